@@ -1,15 +1,25 @@
-// Compiles assembly/ to build/kernels.wasm. Does nothing when the sources, this file and the compiler are unchanged.
+// Compiles assembly/ to build/kernels.wasm. Does nothing when the sources, this file and the compiler are unchanged, and fails
+// when a side of the border is not as its description has it (abi/).
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import { outdatedFiles } from './abi/generate.mjs';
+
 const root = fileURLToPath(new URL('.', import.meta.url));
 const buildDir = join(root, 'build');
 const wasmFile = join(buildDir, 'kernels.wasm');
 const hashFile = join(buildDir, 'kernels.hash');
 
+const outdated = outdatedFiles();
+if (outdated.length > 0) {
+  const files = outdated.join(', ');
+  throw new Error(
+    `generated files differ from abi/; change abi/, then \`npm run abi -w @tidemark/kernels\`. files=${files}`,
+  );
+}
 const hash = sourceHash();
 if (hash !== readOptional(hashFile) || readOptional(wasmFile) === undefined) {
   await compile();
@@ -38,7 +48,7 @@ async function compile() {
   // Two processes may build at once; each renames its own complete file.
   const temporary = `kernels.${process.pid}.wasm`;
   const { error, stderr } = await main([
-    'assembly/index.ts',
+    'assembly/index.gen.ts',
     '--baseDir',
     root,
     '--outFile',

@@ -1,10 +1,8 @@
 // Sequences of 0 and 1 (one byte each in memory): boolean fields and validity.
 // Format: docs/formats/encodings.md, "Bits".
+import { ERROR_ENCODING, ERROR_TRUNCATED, ERROR_VALUE } from './abi.gen';
 import {
   at,
-  ERROR_ENCODING,
-  ERROR_TRUNCATED,
-  ERROR_VALUE,
   failed,
   moveTo,
   readByte,

@@ -1,28 +1,20 @@
 // Blocks: a count and an encoded sequence of one kind. What the loader's codecs call.
 import {
-  at,
+  AREA_WIDE_IDS,
+  BLOCK_BITS,
+  BLOCK_FLOATS,
+  BLOCK_INTEGERS,
   BLOCK_VALUES_MAX,
-  end,
   ERROR_TOO_LARGE,
   ERROR_TRUNCATED,
   ERROR_VALUE,
-  failed,
-  openReader,
-  readVarint,
-  writeVarint,
-} from './bytes';
+} from './abi.gen';
+import { at, end, failed, openReader, readVarint, writeVarint } from './bytes';
 import { decodeBits, encodeBits } from './bits';
 import { decodeFloats, encodeFloats } from './floats';
 import { decodeInts, encodeInts } from './ints';
 import { scratch } from './memory';
 import { decodeStrings, encodeStrings } from './strings';
-
-const SCRATCH_WIDE = 0;
-
-/** What a block holds. Kept in step with src/codecs.ts. */
-export const KIND_INTS: u32 = 0;
-export const KIND_FLOATS: u32 = 1;
-export const KIND_BITS: u32 = 2;
 
 /** Room that a block of `count` values of any kind but strings may need. */
 export function blockBound(count: u32): usize {
@@ -31,8 +23,8 @@ export function blockBound(count: u32): usize {
 
 export function writeBlock(kind: u32, src: usize, count: u32, dst: usize, effort: i32): usize {
   dst = writeVarint(dst, <u64>count);
-  if (kind === KIND_FLOATS) return encodeFloats(src, count, dst, effort);
-  if (kind === KIND_BITS) return encodeBits(src, count, dst);
+  if (kind === BLOCK_FLOATS) return encodeFloats(src, count, dst, effort);
+  if (kind === BLOCK_BITS) return encodeBits(src, count, dst);
   return encodeInts(src, count, dst, effort);
 }
 
@@ -58,8 +50,8 @@ export function startBlock(src: usize, bytes: usize): i32 {
 }
 
 export function readBody(kind: u32, count: u32, dst: usize): i32 {
-  if (kind === KIND_FLOATS) return decodeFloats(count, dst);
-  if (kind === KIND_BITS) return decodeBits(count, dst);
+  if (kind === BLOCK_FLOATS) return decodeFloats(count, dst);
+  if (kind === BLOCK_BITS) return decodeBits(count, dst);
   return decodeInts(count, dst);
 }
 
@@ -90,10 +82,10 @@ export function finishStringBlock(count: u32): i32 {
 
 /** As `encodeBlock` for ids of four bytes, as integers. 0 when memory is exhausted. */
 export function encodeIds(src: usize, count: u32, dst: usize, effort: i32): i32 {
-  const wide = scratch(SCRATCH_WIDE, <usize>count * 8);
+  const wide = scratch(AREA_WIDE_IDS, <usize>count * 8);
   if (wide === 0) return 0;
   for (let i: usize = 0; i < <usize>count; i++) {
     store<u64>(wide + i * 8, <u64>load<u32>(src + i * 4));
   }
-  return encodeBlock(KIND_INTS, wide, count, dst, effort);
+  return encodeBlock(BLOCK_INTEGERS, wide, count, dst, effort);
 }

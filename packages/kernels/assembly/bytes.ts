@@ -1,17 +1,6 @@
 // Reading and writing variable-length numbers. Readers never pass `end`: they set `failed` and
 // return 0 instead.
 
-/**
- * Errors of decoders; negative results of exported functions. Kept in step with src/codec-error.ts.
- */
-export const ERROR_TRUNCATED: i32 = -1;
-export const ERROR_ENCODING: i32 = -2;
-export const ERROR_VALUE: i32 = -3;
-export const ERROR_TOO_LARGE: i32 = -4;
-
-/** Most values in one block. */
-export const BLOCK_VALUES_MAX: u32 = 1 << 22;
-
 // One reader at a time: position, end and the sticky failure flag.
 export let at: usize = 0;
 export let end: usize = 0;

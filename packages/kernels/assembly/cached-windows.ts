@@ -1,6 +1,26 @@
 // Windowed aggregates over cached columns: sums and extremes of narrow offsets, from which the base
 // is left out until the window is complete. Results are those of windows.ts.
 import {
+  AREA_EXPANDED_TIMES,
+  VALUE_INTEGER,
+  WANTS_EXTREMES,
+  WANTS_MEAN,
+  WANTS_SUM,
+  WINDOW_BYTES,
+  WINDOW_COUNT,
+  WINDOW_FIRST,
+  WINDOW_FIRST_TIME,
+  WINDOW_LAST,
+  WINDOW_LAST_TIME,
+  WINDOW_MAX,
+  WINDOW_MAX_TIME,
+  WINDOW_MIN,
+  WINDOW_MIN_TIME,
+  WINDOW_START,
+  WINDOW_SUM,
+  WINDOW_SUM_HIGH,
+} from './abi.gen';
+import {
   baseOf,
   dataOf,
   expandCached,
@@ -13,33 +33,7 @@ import {
   stepOf,
 } from './cached';
 import { scratch } from './memory';
-import {
-  accumulate,
-  Accumulator,
-  COUNT,
-  FIRST,
-  FIRST_TIME,
-  floorMod,
-  KIND_INTEGER,
-  LAST,
-  LAST_TIME,
-  MAX,
-  MAX_TIME,
-  mergeRun,
-  MIN,
-  MIN_TIME,
-  RECORD,
-  SCRATCH_RUN,
-  START,
-  SUM,
-  SUM_HIGH,
-  WANTS_EXTREMES,
-  WANTS_MEAN,
-  WANTS_SUM,
-  windowEnd,
-} from './windows';
-
-const SCRATCH_TIMES = 10;
+import { accumulate, Accumulator, floorMod, mergeRun, runRoom, windowEnd } from './windows';
 
 // Times of the column that is being added: a formula or an array.
 let times: usize = 0;
@@ -74,8 +68,7 @@ function sumOffsets<T>(data: usize, from: u32, to: u32): u64 {
     }
     sum = addLanes(lanes);
   } else if (sizeof<T>() === 2 && to - from >= 8) {
-    // A column has 2^15 rows at most where its lanes are 16 bits wide, see CACHED_ROWS_MAX: no lane
-    // overflows.
+    // Columns are short (CACHED_ROWS_MAX): no lane overflows.
     let lanes = i32x4.splat(0);
     for (; i + 8 <= to; i += 8) {
       lanes = i32x4.add(lanes, i32x4.extadd_pairwise_i16x8_u(v128.load(data + <usize>i * 2)));
@@ -160,27 +153,27 @@ function aggregateOffsets<T>(
   isSigned: bool,
 ): void {
   const rows = to - from;
-  store<u64>(record, <u64>rows, COUNT);
-  store<i64>(record, base + <i64>load<T>(data + <usize>from * sizeof<T>()), FIRST);
-  store<i64>(record, timeOf(from), FIRST_TIME);
-  store<i64>(record, base + <i64>load<T>(data + <usize>(to - 1) * sizeof<T>()), LAST);
-  store<i64>(record, timeOf(to - 1), LAST_TIME);
+  store<u64>(record, <u64>rows, WINDOW_COUNT);
+  store<i64>(record, base + <i64>load<T>(data + <usize>from * sizeof<T>()), WINDOW_FIRST);
+  store<i64>(record, timeOf(from), WINDOW_FIRST_TIME);
+  store<i64>(record, base + <i64>load<T>(data + <usize>(to - 1) * sizeof<T>()), WINDOW_LAST);
+  store<i64>(record, timeOf(to - 1), WINDOW_LAST_TIME);
   if ((wants & WANTS_SUM) !== 0) {
     const offsets = sumOffsets<T>(data, from, to);
     const sum = base * <i64>rows + <i64>offsets;
-    store<i64>(record, sum, SUM);
+    store<i64>(record, sum, WINDOW_SUM);
     if ((wants & WANTS_MEAN) !== 0) {
       const carry: i64 = <u64>sum < offsets ? 1 : 0;
-      store<i64>(record, upperHalfOf(base, rows, isSigned) + carry, SUM_HIGH);
+      store<i64>(record, upperHalfOf(base, rows, isSigned) + carry, WINDOW_SUM_HIGH);
     }
   }
   if ((wants & WANTS_EXTREMES) !== 0) {
     const least = extremeRow<T>(data, from, to, false);
     const most = extremeRow<T>(data, from, to, true);
-    store<i64>(record, base + <i64>load<T>(data + <usize>least * sizeof<T>()), MIN);
-    store<i64>(record, timeOf(least), MIN_TIME);
-    store<i64>(record, base + <i64>load<T>(data + <usize>most * sizeof<T>()), MAX);
-    store<i64>(record, timeOf(most), MAX_TIME);
+    store<i64>(record, base + <i64>load<T>(data + <usize>least * sizeof<T>()), WINDOW_MIN);
+    store<i64>(record, timeOf(least), WINDOW_MIN_TIME);
+    store<i64>(record, base + <i64>load<T>(data + <usize>most * sizeof<T>()), WINDOW_MAX);
+    store<i64>(record, timeOf(most), WINDOW_MAX_TIME);
   }
 }
 
@@ -227,7 +220,7 @@ function aggregateNarrow<T>(
   const wants = accumulator.wants;
   const data = dataOf(values);
   const base = baseOf(values);
-  const isSigned = accumulator.kind === KIND_INTEGER;
+  const isSigned = accumulator.kind === VALUE_INTEGER;
   let record = records;
   let found: u32 = 0;
   let length: u32 = 1;
@@ -235,8 +228,8 @@ function aggregateNarrow<T>(
     const next = endOfRows(accumulator, from, to, length);
     length = next - from;
     aggregateOffsets<T>(record, data, base, from, next, wants, isSigned);
-    store<i64>(record, windowStart, START);
-    record += RECORD;
+    store<i64>(record, windowStart, WINDOW_START);
+    record += WINDOW_BYTES;
     found++;
     from = next;
   }
@@ -265,13 +258,13 @@ export function accumulateCached(
   if (form !== FORM_U8 && form !== FORM_U16 && form !== FORM_U32) {
     return accumulateWide(address, timeColumn, values, from, to);
   }
-  const run = scratch(SCRATCH_RUN, <usize>windowsAtMost(accumulator, from, to) * RECORD);
+  const run = runRoom(windowsAtMost(accumulator, from, to));
   if (run === 0) return false;
   let found: u32;
   if (form === FORM_U8) found = aggregateNarrow<u8>(accumulator, values, from, to, run);
   else if (form === FORM_U16) found = aggregateNarrow<u16>(accumulator, values, from, to, run);
   else found = aggregateNarrow<u32>(accumulator, values, from, to, run);
-  return accumulator.kind === KIND_INTEGER
+  return accumulator.kind === VALUE_INTEGER
     ? mergeRun<i64>(accumulator, run, found)
     : mergeRun<u64>(accumulator, run, found);
 }
@@ -284,7 +277,7 @@ export function accumulateRows(address: usize, timeColumn: usize, from: u32, to:
   if (from >= to) return true;
   const accumulator = changetype<Accumulator>(address);
   useTimes(timeColumn);
-  const run = scratch(SCRATCH_RUN, <usize>windowsAtMost(accumulator, from, to) * RECORD);
+  const run = runRoom(windowsAtMost(accumulator, from, to));
   if (run === 0) return false;
   let record = run;
   let found: u32 = 0;
@@ -292,12 +285,12 @@ export function accumulateRows(address: usize, timeColumn: usize, from: u32, to:
   while (from < to) {
     const next = endOfRows(accumulator, from, to, length);
     length = next - from;
-    memory.fill(record, 0, RECORD);
-    store<i64>(record, windowStart, START);
-    store<u64>(record, <u64>length, COUNT);
-    store<i64>(record, timeOf(from), FIRST_TIME);
-    store<i64>(record, timeOf(next - 1), LAST_TIME);
-    record += RECORD;
+    memory.fill(record, 0, WINDOW_BYTES);
+    store<i64>(record, windowStart, WINDOW_START);
+    store<u64>(record, <u64>length, WINDOW_COUNT);
+    store<i64>(record, timeOf(from), WINDOW_FIRST_TIME);
+    store<i64>(record, timeOf(next - 1), WINDOW_LAST_TIME);
+    record += WINDOW_BYTES;
     found++;
     from = next;
   }
@@ -313,7 +306,7 @@ function accumulateWide(
 ): bool {
   let timesAt = times + <usize>from * 8;
   if (isSteady) {
-    timesAt = scratch(SCRATCH_TIMES, <usize>(to - from) * 8);
+    timesAt = scratch(AREA_EXPANDED_TIMES, <usize>(to - from) * 8);
     if (timesAt === 0) return false;
     expandCached(timeColumn, from, to, timesAt);
   }

@@ -2,7 +2,18 @@
 // two or four bytes from their minimum, steady times as a formula. A quarter of the bytes is a
 // quarter of the cache, and aggregates of narrow columns are faster than of wide ones. The loader
 // finds room for them (src/column-cache.ts).
-import { finishBlock, KIND_BITS, KIND_FLOATS, KIND_INTS } from './blocks';
+import {
+  AREA_EXPANDED,
+  BLOCK_BITS,
+  BLOCK_FLOATS,
+  BLOCK_INTEGERS,
+  CACHED_HEADER_BYTES,
+  VALUE_BOOLEAN,
+  VALUE_FLOAT,
+  VALUE_TIME,
+  VALUE_UNSIGNED,
+} from './abi.gen';
+import { finishBlock } from './blocks';
 import { scratch } from './memory';
 import { filterBytes, filterFloats, filterIntegers, filterUnsigneds } from './filters';
 
@@ -11,7 +22,7 @@ const FORM: usize = 0;
 const COUNT: usize = 4;
 const BASE: usize = 8;
 const STEP: usize = 16;
-const HEADER: usize = 32;
+const HEADER: usize = CACHED_HEADER_BYTES;
 
 /** Value i is base + i * step; nothing is stored. Times only. */
 export const FORM_STEP: u32 = 0;
@@ -22,15 +33,6 @@ export const FORM_U32: u32 = 4;
 export const FORM_I64: u32 = 8;
 export const FORM_F64: u32 = 9;
 export const FORM_BITS: u32 = 10;
-
-// What the values mean. In step with src/column-cache.ts.
-const TYPE_FLOAT: u32 = 0;
-const TYPE_UNSIGNED: u32 = 2;
-const TYPE_BOOLEAN: u32 = 3;
-const TYPE_TIME: u32 = 4;
-
-const SCRATCH_DECODED = 1;
-const SCRATCH_EXPANDED = 11;
 
 @inline
 export function formOf(column: usize): u32 {
@@ -62,94 +64,94 @@ function widthOf(form: u32): usize {
   return form <= FORM_I64 ? <usize>form : form === FORM_F64 ? 8 : 1;
 }
 
-// What `decodeForCache` found and `storeCached` writes.
-let form: u32 = 0;
-let base: i64 = 0;
-let step: i64 = 0;
-let count: u32 = 0;
-let decoded: usize = 0;
-
 /**
- * Decodes what `startBlock` opened and returns the bytes that it takes as a cached column, or an
- * error.
- * `storeCached` must follow.
+ * Decodes what `startBlock` opened to `decoded`, which has room for a cached column of `values` at
+ * full width, and returns the bytes that it takes in the cache, or an error. `storeCached` takes it
+ * from there.
  */
-export function decodeForCache(type: u32, values: u32): i32 {
-  const kind = type === TYPE_FLOAT ? KIND_FLOATS : type === TYPE_BOOLEAN ? KIND_BITS : KIND_INTS;
-  decoded = scratch(SCRATCH_DECODED, <usize>values * 8);
-  if (decoded === 0) return 0;
-  const error = finishBlock(kind, values, decoded);
+export function decodeForCache(kind: u32, values: u32, decoded: usize): i32 {
+  const blockKind =
+    kind === VALUE_FLOAT ? BLOCK_FLOATS : kind === VALUE_BOOLEAN ? BLOCK_BITS : BLOCK_INTEGERS;
+  const error = finishBlock(blockKind, values, dataOf(decoded));
   if (error < 0) return error;
-  count = values;
-  base = 0;
-  step = 0;
-  if (kind === KIND_FLOATS) form = FORM_F64;
-  else if (kind === KIND_BITS) form = FORM_BITS;
-  else if (type === TYPE_TIME) planTimes();
-  else planOffsets(type === TYPE_UNSIGNED);
-  return <i32>((HEADER + <usize>count * widthOf(form) + 15) & ~15);
+  store<u32>(decoded, values, COUNT);
+  if (kind === VALUE_FLOAT) plan(decoded, FORM_F64, 0, 0);
+  else if (kind === VALUE_BOOLEAN) plan(decoded, FORM_BITS, 0, 0);
+  else if (kind === VALUE_TIME) planTimes(decoded);
+  else planOffsets(decoded, kind === VALUE_UNSIGNED);
+  return <i32>((HEADER + <usize>values * widthOf(formOf(decoded)) + 15) & ~15);
 }
 
-function planTimes(): void {
-  form = FORM_I64;
+/** What the column becomes in the cache; its values still have their full width. */
+function plan(decoded: usize, form: u32, base: i64, step: i64): void {
+  store<u32>(decoded, form, FORM);
+  store<i64>(decoded, base, BASE);
+  store<i64>(decoded, step, STEP);
+}
+
+function planTimes(decoded: usize): void {
+  const values = dataOf(decoded);
+  const count = countOf(decoded);
+  plan(decoded, FORM_I64, 0, 0);
   if (count === 0) return;
-  const first = load<i64>(decoded);
-  const difference = count < 2 ? 0 : load<i64>(decoded, 8) - first;
+  const first = load<i64>(values);
+  const difference = count < 2 ? 0 : load<i64>(values, 8) - first;
   for (let i: u32 = 1; i < count; i++) {
-    const p = decoded + <usize>i * 8;
+    const p = values + <usize>i * 8;
     if (load<i64>(p) - load<i64>(p - 8) !== difference) return;
   }
-  form = FORM_STEP;
-  base = first;
-  step = difference;
+  plan(decoded, FORM_STEP, first, difference);
 }
 
-function planOffsets(isUnsigned: bool): void {
-  form = FORM_I64;
+function planOffsets(decoded: usize, isUnsigned: bool): void {
+  const values = dataOf(decoded);
+  const count = countOf(decoded);
+  plan(decoded, FORM_I64, 0, 0);
   if (count === 0) return;
   // Flipping the top bit turns the order of uint64 into that of int64.
   const flip: i64 = isUnsigned ? i64.MIN_VALUE : 0;
-  let least = load<i64>(decoded) ^ flip;
+  let least = load<i64>(values) ^ flip;
   let most = least;
   for (let i: u32 = 1; i < count; i++) {
-    const value = load<i64>(decoded + <usize>i * 8) ^ flip;
+    const value = load<i64>(values + <usize>i * 8) ^ flip;
     least = value < least ? value : least;
     most = value > most ? value : most;
   }
   const range = <u64>(most - least);
   if (range > 0xffffffff) return;
-  base = least ^ flip;
-  form = range < 0x100 ? FORM_U8 : range < 0x10000 ? FORM_U16 : FORM_U32;
+  const form = range < 0x100 ? FORM_U8 : range < 0x10000 ? FORM_U16 : FORM_U32;
+  plan(decoded, form, least ^ flip, 0);
 }
 
-/** Writes what `decodeForCache` decoded to `column`. */
-export function storeCached(column: usize): void {
-  store<u32>(column, form, FORM);
-  store<u32>(column, count, COUNT);
-  store<i64>(column, base, BASE);
-  store<i64>(column, step, STEP);
-  const data = dataOf(column);
+/** Writes what `decodeForCache` left at `decoded` to `column`. */
+export function storeCached(decoded: usize, column: usize): void {
+  const form = formOf(decoded);
+  memory.copy(column, decoded, HEADER);
   switch (form) {
     case FORM_STEP:
       break;
     case FORM_U8:
-      storeOffsets<u8>(data);
+      storeOffsets<u8>(decoded, column);
       break;
     case FORM_U16:
-      storeOffsets<u16>(data);
+      storeOffsets<u16>(decoded, column);
       break;
     case FORM_U32:
-      storeOffsets<u32>(data);
+      storeOffsets<u32>(decoded, column);
       break;
     default:
-      memory.copy(data, decoded, <usize>count * widthOf(form));
+      memory.copy(dataOf(column), dataOf(decoded), <usize>countOf(decoded) * widthOf(form));
   }
 }
 
 @inline
-function storeOffsets<T>(data: usize): void {
+function storeOffsets<T>(decoded: usize, column: usize): void {
+  const values = dataOf(decoded);
+  const data = dataOf(column);
+  const base = baseOf(decoded);
+  const count = countOf(decoded);
   for (let i: u32 = 0; i < count; i++) {
-    store<T>(data + <usize>i * sizeof<T>(), <T>(load<i64>(decoded + <usize>i * 8) - base));
+    store<T>(data + <usize>i * sizeof<T>(), <T>(load<i64>(values + <usize>i * 8) - base));
   }
 }
 
@@ -277,7 +279,7 @@ export function rowsOfMask(mask: usize, masked: u32, first: u32, dst: usize): u3
  */
 export function filterCached(
   column: usize,
-  type: u32,
+  kind: u32,
   from: u32,
   to: u32,
   bound: i64,
@@ -286,12 +288,12 @@ export function filterCached(
   mask: usize,
 ): bool {
   const rows = to - from;
-  const values = scratch(SCRATCH_EXPANDED, <usize>rows * 8);
+  const values = scratch(AREA_EXPANDED, <usize>rows * 8);
   if (values === 0) return false;
   expandCached(column, from, to, values);
-  if (type === TYPE_FLOAT) filterFloats(values, rows, reinterpret<f64>(bound), operation, flip, mask);
-  else if (type === TYPE_UNSIGNED) filterUnsigneds(values, rows, <u64>bound, operation, flip, mask);
-  else if (type === TYPE_BOOLEAN) filterBytes(values, rows, <u32>bound, operation, flip, mask);
+  if (kind === VALUE_FLOAT) filterFloats(values, rows, reinterpret<f64>(bound), operation, flip, mask);
+  else if (kind === VALUE_UNSIGNED) filterUnsigneds(values, rows, <u64>bound, operation, flip, mask);
+  else if (kind === VALUE_BOOLEAN) filterBytes(values, rows, <u32>bound, operation, flip, mask);
   else filterIntegers(values, rows, bound, operation, flip, mask);
   return true;
 }

@@ -1,12 +1,13 @@
 // Byte strings to dense ids, in the order in which they came. An entry costs its bytes, 6 bytes and
 // 4 bytes per slot.
-import { copyText, ERROR_TOO_LARGE, ERROR_TRUNCATED, ERROR_VALUE, LOOSE_BYTES } from './bytes';
+import { ERROR_TOO_LARGE, ERROR_TRUNCATED, ERROR_VALUE, NO_ID } from './abi.gen';
+import { copyText, LOOSE_BYTES } from './bytes';
 import { hashBytes } from './hash';
 import { allocateRun, freeRun } from './memory';
 import { fillSlots, makeSlots, placeInSlot, reserveSlot, slotBytes, SlotTable, waitForSlot } from './slots';
 import { sameBytes } from './symbols';
 
-export const NO_ENTRY: u32 = u32.MAX_VALUE;
+export const NO_ENTRY: u32 = NO_ID;
 /** Longest entry. */
 export const ENTRY_BYTES_MAX: usize = 65535;
 

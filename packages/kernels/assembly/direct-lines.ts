@@ -3,9 +3,10 @@
 // columns know of their rows is brought up to date once for a run of lines. A line that is any
 // other is left to line-scan.ts from its beginning: what was written of it lies behind the last
 // row, where nobody looks.
+import { TYPE_BOOLEAN, TYPE_INTEGER, TYPE_STRING } from './abi.gen';
+import { bodyEnd } from './body';
 import {
   beginLine,
-  bodyEnd,
   lineSeries,
   lineTime,
   scanBoolean,
@@ -18,7 +19,7 @@ import { closeLayout, Layout, layoutOf, nextPlace, noteMiss, openLayout, Place, 
 import { digitsValue, leadingDigits, numberBits, numberType, scanNumber } from './number';
 import { NO_SERIES, seriesMeasurement } from './series';
 import { sameBytes } from './symbols';
-import { Column, keepText, NO_TEXT, Table, tableBytes, TYPE_BOOLEAN, TYPE_INTEGER, TYPE_STRING } from './table';
+import { Column, keepText, NO_TEXT, Table, tableBytes } from './table';
 
 const SPACE: u32 = 32;
 const COMMA: u32 = 44;

@@ -1,12 +1,10 @@
 // Masks of rows and what is selected by them. A mask has one byte per row, 0 or 1.
-
-const OP_EQUAL: u32 = 0;
-const OP_LESS: u32 = 1;
+import { COMPARE_AT_MOST, COMPARE_EQUAL, COMPARE_LESS } from './abi.gen';
 
 @inline
 function matches<T>(value: T, bound: T, op: u32): u8 {
-  if (op === OP_EQUAL) return value === bound ? 1 : 0;
-  if (op === OP_LESS) return value < bound ? 1 : 0;
+  if (op === COMPARE_EQUAL) return value === bound ? 1 : 0;
+  if (op === COMPARE_LESS) return value < bound ? 1 : 0;
   return value <= bound ? 1 : 0;
 }
 
@@ -21,9 +19,9 @@ function filterWith<T>(values: usize, count: u32, bound: T, op: u32, flip: u8, m
 @inline
 function filterOp<T>(values: usize, count: u32, bound: T, op: u32, flip: u8, mask: usize): void {
   // The operation is a constant in each loop.
-  if (op === 0) filterWith<T>(values, count, bound, 0, flip, mask);
-  else if (op === 1) filterWith<T>(values, count, bound, 1, flip, mask);
-  else filterWith<T>(values, count, bound, 2, flip, mask);
+  if (op === COMPARE_EQUAL) filterWith<T>(values, count, bound, COMPARE_EQUAL, flip, mask);
+  else if (op === COMPARE_LESS) filterWith<T>(values, count, bound, COMPARE_LESS, flip, mask);
+  else filterWith<T>(values, count, bound, COMPARE_AT_MOST, flip, mask);
 }
 
 // Keeps rows whose value is equal to (0), less than (1), or at most (2) the bound; `flip` = 1 keeps

@@ -1,13 +1,12 @@
 // Doubles as the shortest decimal that reads back the same; among the shortest the one nearest to
 // the value. The method is Giulietti's ("The Schubfach way to render doubles", 2021): three
 // products with a 128-bit power of ten.
+import { FLOAT_POWER_LEAST, FLOAT_POWER_MOST } from './abi.gen';
 import { digitCount, writePadded } from './digits';
 
-// 10^k for k in [LEAST, MOST] as 128 bits with the highest one set, rounded up; the high half
-// first. Filled by the loader, see src/float-powers.ts.
-const LEAST: i32 = -292;
-const MOST: i32 = 324;
-const powers: usize = memory.data(617 * 16, 16);
+// 10^k for k in [FLOAT_POWER_LEAST, FLOAT_POWER_MOST] as 128 bits with the highest one set, rounded
+// up; the high half first. Filled by the loader, see src/float-powers.ts.
+const powers: usize = memory.data((FLOAT_POWER_MOST - FLOAT_POWER_LEAST + 1) * 16, 16);
 
 export function floatPowers(): usize {
   return powers;
@@ -69,7 +68,7 @@ function toDecimal(bits: u64): void {
   const lowest = 4 * c - 2 + (isLowerCloser ? 1 : 0);
   const k = (q * 1262611 - (isLowerCloser ? 524031 : 0)) >> 22;
   const h = <u64>(q + ((-k * 1741647) >> 19) + 1);
-  const power = powers + <usize>(-k - LEAST) * 16;
+  const power = powers + <usize>(-k - FLOAT_POWER_LEAST) * 16;
   const high = load<u64>(power);
   const low = load<u64>(power, 8);
   const least = scaled(high, low, lowest << h) + (isEven ? 0 : 1);

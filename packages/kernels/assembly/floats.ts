@@ -1,10 +1,18 @@
 // Floats: integers divided by a power of ten where that gives back every bit, XOR with the previous
 // value otherwise. Format: docs/formats/encodings.md, "Floats".
 import {
-  at,
+  AREA_EXCEPTIONS,
+  AREA_SCALED,
   ERROR_ENCODING,
   ERROR_TRUNCATED,
   ERROR_VALUE,
+  FLOAT_CONSTANT,
+  FLOAT_RAW,
+  FLOAT_SCALED,
+  FLOAT_XOR,
+} from './abi.gen';
+import {
+  at,
   failed,
   moveTo,
   readByte,
@@ -16,14 +24,6 @@ import {
 } from './bytes';
 import { decodeInts, encodeInts } from './ints';
 import { scratch } from './memory';
-
-export const FLOAT_RAW: u32 = 0x10;
-export const FLOAT_CONSTANT: u32 = 0x11;
-export const FLOAT_SCALED: u32 = 0x12;
-export const FLOAT_XOR: u32 = 0x13;
-
-const SCRATCH_SCALED = 8;
-const SCRATCH_EXCEPTIONS = 9;
 
 // n / 10^e is the double nearest to the decimal as long as both are exact: |n| <= 2^53 and e <= 22.
 // Doubles that were written with up to 15 digits come back with e <= 15; more digits do not pay.
@@ -74,8 +74,8 @@ function chooseExponent(src: usize, count: u32): i32 {
 function encodeScaled(src: usize, count: u32, dst: usize, effort: i32): usize {
   const exponent = chooseExponent(src, count);
   if (exponent < 0) return 0;
-  const integers = scratch(SCRATCH_SCALED, <usize>count * 8);
-  const exceptions = scratch(SCRATCH_EXCEPTIONS, <usize>count * 4);
+  const integers = scratch(AREA_SCALED, <usize>count * 8);
+  const exceptions = scratch(AREA_EXCEPTIONS, <usize>count * 4);
   if (integers === 0 || exceptions === 0) return 0;
   const power = powerOf(exponent);
   let exceptionCount: u32 = 0;

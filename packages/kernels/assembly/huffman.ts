@@ -1,10 +1,9 @@
 // Values, or differences, that span at most 256 steps, as a canonical Huffman code of at most ten
 // bits: closer to the entropy than whole bits per group (a walk with steps of about one takes 0.28
 // instead of 0.5 bytes per value). Format: docs/formats/encodings.md, "Huffman".
+import { ERROR_TRUNCATED, ERROR_VALUE } from './abi.gen';
 import {
   at,
-  ERROR_TRUNCATED,
-  ERROR_VALUE,
   failed,
   moveTo,
   readByte,

@@ -1,8 +1,22 @@
 // Drives a body through the fast path and appends points. Whatever needs the caller ends `run` with
 // an event; the caller answers through the exported functions and calls `run` again. A staged point
 // survives that.
+import {
+  EVENT_CONFLICT,
+  EVENT_DONE,
+  EVENT_FULL,
+  EVENT_LINE,
+  EVENT_MEMORY,
+  EVENT_RETENTION,
+  EVENT_SERIES,
+  EVENT_SHARD,
+  EVENT_TABLE,
+  TYPE_BOOLEAN,
+  TYPE_STRING,
+} from './abi.gen';
+import { bodyEnd } from './body';
 import { appendedRows, appendedValues, appendLines, setDirectBounds } from './direct-lines';
-import { bodyEnd, lineEnd, scanLine } from './line-scan';
+import { lineEnd, scanLine } from './line-scan';
 import { allocateRun, freeRun } from './memory';
 import { addSeries, findSeries, hashKey, nextSeriesId, NO_SERIES } from './series';
 import { addCached } from './series-guess';
@@ -42,22 +56,8 @@ import {
   Table,
   tableBytes,
   truncateColumns,
-  TYPE_BOOLEAN,
-  TYPE_STRING,
 } from './table';
 
-// Kept in step with src/ingest-events.ts.
-const EVENT_DONE: i32 = 0;
-const EVENT_LINE: i32 = 1; // the slow path must parse [eventStart, eventEnd)
-const EVENT_SHARD: i32 = 2; // no shard is known for stagedTime
-const EVENT_TABLE: i32 = 3; // shard eventShard needs a table for stagedMeasurement
-const EVENT_SERIES: i32 = 4; // may the staged series be created?
-const EVENT_CONFLICT: i32 = 5; // the point was dropped: field eventField is eventNew, not eventOld
-const EVENT_FULL: i32 = 6; // the batch must end before eventStart
-const EVENT_RETENTION: i32 = 8; // the staged point lies outside of the times that the batch accepts
-const EVENT_MEMORY: i32 = 7; // linear memory cannot grow; the staged point was not appended
-
-// A batch ends here so that its record stays within what one block holds.
 /**
  * What a batch may cost, in values or what takes as long, so that parsing one takes a few
  * milliseconds: bodies of more come in several batches. 11,000 rows of ten fields, or 32,000 of

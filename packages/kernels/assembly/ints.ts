@@ -3,10 +3,18 @@
 // packed in groups of 128 values as (width, smallest, value - smallest). All arithmetic wraps, so
 // int64 and uint64 are the same here. Format: docs/formats/encodings.md, "Integers".
 import {
-  at,
-  end,
   ERROR_ENCODING,
   ERROR_TRUNCATED,
+  INT_CONSTANT,
+  INT_DELTA2,
+  INT_HUFFMAN,
+  INT_PACKED,
+  INT_RAW,
+  INT_STEP,
+} from './abi.gen';
+import {
+  at,
+  end,
   fail,
   failed,
   moveTo,
@@ -20,14 +28,6 @@ import {
   zigzag,
 } from './bytes';
 import { decodeHuffman, encodeHuffman, huffmanPlan } from './huffman';
-
-export const INT_RAW: u32 = 0x01;
-export const INT_CONSTANT: u32 = 0x02;
-export const INT_STEP: u32 = 0x03;
-export const INT_PACKED: u32 = 0x04;
-export const INT_DELTA: u32 = 0x05;
-export const INT_DELTA2: u32 = 0x06;
-export const INT_HUFFMAN: u32 = 0x07;
 
 export const GROUP: u32 = 128;
 

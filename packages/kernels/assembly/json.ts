@@ -1,30 +1,21 @@
 // Rows of columns as JSON arrays, the way answers of queries print them. The loader lays out the
 // columns (src/json-rows.ts) and takes the text.
+import {
+  JSON_COLUMN_BYTES,
+  JSON_COLUMN_POSITIONS,
+  JSON_COLUMN_TEXTS,
+  JSON_COLUMN_UNIT,
+  JSON_COLUMN_VALID,
+  JSON_COLUMN_VALUES,
+  VALUE_BOOLEAN,
+  VALUE_FLOAT,
+  VALUE_INTEGER,
+  VALUE_TEXT,
+  VALUE_TIME,
+  VALUE_UNSIGNED,
+} from './abi.gen';
 import { writeInteger, writePadded, writeUnsigned } from './digits';
 import { writeFloat } from './float-text';
-
-// What a column holds. In step with src/json-rows.ts.
-const FLOAT: u32 = 0;
-const INTEGER: u32 = 1;
-const UNSIGNED: u32 = 2;
-const BOOLEAN: u32 = 3;
-/**
- * Codes (u32 each) of texts that are JSON already; their positions (u32 each, one more) lie at
- * `extra`.
- */
-const TEXT: u32 = 4;
-/** RFC 3339 in UTC. */
-const TIME: u32 = 5;
-/** Whole numbers of `unit` nanoseconds. */
-const EPOCH: u32 = 6;
-
-// A column, 32 bytes: kind, values, validity (0 = all valid), positions of texts, texts, unit.
-const VALUES: usize = 4;
-const VALID: usize = 8;
-const POSITIONS: usize = 12;
-const TEXTS: usize = 16;
-const UNIT: usize = 24;
-const COLUMN: usize = 32;
 
 const COMMA: u8 = 44;
 const OPEN: u8 = 91;
@@ -100,14 +91,14 @@ export function infiniteValue(): f64 {
 
 @inline
 function writeCell(at: usize, column: usize, row: u32): usize {
-  const valid = load<u32>(column, VALID);
+  const valid = load<u32>(column, JSON_COLUMN_VALID);
   if (valid !== 0 && load<u8>(<usize>valid + <usize>row) === 0) {
     store<u32>(at, NULL);
     return at + 4;
   }
-  const values = <usize>load<u32>(column, VALUES);
+  const values = <usize>load<u32>(column, JSON_COLUMN_VALUES);
   switch (load<u32>(column)) {
-    case FLOAT: {
+    case VALUE_FLOAT: {
       const value = load<f64>(values + <usize>row * 8);
       if (value !== value) {
         store<u32>(at, NULL);
@@ -119,11 +110,11 @@ function writeCell(at: usize, column: usize, row: u32): usize {
       }
       return writeFloat(at, value);
     }
-    case INTEGER:
+    case VALUE_INTEGER:
       return writeInteger(at, load<i64>(values + <usize>row * 8));
-    case UNSIGNED:
+    case VALUE_UNSIGNED:
       return writeUnsigned(at, load<u64>(values + <usize>row * 8));
-    case BOOLEAN: {
+    case VALUE_BOOLEAN: {
       if (load<u8>(values + <usize>row) === 1) {
         store<u32>(at, 0x65757274);
         return at + 4;
@@ -132,18 +123,18 @@ function writeCell(at: usize, column: usize, row: u32): usize {
       store<u8>(at, 101, 4);
       return at + 5;
     }
-    case TEXT: {
+    case VALUE_TEXT: {
       const code = load<u32>(values + <usize>row * 4);
-      const place = <usize>load<u32>(column, POSITIONS) + <usize>code * 4;
+      const place = <usize>load<u32>(column, JSON_COLUMN_POSITIONS) + <usize>code * 4;
       const from = load<u32>(place);
       const length = <usize>(load<u32>(place, 4) - from);
-      memory.copy(at, <usize>load<u32>(column, TEXTS) + <usize>from, length);
+      memory.copy(at, <usize>load<u32>(column, JSON_COLUMN_TEXTS) + <usize>from, length);
       return at + length;
     }
-    case TIME:
+    case VALUE_TIME:
       return writeTime(at, load<i64>(values + <usize>row * 8));
     default: {
-      const unit = load<i64>(column, UNIT);
+      const unit = load<i64>(column, JSON_COLUMN_UNIT);
       const time = load<i64>(values + <usize>row * 8);
       return writeInteger(at, unit === 1 ? time : time / unit);
     }
@@ -156,11 +147,11 @@ function writeCell(at: usize, column: usize, row: u32): usize {
  */
 export function writeRows(table: usize, columns: u32, from: u32, to: u32, dst: usize): usize {
   let at = dst;
-  const end = table + <usize>columns * COLUMN;
+  const end = table + <usize>columns * JSON_COLUMN_BYTES;
   for (let row = from; row < to; row++) {
     if (row > from) store<u8>(at++, COMMA);
     store<u8>(at++, OPEN);
-    for (let column = table; column < end; column += COLUMN) {
+    for (let column = table; column < end; column += JSON_COLUMN_BYTES) {
       if (column > table) store<u8>(at++, COMMA);
       at = writeCell(at, column, row);
       if (at === 0) return 0;

@@ -1,6 +1,8 @@
 // The fast path of line protocol: accepts lines that are certainly right and leaves all others,
 // errors among them, to the slow path, which parses the line again. So nothing here knows an error
 // text.
+import { AREA_BODY_TEXTS, TYPE_BOOLEAN, TYPE_STRING } from './abi.gen';
+import { body, bodyEnd, defaultTime, openBody, unitNanos, unitsMax } from './body';
 import { LAYOUT_PLACES, layoutOf, Place, placeAt, placeCount, setCount, setPlace } from './layouts';
 import { scratch } from './memory';
 import { appendDigits, digitsEnd, numberBits, numberType, scanNumber } from './number';
@@ -9,7 +11,6 @@ import { hashKey, NO_SERIES, seriesMeasurement } from './series';
 import { findCached, guessedLength, guessSeries } from './series-guess';
 import { finishStage, stagedMeasurement, stageField, stageSeries } from './stage';
 import { fieldName, fieldNameLength, fieldOf, sameBytes } from './symbols';
-import { TYPE_BOOLEAN, TYPE_STRING } from './table';
 
 const NEWLINE: u32 = 10;
 const SPACE: u32 = 32;
@@ -24,34 +25,15 @@ const BACKSLASH: u32 = 92;
 const SECTION_MAX: usize = 60000;
 const FIELD_NAME_MAX: usize = 4096;
 
-const SCRATCH_BODY = 10;
-const SCRATCH_TEXT = 11;
-
-let body: usize = 0;
-export let bodyEnd: usize = 0;
-let unitNanos: i64 = 1;
-let unitsMax: i64 = 0;
-let defaultTime: i64 = 0;
 // Strings without their escapes, for the line that is being read.
 let textBuffer: usize = 0;
 let textAt: usize = 0;
 
-/** Room for a body of `bytes`; 0 when memory is exhausted. */
-export function openBody(bytes: usize): usize {
-  body = scratch(SCRATCH_BODY, bytes + 64);
-  if (body === 0) return 0;
-  bodyEnd = body + bytes;
-  // Line ends behind the end stop every loop that looks for one.
-  memory.fill(bodyEnd, <u8>NEWLINE, 64);
+/** Room for the lines of a batch; 0 when memory is exhausted. */
+export function openLines(bytes: usize): usize {
   textBuffer = 0;
   sectionLine = 0;
-  return body;
-}
-
-export function setTimes(unit: i64, now: i64): void {
-  unitNanos = unit;
-  unitsMax = 9223372036854775806 / unit;
-  defaultTime = now;
+  return openBody(bytes);
 }
 
 /**
@@ -115,7 +97,7 @@ export function scanString(p: usize): usize {
   let length = p - start;
   if (hasEscapes) {
     if (textBuffer === 0) {
-      textBuffer = scratch(SCRATCH_TEXT, bodyEnd - body);
+      textBuffer = scratch(AREA_BODY_TEXTS, bodyEnd - body);
       if (textBuffer === 0) return 0;
       textAt = textBuffer;
     }
@@ -187,7 +169,7 @@ function scanTime(p: usize): usize {
   const units = appendDigits(0, p);
   p = digitsEnd;
   const digits = p - start;
-  if (digits === 0 || digits > 19 || units > <u64>unitsMax) return 0;
+  if (digits === 0 || digits > 19 || units > unitsMax) return 0;
   while (load<u8>(p) === SPACE) p++;
   if (load<u8>(p) !== NEWLINE) return 0;
   const time = <i64>units * unitNanos;

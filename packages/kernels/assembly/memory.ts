@@ -1,6 +1,7 @@
 // Linear memory as runs of 64 KiB. Everything larger than a page of a column comes from here:
 // scratch buffers, hash tables, arenas. Free runs are kept in a table sorted by address and merged,
 // so that a table that doubled leaves room that arenas can use. Linear memory never shrinks.
+import { AREA_COUNT } from './abi.gen';
 
 /** Smallest unit handed out. */
 export const RUN_BYTES: usize = 65536;
@@ -91,18 +92,16 @@ export function memoryInUse(): usize {
   return usedBytes;
 }
 
-// A scratch buffer per purpose keeps its run from call to call and only ever grows.
-// 0-9 codecs, 10-11 bodies and window inputs, 12 window runs, 13-15 lists of series, 16-17 orders
-// of rows, 21 points, 22 names, 23-26 short series.
-const SCRATCH_COUNT = 27;
-const scratchTable: usize = memory.data(27 * 8, 16);
+// An area keeps its run from call to call and only ever grows: (address u32, bytes u32) each.
+const areas: usize = memory.data(AREA_COUNT * 8, 16);
 
 /**
- * Buffer number `slot` with room for `bytes`; contents are lost when it has to grow. 0 when memory
- * is exhausted.
+ * The scratch area with room for `bytes`; contents are lost when it has to grow. 0 when memory is
+ * exhausted.
  */
-export function scratch(slot: i32, bytes: usize): usize {
-  const entry = scratchTable + <usize>(slot % SCRATCH_COUNT) * 8;
+export function scratch(area: u32, bytes: usize): usize {
+  if (area >= AREA_COUNT) unreachable();
+  const entry = areas + <usize>area * 8;
   const size = <usize>load<u32>(entry, 4);
   // Slack for decoders, which load whole words.
   const wanted = bytes + SLACK_BYTES;
@@ -114,10 +113,10 @@ export function scratch(slot: i32, bytes: usize): usize {
   return address;
 }
 
-/** Frees scratch buffers above `bytes`, so that one huge request does not hold memory for ever. */
+/** Frees scratch areas above `bytes`, so that one huge request does not hold memory for ever. */
 export function trimScratch(bytes: usize): void {
-  for (let slot = 0; slot < SCRATCH_COUNT; slot++) {
-    const entry = scratchTable + <usize>slot * 8;
+  for (let area: u32 = 0; area < AREA_COUNT; area++) {
+    const entry = areas + <usize>area * 8;
     const size = <usize>load<u32>(entry, 4);
     if (size <= bytes || size === 0) continue;
     freeRun(<usize>load<u32>(entry), size);

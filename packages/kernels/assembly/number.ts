@@ -2,7 +2,7 @@
 // else is left to the slow path. Floats are rounded correctly: division where both sides are exact,
 // otherwise the product with a 128-bit power of ten (Lemire, "Number Parsing at a Gigabyte per
 // Second", 2021).
-import { TYPE_FLOAT, TYPE_INTEGER } from './table';
+import { DECIMAL_POWERS, TYPE_FLOAT, TYPE_INTEGER } from './abi.gen';
 
 export let numberType: u32 = 0;
 export let numberBits: u64 = 0;
@@ -13,8 +13,7 @@ const exactPowers: usize = memory.data<f64>([
 ]);
 // 10^-n for n = 0..19 as 128-bit fractions, high half first; filled by the loader, see
 // src/decimal-powers.ts.
-const POWERS = 20;
-const powers: usize = memory.data(20 * 16, 16);
+const powers: usize = memory.data(DECIMAL_POWERS * 16, 16);
 
 export function decimalPowers(): usize {
   return powers;

@@ -1,9 +1,7 @@
 // Rows of a batch by series: readers and flushes take rows series by series, and find those of a
 // batch side by side.
-import { scratch } from './memory';
-
-const SCRATCH_ORDER: i32 = 16;
-const SCRATCH_COUNTS: i32 = 17;
+import { AREA_ID_COUNTS } from './abi.gen';
+import { allocateRun, freeRun, scratch } from './memory';
 
 /**
  * Ids further apart than this many times the number of rows are left as they are: counting them
@@ -11,12 +9,14 @@ const SCRATCH_COUNTS: i32 = 17;
  */
 const SPREAD_MAX: u32 = 8;
 
+/** In front of the row numbers of an order: the size of its memory. */
+const HEADER: usize = 8;
+
 /**
- * Address of the row numbers (u32) by series id, those of one id ascending; valid until the next
- * call. 0 when the rows are in this order already, their ids lie too far apart, or memory is
- * exhausted.
+ * Address of the row numbers (u32) by series id, those of one id ascending, until `closeRowOrder`.
+ * 0 when the rows are in this order already, their ids lie too far apart, or memory is exhausted.
  */
-export function orderRows(ids: usize, rows: u32): usize {
+export function openRowOrder(ids: usize, rows: u32): usize {
   let smallest = u32.MAX_VALUE;
   let largest: u32 = 0;
   let before: u32 = 0;
@@ -30,9 +30,13 @@ export function orderRows(ids: usize, rows: u32): usize {
   }
   if (isOrdered || (largest - smallest) / SPREAD_MAX >= rows) return 0;
   const spread = largest - smallest + 1;
-  const order = scratch(SCRATCH_ORDER, <usize>rows << 2);
-  const counts = scratch(SCRATCH_COUNTS, <usize>(spread + 1) << 2);
-  if (order === 0 || counts === 0) return 0;
+  const counts = scratch(AREA_ID_COUNTS, <usize>(spread + 1) << 2);
+  if (counts === 0) return 0;
+  const bytes = HEADER + (<usize>rows << 2);
+  const opened = allocateRun(bytes);
+  if (opened === 0) return 0;
+  store<u32>(opened, <u32>bytes);
+  const order = opened + HEADER;
   memory.fill(counts, 0, <usize>(spread + 1) << 2);
   // counts[i + 1] becomes the number of rows of id i, then counts[i] the place of the next one.
   for (let row: u32 = 0; row < rows; row++) {
@@ -52,6 +56,11 @@ export function orderRows(ids: usize, rows: u32): usize {
     store<u32>(order + (<usize>place << 2), row);
   }
   return order;
+}
+
+export function closeRowOrder(order: usize): void {
+  const opened = order - HEADER;
+  freeRun(opened, <usize>load<u32>(opened));
 }
 
 /** output[i] = values[order[i]]; values are `width` bytes wide: 1, 4 or 8. */

@@ -9,46 +9,29 @@
 // New series are nearly always spelled as the one before them: the bytes between the values of
 // their tags are compared, and the values are put behind each other, from where the caller takes
 // those of a whole write at once.
+import {
+  AREA_ROW_COLUMNS,
+  AREA_ROW_FIELDS,
+  AREA_ROW_SHAPE,
+  AREA_ROW_TIMES,
+  EXPECTED_KEY_MAX,
+  ROWS_END,
+  ROWS_FULL,
+  ROWS_NEW_SERIES,
+  ROWS_NO_MEMORY,
+  ROWS_OTHER,
+  ROW_BOOLEAN,
+  ROW_FLOAT,
+  ROW_INTEGER,
+  TYPE_FLOAT,
+  TYPE_INTEGER,
+} from './abi.gen';
+import { body, bodyEnd, defaultTime, openBody, unitNanos, unitsMax } from './body';
 import { hashBytes } from './hash';
 import { allocateRun, freeRun, scratch } from './memory';
 import { numberBits, numberType, scanNumber } from './number';
-import { TYPE_FLOAT, TYPE_INTEGER } from './table';
 
-/** Results of `runRows`. */
-const ROWS_END: i32 = 0;
-/**
- * A series that is neither in the table nor of the expected shape: add it with `addRowSeries` and
- * run again.
- */
-const ROWS_NEW_SERIES: i32 = 1;
-/** The line at the cursor has other fields, or is not plain. */
-const ROWS_OTHER: i32 = 2;
-/** The columns are full. */
-const ROWS_FULL: i32 = 3;
-const ROWS_NO_MEMORY: i32 = -1;
-
-/** Kinds of fields, as src/rows.ts names them. */
-const KIND_FLOAT: u32 = 0;
-const KIND_INTEGER: u32 = 1;
-const KIND_BOOLEAN: u32 = 2;
-
-// Buffers, see memory.ts; one instance of the kernels serves one parser, so that slots of the
-// codecs are free.
-const BODY_SLOT = 10;
-const FIELD_SLOT = 0;
-const ROW_SLOT = 1;
-const COLUMN_SLOT = 2;
-const SHAPE_SLOT = 3;
-
-/** Bytes behind the body that may be loaded. */
-const SLACK: usize = 32;
-
-let body: usize = 0;
-let bodyEnd: usize = 0;
 let cursor: usize = 0;
-let unit: i64 = 1;
-let now: i64 = 0;
-let valueMax: u64 = 0;
 
 // The block: per field the address of its name, its length and its kind; names with their `=`,
 // padded to words.
@@ -87,8 +70,6 @@ let writeEntryCount: u32 = 0;
 /** The series of the line before; -1 when it is not known. */
 let lastEntry: i32 = -1;
 
-/** Longer keys are checked by the caller, as src/rows.ts has it. */
-const EXPECTED_KEY_MAX: usize = 16384;
 // The expected shape of new keys: what lies before each of the values, as address and length (4
 // bytes each).
 let shape: usize = 0;
@@ -156,12 +137,7 @@ export function getRowValueCount(): u32 {
  * are forgotten.
  */
 export function openRows(bytes: usize): usize {
-  body = scratch(BODY_SLOT, bytes + SLACK);
-  if (body === 0) return 0;
-  // A line always ends with a line feed.
-  memory.fill(body + bytes, 0, SLACK);
-  store<u8>(body + bytes, 10);
-  bodyEnd = body + bytes;
+  if (openBody(bytes) === 0) return 0;
   cursor = body;
   rowCount = 0;
   write++;
@@ -169,24 +145,17 @@ export function openRows(bytes: usize): usize {
   return body;
 }
 
-/** Unit of times in nanoseconds, and the time of lines without one. */
-export function setRowTimes(unitNanos: i64, nowNanos: i64): void {
-  unit = unitNanos;
-  now = nowNanos;
-  valueMax = 9223372036854775806 / <u64>unitNanos;
-}
-
 /** Begins a block of fields with room for so many rows. Rows before it must have been taken. */
 export function beginRowBlock(count: i32, names: usize, capacity: u32): usize {
   fieldCount = count;
   rowCount = 0;
   const wanted = <usize>count * 12 + names + 16;
-  fields = scratch(FIELD_SLOT, wanted);
+  fields = scratch(AREA_ROW_FIELDS, wanted);
   nameBytes = 0;
   rowCapacity = capacity;
-  times = scratch(ROW_SLOT, <usize>capacity * 12);
+  times = scratch(AREA_ROW_TIMES, <usize>capacity * 12);
   seriesOfRow = times + <usize>capacity * 8;
-  columns = scratch(COLUMN_SLOT, <usize>capacity * <usize>count * 8);
+  columns = scratch(AREA_ROW_COLUMNS, <usize>capacity * <usize>count * 8);
   return fields === 0 || times === 0 || columns === 0 ? 0 : fields + <usize>count * 12;
 }
 
@@ -226,7 +195,7 @@ export function takeRowValues(): void {
  */
 export function beginRowShape(parts: i32, bytes: usize): usize {
   shapeParts = 0;
-  shape = scratch(SHAPE_SLOT, <usize>parts * 8 + bytes);
+  shape = scratch(AREA_ROW_SHAPE, <usize>parts * 8 + bytes);
   if (shape === 0) return 0;
   shapeParts = parts;
   return shape + <usize>parts * 8;
@@ -369,7 +338,7 @@ export function readRowSeries(start: usize, end: usize): i32 {
  * `readRowSeries`.
  */
 function addExpected(start: usize, end: usize, hash: u64): i32 {
-  if (shapeParts === 0 || end - start > EXPECTED_KEY_MAX) return -1;
+  if (shapeParts === 0 || end - start > <usize>EXPECTED_KEY_MAX) return -1;
   if (!reserveValues(end - start)) return -2;
   let at = start;
   let to = valueBytes;
@@ -496,12 +465,12 @@ function scanFields(start: usize): usize {
     p += length;
     const kind = load<u32>(field, 8);
     const value = p;
-    if (kind <= KIND_INTEGER) {
+    if (kind <= ROW_INTEGER) {
       p = scanNumber(p);
       if (p === 0) return 0;
-      if (numberType !== (kind === KIND_FLOAT ? TYPE_FLOAT : TYPE_INTEGER)) return 0;
+      if (numberType !== (kind === ROW_FLOAT ? TYPE_FLOAT : TYPE_INTEGER)) return 0;
       store<u64>(cell, numberBits);
-    } else if (kind === KIND_BOOLEAN) {
+    } else if (kind === ROW_BOOLEAN) {
       p = scanBoolean(p);
       if (p === 0) return 0;
       store<u64>(cell, booleanValue);
@@ -530,7 +499,7 @@ function scanTime(start: usize): usize {
   let p = start;
   const at = times + <usize>rowCount * 8;
   if (load<u8>(p) === 10) {
-    store<i64>(at, now);
+    store<i64>(at, defaultTime);
     return p + 1;
   }
   p++;
@@ -545,8 +514,8 @@ function scanTime(start: usize): usize {
   }
   const digits = p - first;
   // 19 digits fit into 64 bits.
-  if (digits === 0 || digits > 19 || byte !== 10 || value > valueMax) return 0;
-  const nanos = <i64>value * unit;
+  if (digits === 0 || digits > 19 || byte !== 10 || value > unitsMax) return 0;
+  const nanos = <i64>value * unitNanos;
   store<i64>(at, isNegative ? -nanos : nanos);
   return p + 1;
 }

@@ -1,6 +1,15 @@
 // Many series at once: their keys taken apart into tags, and lists of them as logs and index files
 // hold them.
-import { at, failed, openReader, readVarint, moveTo, remaining, writeVarint, ERROR_TOO_LARGE, ERROR_TRUNCATED, ERROR_VALUE } from './bytes';
+import {
+  AREA_KEY_PART,
+  AREA_LIST_KEY,
+  AREA_TAG_WORDS,
+  ERROR_TOO_LARGE,
+  ERROR_TRUNCATED,
+  ERROR_VALUE,
+  SPLIT_WORDS,
+} from './abi.gen';
+import { at, failed, openReader, readVarint, moveTo, remaining, writeVarint } from './bytes';
 import {
   addEntry,
   addHashed,
@@ -40,14 +49,9 @@ const COMMA: u32 = 44;
 const EQUALS: u32 = 61;
 const SPACE: u32 = 32;
 
-const SCRATCH_TAGS = 13;
-const SCRATCH_TEXT = 14;
-const SCRATCH_LIST = 15;
 const KEY_BYTES_MAX: u32 = 65535;
 
-// `splitSeries` gives back at most this many words; the largest series takes two and two per tag of
-// three bytes.
-const TAG_WORDS: u32 = 1 << 17;
+/** Of the largest series: two, and two per tag of three bytes. */
 const SERIES_WORDS_MAX: u32 = 2 + 2 * (KEY_BYTES_MAX / 3 + 1);
 
 // Tag values and tag keys, both without escapes.
@@ -119,7 +123,7 @@ function partEnd(p: usize, limit: usize, stop: u32): usize {
 
 /** Id of a part of a key without its escapes, of which it has some. */
 function internEscaped(dictionary: Dictionary, from: usize, to: usize): u32 {
-  const text = scratch(SCRATCH_TEXT, to - from);
+  const text = scratch(AREA_KEY_PART, to - from);
   if (text === 0) return NO_ENTRY;
   let out = text;
   for (let p = from; p < to; p++) {
@@ -209,9 +213,9 @@ export function splitWords(): usize {
  * and measurement NO_ENTRY.
  */
 export function splitSeries(first: u32, end: u32): i32 {
-  splitAt = scratch(SCRATCH_TAGS, <usize>TAG_WORDS * 4);
+  splitAt = scratch(AREA_TAG_WORDS, <usize>SPLIT_WORDS * 4);
   if (splitAt === 0) return ERROR_TOO_LARGE;
-  const last = splitAt + <usize>(TAG_WORDS - SERIES_WORDS_MAX) * 4;
+  const last = splitAt + <usize>(SPLIT_WORDS - SERIES_WORDS_MAX) * 4;
   waitingCount = 0;
   let out = splitAt;
   let id = first;
@@ -319,7 +323,7 @@ export function insertSeriesList(
   measurementCount: u32,
 ): i32 {
   openReader(src, bytes);
-  const key = scratch(SCRATCH_LIST, <usize>KEY_BYTES_MAX + 64);
+  const key = scratch(AREA_LIST_KEY, <usize>KEY_BYTES_MAX + 64);
   if (key === 0) return ERROR_TOO_LARGE;
   let prefixOf = NO_ENTRY;
   let prefix: usize = 0;

@@ -1,12 +1,9 @@
 // Series of one measurement in the order of their keys, and tag values in the order of their bytes,
 // compared where they lie.
+import { ORDER_SERIES_BY_TAGS, ORDER_TEXTS } from './abi.gen';
 import { seriesKey, seriesKeyLength, seriesMeasurement } from './series';
 import { textBytes, textLength } from './series-list';
 import { measurementNameLength } from './symbols';
-
-/** What ids are of, and their order; in step with `src/series-order.ts`. */
-const TEXTS: u32 = 1;
-const SERIES_BY_TAGS: u32 = 2;
 
 const SPACE: u8 = 0x20;
 const COMMA: u8 = 0x2c;
@@ -15,7 +12,7 @@ const BACKSLASH: u8 = 0x5c;
 
 /** Bytes that the keys of all series of a measurement have in common. */
 function commonPrefix(what: u32, id: u32): usize {
-  return what === TEXTS ? 0 : <usize>measurementNameLength(seriesMeasurement(id));
+  return what === ORDER_TEXTS ? 0 : <usize>measurementNameLength(seriesMeasurement(id));
 }
 
 /**
@@ -23,12 +20,12 @@ function commonPrefix(what: u32, id: u32): usize {
  * common.
  */
 function isBefore(what: u32, a: u32, b: u32, prefix: usize): bool {
-  const isText = what === TEXTS;
+  const isText = what === ORDER_TEXTS;
   let p = (isText ? textBytes(a) : seriesKey(a)) + prefix;
   let q = (isText ? textBytes(b) : seriesKey(b)) + prefix;
   const left = <usize>(isText ? textLength(a) : seriesKeyLength(a)) - prefix;
   const right = <usize>(isText ? textLength(b) : seriesKeyLength(b)) - prefix;
-  const byTags = what === SERIES_BY_TAGS;
+  const byTags = what === ORDER_SERIES_BY_TAGS;
   const pEnd = p + left;
   const qEnd = q + right;
   const shorter = min(left, right);

@@ -1,7 +1,8 @@
 // The series table: canonical key -> dense id, and back. One entry costs the key, 10 bytes and 4
 // bytes per slot. What leads from the text that clients send (tags in their order) to the id
 // without a look-up: series-guess.ts.
-import { copyText, ERROR_TOO_LARGE, ERROR_TRUNCATED, ERROR_VALUE, LOOSE_BYTES } from './bytes';
+import { ERROR_TOO_LARGE, ERROR_TRUNCATED, ERROR_VALUE, NO_ID } from './abi.gen';
+import { copyText, LOOSE_BYTES } from './bytes';
 import { hashBytes } from './hash';
 import { allocateRun, freeRun } from './memory';
 import {
@@ -19,7 +20,7 @@ import {
 } from './slots';
 import { measurementNameLength, sameBytes } from './symbols';
 
-export const NO_SERIES: u32 = u32.MAX_VALUE;
+export const NO_SERIES: u32 = NO_ID;
 /** Ids are kept below. */
 export const SERIES_MAX: u32 = 0x80000000;
 

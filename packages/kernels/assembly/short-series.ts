@@ -1,26 +1,22 @@
 // Series with few rows, as segments hold them: for many series in one call the blocks of a chunk
 // each, with their checksums, and the entries of the directory. Formats: docs/formats/segment.md
 // and encodings.md.
-import { blockBound, KIND_BITS, writeBlock } from './blocks';
+import {
+  AREA_DENSE,
+  AREA_WRITTEN_COLUMNS,
+  BLOCK_BITS,
+  BLOCK_INTEGERS,
+  EFFORT_SMALL,
+  SHORT_COLUMN_BYTES,
+  SHORT_COLUMN_FIELD,
+  SHORT_COLUMN_KIND,
+  SHORT_COLUMN_VALID,
+  SHORT_COLUMN_VALUES,
+} from './abi.gen';
+import { blockBound, writeBlock } from './blocks';
 import { writeVarint, zigzag } from './bytes';
 import { crc32c } from './crc32c';
-import { EFFORT_SMALL } from './ints';
 import { scratch } from './memory';
-
-/** Longer chunks have statistics, which are made elsewhere. */
-export const SHORT_ROWS_MAX: u32 = 31;
-
-/**
- * A column of all rows. `valid` is 0 when every row has a value, else the address of a byte per
- * row.
- */
-@unmanaged
-class ShortColumn {
-  kind: u32; // of blocks.ts
-  field: u32;
-  values: usize;
-  valid: usize;
-}
 
 /** What the entry of the present series tells of a column. */
 @unmanaged
@@ -31,10 +27,7 @@ class WrittenColumn {
   valueBytes: u32;
 }
 
-const SCRATCH_WRITTEN = 25;
-const SCRATCH_DENSE = 26;
 const CHECKSUM_BYTES: usize = 4;
-const HAS_NULLS: u8 = 1;
 /** An entry without its columns, and one column of it. */
 const ENTRY_BOUND: usize = 64;
 const COLUMN_BOUND: usize = 32;
@@ -45,9 +38,19 @@ let times: usize = 0;
 let columns: usize = 0;
 let columnCount: u32 = 0;
 
+// What the format of segments says, which storage knows: rows from which on a chunk has statistics,
+// and the flag of a column that has nulls.
+let rowsBelow: u32 = 0;
+let nullsFlag: u8 = 0;
+
+export function setShortFormat(statisticsRows: u32, hasNulls: u32): void {
+  rowsBelow = statisticsRows;
+  nullsFlag = <u8>hasNulls;
+}
+
 /**
  * Rows of series one behind the other: ids and ends of rows (u32 each) per series, times per row,
- * and `ShortColumn`s.
+ * and `SHORT_COLUMN`s.
  */
 export function setShortRows(
   idsAt: usize,
@@ -98,8 +101,8 @@ export function writeShortSeries(
   entriesRoom: usize,
   entriesWanted: i32,
 ): u32 {
-  const written = scratch(SCRATCH_WRITTEN, <usize>columnCount * offsetof<WrittenColumn>());
-  const dense = scratch(SCRATCH_DENSE, <usize>SHORT_ROWS_MAX * 8);
+  const written = scratch(AREA_WRITTEN_COLUMNS, <usize>columnCount * offsetof<WrittenColumn>());
+  const dense = scratch(AREA_DENSE, <usize>rowsBelow * 8);
   let out = blocks;
   let entry = entries;
   minTime = i64.MAX_VALUE;
@@ -111,18 +114,18 @@ export function writeShortSeries(
   for (; series < end; series++) {
     const rowEnd = load<u32>(ends + <usize>series * 4);
     const rows = rowEnd - row;
-    if (rows > SHORT_ROWS_MAX || !ascends(row, rows)) break;
+    if (rows >= rowsBelow || !ascends(row, rows)) break;
     const bound = (blockBound(rows) + CHECKSUM_BYTES) * (<usize>columnCount * 2 + 1);
     if (<i32>(entry - entries) > entriesWanted) break;
     if (out + bound > blocks + blocksRoom || entry + entryBound > entries + entriesRoom) break;
     const from = load<i64>(times + <usize>row * 8);
     const to = load<i64>(times + <usize>(rowEnd - 1) * 8);
-    const timesEnd = writeBlock(0, times + <usize>row * 8, rows, out, EFFORT_SMALL);
+    const timesEnd = writeBlock(BLOCK_INTEGERS, times + <usize>row * 8, rows, out, EFFORT_SMALL);
     const timeBytes = <u32>(timesEnd - out);
     out = withChecksum(out, timesEnd);
     let count: u32 = 0;
     for (let i: u32 = 0; i < columnCount; i++) {
-      const column = changetype<ShortColumn>(columns + <usize>i * offsetof<ShortColumn>());
+      const column = columns + <usize>i * SHORT_COLUMN_BYTES;
       const record = changetype<WrittenColumn>(written + <usize>count * offsetof<WrittenColumn>());
       const after = writeColumn(column, row, rows, out, dense, record);
       if (after === out) continue;
@@ -161,21 +164,22 @@ function withChecksum(from: usize, to: usize): usize {
 
 /** The values of some rows, and which rows have one; `out` itself when none has. */
 function writeColumn(
-  column: ShortColumn,
+  column: usize,
   first: u32,
   rows: u32,
   out: usize,
   dense: usize,
   written: WrittenColumn,
 ): usize {
-  const kind = column.kind;
-  const width: usize = kind === KIND_BITS ? 1 : 8;
-  let values = column.values + <usize>first * width;
+  const kind = load<u32>(column, SHORT_COLUMN_KIND);
+  const validAt = <usize>load<u32>(column, SHORT_COLUMN_VALID);
+  const width: usize = kind === BLOCK_BITS ? 1 : 8;
+  let values = <usize>load<u32>(column, SHORT_COLUMN_VALUES) + <usize>first * width;
   let count = rows;
   let at = out;
   written.validBytes = 0;
-  if (column.valid !== 0) {
-    const valid = column.valid + <usize>first;
+  if (validAt !== 0) {
+    const valid = validAt + <usize>first;
     count = 0;
     for (let i: usize = 0; i < <usize>rows; i++) {
       if (load<u8>(valid + i) === 0) continue;
@@ -185,12 +189,12 @@ function writeColumn(
     if (count === 0) return out;
     if (count < rows) {
       values = dense;
-      at = writeBlock(KIND_BITS, valid, rows, out, EFFORT_SMALL);
+      at = writeBlock(BLOCK_BITS, valid, rows, out, EFFORT_SMALL);
       written.validBytes = <u32>(at - out);
     }
   }
   const end = writeBlock(kind, values, count, at, EFFORT_SMALL);
-  written.field = column.field;
+  written.field = load<u32>(column, SHORT_COLUMN_FIELD);
   written.count = count;
   written.valueBytes = <u32>(end - at);
   return withChecksum(out, end);
@@ -216,7 +220,7 @@ function writeEntry(
     const column = changetype<WrittenColumn>(written + <usize>i * offsetof<WrittenColumn>());
     const hasNulls = column.validBytes > 0;
     out = writeVarint(out, <u64>column.field);
-    store<u8>(out++, hasNulls ? HAS_NULLS : 0);
+    store<u8>(out++, hasNulls ? nullsFlag : 0);
     if (hasNulls) {
       out = writeVarint(out, <u64>column.count);
       out = writeVarint(out, <u64>column.validBytes);

@@ -1,8 +1,6 @@
 // One point between being read and being appended: its series, time and field values.
+import { POINT_FIELDS_MAX } from './abi.gen';
 import { allocateRun } from './memory';
-
-/** Most fields of one point. Kept in step with src/limits.ts. */
-export const FIELDS_MAX: u32 = 65536;
 
 let fields: usize = 0;
 let columns: usize = 0;
@@ -23,8 +21,8 @@ export let isStaged: bool = false;
 
 export function stageSeries(series: u32, measurement: u32): void {
   if (fields === 0) {
-    fields = allocateRun(<usize>FIELDS_MAX * 16);
-    columns = allocateRun(<usize>FIELDS_MAX * 4);
+    fields = allocateRun(<usize>POINT_FIELDS_MAX * 16);
+    columns = allocateRun(<usize>POINT_FIELDS_MAX * 4);
     if (fields === 0 || columns === 0) unreachable();
   }
   stagedSeries = series;
@@ -47,7 +45,7 @@ export function stageText(text: usize, length: u32, hash: u32): void {
 /** False when the point has too many fields. */
 @inline
 export function stageField(field: u32, type: u32, bits: u64): bool {
-  if (count === FIELDS_MAX) return false;
+  if (count === POINT_FIELDS_MAX) return false;
   const address = fields + <usize>count * 16;
   store<u32>(address, field);
   store<u32>(address, type, 4);

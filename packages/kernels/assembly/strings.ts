@@ -1,19 +1,21 @@
 // Strings: the distinct ones once, in order of appearance, compressed together with LZ4, and a code
 // per row. Format: docs/formats/encodings.md, "Strings".
 import {
-  at,
+  AREA_CODES,
+  AREA_DICTIONARY,
+  AREA_LENGTHS,
+  AREA_PACKED_TEXTS,
+  AREA_TEXTS,
   BLOCK_VALUES_MAX,
   ERROR_ENCODING,
   ERROR_TOO_LARGE,
   ERROR_TRUNCATED,
   ERROR_VALUE,
-  failed,
-  moveTo,
-  readByte,
-  readCount,
-  remaining,
-  writeVarint,
-} from './bytes';
+  REFERENCE_ADDRESS,
+  REFERENCE_BYTES,
+  REFERENCE_LENGTH,
+} from './abi.gen';
+import { at, failed, moveTo, readByte, readCount, remaining, writeVarint } from './bytes';
 import { hashBytes } from './hash';
 import { decodeInts, encodeInts } from './ints';
 import { lz4Bound, lz4Compress, lz4Decompress } from './lz4';
@@ -26,26 +28,20 @@ const LZ4: u32 = 1;
 /** Most bytes of distinct strings in one block. */
 const STRING_BYTES_MAX: u32 = 1 << 28;
 
-const SCRATCH_CODES = 2;
-const SCRATCH_LENGTHS = 3;
-const SCRATCH_BYTES = 4;
-const SCRATCH_TABLE = 5;
-const SCRATCH_PACKED = 6;
-
 let dictionaryCount: u32 = 0;
 let dictionaryBytes: u32 = 0;
 
 /**
- * Gives each of `count` references (address u32, length u32) the code of its text: codes as i64 in
- * scratch 2, lengths of distinct texts as i64 in scratch 3, references to them in scratch 5 behind
- * the table. False without memory.
+ * Gives each of `count` references (`REFERENCE`) the code of its text: codes as i64 in the area of
+ * codes, lengths of distinct texts as i64 in that of lengths, references to them behind the hash
+ * table. False without memory.
  */
 function buildDictionary(references: usize, count: u32): bool {
   let slots: u32 = 16;
   while (slots < count * 2) slots <<= 1;
-  const codes = scratch(SCRATCH_CODES, <usize>count * 8);
-  const lengths = scratch(SCRATCH_LENGTHS, <usize>count * 8);
-  const table = scratch(SCRATCH_TABLE, <usize>slots * 8 + <usize>count * 8);
+  const codes = scratch(AREA_CODES, <usize>count * 8);
+  const lengths = scratch(AREA_LENGTHS, <usize>count * 8);
+  const table = scratch(AREA_DICTIONARY, <usize>slots * 8 + <usize>count * REFERENCE_BYTES);
   if (codes === 0 || lengths === 0 || table === 0) return false;
   memory.fill(table, 0, <usize>slots * 8);
   const entries = table + <usize>slots * 8;
@@ -53,8 +49,9 @@ function buildDictionary(references: usize, count: u32): bool {
   let distinct: u32 = 0;
   let total: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
-    const address = <usize>load<u32>(references + <usize>i * 8);
-    const length = load<u32>(references + <usize>i * 8, 4);
+    const reference = references + <usize>i * REFERENCE_BYTES;
+    const address = <usize>load<u32>(reference, REFERENCE_ADDRESS);
+    const length = load<u32>(reference, REFERENCE_LENGTH);
     const hash = <u32>hashBytes(address, <usize>length, 0);
     let slot = hash & mask;
     let code: u32 = 0;
@@ -64,18 +61,19 @@ function buildDictionary(references: usize, count: u32): bool {
       if (known === 0) {
         store<u32>(entry, hash);
         store<u32>(entry, distinct + 1, 4);
-        store<u32>(entries + <usize>distinct * 8, <u32>address);
-        store<u32>(entries + <usize>distinct * 8, length, 4);
+        const added = entries + <usize>distinct * REFERENCE_BYTES;
+        store<u32>(added, <u32>address, REFERENCE_ADDRESS);
+        store<u32>(added, length, REFERENCE_LENGTH);
         store<i64>(lengths + <usize>distinct * 8, <i64>length);
         total += length;
         code = distinct++;
         break;
       }
       if (load<u32>(entry) === hash) {
-        const other = entries + <usize>(known - 1) * 8;
+        const other = entries + <usize>(known - 1) * REFERENCE_BYTES;
         if (
-          load<u32>(other, 4) === length &&
-          memory.compare(<usize>load<u32>(other), address, <usize>length) === 0
+          load<u32>(other, REFERENCE_LENGTH) === length &&
+          memory.compare(<usize>load<u32>(other, REFERENCE_ADDRESS), address, <usize>length) === 0
         ) {
           code = known - 1;
           break;
@@ -100,7 +98,7 @@ let tableEntries: usize = 0;
  */
 export function codeStrings(references: usize, count: u32): i32 {
   if (!buildDictionary(references, count)) return ERROR_TOO_LARGE;
-  decodedCodes = scratch(SCRATCH_CODES, 0);
+  decodedCodes = scratch(AREA_CODES, 0);
   for (let i: u32 = 0; i < count; i++) {
     store<u32>(decodedCodes + <usize>i * 4, <u32>load<u64>(decodedCodes + <usize>i * 8));
   }
@@ -119,16 +117,16 @@ export function stringsBound(count: u32, bytes: usize): usize {
 /** Writes the block body; `dst` has room for `stringsBound`. Returns the end, 0 without memory. */
 export function encodeStrings(references: usize, count: u32, dst: usize, effort: i32): usize {
   if (!buildDictionary(references, count)) return 0;
-  const bytes = scratch(SCRATCH_BYTES, <usize>dictionaryBytes);
-  const packed = scratch(SCRATCH_PACKED, lz4Bound(<usize>dictionaryBytes));
-  const codes = scratch(SCRATCH_CODES, 0);
-  const lengths = scratch(SCRATCH_LENGTHS, 0);
+  const bytes = scratch(AREA_TEXTS, <usize>dictionaryBytes);
+  const packed = scratch(AREA_PACKED_TEXTS, lz4Bound(<usize>dictionaryBytes));
+  const codes = scratch(AREA_CODES, 0);
+  const lengths = scratch(AREA_LENGTHS, 0);
   if (bytes === 0 || packed === 0) return 0;
   let position = bytes;
   for (let i: u32 = 0; i < dictionaryCount; i++) {
-    const entry = tableEntries + <usize>i * 8;
-    const length = <usize>load<u32>(entry, 4);
-    memory.copy(position, <usize>load<u32>(entry), length);
+    const entry = tableEntries + <usize>i * REFERENCE_BYTES;
+    const length = <usize>load<u32>(entry, REFERENCE_LENGTH);
+    memory.copy(position, <usize>load<u32>(entry, REFERENCE_ADDRESS), length);
     position += length;
   }
   store<u8>(dst++, <u8>STRING_DICTIONARY);
@@ -170,7 +168,7 @@ export function stringEntries(): u32 {
 }
 
 function decodeLengths(count: u32): i32 {
-  const lengths = scratch(SCRATCH_LENGTHS, <usize>(count + 1) * 8);
+  const lengths = scratch(AREA_LENGTHS, <usize>(count + 1) * 8);
   if (lengths === 0) return ERROR_TOO_LARGE;
   const error = decodeInts(count, lengths);
   if (error < 0) return error;
@@ -189,7 +187,7 @@ function decodeLengths(count: u32): i32 {
 }
 
 function decodeCodes(count: u32, entries: u32): i32 {
-  const codes = scratch(SCRATCH_CODES, <usize>count * 8);
+  const codes = scratch(AREA_CODES, <usize>count * 8);
   if (codes === 0) return ERROR_TOO_LARGE;
   const error = decodeInts(count, codes);
   if (error < 0) return error;
@@ -231,7 +229,7 @@ export function decodeStrings(count: u32): i32 {
   if (failed || packedBytes > remaining()) return ERROR_TRUNCATED;
   // One byte of LZ4 stands for 255 at most: refuse to reserve memory for a lie.
   if (<u64>size > <u64>packedBytes * 255) return ERROR_VALUE;
-  const bytes = scratch(SCRATCH_BYTES, <usize>size);
+  const bytes = scratch(AREA_TEXTS, <usize>size);
   if (bytes === 0) return ERROR_TOO_LARGE;
   if (!lz4Decompress(at, packedBytes, bytes, <usize>size)) return ERROR_VALUE;
   decodedBytes = bytes;

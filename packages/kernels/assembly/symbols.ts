@@ -1,6 +1,7 @@
 // Names of measurements and of their fields -> small dense numbers. Names are never forgotten.
 // Scope 0 holds measurements (escaped as in a series key); scope m + 1 holds the fields of
 // measurement m (unescaped).
+import { NO_ID } from './abi.gen';
 import { hashBytes } from './hash';
 import { allocateRun, freeRun } from './memory';
 
@@ -15,7 +16,7 @@ class Symbol {
 
 const HEADER: usize = 16;
 const CHUNK: usize = 65536;
-export const NO_SYMBOL: u32 = u32.MAX_VALUE;
+export const NO_SYMBOL: u32 = NO_ID;
 
 let slots: usize = 0; // address of a Symbol each
 let slotCount: u32 = 0;

@@ -2,15 +2,9 @@
 // contiguous array per column, rows in arrival order. Tables outlive their batch, so that the next
 // one finds its columns and arrays ready; all of them are dropped at once when they hold too much
 // or the caller's types have changed.
+import { TYPE_BOOLEAN } from './abi.gen';
 import { allocate, Arena, freeArena } from './arena';
 import { fieldCount } from './symbols';
-
-// Types of fields. Kept in step with src/field-codes.ts.
-export const TYPE_FLOAT: u32 = 0;
-export const TYPE_INTEGER: u32 = 1;
-export const TYPE_UNSIGNED: u32 = 2;
-export const TYPE_STRING: u32 = 3;
-export const TYPE_BOOLEAN: u32 = 4;
 
 const FIRST_ROWS: u32 = 16;
 // Arrays that were outgrown stay in the arena; growing fourfold keeps them below a third of it.

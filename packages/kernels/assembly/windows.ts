@@ -2,37 +2,31 @@
 // takes runs of rows in time order, of one series after the other: windows of a run are worked out,
 // then merged into the accumulator. Sums are taken from left to right, so that results do not
 // depend on how wide the machine's vectors are.
+import {
+  AREA_WINDOW_RUN,
+  RESULT_MEAN,
+  VALUE_BOOLEAN,
+  VALUE_FLOAT,
+  VALUE_INTEGER,
+  VALUE_UNSIGNED,
+  WANTS_EXTREMES,
+  WANTS_MEAN,
+  WANTS_SUM,
+  WINDOW_BYTES,
+  WINDOW_COUNT,
+  WINDOW_FIRST,
+  WINDOW_FIRST_TIME,
+  WINDOW_LAST,
+  WINDOW_LAST_TIME,
+  WINDOW_MAX,
+  WINDOW_MAX_TIME,
+  WINDOW_MIN,
+  WINDOW_MIN_TIME,
+  WINDOW_START,
+  WINDOW_SUM,
+  WINDOW_SUM_HIGH,
+} from './abi.gen';
 import { allocateRun, freeRun, scratch } from './memory';
-
-export const KIND_FLOAT: u32 = 0;
-export const KIND_INTEGER: u32 = 1;
-export const KIND_UNSIGNED: u32 = 2;
-/** Bytes of 0 and 1. */
-export const KIND_BOOLEAN: u32 = 3;
-
-// What is wanted; the rest of a record is unspecified.
-export const WANTS_SUM: u32 = 1;
-export const WANTS_EXTREMES: u32 = 2;
-/** Besides the sum, of integers: its upper half, because means are right beyond 64 bits. */
-export const WANTS_MEAN: u32 = 4;
-
-// A record: twelve words of 64 bits. In step with src/accumulator.ts.
-export const START: usize = 0;
-export const COUNT: usize = 8;
-export const SUM: usize = 16;
-export const MIN: usize = 24;
-export const MIN_TIME: usize = 32;
-export const MAX: usize = 40;
-export const MAX_TIME: usize = 48;
-export const FIRST: usize = 56;
-export const FIRST_TIME: usize = 64;
-export const LAST: usize = 72;
-export const LAST_TIME: usize = 80;
-/** Upper 64 bits of a sum of integers, of which `SUM` has the lower ones. */
-export const SUM_HIGH: usize = 88;
-export const RECORD: usize = 96;
-
-export const SCRATCH_RUN = 12;
 
 @unmanaged
 export class Accumulator {
@@ -54,7 +48,7 @@ const INLINE_RECORDS: u32 = 682;
 /** Frees records that have outgrown the accumulator's own run. */
 function freeRecords(accumulator: Accumulator): void {
   if (accumulator.records === changetype<usize>(accumulator) + INLINE_AT) return;
-  freeRun(accumulator.records, <usize>accumulator.capacity * RECORD);
+  freeRun(accumulator.records, <usize>accumulator.capacity * WINDOW_BYTES);
 }
 
 /**
@@ -142,11 +136,11 @@ function aggregateRows<T, W>(
     count = 0;
     for (let i = first; i < last; i++) count += <u32>load<u8>(valid + <usize>i);
   }
-  store<u64>(record, <u64>count, COUNT);
-  store<W>(record, <W>load<T>(values + <usize>first * sizeof<T>()), FIRST);
-  store<i64>(record, load<i64>(times + <usize>first * 8), FIRST_TIME);
-  store<W>(record, <W>load<T>(values + <usize>(last - 1) * sizeof<T>()), LAST);
-  store<i64>(record, load<i64>(times + <usize>(last - 1) * 8), LAST_TIME);
+  store<u64>(record, <u64>count, WINDOW_COUNT);
+  store<W>(record, <W>load<T>(values + <usize>first * sizeof<T>()), WINDOW_FIRST);
+  store<i64>(record, load<i64>(times + <usize>first * 8), WINDOW_FIRST_TIME);
+  store<W>(record, <W>load<T>(values + <usize>(last - 1) * sizeof<T>()), WINDOW_LAST);
+  store<i64>(record, load<i64>(times + <usize>(last - 1) * 8), WINDOW_LAST_TIME);
   const isDense = count === last - first;
   if ((wants & WANTS_SUM) !== 0) {
     // The first value itself begins the sum: the sum of a lone −0 is −0.
@@ -158,9 +152,9 @@ function aggregateRows<T, W>(
         if (load<u8>(valid + <usize>i) !== 0) sum += <W>load<T>(values + <usize>i * sizeof<T>());
       }
     }
-    store<W>(record, sum, SUM);
+    store<W>(record, sum, WINDOW_SUM);
     if (isInteger<T>() && sizeof<T>() === 8 && (wants & WANTS_MEAN) !== 0) {
-      store<i64>(record, upperHalf<T>(values, valid, first, last), SUM_HIGH);
+      store<i64>(record, upperHalf<T>(values, valid, first, last), WINDOW_SUM_HIGH);
     }
   }
   if ((wants & WANTS_EXTREMES) !== 0) {
@@ -180,10 +174,10 @@ function aggregateRows<T, W>(
         maxRow = i;
       }
     }
-    store<W>(record, <W>min, MIN);
-    store<i64>(record, load<i64>(times + <usize>minRow * 8), MIN_TIME);
-    store<W>(record, <W>max, MAX);
-    store<i64>(record, load<i64>(times + <usize>maxRow * 8), MAX_TIME);
+    store<W>(record, <W>min, WINDOW_MIN);
+    store<i64>(record, load<i64>(times + <usize>minRow * 8), WINDOW_MIN_TIME);
+    store<W>(record, <W>max, WINDOW_MAX);
+    store<i64>(record, load<i64>(times + <usize>maxRow * 8), WINDOW_MAX_TIME);
   }
   return true;
 }
@@ -255,8 +249,8 @@ function aggregateRun<T, W>(
       previous = start;
     }
     if (aggregateRows<T, W>(record, times, values, valid, from, to, wants)) {
-      store<i64>(record, start, START);
-      record += RECORD;
+      store<i64>(record, start, WINDOW_START);
+      record += WINDOW_BYTES;
       found++;
     }
     from = to;
@@ -273,41 +267,41 @@ function copyWords(dst: usize, src: usize, offset: usize): void {
 /** Merges record `b` into `a`, both of one window. */
 @inline
 function mergeRecord<W>(a: usize, b: usize, wants: u32, prefersSmallFirst: bool): void {
-  store<u64>(a, load<u64>(a, COUNT) + load<u64>(b, COUNT), COUNT);
+  store<u64>(a, load<u64>(a, WINDOW_COUNT) + load<u64>(b, WINDOW_COUNT), WINDOW_COUNT);
   if ((wants & WANTS_SUM) !== 0) {
-    store<W>(a, load<W>(a, SUM) + load<W>(b, SUM), SUM);
+    store<W>(a, load<W>(a, WINDOW_SUM) + load<W>(b, WINDOW_SUM), WINDOW_SUM);
     if (isInteger<W>() && (wants & WANTS_MEAN) !== 0) {
-      const carry: i64 = load<u64>(a, SUM) < load<u64>(b, SUM) ? 1 : 0;
-      store<i64>(a, load<i64>(a, SUM_HIGH) + load<i64>(b, SUM_HIGH) + carry, SUM_HIGH);
+      const carry: i64 = load<u64>(a, WINDOW_SUM) < load<u64>(b, WINDOW_SUM) ? 1 : 0;
+      store<i64>(a, load<i64>(a, WINDOW_SUM_HIGH) + load<i64>(b, WINDOW_SUM_HIGH) + carry, WINDOW_SUM_HIGH);
     }
   }
   if ((wants & WANTS_EXTREMES) !== 0) {
     // The earliest among equals.
-    const min = load<W>(b, MIN);
+    const min = load<W>(b, WINDOW_MIN);
     if (
-      min < load<W>(a, MIN) ||
-      (min === load<W>(a, MIN) && load<i64>(b, MIN_TIME) < load<i64>(a, MIN_TIME))
+      min < load<W>(a, WINDOW_MIN) ||
+      (min === load<W>(a, WINDOW_MIN) && load<i64>(b, WINDOW_MIN_TIME) < load<i64>(a, WINDOW_MIN_TIME))
     ) {
-      copyWords(a, b, MIN);
+      copyWords(a, b, WINDOW_MIN);
     }
-    const max = load<W>(b, MAX);
+    const max = load<W>(b, WINDOW_MAX);
     if (
-      max > load<W>(a, MAX) ||
-      (max === load<W>(a, MAX) && load<i64>(b, MAX_TIME) < load<i64>(a, MAX_TIME))
+      max > load<W>(a, WINDOW_MAX) ||
+      (max === load<W>(a, WINDOW_MAX) && load<i64>(b, WINDOW_MAX_TIME) < load<i64>(a, WINDOW_MAX_TIME))
     ) {
-      copyWords(a, b, MAX);
+      copyWords(a, b, WINDOW_MAX);
     }
   }
-  const aFirst = load<i64>(a, FIRST_TIME);
-  const bFirst = load<i64>(b, FIRST_TIME);
+  const aFirst = load<i64>(a, WINDOW_FIRST_TIME);
+  const bFirst = load<i64>(b, WINDOW_FIRST_TIME);
   const isBetter = prefersSmallFirst
-    ? load<W>(b, FIRST) < load<W>(a, FIRST)
-    : load<W>(b, FIRST) > load<W>(a, FIRST);
-  if (bFirst < aFirst || (bFirst === aFirst && isBetter)) copyWords(a, b, FIRST);
-  const aLast = load<i64>(a, LAST_TIME);
-  const bLast = load<i64>(b, LAST_TIME);
-  if (bLast > aLast || (bLast === aLast && load<W>(b, LAST) > load<W>(a, LAST))) {
-    copyWords(a, b, LAST);
+    ? load<W>(b, WINDOW_FIRST) < load<W>(a, WINDOW_FIRST)
+    : load<W>(b, WINDOW_FIRST) > load<W>(a, WINDOW_FIRST);
+  if (bFirst < aFirst || (bFirst === aFirst && isBetter)) copyWords(a, b, WINDOW_FIRST);
+  const aLast = load<i64>(a, WINDOW_LAST_TIME);
+  const bLast = load<i64>(b, WINDOW_LAST_TIME);
+  if (bLast > aLast || (bLast === aLast && load<W>(b, WINDOW_LAST) > load<W>(a, WINDOW_LAST))) {
+    copyWords(a, b, WINDOW_LAST);
   }
 }
 
@@ -318,29 +312,29 @@ function mergeRecord<W>(a: usize, b: usize, wants: u32, prefersSmallFirst: bool)
 export function mergeRun<W>(accumulator: Accumulator, run: usize, count: u32): bool {
   const present = accumulator.count;
   const wants = accumulator.wants;
-  const prefersSmallFirst = accumulator.kind === KIND_BOOLEAN;
+  const prefersSmallFirst = accumulator.kind === VALUE_BOOLEAN;
   if (count === 0) return true;
   // Windows that exist already need no room: first see how many are new, from the end.
   let added: u32 = 0;
   // Chunks of one series follow each other: their first window is mostly the last one or behind it.
-  const begin = load<i64>(run, START);
+  const begin = load<i64>(run, WINDOW_START);
   let k: u32 =
-    present > 0 && load<i64>(accumulator.records + <usize>(present - 1) * RECORD, START) < begin
+    present > 0 && load<i64>(accumulator.records + <usize>(present - 1) * WINDOW_BYTES, WINDOW_START) < begin
       ? present
       : 0;
   if (k === present) added = count;
   else for (let i: u32 = 0; i < count; i++) {
-    const start = load<i64>(run + <usize>i * RECORD, START);
-    while (k < present && load<i64>(accumulator.records + <usize>k * RECORD, START) < start) k++;
-    if (k === present || load<i64>(accumulator.records + <usize>k * RECORD, START) !== start) added++;
+    const start = load<i64>(run + <usize>i * WINDOW_BYTES, WINDOW_START);
+    while (k < present && load<i64>(accumulator.records + <usize>k * WINDOW_BYTES, WINDOW_START) < start) k++;
+    if (k === present || load<i64>(accumulator.records + <usize>k * WINDOW_BYTES, WINDOW_START) !== start) added++;
   }
   const total = present + added;
   if (total > accumulator.capacity) {
     let capacity: u32 = accumulator.capacity * 2;
     while (capacity < total) capacity <<= 1;
-    const records = allocateRun(<usize>capacity * RECORD);
+    const records = allocateRun(<usize>capacity * WINDOW_BYTES);
     if (records === 0) return false;
-    memory.copy(records, accumulator.records, <usize>present * RECORD);
+    memory.copy(records, accumulator.records, <usize>present * WINDOW_BYTES);
     freeRecords(accumulator);
     accumulator.records = records;
     accumulator.capacity = capacity;
@@ -351,14 +345,14 @@ export function mergeRun<W>(accumulator: Accumulator, run: usize, count: u32): b
   let right = <i32>count - 1;
   let out = <i32>total - 1;
   while (right >= 0) {
-    const source = run + <usize>right * RECORD;
-    const target = records + <usize>out * RECORD;
-    const start = load<i64>(source, START);
+    const source = run + <usize>right * WINDOW_BYTES;
+    const target = records + <usize>out * WINDOW_BYTES;
+    const start = load<i64>(source, WINDOW_START);
     if (left >= 0) {
-      const other = records + <usize>left * RECORD;
-      const otherStart = load<i64>(other, START);
+      const other = records + <usize>left * WINDOW_BYTES;
+      const otherStart = load<i64>(other, WINDOW_START);
       if (otherStart >= start) {
-        if (left !== out) memory.copy(target, other, RECORD);
+        if (left !== out) memory.copy(target, other, WINDOW_BYTES);
         if (otherStart === start) {
           mergeRecord<W>(target, source, wants, prefersSmallFirst);
           right--;
@@ -368,7 +362,7 @@ export function mergeRun<W>(accumulator: Accumulator, run: usize, count: u32): b
         continue;
       }
     }
-    memory.copy(target, source, RECORD);
+    memory.copy(target, source, WINDOW_BYTES);
     right--;
     out--;
   }
@@ -391,23 +385,28 @@ export function accumulate(
   if (count === 0) return true;
   // A window has a row at least.
   const most = accumulator.every === 0 ? 1 : windowsAtMost(accumulator, times, count);
-  const run = scratch(SCRATCH_RUN, <usize>most * RECORD);
+  const run = runRoom(most);
   if (run === 0) return false;
   let found: u32;
   switch (accumulator.kind) {
-    case KIND_FLOAT:
+    case VALUE_FLOAT:
       found = aggregateRun<f64, f64>(accumulator, times, values, valid, count, run);
       return mergeRun<f64>(accumulator, run, found);
-    case KIND_INTEGER:
+    case VALUE_INTEGER:
       found = aggregateRun<i64, i64>(accumulator, times, values, valid, count, run);
       return mergeRun<i64>(accumulator, run, found);
-    case KIND_UNSIGNED:
+    case VALUE_UNSIGNED:
       found = aggregateRun<u64, u64>(accumulator, times, values, valid, count, run);
       return mergeRun<u64>(accumulator, run, found);
     default:
       found = aggregateRun<u8, u64>(accumulator, times, values, valid, count, run);
       return mergeRun<u64>(accumulator, run, found);
   }
+}
+
+/** Room for the windows of a run of rows; 0 when memory is exhausted. */
+export function runRoom(windows: u32): usize {
+  return scratch(AREA_WINDOW_RUN, <usize>windows * WINDOW_BYTES);
 }
 
 /** Upper bound of the windows that rows fall into. */
@@ -420,8 +419,8 @@ function windowsAtMost(accumulator: Accumulator, times: usize, count: u32): u32 
 /** Adds one record (twelve words at `record`), for chunks that are answered from statistics. */
 export function accumulateRecord(address: usize, record: usize): bool {
   const accumulator = changetype<Accumulator>(address);
-  if (accumulator.kind === KIND_FLOAT) return mergeRun<f64>(accumulator, record, 1);
-  if (accumulator.kind === KIND_INTEGER) return mergeRun<i64>(accumulator, record, 1);
+  if (accumulator.kind === VALUE_FLOAT) return mergeRun<f64>(accumulator, record, 1);
+  if (accumulator.kind === VALUE_INTEGER) return mergeRun<i64>(accumulator, record, 1);
   return mergeRun<u64>(accumulator, record, 1);
 }
 
@@ -429,16 +428,12 @@ export function accumulatorCount(address: usize): u32 {
   return changetype<Accumulator>(address).count;
 }
 
-/** What `copyResult` computes besides copying words of the records. */
-const RESULT_MEAN: u32 = 11;
-const RESULT_SPREAD: u32 = 12;
-
 /** The sum as a float, of integers with its upper half: rounded once. */
 @inline
 function wholeSum<W>(record: usize): f64 {
-  if (isFloat<W>()) return load<f64>(record, SUM);
-  let low = load<u64>(record, SUM);
-  let high = load<i64>(record, SUM_HIGH);
+  if (isFloat<W>()) return load<f64>(record, WINDOW_SUM);
+  let low = load<u64>(record, WINDOW_SUM);
+  let high = load<i64>(record, WINDOW_SUM_HIGH);
   const isNegative = isSigned<W>() && high < 0;
   if (isNegative) {
     low = 0 - low;
@@ -458,10 +453,10 @@ function wholeSum<W>(record: usize): f64 {
 @inline
 function resultOf<W>(record: usize, result: u32): u64 {
   if (result === RESULT_MEAN) {
-    return reinterpret<u64>(wholeSum<W>(record) / <f64>load<u64>(record, COUNT));
+    return reinterpret<u64>(wholeSum<W>(record) / <f64>load<u64>(record, WINDOW_COUNT));
   }
-  if (isFloat<W>()) return reinterpret<u64>(load<f64>(record, MAX) - load<f64>(record, MIN));
-  return load<u64>(record, MAX) - load<u64>(record, MIN);
+  if (isFloat<W>()) return reinterpret<u64>(load<f64>(record, WINDOW_MAX) - load<f64>(record, WINDOW_MIN));
+  return load<u64>(record, WINDOW_MAX) - load<u64>(record, WINDOW_MIN);
 }
 
 /**
@@ -472,16 +467,16 @@ export function copyResult(address: usize, result: u32, descends: bool, dst: usi
   const accumulator = changetype<Accumulator>(address);
   const count = accumulator.count;
   let record = accumulator.records;
-  let step: isize = <isize>RECORD;
+  let step: isize = <isize>WINDOW_BYTES;
   if (descends && count > 0) {
-    record += <usize>(count - 1) * RECORD;
+    record += <usize>(count - 1) * WINDOW_BYTES;
     step = -step;
   }
   for (let i: u32 = 0; i < count; i++) {
     let value: u64;
     if (result < RESULT_MEAN) value = load<u64>(record + <usize>result * 8);
-    else if (accumulator.kind === KIND_FLOAT) value = resultOf<f64>(record, result);
-    else if (accumulator.kind === KIND_INTEGER) value = resultOf<i64>(record, result);
+    else if (accumulator.kind === VALUE_FLOAT) value = resultOf<f64>(record, result);
+    else if (accumulator.kind === VALUE_INTEGER) value = resultOf<i64>(record, result);
     else value = resultOf<u64>(record, result);
     store<u64>(dst, value);
     dst += 8;

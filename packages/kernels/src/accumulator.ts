@@ -2,6 +2,14 @@
 // come out in order.
 import { assert, Unavailable } from '@tidemark/core';
 import type { Column, FieldType, Timestamp } from '@tidemark/core';
+import {
+  Area,
+  VALUE_KINDS,
+  WINDOW,
+  WINDOW_BYTES,
+  WINDOW_RESULTS,
+  WINDOW_WANTS,
+} from './abi.gen.ts';
 import type { CachedColumn } from './column-cache.ts';
 import type { Kernels } from './loader.ts';
 
@@ -60,50 +68,17 @@ export type RowsPartial = {
   readonly lastTime: Timestamp;
 };
 
-// In step with assembly/windows.ts: kinds, and the order of words in a record.
-const KINDS: Readonly<Record<NumericType, number>> = {
-  float: 0,
-  integer: 1,
-  unsigned: 2,
-  boolean: 3,
-};
-const WORDS = 11;
-/** Behind them, the upper half of the sum. */
-const RECORD_WORDS = 12;
-const RESULTS = [
-  'start',
-  'count',
-  'sum',
-  'min',
-  'minTime',
-  'max',
-  'maxTime',
-  'first',
-  'firstTime',
-  'last',
-  'lastTime',
-  'mean',
-  'spread',
-] as const;
+/** Words that `finish` gives: all but the upper half of the sum. */
+const WORDS = Object.keys(WINDOW).length - 1;
 
 /**
  * What can be asked of the windows; each has what `WindowPartials` says, `mean` is a float,
  * `spread` as `max`.
  */
-export type WindowResult = (typeof RESULTS)[number];
-
-const RESULT_CODES: Readonly<Record<WindowResult, number>> = Object.fromEntries(
-  RESULTS.map((name, code) => [name, code]),
-) as Record<WindowResult, number>;
+export type WindowResult = keyof typeof WINDOW_RESULTS;
 
 const FLOAT = new Float64Array(1);
 const FLOAT_BITS = new BigInt64Array(FLOAT.buffer);
-
-const SCRATCH_TIMES = 10;
-const SCRATCH_VALUES = 11;
-const SCRATCH_VALID = 21;
-const SCRATCH_INPUT = 0;
-const SCRATCH_OUTPUT = 1;
 
 /**
  * Sums of integers wrap, means do not; min and max keep the earliest point among equals; first and
@@ -126,12 +101,12 @@ export class Accumulator {
     const every = options.window?.everyNanos ?? 0n;
     assert(options.window === undefined || every > 0n, 'windows have a positive length');
     const wants =
-      (options.wantsSum ? 1 : 0) |
-      (options.wantsExtremes ? 2 : 0) |
-      (options.wantsMean === true ? 4 : 0);
+      (options.wantsSum ? WINDOW_WANTS.sum : 0) |
+      (options.wantsExtremes ? WINDOW_WANTS.extremes : 0) |
+      (options.wantsMean === true ? WINDOW_WANTS.mean : 0);
     const offset = options.window?.offsetNanos ?? 0n;
     this.#address = kernels.exports.openAccumulator(
-      KINDS[type],
+      VALUE_KINDS[type],
       wants,
       every,
       offset,
@@ -145,10 +120,10 @@ export class Accumulator {
     assert(column.type !== 'string', 'strings are not accumulated');
     assert(column.type === this.#type, 'a column has the type of its accumulator');
     assert(times.length === column.values.length, 'every row has a time');
-    const timesAt = this.#copyIn(SCRATCH_TIMES, times);
-    const valuesAt = this.#copyIn(SCRATCH_VALUES, column.values);
+    const timesAt = this.#kernels.copyIn(Area.times, times);
+    const valuesAt = this.#kernels.copyIn(Area.values, column.values);
     const valid = combine(column.valid, mask);
-    const validAt = valid === undefined ? 0 : this.#copyIn(SCRATCH_VALID, valid);
+    const validAt = valid === undefined ? 0 : this.#kernels.copyIn(Area.valid, valid);
     this.#accumulate(timesAt, valuesAt, validAt, times.length);
   }
 
@@ -183,23 +158,23 @@ export class Accumulator {
    * of the windows, without reading them.
    */
   addPartial(start: Timestamp, count: number, partial: RowsPartial): void {
-    const address = this.#kernels.scratch(SCRATCH_INPUT, RECORD_WORDS * 8);
+    const address = this.#kernels.scratch(Area.input, WINDOW_BYTES);
     const { words } = this.#kernels;
-    // In the order of words in a record. Thousands of chunks come this way: nothing is allocated
-    // for them.
+    // Thousands of chunks come this way: nothing is allocated for them.
     const at = address >>> 3;
-    words[at] = start;
-    words[at + 1] = BigInt(count);
-    words[at + 2] = this.#bits(partial.sum);
-    words[at + 3] = this.#bits(partial.min);
-    words[at + 4] = partial.minTime;
-    words[at + 5] = this.#bits(partial.max);
-    words[at + 6] = partial.maxTime;
-    words[at + 7] = this.#bits(partial.first);
-    words[at + 8] = partial.firstTime;
-    words[at + 9] = this.#bits(partial.last);
-    words[at + 10] = partial.lastTime;
-    words[at + 11] = this.#type === 'integer' && words[at + 2]! < 0n ? -1n : 0n;
+    words[at + WINDOW.start / 8] = start;
+    words[at + WINDOW.count / 8] = BigInt(count);
+    words[at + WINDOW.sum / 8] = this.#bits(partial.sum);
+    words[at + WINDOW.min / 8] = this.#bits(partial.min);
+    words[at + WINDOW.minTime / 8] = partial.minTime;
+    words[at + WINDOW.max / 8] = this.#bits(partial.max);
+    words[at + WINDOW.maxTime / 8] = partial.maxTime;
+    words[at + WINDOW.first / 8] = this.#bits(partial.first);
+    words[at + WINDOW.firstTime / 8] = partial.firstTime;
+    words[at + WINDOW.last / 8] = this.#bits(partial.last);
+    words[at + WINDOW.lastTime / 8] = partial.lastTime;
+    words[at + WINDOW.sumHigh / 8] =
+      this.#type === 'integer' && words[at + WINDOW.sum / 8]! < 0n ? -1n : 0n;
     if (this.#kernels.exports.accumulateRecord(this.#address, address) === 0) {
       throw new Unavailable('kernel memory is exhausted');
     }
@@ -214,27 +189,28 @@ export class Accumulator {
   finish(options: { readonly descending: boolean } = { descending: false }): WindowPartials {
     const count = this.windowCount;
     const bytes = this.#allWords(count, options.descending);
-    const times = (word: number, isWanted = true): BigInt64Array =>
-      new BigInt64Array(bytes, word * count * 8, isWanted ? count : 0);
-    const values = (word: number, isWanted = true): Values => {
+    // The array of a word begins behind those of the words before it.
+    const times = (offset: number, isWanted = true): BigInt64Array =>
+      new BigInt64Array(bytes, offset * count, isWanted ? count : 0);
+    const values = (offset: number, isWanted = true): Values => {
       const length = isWanted ? count : 0;
-      const at = word * count * 8;
+      const at = offset * count;
       if (this.#type === 'float') return new Float64Array(bytes, at, length);
       if (this.#type === 'integer') return new BigInt64Array(bytes, at, length);
       return new BigUint64Array(bytes, at, length);
     };
     return {
-      starts: times(0),
-      counts: times(1),
-      sums: values(2, this.#wantsSum),
-      mins: values(3, this.#wantsExtremes),
-      minTimes: times(4, this.#wantsExtremes),
-      maxs: values(5, this.#wantsExtremes),
-      maxTimes: times(6, this.#wantsExtremes),
-      firsts: values(7),
-      firstTimes: times(8),
-      lasts: values(9),
-      lastTimes: times(10),
+      starts: times(WINDOW.start),
+      counts: times(WINDOW.count),
+      sums: values(WINDOW.sum, this.#wantsSum),
+      mins: values(WINDOW.min, this.#wantsExtremes),
+      minTimes: times(WINDOW.minTime, this.#wantsExtremes),
+      maxs: values(WINDOW.max, this.#wantsExtremes),
+      maxTimes: times(WINDOW.maxTime, this.#wantsExtremes),
+      firsts: values(WINDOW.first),
+      firstTimes: times(WINDOW.firstTime),
+      lasts: values(WINDOW.last),
+      lastTimes: times(WINDOW.lastTime),
     };
   }
 
@@ -244,11 +220,11 @@ export class Accumulator {
    */
   results(names: readonly WindowResult[], options: { readonly descending: boolean }): Words[] {
     const count = this.windowCount;
-    const output = this.#kernels.scratch(SCRATCH_OUTPUT, count * names.length * 8);
+    const output = this.#kernels.scratch(Area.output, count * names.length * 8);
     const { exports } = this.#kernels;
     names.forEach((name, i) => {
       const target = output + i * count * 8;
-      exports.copyResult(this.#address, RESULT_CODES[name], options.descending ? 1 : 0, target);
+      exports.copyResult(this.#address, WINDOW_RESULTS[name], options.descending, target);
     });
     const buffer = this.#kernels.buffer.slice(output, output + count * names.length * 8);
     return names.map((_, i) => new Float64Array(buffer, i * count * 8, count));
@@ -283,21 +259,12 @@ export class Accumulator {
    * hold.
    */
   #allWords(count: number, descends: boolean): ArrayBuffer {
-    const output = this.#kernels.scratch(SCRATCH_OUTPUT, count * WORDS * 8);
+    const output = this.#kernels.scratch(Area.output, count * WORDS * 8);
     for (let word = 0; word < WORDS; word++) {
       const target = output + word * count * 8;
-      this.#kernels.exports.copyResult(this.#address, word, descends ? 1 : 0, target);
+      this.#kernels.exports.copyResult(this.#address, word, descends, target);
     }
     return this.#kernels.buffer.slice(output, output + count * WORDS * 8);
-  }
-
-  #copyIn(slot: number, values: ArrayBufferView): number {
-    const address = this.#kernels.scratch(slot, values.byteLength);
-    this.#kernels.bytes.set(
-      new Uint8Array(values.buffer, values.byteOffset, values.byteLength),
-      address,
-    );
-    return address;
   }
 }
 

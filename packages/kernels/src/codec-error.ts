@@ -1,10 +1,11 @@
 // What a decoder says about bytes that it cannot read.
+import { CODEC_ERRORS } from './abi.gen.ts';
 
 /**
  * Why bytes are not a block: `truncated` ends early, `encoding` is unknown, `value` contradicts
  * itself.
  */
-export type CodecErrorReason = 'truncated' | 'encoding' | 'value' | 'too-large';
+export type CodecErrorReason = keyof typeof CODEC_ERRORS;
 
 /**
  * Thrown by every decoder for bytes that no encoder wrote. Storage turns it into `Corruption` with
@@ -27,11 +28,12 @@ const MESSAGES: Readonly<Record<CodecErrorReason, string>> = {
   'too-large': 'encoded block is larger than any encoder writes',
 };
 
-// In step with the ERROR_ constants of assembly/bytes.ts: -1, -2, …
-const REASONS: readonly CodecErrorReason[] = ['truncated', 'encoding', 'value', 'too-large'];
+const REASONS = new Map<number, CodecErrorReason>(
+  (Object.keys(CODEC_ERRORS) as CodecErrorReason[]).map((reason) => [CODEC_ERRORS[reason], reason]),
+);
 
 /** Throws for the negative results of kernels. */
 export function checkResult(result: number, what: string): number {
   if (result >= 0) return result;
-  throw new CodecError(REASONS[-result - 1] ?? 'value', what);
+  throw new CodecError(REASONS.get(result) ?? 'value', what);
 }

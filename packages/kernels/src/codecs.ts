@@ -6,8 +6,17 @@
 // `CodecError` for bytes that no encoder wrote, and nothing else.
 import { assert, Unavailable } from '@tidemark/core';
 import type { Column, FieldType } from '@tidemark/core';
+import {
+  Area,
+  BLOCK_KINDS,
+  BLOCK_VALUES_MAX,
+  EFFORTS,
+  FLOAT_ENCODINGS,
+  INTEGER_ENCODINGS,
+  REFERENCE,
+  REFERENCE_BYTES,
+} from './abi.gen.ts';
 import { checkResult } from './codec-error.ts';
-import { BLOCK_VALUES_MAX } from './limits.ts';
 import { Kernels } from './loader.ts';
 
 /** Rows of strings by reference to a dictionary, as in a `StringColumn`. */
@@ -17,15 +26,11 @@ export type CodedStrings = {
 };
 
 /** `fast` for log records, `small` for segments, which are written once and read often. */
-export type CodecEffort = 'fast' | 'small';
+export type CodecEffort = keyof typeof EFFORTS;
 
-// In step with assembly/blocks.ts.
-const Kind = { Ints: 0, Floats: 1, Bits: 2 } as const;
-type Kind = (typeof Kind)[keyof typeof Kind];
+const REFERENCE_WORDS = REFERENCE_BYTES / 4;
 
-const INPUT = 0;
-const OUTPUT = 1;
-const REFERENCES = 7;
+type Kind = (typeof BLOCK_KINDS)[keyof typeof BLOCK_KINDS];
 
 /** Codecs over one instance of the kernels. Not shared between threads. */
 export class Codecs {
@@ -38,7 +43,7 @@ export class Codecs {
   }
 
   encodeTimes(times: BigInt64Array, effort: CodecEffort = 'fast'): Uint8Array {
-    return this.#encode(Kind.Ints, times, effort);
+    return this.#encode(BLOCK_KINDS.integers, times, effort);
   }
 
   decodeTimes(block: Uint8Array): BigInt64Array {
@@ -46,50 +51,49 @@ export class Codecs {
   }
 
   encodeIntegers(values: BigInt64Array, effort: CodecEffort = 'fast'): Uint8Array {
-    return this.#encode(Kind.Ints, values, effort);
+    return this.#encode(BLOCK_KINDS.integers, values, effort);
   }
 
   decodeIntegers(block: Uint8Array): BigInt64Array {
-    return new BigInt64Array(this.#decode(Kind.Ints, block, 8, 'integers'));
+    return new BigInt64Array(this.#decode(BLOCK_KINDS.integers, block, 8, 'integers'));
   }
 
   /** As `encodeIntegers` of the same numbers. */
   encodeIds(ids: Uint32Array, effort: CodecEffort = 'fast'): Uint8Array {
     const count = checkCount(ids.length);
     const kernels = this.#kernels;
-    const input = kernels.scratch(REFERENCES, ids.byteLength);
-    kernels.bytes.set(new Uint8Array(ids.buffer, ids.byteOffset, ids.byteLength), input);
-    const output = kernels.scratch(OUTPUT, kernels.exports.blockBound(count));
-    const size = kernels.exports.encodeIds(input, count, output, effortCode(effort));
+    const input = kernels.copyIn(Area.input, ids);
+    const output = kernels.scratch(Area.output, kernels.exports.blockBound(count));
+    const size = kernels.exports.encodeIds(input, count, output, EFFORTS[effort]);
     if (size === 0) throw new Unavailable(`kernel memory is exhausted. values=${count}`);
     return kernels.bytes.slice(output, output + size);
   }
 
   encodeUnsigneds(values: BigUint64Array, effort: CodecEffort = 'fast'): Uint8Array {
-    return this.#encode(Kind.Ints, values, effort);
+    return this.#encode(BLOCK_KINDS.integers, values, effort);
   }
 
   decodeUnsigneds(block: Uint8Array): BigUint64Array {
-    return new BigUint64Array(this.#decode(Kind.Ints, block, 8, 'unsigneds'));
+    return new BigUint64Array(this.#decode(BLOCK_KINDS.integers, block, 8, 'unsigneds'));
   }
 
   /** Any float comes back bit by bit: −0, subnormals, infinities, NaN payloads. */
   encodeFloats(values: Float64Array, effort: CodecEffort = 'fast'): Uint8Array {
-    return this.#encode(Kind.Floats, values, effort);
+    return this.#encode(BLOCK_KINDS.floats, values, effort);
   }
 
   decodeFloats(block: Uint8Array): Float64Array {
-    return new Float64Array(this.#decode(Kind.Floats, block, 8, 'floats'));
+    return new Float64Array(this.#decode(BLOCK_KINDS.floats, block, 8, 'floats'));
   }
 
   /** Any byte but 0 counts as 1. */
   encodeBooleans(values: Uint8Array): Uint8Array {
-    return this.#encode(Kind.Bits, values, 'fast');
+    return this.#encode(BLOCK_KINDS.bits, values, 'fast');
   }
 
   /** Bytes of 0 and 1. */
   decodeBooleans(block: Uint8Array): Uint8Array {
-    return new Uint8Array(this.#decode(Kind.Bits, block, 1, 'booleans'));
+    return new Uint8Array(this.#decode(BLOCK_KINDS.bits, block, 1, 'booleans'));
   }
 
   /** Same format as booleans; all valid takes a handful of bytes. */
@@ -109,9 +113,9 @@ export class Codecs {
     let textBytes = 0;
     for (const text of texts) textBytes += text.length;
     const kernels = this.#kernels;
-    const input = kernels.scratch(INPUT, textBytes);
-    const references = kernels.scratch(REFERENCES, count * 8);
-    const output = kernels.scratch(OUTPUT, kernels.exports.stringsBound(count, textBytes));
+    const input = kernels.scratch(Area.input, textBytes);
+    const references = kernels.scratch(Area.references, count * REFERENCE_BYTES);
+    const output = kernels.scratch(Area.output, kernels.exports.stringsBound(count, textBytes));
     const bytes = kernels.bytes;
     const addresses = new Uint32Array(texts.length);
     let position = input;
@@ -121,15 +125,15 @@ export class Codecs {
       bytes.set(text, position);
       position += text.length;
     }
-    const table = new Uint32Array(bytes.buffer, references, count * 2);
+    const table = new Uint32Array(bytes.buffer, references, count * REFERENCE_WORDS);
     for (let i = 0; i < count; i++) {
       const code = codes[i]!;
       assert(code < texts.length, 'codes of strings lie within the dictionary');
-      table[2 * i] = addresses[code]!;
-      table[2 * i + 1] = texts[code]!.length;
+      table[i * REFERENCE_WORDS + REFERENCE.address / 4] = addresses[code]!;
+      table[i * REFERENCE_WORDS + REFERENCE.length / 4] = texts[code]!.length;
     }
     const size = checkResult(
-      kernels.exports.encodeStringBlock(references, count, output, effortCode(effort)),
+      kernels.exports.encodeStringBlock(references, count, output, EFFORTS[effort]),
       'strings',
     );
     return kernels.bytes.slice(output, output + size);
@@ -191,16 +195,10 @@ export class Codecs {
     let value = crc;
     for (let from = 0; from < bytes.length; from += CRC_PIECE_BYTES) {
       const piece = bytes.subarray(from, from + CRC_PIECE_BYTES);
-      const input = this.#copyIn(piece);
+      const input = this.#kernels.copyIn(Area.input, piece);
       value = this.#kernels.exports.crc32c(input, piece.length, value);
     }
     return value >>> 0;
-  }
-
-  #copyIn(bytes: Uint8Array): number {
-    const input = this.#kernels.scratch(INPUT, bytes.byteLength);
-    this.#kernels.bytes.set(bytes, input);
-    return input;
   }
 
   #encode(
@@ -209,23 +207,23 @@ export class Codecs {
     effort: CodecEffort,
   ): Uint8Array {
     const count = checkCount(values.length);
-    if (count === 1 && kind !== Kind.Bits) return encodeSingle(kind, values);
+    if (count === 1 && kind !== BLOCK_KINDS.bits) return encodeSingle(kind, values);
     const kernels = this.#kernels;
-    const input = this.#copyIn(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
-    const output = kernels.scratch(OUTPUT, kernels.exports.blockBound(count));
-    const size = kernels.exports.encodeBlock(kind, input, count, output, effortCode(effort));
+    const input = kernels.copyIn(Area.input, values);
+    const output = kernels.scratch(Area.output, kernels.exports.blockBound(count));
+    const size = kernels.exports.encodeBlock(kind, input, count, output, EFFORTS[effort]);
     return kernels.bytes.slice(output, output + size);
   }
 
   #start(block: Uint8Array, what: string): number {
-    const input = this.#copyIn(block);
+    const input = this.#kernels.copyIn(Area.input, block);
     return checkResult(this.#kernels.exports.startBlock(input, block.byteLength), what);
   }
 
   #decode(kind: Kind, block: Uint8Array, width: 1 | 8, what: string): ArrayBuffer {
     const kernels = this.#kernels;
     const count = this.#start(block, what);
-    const output = kernels.scratch(OUTPUT, count * width);
+    const output = kernels.scratch(Area.output, count * width);
     checkResult(kernels.exports.finishBlock(kind, count, output), what);
     return kernels.bytes.slice(output, output + count * width).buffer as ArrayBuffer;
   }
@@ -237,10 +235,10 @@ export class Codecs {
  */
 function encodeSingle(kind: Kind, value: ArrayBufferView): Uint8Array {
   const source = new DataView(value.buffer, value.byteOffset, 8);
-  if (kind === Kind.Floats) {
+  if (kind === BLOCK_KINDS.floats) {
     const block = new Uint8Array(10);
     block[0] = 1;
-    block[1] = FLOAT_CONSTANT;
+    block[1] = FLOAT_ENCODINGS.constant;
     for (let i = 0; i < 8; i++) block[2 + i] = source.getUint8(i);
     return block;
   }
@@ -249,7 +247,7 @@ function encodeSingle(kind: Kind, value: ArrayBufferView): Uint8Array {
   let high = ((source.getInt32(4, true) << 1) | (source.getUint32(0, true) >>> 31)) ^ sign;
   const block = new Uint8Array(12);
   block[0] = 1;
-  block[1] = INT_CONSTANT;
+  block[1] = INTEGER_ENCODINGS.constant;
   let at = 2;
   while (high !== 0 || low >= 0x80) {
     block[at++] = (low & 0x7f) | 0x80;
@@ -260,17 +258,9 @@ function encodeSingle(kind: Kind, value: ArrayBufferView): Uint8Array {
   return block.subarray(0, at);
 }
 
-// In step with assembly/ints.ts and assembly/floats.ts.
-const INT_CONSTANT = 0x02;
-const FLOAT_CONSTANT = 0x11;
-
 const CRC_PIECE_BYTES = 1 << 18;
 
-function effortCode(effort: CodecEffort): number {
-  return effort === 'small' ? 1 : 0;
-}
-
 function checkCount(count: number): number {
-  assert(count <= BLOCK_VALUES_MAX.value, 'a block holds at most BLOCK_VALUES_MAX values');
+  assert(count <= BLOCK_VALUES_MAX, 'a block holds at most BLOCK_VALUES_MAX values');
   return count;
 }

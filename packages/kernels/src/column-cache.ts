@@ -7,15 +7,14 @@
 import { assert, Unavailable } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
 
+import { Area, CACHED_HEADER_BYTES, CACHED_ROWS_MAX, VALUE_KINDS } from './abi.gen.ts';
 import { checkResult } from './codec-error.ts';
 import { planComparison } from './comparison.ts';
 import type { ComparisonOperator } from './comparison.ts';
+import { KernelRoom } from './kernel-room.ts';
 import type { Kernels } from './loader.ts';
 
-// In step with assembly/cached.ts.
-const TYPES = { float: 0, integer: 1, unsigned: 2, boolean: 3, time: 4 } as const;
-
-export type CachedType = keyof typeof TYPES;
+export type CachedType = Exclude<keyof typeof VALUE_KINDS, 'text' | 'epoch'>;
 
 /**
  * A column in the cache. Valid until the next column is added, longer while `ColumnCache.get`
@@ -41,20 +40,13 @@ type Slab = {
 
 const EXHAUSTED = 'kernel memory is exhausted';
 
-const SLAB_BYTES = 256 << 10;
+/** No column takes more than an eighth, so that little is left over at the end. */
+const SLAB_BYTES = CACHED_ROWS_MAX * 8 * 8;
 /**
  * What a column costs outside of linear memory; of a million chunks with one row each that is most
  * of it.
  */
 const ENTRY_BYTES = 160;
-/** No column takes more than an eighth of a slab, so that little is left over at its end. */
-export const CACHED_ROWS_MAX = SLAB_BYTES / 8 / 8;
-
-const SCRATCH_INPUT = 0;
-const SCRATCH_MASK = 1;
-const SCRATCH_OUTPUT = 7;
-const SCRATCH_ROWS = 21;
-
 /** Rows [from, to) of a column, or of those the ones that were chosen by a filter. */
 export type CachedRows = { readonly from: number; readonly to: number };
 
@@ -68,11 +60,17 @@ export class ColumnCache {
   readonly #kernels: Kernels;
   #slabsMax = 0;
   readonly #slabs: Slab[] = [];
+  /** A column on its way into the cache. */
+  readonly #decoded: KernelRoom;
+  /** Numbers of the rows that `chooseRows` chose. */
+  readonly #chosen: KernelRoom;
   /** The one that is being filled. */
   #current = -1;
 
   constructor(kernels: Kernels, limitBytes: number) {
     this.#kernels = kernels;
+    this.#decoded = new KernelRoom(kernels);
+    this.#chosen = new KernelRoom(kernels);
     this.setLimit(limitBytes);
   }
 
@@ -109,15 +107,14 @@ export class ColumnCache {
   ): CachedColumn {
     const { exports } = this.#kernels;
     const { type, block, beside } = source;
-    const input = this.#kernels.scratch(SCRATCH_INPUT, block.byteLength);
-    this.#kernels.bytes.set(block, input);
+    const input = this.#kernels.copyIn(Area.input, block);
     const count = checkResult(exports.startBlock(input, block.byteLength), type);
     assert(count <= CACHED_ROWS_MAX, 'only columns of chunks are kept');
-    const sizeBytes = checkResult(exports.decodeForCache(TYPES[type], count), type);
-    if (sizeBytes === 0) throw new Unavailable(EXHAUSTED);
+    const decoded = this.#decoded.reserve(CACHED_HEADER_BYTES + count * 8);
+    const sizeBytes = checkResult(exports.decodeForCache(VALUE_KINDS[type], count, decoded), type);
     const slab = this.#slabWith(sizeBytes, beside?.slab);
     const address = slab.address + slab.usedBytes;
-    exports.storeCached(address);
+    exports.storeCached(decoded, address);
     slab.usedBytes += sizeBytes;
     slab.contents.push({ entries, key });
     const column: CachedColumn = { type, count, address, slab };
@@ -156,12 +153,11 @@ export class ColumnCache {
     if (comparison.kind === 'none') mask.fill(0);
     if (comparison.kind !== 'compare') return;
     const { operation, flip, bound } = comparison;
-    const masks = this.#kernels.scratch(SCRATCH_MASK, mask.length);
-    this.#kernels.bytes.set(mask, masks);
+    const masks = this.#kernels.copyIn(Area.mask, mask);
     const bits = type === 'float' ? floatBits(Number(bound)) : BigInt.asIntN(64, BigInt(bound));
     const isDone = this.#kernels.exports.filterCached(
       column.address,
-      TYPES[type],
+      VALUE_KINDS[type],
       rows.from,
       rows.to,
       bits,
@@ -178,10 +174,9 @@ export class ColumnCache {
    * how many.
    */
   chooseRows(mask: Uint8Array, from: number): number {
-    const masks = this.#kernels.scratch(SCRATCH_MASK, mask.length);
-    this.#kernels.bytes.set(mask, masks);
+    const masks = this.#kernels.copyIn(Area.mask, mask);
     // One more: the kernel stores before it knows whether the row stays.
-    const rows = this.#kernels.scratch(SCRATCH_ROWS, (mask.length + 1) * 4);
+    const rows = this.#chosen.reserve((mask.length + 1) * 4);
     return this.#kernels.exports.rowsOfMask(masks, mask.length, from, rows);
   }
 
@@ -195,16 +190,20 @@ export class ColumnCache {
     { columns, columnAt }: ChosenColumns,
   ): { readonly times: BigInt64Array; readonly columns: readonly (Column | undefined)[] } {
     const stepBytes = count * 8;
-    const output = this.#kernels.scratch(SCRATCH_OUTPUT, stepBytes * (columns + 1));
-    const rows = this.#kernels.scratch(SCRATCH_ROWS, 0);
+    const output = this.#kernels.scratch(Area.output, stepBytes * (columns + 1));
     const { exports } = this.#kernels;
-    exports.gatherCached(times.address, rows, count, output);
+    exports.gatherCached(times.address, this.#chosen.address, count, output);
     const types: (CachedType | undefined)[] = [];
     for (let i = 0; i < columns; i++) {
       const column = columnAt(i);
       types.push(column?.type);
       if (column === undefined) continue;
-      exports.gatherCached(column.address, rows, count, output + stepBytes * (i + 1));
+      exports.gatherCached(
+        column.address,
+        this.#chosen.address,
+        count,
+        output + stepBytes * (i + 1),
+      );
     }
     const buffer = this.#kernels.buffer.slice(output, output + stepBytes * (columns + 1));
     return {
@@ -223,16 +222,15 @@ export class ColumnCache {
   #expand(column: CachedColumn, { from, to }: CachedRows): ArrayBuffer {
     assert(from <= to && to <= column.count, 'rows lie within the column');
     const sizeBytes = (to - from) * widthOf(column.type);
-    const output = this.#kernels.scratch(SCRATCH_OUTPUT, sizeBytes);
+    const output = this.#kernels.scratch(Area.output, sizeBytes);
     this.#kernels.exports.expandCached(column.address, from, to, output);
     return this.#kernels.buffer.slice(output, output + sizeBytes);
   }
 
   #gather(column: CachedColumn, count: number): ArrayBuffer {
     const sizeBytes = count * widthOf(column.type);
-    const output = this.#kernels.scratch(SCRATCH_OUTPUT, sizeBytes);
-    const rows = this.#kernels.scratch(SCRATCH_ROWS, 0);
-    this.#kernels.exports.gatherCached(column.address, rows, count, output);
+    const output = this.#kernels.scratch(Area.output, sizeBytes);
+    this.#kernels.exports.gatherCached(column.address, this.#chosen.address, count, output);
     return this.#kernels.buffer.slice(output, output + sizeBytes);
   }
 

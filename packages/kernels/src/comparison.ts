@@ -2,18 +2,19 @@
 import { MAX_INT64, MIN_INT64, MAX_UINT64 } from '@tidemark/core';
 import type { FieldType, FieldValue } from '@tidemark/core';
 
+import { COMPARISONS } from './abi.gen.ts';
+
 export type ComparisonOperator = '=' | '!=' | '<' | '<=' | '>' | '>=';
 
 /**
  * What to do with each value: keep all or none, or compare with `bound`, which has the column's
- * type. `operation` is 0 for equal, 1 for less, 2 for at most; `flip` keeps the rows for which that
- * is false.
+ * type. `flip` keeps the rows for which that is false.
  */
 export type Comparison =
   | { readonly kind: 'all' | 'none' }
   | {
       readonly kind: 'compare';
-      readonly operation: 0 | 1 | 2;
+      readonly operation: (typeof COMPARISONS)[keyof typeof COMPARISONS];
       readonly flip: boolean;
       readonly bound: number | bigint | boolean;
     };
@@ -47,17 +48,17 @@ export function planComparison(
 function compare(operator: ComparisonOperator, bound: number | bigint | boolean): Comparison {
   switch (operator) {
     case '=':
-      return { kind: 'compare', operation: 0, flip: false, bound };
+      return { kind: 'compare', operation: COMPARISONS.equal, flip: false, bound };
     case '!=':
-      return { kind: 'compare', operation: 0, flip: true, bound };
+      return { kind: 'compare', operation: COMPARISONS.equal, flip: true, bound };
     case '<':
-      return { kind: 'compare', operation: 1, flip: false, bound };
+      return { kind: 'compare', operation: COMPARISONS.less, flip: false, bound };
     case '>=':
-      return { kind: 'compare', operation: 1, flip: true, bound };
+      return { kind: 'compare', operation: COMPARISONS.less, flip: true, bound };
     case '<=':
-      return { kind: 'compare', operation: 2, flip: false, bound };
+      return { kind: 'compare', operation: COMPARISONS.atMost, flip: false, bound };
     case '>':
-      return { kind: 'compare', operation: 2, flip: true, bound };
+      return { kind: 'compare', operation: COMPARISONS.atMost, flip: true, bound };
   }
 }
 

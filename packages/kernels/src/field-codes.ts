@@ -1,17 +1,16 @@
-// Numbers of field types in linear memory and in log records. In step with assembly/table.ts.
+// Types of fields by their number in tables of a batch.
+import { assert } from '@tidemark/core';
 import type { FieldType } from '@tidemark/core';
 
-export const FIELD_TYPE_CODES: Readonly<Record<FieldType, number>> = {
-  float: 0,
-  integer: 1,
-  unsigned: 2,
-  string: 3,
-  boolean: 4,
-};
+import { FIELD_TYPES } from './abi.gen.ts';
 
-const TYPES: readonly FieldType[] = ['float', 'integer', 'unsigned', 'string', 'boolean'];
+const TYPES = new Map<number, FieldType>(
+  (Object.keys(FIELD_TYPES) as FieldType[]).map((type) => [FIELD_TYPES[type], type]),
+);
 
-/** `undefined` for a number that no type has. */
-export function fieldTypeOf(code: number): FieldType | undefined {
-  return TYPES[code];
+/** The type of a number that the kernels gave. */
+export function columnType(code: number): FieldType {
+  const type = TYPES.get(code);
+  assert(type !== undefined, 'columns in linear memory have one of the five types');
+  return type;
 }

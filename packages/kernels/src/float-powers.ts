@@ -1,16 +1,15 @@
 // Powers of ten for the float printer: 10^k, k = -292..324, as 128-bit numbers with the highest bit
 // set, rounded up.
+import { FLOAT_POWER_LEAST, FLOAT_POWER_MOST } from './abi.gen.ts';
 import type { Kernels } from './loader.ts';
-
-const LEAST = -292;
-const MOST = 324;
 
 /** Fills the table of assembly/float-text.ts. Takes about a millisecond. */
 export function writeFloatPowers(kernels: Kernels): void {
   const address = kernels.exports.floatPowers() >>> 0;
-  const table = new BigUint64Array(kernels.bytes.buffer, address, (MOST - LEAST + 1) * 2);
+  const powers = FLOAT_POWER_MOST - FLOAT_POWER_LEAST + 1;
+  const table = new BigUint64Array(kernels.bytes.buffer, address, powers * 2);
   const low = (1n << 64n) - 1n;
-  for (let k = LEAST; k <= MOST; k++) {
+  for (let k = FLOAT_POWER_LEAST; k <= FLOAT_POWER_MOST; k++) {
     const power = 10n ** BigInt(Math.abs(k));
     const bits = BigInt(power.toString(2).length);
     // 2^(127 + bits) / power and power / 2^(bits - 128) lie in [2^127, 2^128).
@@ -18,8 +17,8 @@ export function writeFloatPowers(kernels: Kernels): void {
       k < 0
         ? ceilingQuotient(1n << (127n + bits), power)
         : ceilingQuotient(power << 128n, 1n << bits);
-    table[2 * (k - LEAST)] = value >> 64n;
-    table[2 * (k - LEAST) + 1] = value & low;
+    table[2 * (k - FLOAT_POWER_LEAST)] = value >> 64n;
+    table[2 * (k - FLOAT_POWER_LEAST) + 1] = value & low;
   }
 }
 

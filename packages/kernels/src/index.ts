@@ -7,7 +7,8 @@ export type {
   WindowResult,
   Words,
 } from './accumulator.ts';
-export { CACHED_ROWS_MAX, ColumnCache } from './column-cache.ts';
+export { CACHED_ROWS_MAX, EXPECTED_KEY_MAX } from './abi.gen.ts';
+export { ColumnCache } from './column-cache.ts';
 export type { CachedColumn, CachedRows, CachedType, CacheEntries } from './column-cache.ts';
 export { CodecError } from './codec-error.ts';
 export type { CodecErrorReason } from './codec-error.ts';
@@ -36,7 +37,7 @@ export { Scans } from './scans.ts';
 export { NO_MEASUREMENT, SeriesKeys } from './series-keys.ts';
 export type { SeriesList, SeriesPart, SplitSeries } from './series-keys.ts';
 export { ShortSeries } from './short-series.ts';
-export type { SeriesRows } from './short-series.ts';
+export type { EntryFormat, SeriesRows } from './short-series.ts';
 export { sortedByKey, sortedByTags, sortedTexts } from './series-order.ts';
 export { StagedTable } from './staged-table.ts';
 export type { StagedField, StagedRows } from './staged-table.ts';

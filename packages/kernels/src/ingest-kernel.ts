@@ -13,8 +13,8 @@ import {
 import { reportedType } from '@tidemark/core';
 import type { FieldType, FieldValue, Timestamp } from '@tidemark/core';
 import { writeDecimalPowers } from './decimal-powers.ts';
-import { FIELD_TYPE_CODES } from './field-codes.ts';
-import { IngestEvent } from './ingest-events.ts';
+import { FIELD_TYPES, INGEST_EVENTS } from './abi.gen.ts';
+import { columnType } from './field-codes.ts';
 import type {
   Batch,
   Ingest,
@@ -25,12 +25,13 @@ import type {
   ParseOptions,
 } from './ingest-types.ts';
 import { BATCH_BYTES_KEPT, BATCH_BYTES_MAX, FIELDS_PER_POINT_MAX } from './limits.ts';
+import { KernelRoom } from './kernel-room.ts';
 import type { Kernels } from './loader.ts';
 import type { Names } from './names.ts';
 import { newlineCounter, Refusals } from './refusals.ts';
 import type { LinePlace } from './refusals.ts';
 import type { SeriesKeys } from './series-keys.ts';
-import { columnType, StagedTable } from './staged-table.ts';
+import { StagedTable } from './staged-table.ts';
 
 /** A field value as the line parser gives it. */
 type LineValue = FieldValue | { readonly unsigned: bigint };
@@ -60,7 +61,6 @@ export type IngestOptions = {
   readonly batchBytesMax?: number | undefined;
 };
 
-const SCRATCH_POINT = 21;
 const UNIT_NANOS: Readonly<Record<IngestPrecision, bigint>> = {
   ns: 1n,
   u: 1_000n,
@@ -92,6 +92,8 @@ export class IngestKernel implements Ingest {
   readonly #kernels: Kernels;
   readonly #names: Names;
   readonly #parseLine: LineParser;
+  /** Key, names and texts of a point that came as values, while it is staged. */
+  readonly #point: KernelRoom;
   readonly #batchBytesMax: number;
   /** Shard id -> measurement number -> address of its table. */
   readonly #tables = new Map<number, Map<number, number>>();
@@ -102,6 +104,7 @@ export class IngestKernel implements Ingest {
     this.#kernels = options.series.kernels;
     this.#names = options.series.names;
     this.#parseLine = options.parseLine;
+    this.#point = new KernelRoom(this.#kernels);
     this.#batchBytesMax = options.batchBytesMax ?? BATCH_BYTES_MAX.value;
     writeDecimalPowers(this.#kernels);
   }
@@ -111,7 +114,7 @@ export class IngestKernel implements Ingest {
     const from = options.from ?? 0;
     assert(from <= body.length, 'parsing continues within the body');
     const rest = body.subarray(from);
-    const address = exports.openBody(rest.length) >>> 0;
+    const address = exports.openLines(rest.length) >>> 0;
     if (address === 0) throw new Unavailable(`kernel memory is exhausted. bytes=${rest.length}`);
     this.#kernels.bytes.set(rest, address);
     const unit = UNIT_NANOS[options.precision];
@@ -122,12 +125,13 @@ export class IngestKernel implements Ingest {
     const { parseErrorsMax = Number.POSITIVE_INFINITY } = options;
     while (refusals.parseErrorCount < parseErrorsMax) {
       const event = exports.run();
-      if (event === IngestEvent.Done || event === IngestEvent.Full) break;
-      if (event === IngestEvent.Line) this.#slowLine(source, refusals);
+      if (event === INGEST_EVENTS.done || event === INGEST_EVENTS.full) break;
+      if (event === INGEST_EVENTS.line) this.#slowLine(source, refusals);
       else this.#answer(event, host, refusals, () => this.#linePlace(source, refusals));
     }
     const consumed = (exports.getCursor() >>> 0) - address;
     exports.trimScratch(SCRATCH_KEPT_BYTES);
+    this.#point.trim(SCRATCH_KEPT_BYTES);
     return this.#finish(refusals, from + Math.min(consumed, rest.length));
   }
 
@@ -139,7 +143,7 @@ export class IngestKernel implements Ingest {
       if (!this.#stagePoint(point, refusals, undefined)) continue;
       for (;;) {
         const event = exports.runPoint();
-        if (event === IngestEvent.Done) break;
+        if (event === INGEST_EVENTS.done) break;
         this.#answer(event, host, refusals, () => undefined);
       }
     }
@@ -155,7 +159,6 @@ export class IngestKernel implements Ingest {
   }
 
   #begin(start: number, host: IngestHost): void {
-    const asks = host.admitSeries === undefined ? 0 : 1;
     const { exports } = this.#kernels;
     const holdsMuch =
       this.batchBytes > Math.min(BATCH_BYTES_KEPT.value, this.#batchBytesMax / 4) ||
@@ -164,7 +167,7 @@ export class IngestKernel implements Ingest {
     const { oldestAccepted: oldest = MIN_INT64, newestAccepted: newest = MAX_INT64 } = host;
     exports.beginBatch(
       start,
-      asks,
+      host.admitSeries !== undefined,
       this.#batchBytesMax,
       oldest < MIN_INT64 ? MIN_INT64 : oldest,
       newest > MAX_INT64 ? MAX_INT64 : newest,
@@ -175,7 +178,7 @@ export class IngestKernel implements Ingest {
   #answer(event: number, host: IngestHost, refusals: Refusals, place: () => LinePlace): void {
     const { exports } = this.#kernels;
     switch (event) {
-      case IngestEvent.Shard: {
+      case INGEST_EVENTS.shard: {
         const shard = host.shardFor(exports.getStagedTime());
         if (shard === undefined || typeof shard === 'string') {
           refusals.drop('retention', shard ?? BEYOND_RETENTION, place());
@@ -190,7 +193,7 @@ export class IngestKernel implements Ingest {
         exports.addShard(shard.id, start, shard.end > MAX_INT64 ? MAX_INT64 : shard.end);
         return;
       }
-      case IngestEvent.Table: {
+      case INGEST_EVENTS.table: {
         const measurement = exports.getStagedMeasurement();
         const shardId = exports.getEventShard();
         // The host may look anything up, but it must not call this Ingest: the point is staged.
@@ -198,7 +201,7 @@ export class IngestKernel implements Ingest {
         if (exports.setTable(table) === 0) this.#fail();
         return;
       }
-      case IngestEvent.Series: {
+      case INGEST_EVENTS.series: {
         assert(host.admitSeries !== undefined, 'only a host that admits series is asked');
         const answer = host.admitSeries(this.#stagedKey());
         if (typeof answer === 'number') {
@@ -209,15 +212,15 @@ export class IngestKernel implements Ingest {
         }
         return;
       }
-      case IngestEvent.Retention:
+      case INGEST_EVENTS.retention:
         refusals.drop('retention', BEYOND_RETENTION, place());
         exports.dropPoint();
         return;
-      case IngestEvent.Conflict:
+      case INGEST_EVENTS.conflict:
         this.#refuseConflict(host, refusals, place());
         return;
       default:
-        assert(event === IngestEvent.Memory, 'the kernel stops for a known reason');
+        assert(event === INGEST_EVENTS.memory, 'the kernel stops for a known reason');
         this.#fail();
     }
   }
@@ -254,7 +257,7 @@ export class IngestKernel implements Ingest {
     for (const [field, type] of host.fieldTypes(shardId, this.#names.measurement(measurement))) {
       const number = this.#names.fieldNumber(measurement, this.#names.encode(field));
       if (exports.columnOf(table, number) !== 0) continue;
-      if (exports.addColumn(table, number, FIELD_TYPE_CODES[type]) === 0) this.#fail();
+      if (exports.addColumn(table, number, FIELD_TYPES[type]) === 0) this.#fail();
     }
     return table;
   }
@@ -384,7 +387,7 @@ export class IngestKernel implements Ingest {
     let size = key.length;
     for (const part of parts) size += part.name.length + (part.text?.length ?? 0);
     const { exports } = this.#kernels;
-    let at = this.#kernels.scratch(SCRATCH_POINT, size);
+    let at = this.#point.reserve(size);
     const put = (bytes: Uint8Array): number => {
       const start = at;
       // `bytes` is asked for each time: numbering a new name may grow linear memory.
@@ -394,7 +397,7 @@ export class IngestKernel implements Ingest {
     };
     exports.beginPoint(put(key), key.length, measurementLength);
     for (const { name, text, value } of parts) {
-      const type = FIELD_TYPE_CODES[typeOfValue(value)];
+      const type = FIELD_TYPES[typeOfValue(value)];
       const nameAt = put(name);
       const bits =
         text === undefined ? this.#bitsOf(value) : BigInt(put(text)) | (BigInt(text.length) << 32n);

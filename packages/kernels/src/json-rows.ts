@@ -1,6 +1,7 @@
 // Rows of columns as JSON text, written by the kernel: answers are mostly numbers, and a string per
 // number is what made printing them cost more than reading them. About 20 ns per cell, 50 for
 // floats with all their digits.
+import { Area, JSON_COLUMN, JSON_COLUMN_BYTES, VALUE_KINDS } from './abi.gen.ts';
 import { writeFloatPowers } from './float-powers.ts';
 import { Kernels } from './loader.ts';
 
@@ -31,18 +32,6 @@ export type JsonColumn =
       readonly longest: number;
     };
 
-// In step with assembly/json.ts.
-const KINDS = {
-  float: 0,
-  integer: 1,
-  unsigned: 2,
-  boolean: 3,
-  text: 4,
-  time: 5,
-  epoch: 6,
-} as const;
-const COLUMN_WORDS = 8;
-
 /** Most bytes that a value of a kind takes; texts say it themselves. */
 const WIDTHS = { float: 26, integer: 20, unsigned: 20, boolean: 5, time: 37, epoch: 20 } as const;
 
@@ -50,9 +39,6 @@ const WIDTHS = { float: 26, integer: 20, unsigned: 20, boolean: 5, time: 37, epo
 const ROWS_PER_CALL = 4096;
 /** Text that is made at once; a row that could be longer is not printed here. */
 const TEXT_BYTES = 256 << 10;
-
-const INPUT = 0;
-const OUTPUT = 1;
 
 /** Takes text that is valid until it returns. */
 export type TextSink = (text: Uint8Array) => void;
@@ -78,7 +64,7 @@ export class JsonRows {
    */
   print(columns: readonly JsonColumn[], rowCount: number, sink: TextSink): number | undefined {
     const step = Math.min(ROWS_PER_CALL, Math.floor(TEXT_BYTES / rowBytesMax(columns)));
-    const output = this.#kernels.scratch(OUTPUT, TEXT_BYTES);
+    const output = this.#kernels.scratch(Area.output, TEXT_BYTES);
     for (let from = 0; from < rowCount; from += step) {
       const to = Math.min(rowCount, from + step);
       const table = this.#copyIn(columns, from, to);
@@ -95,41 +81,41 @@ export class JsonRows {
    * Lays out rows [from, to) of the columns behind a table of them; returns the table's address.
    */
   #copyIn(columns: readonly JsonColumn[], from: number, to: number): number {
-    let sizeBytes = columns.length * COLUMN_WORDS * 4;
+    let sizeBytes = columns.length * JSON_COLUMN_BYTES;
     for (const column of columns) {
       sizeBytes += aligned((to - from) * 8);
       if (column.valid !== undefined) sizeBytes += aligned(to - from);
       if (column.kind !== 'text') continue;
       sizeBytes += aligned(column.positions.byteLength) + aligned(column.texts.byteLength);
     }
-    const table = this.#kernels.scratch(INPUT, sizeBytes);
+    const table = this.#kernels.scratch(Area.input, sizeBytes);
     const views = this.#memoryViews();
     const { words, bytes } = views;
-    let at = table + columns.length * COLUMN_WORDS * 4;
+    let at = table + columns.length * JSON_COLUMN_BYTES;
     let word = table >> 2;
     for (const column of columns) {
       const { valid } = column;
-      words[word] = KINDS[column.kind];
-      words[word + 1] = at;
+      words[word + JSON_COLUMN.kind / 4] = VALUE_KINDS[column.kind];
+      words[word + JSON_COLUMN.values / 4] = at;
       placeValues(column, { from, to, at, views });
       at += aligned((to - from) * 8);
-      words[word + 2] = valid === undefined ? 0 : at;
+      words[word + JSON_COLUMN.valid / 4] = valid === undefined ? 0 : at;
       if (valid !== undefined) {
         bytes.set(whole(valid, from, to), at);
         at += aligned(to - from);
       }
       if (column.kind === 'text') {
-        words[word + 3] = at;
+        words[word + JSON_COLUMN.positions / 4] = at;
         words.set(column.positions, at >> 2);
         at += aligned(column.positions.byteLength);
-        words[word + 4] = at;
+        words[word + JSON_COLUMN.texts / 4] = at;
         bytes.set(column.texts, at);
         at += aligned(column.texts.length);
       } else if (column.kind === 'epoch') {
-        words[word + 6] = Number(column.unitNanos & 0xffffffffn);
-        words[word + 7] = Number(column.unitNanos >> 32n);
+        words[word + JSON_COLUMN.unit / 4] = Number(column.unitNanos & 0xffffffffn);
+        words[word + JSON_COLUMN.unit / 4 + 1] = Number(column.unitNanos >> 32n);
       }
-      word += COLUMN_WORDS;
+      word += JSON_COLUMN_BYTES / 4;
     }
     return table;
   }

@@ -1,17 +1,18 @@
 // Bounds of the kernels.
 import type { Limit } from '@tidemark/core';
 
+import { BLOCK_VALUES_MAX as BLOCK_VALUES, POINT_FIELDS_MAX } from './abi.gen.ts';
+
 export const BLOCK_VALUES_MAX: Limit = {
-  value: 1 << 22,
+  value: BLOCK_VALUES,
   unit: 'count',
-  reason:
-    'a damaged count must not make a decoder reserve gigabytes; in step with assembly/bytes.ts',
+  reason: 'a damaged count must not make a decoder reserve gigabytes',
 };
 
 export const FIELDS_PER_POINT_MAX: Limit = {
-  value: 65_536,
+  value: POINT_FIELDS_MAX,
   unit: 'count',
-  reason: 'one point is staged in a buffer of fixed size; in step with assembly/stage.ts',
+  reason: 'one point is staged in a buffer of fixed size',
 };
 
 export const PARSE_ERRORS_MAX: Limit = {

@@ -1,7 +1,8 @@
 // Loads the compiled kernels. In Node they are found beside the package; a browser passes the
 // bytes.
 import { assert, Unavailable } from '@tidemark/core';
-import type { KernelExports } from './kernel-exports.ts';
+import type { Area } from './abi.gen.ts';
+import type { KernelExports } from './kernel-exports.gen.ts';
 import { webAssembly } from './web-assembly.ts';
 import type { WasmMemory, WasmModule } from './web-assembly.ts';
 
@@ -21,7 +22,8 @@ export class Kernels {
 
   constructor(module: KernelModule = compileKernels()) {
     const instance = new webAssembly.Instance(module, {});
-    // The only place that trusts the compiler to have made what kernel-exports.ts declares.
+    // The only place that trusts the compiler to have made what the description of the border says;
+    // abi.test.ts compares them.
     this.exports = instance.exports as unknown as KernelExports;
     this.#memory = this.exports.memory;
     this.#bytes = new Uint8Array(this.#memory.buffer);
@@ -49,11 +51,33 @@ export class Kernels {
     return this.bytes.byteLength;
   }
 
-  /** Scratch buffer `slot` with room for `sizeBytes`. */
-  scratch(slot: number, sizeBytes: number): number {
-    const address = this.exports.scratch(slot, sizeBytes) >>> 0;
-    if (address === 0) throw new Unavailable(`kernel memory is exhausted. bytes=${sizeBytes}`);
+  /**
+   * The scratch area with room for `sizeBytes`; what is in it is of no meaning to the next caller.
+   */
+  scratch(area: Area, sizeBytes: number): number {
+    return this.#checked(this.exports.scratch(area, sizeBytes), sizeBytes);
+  }
+
+  /** A copy of an array in a scratch area. */
+  copyIn(area: Area, { buffer, byteOffset, byteLength }: ArrayBufferView): number {
+    const address = this.scratch(area, byteLength);
+    this.bytes.set(new Uint8Array(buffer, byteOffset, byteLength), address);
     return address;
+  }
+
+  /** Memory that belongs to the caller until it calls `free`, in runs of 64 KiB. */
+  allocate(sizeBytes: number): number {
+    return this.#checked(this.exports.allocateRun(sizeBytes), sizeBytes);
+  }
+
+  /** Gives back what `allocate` gave; the size is that which was asked for. */
+  free(address: number, sizeBytes: number): void {
+    this.exports.freeRun(address, sizeBytes);
+  }
+
+  #checked(address: number, sizeBytes: number): number {
+    if (address === 0) throw new Unavailable(`kernel memory is exhausted. bytes=${sizeBytes}`);
+    return address >>> 0;
   }
 }
 

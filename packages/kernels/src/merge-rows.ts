@@ -5,8 +5,9 @@
 // or they come as in the older system, whose answers clients have seen: it takes them from a binary
 // heap, in which a run that has just been read from stands behind the others, and compares ranks of
 // the rows as far as there are any.
-import { assert, Unavailable } from '@tidemark/core';
+import { assert } from '@tidemark/core';
 
+import { Area } from './abi.gen.ts';
 import { Kernels } from './loader.ts';
 
 /** Runs of rows that are sorted each; run `i` is rows `[bounds[i], bounds[i + 1])` of `times`. */
@@ -34,9 +35,6 @@ const HEAP_STEP_ROWS = 4096;
 /** Linear memory never shrinks, so larger merges have one of their own, which goes with them. */
 const SHARED_BYTES = 16 << 20;
 
-const VALUES = 0;
-const OUTPUT = 1;
-
 /** An order of rows. To be closed. */
 export class RowOrder {
   readonly #room: Room;
@@ -53,11 +51,10 @@ export class RowOrder {
   take<T extends RowValues>(values: T): T {
     assert(values.length >= this.rowCount, 'a value for every row');
     const { kernels } = this.#room;
-    const { BYTES_PER_ELEMENT: width, byteLength } = values;
+    const { BYTES_PER_ELEMENT: width } = values;
     const outputBytes = this.rowCount * width;
-    const source = kernels.scratch(VALUES, byteLength);
-    const output = kernels.scratch(OUTPUT, outputBytes);
-    kernels.bytes.set(new Uint8Array(values.buffer, values.byteOffset, byteLength), source);
+    const source = kernels.copyIn(Area.input, values);
+    const output = kernels.scratch(Area.output, outputBytes);
     kernels.exports.gatherRows(this.#address, this.rowCount, source, width, output);
     // The same kind of array, over a copy.
     const Kind = values.constructor as new (buffer: ArrayBuffer) => T;
@@ -105,8 +102,7 @@ class Room {
   }
 
   take(sizeBytes: number): number {
-    const address = this.kernels.exports.allocateRun(sizeBytes) >>> 0;
-    if (address === 0) throw new Unavailable(`kernel memory is exhausted. bytes=${sizeBytes}`);
+    const address = this.kernels.allocate(sizeBytes);
     this.#parts.push({ address, sizeBytes });
     return address;
   }
@@ -121,7 +117,7 @@ class Room {
 
   free(): void {
     for (const { address, sizeBytes } of this.#parts) {
-      this.kernels.exports.freeRun(address, sizeBytes);
+      this.kernels.free(address, sizeBytes);
     }
     this.#parts.length = 0;
   }

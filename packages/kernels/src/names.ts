@@ -1,8 +1,6 @@
 // Names of measurements and fields by their numbers in linear memory, decoded once.
+import { Area, NO_ID } from './abi.gen.ts';
 import type { Kernels } from './loader.ts';
-
-const NO_SYMBOL = 0xffffffff;
-const SCRATCH_NAME = 22;
 
 /** Names known to one instance of the kernels. Numbers are dense and never reused. */
 export class Names {
@@ -69,7 +67,7 @@ export class Names {
     const bytes = this.encode(name);
     const address = this.#copyIn(bytes);
     const number = this.#kernels.exports.findField(measurement, address, bytes.length) >>> 0;
-    return number === NO_SYMBOL ? undefined : number;
+    return number === NO_ID ? undefined : number;
   }
 
   encode(text: string): Uint8Array {
@@ -81,8 +79,6 @@ export class Names {
   }
 
   #copyIn(bytes: Uint8Array): number {
-    const address = this.#kernels.scratch(SCRATCH_NAME, bytes.length);
-    this.#kernels.bytes.set(bytes, address);
-    return address;
+    return this.#kernels.copyIn(Area.name, bytes);
   }
 }

@@ -1,10 +1,11 @@
 // Rows of plain line protocol for tasks, see assembly/rows.ts: many lines per call, as long as
 // series are known and fields are those of the block.
 import { assert, Unavailable } from '@tidemark/core';
+import { ROW_KINDS, ROW_STOPS } from './abi.gen.ts';
 import { writeDecimalPowers } from './decimal-powers.ts';
 import { Kernels } from './loader.ts';
 
-export type RowFieldKind = 'float' | 'integer' | 'boolean' | 'string';
+export type RowFieldKind = keyof typeof ROW_KINDS;
 
 /** A field of a block: its name with the `=` behind it. */
 export type RowField = { readonly name: Uint8Array; readonly kind: RowFieldKind };
@@ -13,11 +14,11 @@ export type RowField = { readonly name: Uint8Array; readonly kind: RowFieldKind 
  * Why a run stopped: at the end; at a series that is not known and not of the expected shape; at a
  * line with other fields or of another form; or because the columns are full.
  */
-export type RowStop = 'end' | 'new-series' | 'other' | 'full';
+export type RowStop = Exclude<keyof typeof ROW_STOPS, 'no-memory'>;
 
-/** In step with assembly/rows.ts. */
-const STOPS: readonly RowStop[] = ['end', 'new-series', 'other', 'full'];
-const KINDS: readonly RowFieldKind[] = ['float', 'integer', 'boolean', 'string'];
+const STOPS = new Map<number, RowStop>(
+  (['end', 'new-series', 'other', 'full'] as const).map((stop) => [ROW_STOPS[stop], stop]),
+);
 
 // Rows of one run: enough for most bodies, while a column of a block of few fields stays in the
 // caches of the processor.
@@ -54,7 +55,7 @@ export class RowScanner {
     const address = exports.openRows(body.length) >>> 0;
     if (address === 0) throw outOfMemory(body.length);
     this.#kernels.bytes.set(body, address);
-    exports.setRowTimes(times.unitNanos, times.nowNanos);
+    exports.setTimes(times.unitNanos, times.nowNanos);
   }
 
   /** The fields of the lines that follow. Rows so far must have been read. */
@@ -73,7 +74,7 @@ export class RowScanner {
     const { bytes } = this.#kernels;
     for (const [i, { name, kind }] of fields.entries()) {
       bytes.set(name, address);
-      exports.setRowField(i, address, name.length, KINDS.indexOf(kind));
+      exports.setRowField(i, address, name.length, ROW_KINDS[kind]);
       address += padded[i] ?? 0;
     }
   }
@@ -82,7 +83,7 @@ export class RowScanner {
    * Reads lines of the block from the cursor on. Rows are added to those that have not been taken.
    */
   run(): RowStop {
-    const stop = STOPS[this.#kernels.exports.runRows()];
+    const stop = STOPS.get(this.#kernels.exports.runRows());
     if (stop === undefined) throw outOfMemory(0);
     return stop;
   }

@@ -2,15 +2,12 @@
 // `AggregateBatch` in packages/query/src/series-source.ts).
 import { assert } from '@tidemark/core';
 import type { Column, FieldType, FieldValue } from '@tidemark/core';
+import { Area } from './abi.gen.ts';
 import { Accumulator } from './accumulator.ts';
 import type { AccumulatorOptions } from './accumulator.ts';
 import { planComparison } from './comparison.ts';
 import type { ComparisonOperator } from './comparison.ts';
 import { Kernels } from './loader.ts';
-
-const SCRATCH_VALUES = 0;
-const SCRATCH_MASK = 1;
-const SCRATCH_OUTPUT = 7;
 
 /** Scan kernels over one instance. Columns are copied in, results copied out and given away. */
 export class Scans {
@@ -45,8 +42,8 @@ export class Scans {
     if (comparison.kind !== 'compare') return;
     const { exports } = this.#kernels;
     const count = mask.length;
-    const values = this.#copyIn(SCRATCH_VALUES, column.values);
-    const masks = this.#copyIn(SCRATCH_MASK, mask);
+    const values = this.#kernels.copyIn(Area.input, column.values);
+    const masks = this.#kernels.copyIn(Area.mask, mask);
     const { operation, bound } = comparison;
     const flip = comparison.flip ? 1 : 0;
     if (column.type === 'float') {
@@ -76,7 +73,7 @@ export class Scans {
 
   /** Rows that the mask keeps. */
   countMask(mask: Uint8Array): number {
-    return this.#kernels.exports.countMask(this.#copyIn(SCRATCH_MASK, mask), mask.length);
+    return this.#kernels.exports.countMask(this.#kernels.copyIn(Area.mask, mask), mask.length);
   }
 
   selectTimes(times: BigInt64Array, mask: Uint8Array): BigInt64Array {
@@ -137,21 +134,12 @@ export class Scans {
     const kernels = this.#kernels;
     assert(values.length === mask.length, 'a mask has one byte per row');
     const width = values.BYTES_PER_ELEMENT;
-    const input = this.#copyIn(SCRATCH_VALUES, values);
-    const masks = this.#copyIn(SCRATCH_MASK, mask);
+    const input = this.#kernels.copyIn(Area.input, values);
+    const masks = this.#kernels.copyIn(Area.mask, mask);
     // One more: the kernel stores before it knows whether the row stays.
-    const output = kernels.scratch(SCRATCH_OUTPUT, values.byteLength + width);
+    const output = kernels.scratch(Area.output, values.byteLength + width);
     const count = kernels.exports.selectRows(input, width, values.length, masks, output);
     return kernels.buffer.slice(output, output + count * width);
-  }
-
-  #copyIn(slot: number, values: ArrayBufferView): number {
-    const address = this.#kernels.scratch(slot, values.byteLength);
-    this.#kernels.bytes.set(
-      new Uint8Array(values.buffer, values.byteOffset, values.byteLength),
-      address,
-    );
-    return address;
   }
 }
 

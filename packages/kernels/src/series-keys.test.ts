@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { CodecError } from './codec-error.ts';
+import { Area } from './abi.gen.ts';
 import { Kernels } from './loader.ts';
 import { NO_MEASUREMENT, SeriesKeys } from './series-keys.ts';
 
@@ -166,8 +167,7 @@ function reload(series: SeriesKeys): SeriesKeys {
 
 function crc32c(bytes: Uint8Array): number {
   const kernels = new Kernels();
-  const address = kernels.scratch(0, bytes.length);
-  kernels.bytes.set(bytes, address);
+  const address = kernels.copyIn(Area.input, bytes);
   return kernels.exports.crc32c(address, bytes.length, 0) >>> 0;
 }
 

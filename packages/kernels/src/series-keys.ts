@@ -2,6 +2,7 @@
 // their tags. The only place that holds keys; ingest looks them up there while it parses.
 import { assert, escapeMeasurement, Unavailable } from '@tidemark/core';
 
+import { Area, NO_ID, SPLIT_WORDS, TEXT_KINDS } from './abi.gen.ts';
 import { checkResult, CodecError } from './codec-error.ts';
 import type { Kernels } from './loader.ts';
 import { Names } from './names.ts';
@@ -28,18 +29,12 @@ export type SeriesList = {
 /** What a series table consists of. */
 export type SeriesPart = 'series' | 'values' | 'keys';
 
-const TEXTS = { values: 0, keys: 1 } as const;
 const PORTION_BYTES = 1 << 20;
 const ENTRIES_PER_STEP = 1 << 14;
 // Comparisons load whole words and may touch bytes behind the last entry.
 const SLACK_BYTES = 64;
 
-export const NO_MEASUREMENT = 0xffffffff;
-const NO_ID = 0xffffffff;
-const SCRATCH_INPUT = 0;
-const SCRATCH_OUTPUT = 1;
-const SCRATCH_KEY = 22;
-const WORDS = 1 << 17;
+export const NO_MEASUREMENT = NO_ID;
 
 /** Ids are handed out in ascending order and never used again. */
 export class SeriesKeys {
@@ -88,7 +83,7 @@ export class SeriesKeys {
   /** Id of a canonical key, or -1. */
   find(key: Uint8Array): number {
     const { exports } = this.kernels;
-    const address = this.#copyIn(SCRATCH_KEY, key);
+    const address = this.kernels.copyIn(Area.name, key);
     const id = exports.findSeries(address, key.length, exports.hashKey(address, key.length)) >>> 0;
     return id === NO_ID ? -1 : id;
   }
@@ -117,7 +112,7 @@ export class SeriesKeys {
     if (count < 0) throw new Unavailable('kernel memory is exhausted');
     return {
       count,
-      words: new Uint32Array(this.kernels.buffer, exports.splitWords() >>> 0, WORDS),
+      words: new Uint32Array(this.kernels.buffer, exports.splitWords() >>> 0, SPLIT_WORDS),
     };
   }
 
@@ -134,8 +129,8 @@ export class SeriesKeys {
     if (first >= end) return { bytes: NO_BYTES, count: 0 };
     const { measurementIds, leavesForgotten = false } = options;
     const { exports } = this.kernels;
-    const ids = this.#copyIn(SCRATCH_INPUT, bytesOf(measurementIds));
-    const output = this.kernels.scratch(SCRATCH_OUTPUT, exports.seriesListBound(first, end));
+    const ids = this.kernels.copyIn(Area.input, measurementIds);
+    const output = this.kernels.scratch(Area.output, exports.seriesListBound(first, end));
     const size = exports.encodeSeriesList(first, end, ids, output, leavesForgotten) >>> 0;
     const bytes = this.kernels.bytes.slice(output, output + size);
     return { bytes, count: exports.listedEntries() };
@@ -149,8 +144,8 @@ export class SeriesKeys {
    */
   insertList(list: SeriesList, numbers: Uint32Array): void {
     const { exports } = this.kernels;
-    const input = this.#copyIn(SCRATCH_INPUT, list.bytes);
-    const numbersAt = this.#copyIn(SCRATCH_OUTPUT, bytesOf(numbers));
+    const input = this.kernels.copyIn(Area.input, list.bytes);
+    const numbersAt = this.kernels.copyIn(Area.output, numbers);
     const { length } = list.bytes;
     const { count, firstId } = list;
     checkResult(
@@ -186,11 +181,11 @@ export class SeriesKeys {
   *exportPart(part: SeriesPart, end: number): Generator<Uint8Array> {
     const { exports } = this.kernels;
     for (let first = 0; first < end;) {
-      const output = this.kernels.scratch(SCRATCH_OUTPUT, PORTION_BYTES);
+      const output = this.kernels.scratch(Area.output, PORTION_BYTES);
       const next =
         part === 'series'
           ? exports.exportSeries(first, end, output, PORTION_BYTES)
-          : exports.exportTexts(TEXTS[part], first, end, output, PORTION_BYTES);
+          : exports.exportTexts(TEXT_KINDS[part], first, end, output, PORTION_BYTES);
       const size = part === 'series' ? exports.exportedSeriesBytes() : exports.exportedEntryBytes();
       assert(next > first, 'a portion has room for the longest entry');
       yield this.kernels.bytes.subarray(output, output + size);
@@ -200,7 +195,7 @@ export class SeriesKeys {
 
   /** How many entries a part has. */
   partCount(part: SeriesPart): number {
-    return part === 'series' ? this.nextId : this.kernels.exports.textCountOf(TEXTS[part]);
+    return part === 'series' ? this.nextId : this.kernels.exports.textCountOf(TEXT_KINDS[part]);
   }
 
   /**
@@ -215,14 +210,13 @@ export class SeriesKeys {
   ): void {
     const { exports } = this.kernels;
     const { sizeBytes, count, checksum } = section;
-    const address = exports.allocateRun(sizeBytes + SLACK_BYTES) >>> 0;
-    if (address === 0) throw new Unavailable(`kernel memory is exhausted. bytes=${sizeBytes}`);
+    const address = this.kernels.allocate(sizeBytes + SLACK_BYTES);
     read(this.kernels.bytes.subarray(address, address + sizeBytes));
     if (exports.crc32c(address, sizeBytes, 0) >>> 0 !== checksum) {
       throw new CodecError('value', `checksum of ${part}`);
     }
     if (part !== 'series') {
-      checkResult(exports.loadTexts(TEXTS[part], address, sizeBytes, count), part);
+      checkResult(exports.loadTexts(TEXT_KINDS[part], address, sizeBytes, count), part);
       return;
     }
     const measurements = exports.measurementCount();
@@ -243,7 +237,7 @@ export class SeriesKeys {
 
   /** Id of a tag value, or -1. */
   findText(text: Uint8Array): number {
-    const address = this.#copyIn(SCRATCH_KEY, text);
+    const address = this.kernels.copyIn(Area.name, text);
     const id = this.kernels.exports.findText(address, text.length) >>> 0;
     return id === NO_ID ? -1 : id;
   }
@@ -262,16 +256,6 @@ export class SeriesKeys {
     const start = exports.tagKeyBytes(id) >>> 0;
     return this.names.decode(this.kernels.bytes.subarray(start, start + exports.tagKeyLength(id)));
   }
-
-  #copyIn(slot: number, bytes: Uint8Array): number {
-    const address = this.kernels.scratch(slot, bytes.length);
-    this.kernels.bytes.set(bytes, address);
-    return address;
-  }
 }
 
 const NO_BYTES = new Uint8Array(0);
-
-function bytesOf(words: Uint32Array): Uint8Array {
-  return new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
-}

@@ -1,8 +1,7 @@
 // Series of a measurement in the order of their keys, and tag values in the order of their bytes.
 // Ids are sorted in linear memory, where keys and values lie: a million of them takes 8 MiB there
 // instead of a million strings.
-import { Unavailable } from '@tidemark/core';
-
+import { ID_ORDERS } from './abi.gen.ts';
 import type { Kernels } from './loader.ts';
 import type { SeriesKeys } from './series-keys.ts';
 
@@ -10,11 +9,6 @@ import type { SeriesKeys } from './series-keys.ts';
 const RUN_IDS = 256;
 /** Ids that are merged between two pauses. */
 const STEP_IDS = 4096;
-
-/** What ids are of, and their order; in step with `assembly/series-order.ts`. */
-const SERIES = 0;
-const TEXTS = 1;
-const SERIES_BY_TAGS = 2;
 
 /**
  * Ids of series of one measurement, which all have keys, in the order of their keys, bytewise.
@@ -24,7 +18,7 @@ export function sortedByKey(
   { kernels }: SeriesKeys,
   ids: Uint32Array,
 ): Generator<undefined, Uint32Array> {
-  return sorted(kernels, SERIES, ids);
+  return sorted(kernels, ID_ORDERS.series, ids);
 }
 
 /**
@@ -35,7 +29,7 @@ export function sortedByTags(
   { kernels }: SeriesKeys,
   ids: Uint32Array,
 ): Generator<undefined, Uint32Array> {
-  return sorted(kernels, SERIES_BY_TAGS, ids);
+  return sorted(kernels, ID_ORDERS.seriesByTags, ids);
 }
 
 /** The same for ids of tag values, bytewise. */
@@ -43,18 +37,17 @@ export function sortedTexts(
   { kernels }: SeriesKeys,
   ids: Uint32Array,
 ): Generator<undefined, Uint32Array> {
-  return sorted(kernels, TEXTS, ids);
+  return sorted(kernels, ID_ORDERS.texts, ids);
 }
 
 function* sorted(
   kernels: Kernels,
-  of: typeof SERIES | typeof TEXTS | typeof SERIES_BY_TAGS,
+  of: (typeof ID_ORDERS)[keyof typeof ID_ORDERS],
   ids: Uint32Array,
 ): Generator<undefined, Uint32Array> {
   const { exports } = kernels;
   const sizeBytes = ids.byteLength * 2;
-  const room = exports.allocateRun(sizeBytes) >>> 0;
-  if (room === 0) throw new Unavailable(`kernel memory is exhausted. bytes=${sizeBytes}`);
+  const room = kernels.allocate(sizeBytes);
   try {
     let from = room;
     let to = room + ids.byteLength;
@@ -86,6 +79,6 @@ function* sorted(
     }
     return new Uint32Array(kernels.buffer, from, ids.length).slice();
   } finally {
-    exports.freeRun(room, sizeBytes);
+    kernels.free(room, sizeBytes);
   }
 }

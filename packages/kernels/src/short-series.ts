@@ -3,6 +3,8 @@
 import { assert } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
 
+import { Area, BLOCK_KINDS, SHORT_COLUMN, SHORT_COLUMN_BYTES } from './abi.gen.ts';
+import { KernelRoom } from './kernel-room.ts';
 import type { Kernels } from './loader.ts';
 
 /** Rows of series that lie one behind the other. */
@@ -25,14 +27,23 @@ export type EncodedSeries = {
   readonly maxTime: bigint;
 };
 
-const SCRATCH_OUTPUT = 1;
-const SCRATCH_ENTRIES = 23;
-const SCRATCH_ROWS = 24;
 const BLOCKS_ROOM = 256 << 10;
 const ENTRIES_ROOM = 64 << 10;
-const COLUMN_WORDS = 4;
-// In step with assembly/blocks.ts.
-const KINDS = { integer: 0, unsigned: 0, float: 1, boolean: 2 } as const;
+const COLUMN_WORDS = SHORT_COLUMN_BYTES / 4;
+const KINDS = {
+  integer: BLOCK_KINDS.integers,
+  unsigned: BLOCK_KINDS.integers,
+  float: BLOCK_KINDS.floats,
+  boolean: BLOCK_KINDS.bits,
+} as const;
+
+/** What the entries of a directory say, in numbers that the format of segments has. */
+export type EntryFormat = {
+  /** Chunks with so many rows have statistics: their series are not short. */
+  readonly statisticsRows: number;
+  /** The flag of a column that has nulls. */
+  readonly hasNulls: number;
+};
 
 /**
  * Encoder of one thread. Rows stay set until the next call of `setRows`; nothing may be awaited
@@ -40,10 +51,13 @@ const KINDS = { integer: 0, unsigned: 0, float: 1, boolean: 2 } as const;
  */
 export class ShortSeries {
   readonly #kernels: Kernels;
+  readonly #rows: KernelRoom;
   #count = 0;
 
-  constructor(kernels: Kernels) {
+  constructor(kernels: Kernels, { statisticsRows, hasNulls }: EntryFormat) {
     this.#kernels = kernels;
+    this.#rows = new KernelRoom(kernels);
+    kernels.exports.setShortFormat(statisticsRows, hasNulls);
   }
 
   /**
@@ -56,7 +70,7 @@ export class ShortSeries {
     const kernels = this.#kernels;
     let sizeBytes = times.byteLength + ids.byteLength + ends.byteLength;
     for (const { column } of columns) sizeBytes += columnBytes(column) + COLUMN_WORDS * 4;
-    let at = kernels.scratch(SCRATCH_ROWS, sizeBytes + ALIGNMENT * (columns.length * 2 + 4));
+    let at = this.#rows.reserve(sizeBytes + ALIGNMENT * (columns.length * 2 + 4));
     const copy = (array: ArrayBufferView): number => {
       const address = at;
       const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
@@ -70,7 +84,11 @@ export class ShortSeries {
       if (column.type === 'string') return;
       const values = copy(column.values);
       const valid = column.valid === undefined ? 0 : copy(column.valid);
-      records.set([KINDS[column.type], field, values, valid], i * COLUMN_WORDS);
+      const at = i * COLUMN_WORDS;
+      records[at + SHORT_COLUMN.kind / 4] = KINDS[column.type];
+      records[at + SHORT_COLUMN.field / 4] = field;
+      records[at + SHORT_COLUMN.values / 4] = values;
+      records[at + SHORT_COLUMN.valid / 4] = valid;
     });
     this.#count = ids.length;
     kernels.exports.setShortRows(copy(ids), copy(ends), timesAt, copy(records), columns.length);
@@ -79,8 +97,8 @@ export class ShortSeries {
 
   /**
    * Encodes series from `first` on, up to and with the one by which entries exceed `entriesWanted`
-   * bytes. Ends before one with more than 31 rows or whose times do not ascend, and when there is
-   * no more room: call it until `next` stays.
+   * bytes. Ends before one with too many rows or whose times do not ascend, and when there is no
+   * more room: call it until `next` stays.
    */
   encode(
     first: number,
@@ -88,8 +106,8 @@ export class ShortSeries {
   ): EncodedSeries {
     const kernels = this.#kernels;
     const { exports } = kernels;
-    const blocksAt = kernels.scratch(SCRATCH_OUTPUT, BLOCKS_ROOM);
-    const entriesAt = kernels.scratch(SCRATCH_ENTRIES, ENTRIES_ROOM);
+    const blocksAt = kernels.scratch(Area.output, BLOCKS_ROOM);
+    const entriesAt = kernels.scratch(Area.entries, ENTRIES_ROOM);
     const next = exports.writeShortSeries(
       first,
       this.#count,

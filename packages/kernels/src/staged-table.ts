@@ -3,8 +3,9 @@
 import { Unavailable } from '@tidemark/core';
 import type { Column, FieldType, Timestamp } from '@tidemark/core';
 
+import { Area, BLOCK_KINDS, EFFORTS, REFERENCE, REFERENCE_BYTES } from './abi.gen.ts';
 import { checkResult } from './codec-error.ts';
-import { fieldTypeOf } from './field-codes.ts';
+import { columnType } from './field-codes.ts';
 import type { RoomPart, RowRoom } from './row-room.ts';
 import type { Kernels } from './loader.ts';
 import type { Names } from './names.ts';
@@ -26,12 +27,7 @@ export type StagedRows = {
   readonly columns: readonly Column[];
 };
 
-// In step with assembly/blocks.ts.
-const KIND_INTS = 0;
-const KIND_FLOATS = 1;
-const KIND_BITS = 2;
-const FAST = 0;
-const SCRATCH_OUTPUT = 1;
+const REFERENCE_WORDS = REFERENCE_BYTES / 4;
 
 /** Rows of one measurement in one shard. Valid until the next call to the `Ingest` that made it. */
 export class StagedTable {
@@ -76,7 +72,18 @@ export class StagedTable {
   copyRows(room: RowRoom): StagedRows {
     const { rowCount } = this;
     const { exports } = this.#kernels;
-    const order = exports.orderRows(exports.tableSeries(this.#address), rowCount) >>> 0;
+    const order = exports.openRowOrder(exports.tableSeries(this.#address), rowCount) >>> 0;
+    try {
+      return this.#copyRows(room, order);
+    } finally {
+      if (order !== 0) exports.closeRowOrder(order);
+    }
+  }
+
+  /** `order` is the address of the rows' numbers in the order wanted; 0 takes them as they are. */
+  #copyRows(room: RowRoom, order: number): StagedRows {
+    const { rowCount } = this;
+    const { exports } = this.#kernels;
     const strings = this.fields.map((field) =>
       field.type === 'string' ? this.#strings(field.values, order) : undefined,
     );
@@ -121,29 +128,29 @@ export class StagedTable {
     const output = this.#output();
     const { exports } = this.#kernels;
     const source = exports.tableSeries(this.#address);
-    const size = exports.encodeIds(source, this.rowCount, output, FAST);
+    const size = exports.encodeIds(source, this.rowCount, output, EFFORTS.fast);
     if (size === 0) throw new Unavailable('kernel memory is exhausted');
     return this.#kernels.bytes.subarray(output, output + size);
   }
 
   encodeTimes(): Uint8Array {
-    return this.#encode(KIND_INTS, this.#kernels.exports.tableTimes(this.#address));
+    return this.#encode(BLOCK_KINDS.integers, this.#kernels.exports.tableTimes(this.#address));
   }
 
   encodeValidity(field: StagedField): Uint8Array {
-    return this.#encode(KIND_BITS, field.valid);
+    return this.#encode(BLOCK_KINDS.bits, field.valid);
   }
 
   /** All rows of the field; nulls as zeros. */
   encodeValues(field: StagedField): Uint8Array {
     switch (field.type) {
       case 'float':
-        return this.#encode(KIND_FLOATS, field.values);
+        return this.#encode(BLOCK_KINDS.floats, field.values);
       case 'integer':
       case 'unsigned':
-        return this.#encode(KIND_INTS, field.values);
+        return this.#encode(BLOCK_KINDS.integers, field.values);
       case 'boolean':
-        return this.#encode(KIND_BITS, field.values);
+        return this.#encode(BLOCK_KINDS.bits, field.values);
       case 'string':
         return this.#encodeStrings(field.values);
     }
@@ -152,24 +159,26 @@ export class StagedTable {
   #encode(kind: number, source: number): Uint8Array {
     const output = this.#output();
     const { exports } = this.#kernels;
-    const size = exports.encodeBlock(kind, source, this.rowCount, output, FAST);
+    const size = exports.encodeBlock(kind, source, this.rowCount, output, EFFORTS.fast);
     return this.#kernels.bytes.subarray(output, output + size);
   }
 
   #output(): number {
     const { exports } = this.#kernels;
-    return this.#kernels.scratch(SCRATCH_OUTPUT, exports.blockBound(this.rowCount));
+    return this.#kernels.scratch(Area.output, exports.blockBound(this.rowCount));
   }
 
   #encodeStrings(references: number): Uint8Array {
     const kernels = this.#kernels;
-    const words = new Uint32Array(kernels.buffer, references, this.rowCount * 2);
+    const words = new Uint32Array(kernels.buffer, references, this.rowCount * REFERENCE_WORDS);
     let textBytes = 0;
-    for (let i = 1; i < words.length; i += 2) textBytes += words[i]!;
+    for (let i = REFERENCE.length / 4; i < words.length; i += REFERENCE_WORDS) {
+      textBytes += words[i]!;
+    }
     const bound = kernels.exports.stringsBound(this.rowCount, textBytes);
-    const output = kernels.scratch(SCRATCH_OUTPUT, bound);
+    const output = kernels.scratch(Area.output, bound);
     const size = checkResult(
-      kernels.exports.encodeStringBlock(references, this.rowCount, output, FAST),
+      kernels.exports.encodeStringBlock(references, this.rowCount, output, EFFORTS.fast),
       'strings',
     );
     return kernels.bytes.subarray(output, output + size);
@@ -182,12 +191,14 @@ export class StagedTable {
     const part = { buffer: new ArrayBuffer(this.rowCount * 4), offset: 0 };
     const codesAt = exports.stringCodes();
     const codes = new Slab(kernels, part, order).view(Uint32Array, codesAt, this.rowCount);
-    const entries = new Uint32Array(kernels.buffer, exports.stringReferences() >>> 0, count * 2);
+    const entriesAt = exports.stringReferences() >>> 0;
+    const entries = new Uint32Array(kernels.buffer, entriesAt, count * REFERENCE_WORDS);
     const { bytes } = kernels;
     const dictionary: string[] = [];
-    for (let i = 0; i < count; i++) {
-      const start = entries[2 * i]!;
-      dictionary.push(this.#names.decode(bytes.subarray(start, start + entries[2 * i + 1]!)));
+    for (let i = 0; i < entries.length; i += REFERENCE_WORDS) {
+      const start = entries[i + REFERENCE.address / 4]!;
+      const end = start + entries[i + REFERENCE.length / 4]!;
+      dictionary.push(this.#names.decode(bytes.subarray(start, end)));
     }
     return { codes, dictionary };
   }
@@ -231,7 +242,7 @@ class Slab {
     const sizeBytes = count * width;
     let from = address >>> 0;
     if (this.#order !== 0) {
-      const gathered = this.#kernels.scratch(SCRATCH_OUTPUT, sizeBytes);
+      const gathered = this.#kernels.scratch(Area.output, sizeBytes);
       this.#kernels.exports.gatherRows(this.#order, count, from, width, gathered);
       from = gathered;
     }
@@ -239,11 +250,4 @@ class Slab {
     this.#used = at + sizeBytes;
     return new kind(this.#buffer, at, count);
   }
-}
-
-/** The type of a number that the kernels gave. */
-export function columnType(code: number): FieldType {
-  const type = fieldTypeOf(code);
-  if (type === undefined) throw new Error('columns in linear memory have one of the five types');
-  return type;
 }

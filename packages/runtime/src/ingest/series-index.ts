@@ -2,6 +2,7 @@
 // next. Bounded. The table of the bytes is the scanner's, which also takes the tag values of new
 // series that are spelled as the one before; here is what its numbers stand for.
 import { compareBytes } from '@tidemark/core';
+import { EXPECTED_KEY_MAX } from '@tidemark/kernels';
 import type { RowScanner } from '@tidemark/kernels';
 import { SeriesPage } from '../data/paged-series.ts';
 import type { SeriesShape } from '../data/paged-series.ts';
@@ -11,8 +12,6 @@ import { textOf } from './text.ts';
 
 /** Beyond this many spellings the index starts over. */
 const ENTRIES_MAX = 200_000;
-/** Longer keys are checked by the general parser. In step with assembly/rows.ts of the kernels. */
-const KEY_BYTES_MAX = 16_384;
 
 /** A key that was taken apart. */
 type ParsedKey = SeriesShape & {
@@ -111,7 +110,7 @@ export class SeriesIndex {
   }
 
   #parse(body: Uint8Array, start: number, end: number): ParsedKey | undefined {
-    if (end - start > KEY_BYTES_MAX) return undefined;
+    if (end - start > EXPECTED_KEY_MAX) return undefined;
     const text = textOf(body, start, end);
     if (text === undefined || text.startsWith('#') || text.includes('\u007f')) return undefined;
     const comma = text.indexOf(',');

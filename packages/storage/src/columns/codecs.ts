@@ -1,6 +1,7 @@
 // The one set of codecs and scans of this thread. Blocks are described in
 // docs/formats/encodings.md.
 import { CodecError, Codecs, ColumnCache, Kernels, Scans, ShortSeries } from '@tidemark/kernels';
+import type { EntryFormat } from '@tidemark/kernels';
 
 import { DecodeError } from './bytes.ts';
 import { LIMITS } from '../limits.ts';
@@ -24,9 +25,10 @@ export function scans(): Scans {
   return sharedScans;
 }
 
-export function shortSeries(): ShortSeries {
+/** The encoder of short series; `format` is that of the segments which it writes. */
+export function shortSeries(format: EntryFormat): ShortSeries {
   kernels ??= new Kernels();
-  sharedShortSeries ??= new ShortSeries(kernels);
+  sharedShortSeries ??= new ShortSeries(kernels, format);
   return sharedShortSeries;
 }
 

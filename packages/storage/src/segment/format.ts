@@ -105,6 +105,11 @@ const HAS_NULLS = 1;
 const HAS_STATISTICS = 2;
 
 /**
+ * What the kernel that writes entries of series with few rows (`ShortSeries`) has to know of them.
+ */
+export const SHORT_ENTRIES = { statisticsRows: MIN_STATISTICS_ROWS, hasNulls: HAS_NULLS } as const;
+
+/**
  * Appends a directory entry. Blocks of a page lie one behind the other, so entries hold lengths
  * only.
  */

@@ -22,6 +22,7 @@ import {
   SEGMENT_HEADER_BYTES,
   SEGMENT_MAGIC,
   segmentHeader,
+  SHORT_ENTRIES,
   writeEntry,
 } from './format.ts';
 import type {
@@ -116,7 +117,7 @@ export class SegmentWriter {
   addSeriesRows(rows: SeriesRows, addOther: (index: number) => void): void {
     const { length } = rows.ids;
     // Where all are long, they need not be copied for the encoder.
-    const isSet = hasShortSeries(rows.ends) && shortSeries().setRows(rows);
+    const isSet = hasShortSeries(rows.ends) && shortSeries(SHORT_ENTRIES).setRows(rows);
     let next = 0;
     while (next < length) {
       if (isSet) next = this.#addShortSeries(rows, next);
@@ -126,7 +127,7 @@ export class SegmentWriter {
 
   /** Adds series from `first` on while they are short; the index of the first that is not. */
   #addShortSeries(rows: SeriesRows, first: number): number {
-    const encoder = shortSeries();
+    const encoder = shortSeries(SHORT_ENTRIES);
     for (let from = first; ;) {
       if (from === rows.ids.length) return from;
       const isNewPage = this.#page.length === 0;

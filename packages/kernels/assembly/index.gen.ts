@@ -1,4 +1,5 @@
-// Everything that the loader can call. Kept in step with src/kernel-exports.ts.
+// Generated from abi/ by `npm run abi -w @tidemark/kernels`; do not edit.
+
 export {
   blockBound,
   encodeBlock,
@@ -8,26 +9,39 @@ export {
   finishStringBlock,
   startBlock,
 } from './blocks';
-export { crc32c } from './crc32c';
 export {
-  setShortRows,
-  shortBlockBytes,
-  shortEntryBytes,
-  shortMaxTime,
-  shortMinTime,
-  writeShortSeries,
-} from './short-series';
-export { allocateRun, freeRun, memoryInUse, scratch, trimScratch } from './memory';
+  setTimes,
+} from './body';
 export {
-  codeStrings,
-  stringBytes,
-  stringCodes,
-  stringEntries,
-  stringOffsets,
-  stringReferences,
-  stringsBound,
-} from './strings';
-
+  decodeForCache,
+  expandCached,
+  filterCached,
+  gatherCached,
+  rowsBefore,
+  rowsOfMask,
+  storeCached,
+} from './cached';
+export {
+  accumulateCached,
+  accumulateRows,
+} from './cached-windows';
+export {
+  crc32c,
+} from './crc32c';
+export {
+  exportedEntryBytes,
+} from './dictionary';
+export {
+  countMask,
+  filterBytes,
+  filterFloats,
+  filterIntegers,
+  filterUnsigneds,
+  selectRows,
+} from './filters';
+export {
+  floatPowers,
+} from './float-text';
 export {
   addPointField,
   addShard,
@@ -58,9 +72,37 @@ export {
   runPoint,
   setTable,
 } from './ingest';
-export { exportedEntryBytes } from './dictionary';
-export { openBody, setTimes } from './line-scan';
-export { decimalPowers } from './number';
+export {
+  infiniteValue,
+  writeRows,
+} from './json';
+export {
+  openLines,
+} from './line-scan';
+export {
+  allocateRun,
+  freeRun,
+  memoryInUse,
+  scratch,
+  trimScratch,
+} from './memory';
+export {
+  areOrdered,
+  mergeByTime,
+  mergedEqualTimes,
+  mergedRowsFromLeft,
+  openRunHeap,
+  runHeapBytes,
+  takeFromRunHeap,
+} from './merge-rows';
+export {
+  decimalPowers,
+} from './number';
+export {
+  gatherRows,
+  openRowOrder,
+  closeRowOrder,
+} from './row-order';
 export {
   addRowSeries,
   beginRowBlock,
@@ -87,7 +129,6 @@ export {
   setRowCursor,
   setRowField,
   setRowShapePart,
-  setRowTimes,
   takeRowValues,
   takeRows,
 } from './rows';
@@ -108,7 +149,9 @@ export {
   seriesPresent,
   setSeriesSeed,
 } from './series';
-export { truncateSeries } from './series-guess';
+export {
+  truncateSeries,
+} from './series-guess';
 export {
   addText,
   encodeSeriesList,
@@ -131,17 +174,38 @@ export {
   textMemory,
 } from './series-list';
 export {
-  areOrdered,
-  mergeByTime,
-  mergedEqualTimes,
-  mergedRowsFromLeft,
-  openRunHeap,
-  runHeapBytes,
-  takeFromRunHeap,
-} from './merge-rows';
-export { gatherRows, orderRows } from './row-order';
-export { mergedFromLeft, mergeIds, sortIds } from './series-order';
-export { fieldName, fieldNameLength, fieldOf, findField, measurementCount, measurementName, measurementNameLength, measurementOf } from './symbols';
+  mergedFromLeft,
+  mergeIds,
+  sortIds,
+} from './series-order';
+export {
+  setShortFormat,
+  setShortRows,
+  shortBlockBytes,
+  shortEntryBytes,
+  shortMaxTime,
+  shortMinTime,
+  writeShortSeries,
+} from './short-series';
+export {
+  codeStrings,
+  stringBytes,
+  stringCodes,
+  stringEntries,
+  stringOffsets,
+  stringReferences,
+  stringsBound,
+} from './strings';
+export {
+  fieldName,
+  fieldNameLength,
+  fieldOf,
+  findField,
+  measurementCount,
+  measurementName,
+  measurementNameLength,
+  measurementOf,
+} from './symbols';
 export {
   addColumn,
   columnField,
@@ -164,14 +228,6 @@ export {
   tableTimes,
 } from './table';
 export {
-  countMask,
-  filterBytes,
-  filterFloats,
-  filterIntegers,
-  filterUnsigneds,
-  selectRows,
-} from './filters';
-export {
   accumulate,
   accumulateRecord,
   accumulatorCount,
@@ -180,15 +236,3 @@ export {
   openAccumulator,
   resetAccumulator,
 } from './windows';
-export {
-  decodeForCache,
-  expandCached,
-  filterCached,
-  gatherCached,
-  rowsBefore,
-  rowsOfMask,
-  storeCached,
-} from './cached';
-export { accumulateCached, accumulateRows } from './cached-windows';
-export { floatPowers } from './float-text';
-export { infiniteValue, writeRows } from './json';

@@ -1,0 +1,60 @@
+// Scratch areas of linear memory: each has room for one thing and grows when it must; what was in it is lost then. An area
+// without an owner is the loader's; all others belong to one module of assembly/, and a test looks that nobody else names
+// them. Lifetimes:
+//
+// - `call`: filled for one export, or by it, and of no meaning when the next one is called.
+// - `result`: written by exports of its owner, read by the loader until one of them is called again.
+// - `kept`: its owner finds in it what it has left there, from one `open` to the next.
+//
+// What lives longer is a handle: an address that an export gave and another one takes back, or a `KernelRoom` of src/.
+
+export const AREAS = {
+  input: { lifetime: 'call', holds: 'what an export reads' },
+  output: { lifetime: 'call', holds: 'what an export writes' },
+  references: { lifetime: 'call', holds: 'where the texts of an input lie, row by row' },
+  mask: { lifetime: 'call', holds: 'a byte per row: whether it is in' },
+  times: { lifetime: 'call', holds: 'times of rows for windows' },
+  values: { lifetime: 'call', holds: 'values of rows for windows' },
+  valid: { lifetime: 'call', holds: 'validity of rows for windows' },
+  name: { lifetime: 'call', holds: 'a name or key that is looked up' },
+  entries: { lifetime: 'call', holds: 'directory entries of short series' },
+  wideIds: { lifetime: 'call', owner: 'blocks', holds: 'ids of four bytes as integers of eight' },
+  scaled: { lifetime: 'call', owner: 'floats', holds: 'floats as integers' },
+  exceptions: { lifetime: 'call', owner: 'floats', holds: 'numbers of floats that are none' },
+  dictionary: { lifetime: 'result', owner: 'strings', holds: 'hash table and distinct texts' },
+  codes: { lifetime: 'result', owner: 'strings', holds: 'codes of texts, row by row' },
+  lengths: { lifetime: 'result', owner: 'strings', holds: 'lengths or offsets of distinct texts' },
+  texts: { lifetime: 'result', owner: 'strings', holds: 'distinct texts' },
+  packedTexts: { lifetime: 'call', owner: 'strings', holds: 'distinct texts, compressed' },
+  expanded: { lifetime: 'call', owner: 'cached', holds: 'values of a cached column in full width' },
+  expandedTimes: {
+    lifetime: 'call',
+    owner: 'cached-windows',
+    holds: 'times of a cached column in full width',
+  },
+  windowRun: {
+    lifetime: 'call',
+    owner: 'windows',
+    holds: 'windows of the rows that are being added',
+  },
+  tagWords: { lifetime: 'result', owner: 'series-list', holds: 'series taken apart' },
+  keyPart: { lifetime: 'call', owner: 'series-list', holds: 'a part of a key without its escapes' },
+  listKey: { lifetime: 'call', owner: 'series-list', holds: 'the key of an entry of a list' },
+  idCounts: { lifetime: 'call', owner: 'row-order', holds: 'how many rows each id has' },
+  writtenColumns: {
+    lifetime: 'call',
+    owner: 'short-series',
+    holds: 'what was written of a short series',
+  },
+  dense: {
+    lifetime: 'call',
+    owner: 'short-series',
+    holds: 'values of a short series without nulls',
+  },
+  body: { lifetime: 'kept', owner: 'body', holds: 'the lines that are being read' },
+  bodyTexts: { lifetime: 'kept', owner: 'line-scan', holds: 'strings of a line without escapes' },
+  rowFields: { lifetime: 'kept', owner: 'rows', holds: 'names of the fields of a block' },
+  rowTimes: { lifetime: 'kept', owner: 'rows', holds: 'times and series of the rows of a block' },
+  rowColumns: { lifetime: 'kept', owner: 'rows', holds: 'columns of a block' },
+  rowShape: { lifetime: 'kept', owner: 'rows', holds: 'what lies between the tags of new keys' },
+};

@@ -1,0 +1,177 @@
+// Numbers that both sides of the kernels' border use. A group of values becomes constants of assembly/ (PREFIX_NAME) and one
+// object of src/; a single number has the same name on both sides.
+
+/** Groups of values. `type` is that of assembly/. */
+export const GROUPS = [
+  {
+    name: 'CODEC_ERRORS',
+    prefix: 'ERROR',
+    type: 'i32',
+    doc: 'Negative results of exports that read bytes.',
+    values: { truncated: -1, encoding: -2, value: -3, 'too-large': -4 },
+  },
+  {
+    name: 'BLOCK_KINDS',
+    prefix: 'BLOCK',
+    type: 'u32',
+    doc: 'What a block holds (docs/formats/encodings.md).',
+    values: { integers: 0, floats: 1, bits: 2 },
+  },
+  {
+    name: 'INTEGER_ENCODINGS',
+    prefix: 'INT',
+    type: 'u32',
+    doc: 'First byte of a sequence of integers.',
+    values: { raw: 1, constant: 2, step: 3, packed: 4, delta: 5, delta2: 6, huffman: 7 },
+  },
+  {
+    name: 'FLOAT_ENCODINGS',
+    prefix: 'FLOAT',
+    type: 'u32',
+    doc: 'First byte of a sequence of floats.',
+    values: { raw: 0x10, constant: 0x11, scaled: 0x12, xor: 0x13 },
+  },
+  {
+    name: 'EFFORTS',
+    prefix: 'EFFORT',
+    type: 'i32',
+    doc: 'Log records are encoded fast, segments small: they are written once and read often.',
+    values: { fast: 0, small: 1 },
+  },
+  {
+    name: 'FIELD_TYPES',
+    prefix: 'TYPE',
+    type: 'u32',
+    doc: 'Types of fields in tables of a batch.',
+    values: { float: 0, integer: 1, unsigned: 2, string: 3, boolean: 4 },
+  },
+  {
+    name: 'VALUE_KINDS',
+    prefix: 'VALUE',
+    type: 'u32',
+    doc: 'What values of a column mean to windows, to the cache and to the printer of rows; booleans are bytes of 0 and 1.',
+    values: { float: 0, integer: 1, unsigned: 2, boolean: 3, time: 4, text: 5, epoch: 6 },
+  },
+  {
+    name: 'WINDOW_WANTS',
+    prefix: 'WANTS',
+    type: 'u32',
+    doc: 'What is wanted of windows, as bits. `mean` is, of integers, the upper half of the sum: means are right beyond 64 bits.',
+    values: { sum: 1, extremes: 2, mean: 4 },
+  },
+  {
+    name: 'COMPARISONS',
+    prefix: 'COMPARE',
+    type: 'u32',
+    doc: 'Which rows a filter keeps.',
+    values: { equal: 0, less: 1, atMost: 2 },
+  },
+  {
+    name: 'INGEST_EVENTS',
+    prefix: 'EVENT',
+    type: 'i32',
+    doc: 'Why the ingest kernel stopped.',
+    values: {
+      /** The body is read. */
+      done: 0,
+      /** The line parser must read the line. */
+      line: 1,
+      /** No shard is known for the staged time. */
+      shard: 2,
+      /** The shard needs a table for the staged measurement. */
+      table: 3,
+      /** May the staged series be created? */
+      series: 4,
+      /** The point was dropped: a field has another type. */
+      conflict: 5,
+      /** The batch must end here. */
+      full: 6,
+      /** Linear memory can not grow; the staged point was not appended. */
+      memory: 7,
+      /** The staged point lies outside of the times that the batch accepts. */
+      retention: 8,
+    },
+  },
+  {
+    name: 'ROW_STOPS',
+    prefix: 'ROWS',
+    type: 'i32',
+    doc: 'Why a run of rows stopped: see `RowStop`; no more memory.',
+    values: { end: 0, 'new-series': 1, other: 2, full: 3, 'no-memory': -1 },
+  },
+  {
+    name: 'ROW_KINDS',
+    prefix: 'ROW',
+    type: 'u32',
+    doc: 'Kinds of fields in rows.',
+    values: { float: 0, integer: 1, boolean: 2, string: 3 },
+  },
+  {
+    name: 'ID_ORDERS',
+    prefix: 'ORDER',
+    type: 'u32',
+    doc: 'What ids are of, and their order: series by their keys, texts of tags, series by their tags behind the measurement.',
+    values: { series: 0, texts: 1, seriesByTags: 2 },
+  },
+  {
+    name: 'TEXT_KINDS',
+    prefix: 'TEXTS',
+    type: 'u32',
+    doc: 'Dictionaries of tags.',
+    values: { values: 0, keys: 1 },
+  },
+];
+
+/** Single numbers: bounds, and values that stand for nothing. */
+export const NUMBERS = [
+  {
+    name: 'BLOCK_VALUES_MAX',
+    type: 'u32',
+    value: 1 << 22,
+    doc: 'Most values of one block.',
+  },
+  { name: 'POINT_FIELDS_MAX', type: 'u32', value: 65_536, doc: 'Most fields of one point.' },
+  {
+    name: 'CACHED_ROWS_MAX',
+    type: 'u32',
+    value: 4096,
+    doc: 'Most rows of a column in the cache: no more than an eighth of a slab, so that little is left over at its end.',
+  },
+  {
+    name: 'CACHED_HEADER_BYTES',
+    type: 'u32',
+    value: 32,
+    doc: 'What lies in front of the values of a column in the cache.',
+  },
+  {
+    name: 'SPLIT_WORDS',
+    type: 'u32',
+    value: 1 << 17,
+    doc: 'Words that `splitSeries` gives back at most; the largest series takes two and two per tag of three bytes.',
+  },
+  {
+    name: 'EXPECTED_KEY_MAX',
+    type: 'u32',
+    value: 16_384,
+    doc: 'Bytes of the longest key that rows take apart by themselves; longer ones are checked by the caller.',
+  },
+  { name: 'NO_ID', type: 'u32', value: 0xffffffff, doc: 'No series, no text, no name.' },
+  {
+    name: 'DECIMAL_POWERS',
+    type: 'i32',
+    value: 20,
+    doc: 'How many negative powers of ten `decimalPowers` has room for.',
+  },
+  {
+    name: 'FLOAT_POWER_LEAST',
+    type: 'i32',
+    value: -292,
+    doc: 'Exponent of the first power of ten at `floatPowers`.',
+  },
+  {
+    name: 'FLOAT_POWER_MOST',
+    type: 'i32',
+    value: 324,
+    doc: 'Exponent of the last power of ten at `floatPowers`.',
+  },
+];

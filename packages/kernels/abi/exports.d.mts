@@ -1,0 +1,2 @@
+// Types of exports.mjs for tests.
+export const EXPORTS: Readonly<Record<string, readonly string[]>>;

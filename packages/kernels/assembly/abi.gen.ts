@@ -1,0 +1,226 @@
+// Generated from abi/ by `npm run abi -w @tidemark/kernels`; do not edit.
+
+// Negative results of exports that read bytes.
+export const ERROR_TRUNCATED: i32 = -1;
+export const ERROR_ENCODING: i32 = -2;
+export const ERROR_VALUE: i32 = -3;
+export const ERROR_TOO_LARGE: i32 = -4;
+
+// What a block holds (docs/formats/encodings.md).
+export const BLOCK_INTEGERS: u32 = 0;
+export const BLOCK_FLOATS: u32 = 1;
+export const BLOCK_BITS: u32 = 2;
+
+// First byte of a sequence of integers.
+export const INT_RAW: u32 = 1;
+export const INT_CONSTANT: u32 = 2;
+export const INT_STEP: u32 = 3;
+export const INT_PACKED: u32 = 4;
+export const INT_DELTA: u32 = 5;
+export const INT_DELTA2: u32 = 6;
+export const INT_HUFFMAN: u32 = 7;
+
+// First byte of a sequence of floats.
+export const FLOAT_RAW: u32 = 16;
+export const FLOAT_CONSTANT: u32 = 17;
+export const FLOAT_SCALED: u32 = 18;
+export const FLOAT_XOR: u32 = 19;
+
+// Log records are encoded fast, segments small: they are written once and read often.
+export const EFFORT_FAST: i32 = 0;
+export const EFFORT_SMALL: i32 = 1;
+
+// Types of fields in tables of a batch.
+export const TYPE_FLOAT: u32 = 0;
+export const TYPE_INTEGER: u32 = 1;
+export const TYPE_UNSIGNED: u32 = 2;
+export const TYPE_STRING: u32 = 3;
+export const TYPE_BOOLEAN: u32 = 4;
+
+// What values of a column mean to windows, to the cache and to the printer of rows; booleans are
+// bytes of 0 and 1.
+export const VALUE_FLOAT: u32 = 0;
+export const VALUE_INTEGER: u32 = 1;
+export const VALUE_UNSIGNED: u32 = 2;
+export const VALUE_BOOLEAN: u32 = 3;
+export const VALUE_TIME: u32 = 4;
+export const VALUE_TEXT: u32 = 5;
+export const VALUE_EPOCH: u32 = 6;
+
+// What is wanted of windows, as bits. `mean` is, of integers, the upper half of the sum: means are
+// right beyond 64 bits.
+export const WANTS_SUM: u32 = 1;
+export const WANTS_EXTREMES: u32 = 2;
+export const WANTS_MEAN: u32 = 4;
+
+// Which rows a filter keeps.
+export const COMPARE_EQUAL: u32 = 0;
+export const COMPARE_LESS: u32 = 1;
+export const COMPARE_AT_MOST: u32 = 2;
+
+// Why the ingest kernel stopped.
+export const EVENT_DONE: i32 = 0;
+export const EVENT_LINE: i32 = 1;
+export const EVENT_SHARD: i32 = 2;
+export const EVENT_TABLE: i32 = 3;
+export const EVENT_SERIES: i32 = 4;
+export const EVENT_CONFLICT: i32 = 5;
+export const EVENT_FULL: i32 = 6;
+export const EVENT_MEMORY: i32 = 7;
+export const EVENT_RETENTION: i32 = 8;
+
+// Why a run of rows stopped: see `RowStop`; no more memory.
+export const ROWS_END: i32 = 0;
+export const ROWS_NEW_SERIES: i32 = 1;
+export const ROWS_OTHER: i32 = 2;
+export const ROWS_FULL: i32 = 3;
+export const ROWS_NO_MEMORY: i32 = -1;
+
+// Kinds of fields in rows.
+export const ROW_FLOAT: u32 = 0;
+export const ROW_INTEGER: u32 = 1;
+export const ROW_BOOLEAN: u32 = 2;
+export const ROW_STRING: u32 = 3;
+
+// What ids are of, and their order: series by their keys, texts of tags, series by their tags
+// behind the measurement.
+export const ORDER_SERIES: u32 = 0;
+export const ORDER_TEXTS: u32 = 1;
+export const ORDER_SERIES_BY_TAGS: u32 = 2;
+
+// Dictionaries of tags.
+export const TEXTS_VALUES: u32 = 0;
+export const TEXTS_KEYS: u32 = 1;
+
+// What can be asked of windows.
+export const RESULT_START: u32 = 0;
+export const RESULT_COUNT: u32 = 1;
+export const RESULT_SUM: u32 = 2;
+export const RESULT_MIN: u32 = 3;
+export const RESULT_MIN_TIME: u32 = 4;
+export const RESULT_MAX: u32 = 5;
+export const RESULT_MAX_TIME: u32 = 6;
+export const RESULT_FIRST: u32 = 7;
+export const RESULT_FIRST_TIME: u32 = 8;
+export const RESULT_LAST: u32 = 9;
+export const RESULT_LAST_TIME: u32 = 10;
+export const RESULT_MEAN: u32 = 11;
+export const RESULT_SPREAD: u32 = 12;
+
+/** Most values of one block. */
+export const BLOCK_VALUES_MAX: u32 = 4194304;
+/** Most fields of one point. */
+export const POINT_FIELDS_MAX: u32 = 65536;
+/**
+ * Most rows of a column in the cache: no more than an eighth of a slab, so that little is left over
+ * at its end.
+ */
+export const CACHED_ROWS_MAX: u32 = 4096;
+/** What lies in front of the values of a column in the cache. */
+export const CACHED_HEADER_BYTES: u32 = 32;
+/**
+ * Words that `splitSeries` gives back at most; the largest series takes two and two per tag of
+ * three bytes.
+ */
+export const SPLIT_WORDS: u32 = 131072;
+/**
+ * Bytes of the longest key that rows take apart by themselves; longer ones are checked by the
+ * caller.
+ */
+export const EXPECTED_KEY_MAX: u32 = 16384;
+/** No series, no text, no name. */
+export const NO_ID: u32 = 4294967295;
+/** How many negative powers of ten `decimalPowers` has room for. */
+export const DECIMAL_POWERS: i32 = 20;
+/** Exponent of the first power of ten at `floatPowers`. */
+export const FLOAT_POWER_LEAST: i32 = -292;
+/** Exponent of the last power of ten at `floatPowers`. */
+export const FLOAT_POWER_MOST: i32 = 324;
+
+// A text in linear memory.
+export const REFERENCE_ADDRESS: usize = 0;
+export const REFERENCE_LENGTH: usize = 4;
+export const REFERENCE_BYTES: usize = 8;
+
+// One window of an accumulator. Times and counts are integers, values as the accumulator has them;
+// of a sum of integers `sumHigh` has the upper 64 bits.
+export const WINDOW_START: usize = 0;
+export const WINDOW_COUNT: usize = 8;
+export const WINDOW_SUM: usize = 16;
+export const WINDOW_MIN: usize = 24;
+export const WINDOW_MIN_TIME: usize = 32;
+export const WINDOW_MAX: usize = 40;
+export const WINDOW_MAX_TIME: usize = 48;
+export const WINDOW_FIRST: usize = 56;
+export const WINDOW_FIRST_TIME: usize = 64;
+export const WINDOW_LAST: usize = 72;
+export const WINDOW_LAST_TIME: usize = 80;
+export const WINDOW_SUM_HIGH: usize = 88;
+export const WINDOW_BYTES: usize = 96;
+
+// A column that is printed: a `VALUE_KINDS`, addresses (`valid` is 0 when all are), and what an
+// epoch counts.
+export const JSON_COLUMN_KIND: usize = 0;
+export const JSON_COLUMN_VALUES: usize = 4;
+export const JSON_COLUMN_VALID: usize = 8;
+export const JSON_COLUMN_POSITIONS: usize = 12;
+export const JSON_COLUMN_TEXTS: usize = 16;
+export const JSON_COLUMN_UNIT: usize = 24;
+export const JSON_COLUMN_BYTES: usize = 32;
+
+// A column of rows of short series: a `BLOCK_KINDS`, the number of its field, addresses (`valid` is
+// 0 when all are).
+export const SHORT_COLUMN_KIND: usize = 0;
+export const SHORT_COLUMN_FIELD: usize = 4;
+export const SHORT_COLUMN_VALUES: usize = 8;
+export const SHORT_COLUMN_VALID: usize = 12;
+export const SHORT_COLUMN_BYTES: usize = 16;
+
+// Scratch areas, see abi/areas.mjs.
+/** Ids of four bytes as integers of eight. Of blocks: call. */
+export const AREA_WIDE_IDS: u32 = 9;
+/** Floats as integers. Of floats: call. */
+export const AREA_SCALED: u32 = 10;
+/** Numbers of floats that are none. Of floats: call. */
+export const AREA_EXCEPTIONS: u32 = 11;
+/** Hash table and distinct texts. Of strings: result. */
+export const AREA_DICTIONARY: u32 = 12;
+/** Codes of texts, row by row. Of strings: result. */
+export const AREA_CODES: u32 = 13;
+/** Lengths or offsets of distinct texts. Of strings: result. */
+export const AREA_LENGTHS: u32 = 14;
+/** Distinct texts. Of strings: result. */
+export const AREA_TEXTS: u32 = 15;
+/** Distinct texts, compressed. Of strings: call. */
+export const AREA_PACKED_TEXTS: u32 = 16;
+/** Values of a cached column in full width. Of cached: call. */
+export const AREA_EXPANDED: u32 = 17;
+/** Times of a cached column in full width. Of cached-windows: call. */
+export const AREA_EXPANDED_TIMES: u32 = 18;
+/** Windows of the rows that are being added. Of windows: call. */
+export const AREA_WINDOW_RUN: u32 = 19;
+/** Series taken apart. Of series-list: result. */
+export const AREA_TAG_WORDS: u32 = 20;
+/** A part of a key without its escapes. Of series-list: call. */
+export const AREA_KEY_PART: u32 = 21;
+/** The key of an entry of a list. Of series-list: call. */
+export const AREA_LIST_KEY: u32 = 22;
+/** How many rows each id has. Of row-order: call. */
+export const AREA_ID_COUNTS: u32 = 23;
+/** What was written of a short series. Of short-series: call. */
+export const AREA_WRITTEN_COLUMNS: u32 = 24;
+/** Values of a short series without nulls. Of short-series: call. */
+export const AREA_DENSE: u32 = 25;
+/** The lines that are being read. Of body: kept. */
+export const AREA_BODY: u32 = 26;
+/** Strings of a line without escapes. Of line-scan: kept. */
+export const AREA_BODY_TEXTS: u32 = 27;
+/** Names of the fields of a block. Of rows: kept. */
+export const AREA_ROW_FIELDS: u32 = 28;
+/** Times and series of the rows of a block. Of rows: kept. */
+export const AREA_ROW_TIMES: u32 = 29;
+/** Columns of a block. Of rows: kept. */
+export const AREA_ROW_COLUMNS: u32 = 30;
+/** What lies between the tags of new keys. Of rows: kept. */
+export const AREA_ROW_SHAPE: u32 = 31;
+export const AREA_COUNT: u32 = 32;

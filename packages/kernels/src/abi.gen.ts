@@ -1,0 +1,250 @@
+// Generated from abi/ by `npm run abi -w @tidemark/kernels`; do not edit.
+
+/** Negative results of exports that read bytes. */
+export const CODEC_ERRORS = {
+  truncated: -1,
+  encoding: -2,
+  value: -3,
+  'too-large': -4,
+} as const;
+
+/** What a block holds (docs/formats/encodings.md). */
+export const BLOCK_KINDS = {
+  integers: 0,
+  floats: 1,
+  bits: 2,
+} as const;
+
+/** First byte of a sequence of integers. */
+export const INTEGER_ENCODINGS = {
+  raw: 1,
+  constant: 2,
+  step: 3,
+  packed: 4,
+  delta: 5,
+  delta2: 6,
+  huffman: 7,
+} as const;
+
+/** First byte of a sequence of floats. */
+export const FLOAT_ENCODINGS = {
+  raw: 16,
+  constant: 17,
+  scaled: 18,
+  xor: 19,
+} as const;
+
+/** Log records are encoded fast, segments small: they are written once and read often. */
+export const EFFORTS = {
+  fast: 0,
+  small: 1,
+} as const;
+
+/** Types of fields in tables of a batch. */
+export const FIELD_TYPES = {
+  float: 0,
+  integer: 1,
+  unsigned: 2,
+  string: 3,
+  boolean: 4,
+} as const;
+
+/**
+ * What values of a column mean to windows, to the cache and to the printer of rows; booleans are
+ * bytes of 0 and 1.
+ */
+export const VALUE_KINDS = {
+  float: 0,
+  integer: 1,
+  unsigned: 2,
+  boolean: 3,
+  time: 4,
+  text: 5,
+  epoch: 6,
+} as const;
+
+/**
+ * What is wanted of windows, as bits. `mean` is, of integers, the upper half of the sum: means are
+ * right beyond 64 bits.
+ */
+export const WINDOW_WANTS = {
+  sum: 1,
+  extremes: 2,
+  mean: 4,
+} as const;
+
+/** Which rows a filter keeps. */
+export const COMPARISONS = {
+  equal: 0,
+  less: 1,
+  atMost: 2,
+} as const;
+
+/** Why the ingest kernel stopped. */
+export const INGEST_EVENTS = {
+  done: 0,
+  line: 1,
+  shard: 2,
+  table: 3,
+  series: 4,
+  conflict: 5,
+  full: 6,
+  memory: 7,
+  retention: 8,
+} as const;
+
+/** Why a run of rows stopped: see `RowStop`; no more memory. */
+export const ROW_STOPS = {
+  end: 0,
+  'new-series': 1,
+  other: 2,
+  full: 3,
+  'no-memory': -1,
+} as const;
+
+/** Kinds of fields in rows. */
+export const ROW_KINDS = {
+  float: 0,
+  integer: 1,
+  boolean: 2,
+  string: 3,
+} as const;
+
+/**
+ * What ids are of, and their order: series by their keys, texts of tags, series by their tags
+ * behind the measurement.
+ */
+export const ID_ORDERS = {
+  series: 0,
+  texts: 1,
+  seriesByTags: 2,
+} as const;
+
+/** Dictionaries of tags. */
+export const TEXT_KINDS = {
+  values: 0,
+  keys: 1,
+} as const;
+
+/** What can be asked of windows. */
+export const WINDOW_RESULTS = {
+  start: 0,
+  count: 1,
+  sum: 2,
+  min: 3,
+  minTime: 4,
+  max: 5,
+  maxTime: 6,
+  first: 7,
+  firstTime: 8,
+  last: 9,
+  lastTime: 10,
+  mean: 11,
+  spread: 12,
+} as const;
+
+/** Most values of one block. */
+export const BLOCK_VALUES_MAX = 4194304;
+/** Most fields of one point. */
+export const POINT_FIELDS_MAX = 65536;
+/**
+ * Most rows of a column in the cache: no more than an eighth of a slab, so that little is left over
+ * at its end.
+ */
+export const CACHED_ROWS_MAX = 4096;
+/** What lies in front of the values of a column in the cache. */
+export const CACHED_HEADER_BYTES = 32;
+/**
+ * Words that `splitSeries` gives back at most; the largest series takes two and two per tag of
+ * three bytes.
+ */
+export const SPLIT_WORDS = 131072;
+/**
+ * Bytes of the longest key that rows take apart by themselves; longer ones are checked by the
+ * caller.
+ */
+export const EXPECTED_KEY_MAX = 16384;
+/** No series, no text, no name. */
+export const NO_ID = 4294967295;
+/** How many negative powers of ten `decimalPowers` has room for. */
+export const DECIMAL_POWERS = 20;
+/** Exponent of the first power of ten at `floatPowers`. */
+export const FLOAT_POWER_LEAST = -292;
+/** Exponent of the last power of ten at `floatPowers`. */
+export const FLOAT_POWER_MOST = 324;
+
+/** A text in linear memory. Offsets in bytes. */
+export const REFERENCE = {
+  address: 0,
+  length: 4,
+} as const;
+export const REFERENCE_BYTES = 8;
+
+/**
+ * One window of an accumulator. Times and counts are integers, values as the accumulator has them;
+ * of a sum of integers `sumHigh` has the upper 64 bits. Offsets in bytes.
+ */
+export const WINDOW = {
+  start: 0,
+  count: 8,
+  sum: 16,
+  min: 24,
+  minTime: 32,
+  max: 40,
+  maxTime: 48,
+  first: 56,
+  firstTime: 64,
+  last: 72,
+  lastTime: 80,
+  sumHigh: 88,
+} as const;
+export const WINDOW_BYTES = 96;
+
+/**
+ * A column that is printed: a `VALUE_KINDS`, addresses (`valid` is 0 when all are), and what an
+ * epoch counts. Offsets in bytes.
+ */
+export const JSON_COLUMN = {
+  kind: 0,
+  values: 4,
+  valid: 8,
+  positions: 12,
+  texts: 16,
+  unit: 24,
+} as const;
+export const JSON_COLUMN_BYTES = 32;
+
+/**
+ * A column of rows of short series: a `BLOCK_KINDS`, the number of its field, addresses (`valid` is
+ * 0 when all are). Offsets in bytes.
+ */
+export const SHORT_COLUMN = {
+  kind: 0,
+  field: 4,
+  values: 8,
+  valid: 12,
+} as const;
+export const SHORT_COLUMN_BYTES = 16;
+
+/** Scratch areas of the loader, see abi/areas.mjs. */
+export const Area = {
+  /** What an export reads. */
+  input: 0,
+  /** What an export writes. */
+  output: 1,
+  /** Where the texts of an input lie, row by row. */
+  references: 2,
+  /** A byte per row: whether it is in. */
+  mask: 3,
+  /** Times of rows for windows. */
+  times: 4,
+  /** Values of rows for windows. */
+  values: 5,
+  /** Validity of rows for windows. */
+  valid: 6,
+  /** A name or key that is looked up. */
+  name: 7,
+  /** Directory entries of short series. */
+  entries: 8,
+} as const;
+export type Area = (typeof Area)[keyof typeof Area];

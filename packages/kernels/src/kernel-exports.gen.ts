@@ -1,0 +1,222 @@
+// Generated from abi/ by `npm run abi -w @tidemark/kernels`; do not edit.
+
+import type { WasmMemory } from './web-assembly.ts';
+
+/**
+ * Exports of the compiled kernels. Addresses and sizes are unsigned 32-bit numbers, given as signed
+ * ones.
+ */
+export type KernelExports = {
+  readonly memory: WasmMemory;
+  // blocks
+  blockBound(count: number): number;
+  encodeBlock(kind: number, src: number, count: number, dst: number, effort: number): number;
+  encodeIds(src: number, count: number, dst: number, effort: number): number;
+  encodeStringBlock(references: number, count: number, dst: number, effort: number): number;
+  finishBlock(kind: number, count: number, dst: number): number;
+  finishStringBlock(count: number): number;
+  startBlock(src: number, bytes: number): number;
+  // body
+  setTimes(unit: bigint, now: bigint): void;
+  // cached
+  decodeForCache(kind: number, values: number, decoded: number): number;
+  expandCached(column: number, from: number, to: number, dst: number): void;
+  filterCached(column: number, kind: number, from: number, to: number, bound: bigint, operation: number, flip: number, mask: number): 0 | 1;
+  gatherCached(column: number, rows: number, n: number, dst: number): void;
+  rowsBefore(times: number, time: bigint): number;
+  rowsOfMask(mask: number, masked: number, first: number, dst: number): number;
+  storeCached(decoded: number, column: number): void;
+  // cached-windows
+  accumulateCached(address: number, timeColumn: number, values: number, from: number, to: number): 0 | 1;
+  accumulateRows(address: number, timeColumn: number, from: number, to: number): 0 | 1;
+  // crc32c
+  crc32c(address: number, bytes: number, crc: number): number;
+  // dictionary
+  exportedEntryBytes(): number;
+  // filters
+  countMask(mask: number, count: number): number;
+  filterBytes(values: number, count: number, bound: number, op: number, flip: number, mask: number): void;
+  filterFloats(values: number, count: number, bound: number, op: number, flip: number, mask: number): void;
+  filterIntegers(values: number, count: number, bound: bigint, op: number, flip: number, mask: number): void;
+  filterUnsigneds(values: number, count: number, bound: bigint, op: number, flip: number, mask: number): void;
+  selectRows(values: number, width: number, count: number, mask: number, dst: number): number;
+  // float-text
+  floatPowers(): number;
+  // ingest
+  addPointField(name: number, length: number, type: number, bits: bigint): 0 | 1;
+  addShard(id: number, start: bigint, end: bigint): void;
+  admitSeries(others: number): void;
+  batchColumns(table: number): number;
+  batchNext(table: number): number;
+  beginBatch(start: number, asks: boolean, limit: number, oldest: bigint, newest: bigint): void;
+  beginPoint(key: number, length: number, measurementLength: number): void;
+  dropPoint(): void;
+  finishPoint(time: bigint): void;
+  forgetTables(): void;
+  getBatchFirstSeries(): number;
+  getBatchPoints(): number;
+  getBatchTables(): number;
+  getBatchValues(): number;
+  getCursor(): number;
+  getEventEnd(): number;
+  getEventField(): number;
+  getEventNew(): number;
+  getEventOld(): number;
+  getEventShard(): number;
+  getEventStart(): number;
+  getStagedKey(): number;
+  getStagedKeyLength(): number;
+  getStagedMeasurement(): number;
+  getStagedTime(): bigint;
+  run(): number;
+  runPoint(): number;
+  setTable(table: number): 0 | 1;
+  // json
+  infiniteValue(): number;
+  writeRows(table: number, columns: number, from: number, to: number, dst: number): number;
+  // line-scan
+  openLines(bytes: number): number;
+  // memory
+  allocateRun(bytes: number): number;
+  freeRun(address: number, bytes: number): void;
+  memoryInUse(): number;
+  scratch(area: number, bytes: number): number;
+  trimScratch(bytes: number): void;
+  // merge-rows
+  areOrdered(times: number, from: number, to: number, flip: bigint, allowsEqual: number): 0 | 1;
+  mergeByTime(times: number, left: number, leftCount: number, right: number, rightCount: number, out: number, limit: number, flip: bigint): number;
+  mergedEqualTimes(): number;
+  mergedRowsFromLeft(): number;
+  openRunHeap(heap: number, times: number, bounds: number, runs: number, ranks: number, rankColumns: number, rows: number, flip: bigint): void;
+  runHeapBytes(runs: number): number;
+  takeFromRunHeap(heap: number, out: number, limit: number): number;
+  // number
+  decimalPowers(): number;
+  // row-order
+  gatherRows(order: number, rows: number, values: number, width: number, output: number): void;
+  openRowOrder(ids: number, rows: number): number;
+  closeRowOrder(order: number): void;
+  // rows
+  addRowSeries(start: number, end: number): number;
+  beginRowBlock(count: number, names: number, capacity: number): number;
+  beginRowShape(parts: number, bytes: number): number;
+  clearRowSeries(newSeed: bigint): void;
+  getRowColumn(field: number): number;
+  getRowCount(): number;
+  getRowCursor(): number;
+  getRowKeyEnd(): number;
+  getRowKeyStart(): number;
+  getRowSeries(): number;
+  getRowSeriesCount(): number;
+  getRowTimes(): number;
+  getRowValueBytes(): number;
+  getRowValueCount(): number;
+  getRowValueEnds(): number;
+  getRowValues(): number;
+  getWriteSeries(): number;
+  getWriteSeriesCount(): number;
+  openRows(bytes: number): number;
+  readRowSeries(start: number, end: number): number;
+  rowSeriesIndex(start: number, end: number): number;
+  runRows(): number;
+  setRowCursor(position: number): void;
+  setRowField(field: number, name: number, length: number, kind: number): void;
+  setRowShapePart(part: number, address: number, length: number): void;
+  takeRowValues(): void;
+  takeRows(): void;
+  // series
+  exportedSeriesBytes(): number;
+  exportSeries(first: number, end: number, dst: number, room: number): number;
+  findSeries(key: number, length: number, hash: number): number;
+  forgetSeries(id: number): void;
+  hashKey(key: number, length: number): number;
+  loadSeriesEntries(src: number, bytes: number, count: number, measurements: number): number;
+  nextSeriesId(): number;
+  rememberSeries(id: number): 0 | 1;
+  seriesCount(): number;
+  seriesKey(id: number): number;
+  seriesKeyLength(id: number): number;
+  seriesMeasurement(id: number): number;
+  seriesMemory(): number;
+  seriesPresent(): number;
+  setSeriesSeed(value: bigint): void;
+  // series-guess
+  truncateSeries(first: number): void;
+  // series-list
+  addText(text: number, length: number): number;
+  encodeSeriesList(first: number, end: number, ids: number, dst: number, leavesForgotten: boolean): number;
+  exportTexts(which: number, first: number, end: number, dst: number, room: number): number;
+  findText(text: number, length: number): number;
+  insertSeriesList(src: number, bytes: number, count: number, firstId: number, knownBelow: number, numbers: number, measurementCount: number): number;
+  listedEntries(): number;
+  loadTexts(which: number, src: number, bytes: number, count: number): number;
+  placeLoaded(count: number): 0 | 1;
+  seriesListBound(first: number, end: number): number;
+  setTextSeed(seed: bigint): void;
+  splitSeries(first: number, end: number): number;
+  splitWords(): number;
+  tagKeyBytes(id: number): number;
+  tagKeyLength(id: number): number;
+  textBytes(id: number): number;
+  textCount(): number;
+  textCountOf(which: number): number;
+  textLength(id: number): number;
+  textMemory(): number;
+  // series-order
+  mergedFromLeft(): number;
+  mergeIds(what: number, left: number, leftCount: number, right: number, rightCount: number, out: number, limit: number): number;
+  sortIds(what: number, ids: number, count: number): void;
+  // short-series
+  setShortFormat(statisticsRows: number, hasNulls: number): void;
+  setShortRows(idsAt: number, endsAt: number, timesAt: number, columnsAt: number, count: number): void;
+  shortBlockBytes(): number;
+  shortEntryBytes(): number;
+  shortMaxTime(): bigint;
+  shortMinTime(): bigint;
+  writeShortSeries(first: number, end: number, previousId: number, blocks: number, blocksRoom: number, entries: number, entriesRoom: number, entriesWanted: number): number;
+  // strings
+  codeStrings(references: number, count: number): number;
+  stringBytes(): number;
+  stringCodes(): number;
+  stringEntries(): number;
+  stringOffsets(): number;
+  stringReferences(): number;
+  stringsBound(count: number, bytes: number): number;
+  // symbols
+  fieldName(measurement: number, field: number): number;
+  fieldNameLength(measurement: number, field: number): number;
+  fieldOf(measurement: number, name: number, length: number): number;
+  findField(measurement: number, name: number, length: number): number;
+  measurementCount(): number;
+  measurementName(measurement: number): number;
+  measurementNameLength(measurement: number): number;
+  measurementOf(name: number, length: number): number;
+  // table
+  addColumn(tableAddress: number, field: number, type: number): number;
+  columnField(table: number, index: number): number;
+  columnOf(table: number, field: number): number;
+  columnType(table: number, index: number): number;
+  columnValid(table: number, index: number): number;
+  columnValues(table: number, index: number): number;
+  createTable(shard: number, measurement: number): number;
+  dropTables(): void;
+  finishTable(address: number): 0 | 1;
+  tableBytes(): number;
+  tableColumns(table: number): number;
+  tableCount(): number;
+  tableMaxTime(table: number): bigint;
+  tableMeasurement(table: number): number;
+  tableMinTime(table: number): bigint;
+  tableRows(table: number): number;
+  tableSeries(table: number): number;
+  tableShard(table: number): number;
+  tableTimes(table: number): number;
+  // windows
+  accumulate(address: number, times: number, values: number, valid: number, count: number): 0 | 1;
+  accumulateRecord(address: number, record: number): 0 | 1;
+  accumulatorCount(address: number): number;
+  closeAccumulator(address: number): void;
+  copyResult(address: number, result: number, descends: boolean, dst: number): void;
+  openAccumulator(kind: number, wants: number, every: bigint, offset: bigint, start: bigint): number;
+  resetAccumulator(address: number): void;
+};
