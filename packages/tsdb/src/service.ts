@@ -31,6 +31,7 @@ export type TsdbDependencies = {
 
 /** A running service. */
 export interface TsdbService {
+  /** Of the first address; empty when HTTP is switched off. */
   readonly url: string;
   /**
    * Rejects with the reason when storage is lost for good; the process should end with a failure.
@@ -125,7 +126,7 @@ async function open(
   }
   log.info({ urls: server.urls, directory }, 'database service is ready');
   return {
-    url: server.url,
+    url: server.urls[0] ?? '',
     failed,
     close: () => parts.close(),
     reload: () => {

@@ -29,6 +29,7 @@ export type ServedEndpoint = Endpoint & { readonly handle: Handle };
 export type Handle = (exchange: Exchange, identity: Identity) => Promise<void>;
 
 const GET = ['GET', 'HEAD'];
+const POST = ['POST'];
 
 /** The API document, which is made from the routes and therefore served beside them. */
 export const OPENAPI_ENDPOINT: Endpoint = {
@@ -39,163 +40,53 @@ export const OPENAPI_ENDPOINT: Endpoint = {
   isCompat: false,
 };
 
-const ROWS = [
-  {
-    path: '/write',
-    methods: ['POST'],
-    right: 'write',
-    summary: 'Write points in line protocol',
-    isCompat: false,
-  },
-  {
-    path: '/query',
-    methods: ['GET', 'POST'],
-    right: 'statements',
-    summary: 'Run statements of the query language',
-    isCompat: false,
-  },
-  {
-    path: '/ping',
-    methods: GET,
-    right: 'ping',
-    summary: 'Is the service up, and which version is it',
-    isCompat: false,
-  },
-  {
-    path: '/health',
-    methods: GET,
-    right: 'ping',
-    summary: 'Is the service ready',
-    isCompat: false,
-  },
-  {
-    path: '/metrics',
-    methods: GET,
-    right: 'ping',
-    summary: 'Counters for Prometheus',
-    isCompat: false,
-  },
-  {
-    path: '/api/tokens',
-    methods: ['GET', 'POST', 'DELETE'],
-    right: 'admin',
-    summary: 'Make, list and revoke API tokens',
-    isCompat: false,
-  },
-  {
-    path: '/api/identity',
-    methods: ['POST'],
-    right: 'admin',
-    summary: 'Tell whom credentials belong to that another service was given',
-    isCompat: false,
-  },
-  {
-    path: '/api/continuous-queries/run',
-    methods: ['POST'],
-    right: 'admin',
-    summary: 'Run a continuous query over a past range',
-    isCompat: false,
-  },
-  {
-    path: '/api/backup',
-    methods: ['POST'],
-    right: 'admin',
-    summary: 'Back up everything or some databases',
-    isCompat: false,
-  },
-  {
-    path: '/api/restore',
-    methods: ['POST', 'PUT', 'DELETE'],
-    right: 'admin',
-    summary: 'Add databases of a backup',
-    isCompat: false,
-  },
-  {
-    path: '/debug/requests',
-    methods: GET,
-    right: 'admin',
-    summary: 'Count requests by user and address for some seconds',
-    isCompat: false,
-  },
-  {
-    path: '/debug/vars',
-    methods: GET,
-    right: 'debug',
-    summary: 'Counters as JSON',
-    isCompat: false,
-  },
-  {
-    path: '/debug/rejected',
-    methods: GET,
-    right: 'admin',
-    summary: 'The last refused lines and their number by source',
-    isCompat: false,
-  },
-  {
-    path: '/debug/loglevel',
-    methods: ['POST'],
-    right: 'admin',
-    summary: 'Change how much is logged',
-    isCompat: false,
-  },
-  {
-    path: '/debug/pprof',
-    methods: GET,
-    right: 'admin',
-    summary: 'Profiles that can be taken',
-    isCompat: false,
-  },
-  {
-    path: '/debug/pprof/profile',
-    methods: ['GET'],
-    right: 'admin',
-    summary: 'CPU profile of some seconds',
-    isCompat: false,
-  },
-  {
-    path: '/debug/pprof/heap',
-    methods: GET,
-    right: 'admin',
-    summary: 'Heap snapshot',
-    isCompat: false,
-  },
-  {
-    path: '/status',
-    methods: GET,
-    right: 'ping',
-    summary: 'Older form of /ping',
-    isCompat: true,
-  },
-  {
-    path: '/api/v2/write',
-    methods: ['POST'],
-    right: 'write',
-    summary: 'Write points into bucket database/policy',
-    isCompat: true,
-  },
-  {
-    path: '/api/v1/prom/write',
-    methods: ['POST'],
-    right: 'write',
-    summary: 'Remote write of Prometheus',
-    isCompat: false,
-  },
-  {
-    path: '/api/v1/prom/read',
-    methods: ['POST'],
-    right: 'read',
-    summary: 'Remote read of Prometheus',
-    isCompat: false,
-  },
-  {
-    path: '/api/v2/query',
-    methods: ['POST'],
-    right: 'user',
-    summary: 'Not supported: says which language is',
-    isCompat: true,
-  },
-] as const satisfies readonly Endpoint[];
+export const ENDPOINTS = [
+  ...endpoints({ isCompat: false }, [
+    ['/write', POST, 'write', 'Write points in line protocol'],
+    ['/query', ['GET', 'POST'], 'statements', 'Run statements of the query language'],
+    ['/ping', GET, 'ping', 'Is the service up, and which version is it'],
+    ['/health', GET, 'ping', 'Is the service ready'],
+    ['/metrics', GET, 'ping', 'Counters for Prometheus'],
+    ['/api/tokens', ['GET', 'POST', 'DELETE'], 'admin', 'Make, list and revoke API tokens'],
+    [
+      '/api/identity',
+      POST,
+      'admin',
+      'Tell whom credentials belong to that another service was given',
+    ],
+    ['/api/continuous-queries/run', POST, 'admin', 'Run a continuous query over a past range'],
+    ['/api/backup', POST, 'admin', 'Back up everything or some databases'],
+    ['/api/restore', ['POST', 'PUT', 'DELETE'], 'admin', 'Add databases of a backup'],
+    ['/debug/requests', GET, 'admin', 'Count requests by user and address for some seconds'],
+    ['/debug/vars', GET, 'debug', 'Counters as JSON'],
+    ['/debug/rejected', GET, 'admin', 'The last refused lines and their number by source'],
+    ['/debug/loglevel', POST, 'admin', 'Change how much is logged'],
+    ['/debug/pprof', GET, 'admin', 'Profiles that can be taken'],
+    ['/debug/pprof/profile', ['GET'], 'admin', 'CPU profile of some seconds'],
+    ['/debug/pprof/heap', GET, 'admin', 'Heap snapshot'],
+    ['/api/v1/prom/write', POST, 'write', 'Remote write of Prometheus'],
+    ['/api/v1/prom/read', POST, 'read', 'Remote read of Prometheus'],
+  ]),
+  ...endpoints({ isCompat: true }, [
+    ['/status', GET, 'ping', 'Older form of /ping'],
+    ['/api/v2/write', POST, 'write', 'Write points into bucket database/policy'],
+    ['/api/v2/query', POST, 'user', 'Not supported: says which language is'],
+  ]),
+];
 
-export type EndpointPath = (typeof ROWS)[number]['path'];
+export type EndpointPath = (typeof ENDPOINTS)[number]['path'];
 
-export const ENDPOINTS: readonly (Endpoint & { readonly path: EndpointPath })[] = ROWS;
+type Row<P> = readonly [path: P, methods: readonly string[], right: EndpointRight, summary: string];
+
+function endpoints<P extends string>(
+  { isCompat }: Pick<Endpoint, 'isCompat'>,
+  rows: readonly Row<P>[],
+): readonly (Endpoint & { readonly path: P })[] {
+  return rows.map(([path, methods, right, summary]) => ({
+    path,
+    methods,
+    right,
+    summary,
+    isCompat,
+  }));
+}

@@ -1,52 +1,95 @@
-// The HTTP interface from the first moment: listens while storage recovers, then serves, then
-// drains.
+// The HTTP interface from the first moment: listens at several addresses and a unix socket while
+// storage recovers, then serves, then drains.
+import type { RequestListener, Server, ServerResponse } from 'node:http';
+import type { Server as HttpsServer } from 'node:https';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+
+import { parseBind } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 
 import type { TsdbConfig } from '../config/schema.ts';
 import { LIMITS } from '../limits.ts';
-import { Listeners } from './listen.ts';
+import {
+  BIND_SETTING,
+  borderOf,
+  listenOn,
+  plainServer,
+  removeStaleSocket,
+  secureOptions,
+  secureServer,
+  urlOf,
+} from './listen.ts';
 import type { BorderedListener } from './listen.ts';
 import { Refuser } from './malformed.ts';
+import type { ClientError } from './malformed.ts';
 import { answerWhileRecovering } from './recovering.ts';
 
 /** Listens first, answers everything once it may `serve`. */
 export class HttpServer {
   readonly #config: TsdbConfig;
   readonly #clock: Clock;
-  readonly #listeners: Listeners;
+  readonly #pageKey: string | undefined;
+  readonly #refuser: Refuser;
+  readonly #servers: (Server | HttpsServer)[] = [];
+  // Requests in work per connection. Node's own list takes a connection that never sent anything
+  // for a busy one.
+  readonly #connections = new Map<Socket, Set<ServerResponse>>();
+  readonly #urls: string[] = [];
   #onRequest: BorderedListener;
   #cancelQueries = (): void => undefined;
   #closing: Promise<void> | undefined;
+  #socketPath: string | undefined;
 
   constructor(
     config: TsdbConfig,
     { clock, pageKey }: { readonly clock: Clock; readonly pageKey?: string | undefined },
   ) {
-    const { http } = config;
-    const settings = { hasCompatHeaders: http.compatRoutes, extra: http.headers };
+    const settings = { hasCompatHeaders: config.http.compatRoutes, extra: config.http.headers };
     this.#config = config;
     this.#clock = clock;
-    this.#listeners = new Listeners(new Refuser(settings, clock), pageKey);
+    this.#pageKey = pageKey;
+    this.#refuser = new Refuser(settings, clock);
     this.#onRequest = (request, response, border) =>
       answerWhileRecovering(request, response, settings, border);
   }
 
-  /** Of the first address; empty when HTTP is switched off. */
-  get url(): string {
-    return this.urls[0] ?? '';
-  }
-
+  /** URLs of all addresses, in the order of the configuration; none when HTTP is switched off. */
   get urls(): readonly string[] {
-    return this.#listeners.urls;
+    return this.#urls;
   }
 
   /**
-   * Starts to listen. Until `serve`, only liveness is answered. What was opened stays open when it
-   * throws.
+   * Starts to listen everywhere. Until `serve`, only liveness is answered. What was opened stays
+   * open when it throws: call `close`.
    */
   async open(): Promise<void> {
-    if (!this.#config.http.enabled) return;
-    await this.#listeners.open(this.#config, (...request) => this.#onRequest(...request));
+    const { http } = this.#config;
+    if (!http.enabled) return;
+    for (const text of http.bindAddress.split(',')) {
+      const bind = parseBind(text, 'http.bind-address');
+      const listener = this.#listenerAt(bind.host);
+      const server = http.httpsEnabled
+        ? secureServer(this.#config, listener)
+        : plainServer(this.#config, listener);
+      this.#follow(server);
+      await listenOn(server, { ...bind, setting: BIND_SETTING });
+      this.#urls.push(urlOf(server, bind, http.httpsEnabled));
+    }
+    if (!http.unixSocketEnabled) return;
+    const server = plainServer(this.#config, this.#listenerAt(undefined));
+    this.#follow(server);
+    removeStaleSocket(http.bindSocket);
+    await listenOn(server, { path: http.bindSocket, setting: 'http.bind-socket' });
+    this.#socketPath = http.bindSocket;
+  }
+
+  #listenerAt(boundHost: string | undefined): RequestListener {
+    const border = borderOf(this.#config, { boundHost, pageKey: this.#pageKey });
+    return (request, response) => {
+      this.#track(request.socket, response);
+      this.#onRequest(request, response, border);
+    };
   }
 
   /** Answers everything from now on; `cancelQueries` ends those that hold up a stop. */
@@ -55,11 +98,47 @@ export class HttpServer {
     this.#cancelQueries = cancelQueries;
   }
 
-  reloadCertificates(): void {
-    this.#listeners.reloadCertificates(this.#config);
+  #follow(server: Server | HttpsServer): void {
+    this.#servers.push(server);
+    const isSecure = 'setSecureContext' in server;
+    server.on(isSecure ? 'secureConnection' : 'connection', (socket: Socket) => {
+      this.#connections.set(socket, new Set());
+      socket.once('close', () => this.#connections.delete(socket));
+    });
+    server.on('clientError', (error: ClientError, socket) => this.#refuse(error, socket));
+    server.on('connect', (_request, socket) => this.#refuser.connect(socket));
   }
 
-  /** Stops accepting, lets running requests end, ends those that take too long. Idempotent. */
+  /** Into an answer that has begun nothing else can be written. */
+  #refuse(error: ClientError, socket: Duplex): void {
+    const active = this.#connections.get(socket as Socket) ?? [];
+    if ([...active].some((response) => response.headersSent)) socket.destroy();
+    else this.#refuser.malformed(error, socket);
+  }
+
+  #track(socket: Socket, response: ServerResponse): void {
+    const active = this.#connections.get(socket);
+    active?.add(response);
+    const isClosing = (): boolean => this.#closing !== undefined;
+    if (isClosing()) response.setHeader('Connection', 'close');
+    response.once('close', () => {
+      active?.delete(response);
+      if (isClosing() && active?.size === 0) socket.destroySoon();
+    });
+  }
+
+  /** Reads certificate and key again; running connections keep theirs. */
+  reloadCertificates(): void {
+    for (const server of this.#servers) {
+      if ('setSecureContext' in server) server.setSecureContext(secureOptions(this.#config));
+    }
+  }
+
+  /**
+   * Stops accepting; resolves when the last answer is out. Idle connections are closed at once;
+   * requests may end by themselves for a while, then their queries are ended, then connections are
+   * cut off. Idempotent.
+   */
   close(): Promise<void> {
     this.#closing ??= this.#drain();
     return this.#closing;
@@ -71,11 +150,30 @@ export class HttpServer {
       await this.#clock.sleep(LIMITS.drainMs.value, timer.signal);
       this.#cancelQueries();
       await this.#clock.sleep(LIMITS.cutMs.value, timer.signal);
-      this.#listeners.closeAllConnections();
+      for (const socket of this.#connections.keys()) socket.destroy();
     })().catch(() => undefined); // Drained in time.
-    await this.#listeners.close();
+    await this.#closeServers();
     timer.abort();
     await cut;
     this.#cancelQueries();
+  }
+
+  async #closeServers(): Promise<void> {
+    const closed = this.#servers.map(
+      (server) =>
+        new Promise<void>((resolve) => {
+          // An error says that it was not listening, which is what is wanted.
+          server.close(() => resolve());
+        }),
+    );
+    for (const [socket, active] of this.#connections) {
+      if (active.size === 0) socket.destroy();
+      for (const response of active) {
+        if (!response.headersSent) response.setHeader('Connection', 'close');
+      }
+    }
+    await Promise.all(closed);
+    if (this.#socketPath !== undefined) removeStaleSocket(this.#socketPath);
+    this.#socketPath = undefined;
   }
 }

@@ -1,27 +1,16 @@
-// Sockets of the service: several addresses, a unix socket, HTTPS; limits of connections; a stop
-// that drains.
+// Servers for the sockets of the service: plain and HTTPS, with their limits; who may come in.
 import { readFileSync, unlinkSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { Server as HttpsServer } from 'node:https';
-import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import type { SecureVersion } from 'node:tls';
 
-import {
-  bindUrl,
-  BorderGuard,
-  InvalidRequest,
-  listenError,
-  messageOf,
-  parseBind,
-} from '@tidemark/core';
+import { bindUrl, BorderGuard, InvalidRequest, listenError, messageOf } from '@tidemark/core';
 import type { Bind, BorderSettings } from '@tidemark/core';
 
 import type { TsdbConfig } from '../config/schema.ts';
 import { LIMITS } from '../limits.ts';
-import type { ClientError, Refuser } from './malformed.ts';
 
 /** Answers a request; `border` is that of the listener that it came to. */
 export type BorderedListener = (
@@ -46,119 +35,6 @@ export function borderOf(
   });
 }
 
-/** Servers that are listening. */
-export class Listeners {
-  readonly #servers: (Server | HttpsServer)[] = [];
-  // Requests in work per connection. Node's own list takes a connection that never sent anything
-  // for a busy one.
-  readonly #connections = new Map<Socket, Set<ServerResponse>>();
-  readonly #refuser: Refuser;
-  readonly #pageKey: string | undefined;
-  readonly #urls: string[] = [];
-  #isClosing = false;
-  #socketPath: string | undefined;
-
-  /** `refuser` answers what is no request. */
-  constructor(refuser: Refuser, pageKey?: string) {
-    this.#refuser = refuser;
-    this.#pageKey = pageKey;
-  }
-
-  /** URLs of all addresses, in the order of the configuration. */
-  get urls(): readonly string[] {
-    return this.#urls;
-  }
-
-  /** Starts to listen everywhere. What was opened stays open when it throws: call `close`. */
-  async open(config: TsdbConfig, onRequest: BorderedListener): Promise<void> {
-    const { http } = config;
-    const listenerAt = (boundHost: string | undefined): RequestListener => {
-      const border = borderOf(config, { boundHost, pageKey: this.#pageKey });
-      return (request, response) => {
-        this.#track(request.socket, response);
-        onRequest(request, response, border);
-      };
-    };
-    for (const text of http.bindAddress.split(',')) {
-      const bind = parseBind(text, 'http.bind-address');
-      const listener = listenerAt(bind.host);
-      const server = http.httpsEnabled
-        ? secureServer(config, listener)
-        : plainServer(config, listener);
-      this.#follow(server);
-      await listenOn(server, { ...bind, setting: BIND_SETTING });
-      this.#urls.push(urlOf(server, bind, http.httpsEnabled));
-    }
-    if (!http.unixSocketEnabled) return;
-    const server = plainServer(config, listenerAt(undefined));
-    this.#follow(server);
-    removeStaleSocket(http.bindSocket);
-    await listenOn(server, { path: http.bindSocket, setting: 'http.bind-socket' });
-    this.#socketPath = http.bindSocket;
-  }
-
-  #follow(server: Server | HttpsServer): void {
-    this.#servers.push(server);
-    const isSecure = 'setSecureContext' in server;
-    server.on(isSecure ? 'secureConnection' : 'connection', (socket: Socket) => {
-      this.#connections.set(socket, new Set());
-      socket.once('close', () => this.#connections.delete(socket));
-    });
-    server.on('clientError', (error: ClientError, socket) => this.#refuse(error, socket));
-    server.on('connect', (_request, socket) => this.#refuser.connect(socket));
-  }
-
-  /** Into an answer that has begun nothing else can be written. */
-  #refuse(error: ClientError, socket: Duplex): void {
-    const active = this.#connections.get(socket as Socket) ?? [];
-    if ([...active].some((response) => response.headersSent)) socket.destroy();
-    else this.#refuser.malformed(error, socket);
-  }
-
-  #track(socket: Socket, response: ServerResponse): void {
-    const active = this.#connections.get(socket);
-    active?.add(response);
-    if (this.#isClosing) response.setHeader('Connection', 'close');
-    response.once('close', () => {
-      active?.delete(response);
-      if (this.#isClosing && active?.size === 0) socket.destroySoon();
-    });
-  }
-
-  /** Reads certificate and key again; running connections keep theirs. */
-  reloadCertificates(config: TsdbConfig): void {
-    for (const server of this.#servers) {
-      if ('setSecureContext' in server) server.setSecureContext(secureOptions(config));
-    }
-  }
-
-  /** Stops accepting; resolves when the last answer is out. Idle connections are closed at once. */
-  async close(): Promise<void> {
-    this.#isClosing = true;
-    const closed = this.#servers.map(
-      (server) =>
-        new Promise<void>((resolve) => {
-          // An error says that it was not listening, which is what is wanted.
-          server.close(() => resolve());
-        }),
-    );
-    for (const [socket, active] of this.#connections) {
-      if (active.size === 0) socket.destroy();
-      for (const response of active) {
-        if (!response.headersSent) response.setHeader('Connection', 'close');
-      }
-    }
-    await Promise.all(closed);
-    if (this.#socketPath !== undefined) removeStaleSocket(this.#socketPath);
-    this.#socketPath = undefined;
-  }
-
-  /** Breaks what is still open. */
-  closeAllConnections(): void {
-    for (const socket of this.#connections.keys()) socket.destroy();
-  }
-}
-
 function serverOptions({ http }: TsdbConfig) {
   // 0 is no limit. A limit means little when it is looked at less often than it is long.
   const requestMs = http.requestTimeoutMs === 0 ? Number.MAX_SAFE_INTEGER : http.requestTimeoutMs;
@@ -174,11 +50,11 @@ function serverOptions({ http }: TsdbConfig) {
   };
 }
 
-function plainServer(config: TsdbConfig, listener: RequestListener): Server {
+export function plainServer(config: TsdbConfig, listener: RequestListener): Server {
   return limited(createHttpServer(serverOptions(config), listener), config);
 }
 
-function secureServer(config: TsdbConfig, listener: RequestListener): HttpsServer {
+export function secureServer(config: TsdbConfig, listener: RequestListener): HttpsServer {
   const options = { ...serverOptions(config), ...secureOptions(config) };
   return limited(createHttpsServer(options, listener), config);
 }
@@ -188,9 +64,9 @@ function limited<S extends Server | HttpsServer>(server: S, { http }: TsdbConfig
   return server;
 }
 
-const BIND_SETTING = 'http.bind-address (--bind, with `up` --tsdb-bind)';
+export const BIND_SETTING = 'http.bind-address (--bind, with `up` --tsdb-bind)';
 
-function secureOptions({ http, tls }: TsdbConfig) {
+export function secureOptions({ http, tls }: TsdbConfig) {
   const version = (name: string): SecureVersion => (name === 'tls1.3' ? 'TLSv1.3' : 'TLSv1.2');
   const cert = readSetting('http.https-certificate', http.httpsCertificate);
   return {
@@ -214,7 +90,7 @@ function readSetting(setting: string, file: string): string {
   }
 }
 
-function listenOn(
+export function listenOn(
   server: Server | HttpsServer,
   place: Bind | { readonly path: string; readonly setting: string },
 ): Promise<void> {
@@ -229,13 +105,13 @@ function listenOn(
   });
 }
 
-function urlOf(server: Server | HttpsServer, bind: Bind, isSecure: boolean): string {
+export function urlOf(server: Server | HttpsServer, bind: Bind, isSecure: boolean): string {
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : bind.port;
   return bindUrl(isSecure ? 'https' : 'http', { host: bind.host, port });
 }
 
-function removeStaleSocket(path: string): void {
+export function removeStaleSocket(path: string): void {
   try {
     unlinkSync(path);
   } catch (error) {
