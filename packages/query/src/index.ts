@@ -40,4 +40,6 @@ export { Driver, eachBatch } from './driver.ts';
 export type { Supervision } from './driver.ts';
 export { isPause, waitFor } from './operator.ts';
 export type { Operator, Pause, Steps } from './operator.ts';
+export { collectNames } from './measurement-names.ts';
+export type { MeasurementNames } from './measurement-names.ts';
 export type * from './series-source.ts';

@@ -7,6 +7,7 @@
 // else happens in operators above it.
 import type { Column, FieldType, FieldValue, TimeRange } from '@tidemark/core';
 
+import type { MeasurementNames } from './measurement-names.ts';
 import type { Operator, Steps } from './operator.ts';
 
 /**
@@ -199,6 +200,8 @@ export type SchemaFilter = {
  * so that several batches in a row may speak of one measurement, or of one key of it.
  */
 export type SchemaRequest =
+  /** Fields and tags of each measurement, of all policies and times. */
+  | { readonly kind: 'names'; readonly filter: NamesFilter }
   | { readonly kind: 'measurements'; readonly filter: SchemaFilter }
   /**
    * Every (field, type) pair of each measurement; a field with two types in two shards appears
@@ -236,6 +239,9 @@ export type SchemaRequest =
       readonly keys: TagKeyMatch;
     };
 
+/** Measurements whose names are looked up. */
+export type NamesFilter = Pick<SchemaFilter, 'database' | 'measurements' | 'measurementPattern'>;
+
 export type SeriesOrder = 'tags' | 'key';
 
 export type TagKeyMatch =
@@ -245,6 +251,18 @@ export type TagKeyMatch =
 
 /** Rows of a schema answer; which columns there are depends on the request's kind. */
 export type SchemaBatch =
+  /** Of one measurement; further batches of it go on with its fields. */
+  | {
+      readonly kind: 'names';
+      readonly measurement: string;
+      readonly tags: readonly string[];
+      /** Those that hold the measurement, by policy, then by time. */
+      readonly shards: readonly ShardSpan[];
+      /** By name, then by type. */
+      readonly fields: readonly HeldField[];
+      /** Whether further series with names that are here can not change the answer. */
+      readonly isSettled: boolean;
+    }
   | { readonly kind: 'measurements'; readonly names: readonly string[] }
   | {
       readonly kind: 'fields';
@@ -271,6 +289,20 @@ export type SchemaBatch =
         readonly isExact: boolean;
       }[];
     };
+
+/** Half-open: [start, end). Those of a policy do not overlap. */
+export type ShardSpan = {
+  readonly retentionPolicy: string;
+  readonly start: bigint;
+  readonly end: bigint;
+};
+
+/** A field, in the shards with these numbers; in all that hold the measurement when absent. */
+export type HeldField = {
+  readonly name: string;
+  readonly type: FieldType;
+  readonly shards?: readonly number[] | undefined;
+};
 
 /** What a source can promise; a query plans with it. */
 export type SourceCapabilities = {
@@ -331,6 +363,11 @@ export type SourceCost = {
  */
 export interface SourceSnapshot {
   schema(request: SchemaRequest, options: RequestOptions): Operator<SchemaBatch>;
+  /**
+   * Fields and tags of measurements, sorted by name. Does not pause for what the source has at
+   * hand; may know of names that have come after the snapshot was taken.
+   */
+  names(filter: NamesFilter, options: RequestOptions): Steps<readonly MeasurementNames[]>;
   scan(request: ScanRequest, options: RequestOptions): Operator<SeriesBatch>;
   aggregate(request: AggregateRequest, options: RequestOptions): Operator<AggregateBatch>;
   /** What a scan would touch; EXPLAIN prints it. Absent where the source can not tell. */

@@ -14,7 +14,7 @@ import { columnName, uniqueColumnNames } from './column-names.ts';
 import { foldExpression } from './fold.ts';
 import type { ExpandedField, PreparedSource } from './prepared.ts';
 import { sourceTags } from './prepared.ts';
-import { strongerType } from './schema.ts';
+import { strongerType } from '../measurement-names.ts';
 import { isTime, rewrite, some, unwrap } from './walk.ts';
 
 type Candidate = {
@@ -34,13 +34,13 @@ export function expandFields(
   sources: readonly PreparedSource[],
   { tagDimensions, limits }: ExpandOptions,
 ): readonly ExpandedField[] {
-  const names = new NameSpace(sources);
+  const space = new NameSpace(sources);
   const grouped = new Set(tagDimensions);
   const { maxSelectColumns } = limits;
   const candidates: Candidate[] = [];
   for (const field of statement.fields) {
     if (isTime(field.expression)) continue;
-    for (const candidate of expandField(field, names, grouped)) candidates.push(candidate);
+    for (const candidate of expandField(field, space, grouped)) candidates.push(candidate);
     if (maxSelectColumns > 0 && candidates.length > maxSelectColumns) {
       throw columnLimitExceeded(candidates.length, maxSelectColumns);
     }
@@ -57,48 +57,66 @@ export function expandFields(
 
 /** Names that wildcards and regular expressions can stand for, in all sources together. */
 class NameSpace {
-  readonly fields = new Map<string, FieldType>();
-  readonly tags = new Set<string>();
+  readonly #sources: readonly PreparedSource[];
+  #names: Names | undefined;
+
+  constructor(sources: readonly PreparedSource[]) {
+    this.#sources = sources;
+  }
+
+  /** Made when the first pattern asks for them: most statements have none. */
+  get names(): Names {
+    this.#names ??= namesOf(this.#sources);
+    return this.#names;
+  }
+}
+
+type Names = {
+  readonly fields: ReadonlyMap<string, FieldType>;
+  readonly tags: ReadonlySet<string>;
   /**
    * Tags and unknown names that a subquery selects: columns to a wildcard, but no arguments of
    * functions.
    */
-  readonly noArguments = new Set<string>();
+  readonly noArguments: ReadonlySet<string>;
+};
 
-  constructor(sources: readonly PreparedSource[]) {
-    for (const source of sources) {
-      for (const tag of sourceTags(source)) this.tags.add(tag);
-      if (source.kind === 'measurement') {
-        for (const [name, type] of source.schema.fields) this.#add(name, type);
-      } else {
-        for (const column of source.select.columns) {
-          if (column.visibility === 'name') continue;
-          this.#add(column.name, column.type);
-          if (column.isTag || column.visibility === 'wildcard') this.noArguments.add(column.name);
-        }
-      }
+function namesOf(sources: readonly PreparedSource[]): Names {
+  const fields = new Map<string, FieldType>();
+  const tags = new Set<string>();
+  const noArguments = new Set<string>();
+  const add = (name: string, type: FieldType): void => {
+    fields.set(name, strongerType(fields.get(name), type));
+  };
+  for (const source of sources) {
+    for (const tag of sourceTags(source)) tags.add(tag);
+    if (source.kind === 'measurement') {
+      for (const [name, type] of source.schema.fields) add(name, type);
+      continue;
+    }
+    for (const column of source.select.columns) {
+      if (column.visibility === 'name') continue;
+      add(column.name, column.type);
+      if (column.isTag || column.visibility === 'wildcard') noArguments.add(column.name);
     }
   }
-
-  #add(name: string, type: FieldType): void {
-    this.fields.set(name, strongerType(this.fields.get(name), type));
-  }
+  return { fields, tags, noArguments };
 }
 
 function expandField(
   field: SelectField,
-  names: NameSpace,
+  space: NameSpace,
   grouped: ReadonlySet<string>,
 ): readonly Candidate[] {
   const expression = normalise(foldExpression(field.expression));
   const { alias } = field;
   switch (expression.kind) {
     case 'wildcard':
-      return references(names, grouped, () => true, expression.only);
+      return references(space.names, grouped, () => true, expression.only);
     case 'regex':
-      return references(names, grouped, textMatcher(expression.pattern), undefined);
+      return references(space.names, grouped, textMatcher(expression.pattern), undefined);
     case 'call':
-      if (hasPattern(expression)) return expandCall(expression, alias, names);
+      if (hasPattern(expression)) return expandCall(expression, alias, space.names);
       return [{ expression, alias }, ...rankingTags(expression)];
     case 'binary':
       refusePatterns(expression);
@@ -145,7 +163,7 @@ function patternRefused(text: string, { span }: Expression): InvalidRequest {
 
 /** Fields and tags in one order by name; a field stands before a tag of the same name. */
 function references(
-  names: NameSpace,
+  names: Names,
   grouped: ReadonlySet<string>,
   matches: (name: string) => boolean,
   only: 'field' | 'tag' | undefined,
@@ -176,7 +194,7 @@ const ACCEPTED: Readonly<Record<Acceptance, readonly FieldType[]>> = {
 };
 
 /** One call per matching field: `mean(*)` becomes `mean(a) AS mean_a`, `mean(b) AS mean_b`. */
-function expandCall(call: Call, alias: string | undefined, names: NameSpace): readonly Candidate[] {
+function expandCall(call: Call, alias: string | undefined, names: Names): readonly Candidate[] {
   const { pattern, accepts } = innermostPattern(call);
   const matches = pattern?.kind === 'regex' ? textMatcher(pattern.pattern) : () => true;
   const fields = [...names.fields]

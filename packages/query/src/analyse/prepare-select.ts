@@ -8,21 +8,22 @@ import type { Expression, SelectStatement } from '@tidemark/influxql';
 import { invalid } from '../compat-messages.ts';
 import type { QueryContext } from '../context.ts';
 import { conditionLimitExceeded, dimensionLimitExceeded, sourceLimitExceeded } from '../limits.ts';
-import { buildColumns, resolveReference } from '../plan/build-columns.ts';
-import { declaredType } from '../plan/expression-types.ts';
-import type { Leaf, ValueExpression } from '../plan/select-plan.ts';
+import type { Leaf, ValueExpression } from './columns.ts';
 import { textMatcher } from '../regex.ts';
+import { buildColumns, resolveReference } from './build-columns.ts';
 import { checkSelect } from './check-select.ts';
-import type { Dimensions, TagDimension } from './dimensions.ts';
+import type { Dimensions, Interval, TagDimension } from './dimensions.ts';
 import { readDimensions } from './dimensions.ts';
 import { expandFields } from './expand-fields.ts';
+import { declaredType } from './expression-types.ts';
 import type { PreparedColumn, PreparedSelect, PreparedSource } from './prepared.ts';
 import { resolveName, sourceTags } from './prepared.ts';
 import { reportDoubtful } from './report-doubtful.ts';
 import { reportTypes } from './report-types.ts';
 import { reportMeasurement, reportNames } from './report-unknown.ts';
 import { resolveMeasurement } from './resolve-source.ts';
-import { loadSchemas, withAbsentFields } from './schema.ts';
+import { loadNames } from './source-names.ts';
+import type { NamesBySource } from './source-names.ts';
 import type { ConditionSplit } from './time-range.ts';
 import { splitCondition } from './time-range.ts';
 import { walk } from './walk.ts';
@@ -46,7 +47,9 @@ export function* prepareSelect(
 ): Steps<PreparedSelect> {
   resolveNames(statement, context, 0);
   const checked = checkStatic(statement, context, { inheritsInterval: false });
-  return yield* prepare(checked, context, checked.split.range);
+  const names = yield* loadNames(statement, context);
+  const { range } = checked.split;
+  return prepare(checked, { context, names, range, interval: undefined });
 }
 
 /** Databases and retention policies are looked up before anything else, as recorded. */
@@ -98,45 +101,53 @@ function checkStatic(
   return { statement, dimensions, split, zone, subqueries };
 }
 
-function* prepare(
-  checked: CheckedSelect,
-  context: QueryContext,
-  range: ConditionSplit['range'],
-): Steps<PreparedSelect> {
+/** What a query passes on to the analysis of its subqueries. */
+type Around = {
+  readonly context: QueryContext;
+  readonly names: NamesBySource;
+  /** Which fields there are is decided by the range of the outermost query, as recorded. */
+  readonly range: ConditionSplit['range'];
+  readonly interval: Interval | undefined;
+};
+
+function prepare(checked: CheckedSelect, around: Around): PreparedSelect {
   const { statement, dimensions, split, zone } = checked;
+  const { context, names, range } = around;
+  const interval = dimensions.interval ?? around.interval;
   const sources: PreparedSource[] = [];
   for (const source of statement.sources) {
     if (source.kind === 'subquery') {
       const inner = checked.subqueries.get(source.statement);
       if (inner === undefined) continue;
-      // Which fields there are is decided by the range of the outermost query, as recorded.
-      const select = yield* prepare(inner, context, range);
-      sources.push({ kind: 'subquery', select });
+      sources.push({ kind: 'subquery', select: prepare(inner, { ...around, interval }) });
       continue;
     }
-    context.signal.throwIfAborted();
-    const set = resolveMeasurement(source, context);
-    const schemas = yield* loadSchemas(set, range, context);
-    for (const schema of schemas) sources.push({ kind: 'measurement', schema });
-    if (schemas.length === 0) yield* reportMeasurement(set, source.span, context);
+    const found = names.get(source);
+    if (found === undefined) continue;
+    for (const measurement of found.measurements) {
+      const schema = measurement.schema(found.set.retentionPolicy, range);
+      if (schema !== undefined) sources.push({ kind: 'measurement', schema, names: measurement });
+    }
+    reportMeasurement(found, source.span, context);
   }
   reportNames(statement, sources, context);
   reportDoubtful(statement, sources, context);
   reportTypes(statement, sources, context);
-  yield* findAbsentFields(split, sources, context);
+  findAbsentFields(split, sources);
   checkCondition(split.condition, sources, context);
   const tagDimensions = expandTagDimensions(dimensions.tags, sources, context);
   const fields = expandFields(statement, sources, {
     tagDimensions,
     limits: context.limits,
   });
-  const columns = buildColumns({ statement, fields, sources, interval: dimensions.interval });
+  const built = buildColumns({ statement, fields, sources, interval });
   const time = statement.fields.find(
     (field) =>
       field.expression.kind === 'reference' && field.expression.name.toLowerCase() === 'time',
   );
   return {
     statement,
+    interval,
     dimensions,
     split,
     zone,
@@ -144,8 +155,9 @@ function* prepare(
     tagDimensions,
     fields,
     timeColumnName: time?.alias ?? 'time',
-    columns: columns.outputs.map(({ name, expression, isTag, isIntoTag }, i): PreparedColumn => {
-      const leaf = leafOf(expression, columns.leaves);
+    built,
+    columns: built.outputs.map(({ name, expression, isTag, isIntoTag }, i): PreparedColumn => {
+      const leaf = leafOf(expression, built.leaves);
       const type = isUnknownCall(leaf) ? undefined : declaredType(expression);
       // What a call picks of a tag is still a tag to wildcards.
       const isTagValue = leaf?.hasFixedType === false && readsTag(fields[i]?.expression, sources);
@@ -214,11 +226,7 @@ function checkCondition(
  * A name in the condition that is no field in the time range may be one at another time: no tag
  * then, but null. Sources are replaced by those that know of it.
  */
-function* findAbsentFields(
-  { condition }: ConditionSplit,
-  sources: PreparedSource[],
-  context: QueryContext,
-): Steps<void> {
+function findAbsentFields({ condition }: ConditionSplit, sources: PreparedSource[]): void {
   if (condition === undefined) return;
   const unknown = new Set<string>();
   walk(condition, (node) => {
@@ -228,8 +236,10 @@ function* findAbsentFields(
   if (unknown.size === 0) return;
   for (const [i, source] of sources.entries()) {
     if (source.kind !== 'measurement') continue;
-    const schema = yield* withAbsentFields(source.schema, unknown, context);
-    sources[i] = { kind: 'measurement', schema };
+    const all = source.names.everyField(source.schema.measurement.retentionPolicy);
+    const absent = [...all].filter(([name]) => unknown.has(name));
+    if (absent.length === 0) continue;
+    sources[i] = { ...source, schema: { ...source.schema, absentFields: new Map(absent) } };
   }
 }
 

@@ -3,9 +3,10 @@
 import type { FieldType } from '@tidemark/core';
 import type { Expression, SelectStatement } from '@tidemark/influxql';
 
-import type { Dimensions } from './dimensions.ts';
-import type { MeasurementSchema } from './schema.ts';
-import { strongerType } from './schema.ts';
+import type { BuiltColumns } from './columns.ts';
+import type { Dimensions, Interval } from './dimensions.ts';
+import type { MeasurementNames, MeasurementSchema } from '../measurement-names.ts';
+import { strongerType } from '../measurement-names.ts';
 import type { ConditionSplit } from './time-range.ts';
 import type { Zone } from './zone.ts';
 
@@ -32,11 +33,18 @@ export type PreparedColumn = {
 };
 
 export type PreparedSource =
-  | { readonly kind: 'measurement'; readonly schema: MeasurementSchema }
+  | {
+      readonly kind: 'measurement';
+      readonly schema: MeasurementSchema;
+      /** Of other times, too. */
+      readonly names: MeasurementNames;
+    }
   | { readonly kind: 'subquery'; readonly select: PreparedSelect };
 
 export type PreparedSelect = {
   readonly statement: SelectStatement;
+  /** Its own, or that of the query around it. */
+  readonly interval: Interval | undefined;
   readonly dimensions: Dimensions;
   readonly split: ConditionSplit;
   readonly zone: Zone | undefined;
@@ -46,6 +54,8 @@ export type PreparedSelect = {
   readonly fields: readonly ExpandedField[];
   readonly timeColumnName: string;
   readonly columns: readonly PreparedColumn[];
+  /** How they are calculated. */
+  readonly built: BuiltColumns;
 };
 
 /** Tags that the source offers to GROUP BY and wildcards. */

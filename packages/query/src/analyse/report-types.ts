@@ -5,7 +5,7 @@ import type { SelectStatement } from '@tidemark/influxql';
 
 import type { QueryContext } from '../context.ts';
 import type { PreparedSource } from './prepared.ts';
-import { strongerType } from './schema.ts';
+import { strongerType } from '../measurement-names.ts';
 import { walk } from './walk.ts';
 
 /**

@@ -6,14 +6,10 @@ import { quoteString } from '@tidemark/influxql';
 import type { Expression, Reference, SelectStatement } from '@tidemark/influxql';
 
 import type { QueryContext } from '../context.ts';
-import { SUGGESTION_NAMES_MAX } from '../limits.ts';
 import type { PreparedSource } from './prepared.ts';
 import { resolveName, sourceTags } from './prepared.ts';
-import type { MeasurementSet } from './schema.ts';
-import { lookUp } from '../look-up.ts';
+import type { SourceNames } from './source-names.ts';
 import { COMPARISON, isTime, walk } from './walk.ts';
-import { isPause } from '../operator.ts';
-import type { Steps } from '../operator.ts';
 
 /** Reports the fields and tags of a statement that none of its sources has. */
 export function reportNames(
@@ -43,29 +39,15 @@ export function reportNames(
   }
 }
 
-/** Reports a measurement that does not exist. */
-export function* reportMeasurement(
-  set: MeasurementSet,
+/** Reports a measurement that does not exist, though these do. */
+export function reportMeasurement(
+  { set: { name }, existing }: SourceNames,
   span: Span,
-  context: QueryContext,
-): Steps<void> {
-  const { name } = set;
-  if (context.onFinding === undefined || name === undefined) return;
-  const names: string[] = [];
-  const filter = { database: set.database, retentionPolicy: set.retentionPolicy };
-  for (const batch of lookUp(context, 'measurements', { filter })) {
-    if (isPause(batch)) {
-      yield batch;
-      continue;
-    }
-
-    names.push(...batch.names);
-    if (names.length >= SUGGESTION_NAMES_MAX) break;
-  }
-  // It may exist outside of the time range.
-  if (names.includes(name)) return;
-  const meant = suggest(name, names);
-  context.onFinding({
+  { onFinding }: QueryContext,
+): void {
+  if (existing === undefined || name === undefined) return;
+  const meant = suggest(name, existing);
+  onFinding?.({
     code: 'IQL_UNKNOWN_MEASUREMENT',
     message: `no measurement is called ${name}`,
     span,

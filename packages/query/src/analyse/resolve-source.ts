@@ -11,7 +11,14 @@ import {
   systemSource,
 } from '../compat-messages.ts';
 import type { QueryContext } from '../context.ts';
-import type { MeasurementSet } from './schema.ts';
+
+/** A set of measurements of one retention policy, by name or by pattern. */
+export type MeasurementSet = {
+  readonly database: string;
+  readonly retentionPolicy: string;
+  readonly name?: string | undefined;
+  readonly pattern?: string | undefined;
+};
 
 /** Resolves a source and checks that database and policy exist and may be read. */
 export function resolveMeasurement(

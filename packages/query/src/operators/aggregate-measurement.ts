@@ -3,7 +3,8 @@ import type { Column, FieldType, TimeRange } from '@tidemark/core';
 
 import type { GroupKey } from '../batch/row-batch.ts';
 import { nullColumn } from '../batch/column-ops.ts';
-import type { Leaf, MeasurementPlan, ReducerSpec, SelectPlan } from '../plan/select-plan.ts';
+import type { Leaf, ReducerSpec } from '../analyse/columns.ts';
+import type { MeasurementPlan, SelectPlan } from '../plan/select-plan.ts';
 import type {
   AggregateColumn,
   AggregateFunction,

@@ -6,7 +6,7 @@ import type { FieldValue } from '@tidemark/core';
 import { constantColumn, convertColumn, nullColumn } from '../batch/column-ops.ts';
 import { evaluateMath } from '../functions/math/evaluate.ts';
 import { textMatcher } from '../regex.ts';
-import type { ValueExpression } from '../plan/select-plan.ts';
+import type { ValueExpression } from '../analyse/columns.ts';
 
 export type EvaluationContext = {
   /** The columns that the expression numbers. */

@@ -9,7 +9,8 @@ import { compareBytes } from '@tidemark/core';
 import type { TieOrder } from '@tidemark/kernels';
 
 import { concatColumns, concatTimes, constantColumn } from '../batch/column-ops.ts';
-import type { RowInput, SelectPlan } from '../plan/select-plan.ts';
+import type { RowInput } from '../analyse/columns.ts';
+import type { SelectPlan } from '../plan/select-plan.ts';
 import type { Run } from './merge-runs.ts';
 import { inOrder } from './merge-runs.ts';
 import type { Steps } from '../operator.ts';

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { createAccumulator } from '../functions/reducers.ts';
 import type { Accumulator } from '../functions/reducers.ts';
 import { STEP_ITEMS } from '../functions/steps.ts';
-import type { ReducerSpec } from '../plan/select-plan.ts';
+import type { ReducerSpec } from '../analyse/columns.ts';
 import type { LeafBatch } from './leaf-batch.ts';
 import { LeafWriter } from './leaf-writer.ts';
 import { Reduction } from './reduce.ts';

@@ -6,12 +6,8 @@ import { requestOptions } from '../look-up.ts';
 import { nullColumn, sliceColumn, takeInt64, takeRows } from '../batch/column-ops.ts';
 import { CONDITION_CELLS } from '../limits.ts';
 import type { GroupKey, RowBatch } from '../batch/row-batch.ts';
-import type {
-  MeasurementPlan,
-  RowInput,
-  SelectPlan,
-  ValueExpression,
-} from '../plan/select-plan.ts';
+import type { RowInput, ValueExpression } from '../analyse/columns.ts';
+import type { MeasurementPlan, SelectPlan } from '../plan/select-plan.ts';
 import type { FieldRef, Predicate, ScanRequest, SeriesBatch } from '../series-source.ts';
 import { evaluate, truth } from './evaluate.ts';
 import { mergeSeries, withTagColumns } from './merge-series.ts';

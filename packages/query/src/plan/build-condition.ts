@@ -8,10 +8,11 @@ import { print } from '../analyse/print.ts';
 import { COMPARISON } from '../analyse/walk.ts';
 import { invalid } from '../compat-messages.ts';
 import type { ComparisonOperator, Predicate } from '../series-source.ts';
-import { resolveReference } from './build-columns.ts';
-import { isNumeric, mathType } from './expression-types.ts';
-import type { InputSet } from './input-set.ts';
-import type { ConditionPlan, ValueExpression } from './select-plan.ts';
+import { resolveReference } from '../analyse/build-columns.ts';
+import { isNumeric, mathType } from '../analyse/expression-types.ts';
+import type { InputSet } from '../analyse/input-set.ts';
+import type { ValueExpression } from '../analyse/columns.ts';
+import type { ConditionPlan } from './select-plan.ts';
 
 /**
  * Builds both forms of a condition. Inputs that only the condition reads are added behind the

@@ -1,6 +1,7 @@
 // Plans as text, for EXPLAIN.
 import { compareBytes } from '@tidemark/core';
 
+import { print } from '../analyse/print.ts';
 import type { SelectPlan } from './select-plan.ts';
 
 /** What one call, or the raw columns, of a plan read: the lines of one block of EXPLAIN. */
@@ -32,7 +33,8 @@ export function planBlocks(plan: SelectPlan): readonly PlanBlock[] {
     ];
   }
   return plan.leaves.map((leaf) => ({
-    expression: leaf.input === undefined ? leaf.key : typedKey(plan, leaf.key, leaf.input),
+    expression:
+      leaf.input === undefined ? print(leaf.call) : typedCall(plan, print(leaf.call), leaf.input),
     auxiliaryFields: auxiliary(plan.auxiliaryInputs),
     fields: fields([leaf.input, ...plan.auxiliaryInputs]),
   }));
@@ -45,7 +47,7 @@ function inputText(plan: SelectPlan, index: number): string {
 }
 
 /** `mean(heat)` with the type of its field: `mean(heat::float)`. */
-function typedKey(plan: SelectPlan, key: string, index: number): string {
+function typedCall(plan: SelectPlan, key: string, index: number): string {
   const input = plan.inputs[index];
   if (input === undefined) return key;
   const typed = inputText(plan, index);
@@ -70,7 +72,8 @@ export function draw(node: TreeNode, indent = '', isLast = true, isRoot = true):
 
 export function selectNode(plan: SelectPlan): TreeNode {
   const children: TreeNode[] = [];
-  for (const leaf of plan.leaves) children.push({ label: `expression: ${leaf.key}`, children: [] });
+  for (const leaf of plan.leaves)
+    children.push({ label: `expression: ${print(leaf.call)}`, children: [] });
   if (plan.interval !== undefined) {
     const { everyNanos, offsetNanos } = plan.interval;
     children.push({

@@ -4,20 +4,19 @@ import type { TimeRange } from '@tidemark/core';
 import { compareBytes, MAX_TIME } from '@tidemark/core';
 import type { Fill } from '@tidemark/influxql';
 
-import type { Interval } from '../analyse/dimensions.ts';
+import { InputSet } from '../analyse/input-set.ts';
 import type { PreparedSelect, PreparedSource } from '../analyse/prepared.ts';
 import { intersect } from '../analyse/time-range.ts';
-import { buildColumns } from './build-columns.ts';
 import { buildCondition } from './build-condition.ts';
 import { mostPrefetched, mostShifted, rangeBefore } from './prefetch.ts';
-import type { RowInput, SelectPlan, SourcePlan, SubqueryInput } from './select-plan.ts';
+import type { RowInput } from '../analyse/columns.ts';
+import type { SelectPlan, SourcePlan, SubqueryInput } from './select-plan.ts';
 
 /** What a query passes on to its subqueries. */
 type Surroundings = {
   readonly range: TimeRange;
   /** What the outermost query may read. */
   readonly readableRange: TimeRange;
-  readonly interval: Interval | undefined;
   readonly dimensions: readonly string[];
   readonly descending: boolean;
 };
@@ -38,19 +37,12 @@ function plan(
   around: Surroundings | undefined,
   options: PlanOptions,
 ): SelectPlan {
-  const { statement, split } = prepared;
-  const interval = prepared.dimensions.interval ?? around?.interval;
+  const { statement, split, interval, built } = prepared;
   // A subquery has its own clock: without tz() of its own it counts in UTC.
   const { zone } = prepared;
-  const columns = buildColumns({
-    statement,
-    fields: prepared.fields,
-    sources: prepared.sources,
-    interval,
-  });
-  const selectedInputCount = columns.inputs.all.length;
-  const condition = buildCondition(split.condition, prepared.sources, columns.inputs);
-  const inputs = columns.inputs.all;
+  const inputSet = new InputSet(built.inputs);
+  const condition = buildCondition(split.condition, prepared.sources, inputSet);
+  const inputs = inputSet.all;
   const descending = statement.orderBy?.descending ?? around?.descending ?? false;
   const dimensions = [...new Set([...prepared.tagDimensions, ...(around?.dimensions ?? [])])].sort(
     compareBytes,
@@ -60,24 +52,23 @@ function plan(
   const readableRange = around?.readableRange;
   const read = rangeBefore(
     { range, readableRange, interval, descending },
-    mostPrefetched(columns.leaves),
+    mostPrefetched(built.leaves),
   );
   const inner: Surroundings = {
     range: read,
     readableRange:
-      readableRange ?? rangeBefore({ range, interval, descending }, mostShifted(columns.leaves)),
-    interval,
+      readableRange ?? rangeBefore({ range, interval, descending }, mostShifted(built.leaves)),
     dimensions: [...new Set([...dimensions, ...hiddenTags(inputs)])].sort(compareBytes),
     descending,
   };
   return {
     sources: prepared.sources.map((source) => planSource(source, inner, inputs, options)),
     inputs,
-    selectedInputCount,
+    selectedInputCount: built.inputs.length,
     condition,
-    leaves: columns.leaves,
-    auxiliaryInputs: columns.auxiliaryInputs,
-    outputs: columns.outputs,
+    leaves: built.leaves,
+    auxiliaryInputs: built.auxiliaryInputs,
+    outputs: built.outputs,
     timeColumnName: prepared.timeColumnName,
     dimensions,
     range,

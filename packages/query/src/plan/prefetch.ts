@@ -6,7 +6,7 @@ import { MAX_TIME, MIN_TIME } from '@tidemark/core';
 import type { Interval } from '../analyse/dimensions.ts';
 import { intersect } from '../analyse/time-range.ts';
 import type { TransformationSpec } from '../functions/transformation.ts';
-import type { Leaf } from './select-plan.ts';
+import type { Leaf } from '../analyse/columns.ts';
 
 type Ranged = {
   readonly range: TimeRange;

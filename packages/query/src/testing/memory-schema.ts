@@ -11,9 +11,10 @@ import type {
   SchemaFilter,
   SchemaRequest,
   SeriesOrder,
+  ShardSpan,
   TagKeyMatch,
 } from '../series-source.ts';
-import { hasShardIn, mayHold, shardOverlaps } from './memory-data.ts';
+import { hasShardIn, mayHold, shardOverlaps, shardStart } from './memory-data.ts';
 import type { Policy, Series } from './memory-data.ts';
 
 export type MemorySchema = {
@@ -73,6 +74,13 @@ function* schemaOfMeasurement(
 ): Iterable<SchemaBatch> {
   const { kind } = request;
   switch (kind) {
+    case 'names': {
+      const { tags, shards, fields } = namesOf(policies, request.filter.database, members);
+      for (const piece of pieces(fields, batchEntries)) {
+        yield { kind, measurement, tags, shards, fields: piece, isSettled: true };
+      }
+      break;
+    }
     case 'fields':
       for (const fields of pieces(fieldsOf(policies, members, request.filter), batchEntries)) {
         yield { kind, measurement, fields };
@@ -115,6 +123,35 @@ function* pieces<T>(entries: readonly T[], size: number): Iterable<readonly T[]>
   for (let at = 0; at < entries.length; at += size) {
     yield entries.slice(at, at + size);
   }
+}
+
+/** Of the shards that hold rows of the series. */
+function namesOf(policies: readonly Policy[], database: string, members: readonly Series[]) {
+  const shards: ShardSpan[] = [];
+  const found = new Map<string, { name: string; type: FieldType; shards: number[] }>();
+  const ofDatabase = policies.filter((policy) => policy.database === database);
+  for (const policy of ofDatabase.sort((a, b) => compareBytes(a.name, b.name))) {
+    const held = members.filter((series) => policy.series.get(series.key) === series);
+    const rows = held.flatMap((series) => [...series.rows.values()]);
+    const starts = new Set(rows.map((row) => shardStart(policy, row.time)));
+    for (const start of [...starts].sort((a, b) => (a < b ? -1 : 1))) {
+      const end = start + policy.shardNanos;
+      const shard = shards.push({ retentionPolicy: policy.name, start, end }) - 1;
+      for (const row of rows) {
+        if (shardStart(policy, row.time) !== start) continue;
+        for (const [name, { type }] of row.fields) {
+          const key = `${name} ${type}`;
+          const field = found.get(key) ?? { name, type, shards: [] };
+          if (!field.shards.includes(shard)) field.shards.push(shard);
+          found.set(key, field);
+        }
+      }
+    }
+  }
+  const fields = [...found.values()].sort(
+    (a, b) => compareBytes(a.name, b.name) || compareBytes(a.type, b.type),
+  );
+  return { tags: sortedUnique(members.flatMap((s) => [...s.tags.keys()])), shards, fields };
 }
 
 function fieldsOf(policies: readonly Policy[], members: readonly Series[], filter: SchemaFilter) {

@@ -3,6 +3,7 @@
 import type { FieldType, FieldValue } from '@tidemark/core';
 import { columnFrom, compareBytes, floorMod, formatSeriesKey, reportedType } from '@tidemark/core';
 
+import { collectNames } from '../measurement-names.ts';
 import type {
   AggregateBatch,
   AggregateColumn,
@@ -110,6 +111,12 @@ export class MemorySource implements SeriesSource {
     return {
       schema: (request, options) =>
         schemaOf({ policies: this.#policies, batchEntries: this.#batchRows }, request, options),
+      names: (filter, options) => {
+        const policies = this.#policies;
+        const request = { kind: 'names', filter } as const;
+        const answer = schemaOf({ policies, batchEntries: this.#batchRows }, request, options);
+        return collectNames(filter.database, answer);
+      },
       scan: (request, options) => this.#scan(request, options),
       aggregate: (request, options) => this.#aggregate(request, options),
       cost: (request) => done(this.#cost(request)),

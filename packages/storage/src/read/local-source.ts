@@ -1,7 +1,7 @@
 // SeriesSource over an engine in the same thread.
 import { Internal, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import { isPause } from '@tidemark/query';
+import { collectNames, isPause } from '@tidemark/query';
 import type {
   AggregateFunction,
   Operator,
@@ -98,6 +98,11 @@ function localSnapshot(
   };
   return {
     schema: (request, o) => run((snapshot, how) => schema(snapshot, request, how), o),
+    names: (filter, o) => {
+      const request = { kind: 'names', filter } as const;
+      const answer = run((snapshot, how) => schema(snapshot, request, how), o);
+      return collectNames(filter.database, answer);
+    },
     scan: (request, o) => run((snapshot, how) => scan(snapshot, request, how), o),
     aggregate: (request, o) => run((snapshot, how) => aggregate(snapshot, request, how), o),
     cost: (request, o) => only(run((snapshot, how) => cost(snapshot, request, how), o)),

@@ -5,7 +5,7 @@ import { sortedByKey, sortedByTags } from '@tidemark/kernels';
 import type { SchemaBatch, SchemaFilter, SchemaRequest, SeriesOrder } from '@tidemark/query';
 import { tagKeyTest } from '@tidemark/query/regex';
 
-import type { ShardView, Snapshot } from '../state/snapshot.ts';
+import type { Snapshot } from '../state/snapshot.ts';
 import type { MeasurementIndex } from '../series/measurement-index.ts';
 import { measurementsInSteps } from '../series/select.ts';
 import {
@@ -15,9 +15,9 @@ import {
   heldTexts,
   inOrder,
   isAnyHeld,
-  STEP_SERIES,
 } from './held-series.ts';
 import type { Scope, Selected } from './held-series.ts';
+import { hasSeriesOf, namesOf } from './names.ts';
 import { needDatabase, needShards } from './need.ts';
 import type { OnPartial, ReadOptions } from './need.ts';
 import type { RequestMemory } from './request-memory.ts';
@@ -66,6 +66,11 @@ function* ofMeasurement(
   const { scope, measurement } = selected;
   const { name } = measurement;
   switch (request.kind) {
+    case 'names': {
+      const { fields, ...rest } = yield* namesOf(selected);
+      for (const piece of pieces(fields)) yield { ...rest, fields: piece };
+      break;
+    }
     case 'fields':
       if (!(yield* isAnyHeld(selected))) return;
       for (const fields of pieces(yield* fieldsOf(scope, measurement))) {
@@ -161,18 +166,6 @@ function* fieldsOf(
     fields,
     (a, b) => compareBytes(a.name, b.name) || compareBytes(a.type, b.type),
   );
-}
-
-function* hasSeriesOf(
-  measurement: MeasurementIndex,
-  { series }: ShardView,
-): Generator<undefined, boolean> {
-  const { seriesCount } = measurement;
-  for (let ordinal = 0; ordinal < seriesCount; ordinal++) {
-    if (ordinal % STEP_SERIES === STEP_SERIES - 1) yield undefined;
-    if (series.has(measurement.seriesId(ordinal))) return true;
-  }
-  return false;
 }
 
 /**

@@ -64,6 +64,11 @@ export class MeasurementIndex {
     return ordinal < this.#seriesIds.length ? this.#seriesIds[ordinal]! : this.#firstId;
   }
 
+  /** Keys of tags that its series have or had. */
+  get tagKeyCount(): number {
+    return this.#columns?.size ?? 0;
+  }
+
   column(key: string): TagColumn | undefined {
     return this.#columns?.get(key);
   }

@@ -1,21 +1,73 @@
-// A number that grows whenever a schema look-up could answer differently: series that appear or go,
-// fields, shards. It lies in shared memory, so that another thread may keep answers and see without
-// a message that they still hold.
+// Numbers that grow whenever a schema look-up could answer differently, two per database: one for
+// the names of fields and tags, and of the shards that hold them; and one for everything, new
+// series included. They lie in shared memory, so that another thread may keep answers and see
+// without a message that they still hold.
 
-/** One counter per thread: engines that share a thread only make each other look busier. */
-let counter = new Int32Array(new SharedArrayBuffer(4));
+/** Databases share numbers when there are more: they only make each other look busier. */
+const SLOTS = 1024;
+const COUNTER_COUNT = 1 + 2 * SLOTS;
 
-/** Counts in `shared` from now on; its present value must not have been seen with other answers. */
-export function shareSchemaVersion(shared: Int32Array<SharedArrayBuffer>): void {
-  Atomics.store(shared, 0, schemaVersion());
-  counter = shared;
+/** What an answer stands and falls with. */
+export type SchemaScope = 'names' | 'series';
+
+/** The numbers of one thread; engines that share a thread share them. */
+export class SchemaVersions {
+  readonly counters: Int32Array<SharedArrayBuffer>;
+
+  constructor(counters = new Int32Array(new SharedArrayBuffer(COUNTER_COUNT * 4))) {
+    this.counters = counters;
+  }
+
+  of(database: string, scope: SchemaScope): number {
+    return Atomics.load(this.counters, slotOf(database) + (scope === 'names' ? 0 : 1));
+  }
+
+  /** Grows with every change of any database. */
+  get total(): number {
+    return Atomics.load(this.counters, 0);
+  }
+
+  count(slot: number, scope: SchemaScope): void {
+    if (scope === 'names') Atomics.add(this.counters, slot, 1);
+    Atomics.add(this.counters, slot + 1, 1);
+    Atomics.add(this.counters, 0, 1);
+  }
 }
 
-/** To be called in the turn of the event loop in which the schema changes. */
-export function schemaChanged(): void {
-  Atomics.add(counter, 0, 1);
+let versions = new SchemaVersions();
+
+/** Counts in `shared` from now on, before anything is opened. */
+export function shareSchemaVersions(shared: SchemaVersions): void {
+  versions = shared;
 }
 
-export function schemaVersion(): number {
-  return Atomics.load(counter, 0);
+/** Where the owners of names and series of one database report changes, in the turn they happen. */
+export class SchemaChanges {
+  readonly #slot: number;
+
+  constructor(database: string) {
+    this.#slot = slotOf(database);
+  }
+
+  /**
+   * Fields, tag keys or shards have come or gone, or series have gone: with the last of them, names
+   * go.
+   */
+  names(): void {
+    versions.count(this.#slot, 'names');
+  }
+
+  /** A series has come; its names have been reported by whoever holds them. */
+  series(): void {
+    versions.count(this.#slot, 'series');
+  }
+}
+
+/** FNV-1a. */
+function slotOf(database: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < database.length; i++) {
+    hash = Math.imul(hash ^ database.charCodeAt(i), 0x01000193);
+  }
+  return 1 + 2 * ((hash >>> 0) % SLOTS);
 }

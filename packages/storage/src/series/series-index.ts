@@ -13,7 +13,7 @@ import type { SplitSeries } from '@tidemark/kernels';
 import type { SeriesId } from '../columns/series-id.ts';
 import { ByteWriter, DecodeError, utf8, utf8Text } from '../columns/bytes.ts';
 import { LIMITS } from '../limits.ts';
-import { schemaChanged } from './schema-version.ts';
+import { SchemaChanges } from './schema-version.ts';
 import { SeriesSet } from './series-set.ts';
 import { MeasurementIndex } from './measurement-index.ts';
 import type { LoadedColumn, TagColumn } from './measurement-index.ts';
@@ -51,6 +51,7 @@ export class SeriesIndex {
   /** Series below this id are in the columns. */
   #indexed = 0;
   readonly #places = new SeriesPlaces();
+  readonly #changes: SchemaChanges;
   #dead: SeriesId[] = [];
   /** Series whose keys do not lead to them any more. */
   readonly #forgotten = new SeriesSet();
@@ -60,6 +61,7 @@ export class SeriesIndex {
 
   constructor(database: string, postings = new PostingsCache(LIMITS.indexCacheBytes.value)) {
     this.database = database;
+    this.#changes = new SchemaChanges(database);
     this.postings = postings;
   }
 
@@ -152,10 +154,12 @@ export class SeriesIndex {
         const measurement = this.#byNumber[number]!;
         const ordinal = measurement.addSeries(id);
         this.#places.set(id, { measurementId: measurement.id, ordinal });
+        const { tagKeyCount } = measurement;
         for (let position = 0; position < tags; position++, at += 2) {
           const column = measurement.columnAt(position, words[at]!, keyOf);
           measurement.setColumn(column, ordinal, words[at + 1]!);
         }
+        if (measurement.tagKeyCount > tagKeyCount) this.#changes.names();
       }
       this.#indexed += count;
     }
@@ -235,7 +239,7 @@ export class SeriesIndex {
   }
 
   addedToShard(id: SeriesId): void {
-    schemaChanged();
+    this.#changes.series();
     if (this.#places.addShards(id, 1) > 1) return;
     if (this.#forgotten.delete(id)) {
       this.keys.remember(id);
@@ -246,7 +250,7 @@ export class SeriesIndex {
   }
 
   removedFromShard(id: SeriesId): void {
-    schemaChanged();
+    this.#changes.names();
     assert(this.isLive(id), 'a series leaves only shards that hold it');
     if (this.#places.addShards(id, -1) > 0) return;
     this.measurementOf(id).liveSeries--;

@@ -1,7 +1,7 @@
 // Field types of a shard: the first written type of a field stays until the measurement is dropped.
 import type { FieldType } from '@tidemark/core';
 
-import { schemaChanged } from '../series/schema-version.ts';
+import { SchemaChanges } from '../series/schema-version.ts';
 
 let removals = 0;
 
@@ -19,6 +19,11 @@ type OneField = readonly [field: string, type: FieldType];
 
 export class FieldRegistry {
   readonly #fields = new Map<number, Map<string, FieldType> | OneField>();
+  readonly #changes: SchemaChanges;
+
+  constructor(database: string) {
+    this.#changes = new SchemaChanges(database);
+  }
 
   get(measurementId: number, field: string): FieldType | undefined {
     const fields = this.#fields.get(measurementId);
@@ -31,7 +36,7 @@ export class FieldRegistry {
     if (fields === undefined) this.#fields.set(measurementId, [field, type]);
     else if (fields instanceof Map) fields.set(field, type);
     else this.#fields.set(measurementId, new Map([fields, [field, type]]));
-    schemaChanged();
+    this.#changes.names();
   }
 
   of(measurementId: number): ReadonlyMap<string, FieldType> {
@@ -45,13 +50,13 @@ export class FieldRegistry {
     if (fields instanceof Map) fields.delete(field);
     else if (fields?.[0] === field) this.#fields.delete(measurementId);
     removals++;
-    schemaChanged();
+    this.#changes.names();
   }
 
   removeMeasurement(measurementId: number): void {
     this.#fields.delete(measurementId);
     removals++;
-    schemaChanged();
+    this.#changes.names();
   }
 
   measurementIds(): Iterable<number> {

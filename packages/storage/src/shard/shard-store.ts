@@ -2,7 +2,7 @@
 import { assert } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
 
-import { schemaChanged } from '../series/schema-version.ts';
+import { SchemaChanges } from '../series/schema-version.ts';
 import { firstBeyond } from '../columns/search.ts';
 import type { PolicyRef } from '../storage-engine.ts';
 import { shardBounds } from './shard-bounds.ts';
@@ -91,7 +91,7 @@ export class ShardStore {
     const { descriptor } = shard;
     assert(!this.#byId.has(descriptor.id), 'a shard id is used once');
     this.#byId.set(descriptor.id, shard);
-    schemaChanged();
+    new SchemaChanges(descriptor.database).names();
     const known = this.ofPolicy(descriptor.policyId);
     const place = firstEndingBehind(known, descriptor.start);
     this.#byPolicy.set(descriptor.policyId, known.toSpliced(place, 0, shard));
@@ -103,8 +103,8 @@ export class ShardStore {
     const shard = this.#byId.get(id);
     if (shard === undefined) return undefined;
     this.#byId.delete(id);
-    schemaChanged();
-    const { policyId } = shard.descriptor;
+    const { policyId, database } = shard.descriptor;
+    new SchemaChanges(database).names();
     const rest = this.ofPolicy(policyId).filter((other) => other !== shard);
     if (rest.length === 0) this.#byPolicy.delete(policyId);
     else this.#byPolicy.set(policyId, rest);

@@ -17,7 +17,7 @@ export type UnreadableSegment = { readonly info: SegmentInfo; readonly damage: D
 
 export class Shard {
   readonly descriptor: ShardDescriptor;
-  readonly fields = new FieldRegistry();
+  readonly fields: FieldRegistry;
   /** Series with data here. Replaced when series leave, so that snapshots keep theirs. */
   series = new SeriesSet();
   /** Rows that are not in a segment yet, by measurement; the newest. */
@@ -40,6 +40,7 @@ export class Shard {
 
   constructor(descriptor: ShardDescriptor) {
     this.descriptor = descriptor;
+    this.fields = new FieldRegistry(descriptor.database);
   }
 
   /**

@@ -9,6 +9,7 @@ import type { StorageLog } from '../options.ts';
 import { BodyBuffers } from './body-buffers.ts';
 import { errorFromMessage } from './errors.ts';
 import type { FromThread, ThreadData, ThreadOptions, ToThread } from './protocol.ts';
+import { SchemaVersions } from '../series/schema-version.ts';
 import { SchemaCache } from './schema-cache.ts';
 
 type Call = { readonly resolve: (value: unknown) => void; readonly reject: (error: Error) => void };
@@ -36,9 +37,9 @@ const YOUNG_GENERATION_MIB = 12;
 export class Connection {
   readonly #worker: Worker;
   readonly #events: ConnectionEvents;
-  readonly #schemaVersion: Int32Array<SharedArrayBuffer>;
+  readonly schemaVersions: SchemaVersions;
   /** Answers of this thread's schema look-ups. */
-  readonly schemas = new SchemaCache();
+  readonly schemas: SchemaCache;
   readonly bodies = new BodyBuffers();
   readonly #calls = new Map<number, Call>();
   readonly #streams = new Map<number, StreamHandler>();
@@ -49,26 +50,23 @@ export class Connection {
   #lost: Error | undefined;
   #isClosing = false;
 
-  private constructor(
-    worker: Worker,
-    schemaVersion: Int32Array<SharedArrayBuffer>,
-    events: ConnectionEvents,
-  ) {
+  private constructor(worker: Worker, schemaVersions: SchemaVersions, events: ConnectionEvents) {
     this.#worker = worker;
-    this.#schemaVersion = schemaVersion;
+    this.schemaVersions = schemaVersions;
+    this.schemas = new SchemaCache(schemaVersions);
     this.#events = events;
   }
 
   /** Starts the thread; resolves when the engine is open. */
   static open(options: ThreadOptions, events: ConnectionEvents): Promise<Connection> {
-    const schemaVersion = new Int32Array(new SharedArrayBuffer(4));
-    const workerData: ThreadData = { options, schemaVersion };
+    const schemaVersions = new SchemaVersions();
+    const workerData: ThreadData = { options, schemaVersions: schemaVersions.counters };
     const worker = startThread(import.meta.url, 'host', {
       workerData,
       name: 'storage',
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB },
     });
-    const connection = new Connection(worker, schemaVersion, events);
+    const connection = new Connection(worker, schemaVersions, events);
     return new Promise((resolve, reject) => {
       let isOpen = false;
       let reason: Error | undefined;
@@ -122,11 +120,6 @@ export class Connection {
       if (last !== undefined) this.post(last);
     }, DEFER_MS);
     this.#deferTimer.unref();
-  }
-
-  /** Present number of the thread's schema (`schema-version.ts`). */
-  get schemaVersion(): number {
-    return Atomics.load(this.#schemaVersion, 0);
   }
 
   call(make: (id: number) => ToThread, transfer: readonly ArrayBuffer[] = []): Promise<unknown> {

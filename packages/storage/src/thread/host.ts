@@ -8,7 +8,8 @@ import type { CostRequest, Operator, SourceCounters, SourceSnapshot } from '@tid
 import { memoryDisk } from '../disk/memory-disk.ts';
 import { emptyCounters } from '../read/local-source.ts';
 import { openStorageInline } from '../engine/open-inline.ts';
-import { schemaVersion, shareSchemaVersion } from '../series/schema-version.ts';
+import { SchemaVersions, shareSchemaVersions } from '../series/schema-version.ts';
+import type { SchemaScope } from '../series/schema-version.ts';
 import type { StorageEngine } from '../storage-engine.ts';
 import { byteStreams } from './byte-streams.ts';
 import { errorToMessage } from './errors.ts';
@@ -26,8 +27,9 @@ import { batchBytes, prepareBatches } from './transfer.ts';
 
 assert(parentPort !== null, 'runs in a thread');
 const port = parentPort;
-const { options, schemaVersion: sharedVersion } = workerData as ThreadData;
-shareSchemaVersion(sharedVersion);
+const { options, schemaVersions } = workerData as ThreadData;
+const versions = new SchemaVersions(schemaVersions);
+shareSchemaVersions(versions);
 collectWhenIdle();
 
 /** Batches are sent when they hold this much, so that a large answer takes few messages. */
@@ -40,9 +42,25 @@ type Stream = {
   /** What the answer lacks and the reader was not told yet. */
   readonly partial: string[];
   readonly finish: (() => Promise<SchemaState | undefined>) | undefined;
+  /** Of an answer of names: only other names change it. */
+  isSettled: boolean | undefined;
   /** The next message is being made, and waits for its turn. */
   isWaiting: boolean;
 };
+
+type HeldSnapshot = {
+  readonly snapshot: SourceSnapshot;
+  /** How often the schema had changed when it was taken. */
+  readonly total: number;
+};
+
+type Versions = { readonly [S in SchemaScope]: number };
+
+function versionsOf({ kind, request }: StreamRequest): Versions | undefined {
+  if (kind !== 'schema') return undefined;
+  const { database } = request.filter;
+  return { names: versions.of(database, 'names'), series: versions.of(database, 'series') };
+}
 
 function send(message: FromThread, transfer: readonly ArrayBuffer[] = []): void {
   port.postMessage(message, [...transfer]);
@@ -51,7 +69,7 @@ function send(message: FromThread, transfer: readonly ArrayBuffer[] = []): void 
 class Host {
   readonly #engine: StorageEngine;
   readonly #methods: StorageEngine & ByteStreamCalls;
-  readonly #snapshots = new Map<number, SourceSnapshot>();
+  readonly #snapshots = new Map<number, HeldSnapshot>();
   readonly #streams = new Map<number, Stream>();
   /** The second engine, while there is one. */
   #rehearsal: Host | undefined;
@@ -126,7 +144,7 @@ class Host {
   }
 
   #release(id: number): void {
-    this.#snapshots.get(id)?.close();
+    this.#snapshots.get(id)?.snapshot.close();
     this.#snapshots.delete(id);
   }
 
@@ -149,21 +167,29 @@ class Host {
       partial.push(reason);
     };
     try {
-      const snapshot = this.#snapshotOf(message.snapshot);
-      const version = schemaVersion();
+      const { snapshot, total } = this.#snapshotOf(message.snapshot);
+      const before = total === versions.total ? versionsOf(message.request) : undefined;
       const batches = start(snapshot, message.request, {
         signal: abort.signal,
         counters,
         memoryLimitBytes: message.memoryLimitBytes,
         onPartial: message.takesPartial ? onPartial : undefined,
       });
-      const isSchema = message.request.kind === 'schema';
       // An answer that lacks something is not one to keep.
-      const finish = isSchema
-        ? async () => (isPartial ? undefined : this.#schemaState(message, version))
-        : undefined;
-      const isWaiting = false;
-      this.#streams.set(message.id, { abort, batches, counters, partial, finish, isWaiting });
+      const finish =
+        message.request.kind === 'schema'
+          ? async () => (isPartial ? undefined : this.#schemaState(message, stream, before))
+          : undefined;
+      const stream: Stream = {
+        abort,
+        batches,
+        counters,
+        partial,
+        finish,
+        isSettled: undefined,
+        isWaiting: false,
+      };
+      this.#streams.set(message.id, stream);
     } catch (error) {
       this.#fail(message.id, error);
       return;
@@ -171,28 +197,30 @@ class Host {
     this.#pull(message.id);
   }
 
-  #snapshotOf(id: number): SourceSnapshot {
+  #snapshotOf(id: number): HeldSnapshot {
     let held = this.#snapshots.get(id);
-    if (held === undefined) this.#snapshots.set(id, (held = this.#engine.source.snapshot()));
+    if (held === undefined) {
+      held = { snapshot: this.#engine.source.snapshot(), total: versions.total };
+      this.#snapshots.set(id, held);
+    }
     return held;
   }
 
-  /** `undefined` when the schema has changed since `version`: the answer may be of neither. */
+  /** `undefined` when the schema is not that of `before`: the answer may be of neither. */
   async #schemaState(
     message: ToThread & { kind: 'stream' },
-    version: number,
+    stream: Stream,
+    before: Versions | undefined,
   ): Promise<SchemaState | undefined> {
-    if (message.request.kind !== 'schema') return undefined;
-    if (message.wantsShards !== true) {
-      return schemaVersion() === version ? { version } : undefined;
-    }
+    if (message.request.kind !== 'schema' || before === undefined) return undefined;
     const { database } = message.request.request.filter;
-    const infos = await this.#engine.shards();
-    if (schemaVersion() !== version) return undefined;
+    const infos = message.wantsShards === true ? await this.#engine.shards() : undefined;
+    const scope = stream.isSettled === true ? 'names' : 'series';
+    if (versions.of(database, scope) !== before[scope]) return undefined;
     const shards = infos
-      .filter((info) => info.database === database)
+      ?.filter((info) => info.database === database)
       .map(({ retentionPolicy, start: from, end }) => ({ retentionPolicy, start: from, end }));
-    return { version, shards };
+    return { stamp: { scope, version: before[scope] }, shards };
   }
 
   #pull(id: number): void {
@@ -218,6 +246,9 @@ class Host {
         }
         if (step.value === undefined) continue;
         message.bytes += batchBytes(step.value);
+        if ('kind' in step.value && step.value.kind === 'names') {
+          stream.isSettled = stream.isSettled !== false && step.value.isSettled;
+        }
         message.batches.push(step.value);
       }
       this.#sendBatches(id, stream, { ...message, isLast: false });

@@ -66,10 +66,9 @@ function engineOver(send: AnyCall): Omit<StorageEngine, 'source' | 'bodyBuffer' 
 /** The second engine of the thread behind `connection`. */
 async function openRehearsal(connection: Connection): Promise<StorageEngine> {
   await connection.call((id) => ({ kind: 'open-rehearsal', id }));
-  const schemas = new SchemaCache();
+  const schemas = new SchemaCache(connection.schemaVersions);
   const source = remoteSource(() => ({
     schemas,
-    schemaVersion: connection.schemaVersion,
     nextId: () => connection.nextId(),
     post: (message) => connection.post({ kind: 'rehearsal', message }),
     postLater: (message) => connection.postLater({ kind: 'rehearsal', message }),

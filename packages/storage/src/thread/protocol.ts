@@ -8,10 +8,12 @@ import type {
   SchemaBatch,
   SchemaRequest,
   SeriesBatch,
+  ShardSpan,
   SourceCost,
   SourceCounters,
 } from '@tidemark/query';
 
+import type { SchemaScope } from '../series/schema-version.ts';
 import type { LogLevel, StorageOptions } from '../options.ts';
 import type {
   PolicyRef,
@@ -138,19 +140,14 @@ export type ToThread =
   | { readonly kind: 'rehearsal'; readonly message: ToThread }
   | { readonly kind: 'close'; readonly id: number };
 
-/** What the answer of a schema look-up stands and falls with. */
+/** What an answer stands and falls with (`schema-version.ts`). */
+export type SchemaStamp = { readonly scope: SchemaScope; readonly version: number };
+
+/** What the answer of a schema look-up stands and falls with, and what was asked for besides. */
 export type SchemaState = {
-  /** Of `schema-version.ts`. */
-  readonly version: number;
+  readonly stamp: SchemaStamp;
   /** Shards of the database; absent when not asked for. */
   readonly shards?: readonly ShardSpan[] | undefined;
-};
-
-/** Half-open: [start, end). Those of a policy do not overlap. */
-export type ShardSpan = {
-  readonly retentionPolicy: string;
-  readonly start: bigint;
-  readonly end: bigint;
 };
 
 export type FromThread =
@@ -186,6 +183,6 @@ export type ThreadOptions = Omit<StorageOptions, 'log' | 'onFatal' | 'onAvailabi
 
 export type ThreadData = {
   readonly options: ThreadOptions;
-  /** The thread counts changes of the schema here (`schema-version.ts`). */
-  readonly schemaVersion: Int32Array<SharedArrayBuffer>;
+  /** The thread counts changes of schemas here (`schema-version.ts`). */
+  readonly schemaVersions: Int32Array<SharedArrayBuffer>;
 };

@@ -1,8 +1,11 @@
 // SeriesSource over the storage thread. A snapshot costs no round trip: messages are handled in
 // order.
 import { Unavailable } from '@tidemark/core';
+import { collectNames } from '@tidemark/query';
 import type {
   AggregateBatch,
+  MeasurementNames,
+  NamesFilter,
   Operator,
   RequestOptions,
   SchemaBatch,
@@ -10,18 +13,26 @@ import type {
   SeriesSource,
   SourceCounters,
   SourceSnapshot,
+  Steps,
 } from '@tidemark/query';
 
 import { CAPABILITIES, emptyCounters, only } from '../read/local-source.ts';
 import { cancelledBy } from '../read/cancelled.ts';
 import type { Connection } from './connection.ts';
-import type { CostBatch, StreamBatch, StreamRequest } from './protocol.ts';
+import type {
+  CostBatch,
+  SchemaStamp,
+  SchemaState,
+  StreamBatch,
+  StreamRequest,
+} from './protocol.ts';
+import { answerBytes } from './schema-cache.ts';
 import { receivedBatches } from './transfer.ts';
 
 /** What a source needs of a connection. */
 export type SourceConnection = Pick<
   Connection,
-  'nextId' | 'post' | 'postLater' | 'stream' | 'cancel' | 'schemas' | 'schemaVersion'
+  'nextId' | 'post' | 'postLater' | 'stream' | 'cancel' | 'schemas'
 >;
 
 /** `connection` gives the present one: threads come and go. */
@@ -33,26 +44,67 @@ export function remoteSource(connection: () => SourceConnection): SeriesSource {
 }
 
 function remoteSnapshot(connection: SourceConnection): SourceSnapshot {
-  const snapshot: HeldSnapshot = { id: connection.nextId(), isTaken: false, isClosed: false };
+  const { schemas } = connection;
+  const snapshot = heldSnapshot(connection);
   const open = <T extends StreamBatch>(
     request: StreamRequest,
     options: RequestOptions,
   ): Operator<T> => readStream<T>(connection, { snapshot, request, options });
   return {
     schema: (request, options) => {
-      const known = connection.schemas.get(request, connection.schemaVersion);
+      if (request.kind === 'names') return open<SchemaBatch>({ kind: 'schema', request }, options);
+      const known = schemas.get(request);
       if (known !== undefined) return eachOf(known);
-      return open<SchemaBatch>({ kind: 'schema', request }, options);
+      const parts = { snapshot, request: { kind: 'schema', request } as const, options };
+      const wantsShards = schemas.lacksShards(request);
+      const onAnswer = (answer: readonly SchemaBatch[], state: SchemaState): void =>
+        schemas.set(request, answer, state);
+      return readStream<SchemaBatch>(connection, { ...parts, wantsShards, onAnswer });
     },
+    names: (filter, options) => names(connection, filter, options),
     scan: (request, options) => open<SeriesBatch>({ kind: 'scan', request }, options),
     aggregate: (request, options) => open<AggregateBatch>({ kind: 'aggregate', request }, options),
     cost: (request, options) => only(open<CostBatch>({ kind: 'cost', request }, options)),
-    close: () => {
-      const { id, isTaken, isClosed } = snapshot;
-      if (isTaken && !isClosed) connection.postLater({ kind: 'release', snapshot: id });
-      snapshot.isClosed = true;
-    },
+    close: () => release(connection, snapshot),
   };
+}
+
+/** Asked of a snapshot of their own: an older one may lack what the present names stand on. */
+function* names(
+  connection: SourceConnection,
+  filter: NamesFilter,
+  options: RequestOptions,
+): Steps<readonly MeasurementNames[]> {
+  const { schemas } = connection;
+  const known = schemas.names(filter);
+  if (known !== undefined) return known;
+  const snapshot = heldSnapshot(connection);
+  let kept: { readonly sizeBytes: number; readonly stamp: SchemaStamp } | undefined;
+  const answer = readStream<SchemaBatch>(connection, {
+    snapshot,
+    request: { kind: 'schema', request: { kind: 'names', filter } },
+    options,
+    onAnswer: (batches, { stamp }) => {
+      kept = { stamp, sizeBytes: answerBytes(batches) };
+    },
+  });
+  try {
+    const found = yield* collectNames(filter.database, answer);
+    if (kept !== undefined) schemas.setNames(filter, found, kept);
+    return found;
+  } finally {
+    release(connection, snapshot);
+  }
+}
+
+function heldSnapshot(connection: SourceConnection): HeldSnapshot {
+  return { id: connection.nextId(), isTaken: false, isClosed: false };
+}
+
+function release(connection: SourceConnection, snapshot: HeldSnapshot): void {
+  const { id, isTaken, isClosed } = snapshot;
+  if (isTaken && !isClosed) connection.postLater({ kind: 'release', snapshot: id });
+  snapshot.isClosed = true;
 }
 
 function* eachOf<T>(values: readonly T[]): Operator<T> {
@@ -66,17 +118,19 @@ type StreamParts = {
   readonly snapshot: HeldSnapshot;
   readonly request: StreamRequest;
   readonly options: RequestOptions;
+  /** Of a schema look-up: asks for the shards of the database. */
+  readonly wantsShards?: boolean | undefined;
+  /** Told the whole answer of a schema look-up that may be kept. */
+  readonly onAnswer?: ((answer: readonly SchemaBatch[], state: SchemaState) => void) | undefined;
 };
 
 function* readStream<T extends StreamBatch>(
   connection: SourceConnection,
-  { snapshot, request, options }: StreamParts,
+  { snapshot, request, options, wantsShards, onAnswer }: StreamParts,
 ): Operator<T> {
   const { signal, counters, memoryLimitBytes, onPartial } = options;
-  const { schemas } = connection;
-  const lookup = request.kind === 'schema' ? request.request : undefined;
   /** Everything received, while it may be kept: large answers are not. */
-  let answer: SchemaBatch[] | undefined = lookup === undefined ? undefined : [];
+  let answer: SchemaBatch[] | undefined = onAnswer === undefined ? undefined : [];
   if (snapshot.isClosed) throw new Unavailable('snapshot is closed');
   let batches: readonly StreamBatch[] = [];
   let seen = emptyCounters();
@@ -98,9 +152,9 @@ function* readStream<T extends StreamBatch>(
         if (counters !== undefined) addDifference(counters, seen, message.counters);
         seen = message.counters;
         for (const reason of message.partial ?? []) onPartial?.(reason);
-        if (lookup !== undefined && answer !== undefined) {
+        if (answer !== undefined) {
           answer.push(...(batches as readonly SchemaBatch[]));
-          if (message.schema !== undefined) schemas.set(lookup, answer, message.schema);
+          if (message.schema !== undefined) onAnswer?.(answer, message.schema);
           else if (!isLast) answer = undefined;
         }
         wake();
@@ -117,7 +171,7 @@ function* readStream<T extends StreamBatch>(
       request,
       memoryLimitBytes,
       takesPartial: onPartial !== undefined,
-      ...(lookup === undefined ? {} : { wantsShards: schemas.lacksShards(lookup) }),
+      ...(wantsShards === undefined ? {} : { wantsShards }),
     }),
   );
   signal.addEventListener('abort', onAbort, { once: true });

@@ -9,50 +9,73 @@ import { expect, test } from 'vitest';
 import type { StorageEngine } from '../storage-engine.ts';
 import { schemaBatches, write } from '../testing/fixtures.ts';
 import { openStorage } from './open-storage.ts';
+import { SchemaChanges, SchemaVersions, shareSchemaVersions } from '../series/schema-version.ts';
+import type { SchemaScope } from '../series/schema-version.ts';
 import { SchemaCache } from './schema-cache.ts';
 
-const KEYS: SchemaRequest = { kind: 'tag-keys', filter: { database: 'db' } };
+const KEYS = { kind: 'tag-keys', filter: { database: 'db' } } as const;
 const ANSWER: readonly SchemaBatch[] = [{ kind: 'tag-keys', measurement: 'm', keys: ['t'] }];
 
-const fieldsIn = (start: bigint, end: bigint): SchemaRequest => ({
-  kind: 'fields',
-  filter: { database: 'db', timeRange: { start, end } },
+const fieldsIn = (start: bigint, end: bigint) =>
+  ({ kind: 'fields', filter: { database: 'db', timeRange: { start, end } } }) as const;
+
+const SHARDS = [
+  { retentionPolicy: 'autogen', start: 0n, end: 10n },
+  { retentionPolicy: 'autogen', start: 10n, end: 20n },
+];
+
+/** A cache over counters of its own, and what is kept at present. */
+function cacheOf(database = 'db') {
+  const versions = new SchemaVersions();
+  const stamp = (scope: SchemaScope) => ({ scope, version: versions.of(database, scope) });
+  shareSchemaVersions(versions);
+  return { cache: new SchemaCache(versions), stamp, changes: new SchemaChanges(database) };
+}
+
+test('an answer is kept until a series of its database comes', () => {
+  const { cache, stamp, changes } = cacheOf();
+  cache.set(KEYS, ANSWER, { stamp: stamp('series') });
+
+  expect(cache.get(KEYS)).toBe(ANSWER);
+  expect(cache.get({ ...KEYS, filter: { database: 'other' } })).toBeUndefined();
+  new SchemaChanges('other').names();
+  expect(cache.get(KEYS)).toBe(ANSWER);
+  changes.series();
+  expect(cache.get(KEYS)).toBeUndefined();
 });
 
-test('an answer is kept until the version changes', () => {
-  const cache = new SchemaCache();
-  cache.set(KEYS, ANSWER, { version: 1 });
+test('names are kept until names of their database change, whatever series come', () => {
+  const { cache, stamp, changes } = cacheOf();
+  const filter = { database: 'db', measurements: ['m'] };
+  cache.setNames(filter, [], { stamp: stamp('names'), sizeBytes: 100 });
 
-  expect(cache.get(KEYS, 1)).toBe(ANSWER);
-  expect(cache.get({ ...KEYS, filter: { database: 'other' } }, 1)).toBeUndefined();
-  expect(cache.get(KEYS, 2)).toBeUndefined();
-  expect(cache.get(KEYS, 1)).toBeUndefined();
+  changes.series();
+  expect(cache.names(filter)).toEqual([]);
+  expect(cache.names({ ...filter, measurements: ['n'] })).toBeUndefined();
+  changes.names();
+  expect(cache.names(filter)).toBeUndefined();
 });
 
 test('time ranges over the same shards share an answer, others do not', () => {
-  const cache = new SchemaCache();
-  const shards = [
-    { retentionPolicy: 'autogen', start: 0n, end: 10n },
-    { retentionPolicy: 'autogen', start: 10n, end: 20n },
-  ];
+  const { cache, stamp } = cacheOf();
   expect(cache.lacksShards(fieldsIn(1n, 2n))).toBe(true);
-  cache.set(fieldsIn(1n, 2n), ANSWER, { version: 1, shards });
+  cache.set(fieldsIn(1n, 2n), ANSWER, { stamp: stamp('series'), shards: SHARDS });
 
   expect(cache.lacksShards(fieldsIn(1n, 2n))).toBe(false);
-  expect(cache.get(fieldsIn(3n, 9n), 1)).toBe(ANSWER);
-  expect(cache.get(fieldsIn(3n, 10n), 1)).toBeUndefined();
-  expect(cache.get(fieldsIn(10n, 19n), 1)).toBeUndefined();
+  expect(cache.get(fieldsIn(3n, 9n))).toBe(ANSWER);
+  expect(cache.get(fieldsIn(3n, 10n))).toBeUndefined();
+  expect(cache.get(fieldsIn(10n, 19n))).toBeUndefined();
 });
 
 test('a range of unknown shards is not kept', () => {
-  const cache = new SchemaCache();
-  cache.set(fieldsIn(1n, 2n), ANSWER, { version: 1 });
+  const { cache, stamp } = cacheOf();
+  cache.set(fieldsIn(1n, 2n), ANSWER, { stamp: stamp('series') });
 
-  expect(cache.get(fieldsIn(1n, 2n), 1)).toBeUndefined();
+  expect(cache.get(fieldsIn(1n, 2n))).toBeUndefined();
 });
 
 test('answers that are used least make room', () => {
-  const cache = new SchemaCache();
+  const { cache, stamp } = cacheOf();
   const large = (name: string): readonly SchemaBatch[] => [
     {
       kind: 'series',
@@ -60,16 +83,16 @@ test('answers that are used least make room', () => {
       keys: Array.from({ length: 100 }, () => name.padEnd(4000)),
     },
   ];
-  const request = (database: string): SchemaRequest => ({ kind: 'series', filter: { database } });
+  const request = (database: string) => ({ kind: 'series', filter: { database } }) as const;
   for (const name of ['a', 'b', 'c', 'd', 'e']) {
-    cache.set(request(name), large(name), { version: 1 });
-    cache.get(request('a'), 1);
+    cache.set(request(name), large(name), { stamp: stamp('series') });
+    cache.get(request('a'));
   }
-  cache.set(request('f'), large('f'), { version: 1 });
+  cache.set(request('f'), large('f'), { stamp: stamp('series') });
 
-  expect(cache.get(request('a'), 1)).toBeDefined();
-  expect(cache.get(request('b'), 1)).toBeUndefined();
-  expect(cache.get(request('f'), 1)).toBeDefined();
+  expect(cache.get(request('a'))).toBeDefined();
+  expect(cache.get(request('b'))).toBeUndefined();
+  expect(cache.get(request('f'))).toBeDefined();
 });
 
 /** Asked twice, so that the second answer may be a kept one. */
@@ -111,6 +134,73 @@ test('what a write, a delete or a drop changes is seen by the next look-up', asy
   await engine.dropMeasurement('db', 'm');
   expect(await series()).toEqual([]);
   expect(await fields()).toEqual([]);
+  await engine.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** What analysis learns of a measurement, and whether it had to wait for it. */
+async function names(engine: StorageEngine, measurement = 'm') {
+  const snapshot = engine.source.snapshot();
+  const { signal } = new AbortController();
+  const steps = snapshot.names({ database: 'db', measurements: [measurement] }, { signal });
+  let hasWaited = false;
+  let step = steps.next();
+  for (; step.done !== true; step = steps.next()) {
+    hasWaited = true;
+    await step.value;
+  }
+  snapshot.close();
+  const [found] = step.value;
+  const schema = found?.schema('autogen', { start: 0n, end: NANOS_PER_WEEK * 9n });
+  return {
+    hasWaited,
+    fields: Object.fromEntries(schema?.fields ?? []),
+    tags: [...(found?.tags ?? [])],
+  };
+}
+
+test('names need not be waited for again until a name comes or goes', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'schema-cache-'));
+  const engine = await openStorage({ directory });
+  await write(engine, 'm,t=a f=1 1\n');
+  const known = { fields: { f: 'float' }, tags: ['t'] };
+  expect(await names(engine)).toEqual({ ...known, hasWaited: true });
+
+  await write(engine, 'm,t=b f=1 1\nm,t=a f=2 2\n');
+  expect(await names(engine)).toEqual({ ...known, hasWaited: false });
+  await engine.delete({
+    database: 'db',
+    measurements: ['m'],
+    where: { kind: 'tag', key: 't', operator: '=', value: 'a' },
+  });
+  expect(await names(engine)).toEqual({ ...known, hasWaited: true });
+
+  await write(engine, 'm,u=c f=1 1\n');
+  expect(await names(engine)).toEqual({ ...known, tags: ['t', 'u'], hasWaited: true });
+  await write(engine, 'm,u=c g=1i 1\n');
+  expect(await names(engine)).toMatchObject({ fields: { f: 'float', g: 'integer' } });
+  await engine.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+test.each([
+  ['the measurement', undefined],
+  ['its series with a tag', { kind: 'tag', key: 'u', operator: '!=', value: '' } as const],
+])('names that came back after a delete of %s are seen', async (_, where) => {
+  const directory = mkdtempSync(join(tmpdir(), 'schema-cache-'));
+  let engine = await openStorage({ directory });
+  await write(engine, 'm,t=a,u=b f=1 1\nother f=1 1\n');
+  if (where !== undefined) await write(engine, 'm,t=b f=1 1\n');
+  await engine.delete({ database: 'db', measurements: ['m'], where });
+  // Opened again, fields and keys of the dead series may be known still.
+  await engine.close();
+  engine = await openStorage({ directory });
+  const rest =
+    where === undefined ? { fields: {}, tags: [] } : { fields: { f: 'float' }, tags: ['t'] };
+  expect(await names(engine)).toMatchObject(rest);
+
+  await write(engine, 'm,t=a,u=b f=1 1\n');
+  expect(await names(engine)).toMatchObject({ fields: { f: 'float' }, tags: ['t', 'u'] });
   await engine.close();
   rmSync(directory, { recursive: true, force: true });
 });

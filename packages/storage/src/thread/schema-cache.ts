@@ -1,82 +1,110 @@
-// Answers of schema look-ups on this side of the storage thread, kept while its schema stays as it
-// is: almost every query asks for the fields and tags of the same few measurements, and asking
-// costs more than the rest of a small one.
+// Answers of schema look-ups on this side of the storage thread, kept while the schema of their
+// database stays as it is: almost every query asks for the fields and tags of the same few
+// measurements, and asking costs more than the rest of a small one.
+//
+// Names are one value per measurement, which further series leave as it is. All other answers speak
+// of series, and stand until the next one comes.
 import type { TimeRange } from '@tidemark/core';
-import type { SchemaBatch, SchemaRequest } from '@tidemark/query';
+import type {
+  MeasurementNames,
+  NamesFilter,
+  SchemaBatch,
+  SchemaFilter,
+  SchemaRequest,
+  ShardSpan,
+} from '@tidemark/query';
 
-import type { SchemaState, ShardSpan } from './protocol.ts';
+import type { SchemaVersions } from '../series/schema-version.ts';
+import type { SchemaState } from './protocol.ts';
 import { schemaBatchBytes } from './schema-size.ts';
+import { VersionedCache } from './versioned-cache.ts';
 
-/** Rough size of all kept answers. */
-const CACHE_BYTES_MAX = 4 << 20;
+/** Rough size of all kept answers of a kind. */
+const ANSWERS_BYTES_MAX = 4 << 20;
+const NAMES_BYTES_MAX = 4 << 20;
 
-type Answer = { readonly batches: readonly SchemaBatch[]; readonly sizeBytes: number };
+type Names = readonly MeasurementNames[];
+type Batches = readonly SchemaBatch[];
 
-/** Valid for one version of the schema; asking with another one empties it. */
 export class SchemaCache {
-  #version = -1;
-  /** Oldest use first. */
-  readonly #answers = new Map<string, Answer>();
-  readonly #shards = new Map<string, readonly ShardSpan[]>();
-  #sizeBytes = 0;
+  readonly #versions: SchemaVersions;
+  readonly #names = new VersionedCache<Names>(NAMES_BYTES_MAX);
+  readonly #answers = new VersionedCache<Batches>(ANSWERS_BYTES_MAX);
+  readonly #shards = new VersionedCache<readonly ShardSpan[]>(ANSWERS_BYTES_MAX);
+
+  constructor(versions: SchemaVersions) {
+    this.#versions = versions;
+  }
+
+  names(filter: NamesFilter): Names | undefined {
+    const key = namesKey(filter);
+    return key === undefined ? undefined : this.#names.get(key, this.#versionsOf(filter));
+  }
+
+  setNames(filter: NamesFilter, names: Names, { stamp, sizeBytes }: Kept): void {
+    const key = namesKey(filter);
+    if (key !== undefined) this.#names.set(key, names, { sizeBytes, stamp });
+  }
 
   /** The answer that the thread would give, if it has been given before. */
-  get(request: SchemaRequest, version: number): readonly SchemaBatch[] | undefined {
-    if (version !== this.#version) this.#reset(version);
-    const key = this.#key(request);
-    if (key === undefined) return undefined;
-    const answer = this.#answers.get(key);
-    if (answer === undefined) return undefined;
-    this.#answers.delete(key);
-    this.#answers.set(key, answer);
-    return answer.batches;
+  get({ filter, ...asked }: AnyRequest): Batches | undefined {
+    const key = this.#answerKey(asked, filter);
+    return key === undefined ? undefined : this.#answers.get(key, this.#versionsOf(filter));
   }
 
   /**
    * Whether the shards of a database are unknown: without them no answer about a time range is
    * kept.
    */
-  lacksShards(request: SchemaRequest): boolean {
-    const { timeRange, database } = request.filter;
-    return timeRange !== undefined && !this.#shards.has(database);
+  lacksShards({ filter }: AnyRequest): boolean {
+    return filter.timeRange !== undefined && this.#shardsOf(filter) === undefined;
   }
 
   /** Keeps an answer that was given in `state`. */
-  set(request: SchemaRequest, batches: readonly SchemaBatch[], state: SchemaState): void {
-    if (state.version !== this.#version) this.#reset(state.version);
-    if (state.shards !== undefined) this.#shards.set(request.filter.database, state.shards);
-    const key = this.#key(request);
-    if (key === undefined || this.#answers.has(key)) return;
-    let sizeBytes = key.length + 100;
-    for (const batch of batches) sizeBytes += schemaBatchBytes(batch);
-    if (sizeBytes > CACHE_BYTES_MAX / 4) return;
-    this.#answers.set(key, { batches, sizeBytes });
-    this.#sizeBytes += sizeBytes;
-    for (const [oldest, answer] of this.#answers) {
-      if (this.#sizeBytes <= CACHE_BYTES_MAX) break;
-      this.#answers.delete(oldest);
-      this.#sizeBytes -= answer.sizeBytes;
+  set({ filter, ...asked }: AnyRequest, batches: Batches, { stamp, shards }: SchemaState): void {
+    if (shards !== undefined) {
+      this.#shards.set(filter.database, shards, { sizeBytes: shards.length * 100, stamp });
     }
+    const key = this.#answerKey(asked, filter);
+    if (key === undefined) return;
+    this.#answers.set(key, batches, { sizeBytes: key.length + answerBytes(batches), stamp });
   }
 
-  #reset(version: number): void {
-    this.#version = version;
-    this.#answers.clear();
-    this.#shards.clear();
-    this.#sizeBytes = 0;
+  #versionsOf({ database }: NamesFilter) {
+    return (scope: 'names' | 'series'): number => this.#versions.of(database, scope);
+  }
+
+  #shardsOf(filter: SchemaFilter): readonly ShardSpan[] | undefined {
+    return this.#shards.get(filter.database, this.#versionsOf(filter));
   }
 
   /**
    * A time range only says which shards are looked at: requests that differ in nothing else share
    * an answer.
    */
-  #key(request: SchemaRequest): string | undefined {
-    const { timeRange, ...filter } = request.filter;
-    if (timeRange === undefined) return JSON.stringify(request, plain);
-    const shards = this.#shards.get(filter.database);
-    if (shards === undefined) return undefined;
-    return `${JSON.stringify({ ...request, filter }, plain)} ${overlapping(shards, timeRange)}`;
+  #answerKey(asked: object, { timeRange, ...filter }: SchemaFilter): string | undefined {
+    const rest = JSON.stringify({ ...asked, filter }, plain);
+    if (timeRange === undefined) return rest;
+    const shards = this.#shardsOf(filter);
+    return shards === undefined ? undefined : `${rest} ${overlapping(shards, timeRange)}`;
   }
+}
+
+/** All but names. */
+type AnyRequest = Exclude<SchemaRequest, { readonly kind: 'names' }>;
+
+type Kept = Pick<SchemaState, 'stamp'> & { readonly sizeBytes: number };
+
+/** Rough size of an answer. */
+export function answerBytes(batches: Batches): number {
+  let sizeBytes = 100;
+  for (const batch of batches) sizeBytes += schemaBatchBytes(batch);
+  return sizeBytes;
+}
+
+/** Of one measurement: those that match a pattern are not kept. */
+function namesKey({ database, measurements }: NamesFilter): string | undefined {
+  return measurements?.length === 1 ? `${database}\n${measurements[0]}` : undefined;
 }
 
 function overlapping(shards: readonly ShardSpan[], { start, end }: TimeRange): string {

@@ -18,6 +18,13 @@ export function schemaBatchBytes(batch: SchemaBatch): number {
     case 'fields':
       for (const { name } of batch.fields) add(name);
       break;
+    case 'names':
+      batch.tags.forEach(add);
+      for (const { name, shards } of batch.fields) {
+        add(name);
+        bytes += (shards?.length ?? 0) * 4;
+      }
+      break;
     case 'tag-keys':
     case 'series':
       batch.keys.forEach(add);

@@ -1,9 +1,14 @@
 // The inputs of a plan, numbered without duplicates in the order in which they are asked for.
-import type { RowInput } from './select-plan.ts';
+import type { RowInput } from './columns.ts';
 
 export class InputSet {
   readonly #inputs: RowInput[] = [];
   readonly #indexes = new Map<string, number>();
+
+  /** `known` are numbered already. */
+  constructor(known: readonly RowInput[] = []) {
+    for (const input of known) this.add(input);
+  }
 
   /** Number of the input, new or known. */
   add(input: RowInput): number {

@@ -4,12 +4,12 @@ import type { FieldType, InvalidRequest } from '@tidemark/core';
 import { NANOS_PER_SECOND } from '@tidemark/core';
 import type { Call, Expression, Reference } from '@tidemark/influxql';
 
-import type { Interval } from '../analyse/dimensions.ts';
+import type { Interval } from './dimensions.ts';
 import { invalid } from '../compat-messages.ts';
 import { FUNCTIONS } from '../functions/registry.ts';
 import type { TransformationSpec, WarmUp } from '../functions/transformation.ts';
 import { isNumeric } from './expression-types.ts';
-import type { Leaf, LeafFault, ReducerSpec } from './select-plan.ts';
+import type { Leaf, LeafFault, ReducerSpec } from './columns.ts';
 
 export type LeafContext = {
   readonly interval: Interval | undefined;
@@ -21,7 +21,7 @@ export type LeafContext = {
 };
 
 /** Builds the leaf of a checked call. */
-export function buildLeaf(call: Call, key: string, context: LeafContext): Leaf {
+export function buildLeaf(call: Call, context: LeafContext): Leaf {
   const transformations: TransformationSpec[] = [];
   let prefetchWindows = 0;
   let inner: Expression = call;
@@ -43,7 +43,7 @@ export function buildLeaf(call: Call, key: string, context: LeafContext): Leaf {
     type = transformedType(spec, type);
   }
   return {
-    key,
+    call,
     input: base.input,
     inputType: base.inputType,
     reducer: base.reducer,

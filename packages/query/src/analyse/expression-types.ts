@@ -3,9 +3,9 @@
 import type { FieldType } from '@tidemark/core';
 import type { Binary, Expression } from '@tidemark/influxql';
 
-import { print } from '../analyse/print.ts';
+import { print } from './print.ts';
 import { invalid } from '../compat-messages.ts';
-import type { ValueExpression } from './select-plan.ts';
+import type { ValueExpression } from './columns.ts';
 
 const KEEPS_TYPE: ReadonlySet<string> = new Set(['abs', 'floor', 'ceil', 'round']);
 

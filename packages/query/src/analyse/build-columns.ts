@@ -3,30 +3,23 @@
 
 import type { Call, CastType, Expression, Reference, SelectStatement } from '@tidemark/influxql';
 
-import type { Interval } from '../analyse/dimensions.ts';
-import type { ExpandedField, PreparedSource, ResolvedName } from '../analyse/prepared.ts';
-import { resolveName } from '../analyse/prepared.ts';
-import { print } from '../analyse/print.ts';
+import type { Interval } from './dimensions.ts';
+import type { ExpandedField, PreparedSource, ResolvedName } from './prepared.ts';
+import { resolveName } from './prepared.ts';
+import { print } from './print.ts';
 import { invalid } from '../compat-messages.ts';
 import { isMathFunction } from '../functions/registry.ts';
 import { binaryType, isNumeric, mathType } from './expression-types.ts';
 import type { LeafContext } from './build-leaf.ts';
 import { buildLeaf } from './build-leaf.ts';
 import { InputSet } from './input-set.ts';
-import type { Leaf, OutputColumn, RowInput, ValueExpression } from './select-plan.ts';
+import type { BuiltColumns, Leaf, OutputColumn, RowInput, ValueExpression } from './columns.ts';
 
 export type ColumnRequest = {
   readonly statement: SelectStatement;
   readonly fields: readonly ExpandedField[];
   readonly sources: readonly PreparedSource[];
   readonly interval: Interval | undefined;
-};
-
-export type BuiltColumns = {
-  readonly inputs: InputSet;
-  readonly leaves: readonly Leaf[];
-  readonly auxiliaryInputs: readonly number[];
-  readonly outputs: readonly OutputColumn[];
 };
 
 /** Builds the columns; throws the recorded type errors. */
@@ -39,7 +32,8 @@ class ColumnsBuilder {
   readonly #request: ColumnRequest;
   readonly #inputs = new InputSet();
   readonly #leaves: Leaf[] = [];
-  readonly #leafOf = new Map<string, number>();
+  /** Numbers of leaves by the name of their function and of what it reads first. */
+  readonly #leavesOf = new Map<string, number[]>();
   readonly #auxiliary: number[] = [];
   readonly #isRaw: boolean;
 
@@ -64,7 +58,7 @@ class ColumnsBuilder {
       };
     });
     return {
-      inputs: this.#inputs,
+      inputs: this.#inputs.all,
       leaves: this.#leaves,
       auxiliaryInputs: this.#auxiliary,
       outputs,
@@ -103,17 +97,25 @@ class ColumnsBuilder {
   }
 
   #leafIndex(call: Call): number {
-    const key = print(call);
-    const known = this.#leafOf.get(key);
+    const alike = this.#leavesAlike(call);
+    const known = alike.find((index) => isSameExpression(this.#leaves[index]!.call, call));
     if (known !== undefined) return known;
     const context: LeafContext = {
       interval: this.#request.interval,
       input: (reference) => this.#inputOf(reference),
       tagInput: (name) => this.#inputs.add(this.#toldApart(name)),
     };
-    const index = this.#leaves.push(buildLeaf(call, key, context)) - 1;
-    this.#leafOf.set(key, index);
+    const index = this.#leaves.push(buildLeaf(call, context)) - 1;
+    alike.push(index);
     return index;
+  }
+
+  #leavesAlike(call: Call): number[] {
+    const [first] = call.arguments;
+    const key = first?.kind === 'reference' ? `${call.name} ${first.name}` : call.name;
+    let alike = this.#leavesOf.get(key);
+    if (alike === undefined) this.#leavesOf.set(key, (alike = []));
+    return alike;
   }
 
   /**
@@ -260,4 +262,21 @@ function resolveColumn(cast: CastType, resolved: ResolvedName): ResolvedName {
 
 function asComputed(resolved: ResolvedName & { readonly kind: 'field' }): ResolvedName {
   return { ...resolved, type: resolved.valueType ?? resolved.type };
+}
+
+/** Whether two expressions print alike; numbers print three decimals, and are compared by those. */
+function isSameExpression(a: Expression, b: Expression): boolean {
+  switch (a.kind) {
+    case 'reference':
+      return b.kind === 'reference' && a.name === b.name && a.cast === b.cast;
+    case 'call':
+      return (
+        b.kind === 'call' &&
+        a.name === b.name &&
+        a.arguments.length === b.arguments.length &&
+        a.arguments.every((argument, i) => isSameExpression(argument, b.arguments[i]!))
+      );
+    default:
+      return print(a) === print(b);
+  }
 }

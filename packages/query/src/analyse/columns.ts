@@ -1,0 +1,116 @@
+// The columns of a SELECT as plain data: inputs that are read, calls that are made of them, and
+// what is answered.
+import type { FieldType, FieldValue } from '@tidemark/core';
+import type { BinaryOperator, Call } from '@tidemark/influxql';
+
+import type { Place } from '../compat-messages.ts';
+import type { TransformationSpec } from '../functions/transformation.ts';
+
+/** A column that sources deliver. Tags are string columns, null where the series lacks the tag. */
+export type RowInput =
+  | { readonly kind: 'field'; readonly name: string; readonly type: FieldType }
+  | {
+      readonly kind: 'tag';
+      readonly name: string;
+      /** The query can not name it, but subqueries are asked for it. */
+      readonly isHidden?: boolean | undefined;
+    };
+
+/** An expression over numbered columns. `type` is undefined where only nulls can come out. */
+export type ValueExpression =
+  | { readonly kind: 'column'; readonly index: number; readonly type: FieldType | undefined }
+  | { readonly kind: 'constant'; readonly value: FieldValue; readonly type: FieldType }
+  | { readonly kind: 'null'; readonly type: undefined }
+  | {
+      readonly kind: 'binary';
+      readonly operator: BinaryOperator;
+      readonly left: ValueExpression;
+      readonly right: ValueExpression;
+      readonly type: FieldType | undefined;
+    }
+  | {
+      readonly kind: 'regex';
+      readonly operator: '=~' | '!~';
+      readonly operand: ValueExpression;
+      readonly pattern: string;
+      readonly type: 'boolean';
+    }
+  | {
+      readonly kind: 'math';
+      readonly name: string;
+      readonly arguments: readonly ValueExpression[];
+      readonly type: FieldType | undefined;
+    };
+
+/** How the points of a window become one or more values. */
+export type ReducerSpec =
+  | {
+      readonly kind:
+        | 'count'
+        | 'sum'
+        | 'mean'
+        | 'min'
+        | 'max'
+        | 'first'
+        | 'last'
+        | 'spread'
+        | 'median'
+        | 'mode'
+        | 'stddev'
+        | 'distinct'
+        | 'count-distinct';
+    }
+  | { readonly kind: 'percentile'; readonly percent: number }
+  | { readonly kind: 'sample'; readonly size: number }
+  | {
+      readonly kind: 'top' | 'bottom';
+      readonly size: number;
+      /** Inputs whose combinations are told apart; indexes into the plan's inputs. */
+      readonly distinctInputs: readonly number[];
+    };
+
+/** What is wrong with a call, and where. */
+export type LeafFault = { readonly text: string; readonly place: Place };
+
+/** One function call of the SELECT list: a stream of values per group. */
+export type Leaf = {
+  /** Equal calls share a leaf. */
+  readonly call: Call;
+  /** The input that it reads; undefined when there is no such field, which gives nothing. */
+  readonly input: number | undefined;
+  readonly inputType: FieldType;
+  /** Absent for a transformation of raw points. */
+  readonly reducer: ReducerSpec | undefined;
+  /** From the inside to the outside. */
+  readonly transformations: readonly TransformationSpec[];
+  /** Type of what comes out. */
+  readonly type: FieldType;
+  /** The field is unknown, but the type of the result is not: fill() has something to fill in. */
+  readonly hasFixedType: boolean;
+  /** The field does not suit the function. Raised when the leaf is run; nobody may ask for it. */
+  readonly fault: LeafFault | undefined;
+  /**
+   * Windows that are read beyond the time range so that the first one has something to compare
+   * with.
+   */
+  readonly prefetchWindows: number;
+};
+
+export type OutputColumn = {
+  readonly name: string;
+  /** Raw: over the inputs. Otherwise over the leaves, then the auxiliary inputs. */
+  readonly expression: ValueExpression;
+  readonly type: FieldType;
+  /** The column is a tag of its source; a query around this one sees it as a tag. */
+  readonly isTag: boolean;
+  /** INTO writes it as a tag: a tag that `top` or `bottom` tells apart. */
+  readonly isIntoTag: boolean;
+};
+
+/** All of them together. */
+export type BuiltColumns = {
+  readonly inputs: readonly RowInput[];
+  readonly leaves: readonly Leaf[];
+  readonly auxiliaryInputs: readonly number[];
+  readonly outputs: readonly OutputColumn[];
+};

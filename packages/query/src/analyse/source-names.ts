@@ -1,0 +1,82 @@
+// What the sources of a statement hold, loaded before it is analysed: without waiting where the
+// source of series has it at hand.
+import { isPause } from '../operator.ts';
+import type { Steps } from '../operator.ts';
+import type { MeasurementSource, SelectStatement } from '@tidemark/influxql';
+
+import type { QueryContext } from '../context.ts';
+import { SUGGESTION_NAMES_MAX } from '../limits.ts';
+import { lookUp, requestOptions } from '../look-up.ts';
+import type { MeasurementNames } from '../measurement-names.ts';
+import { resolveMeasurement } from './resolve-source.ts';
+import type { MeasurementSet } from './resolve-source.ts';
+
+/** What is known of one source. */
+export type SourceNames = {
+  readonly set: MeasurementSet;
+  /** Sorted by name; those that the policy has at no time are among them. */
+  readonly measurements: readonly MeasurementNames[];
+  /**
+   * Names that the policy has instead; only where somebody wants to hear of a measurement that does
+   * not exist.
+   */
+  readonly existing: readonly string[] | undefined;
+};
+
+/** The names of each source of a statement and of its subqueries. */
+export type NamesBySource = ReadonlyMap<MeasurementSource, SourceNames>;
+
+/** Loads the names of all sources. */
+export function* loadNames(
+  statement: SelectStatement,
+  context: QueryContext,
+): Steps<NamesBySource> {
+  const found = new Map<MeasurementSource, SourceNames>();
+  yield* addNames(statement, context, found);
+  return found;
+}
+
+function* addNames(
+  { sources }: SelectStatement,
+  context: QueryContext,
+  found: Map<MeasurementSource, SourceNames>,
+): Steps {
+  for (const source of sources) {
+    if (source.kind === 'subquery') {
+      yield* addNames(source.statement, context, found);
+      continue;
+    }
+    context.signal.throwIfAborted();
+    const set = resolveMeasurement(source, context);
+    const { database, retentionPolicy, name, pattern } = set;
+    const measurements = yield* context.snapshot.names(
+      {
+        database,
+        measurements: name === undefined ? undefined : [name],
+        measurementPattern: pattern,
+      },
+      requestOptions(context),
+    );
+    const isMissing =
+      name !== undefined && measurements.every((one) => one.everyField(retentionPolicy).size === 0);
+    const existing =
+      isMissing && context.onFinding !== undefined ? yield* namesIn(set, context) : undefined;
+    found.set(source, { set, measurements, existing });
+  }
+}
+
+function* namesIn(
+  { database, retentionPolicy }: MeasurementSet,
+  context: QueryContext,
+): Steps<readonly string[]> {
+  const names: string[] = [];
+  for (const batch of lookUp(context, 'measurements', { filter: { database, retentionPolicy } })) {
+    if (isPause(batch)) {
+      yield batch;
+      continue;
+    }
+    names.push(...batch.names);
+    if (names.length >= SUGGESTION_NAMES_MAX) break;
+  }
+  return names;
+}

@@ -1,0 +1,128 @@
+// Names and types of the fields and tags of one measurement, wherever and whenever it holds them: a
+// value that a source may keep, so that analysis need not wait for it.
+import type { FieldType, TimeRange } from '@tidemark/core';
+import { MAX_TIME, MIN_TIME } from '@tidemark/core';
+
+import type { Operator, Steps } from './operator.ts';
+import { isPause } from './operator.ts';
+import type { HeldField, MeasurementRef, SchemaBatch, ShardSpan } from './series-source.ts';
+
+/** Fields and tags of one measurement of one retention policy, in a range of time. */
+export type MeasurementSchema = {
+  readonly measurement: MeasurementRef;
+  readonly fields: ReadonlyMap<string, FieldType>;
+  /** Types that a field has in other shards, and that are not the one in `fields`. */
+  readonly otherTypes?: ReadonlyMap<string, ReadonlySet<FieldType>> | undefined;
+  /**
+   * Fields that the condition names and the measurement has only outside the time range: null here
+   * (recorded).
+   */
+  readonly absentFields?: ReadonlyMap<string, FieldType> | undefined;
+  readonly tags: ReadonlySet<string>;
+};
+
+const PRECEDENCE: readonly FieldType[] = ['boolean', 'string', 'unsigned', 'integer', 'float'];
+
+/**
+ * The type that wins where shards or measurements disagree: float, integer, unsigned, string,
+ * boolean.
+ */
+export function strongerType(a: FieldType | undefined, b: FieldType): FieldType {
+  return a !== undefined && PRECEDENCE.indexOf(a) >= PRECEDENCE.indexOf(b) ? a : b;
+}
+
+/** Immutable. Schemas of ranges are made once for each set of shards that a range meets. */
+export class MeasurementNames {
+  readonly database: string;
+  readonly measurement: string;
+  /** Of all retention policies, as recorded: a tag of a series in another one counts. */
+  readonly tags: ReadonlySet<string>;
+  readonly #shards: readonly ShardSpan[];
+  readonly #fields: readonly HeldField[];
+  readonly #schemas = new Map<number, MeasurementSchema>();
+
+  constructor(database: string, { measurement, tags, shards, fields }: NamesBatch) {
+    this.database = database;
+    this.measurement = measurement;
+    this.tags = new Set(tags);
+    this.#shards = shards;
+    this.#fields = fields;
+  }
+
+  /** What a range of a policy holds; `undefined` when no shard of it has a field. */
+  schema(retentionPolicy: string, range: TimeRange): MeasurementSchema | undefined {
+    const [from, to] = this.#met(retentionPolicy, range);
+    if (from === to) return undefined;
+    const key = from * this.#shards.length + to;
+    let schema = this.#schemas.get(key);
+    if (schema === undefined) {
+      schema = this.#schemaOf(retentionPolicy, from, to);
+      this.#schemas.set(key, schema);
+    }
+    return schema;
+  }
+
+  /** Types of all fields of a policy, whenever. */
+  everyField(retentionPolicy: string): ReadonlyMap<string, FieldType> {
+    const all = this.schema(retentionPolicy, { start: MIN_TIME, end: MAX_TIME });
+    return all?.fields ?? new Map<string, FieldType>();
+  }
+
+  /** The shards [from, to) of the policy that meet the range: those of a policy are in order. */
+  #met(retentionPolicy: string, range: TimeRange): readonly [number, number] {
+    const shards = this.#shards;
+    let from = 0;
+    while (from < shards.length && !meets(shards[from]!, retentionPolicy, range)) from++;
+    let to = from;
+    while (to < shards.length && meets(shards[to]!, retentionPolicy, range)) to++;
+    return [from, to];
+  }
+
+  #schemaOf(retentionPolicy: string, from: number, to: number): MeasurementSchema {
+    const { database, measurement, tags } = this;
+    const fields = new Map<string, FieldType>();
+    let otherTypes: Map<string, Set<FieldType>> | undefined;
+    for (const { name, type, shards } of this.#fields) {
+      if (shards?.every((shard) => shard < from || shard >= to) === true) continue;
+      const before = fields.get(name);
+      const stronger = strongerType(before, type);
+      fields.set(name, stronger);
+      if (before === undefined) continue;
+      otherTypes ??= new Map();
+      const others = otherTypes.get(name) ?? new Set();
+      otherTypes.set(name, others.add(stronger === type ? before : type));
+    }
+    return {
+      measurement: { database, retentionPolicy, measurement },
+      fields,
+      otherTypes,
+      tags,
+    };
+  }
+}
+
+function meets(
+  { retentionPolicy, start, end }: ShardSpan,
+  wanted: string,
+  range: TimeRange,
+): boolean {
+  return retentionPolicy === wanted && start <= range.end && end > range.start;
+}
+
+/** The answer to a look-up of names, put together from its batches. */
+export function* collectNames(
+  database: string,
+  answer: Operator<SchemaBatch>,
+): Steps<readonly MeasurementNames[]> {
+  const found: NamesBatch[] = [];
+  for (const batch of answer) {
+    if (isPause(batch)) yield batch;
+    if (isPause(batch) || batch.kind !== 'names') continue;
+    const last = found.at(-1);
+    if (last?.measurement !== batch.measurement) found.push(batch);
+    else found[found.length - 1] = { ...batch, fields: [...last.fields, ...batch.fields] };
+  }
+  return found.map((batch) => new MeasurementNames(database, batch));
+}
+
+type NamesBatch = SchemaBatch & { readonly kind: 'names' };

@@ -1,0 +1,70 @@
+// Names of one measurement over a snapshot: its tag keys, the shards that hold it, and the fields
+// of each.
+import { compareBytes } from '@tidemark/core';
+import type { FieldType } from '@tidemark/core';
+import type { SchemaBatch, ShardSpan } from '@tidemark/query';
+
+import { sortInSteps } from '../schedule/steps.ts';
+import type { ShardView } from '../state/snapshot.ts';
+import type { MeasurementIndex } from '../series/measurement-index.ts';
+import { heldTagKeys, STEP_SERIES } from './held-series.ts';
+import type { Selected } from './held-series.ts';
+
+type Field = { readonly name: string; readonly type: FieldType; readonly shards: number[] };
+
+/** As one batch: whoever sends it cuts it. */
+export function* namesOf(
+  selected: Selected,
+): Generator<undefined, SchemaBatch & { readonly kind: 'names' }> {
+  const { measurement } = selected;
+  const tags = yield* heldTagKeys(selected);
+  // A key or a field without a series comes back with the next series, unreported.
+  let isSettled = tags.length === measurement.tagKeyCount;
+  const shards: ShardSpan[] = [];
+  const found = new Map<string, Field>();
+  for (const view of inOrder(selected.scope.shards)) {
+    const fields = view.shard.fields.of(measurement.id);
+    if (fields.size === 0) continue;
+    if (!(yield* hasSeriesOf(measurement, view))) {
+      isSettled = false;
+      continue;
+    }
+    const { retentionPolicy, start, end } = view.shard.descriptor;
+    const number = shards.push({ retentionPolicy, start, end }) - 1;
+    for (const [name, type] of fields) {
+      const key = `${type} ${name}`;
+      const known = found.get(key);
+      if (known === undefined) found.set(key, { name, type, shards: [number] });
+      else known.shards.push(number);
+    }
+  }
+  const sorted = yield* sortInSteps(
+    [...found.values()],
+    (a, b) => compareBytes(a.name, b.name) || compareBytes(a.type, b.type),
+  );
+  const fields = sorted.map(({ name, type, shards: of }) =>
+    of.length === shards.length ? { name, type } : { name, type, shards: of },
+  );
+  return { kind: 'names', measurement: measurement.name, tags, shards, fields, isSettled };
+}
+
+/** By policy, then by time. */
+function inOrder(views: readonly ShardView[]): readonly ShardView[] {
+  return [...views].sort(({ shard: { descriptor: a } }, { shard: { descriptor: b } }) => {
+    if (a.policyId !== b.policyId) return compareBytes(a.retentionPolicy, b.retentionPolicy);
+    return a.start < b.start ? -1 : 1;
+  });
+}
+
+/** Whether a shard holds rows of a measurement. */
+export function* hasSeriesOf(
+  measurement: MeasurementIndex,
+  { series }: ShardView,
+): Generator<undefined, boolean> {
+  const { seriesCount } = measurement;
+  for (let ordinal = 0; ordinal < seriesCount; ordinal++) {
+    if (ordinal % STEP_SERIES === STEP_SERIES - 1) yield undefined;
+    if (series.has(measurement.seriesId(ordinal))) return true;
+  }
+  return false;
+}
