@@ -1,11 +1,19 @@
-// Writes what is made from code and documents: docs/reference and the lint rules of the map. Run
-// with `npm run docs`; tests fail when they are not up to date.
+// Writes what is made from code and documents: registries, docs/reference and the lint rules of the
+// map. Run with `npm run docs`; tests fail when they are not up to date.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
 import { lintRules, mapsOf } from './layers.ts';
-import { referencePages } from './reference-pages.ts';
+import { REGISTRIES, REGISTRY_FILE, registryText } from './registries.ts';
 
 const root = new URL('../', import.meta.url);
+for (const registry of REGISTRIES) {
+  const folder = new URL(`${registry.folder}/`, root);
+  writeFileSync(new URL(REGISTRY_FILE, folder), registryText(fileURLToPath(folder), registry));
+}
+
+// Not before: the pages are of what the registries now have.
+const { referencePages } = await import('./reference-pages.ts');
 const directory = new URL('docs/reference/', root);
 mkdirSync(directory, { recursive: true });
 for (const [name, text] of await referencePages()) writeFileSync(new URL(name, directory), text);

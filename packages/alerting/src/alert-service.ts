@@ -2,6 +2,7 @@
 // it persistent.
 import { Conflict, InvalidRequest, messageOf, NotFound, Unavailable } from '@tidemark/core';
 import type { HandlerSpec as ScriptHandler } from '@tidemark/pipeline';
+import { anonymousTopicPrefix } from '@tidemark/runtime';
 import type { AlertEvent, AlertLevelName, AlertSink } from '@tidemark/runtime';
 import { flag } from '@tidemark/settings';
 import { AttachedHandlers, keyOf } from './attached-handlers.ts';
@@ -230,7 +231,7 @@ export class AlertService implements AlertSink {
 
   /** Deletes the anonymous topics of a task, or of a replay, with everything that waits in them. */
   async deleteTopicsOf(scope: string, taskId: string): Promise<void> {
-    const prefix = `${scope}:${taskId}:`;
+    const prefix = anonymousTopicPrefix({ scope, taskId });
     const ids = new Set([...this.#topics.keys(), ...this.#handlers.topics(), ...this.#anonymous]);
     for (const id of ids) {
       if (!id.startsWith(prefix) || id.slice(prefix.length).includes(':')) continue;

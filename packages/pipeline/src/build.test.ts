@@ -2,20 +2,20 @@
 // functions.
 import { describe, expect, test } from 'vitest';
 import { formatExpression } from '@tidemark/tickscript';
-import { buildPipeline, parseVars } from './index.ts';
-import type {
-  AlertOptions,
-  BuildOptions,
-  EvalOptions,
-  FromOptions,
-  InfluxdbOutOptions,
-  LambdaSpec,
-  Pipeline,
-  QueryOptions,
-  StatsOptions,
-  UdfOptions,
-  WindowOptions,
+import {
+  buildPipeline,
+  parseVars,
+  alertNode,
+  evalNode,
+  fromNode,
+  influxdbOutNode,
+  logNode,
+  queryNode,
+  statsNode,
+  udfNode,
+  windowNode,
 } from './index.ts';
+import type { BuildOptions, NodeKind, LambdaSpec, Pipeline } from './index.ts';
 
 function build(script: string, options?: BuildOptions): Pipeline {
   const { pipeline, error } = buildPipeline(script, options);
@@ -24,10 +24,10 @@ function build(script: string, options?: BuildOptions): Pipeline {
 }
 
 /** Options of the node with this name. */
-function optionsOf<Options>(pipeline: Pipeline, name: string): Options {
+function optionsOf<Options>(kind: NodeKind<Options>, pipeline: Pipeline, name: string): Options {
   const node = pipeline.nodes.find((each) => each.name === name);
-  expect(node, name).toBeDefined();
-  return node!.options as Options;
+  if (node === undefined || !kind.isOf(node)) throw new Error(`${name} is no ${kind.type}`);
+  return node.options;
 }
 
 function textOf(lambda: LambdaSpec | undefined): string {
@@ -68,7 +68,7 @@ describe('nodes', () => {
   test('carry defaults and what the script set', () => {
     const pipeline = build('stream|from()|window().period(1m).align().quiet()');
 
-    expect(optionsOf<WindowOptions>(pipeline, 'window2')).toEqual({
+    expect(optionsOf(windowNode, pipeline, 'window2')).toEqual({
       periodNanos: 60_000_000_000n,
       everyNanos: 0n,
       isAligned: true,
@@ -84,10 +84,8 @@ describe('nodes', () => {
       "stream|from().where(lambda: \"a\" > 1 OR \"b\").where(lambda: \"c\")|influxDBOut().tag('x', '1').tag('y', '2')",
     );
 
-    expect(textOf(optionsOf<FromOptions>(pipeline, 'from1').where)).toBe(
-      '("a" > 1 OR "b") AND "c"',
-    );
-    expect(optionsOf<InfluxdbOutOptions>(pipeline, 'influxdb_out2').tags).toEqual(
+    expect(textOf(optionsOf(fromNode, pipeline, 'from1').where)).toBe('("a" > 1 OR "b") AND "c"');
+    expect(optionsOf(influxdbOutNode, pipeline, 'influxdb_out2').tags).toEqual(
       new Map([
         ['x', '1'],
         ['y', '2'],
@@ -100,8 +98,8 @@ describe('nodes', () => {
       "var f = stream|from()\nf|log()\nf.measurement('m')\nvar m = f.measurement\nf|log().prefix(m)",
     );
 
-    expect(optionsOf<FromOptions>(pipeline, 'from1').measurement).toBe('m');
-    expect(optionsOf<{ prefix: string }>(pipeline, 'log3').prefix).toBe('m');
+    expect(optionsOf(fromNode, pipeline, 'from1').measurement).toBe('m');
+    expect(optionsOf(logNode, pipeline, 'log3').prefix).toBe('m');
   });
 });
 
@@ -110,7 +108,7 @@ describe('queries', () => {
     const pipeline = build(
       "batch|query('SELECT v FROM m').period(1m).every(30s).groupBy(time(10s, -2s), 'h', *).fill(0)",
     );
-    const { dimensions, fill } = optionsOf<QueryOptions>(pipeline, 'query1');
+    const { dimensions, fill } = optionsOf(queryNode, pipeline, 'query1');
 
     expect(dimensions).toEqual([
       { kind: 'time', lengthNanos: 10_000_000_000n, offsetNanos: -2_000_000_000n },
@@ -135,7 +133,7 @@ describe('vars', () => {
       'var limit = 2 * 3\nvar big = lambda: "v" > limit\nvar re = /a\\/b/\nstream|from()|eval(lambda: big AND "h" =~ re, lambda: -limit).as(\'x\', \'y\')',
     );
 
-    const { expressions } = optionsOf<EvalOptions>(pipeline, 'eval2');
+    const { expressions } = optionsOf(evalNode, pipeline, 'eval2');
     expect(expressions.map(textOf)).toEqual(['(lambda: "v" > 6) AND "h" =~ /a\\/b/', '-6']);
   });
 
@@ -148,7 +146,7 @@ describe('vars', () => {
       vars,
     });
 
-    expect(optionsOf<WindowOptions>(pipeline, 'window2')).toMatchObject({
+    expect(optionsOf(windowNode, pipeline, 'window2')).toMatchObject({
       periodNanos: 120_000_000_000n,
       everyNanos: 240_000_000_000n,
     });
@@ -192,7 +190,7 @@ describe('vars', () => {
       "var c = lambda: count()\nvar d = lambda: c + 1\nstream|from()|eval(lambda: d + d).as('x')",
     );
     const calls = new Set<unknown>();
-    JSON.stringify(optionsOf<EvalOptions>(pipeline, 'eval2'), function (key, value: unknown) {
+    JSON.stringify(optionsOf(evalNode, pipeline, 'eval2'), function (key, value: unknown) {
       if (key === 'name' && value === 'count') calls.add(this);
       return typeof value === 'bigint' ? String(value) : value;
     });
@@ -218,7 +216,7 @@ describe('macros', () => {
       'stats3 stream>stream []',
       'http_out4 stream>stream [3]',
     ]);
-    expect(optionsOf<StatsOptions>(pipeline, 'stats3')).toEqual({
+    expect(optionsOf(statsNode, pipeline, 'stats3')).toEqual({
       sourceNodeId: 1,
       intervalNanos: 10_000_000_000n,
       isAligned: true,
@@ -229,7 +227,7 @@ describe('macros', () => {
     const pipeline = build(
       'stream|from()|deadman(100.0, 90s, lambda: hour("time") > 8, lambda: TRUE).slack().channel(\'#x\')',
     );
-    const alert = optionsOf<AlertOptions>(pipeline, 'alert5');
+    const alert = optionsOf(alertNode, pipeline, 'alert5');
 
     expect(textOf(alert.crit)).toBe('"emitted" <= 100.0 AND (hour("time") > 8) AND TRUE');
     expect(alert.id).toBe("{{ .Group }}:from1 for task '{{ .TaskName }}'");
@@ -256,7 +254,7 @@ describe('macros', () => {
       'derivative3',
       'alert4',
     ]);
-    expect(optionsOf<AlertOptions>(pipeline, 'alert4').id).toBe('stream0');
+    expect(optionsOf(alertNode, pipeline, 'alert4').id).toBe('stream0');
   });
 });
 
@@ -279,7 +277,7 @@ describe('user-defined functions', () => {
       'smooth2 stream>batch [1]',
       'mean3 batch>stream [2]',
     ]);
-    expect(optionsOf<UdfOptions>(pipeline, 'smooth2')).toMatchObject({
+    expect(optionsOf(udfNode, pipeline, 'smooth2')).toMatchObject({
       functionName: 'smooth',
       calls: [
         { name: 'size', values: [{ value: 3n }, { nanos: 1_000_000_000n }] },

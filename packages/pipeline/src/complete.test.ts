@@ -13,8 +13,8 @@ function labels(text: string): readonly string[] {
 }
 
 test('below a source there are only its own nodes', () => {
-  expect(labels('stream|')).toEqual(['from', 'stats', 'deadman']);
-  expect(labels('batch|')).toEqual(['query', 'queryFlux', 'stats', 'deadman']);
+  expect(labels('stream|')).toEqual(['from', 'deadman', 'stats']);
+  expect(labels('batch|')).toEqual(['query', 'deadman', 'queryFlux', 'stats']);
 });
 
 test('behind a point there are the properties of the node, also through vars', () => {
@@ -51,7 +51,7 @@ test('inside a lambda there are functions, behind it not', () => {
 });
 
 test('at the start of a statement there are vars and sources', () => {
-  expect(labels('// the limit\nvar limit = 1\n')).toEqual(['limit', 'stream', 'batch']);
+  expect(labels('// the limit\nvar limit = 1\n')).toEqual(['limit', 'batch', 'stream']);
 });
 
 test('behind what is no node there is nothing', () => {

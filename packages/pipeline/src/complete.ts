@@ -4,12 +4,12 @@ import { LAMBDA_FUNCTIONS, parseScript, tokenize } from '@tidemark/tickscript';
 import type { ExpressionNode, Program, Token } from '@tidemark/tickscript';
 import { chainMethodsOf } from './evaluate/chain-methods.ts';
 import type { Parameter } from './evaluate/parameter.ts';
-import type { HandlerRow } from './handlers/handler-definition.ts';
+import type { HandlerRow } from './definition/handler-definition.ts';
 import { findHandler, HANDLERS } from './handlers/registry.ts';
-import { QUIET } from './node-definition.ts';
-import type { NodeRow } from './node-definition.ts';
-import { findNode } from './nodes/registry.ts';
-import { udfNode } from './nodes/udf.ts';
+import { QUIET } from './definition/node-definition.ts';
+import type { NodeRow } from './definition/node-definition.ts';
+import { findMacro, findNode, NODES } from './definition/registry.ts';
+import { udfRow } from './nodes/udf.ts';
 import type { UdfRegistry } from './udf.ts';
 
 export type Completion = {
@@ -81,11 +81,11 @@ function membersOf(
   }
 }
 
+const NOTHING = { summary: '', parameters: [] };
+
 function chainCompletion(name: string): Completion {
-  const row = findNode(name);
-  if (row !== undefined) return completion('node', { ...row, name });
-  const signature = '(threshold: float, interval: duration, condition: lambda…)';
-  return { label: name, kind: 'node', signature, summary: 'alerts when too few points come' };
+  const { summary, parameters } = findMacro(name) ?? findNode(name) ?? NOTHING;
+  return completion('node', { name, summary, parameters });
 }
 
 function completion(
@@ -154,17 +154,17 @@ function targetOf(
     (each) => each.kind === 'declaration' && each.name === name,
   );
   let target: Target | undefined;
-  if (name === 'stream' || name === 'batch') target = rowTarget(findNode(name));
+  const root = findNode(name);
+  if (root?.isRoot === true) target = { row: root };
   else if (declaration?.kind === 'declaration' && declaration.value !== expression) {
     target = targetOf(declaration.value, program, udfs, steps + 1);
   }
   for (const { operator, right } of links.toReversed()) {
     if (target === undefined) return undefined;
-    if (operator === '|')
-      target = rowTarget(findNode(right.name === 'deadman' ? 'alert' : right.name));
+    if (operator === '|') target = afterMethod(right.name);
     else if (operator === '@') {
       const info = udfs.get(right.name);
-      target = info === undefined ? undefined : { row: udfNode(right.name, info) };
+      target = info === undefined ? undefined : { row: udfRow(right.name, info) };
     } else {
       target = afterProperty(target, right.name);
     }
@@ -172,7 +172,9 @@ function targetOf(
   return target;
 }
 
-function rowTarget(row: NodeRow | undefined): Target | undefined {
+function afterMethod(name: string): Target | undefined {
+  const macro = findMacro(name);
+  const row = macro !== undefined && 'makes' in macro ? macro.makes : findNode(name);
   return row === undefined ? undefined : { row };
 }
 
@@ -213,11 +215,11 @@ function namesOf(program: Program): readonly Completion[] {
       signature: '',
       summary: each.comment?.blocks.flat().join(' ') ?? '',
     })),
-    ...['stream', 'batch'].map((label): Completion => ({
-      label,
+    ...NODES.filter((row) => row.isRoot === true).map(({ type, summary }): Completion => ({
+      label: type,
       kind: 'node',
       signature: '',
-      summary: findNode(label)?.summary ?? '',
+      summary,
     })),
   ];
 }

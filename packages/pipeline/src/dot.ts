@@ -1,6 +1,7 @@
 // A pipeline as a graph in the DOT language, with or without the counters of a running task.
 import { formatClockDuration } from '@tidemark/core';
 import { topologicalOrder } from './evaluate/graph.ts';
+import { findNode } from './definition/registry.ts';
 import type { NodeSpec, Pipeline } from './pipeline.ts';
 
 /** Counters of a running task. Names of nodes are those of the pipeline. */
@@ -84,7 +85,7 @@ function orderedNodes(pipeline: Pipeline): readonly NodeSpec[] {
   }
   return topologicalOrder(links)
     .map((link) => link.node)
-    .filter((node) => node.type !== 'batch');
+    .filter((node) => findNode(node.type)?.isRoot !== true || node.provides !== 'batch');
 }
 
 function childrenOf(node: NodeSpec, pipeline: Pipeline): readonly NodeSpec[] {

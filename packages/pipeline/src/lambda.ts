@@ -4,7 +4,7 @@ import type { ExpressionNode } from '@tidemark/tickscript';
 import { ArgumentFailure } from './evaluate/failure.ts';
 import { measureExpression } from './evaluate/measure.ts';
 import { MAX_EXPRESSION_DEPTH } from './limits.ts';
-import type { NodeProblem } from './node-problem.ts';
+import type { NodeProblem } from './definition/node-problem.ts';
 import type { LambdaSpec } from './pipeline.ts';
 
 /**

@@ -4,7 +4,8 @@ import { formatExpression, parseLambda } from '@tidemark/tickscript';
 import { unreachable } from '@tidemark/core';
 import { finishPipeline } from './evaluate/finish.ts';
 import { ArgumentFailure, EvaluationFailure } from './evaluate/failure.ts';
-import { DEFAULT_DEADMAN, Graph } from './evaluate/graph.ts';
+import { DEFAULT_DEADMAN } from './evaluate/deadman-config.ts';
+import { Graph } from './evaluate/graph.ts';
 import { Methods } from './evaluate/methods.ts';
 import { checkCall } from './evaluate/parameter.ts';
 import type { DraftNode } from './evaluate/draft.ts';
@@ -12,13 +13,9 @@ import type { Value } from './evaluate/value.ts';
 import { validateNodes } from './evaluate/validate.ts';
 import { valueOfVar } from './evaluate/var-values.ts';
 import { HANDLERS } from './handlers/registry.ts';
-import type { NodeRow } from './node-definition.ts';
-import type { AlertOptions } from './nodes/alert.ts';
-import { findNode } from './nodes/registry.ts';
-import type { StatsOptions } from './nodes/stats.ts';
-import { udfNode } from './nodes/udf.ts';
-import type { UdfOptions } from './nodes/udf.ts';
-import type { NodeSpec, Pipeline, PropertyCall, SpecValue } from './pipeline.ts';
+import type { NodeRow } from './definition/node-definition.ts';
+import { effectsOf, findNode } from './definition/registry.ts';
+import type { HandlerSpec, NodeSpec, Pipeline, PropertyCall, SpecValue } from './pipeline.ts';
 import type { UdfRegistry } from './udf.ts';
 import { integerOfJson, isRecord, nanosOfJson, printInteger } from './vars-json.ts';
 
@@ -81,22 +78,17 @@ function printNode(node: NodeSpec): JsonNode {
     arguments: (calls?.arguments ?? []).map(printValue),
     properties: (calls?.properties ?? []).map(printCall),
   };
-  if (isOf<UdfOptions>(node, 'udf')) return { ...printed, function: node.options.functionName };
-  if (isOf<StatsOptions>(node, 'stats')) return { ...printed, source: node.options.sourceNodeId };
-  if (isOf<AlertOptions>(node, 'alert')) {
-    const handlers = node.options.handlers.map((each) => ({
-      kind: each.kind,
-      arguments: each.arguments.map(printValue),
-      properties: each.properties.map(printCall),
-    }));
-    return { ...printed, handlers };
-  }
-  return printed;
+  const { callsFunction, counts, handlers } = effectsOf(node);
+  return {
+    ...printed,
+    ...(callsFunction === undefined ? {} : { function: callsFunction }),
+    ...(counts === undefined ? {} : { source: counts }),
+    ...(handlers === undefined ? {} : { handlers: handlers.map(printHandler) }),
+  };
 }
 
-/** The options of a node have the type which its row gives them. */
-function isOf<Options>(node: NodeSpec, type: string): node is NodeSpec<Options> {
-  return node.type === type;
+function printHandler({ kind, arguments: list, properties }: HandlerSpec): JsonHandler {
+  return { kind, arguments: list.map(printValue), properties: properties.map(printCall) };
 }
 
 function printCall({ name, values }: PropertyCall): JsonCall {
@@ -191,8 +183,8 @@ class PipelineReader {
     const row = this.#row(json);
     const parents = listOf(json['parents'], 'parents').map((id) => this.#nodeAt(id));
     const values = valuesOf(json['arguments']);
-    if (!row.parameters.some((each) => each.type === 'node')) checkCall(row.parameters, values);
-    if (row.type === 'stats') values.push({ kind: 'node', node: this.#nodeAt(json['source']) });
+    if (row.parents === undefined) checkCall(row.parameters, values);
+    if (row.isCounting === true) values.push({ kind: 'node', node: this.#nodeAt(json['source']) });
     const node = this.#graph.add(row, { parents, values, span: NOWHERE });
     for (const call of listOf(json['properties'] ?? [], 'properties')) this.#call({ node }, call);
     for (const handler of listOf(json['handlers'] ?? [], 'handlers')) {
@@ -202,15 +194,13 @@ class PipelineReader {
 
   #row(json: Readonly<Record<string, unknown>>): NodeRow {
     const type = textOf(json['type'], 'type');
-    if (type === 'udf') {
-      const name = textOf(json['function'], 'function');
-      const info = this.#udfs.get(name);
-      if (info === undefined) throw new JsonFailure(`no user-defined function ${name}`);
-      return udfNode(name, info);
-    }
     const row = findNode(type);
     if (row === undefined) throw new JsonFailure(`no node type ${type}`);
-    return row;
+    if (row.forFunction === undefined) return row;
+    const name = textOf(json['function'], 'function');
+    const info = this.#udfs.get(name);
+    if (info === undefined) throw new JsonFailure(`no user-defined function ${name}`);
+    return row.forFunction(name, info);
   }
 
   #nodeAt(id: unknown): DraftNode {

@@ -5,10 +5,7 @@ import { formatExpression, formatScript } from '@tidemark/tickscript';
 import type { ExpressionNode } from '@tidemark/tickscript';
 import { literalOf } from './evaluate/value.ts';
 import { HANDLERS } from './handlers/registry.ts';
-import type { AlertOptions } from './nodes/alert.ts';
-import { findNode } from './nodes/registry.ts';
-import type { StatsOptions } from './nodes/stats.ts';
-import type { UdfOptions } from './nodes/udf.ts';
+import { effectsOf, findNode } from './definition/registry.ts';
 import type { LambdaSpec, NodeSpec, Pipeline, PropertyCall, SpecValue } from './pipeline.ts';
 
 export type PipelineScriptResult =
@@ -96,9 +93,8 @@ class ScriptWriter {
    */
   #isImplied(node: NodeSpec): boolean {
     const before = this.#pipeline.nodes[node.id - 1];
-    if (node.type !== 'noOp' || before === undefined || !isOf<StatsOptions>(before, 'stats'))
-      return false;
-    const source = before.options.sourceNodeId;
+    const source = before === undefined ? undefined : effectsOf(before).counts;
+    if (findNode(node.type)?.isImplied !== true || source === undefined) return false;
     return node.parents[0] === source && this.#pipeline.nodes[source]?.children[0] === node.id;
   }
 
@@ -109,10 +105,8 @@ class ScriptWriter {
       ...given.map((each) => this.#value(each)),
       ...others.map((id) => this.#nameOf(id)),
     ];
-    const method = isOf<UdfOptions>(node, 'udf')
-      ? `@${node.options.functionName}`
-      : `|${node.type}`;
-    const handlers = isOf<AlertOptions>(node, 'alert') ? node.options.handlers : [];
+    const { callsFunction, handlers = [] } = effectsOf(node);
+    const method = callsFunction === undefined ? `|${node.type}` : `@${callsFunction}`;
     return [
       `${method}(${list.join(', ')})`,
       ...properties.map((call) => this.#call(call)),
@@ -168,9 +162,9 @@ class ScriptWriter {
 
 /** The node behind which a node is written, and those that it is given. */
 function inputsOf(node: NodeSpec): readonly number[] {
-  if (isOf<StatsOptions>(node, 'stats')) return [node.options.sourceNodeId];
-  const takesNodes = findNode(node.type)?.parameters.some((each) => each.type === 'node') === true;
-  if (node.parents.length > 1 && !takesNodes)
+  const { counts } = effectsOf(node);
+  if (counts !== undefined) return [counts];
+  if (node.parents.length > 1 && findNode(node.type)?.parents === undefined)
     throw new NoScript(`${node.name} has more than one parent`);
   return node.parents;
 }
@@ -198,9 +192,4 @@ function stringLiteral(value: string): ExpressionNode {
 
 function quoted(name: string): string {
   return formatExpression({ kind: 'reference', name, span: { start: 0, end: 0 } });
-}
-
-/** The options of a node have the type which its row gives them. */
-function isOf<Options>(node: NodeSpec, type: string): node is NodeSpec<Options> {
-  return node.type === type;
 }

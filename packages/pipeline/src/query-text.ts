@@ -3,7 +3,7 @@
 import { parseQuery } from '@tidemark/influxql';
 import type { SelectStatement, Source } from '@tidemark/influxql';
 import { didYouMean } from './evaluate/hints.ts';
-import type { NodeProblem } from './node-problem.ts';
+import type { NodeProblem } from './definition/node-problem.ts';
 
 const code = 'TICK_QUERY_TEXT';
 

@@ -3,10 +3,10 @@ import { formatDuration } from '@tidemark/core';
 import { formatFloat } from '@tidemark/tickscript';
 import { formatParameters } from './complete.ts';
 import { HANDLERS } from './handlers/registry.ts';
-import type { HandlerRow } from './handlers/handler-definition.ts';
-import { QUIET } from './node-definition.ts';
-import type { NodeCategory, NodeRow } from './node-definition.ts';
-import { NODES } from './nodes/registry.ts';
+import type { HandlerRow } from './definition/handler-definition.ts';
+import { QUIET } from './definition/node-definition.ts';
+import type { NodeCategory, NodeRow } from './definition/node-definition.ts';
+import { NODES } from './definition/registry.ts';
 import type { SpecValue } from './pipeline.ts';
 
 const CATEGORIES: readonly (readonly [NodeCategory, string])[] = [
@@ -28,8 +28,7 @@ export function formatNodeReference(): string {
 }
 
 function formatNode(row: NodeRow): readonly string[] {
-  const isSource = row.type === 'stream' || row.type === 'batch';
-  const call = isSource ? row.type : `|${row.type}${formatParameters(row.parameters)}`;
+  const call = row.isRoot === true ? row.type : `|${row.type}${formatParameters(row.parameters)}`;
   const lines = [`### ${row.type}`, '', `\`${call}\` – ${row.summary}. ${edgesOf(row)}`, ''];
   if (row.properties.length > 0) {
     lines.push('| Property | Default | Meaning |', '|---|---|---|');

@@ -1,7 +1,7 @@
 // What running nodes need from the world outside their task. The engine implements these; tests use
 // recorders.
 import type { FieldValue, TagSet, Timestamp } from '@tidemark/core';
-import type { HandlerSpec } from '@tidemark/pipeline';
+import type { HandlerSpec, ScalerProvider } from '@tidemark/pipeline';
 import type { PointBatch } from './point-batch.ts';
 
 /**
@@ -243,7 +243,7 @@ export type TaskServices = {
   readonly udf?: UdfConnector | undefined;
   /** A configured cluster of `k8s`, `swarm` or `ec2`; '' is the default. */
   readonly scalerCluster?:
-    | ((kind: 'k8s' | 'swarm' | 'ec2', name: string) => ScalerCluster | undefined)
+    | ((kind: ScalerProvider, name: string) => ScalerCluster | undefined)
     | undefined;
   readonly alerts: AlertSink;
   readonly database: DatabaseClient;

@@ -14,7 +14,7 @@ import { DEFAULT_TASK_LIMITS, SAMPLE_EVERY_ROWS, SAMPLE_ROWS } from './limits.ts
 import type { Receiver, TaskContext } from './node.ts';
 import { NodeFailed, StartError, startErrorOf } from './node.ts';
 import { NodeHandle } from './node-handle.ts';
-import { createNode } from './nodes/create.ts';
+import { createNode } from './implementations.ts';
 import { FromNode, rowPoint } from './nodes/from.ts';
 import { QueryNode } from './nodes/query.ts';
 import type { PointBatch } from './point-batch.ts';

@@ -1,5 +1,6 @@
 // The query nodes of a pipeline with what is needed to ask: their text and their schedule.
-import type { Pipeline, QueryOptions } from '@tidemark/pipeline';
+import { effectsOf } from '@tidemark/pipeline';
+import type { AskedQuery, Pipeline } from '@tidemark/pipeline';
 import { QueryText } from '../database/query-text.ts';
 import { scheduleOf } from '../database/schedule.ts';
 import type { Schedule } from '../database/schedule.ts';
@@ -7,7 +8,7 @@ import type { Schedule } from '../database/schedule.ts';
 /** A query node of a pipeline, ready to ask. */
 export type QueryNode = {
   readonly name: string;
-  readonly options: QueryOptions;
+  readonly options: AskedQuery;
   readonly text: QueryText;
   readonly schedule: Schedule;
 };
@@ -17,15 +18,10 @@ export type QueryNode = {
  * can not do.
  */
 export function queryNodesOf(pipeline: Pipeline): readonly QueryNode[] {
-  return pipeline.nodes
-    .filter((node) => node.type === 'query')
-    .map((node) => {
-      const options = node.options as QueryOptions;
-      return {
-        name: node.name,
-        options,
-        text: new QueryText(options),
-        schedule: scheduleOf(options),
-      };
-    });
+  return pipeline.nodes.flatMap((node) => {
+    const options = effectsOf(node).asks;
+    return options === undefined
+      ? []
+      : [{ name: node.name, options, text: new QueryText(options), schedule: scheduleOf(options) }];
+  });
 }

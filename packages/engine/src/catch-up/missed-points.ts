@@ -3,7 +3,8 @@
 import { InvalidRequest } from '@tidemark/core';
 import type { FieldValue, Timestamp } from '@tidemark/core';
 import { quoteIdentifier } from '@tidemark/influxql';
-import type { FromOptions, Pipeline } from '@tidemark/pipeline';
+import { effectsOf } from '@tidemark/pipeline';
+import type { Pipeline } from '@tidemark/pipeline';
 import { PointBatchBuilder, seriesText } from '@tidemark/runtime';
 import type { PointBatch } from '@tidemark/runtime';
 import { AnswerTooLarge } from '../database/clusters.ts';
@@ -27,13 +28,13 @@ export type Wanted = { readonly place: Dbrp; readonly measurements: readonly str
 /** Range of times; without `stop` it has no end. */
 export type Range = { readonly start: Timestamp; readonly stop: Timestamp | undefined };
 
-/** What the `from` nodes of a pipeline take of the pairs that its task gets. */
+/** What the nodes of a pipeline take of the pairs that its task gets. */
 export function wantedOf(pipeline: Pipeline, dbrps: readonly Dbrp[]): readonly Wanted[] {
-  const froms = pipeline.nodes
-    .filter((node) => node.type === 'from')
-    .map((node) => node.options as FromOptions);
+  const reading = pipeline.nodes
+    .map((node) => effectsOf(node).readsPoints)
+    .filter((each) => each !== undefined);
   return dbrps.flatMap((place) => {
-    const taking = froms.filter(
+    const taking = reading.filter(
       ({ database, retentionPolicy }) =>
         (database === '' || database === place.db) &&
         (retentionPolicy === '' || retentionPolicy === place.rp),

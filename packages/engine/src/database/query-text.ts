@@ -3,16 +3,16 @@ import { floorMod, formatRfc3339, InvalidRequest } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
 import { parseQuery, printStatement } from '@tidemark/influxql';
 import type { Expression, Fill, SelectStatement } from '@tidemark/influxql';
-import type { QueryDimension, QueryOptions } from '@tidemark/pipeline';
+import type { AskedQuery, QueryDimension } from '@tidemark/pipeline';
 
 const NOWHERE = { start: 0, end: 0 };
 
 /** Makes the texts of one query node. The node's options were checked when the task was defined. */
 export class QueryText {
   readonly #select: SelectStatement;
-  readonly #options: QueryOptions;
+  readonly #options: AskedQuery;
 
-  constructor(options: QueryOptions) {
+  constructor(options: AskedQuery) {
     this.#select = parseSelect(options.text);
     this.#options = options;
   }

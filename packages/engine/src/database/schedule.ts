@@ -1,7 +1,7 @@
 // When a query node asks: `every`, optionally aligned, or a cron expression.
 import { assert, InvalidRequest } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
-import type { QueryOptions } from '@tidemark/pipeline';
+import type { AskedQuery } from '@tidemark/pipeline';
 import { roundTime, truncateTime } from '@tidemark/runtime';
 import { parseCron } from './cron.ts';
 import type { CronCalendar } from './cron.ts';
@@ -12,7 +12,7 @@ const NANOS_PER_MS = 1_000_000n;
 export type Schedule = (time: Timestamp) => Timestamp | undefined;
 
 /** The schedule of a query node. Throws `InvalidRequest` for a cron expression that is none. */
-export function scheduleOf(options: QueryOptions): Schedule {
+export function scheduleOf(options: AskedQuery): Schedule {
   if (options.cron !== '') return cronSchedule(options.cron);
   const { everyNanos, isAligned } = options;
   if (everyNanos <= 0n) throw new InvalidRequest('must define one of every or cron');
@@ -27,7 +27,7 @@ export function scheduleOf(options: QueryOptions): Schedule {
  * multiple; a range begins at the multiple nearest to its first unaligned tick, as recorded.
  */
 export function firstTickOf(
-  { cron, everyNanos, isAligned }: QueryOptions,
+  { cron, everyNanos, isAligned }: AskedQuery,
   schedule: Schedule,
   start: Timestamp,
 ): Timestamp | undefined {
@@ -104,7 +104,7 @@ function offsetAt(timeMs: number): number {
 
 /** Range of time that the tick at `tick` asks for. */
 export function rangeOf(
-  options: QueryOptions,
+  options: AskedQuery,
   tick: Timestamp,
 ): { readonly start: Timestamp; readonly stop: Timestamp } {
   const stop = tick - options.offsetNanos;

@@ -1,6 +1,7 @@
 // The queries that a batch task would have made between two times, and what a stream task listens
 // to.
 import type { Timestamp } from '@tidemark/core';
+import { effectsOf } from '@tidemark/pipeline';
 import type { Pipeline } from '@tidemark/pipeline';
 import type { QueryNode } from '../batch/query-nodes.ts';
 import { firstTickOf, rangeOf, ticksBetween } from '../database/schedule.ts';
@@ -40,11 +41,11 @@ export function* mergedTicks(
 /** Measurements that the sources of a stream task name; empty when one of them takes any. */
 export function measurementsOf(pipeline: Pipeline): ReadonlySet<string> {
   const names = new Set<string>();
-  for (const { type, options } of pipeline.nodes) {
-    if (type !== 'from' || options === null || typeof options !== 'object') continue;
-    const measurement = 'measurement' in options ? options.measurement : '';
-    if (typeof measurement !== 'string' || measurement === '') return new Set();
-    names.add(measurement);
+  for (const node of pipeline.nodes) {
+    const reading = effectsOf(node).readsPoints;
+    if (reading === undefined) continue;
+    if (reading.measurement === '') return new Set();
+    names.add(reading.measurement);
   }
   return names;
 }

@@ -2,7 +2,8 @@
 import { fileURLToPath } from 'node:url';
 import { InvalidRequest } from '@tidemark/core';
 import { findHandlerKind } from '@tidemark/alerting';
-import type { HandlerSpec, HttpPostOptions, Pipeline, SideloadOptions } from '@tidemark/pipeline';
+import { effectsOf } from '@tidemark/pipeline';
+import type { HandlerSpec, Pipeline } from '@tidemark/pipeline';
 import { isReference, isSecretHeader, resolveSecrets } from '@tidemark/settings';
 import type { AccessPolicy, Options } from '@tidemark/settings';
 import { scriptHandlersOf } from '../tasks/task-service.ts';
@@ -12,13 +13,13 @@ import { scriptHandlersOf } from '../tasks/task-service.ts';
  * `InvalidRequest`.
  */
 export function checkAccess(pipeline: Pipeline, access: AccessPolicy): void {
-  const reasons = pipeline.nodes.flatMap(({ type, options }) => {
-    if (type === 'httpPost') return refusedHeaders(options as HttpPostOptions, access);
-    if (type !== 'sideload') return [];
-    const { source } = options as SideloadOptions;
-    return source.startsWith('file://') && URL.canParse(source)
-      ? access.refuseFile(fileURLToPath(source))
-      : undefined;
+  const reasons = pipeline.nodes.flatMap((node) => {
+    const { sendsHeaders, readsFolder } = effectsOf(node);
+    const isFolder = readsFolder !== undefined && URL.canParse(readsFolder);
+    return [
+      ...refusedHeaders(sendsHeaders ?? new Map(), access),
+      isFolder ? access.refuseFile(fileURLToPath(readsFolder)) : undefined,
+    ];
   });
   for (const handler of scriptHandlersOf(pipeline)) {
     const { kind, options } = handler;
@@ -31,7 +32,7 @@ export function checkAccess(pipeline: Pipeline, access: AccessPolicy): void {
 }
 
 function refusedHeaders(
-  { headers }: HttpPostOptions,
+  headers: ReadonlyMap<string, string>,
   access: AccessPolicy,
 ): readonly (string | undefined)[] {
   return [...headers]

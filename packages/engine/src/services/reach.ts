@@ -5,7 +5,8 @@ import { InvalidRequest, messageOf } from '@tidemark/core';
 import type { Clock, Diagnostic } from '@tidemark/core';
 import type { AlertService } from '@tidemark/alerting';
 import { quoteIdentifier } from '@tidemark/influxql';
-import type { InfluxdbOutOptions, NodeSpec, QueryOptions } from '@tidemark/pipeline';
+import { effectsOf } from '@tidemark/pipeline';
+import type { ClusterNeed, NodeSpec } from '@tidemark/pipeline';
 import type { Clusters } from '../database/clusters.ts';
 import type { Definition } from '../tasks/definition.ts';
 import { findingAt, spanOf } from '../tasks/start-findings.ts';
@@ -34,13 +35,7 @@ const REMEMBERED_MS = 5000;
 type Databases = { readonly names: ReadonlySet<string> } | { readonly problem: string };
 
 /** What a node needs of a cluster. */
-type Need = {
-  readonly node: NodeSpec;
-  /** The property that names it. */
-  readonly property: string;
-  readonly cluster: string;
-  readonly databases: readonly string[];
-};
+type Need = ClusterNeed & { readonly node: NodeSpec; readonly databases: readonly string[] };
 
 export class Reach {
   readonly #options: ReachOptions;
@@ -55,9 +50,7 @@ export class Reach {
 
   /** Findings about a definition that starts, in the order of its nodes, handlers first. */
   async unreached(script: string, definition: Definition): Promise<readonly Diagnostic[]> {
-    const found = await Promise.all(
-      needsOf(definition).map((need) => this.#unmet(script, need, definition)),
-    );
+    const found = await Promise.all(needsOf(definition).map((need) => this.#unmet(script, need)));
     return [...this.#undeliverable(script, definition), ...found.flat()];
   }
 
@@ -76,23 +69,23 @@ export class Reach {
     });
   }
 
-  async #unmet(script: string, need: Need, { type }: Definition): Promise<readonly Diagnostic[]> {
-    const { node, property, cluster, databases } = need;
+  async #unmet(script: string, need: Need): Promise<readonly Diagnostic[]> {
+    const { node, property, cluster, databases, urgency } = need;
     const finding = (message: string, hint?: string): Diagnostic =>
       findingAt(script, spanOf(node, [property]), {
         message: `${node.name}: ${message}`,
         hint,
         code: CODE,
       });
-    const isSource = node.type === 'stream';
+    const isOptional = urgency === 'optional';
     // What is written to the engine itself needs no cluster.
-    if (isSource && this.#options.clusters.elements.length === 0) return [];
+    if (isOptional && this.#options.clusters.elements.length === 0) return [];
     const known = await this.#databases(cluster);
-    if ('problem' in known) return isSource ? [] : [finding(known.problem)];
+    if ('problem' in known) return isOptional ? [] : [finding(known.problem)];
     return databases
       .filter((name) => !known.names.has(name))
       .map((name) =>
-        isSource && type === 'stream'
+        isOptional
           ? finding(
               `database ${JSON.stringify(name)} does not exist`,
               'only what is written to the engine itself comes to this task',
@@ -143,20 +136,7 @@ export class Reach {
 function needsOf({ pipeline, dbrps }: Definition): readonly Need[] {
   const own = [...new Set(dbrps.map(({ db }) => db))];
   return pipeline.nodes.flatMap((node): readonly Need[] => {
-    switch (node.type) {
-      case 'stream':
-        return [{ node, property: 'stream', cluster: '', databases: own }];
-      case 'query': {
-        const { cluster } = node.options as QueryOptions;
-        return [{ node, property: 'cluster', cluster, databases: own }];
-      }
-      case 'influxDBOut': {
-        const { cluster, database, isCreatingDatabase } = node.options as InfluxdbOutOptions;
-        const databases = isCreatingDatabase ? [] : database === '' ? own : [database];
-        return [{ node, property: 'database', cluster, databases }];
-      }
-      default:
-        return [];
-    }
+    const need = effectsOf(node).needsCluster;
+    return need === undefined ? [] : [{ ...need, node, databases: need.databases ?? own }];
   });
 }

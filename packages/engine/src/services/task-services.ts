@@ -4,6 +4,7 @@ import { InvalidRequest, messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { bodyTemplate } from '@tidemark/alerting';
 import type { AlertService } from '@tidemark/alerting';
+import { effectsOf } from '@tidemark/pipeline';
 import type { NodeSpec } from '@tidemark/pipeline';
 import { PointBatchBuilder } from '@tidemark/runtime';
 import type {
@@ -126,13 +127,11 @@ export function httpClient({
 }
 
 /** Refuses a node that names a cluster which is not configured. */
-export function checkCluster({ type, options }: NodeSpec, clusters: Clusters): void {
-  // Queries wait for their cluster to be configured; clusters of autoscale nodes are no databases.
-  if (type === 'query' || type.endsWith('Autoscale')) return;
-  if (options === null || typeof options !== 'object' || !('cluster' in options)) return;
-  if (typeof options.cluster !== 'string' || options.cluster === '') return;
+export function checkCluster(node: NodeSpec, clusters: Clusters): void {
+  const need = effectsOf(node).needsCluster;
+  if (need?.urgency !== 'start' || need.cluster === '') return;
   try {
-    clusters.cluster(options.cluster);
+    clusters.cluster(need.cluster);
   } catch (cause) {
     throw new InvalidRequest(messageOf(cause), { cause });
   }

@@ -2,7 +2,8 @@
 import { AppError, InvalidRequest, messageOf, parseRfc3339 } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { readHandlerSpec } from '@tidemark/alerting';
-import type { HttpOutOptions, Pipeline, Var } from '@tidemark/pipeline';
+import { effectsOf } from '@tidemark/pipeline';
+import type { Pipeline, Var } from '@tidemark/pipeline';
 import { lineErrorMessage, parsePrecision, unknownPrecision } from '@tidemark/line-protocol';
 import type { Precision } from '@tidemark/line-protocol';
 import { createTask, rowsJson, StartError, VirtualTimers, WriteParser } from '@tidemark/runtime';
@@ -272,10 +273,10 @@ class CaseRun {
         { taskId: this.#id, timers: this.#timers },
       );
       const task = createTask(pipeline, this.#outbox.services(this.#alerts), options);
-      for (const { name, type, options } of pipeline.nodes) {
-        // An httpOut is also known by its endpoint.
-        const label = type === 'httpOut' ? (options as HttpOutOptions).endpoint : name;
-        this.#labels.set(label, name);
+      for (const node of pipeline.nodes) {
+        const { name } = node;
+        // What serves its rows is known by the name under which it does.
+        this.#labels.set(effectsOf(node).serves ?? name, name);
         this.#rows.set(name, []);
         task.tap(name, (message) => this.#seen(name, message));
       }

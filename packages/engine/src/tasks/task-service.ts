@@ -12,7 +12,7 @@ import {
 } from '@tidemark/core';
 import type { Clock, Diagnostic } from '@tidemark/core';
 import type { AlertService } from '@tidemark/alerting';
-import { printVars } from '@tidemark/pipeline';
+import { effectsOf, printVars } from '@tidemark/pipeline';
 import type { EdgeType, HandlerSpec, NodeSpec, Pipeline, Vars } from '@tidemark/pipeline';
 import { checkTexts, StartError } from '@tidemark/runtime';
 import type { TaskState } from '@tidemark/runtime';
@@ -478,10 +478,7 @@ export function varsOf(record: TaskRecord): Vars {
 
 /** Handlers that the script of a pipeline attaches to its alert nodes. */
 export function scriptHandlersOf(pipeline: Pipeline): readonly HandlerSpec[] {
-  return pipeline.nodes.flatMap(({ options }) => {
-    if (options === null || typeof options !== 'object' || !('handlers' in options)) return [];
-    return Array.isArray(options.handlers) ? (options.handlers as HandlerSpec[]) : [];
-  });
+  return pipeline.nodes.flatMap((node) => effectsOf(node).handlers ?? []);
 }
 
 // What a script has wrong stays so when the request is repeated. Starting forgets an earlier state,

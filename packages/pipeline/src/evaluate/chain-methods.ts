@@ -1,32 +1,28 @@
 // Which nodes can be made below which.
-import type { NodeRow } from '../node-definition.ts';
-import { NODES } from '../nodes/registry.ts';
-
-const STATS_METHODS = ['stats', 'deadman'];
-const SOURCE_TYPES = ['stream', 'batch', 'from', 'query', 'noOp', 'stats'];
-const CHAIN_METHODS = [
-  ...NODES.map((row) => row.type).filter((type) => !SOURCE_TYPES.includes(type)),
-  ...STATS_METHODS,
-];
+import { MACROS } from '../nodes/registry.gen.ts';
+import { NODES } from '../definition/registry.ts';
+import type { ChainPlace, NodeRow } from '../definition/node-definition.ts';
 
 /** Names of the methods that make new nodes below a node of this row. */
 export function chainMethodsOf(row: NodeRow): readonly string[] {
-  if (row.provides === 'none') return STATS_METHODS;
-  switch (row.type) {
-    case 'stream':
-      return ['from', ...STATS_METHODS];
-    case 'batch':
-      return ['query', 'queryFlux', ...STATS_METHODS];
-    case 'from':
-      return ['from', ...CHAIN_METHODS];
-    default:
-      return CHAIN_METHODS;
-  }
+  const hasOutput = row.provides !== 'none';
+  return [
+    ...NODES.filter((each) => hasOutput && each.isRoot !== true && mayFollow(each, row)).map(
+      ({ type }) => type,
+    ),
+    ...MACROS.filter((each) => 'isEverywhere' in each || (hasOutput && mayFollow(each, row))).map(
+      ({ name }) => name,
+    ),
+  ];
+}
+
+function mayFollow({ follows }: ChainPlace, { type, isRoot }: NodeRow): boolean {
+  return follows === undefined ? isRoot !== true : follows.includes(type);
 }
 
 /** Whether some node is made or configured by a method of this name. */
 export function isMethodName(name: string): boolean {
-  if (STATS_METHODS.includes(name)) return true;
+  if (MACROS.some((each) => each.name === name)) return true;
   return NODES.some(
     ({ type, properties }) => type === name || properties.some((each) => each.name === name),
   );

@@ -1,9 +1,9 @@
 // Nodes and handlers under construction. The evaluation of a script makes and changes them;
 // `finish.ts` turns them into a pipeline.
 import type { Span } from '@tidemark/core';
-import type { HandlerRow } from '../handlers/handler-definition.ts';
-import type { NodeRow, OptionsDraft } from '../node-definition.ts';
-import type { NodeProblem } from '../node-problem.ts';
+import type { HandlerRow } from '../definition/handler-definition.ts';
+import type { NodeRow, OptionsDraft } from '../definition/node-definition.ts';
+import type { NodeProblem } from '../definition/node-problem.ts';
 import type { TextSource } from './text-source.ts';
 import type { EdgeType, HandlerOption, PropertyCall, SpecValue } from '../pipeline.ts';
 

@@ -12,8 +12,8 @@ import type {
   TypeDeclarationStatement,
   VarType,
 } from '@tidemark/tickscript';
-import { batchNode } from '../nodes/batch.ts';
-import { streamNode } from '../nodes/stream.ts';
+import { rootOf } from '../definition/registry.ts';
+import { addGlobalDeadman } from '../nodes/deadman.ts';
 import { MAX_EXPRESSION_DEPTH, MAX_EXPRESSION_SIZE } from '../limits.ts';
 import type { EdgeType } from '../pipeline.ts';
 import type { UdfRegistry } from '../udf.ts';
@@ -24,7 +24,7 @@ import type { Constant } from './constant.ts';
 import type { DraftNode } from './draft.ts';
 import { ArgumentFailure, EvaluationFailure, SkippedStatement } from './failure.ts';
 import { Graph } from './graph.ts';
-import type { DeadmanConfig } from './graph.ts';
+import type { DeadmanConfig } from './deadman-config.ts';
 import { placedAt, substitute } from './lambda.ts';
 import type { Substitution } from './lambda.ts';
 import { measureExpression } from './measure.ts';
@@ -63,8 +63,11 @@ export class Evaluator {
       spend: (nodes, span) => this.#spend(nodes, span),
     };
     this.#methods = new Methods(this.graph, input.udfs, input.deadman);
-    const row = input.taskType === 'stream' ? streamNode : batchNode;
-    this.source = this.graph.add(row, { parents: [], values: [], span: { start: 0, end: 0 } });
+    this.source = this.graph.add(rootOf(input.taskType), {
+      parents: [],
+      values: [],
+      span: { start: 0, end: 0 },
+    });
     this.#scope.set(input.taskType, { kind: 'node', node: this.source });
   }
 
@@ -116,14 +119,8 @@ export class Evaluator {
   #addGlobalDeadman(): void {
     const { deadman } = this.#input;
     if (!deadman.isGlobal) return;
-    const { threshold, intervalNanos } = deadman;
-    this.graph.addDeadman(this.source, {
-      threshold,
-      intervalNanos,
-      conditions: [],
-      config: deadman,
-      span: this.source.span,
-    });
+    const { graph, source } = this;
+    addGlobalDeadman({ graph, source, deadman, span: source.span });
   }
 
   #declare(statement: DeclarationStatement): void {

@@ -1,37 +1,12 @@
-// The graph of nodes under construction: ids, names, edges, and the macros that make several nodes
-// at once.
-import { formatClockDuration } from '@tidemark/core';
+// The graph of nodes under construction: ids, names and edges.
 import type { Span } from '@tidemark/core';
-import type { ExpressionNode } from '@tidemark/tickscript';
+import type { NodeRow } from '../definition/node-definition.ts';
 import { MAX_NODES } from '../limits.ts';
-import type { NodeRow } from '../node-definition.ts';
-import { noOpNode } from '../nodes/no-op.ts';
-import { alertNode } from '../nodes/alert.ts';
-import { derivativeNode } from '../nodes/derivative.ts';
-import { statsNode } from '../nodes/stats.ts';
-import type { LambdaSpec, SpecValue } from '../pipeline.ts';
+import type { SpecValue } from '../pipeline.ts';
 import type { DraftNode } from './draft.ts';
 import { ArgumentFailure } from './failure.ts';
-import { floatLiteral, specValueOf } from './value.ts';
+import { specValueOf } from './value.ts';
 import type { Value } from './value.ts';
-
-/** `[deadman]` of the configuration. With `isGlobal` every task's source gets a deadman. */
-export type DeadmanConfig = {
-  readonly id: string;
-  readonly message: string;
-  readonly intervalNanos: bigint;
-  readonly threshold: number;
-  readonly isGlobal: boolean;
-};
-
-export const DEFAULT_DEADMAN: DeadmanConfig = {
-  id: "{{ .Group }}:NODE_NAME for task '{{ .TaskName }}'",
-  message:
-    '{{ .ID }} is {{ if eq .Level "OK" }}alive{{ else }}dead{{ end }}: {{ index .Fields "emitted" | printf "%0.3f" }} points/INTERVAL.',
-  intervalNanos: 10_000_000_000n,
-  threshold: 0,
-  isGlobal: false,
-};
 
 type Connection = {
   readonly parents: readonly DraftNode[];
@@ -82,74 +57,12 @@ export class Graph {
     return node;
   }
 
-  /**
-   * `node|stats(interval)`: a source of its own. A node without children gets one, so that its
-   * output is counted.
-   */
-  addStats(source: DraftNode, interval: Value, span: Span): DraftNode {
-    const values: Value[] = [interval, { kind: 'node', node: source }];
-    const stats = this.add(statsNode, { parents: [], values, span });
-    if (source.children.length === 0) {
-      this.add(noOpNode, { parents: [source], values: [], span });
-    }
-    return stats;
-  }
-
-  /** `node|deadman(threshold, interval, conditions…)`; answers the alert node. */
-  addDeadman(
-    source: DraftNode,
-    deadman: {
-      readonly threshold: number;
-      readonly intervalNanos: bigint;
-      readonly conditions: readonly LambdaSpec[];
-      readonly config: DeadmanConfig;
-      readonly span: Span;
-    },
-  ): DraftNode {
-    const { intervalNanos, config, span } = deadman;
-    const interval: Value = { kind: 'duration', nanos: intervalNanos };
-    const stats = this.addStats(source, interval, span);
-    this.call(stats, 'align', [], span);
-    const derivative = this.add(derivativeNode, {
-      parents: [stats],
-      values: [{ kind: 'string', value: 'emitted' }],
-      span,
-    });
-    this.call(derivative, 'unit', [interval], span);
-    this.call(derivative, 'nonNegative', [], span);
-    const alert = this.add(alertNode, { parents: [derivative], values: [], span });
-    const id = config.id.replaceAll('NODE_NAME', source.name);
-    const message = config.message.replaceAll('INTERVAL', formatClockDuration(intervalNanos));
-    this.call(alert, 'id', [{ kind: 'string', value: id }], span);
-    this.call(alert, 'message', [{ kind: 'string', value: message }], span);
-    this.call(alert, 'crit', [deadmanCondition(deadman.threshold, deadman.conditions)], span);
-    return alert;
-  }
-
   /** Sets a property whose values are known to fit. */
   call(node: DraftNode, name: string, values: readonly Value[], span: Span): void {
     node.options.apply(name, values);
     const specs: SpecValue[] = values.map(specValueOf).filter((each) => each !== undefined);
     node.properties.push({ name, values: specs, span });
   }
-}
-
-/** `"emitted" <= threshold AND …`. */
-function deadmanCondition(threshold: number, conditions: readonly LambdaSpec[]): LambdaSpec {
-  const span = { start: 0, end: 0 };
-  const operation = { kind: 'binary', isParenthesized: false, isMultiLine: false, span } as const;
-  let expression: ExpressionNode = {
-    ...operation,
-    operator: '<=',
-    left: { kind: 'reference', name: 'emitted', span },
-    right: floatLiteral(threshold),
-  };
-  for (const { expression: condition } of conditions) {
-    const right: ExpressionNode =
-      condition.kind === 'binary' ? { ...condition, isParenthesized: true } : condition;
-    expression = { ...operation, operator: 'AND', left: expression, right };
-  }
-  return { kind: 'lambda', expression };
 }
 
 /**

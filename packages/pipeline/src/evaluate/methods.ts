@@ -3,25 +3,19 @@
 import type { Span } from '@tidemark/core';
 import { findHandler, HANDLERS } from '../handlers/registry.ts';
 import { MAX_CALLS_PER_NODE } from '../limits.ts';
-import { QUIET } from '../node-definition.ts';
-import type { PropertyRow } from '../node-definition.ts';
-import { findNode } from '../nodes/registry.ts';
-import { udfNode } from '../nodes/udf.ts';
+import { QUIET } from '../definition/node-definition.ts';
+import type { PropertyRow } from '../definition/node-definition.ts';
+import { findMacro, findNode } from '../definition/registry.ts';
+import { udfRow } from '../nodes/udf.ts';
 import type { UdfRegistry } from '../udf.ts';
 import { chainMethodsOf } from './chain-methods.ts';
 import type { DraftHandler, DraftNode } from './draft.ts';
 import { ArgumentFailure, EvaluationFailure } from './failure.ts';
 import type { FailureDetails } from './failure.ts';
-import type { DeadmanConfig, Graph } from './graph.ts';
+import type { DeadmanConfig } from './deadman-config.ts';
+import type { Graph } from './graph.ts';
 import { didYouMean, typePhrase, usage } from './hints.ts';
-import {
-  Arguments,
-  checkAssignment,
-  checkCall,
-  parameter,
-  quoteMistake,
-  variadic,
-} from './parameter.ts';
+import { Arguments, checkAssignment, checkCall, quoteMistake } from './parameter.ts';
 import type { Parameter } from './parameter.ts';
 import { specValueOf } from './value.ts';
 import type { Value } from './value.ts';
@@ -37,18 +31,6 @@ export type MethodCall = {
 };
 
 type Target = { readonly node: DraftNode; readonly handler?: DraftHandler | undefined };
-
-const PARAMETERS_OF_MACROS: ReadonlyMap<string, readonly Parameter[]> = new Map([
-  ['stats', [parameter('interval', 'duration')]],
-  [
-    'deadman',
-    [
-      parameter('threshold', 'float'),
-      parameter('interval', 'duration'),
-      variadic('condition', 'lambda'),
-    ],
-  ],
-]);
 
 /** Calls methods on the nodes of one graph. */
 export class Methods {
@@ -171,36 +153,28 @@ export class Methods {
 
   #chain(node: DraftNode, method: string, call: MethodCall): Value {
     const { values, span } = call;
-    const row = findNode(method);
-    if (method === 'queryFlux') {
-      const text = 'Flux queries are not supported; write the query in InfluxQL and use |query()';
-      const hint = 'write |query() with a statement of InfluxQL';
+    const macro = findMacro(method);
+    if (macro !== undefined && 'refusal' in macro) {
+      const { text, hint } = macro.refusal;
       throw refused('TICK_UNSUPPORTED', text, call, { found: call.name, hint });
     }
-    checkParameters(PARAMETERS_OF_MACROS.get(method) ?? row?.parameters ?? [], call);
+    const row = findNode(method);
+    checkParameters((macro ?? row)?.parameters ?? [], call);
     const given = new Arguments(values, () => undefined);
-    if (method === 'stats') {
-      const interval: Value = { kind: 'duration', nanos: given.nanos(0) };
-      return { kind: 'node', node: this.#graph.addStats(node, interval, span) };
-    }
-    if (method === 'deadman') {
-      const alert = this.#graph.addDeadman(node, {
-        threshold: given.float(0),
-        intervalNanos: given.nanos(1),
-        conditions: given.lambdas(2),
-        config: this.#deadman,
-        span,
-      });
-      return { kind: 'node', node: alert };
+    if (macro !== undefined) {
+      const [graph, deadman] = [this.#graph, this.#deadman];
+      return {
+        kind: 'node',
+        node: macro.apply({ graph, source: node, values: given, deadman, span }),
+      };
     }
     if (row === undefined) throw new TypeError(`chain method without a row: ${method}`);
-    const takesNodes = row.parameters.some((each) => each.type === 'node');
-    const others = takesNodes ? given.nodes(0) : [];
+    const others = row.parents === undefined ? [] : given.nodes(0);
     return {
       kind: 'node',
       node: this.#graph.add(row, {
         parents: [node, ...others],
-        values: takesNodes ? [] : values,
+        values: row.parents === undefined ? values : [],
         span,
       }),
     };
@@ -210,7 +184,7 @@ export class Methods {
     const info = this.#udfs.get(call.name);
     if (info === undefined) throw new TypeError(`no user-defined function ${call.name}`);
     checkParameters([], call);
-    const row = udfNode(call.name, info);
+    const row = udfRow(call.name, info);
     return {
       kind: 'node',
       node: this.#graph.add(row, { parents: [node], values: [], span: call.span }),
@@ -257,16 +231,8 @@ function hintFor({ row }: DraftNode, { operator, name }: MethodCall): string | u
     return 'user-defined functions are named in the configuration, in [udf.functions]';
   if (operator === '|' && row.provides === 'none')
     return `nothing follows |${row.type}(): begin a new chain before it`;
-  return SOURCE_HINTS.get(`${row.type}|${name}`);
+  return (findMacro(name) ?? findNode(name))?.hintsBelow?.[row.type];
 }
-
-/** Nodes of one source that are asked of the other. */
-const SOURCE_HINTS: ReadonlyMap<string, string> = new Map([
-  ['batch|from', 'written points are read by stream|from()'],
-  ['query|from', 'written points are read by stream|from(); what follows a query has its answer'],
-  ['stream|query', 'a database is read by batch|query()'],
-  ['stream|queryFlux', 'a database is read by batch|query(), in InfluxQL'],
-]);
 
 /** Names are the same when they differ at most in the case of their first letter. */
 function isSameName(known: string, given: string): boolean {

@@ -1,6 +1,7 @@
 // Parameters of nodes and properties: their types, the check of a call against them, and typed
 // access to its values.
 import { assert } from '@tidemark/core';
+import type { LambdaType } from '@tidemark/tickscript';
 import type { LambdaSpec } from '../pipeline.ts';
 import { ArgumentFailure } from './failure.ts';
 import type { FailureDetails } from './failure.ts';
@@ -24,6 +25,8 @@ export type Parameter = {
   readonly name: string;
   readonly type: ParameterType;
   readonly isVariadic?: boolean | undefined;
+  /** What a lambda has to answer; anything when absent. */
+  readonly gives?: LambdaType | undefined;
 };
 
 export function parameter(name: string, type: ParameterType): Parameter {

@@ -1,5 +1,6 @@
 // Which kind of task a script makes: its sources say so.
 import type { ExpressionNode, Program } from '@tidemark/tickscript';
+import { findNode } from '../definition/registry.ts';
 import type { EdgeType, Pipeline } from '../pipeline.ts';
 
 /** `undefined` when the script has no source, or sources of both kinds. */
@@ -20,7 +21,8 @@ export function sourceTypes(program: Program): ReadonlySet<EdgeType> {
           ? statement.expression
           : undefined;
     const name = expression === undefined ? undefined : leftmostName(expression);
-    if (name === 'stream' || name === 'batch') types.add(name);
+    const root = name === undefined ? undefined : findNode(name);
+    if (root?.isRoot === true && root.wants !== 'any') types.add(root.wants);
   }
   return types;
 }

@@ -1,8 +1,8 @@
 // Rules that nodes must keep: when a script is defined, and when its task starts.
 import { MAX_DIAGNOSTICS } from '@tidemark/tickscript';
-import type { StartContext } from '../node-definition.ts';
-import { placeOf } from '../node-problem.ts';
-import type { NodeProblem, Placed } from '../node-problem.ts';
+import type { StartContext } from '../definition/node-definition.ts';
+import { placeOf } from '../definition/node-problem.ts';
+import type { NodeProblem, Placed } from '../definition/node-problem.ts';
 import type { DraftNode } from './draft.ts';
 import { EvaluationFailure } from './failure.ts';
 import { topologicalOrder } from './graph.ts';

@@ -1,30 +1,22 @@
 // What does not keep a task from starting, as recorded, but fails for every point that comes.
 import { doomedParts, LAMBDA_FUNCTIONS, MAX_DIAGNOSTICS } from '@tidemark/tickscript';
-import type { DoomedPart, LambdaType } from '@tidemark/tickscript';
-import { placeOf } from '../node-problem.ts';
+import type { DoomedPart } from '@tidemark/tickscript';
+import { placeOf } from '../definition/node-problem.ts';
 import type { SpecValue } from '../pipeline.ts';
 import type { DraftNode } from './draft.ts';
 import { EvaluationFailure } from './failure.ts';
 import { didYouMean } from './hints.ts';
-
-/** Nodes and their properties whose lambdas are conditions. */
-const CONDITIONS: ReadonlySet<string> = new Set([
-  'where',
-  'stateCount',
-  'stateDuration',
-  'combine',
-  'from.where',
-  ...['info', 'warn', 'crit'].flatMap((level) => [`alert.${level}`, `alert.${level}Reset`]),
-]);
+import type { Parameter } from './parameter.ts';
 
 /** Findings about the lambdas of all nodes, in the order of the nodes. */
 export function warningsOf(nodes: readonly DraftNode[]): readonly EvaluationFailure[] {
   const failures: EvaluationFailure[] = [];
   for (const node of nodes) {
-    const { type } = node.row;
-    failures.push(...warningsAbout(node, node.arguments, { call: type }));
+    const { row } = node;
+    failures.push(...warningsAbout(node, node.arguments, { parameters: row.parameters }));
     for (const { name, values } of node.properties) {
-      failures.push(...warningsAbout(node, values, { call: `${type}.${name}`, property: name }));
+      const parameters = row.properties.find((each) => each.name === name)?.parameters ?? [];
+      failures.push(...warningsAbout(node, values, { parameters, property: name }));
     }
     if (failures.length >= MAX_DIAGNOSTICS.value) break;
   }
@@ -34,11 +26,17 @@ export function warningsOf(nodes: readonly DraftNode[]): readonly EvaluationFail
 function warningsAbout(
   node: DraftNode,
   values: readonly SpecValue[],
-  { call, property }: { readonly call: string; readonly property?: string },
+  {
+    parameters,
+    property,
+  }: { readonly parameters: readonly Parameter[]; readonly property?: string },
 ): readonly EvaluationFailure[] {
-  return values.flatMap((value) => {
+  return values.flatMap((value, index) => {
     if (value.kind !== 'lambda') return [];
-    return doomedParts(value.expression, wantedBy(call)).map((part) => {
+    return doomedParts(
+      value.expression,
+      parameters[Math.min(index, parameters.length - 1)]?.gives,
+    ).map((part) => {
       const { text, span: within, found, expected } = part;
       const properties = property === undefined ? [] : [property];
       const span = placeOf(node, { span: within, properties });
@@ -46,11 +44,6 @@ function warningsAbout(
       return new EvaluationFailure('TICK_FAILS_ON_POINTS', `${node.name}: ${text}`, details);
     });
   });
-}
-
-function wantedBy(call: string): LambdaType | undefined {
-  if (CONDITIONS.has(call)) return 'boolean';
-  return call.endsWith('Autoscale.replicas') ? 'int' : undefined;
 }
 
 function hintFor({ found, expected, hint }: DoomedPart): string | undefined {

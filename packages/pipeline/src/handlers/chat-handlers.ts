@@ -1,7 +1,7 @@
 // Handlers that tell people: chats, mail, phones.
 import { variadic } from '../evaluate/parameter.ts';
-import { flag, list, text } from './handler-definition.ts';
-import type { HandlerRow } from './handler-definition.ts';
+import { flag, list, text } from '../definition/handler-definition.ts';
+import type { HandlerRow } from '../definition/handler-definition.ts';
 
 const email: HandlerRow = {
   name: 'email',

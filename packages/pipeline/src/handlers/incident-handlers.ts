@@ -9,8 +9,8 @@ import {
   integer,
   list,
   text,
-} from './handler-definition.ts';
-import type { HandlerProperty, HandlerRow } from './handler-definition.ts';
+} from '../definition/handler-definition.ts';
+import type { HandlerProperty, HandlerRow } from '../definition/handler-definition.ts';
 
 /** `.link('https://…', 'text')`, repeatable; the text may be absent. */
 const link: HandlerProperty = {

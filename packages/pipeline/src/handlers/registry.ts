@@ -1,6 +1,6 @@
 // All handlers that the alert node takes as properties. A name of a script is found with its first
 // letter in either case.
-import type { HandlerRow } from './handler-definition.ts';
+import type { HandlerRow } from '../definition/handler-definition.ts';
 import { CHAT_HANDLERS } from './chat-handlers.ts';
 import { INCIDENT_HANDLERS } from './incident-handlers.ts';
 import { TRANSPORT_HANDLERS } from './transport-handlers.ts';

@@ -1,7 +1,15 @@
 // Handlers that hand events on: HTTP, TCP, brokers, files, programs, traps.
 import { parameter, variadic } from '../evaluate/parameter.ts';
-import { appended, boolean, duration, entry, flag, integer, text } from './handler-definition.ts';
-import type { HandlerProperty, HandlerRow } from './handler-definition.ts';
+import {
+  appended,
+  boolean,
+  duration,
+  entry,
+  flag,
+  integer,
+  text,
+} from '../definition/handler-definition.ts';
+import type { HandlerProperty, HandlerRow } from '../definition/handler-definition.ts';
 
 const OWNER_WRITE = 0o200;
 

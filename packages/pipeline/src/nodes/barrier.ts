@@ -1,13 +1,7 @@
 // barrier: tells the nodes below that no older data comes.
-import type { NodeProblem } from '../node-problem.ts';
-import { booleanProperty, defineNode, durationProperty } from '../node-definition.ts';
-
-/** Exactly one of the two is not zero. */
-export type BarrierOptions = {
-  readonly idleNanos: bigint;
-  readonly periodNanos: bigint;
-  readonly isDeletingGroup: boolean;
-};
+import { defineNode } from '../definition/node-definition.ts';
+import type { NodeProblem } from '../definition/node-problem.ts';
+import { booleanOption, durationOption } from '../definition/option.ts';
 
 const BOTH: NodeProblem = {
   text: 'cannot specify both idle and period',
@@ -25,7 +19,7 @@ const NO_PERIOD: NodeProblem = {
   hint: 'write a positive duration, 10s',
 };
 
-export const barrierNode = defineNode<BarrierOptions>({
+export const barrierNode = defineNode({
   type: 'barrier',
   label: 'barrier',
   className: 'BarrierNode',
@@ -33,13 +27,12 @@ export const barrierNode = defineNode<BarrierOptions>({
   summary: 'tells the nodes below that no older points come, so that they emit',
   wants: 'any',
   provides: 'same',
-  parameters: [],
-  create: () => ({ idleNanos: 0n, periodNanos: 0n, isDeletingGroup: false }),
-  properties: [
-    durationProperty('idle', 'idleNanos', 'after no point has come for so long'),
-    durationProperty('period', 'periodNanos', 'at this interval'),
-    booleanProperty('delete', 'isDeletingGroup', 'forgets the group after each barrier'),
-  ],
+  /** Exactly one of `idleNanos` and `periodNanos` is not zero. */
+  options: {
+    idleNanos: durationOption('idle', 'after no point has come for so long'),
+    periodNanos: durationOption('period', 'at this interval'),
+    isDeletingGroup: booleanOption('delete', 'forgets the group after each barrier'),
+  },
   validate: ({ idleNanos, periodNanos }) => {
     if (idleNanos !== 0n && periodNanos !== 0n) return BOTH;
     if (periodNanos === 0n && idleNanos <= 0n) return NO_IDLE;

@@ -1,9 +1,7 @@
 // batch: source of a batch task; its children are queries.
-import { defineNode } from '../node-definition.ts';
+import { defineNode } from '../definition/node-definition.ts';
 
-export type BatchOptions = Readonly<Record<string, never>>;
-
-export const batchNode = defineNode<BatchOptions>({
+export const batchNode = defineNode({
   type: 'batch',
   label: 'batch',
   className: 'BatchNode',
@@ -11,7 +9,6 @@ export const batchNode = defineNode<BatchOptions>({
   summary: 'source of queries',
   wants: 'batch',
   provides: 'batch',
-  parameters: [],
-  create: () => ({}),
-  properties: [],
+  isRoot: true,
+  options: {},
 });

@@ -1,10 +1,8 @@
 // changeDetect: emits a point when one of the fields differs from the last emitted point.
-import { variadic } from '../evaluate/parameter.ts';
-import { defineNode } from '../node-definition.ts';
+import { defineNode } from '../definition/node-definition.ts';
+import { stringsArgument } from '../definition/option.ts';
 
-export type ChangeDetectOptions = { readonly fields: readonly string[] };
-
-export const changeDetectNode = defineNode<ChangeDetectOptions>({
+export const changeDetectNode = defineNode({
   type: 'changeDetect',
   label: 'changeDetect',
   className: 'ChangeDetectNode',
@@ -12,7 +10,5 @@ export const changeDetectNode = defineNode<ChangeDetectOptions>({
   summary: 'emits a point when one of the fields has changed',
   wants: 'any',
   provides: 'same',
-  parameters: [variadic('field', 'string')],
-  create: (values) => ({ fields: values.strings(0) }),
-  properties: [],
+  options: { fields: stringsArgument('field') },
 });

@@ -1,25 +1,16 @@
 // combine: pairs points of one group and time with each other.
-import { variadic } from '../evaluate/parameter.ts';
+import { defineNode } from '../definition/node-definition.ts';
 import {
-  callProperty,
-  defineNode,
-  durationProperty,
-  integerProperty,
-  stringProperty,
-} from '../node-definition.ts';
+  durationOption,
+  integerOption,
+  lambdasArgument,
+  stringOption,
+  stringsOption,
+} from '../definition/option.ts';
 import { checkLambdas } from '../lambda.ts';
-import { checkPrefixes } from './prefixes.ts';
-import type { LambdaSpec } from '../pipeline.ts';
+import { checkPrefixes } from '../node-parts/prefixes.ts';
 
-export type CombineOptions = {
-  readonly expressions: readonly LambdaSpec[];
-  readonly as: readonly string[];
-  readonly delimiter: string;
-  readonly toleranceNanos: bigint;
-  readonly max: bigint;
-};
-
-export const combineNode = defineNode<CombineOptions>({
+export const combineNode = defineNode({
   type: 'combine',
   label: 'combine',
   className: 'CombineNode',
@@ -27,28 +18,13 @@ export const combineNode = defineNode<CombineOptions>({
   summary: 'pairs points of one group and time with each other',
   wants: 'any',
   provides: 'stream',
-  parameters: [variadic('expression', 'lambda')],
-  create: (values) => ({
-    expressions: values.lambdas(0),
-    as: [],
-    delimiter: '.',
-    toleranceNanos: 0n,
-    max: 10_000n,
-  }),
-  properties: [
-    callProperty(
-      'as',
-      [variadic('prefix', 'string')],
-      'prefix of the fields of each point',
-      (options, values) => ({
-        ...options,
-        as: values.strings(0),
-      }),
-    ),
-    stringProperty('delimiter', 'delimiter', 'text between prefix and field'),
-    durationProperty('tolerance', 'toleranceNanos', 'times are rounded to multiples of this'),
-    integerProperty('max', 'max', 'most combinations of one time'),
-  ],
+  options: {
+    expressions: lambdasArgument('expression', 'boolean'),
+    as: stringsOption('as', 'prefix of the fields of each point', 'prefix'),
+    delimiter: stringOption('delimiter', 'text between prefix and field', '.'),
+    toleranceNanos: durationOption('tolerance', 'times are rounded to multiples of this'),
+    max: integerOption('max', 'most combinations of one time', 10_000n),
+  },
   validate: ({ as, expressions, delimiter }) => {
     if (as.length === 0) {
       return {

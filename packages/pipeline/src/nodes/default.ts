@@ -1,16 +1,15 @@
 // default: sets fields and tags that a point lacks.
+import type { FieldValue } from '@tidemark/core';
 import { parameter } from '../evaluate/parameter.ts';
-import { callProperty, defineNode } from '../node-definition.ts';
+import type { Arguments } from '../evaluate/parameter.ts';
 import { typeName } from '../evaluate/value.ts';
 import type { Value } from '../evaluate/value.ts';
-import type { FieldValue } from '@tidemark/core';
+import { defineNode } from '../definition/node-definition.ts';
+import { callOption, stringMapOption } from '../definition/option.ts';
 
-export type DefaultOptions = {
-  readonly fields: ReadonlyMap<string, FieldValue>;
-  readonly tags: ReadonlyMap<string, string>;
-};
+type Fields = ReadonlyMap<string, FieldValue>;
 
-export const defaultNode = defineNode<DefaultOptions>({
+export const defaultNode = defineNode({
   type: 'default',
   label: 'default',
   className: 'DefaultNode',
@@ -18,38 +17,29 @@ export const defaultNode = defineNode<DefaultOptions>({
   summary: 'sets fields and tags which a point lacks',
   wants: 'any',
   provides: 'same',
-  parameters: [],
-  create: () => ({ fields: new Map(), tags: new Map() }),
-  properties: [
-    callProperty(
-      'field',
-      [parameter('name', 'string'), parameter('value', 'any')],
-      'value of a field that is missing or null',
-      (options, values) => {
-        const name = values.string(0);
-        const value = fieldValueOf(values.values[1]);
-        if (value === undefined) {
-          const type = values.values[1] === undefined ? 'nil' : typeName(values.values[1]);
-          values.refuseLater(
-            `unsupported type ${type} for field "${name}", field default values must be float,int,string or bool`,
-            { found: type, expected: ['float', 'int', 'string', 'bool'] },
-          );
-          return options;
-        }
-        return { ...options, fields: new Map(options.fields).set(name, value) };
-      },
-    ),
-    callProperty(
-      'tag',
-      [parameter('name', 'string'), parameter('value', 'string')],
-      'value of a tag that is missing or empty',
-      (options, values) => ({
-        ...options,
-        tags: new Map(options.tags).set(values.string(0), values.string(1)),
-      }),
-    ),
-  ],
+  options: {
+    fields: callOption<Fields>(new Map(), {
+      name: 'field',
+      summary: 'value of a field that is missing or null',
+      parameters: [parameter('name', 'string'), parameter('value', 'any')],
+      apply: withField,
+    }),
+    tags: stringMapOption('tag', 'value of a tag that is missing or empty'),
+  },
 });
+
+function withField(fields: Fields, values: Arguments): Fields {
+  const name = values.string(0);
+  const [, given] = values.values;
+  const value = fieldValueOf(given);
+  if (value !== undefined) return new Map(fields).set(name, value);
+  const type = given === undefined ? 'nil' : typeName(given);
+  values.refuseLater(
+    `unsupported type ${type} for field "${name}", field default values must be float,int,string or bool`,
+    { found: type, expected: ['float', 'int', 'string', 'bool'] },
+  );
+  return fields;
+}
 
 function fieldValueOf(value: Value | undefined): FieldValue | undefined {
   switch (value?.kind) {

@@ -1,13 +1,10 @@
 // delete: removes fields and tags.
 import { parameter } from '../evaluate/parameter.ts';
-import { callProperty, defineNode } from '../node-definition.ts';
+import { defineNode } from '../definition/node-definition.ts';
+import { callOption } from '../definition/option.ts';
+import type { Option } from '../definition/option.ts';
 
-export type DeleteOptions = {
-  readonly fields: readonly string[];
-  readonly tags: readonly string[];
-};
-
-export const deleteNode = defineNode<DeleteOptions>({
+export const deleteNode = defineNode({
   type: 'delete',
   label: 'delete',
   className: 'DeleteNode',
@@ -15,16 +12,18 @@ export const deleteNode = defineNode<DeleteOptions>({
   summary: 'removes fields and tags',
   wants: 'any',
   provides: 'same',
-  parameters: [],
-  create: () => ({ fields: [], tags: [] }),
-  properties: [
-    callProperty('field', [parameter('name', 'string')], 'removes a field', (options, values) => ({
-      ...options,
-      fields: [...options.fields, values.string(0)],
-    })),
-    callProperty('tag', [parameter('name', 'string')], 'removes a tag', (options, values) => ({
-      ...options,
-      tags: [...options.tags, values.string(0)],
-    })),
-  ],
+  options: {
+    fields: names('field', 'removes a field'),
+    tags: names('tag', 'removes a tag'),
+  },
 });
+
+/** `.name('a')`, for each call one more. */
+function names(name: string, summary: string): Option<readonly string[]> {
+  return callOption<readonly string[]>([], {
+    name,
+    summary,
+    parameters: [parameter('name', 'string')],
+    apply: (before, values) => [...before, values.string(0)],
+  });
+}

@@ -1,15 +1,9 @@
 // derivative: rate of change of a field.
-import { parameter } from '../evaluate/parameter.ts';
-import { defineNode, durationProperty, flagProperty, stringProperty } from '../node-definition.ts';
+import { NANOS_PER_SECOND } from '@tidemark/core';
+import { defineNode } from '../definition/node-definition.ts';
+import { durationOption, flagOption, stringArgument, stringOption } from '../definition/option.ts';
 
-export type DerivativeOptions = {
-  readonly field: string;
-  readonly as: string;
-  readonly unitNanos: bigint;
-  readonly isNonNegative: boolean;
-};
-
-export const derivativeNode = defineNode<DerivativeOptions>({
+export const derivativeNode = defineNode({
   type: 'derivative',
   label: 'derivative',
   className: 'DerivativeNode',
@@ -17,16 +11,13 @@ export const derivativeNode = defineNode<DerivativeOptions>({
   summary: 'rate of change of a field per unit of time',
   wants: 'any',
   provides: 'same',
-  parameters: [parameter('field', 'string')],
-  create: (values) => ({
-    field: values.string(0),
-    as: values.string(0),
-    unitNanos: 1_000_000_000n,
-    isNonNegative: false,
-  }),
-  properties: [
-    stringProperty('as', 'as', 'name of the result; the name of the field if not given'),
-    durationProperty('unit', 'unitNanos', 'unit of time'),
-    flagProperty('nonNegative', 'isNonNegative', 'emits nothing when the value has fallen'),
-  ],
+  options: {
+    field: stringArgument('field'),
+    as: {
+      ...stringOption('as', 'name of the result; the name of the field if not given'),
+      from: (values) => values.string(0),
+    },
+    unitNanos: durationOption('unit', 'unit of time', NANOS_PER_SECOND),
+    isNonNegative: flagOption('nonNegative', 'emits nothing when the value has fallen'),
+  },
 });

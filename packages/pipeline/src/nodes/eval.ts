@@ -1,20 +1,11 @@
 // eval: computes fields (or tags) from expressions.
 import { variadic } from '../evaluate/parameter.ts';
-import { callProperty, defineNode } from '../node-definition.ts';
 import { didYouMean } from '../evaluate/hints.ts';
+import { defineNode } from '../definition/node-definition.ts';
+import { callOption, lambdasArgument, stringsOption } from '../definition/option.ts';
 import { checkLambdas } from '../lambda.ts';
-import type { LambdaSpec } from '../pipeline.ts';
 
-export type EvalOptions = {
-  readonly expressions: readonly LambdaSpec[];
-  readonly as: readonly string[];
-  /** Results that become tags; each is one of `as`. */
-  readonly tags: readonly string[];
-  /** `undefined`: only results; empty: everything; else the listed fields. */
-  readonly keep: readonly string[] | undefined;
-};
-
-export const evalNode = defineNode<EvalOptions>({
+export const evalNode = defineNode({
   type: 'eval',
   label: 'eval',
   className: 'EvalNode',
@@ -22,29 +13,19 @@ export const evalNode = defineNode<EvalOptions>({
   summary: 'computes fields or tags from expressions',
   wants: 'any',
   provides: 'same',
-  parameters: [variadic('expression', 'lambda')],
-  create: (values) => ({ expressions: values.lambdas(0), as: [], tags: [], keep: undefined }),
-  properties: [
-    callProperty('as', [variadic('name', 'string')], 'names of the results', (options, values) => ({
-      ...options,
-      as: values.strings(0),
-    })),
-    callProperty(
-      'tags',
-      [variadic('name', 'string')],
-      'results that become tags',
-      (options, values) => ({
-        ...options,
-        tags: values.strings(0),
-      }),
-    ),
-    callProperty(
-      'keep',
-      [variadic('field', 'string')],
-      'keeps the fields of the point: all of them, or those listed',
-      (options, values) => ({ ...options, keep: values.strings(0) }),
-    ),
-  ],
+  options: {
+    expressions: lambdasArgument('expression'),
+    as: stringsOption('as', 'names of the results', 'name'),
+    /** Each is one of `as`. */
+    tags: stringsOption('tags', 'results that become tags', 'name'),
+    /** `undefined`: only results; empty: everything; else the listed fields. */
+    keep: callOption<readonly string[] | undefined>(undefined, {
+      name: 'keep',
+      summary: 'keeps the fields of the point: all of them, or those listed',
+      parameters: [variadic('field', 'string')],
+      apply: (_, values) => values.strings(0),
+    }),
+  },
   validate: ({ as, tags, expressions }) => {
     if (as.length !== expressions.length) {
       return {

@@ -1,31 +1,13 @@
 // from: selects points of the stream, groups them and truncates or rounds their times.
-import { noDimensions, dimensionsOf } from './dimensions.ts';
 import { parameter, variadic } from '../evaluate/parameter.ts';
-import {
-  callProperty,
-  defineNode,
-  durationProperty,
-  flagProperty,
-  stringProperty,
-} from '../node-definition.ts';
+import { defineNode } from '../definition/node-definition.ts';
+import { callOption, durationOption, flagOption, stringOption } from '../definition/option.ts';
 import { conjunction } from '../lambda.ts';
+import { dimensionsOf, noDimensions } from '../node-parts/dimensions.ts';
+import type { Dimensions } from '../node-parts/dimensions.ts';
 import type { LambdaSpec } from '../pipeline.ts';
-import type { Dimensions } from './dimensions.ts';
 
-export type FromOptions = {
-  /** Empty matches any. */
-  readonly database: string;
-  readonly retentionPolicy: string;
-  readonly measurement: string;
-  /** Repeated calls are joined by AND. */
-  readonly where: LambdaSpec | undefined;
-  readonly dimensions: Dimensions;
-  readonly isGroupedByMeasurement: boolean;
-  readonly truncateNanos: bigint;
-  readonly roundNanos: bigint;
-};
-
-export const fromNode = defineNode<FromOptions>({
+export const fromNode = defineNode({
   type: 'from',
   label: 'from',
   className: 'FromNode',
@@ -33,35 +15,33 @@ export const fromNode = defineNode<FromOptions>({
   summary: 'selects points of the stream',
   wants: 'stream',
   provides: 'stream',
-  parameters: [],
-  create: () => ({
-    database: '',
-    retentionPolicy: '',
-    measurement: '',
-    where: undefined,
-    dimensions: noDimensions,
-    isGroupedByMeasurement: false,
-    truncateNanos: 0n,
-    roundNanos: 0n,
+  follows: ['stream', 'from'],
+  hintsBelow: {
+    batch: 'written points are read by stream|from()',
+    query: 'written points are read by stream|from(); what follows a query has its answer',
+  },
+  options: {
+    /** Empty matches any. */
+    database: stringOption('database', 'only points of this database'),
+    retentionPolicy: stringOption('retentionPolicy', 'only points of this retention policy'),
+    measurement: stringOption('measurement', 'only points of this measurement'),
+    where: callOption<LambdaSpec | undefined>(undefined, {
+      name: 'where',
+      summary: 'only points for which the condition is true; repeated calls are joined by AND',
+      parameters: [{ ...parameter('condition', 'lambda'), gives: 'boolean' }],
+      apply: (before, values) => conjunction(before, values.lambda(0)),
+    }),
+    dimensions: callOption<Dimensions>(noDimensions, {
+      name: 'groupBy',
+      summary: 'groups points by tags; * is all tags',
+      parameters: [variadic('tag', 'any')],
+      apply: (_, values) => dimensionsOf(values),
+    }),
+    isGroupedByMeasurement: flagOption('groupByMeasurement', 'groups by measurement too'),
+    truncateNanos: durationOption('truncate', 'cuts times to multiples of this'),
+    roundNanos: durationOption('round', 'rounds times to multiples of this'),
+  },
+  effects: ({ database, retentionPolicy, measurement }) => ({
+    readsPoints: { database, retentionPolicy, measurement },
   }),
-  properties: [
-    stringProperty('database', 'database', 'only points of this database'),
-    stringProperty('retentionPolicy', 'retentionPolicy', 'only points of this retention policy'),
-    stringProperty('measurement', 'measurement', 'only points of this measurement'),
-    callProperty(
-      'where',
-      [parameter('condition', 'lambda')],
-      'only points for which the condition is true; repeated calls are joined by AND',
-      (options, values) => ({ ...options, where: conjunction(options.where, values.lambda(0)) }),
-    ),
-    callProperty(
-      'groupBy',
-      [variadic('tag', 'any')],
-      'groups points by tags; * is all tags',
-      (options, values) => ({ ...options, dimensions: dimensionsOf(values) }),
-    ),
-    flagProperty('groupByMeasurement', 'isGroupedByMeasurement', 'groups by measurement too'),
-    durationProperty('truncate', 'truncateNanos', 'cuts times to multiples of this'),
-    durationProperty('round', 'roundNanos', 'rounds times to multiples of this'),
-  ],
 });

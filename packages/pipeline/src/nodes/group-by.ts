@@ -1,17 +1,10 @@
 // groupBy: changes the grouping of points or batches.
-import { dimensionsOf } from './dimensions.ts';
 import { variadic } from '../evaluate/parameter.ts';
-import { callProperty, defineNode, flagProperty } from '../node-definition.ts';
-import type { Dimensions } from './dimensions.ts';
+import { defineNode } from '../definition/node-definition.ts';
+import { argument, callOption, flagOption } from '../definition/option.ts';
+import { dimensionsOf, noDimensions } from '../node-parts/dimensions.ts';
 
-export type GroupByOptions = {
-  readonly dimensions: Dimensions;
-  /** Tags left out of `*`. */
-  readonly exclude: readonly string[];
-  readonly isByMeasurement: boolean;
-};
-
-export const groupByNode = defineNode<GroupByOptions>({
+export const groupByNode = defineNode({
   type: 'groupBy',
   label: 'groupby',
   className: 'GroupByNode',
@@ -19,24 +12,16 @@ export const groupByNode = defineNode<GroupByOptions>({
   summary: 'groups points or batches by tags',
   wants: 'any',
   provides: 'same',
-  parameters: [variadic('tag', 'any')],
-  create: (values) => ({
-    dimensions: dimensionsOf(values),
-    exclude: [],
-    isByMeasurement: false,
-  }),
-  properties: [
-    callProperty(
-      'exclude',
-      [variadic('tag', 'string')],
-      'tags left out of *',
-      (options, values) => ({
-        ...options,
-        exclude: [...options.exclude, ...values.strings(0)],
-      }),
-    ),
-    flagProperty('byMeasurement', 'isByMeasurement', 'groups by measurement too'),
-  ],
+  options: {
+    dimensions: argument(noDimensions, variadic('tag', 'any'), dimensionsOf),
+    exclude: callOption<readonly string[]>([], {
+      name: 'exclude',
+      summary: 'tags left out of *',
+      parameters: [variadic('tag', 'string')],
+      apply: (before, values) => [...before, ...values.strings(0)],
+    }),
+    isByMeasurement: flagOption('byMeasurement', 'groups by measurement too'),
+  },
   validate: ({ dimensions, exclude }) =>
     exclude.length > 0 && !dimensions.isAll
       ? {

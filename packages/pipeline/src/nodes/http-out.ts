@@ -1,10 +1,8 @@
 // httpOut: keeps the latest row of each group and serves it over HTTP.
-import { parameter } from '../evaluate/parameter.ts';
-import { defineNode } from '../node-definition.ts';
+import { defineNode } from '../definition/node-definition.ts';
+import { stringArgument } from '../definition/option.ts';
 
-export type HttpOutOptions = { readonly endpoint: string };
-
-export const httpOutNode = defineNode<HttpOutOptions>({
+export const httpOutNode = defineNode({
   type: 'httpOut',
   label: 'http_out',
   className: 'HTTPOutNode',
@@ -12,7 +10,6 @@ export const httpOutNode = defineNode<HttpOutOptions>({
   summary: "serves the latest row of each group at the task's address",
   wants: 'any',
   provides: 'same',
-  parameters: [parameter('endpoint', 'string')],
-  create: (values) => ({ endpoint: values.string(0) }),
-  properties: [],
+  options: { endpoint: stringArgument('endpoint') },
+  effects: ({ endpoint }) => ({ serves: endpoint }),
 });

@@ -1,24 +1,17 @@
 // httpPost: posts every point or batch to a URL or a configured endpoint.
 import { parameter, variadic } from '../evaluate/parameter.ts';
+import type { Arguments } from '../evaluate/parameter.ts';
+import { defineNode } from '../definition/node-definition.ts';
 import {
-  callProperty,
-  defineNode,
-  durationProperty,
-  flagProperty,
-  stringProperty,
-} from '../node-definition.ts';
+  argument,
+  callOption,
+  durationOption,
+  flagOption,
+  stringMapOption,
+  stringOption,
+} from '../definition/option.ts';
 
-/** Exactly one of `url` and `endpoint` is not empty. */
-export type HttpPostOptions = {
-  readonly url: string;
-  readonly endpoint: string;
-  readonly headers: ReadonlyMap<string, string>;
-  readonly codeField: string;
-  readonly isCapturingResponse: boolean;
-  readonly timeoutNanos: bigint;
-};
-
-export const httpPostNode = defineNode<HttpPostOptions>({
+export const httpPostNode = defineNode({
   type: 'httpPost',
   label: 'http_post',
   className: 'HTTPPostNode',
@@ -26,55 +19,27 @@ export const httpPostNode = defineNode<HttpPostOptions>({
   summary: 'posts each point or batch as JSON and passes it on',
   wants: 'any',
   provides: 'same',
-  parameters: [variadic('url', 'string')],
-  create: (values) => {
-    const [url = '', ...others] = values.strings(0);
-    if (others.length > 0) {
-      values.refuseLater(`httpPost expects 0 or 1 arguments, got ${others.length + 1}`, {
-        found: `${others.length + 1} arguments`,
-        expected: ['one URL', 'nothing'],
-      });
-    }
-    return {
-      url,
-      endpoint: '',
-      headers: new Map(),
-      codeField: '',
-      isCapturingResponse: false,
-      timeoutNanos: 0n,
-    };
-  },
-  properties: [
-    callProperty(
-      'endpoint',
-      [parameter('name', 'string')],
-      'configured endpoint to use instead of a URL',
-      (options, values) => {
-        if (options.endpoint !== '') {
+  /** Exactly one of `url` and `endpoint` is not empty. */
+  options: {
+    url: argument('', variadic('url', 'string'), urlOf),
+    endpoint: callOption('', {
+      name: 'endpoint',
+      summary: 'configured endpoint to use instead of a URL',
+      parameters: [parameter('name', 'string')],
+      apply: (before, values) => {
+        if (before !== '') {
           values.refuseLater('httpPost expects 0 or 1 endpoints, got 2', {
             hint: 'leave out all but one .endpoint()',
           });
         }
-        return { ...options, endpoint: values.string(0) };
+        return values.string(0);
       },
-    ),
-    callProperty(
-      'header',
-      [parameter('name', 'string'), parameter('value', 'string')],
-      'adds a header',
-      (options, values) => ({
-        ...options,
-        headers: new Map(options.headers).set(values.string(0), values.string(1)),
-      }),
-    ),
-    stringProperty('codeField', 'codeField', 'adds the status of the answer as a field'),
-    flagProperty(
-      'captureResponse',
-      'isCapturingResponse',
-      'reports the answer when it is an error',
-    ),
-    durationProperty('timeout', 'timeoutNanos', 'time to wait for the answer'),
-  ],
+    }),
+    headers: stringMapOption('header', 'adds a header'),
+    codeField: stringOption('codeField', 'adds the status of the answer as a field'),
+    isCapturingResponse: flagOption('captureResponse', 'reports the answer when it is an error'),
+    timeoutNanos: durationOption('timeout', 'time to wait for the answer'),
+  },
   validate: ({ url, endpoint, headers }) => {
     if (url === '' && endpoint === '') {
       return {
@@ -97,4 +62,19 @@ export const httpPostNode = defineNode<HttpPostOptions>({
         }
       : undefined;
   },
+  effects: ({ endpoint, headers }) => ({
+    needsEndpoint: endpoint === '' ? undefined : endpoint,
+    sendsHeaders: headers,
+  }),
 });
+
+function urlOf(values: Arguments): string {
+  const [url = '', ...others] = values.strings(0);
+  if (others.length > 0) {
+    values.refuseLater(`httpPost expects 0 or 1 arguments, got ${others.length + 1}`, {
+      found: `${others.length + 1} arguments`,
+      expected: ['one URL', 'nothing'],
+    });
+  }
+  return url;
+}

@@ -1,28 +1,14 @@
 // influxDBOut: writes points to a database.
-import { parameter } from '../evaluate/parameter.ts';
+import { defineNode } from '../definition/node-definition.ts';
 import {
-  callProperty,
-  defineNode,
-  durationProperty,
-  flagProperty,
-  integerProperty,
-  stringProperty,
-} from '../node-definition.ts';
+  durationOption,
+  flagOption,
+  integerOption,
+  stringMapOption,
+  stringOption,
+} from '../definition/option.ts';
 
-export type InfluxdbOutOptions = {
-  readonly cluster: string;
-  readonly database: string;
-  readonly retentionPolicy: string;
-  readonly measurement: string;
-  readonly writeConsistency: string;
-  readonly precision: string;
-  readonly bufferCount: bigint;
-  readonly flushIntervalNanos: bigint;
-  readonly tags: ReadonlyMap<string, string>;
-  readonly isCreatingDatabase: boolean;
-};
-
-export const influxdbOutNode = defineNode<InfluxdbOutOptions>({
+export const influxdbOutNode = defineNode({
   type: 'influxDBOut',
   label: 'influxdb_out',
   className: 'InfluxDBOutNode',
@@ -30,45 +16,28 @@ export const influxdbOutNode = defineNode<InfluxdbOutOptions>({
   summary: 'writes points to a database',
   wants: 'any',
   provides: 'none',
-  parameters: [],
-  create: () => ({
-    cluster: '',
-    database: '',
-    retentionPolicy: '',
-    measurement: '',
-    writeConsistency: '',
-    precision: '',
-    bufferCount: 1000n,
-    flushIntervalNanos: 10_000_000_000n,
-    tags: new Map(),
-    isCreatingDatabase: false,
+  options: {
+    cluster: stringOption('cluster', 'configured database service; the default one if not given'),
+    database: stringOption('database', "database; the point's if not given"),
+    retentionPolicy: stringOption('retentionPolicy', "retention policy; the point's if not given"),
+    measurement: stringOption('measurement', "measurement; the point's if not given"),
+    writeConsistency: stringOption('writeConsistency', 'consistency of the write'),
+    precision: stringOption('precision', 'precision of the times written'),
+    bufferCount: integerOption('buffer', 'points per write', 1000n),
+    flushIntervalNanos: durationOption(
+      'flushInterval',
+      'points wait no longer than this',
+      10_000_000_000n,
+    ),
+    tags: stringMapOption('tag', 'adds a tag'),
+    isCreatingDatabase: flagOption('create', 'creates the database when the task starts'),
+  },
+  effects: ({ cluster, database, isCreatingDatabase }) => ({
+    needsCluster: {
+      cluster,
+      property: 'database',
+      databases: isCreatingDatabase ? [] : database === '' ? undefined : [database],
+      urgency: 'start',
+    },
   }),
-  properties: [
-    stringProperty(
-      'cluster',
-      'cluster',
-      'configured database service; the default one if not given',
-    ),
-    stringProperty('database', 'database', "database; the point's if not given"),
-    stringProperty(
-      'retentionPolicy',
-      'retentionPolicy',
-      "retention policy; the point's if not given",
-    ),
-    stringProperty('measurement', 'measurement', "measurement; the point's if not given"),
-    stringProperty('writeConsistency', 'writeConsistency', 'consistency of the write'),
-    stringProperty('precision', 'precision', 'precision of the times written'),
-    integerProperty('buffer', 'bufferCount', 'points per write'),
-    durationProperty('flushInterval', 'flushIntervalNanos', 'points wait no longer than this'),
-    callProperty(
-      'tag',
-      [parameter('name', 'string'), parameter('value', 'string')],
-      'adds a tag',
-      (options, values) => ({
-        ...options,
-        tags: new Map(options.tags).set(values.string(0), values.string(1)),
-      }),
-    ),
-    flagProperty('create', 'isCreatingDatabase', 'creates the database when the task starts'),
-  ],
 });

@@ -1,15 +1,17 @@
 // join: merges points of several parents by group and time.
-import { variadic } from '../evaluate/parameter.ts';
+import { parameter, variadic } from '../evaluate/parameter.ts';
 import type { Arguments } from '../evaluate/parameter.ts';
-import {
-  booleanProperty,
-  callProperty,
-  defineNode,
-  durationProperty,
-  stringProperty,
-} from '../node-definition.ts';
 import { displayValue } from '../evaluate/value.ts';
-import { checkPrefixes } from './prefixes.ts';
+import { defineNode } from '../definition/node-definition.ts';
+import type { OptionsOfNode } from '../definition/node-definition.ts';
+import {
+  booleanOption,
+  callOption,
+  durationOption,
+  stringOption,
+  stringsOption,
+} from '../definition/option.ts';
+import { checkPrefixes } from '../node-parts/prefixes.ts';
 
 /** `invalid` is found when the task starts, as recorded. */
 export type JoinFill =
@@ -17,20 +19,7 @@ export type JoinFill =
   | { readonly kind: 'number'; readonly value: number | bigint }
   | { readonly kind: 'invalid'; readonly text: string };
 
-export type JoinOptions = {
-  /** One prefix per parent. */
-  readonly as: readonly string[];
-  readonly on: readonly string[];
-  readonly delimiter: string;
-  readonly toleranceNanos: bigint;
-  /** `undefined`: inner join. */
-  readonly fill: JoinFill | undefined;
-  /** Empty: name of the first present parent's point. */
-  readonly streamName: string;
-  readonly isDeletingAll: boolean;
-};
-
-export const joinNode = defineNode<JoinOptions>({
+export const joinNode = defineNode({
   type: 'join',
   label: 'join',
   className: 'JoinNode',
@@ -38,54 +27,29 @@ export const joinNode = defineNode<JoinOptions>({
   summary: 'merges points of several nodes by group and time',
   wants: 'any',
   provides: 'same',
-  parameters: [variadic('other', 'node')],
-  create: () => ({
-    as: [],
-    on: [],
-    delimiter: '.',
-    toleranceNanos: 0n,
-    fill: undefined,
-    streamName: '',
-    isDeletingAll: false,
-  }),
-  properties: [
-    callProperty(
-      'as',
-      [variadic('prefix', 'string')],
-      'prefix of the fields of each node',
-      (options, values) => ({
-        ...options,
-        as: values.strings(0),
-      }),
-    ),
-    callProperty(
-      'on',
-      [variadic('tag', 'string')],
-      'joins on some of the group tags',
-      (options, values) => ({
-        ...options,
-        on: values.strings(0),
-      }),
-    ),
-    stringProperty('delimiter', 'delimiter', 'text between prefix and field'),
-    durationProperty('tolerance', 'toleranceNanos', 'times are rounded to multiples of this'),
-    callProperty(
-      'fill',
-      [{ name: 'option', type: 'any' }],
-      "outer join: 'null', 'none' or a number for missing points",
-      (options, values) => ({ ...options, fill: fillOf(values) }),
-    ),
-    stringProperty(
-      'streamName',
+  parents: variadic('other', 'node'),
+  options: {
+    /** One prefix per parent. */
+    as: stringsOption('as', 'prefix of the fields of each node', 'prefix'),
+    on: stringsOption('on', 'joins on some of the group tags', 'tag'),
+    delimiter: stringOption('delimiter', 'text between prefix and field', '.'),
+    toleranceNanos: durationOption('tolerance', 'times are rounded to multiples of this'),
+    /** `undefined`: inner join. */
+    fill: callOption<JoinFill | undefined>(undefined, {
+      name: 'fill',
+      summary: "outer join: 'null', 'none' or a number for missing points",
+      parameters: [parameter('option', 'any')],
+      apply: (_, values) => fillOf(values),
+    }),
+    streamName: stringOption(
       'streamName',
       'name of the result; that of the first node if not given',
     ),
-    booleanProperty(
+    isDeletingAll: booleanOption(
       'deleteAll',
-      'isDeletingAll',
       'a group that is deleted below one node ends below all; otherwise the others go on without it',
     ),
-  ],
+  },
   validate: (options, { parentCount }) => {
     const { as, delimiter } = options;
     if (as.length === 0) {
@@ -123,6 +87,8 @@ export const joinNode = defineNode<JoinOptions>({
         ]
       : [],
 });
+
+export type JoinOptions = OptionsOfNode<typeof joinNode>;
 
 function fillOf(values: Arguments): JoinFill | undefined {
   const [value] = values.values;

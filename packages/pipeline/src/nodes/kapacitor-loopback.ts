@@ -1,16 +1,8 @@
 // kapacitorLoopback: sends points into the engine's own write path.
-import { parameter } from '../evaluate/parameter.ts';
-import { callProperty, defineNode, stringProperty } from '../node-definition.ts';
+import { defineNode } from '../definition/node-definition.ts';
+import { stringMapOption, stringOption } from '../definition/option.ts';
 
-export type KapacitorLoopbackOptions = {
-  readonly database: string;
-  readonly retentionPolicy: string;
-  /** Empty keeps the point's. */
-  readonly measurement: string;
-  readonly tags: ReadonlyMap<string, string>;
-};
-
-export const kapacitorLoopbackNode = defineNode<KapacitorLoopbackOptions>({
+export const kapacitorLoopbackNode = defineNode({
   type: 'kapacitorLoopback',
   label: 'kapacitor_loopback',
   className: 'KapacitorLoopbackNode',
@@ -18,22 +10,12 @@ export const kapacitorLoopbackNode = defineNode<KapacitorLoopbackOptions>({
   summary: 'writes points back into the engine, for other tasks',
   wants: 'any',
   provides: 'none',
-  parameters: [],
-  create: () => ({ database: '', retentionPolicy: '', measurement: '', tags: new Map() }),
-  properties: [
-    stringProperty('database', 'database', 'database of the points'),
-    stringProperty('retentionPolicy', 'retentionPolicy', 'retention policy of the points'),
-    stringProperty('measurement', 'measurement', "measurement; the point's if not given"),
-    callProperty(
-      'tag',
-      [parameter('name', 'string'), parameter('value', 'string')],
-      'adds a tag',
-      (options, values) => ({
-        ...options,
-        tags: new Map(options.tags).set(values.string(0), values.string(1)),
-      }),
-    ),
-  ],
+  options: {
+    database: stringOption('database', 'database of the points'),
+    retentionPolicy: stringOption('retentionPolicy', 'retention policy of the points'),
+    measurement: stringOption('measurement', "measurement; the point's if not given"),
+    tags: stringMapOption('tag', 'adds a tag'),
+  },
   validate: ({ database, retentionPolicy }) => {
     if (database === '') {
       return {

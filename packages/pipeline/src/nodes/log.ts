@@ -1,9 +1,8 @@
 // log: writes every point or batch to the task's log.
-import { defineNode, stringProperty } from '../node-definition.ts';
+import { defineNode } from '../definition/node-definition.ts';
+import { stringOption } from '../definition/option.ts';
 
-export type LogOptions = { readonly level: string; readonly prefix: string };
-
-export const logNode = defineNode<LogOptions>({
+export const logNode = defineNode({
   type: 'log',
   label: 'log',
   className: 'LogNode',
@@ -11,10 +10,8 @@ export const logNode = defineNode<LogOptions>({
   summary: "writes points or batches to the task's log and passes them on",
   wants: 'any',
   provides: 'same',
-  parameters: [],
-  create: () => ({ level: 'INFO', prefix: '' }),
-  properties: [
-    stringProperty('level', 'level', 'DEBUG, INFO, WARN or ERROR'),
-    stringProperty('prefix', 'prefix', 'text before each message'),
-  ],
+  options: {
+    level: stringOption('level', 'DEBUG, INFO, WARN or ERROR', 'INFO'),
+    prefix: stringOption('prefix', 'text before each message'),
+  },
 });

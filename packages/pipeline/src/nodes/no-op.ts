@@ -1,9 +1,7 @@
 // noOp: passes everything on; made by `stats` for a node without children.
-import { defineNode } from '../node-definition.ts';
+import { defineNode } from '../definition/node-definition.ts';
 
-export type NoOpOptions = Readonly<Record<string, never>>;
-
-export const noOpNode = defineNode<NoOpOptions>({
+export const noOpNode = defineNode({
   type: 'noOp',
   label: 'noop',
   className: 'NoOpNode',
@@ -11,7 +9,7 @@ export const noOpNode = defineNode<NoOpOptions>({
   summary: 'passes everything on',
   wants: 'any',
   provides: 'same',
-  parameters: [],
-  create: () => ({}),
-  properties: [],
+  follows: [],
+  isImplied: true,
+  options: {},
 });

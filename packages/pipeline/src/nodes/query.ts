@@ -1,46 +1,21 @@
 // query: asks the database on a schedule; each result series is a batch.
 import { parameter, variadic } from '../evaluate/parameter.ts';
-import {
-  callProperty,
-  defineNode,
-  durationProperty,
-  flagProperty,
-  stringProperty,
-} from '../node-definition.ts';
 import type { Arguments } from '../evaluate/parameter.ts';
 import { displayValue, typeName } from '../evaluate/value.ts';
 import type { Value } from '../evaluate/value.ts';
-import type { NodeProblem } from '../node-problem.ts';
+import type { AskedQuery, QueryDimension, QueryFill } from '../definition/effects.ts';
+import { defineNode } from '../definition/node-definition.ts';
+import type { NodeProblem } from '../definition/node-problem.ts';
+import {
+  callOption,
+  durationOption,
+  flagOption,
+  stringArgument,
+  stringOption,
+} from '../definition/option.ts';
 import { checkQueryText } from '../query-text.ts';
 
-/** A dimension of `groupBy`. `invalid` is found when the task starts, as recorded. */
-export type QueryDimension =
-  | { readonly kind: 'time'; readonly lengthNanos: bigint; readonly offsetNanos: bigint }
-  | { readonly kind: 'tag'; readonly name: string }
-  | { readonly kind: 'all' }
-  | { readonly kind: 'invalid'; readonly typeName: string };
-
-export type QueryFill =
-  | { readonly kind: 'null' | 'none' | 'previous' | 'linear' }
-  | { readonly kind: 'number'; readonly value: number | bigint }
-  | { readonly kind: 'invalid'; readonly text: string };
-
-export type QueryOptions = {
-  readonly text: string;
-  readonly periodNanos: bigint;
-  readonly everyNanos: bigint;
-  readonly cron: string;
-  readonly isAligned: boolean;
-  readonly offsetNanos: bigint;
-  readonly isGroupAligned: boolean;
-  readonly dimensions: readonly QueryDimension[];
-  readonly isGroupedByMeasurement: boolean;
-  readonly fill: QueryFill | undefined;
-  /** Empty is the default cluster. */
-  readonly cluster: string;
-};
-
-export const queryNode = defineNode<QueryOptions>({
+export const queryNode = defineNode({
   type: 'query',
   label: 'query',
   className: 'QueryNode',
@@ -48,50 +23,34 @@ export const queryNode = defineNode<QueryOptions>({
   summary: 'runs a query on a schedule',
   wants: 'batch',
   provides: 'batch',
-  parameters: [parameter('text', 'string')],
-  create: (values) => ({
-    text: values.string(0),
-    periodNanos: 0n,
-    everyNanos: 0n,
-    cron: '',
-    isAligned: false,
-    offsetNanos: 0n,
-    isGroupAligned: false,
-    dimensions: [],
-    isGroupedByMeasurement: false,
-    fill: undefined,
-    cluster: '',
-  }),
-  properties: [
-    durationProperty('period', 'periodNanos', 'length of the queried time range'),
-    durationProperty('every', 'everyNanos', 'time between two queries'),
-    stringProperty(
-      'cron',
+  follows: ['batch'],
+  hintsBelow: { stream: 'a database is read by batch|query()' },
+  options: {
+    text: stringArgument('text'),
+    periodNanos: durationOption('period', 'length of the queried time range'),
+    everyNanos: durationOption('every', 'time between two queries'),
+    cron: stringOption(
       'cron',
       'schedule instead of every: minute, hour, day, month, day of the week; a sixth field is the year, of seven the first is the second',
     ),
-    flagProperty('align', 'isAligned', 'queries run at multiples of every'),
-    durationProperty('offset', 'offsetNanos', 'the range ends so long before the query runs'),
-    flagProperty('alignGroup', 'isGroupAligned', 'windows of time start at the start of the range'),
-    callProperty(
-      'groupBy',
-      [variadic('dimension', 'any')],
-      'GROUP BY: tags, *, a duration or time(length, offset)',
-      (options, values) => ({ ...options, dimensions: values.values.map(dimensionOf) }),
-    ),
-    flagProperty('groupByMeasurement', 'isGroupedByMeasurement', 'groups by measurement too'),
-    callProperty(
-      'fill',
-      [parameter('option', 'any')],
-      "FILL: 'null', 'none', 'previous', 'linear' or a number",
-      (options, values) => ({ ...options, fill: fillOf(values) }),
-    ),
-    stringProperty(
-      'cluster',
-      'cluster',
-      'configured database to ask; the default one if not given',
-    ),
-  ],
+    isAligned: flagOption('align', 'queries run at multiples of every'),
+    offsetNanos: durationOption('offset', 'the range ends so long before the query runs'),
+    isGroupAligned: flagOption('alignGroup', 'windows of time start at the start of the range'),
+    dimensions: callOption<readonly QueryDimension[]>([], {
+      name: 'groupBy',
+      summary: 'GROUP BY: tags, *, a duration or time(length, offset)',
+      parameters: [variadic('dimension', 'any')],
+      apply: (_, values) => values.values.map(dimensionOf),
+    }),
+    isGroupedByMeasurement: flagOption('groupByMeasurement', 'groups by measurement too'),
+    fill: callOption<QueryFill | undefined>(undefined, {
+      name: 'fill',
+      summary: "FILL: 'null', 'none', 'previous', 'linear' or a number",
+      parameters: [parameter('option', 'any')],
+      apply: (_, values) => fillOf(values),
+    }),
+    cluster: stringOption('cluster', 'configured database to ask; the default one if not given'),
+  },
   checkStart: (options, context) =>
     [
       checkSchedule(options),
@@ -99,9 +58,18 @@ export const queryNode = defineNode<QueryOptions>({
       checkDimensions(options.dimensions),
       checkFill(options.fill),
     ].filter((problem) => problem !== undefined),
+  effects: (options) => ({
+    asks: options,
+    needsCluster: {
+      cluster: options.cluster,
+      property: 'cluster',
+      databases: undefined,
+      urgency: 'later',
+    },
+  }),
 });
 
-function checkSchedule({ everyNanos, cron }: QueryOptions): NodeProblem | undefined {
+function checkSchedule({ everyNanos, cron }: AskedQuery): NodeProblem | undefined {
   if (everyNanos < 0n) {
     return {
       text: "'every' duration must must non-negative",

@@ -1,15 +1,18 @@
 // sample: keeps every n-th point, or the points at multiples of a duration.
 import { parameter } from '../evaluate/parameter.ts';
-import { defineNode } from '../node-definition.ts';
+import type { Arguments } from '../evaluate/parameter.ts';
 import { ArgumentFailure } from '../evaluate/failure.ts';
 import { scriptTypeName } from '../evaluate/hints.ts';
+import { defineNode } from '../definition/node-definition.ts';
+import { argument } from '../definition/option.ts';
 
-/** Exactly one is not zero, unless the script is refused at start. */
-export type SampleOptions = { readonly count: bigint; readonly everyNanos: bigint };
+export type SampleRate =
+  | { readonly kind: 'count'; readonly count: bigint }
+  | { readonly kind: 'every'; readonly nanos: bigint };
 
 const EXAMPLES = 'write |sample(10) for each tenth point, |sample(10s) for one every 10 s';
 
-export const sampleNode = defineNode<SampleOptions>({
+export const sampleNode = defineNode({
   type: 'sample',
   label: 'sample',
   className: 'SampleNode',
@@ -17,24 +20,11 @@ export const sampleNode = defineNode<SampleOptions>({
   summary: 'keeps every n-th point, or the points at multiples of a duration',
   wants: 'any',
   provides: 'same',
-  parameters: [parameter('rate', 'any')],
-  create: ({ values: [rate] }) => {
-    switch (rate?.kind) {
-      case 'integer':
-        return { count: rate.value, everyNanos: 0n };
-      case 'duration':
-        return { count: 0n, everyNanos: rate.nanos };
-      default:
-        throw new ArgumentFailure('must pass int64 or duration to new sample node', {
-          found: rate === undefined ? undefined : scriptTypeName(rate),
-          expected: ['int', 'duration'],
-          hint: EXAMPLES,
-        });
-    }
+  options: {
+    rate: argument<SampleRate>({ kind: 'count', count: 0n }, parameter('rate', 'any'), rateOf),
   },
-  properties: [],
-  checkStart: ({ count, everyNanos }) =>
-    count === 0n && everyNanos === 0n
+  checkStart: ({ rate }) =>
+    (rate.kind === 'count' ? rate.count : rate.nanos) === 0n
       ? [
           {
             text: 'invalid sample rate: must be positive integer or duration',
@@ -45,3 +35,18 @@ export const sampleNode = defineNode<SampleOptions>({
         ]
       : [],
 });
+
+function rateOf({ values: [rate] }: Arguments): SampleRate {
+  switch (rate?.kind) {
+    case 'integer':
+      return { kind: 'count', count: rate.value };
+    case 'duration':
+      return { kind: 'every', nanos: rate.nanos };
+    default:
+      throw new ArgumentFailure('must pass int64 or duration to new sample node', {
+        found: rate === undefined ? undefined : scriptTypeName(rate),
+        expected: ['int', 'duration'],
+        hint: EXAMPLES,
+      });
+  }
+}

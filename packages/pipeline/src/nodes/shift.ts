@@ -1,10 +1,8 @@
 // shift: moves points and batches in time.
-import { parameter } from '../evaluate/parameter.ts';
-import { defineNode } from '../node-definition.ts';
+import { defineNode } from '../definition/node-definition.ts';
+import { durationArgument } from '../definition/option.ts';
 
-export type ShiftOptions = { readonly shiftNanos: bigint };
-
-export const shiftNode = defineNode<ShiftOptions>({
+export const shiftNode = defineNode({
   type: 'shift',
   label: 'shift',
   className: 'ShiftNode',
@@ -12,9 +10,7 @@ export const shiftNode = defineNode<ShiftOptions>({
   summary: 'moves points in time, forward or back',
   wants: 'any',
   provides: 'same',
-  parameters: [parameter('shift', 'duration')],
-  create: (values) => ({ shiftNanos: values.nanos(0) }),
-  properties: [],
+  options: { shiftNanos: durationArgument('shift') },
   checkStart: ({ shiftNanos }) =>
     shiftNanos === 0n
       ? [

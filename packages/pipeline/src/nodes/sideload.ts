@@ -1,20 +1,17 @@
 // sideload: adds fields and tags from files or HTTP.
-import { parameter, variadic } from '../evaluate/parameter.ts';
-import { callProperty, defineNode, stringProperty } from '../node-definition.ts';
+import { parameter } from '../evaluate/parameter.ts';
+import type { Arguments } from '../evaluate/parameter.ts';
 import { specValueOf } from '../evaluate/value.ts';
+import { defineNode } from '../definition/node-definition.ts';
+import type { OptionsOfNode } from '../definition/node-definition.ts';
+import { callOption, stringMapOption, stringOption, stringsOption } from '../definition/option.ts';
 import type { SpecValue } from '../pipeline.ts';
 
-export type SideloadOptions = {
-  readonly source: string;
-  /** Templates over the tags of a point; the first that has a key wins. */
-  readonly order: readonly string[];
-  readonly fields: ReadonlyMap<string, SpecValue>;
-  readonly tags: ReadonlyMap<string, string>;
-};
+type Fields = ReadonlyMap<string, SpecValue>;
 
 const SCHEMES = ['file', 'http', 'https'];
 
-export const sideloadNode = defineNode<SideloadOptions>({
+export const sideloadNode = defineNode({
   type: 'sideload',
   label: 'sideload',
   className: 'SideloadNode',
@@ -22,37 +19,22 @@ export const sideloadNode = defineNode<SideloadOptions>({
   summary: 'adds fields and tags from files or from an HTTP service',
   wants: 'any',
   provides: 'same',
-  parameters: [],
-  create: () => ({ source: '', order: [], fields: new Map(), tags: new Map() }),
-  properties: [
-    stringProperty('source', 'source', 'file:///directory, http(s)://…, or a configured endpoint'),
-    callProperty(
+  options: {
+    source: stringOption('source', 'file:///directory, http(s)://…, or a configured endpoint'),
+    /** Templates over the tags of a point. */
+    order: stringsOption(
       'order',
-      [variadic('template', 'string')],
       'paths to look at, as templates over the tags; the first one that has a key wins',
-      (options, values) => ({ ...options, order: values.strings(0) }),
+      'template',
     ),
-    callProperty(
-      'field',
-      [parameter('name', 'string'), parameter('default', 'any')],
-      'adds a field; its value is converted to the type of the default',
-      (options, values) => {
-        const [, given] = values.values;
-        const value = given === undefined ? undefined : specValueOf(given);
-        if (value === undefined) return options;
-        return { ...options, fields: new Map(options.fields).set(values.string(0), value) };
-      },
-    ),
-    callProperty(
-      'tag',
-      [parameter('name', 'string'), parameter('default', 'string')],
-      'adds a tag',
-      (options, values) => ({
-        ...options,
-        tags: new Map(options.tags).set(values.string(0), values.string(1)),
-      }),
-    ),
-  ],
+    fields: callOption<Fields>(new Map(), {
+      name: 'field',
+      summary: 'adds a field; its value is converted to the type of the default',
+      parameters: [parameter('name', 'string'), parameter('default', 'any')],
+      apply: withField,
+    }),
+    tags: stringMapOption('tag', 'adds a tag', ['name', 'default']),
+  },
   checkStart: ({ source }) => {
     const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(source)?.[1];
     // A plain word may be the name of an endpoint, which only the engine knows.
@@ -69,4 +51,15 @@ export const sideloadNode = defineNode<SideloadOptions>({
         ]
       : [];
   },
+  effects: ({ source }) => ({
+    readsFolder: source.startsWith('file://') ? source : undefined,
+  }),
 });
+
+export type SideloadOptions = OptionsOfNode<typeof sideloadNode>;
+
+function withField(fields: Fields, values: Arguments): Fields {
+  const [, given] = values.values;
+  const value = given === undefined ? undefined : specValueOf(given);
+  return value === undefined ? fields : new Map(fields).set(values.string(0), value);
+}

@@ -1,10 +1,8 @@
 // stream: source of a stream task; passes every point of the task's databases and retention
 // policies.
-import { defineNode } from '../node-definition.ts';
+import { defineNode } from '../definition/node-definition.ts';
 
-export type StreamOptions = Readonly<Record<string, never>>;
-
-export const streamNode = defineNode<StreamOptions>({
+export const streamNode = defineNode({
   type: 'stream',
   label: 'stream',
   className: 'StreamNode',
@@ -12,7 +10,15 @@ export const streamNode = defineNode<StreamOptions>({
   summary: 'all points of the databases and retention policies of the task',
   wants: 'stream',
   provides: 'stream',
-  parameters: [],
-  create: () => ({}),
-  properties: [],
+  isRoot: true,
+  options: {},
+  effects: () => ({
+    needsCluster: {
+      cluster: '',
+      property: 'stream',
+      databases: undefined,
+      // What is written to the engine itself needs none.
+      urgency: 'optional',
+    },
+  }),
 });

@@ -1,9 +1,7 @@
 // trickle: turns batches into single points.
-import { defineNode } from '../node-definition.ts';
+import { defineNode } from '../definition/node-definition.ts';
 
-export type TrickleOptions = Readonly<Record<string, never>>;
-
-export const trickleNode = defineNode<TrickleOptions>({
+export const trickleNode = defineNode({
   type: 'trickle',
   label: 'trickle',
   className: 'TrickleNode',
@@ -16,7 +14,5 @@ export const trickleNode = defineNode<TrickleOptions>({
     text: 'cannot Trickle stream edge',
     hint: 'leave it out: these are points already',
   },
-  parameters: [],
-  create: () => ({}),
-  properties: [],
+  options: {},
 });

@@ -3,41 +3,63 @@ import { ArgumentFailure } from '../evaluate/failure.ts';
 import { variadic } from '../evaluate/parameter.ts';
 import type { Arguments } from '../evaluate/parameter.ts';
 import { specValueOf, typeName } from '../evaluate/value.ts';
-import { callProperty, defineNode } from '../node-definition.ts';
-import type { NodeRow } from '../node-definition.ts';
+import { defineNode } from '../definition/node-definition.ts';
+import type { NodeRow, OptionsOfNode } from '../definition/node-definition.ts';
+import type { Property } from '../definition/option.ts';
+import { derivedOption } from '../definition/option.ts';
 import type { PropertyCall, SpecValue } from '../pipeline.ts';
 import type { UdfInfo, UdfValueType } from '../udf.ts';
 
-export type UdfOptions = {
-  readonly functionName: string;
-  /** Calls as the script made them, checked against what the function declares. */
-  readonly calls: readonly PropertyCall[];
+/**
+ * What all user-defined functions have in common; scripts make nodes of the rows that `udfRow`
+ * gives.
+ */
+export const udfNode = {
+  ...define('udf', { wants: 'stream', provides: 'stream', options: {} }),
+  forFunction: udfRow,
 };
 
+export type UdfOptions = OptionsOfNode<typeof udfNode>;
+
 /** The row of a configured function: its edges and options are what it declares. */
-export function udfNode(name: string, info: UdfInfo): NodeRow {
-  return defineNode<UdfOptions>({
+export function udfRow(name: string, info: UdfInfo): NodeRow {
+  return define(name, info);
+}
+
+function define(name: string, info: UdfInfo) {
+  const properties = Object.entries(info.options).map(([option, types]) =>
+    property(name, option, types),
+  );
+  return defineNode({
     type: 'udf',
     label: name,
     className: 'UDFNode',
-    category: 'transformation',
+    category: 'internal',
     summary: `user-defined function ${name}`,
     wants: info.wants,
     provides: info.provides,
-    parameters: [],
-    create: () => ({ functionName: name, calls: [] }),
-    properties: Object.entries(info.options).map(([option, types]) =>
-      callProperty<UdfOptions>(
-        option,
-        [variadic('value', 'any')],
-        `option of ${name}`,
-        (options, values) => ({
-          ...options,
-          calls: [...options.calls, checkedCall(option, types, values)],
-        }),
-      ),
-    ),
+    follows: [],
+    options: {
+      functionName: derivedOption(name),
+      /** Calls as the script made them, checked against what the function declares. */
+      calls: { ...derivedOption<readonly PropertyCall[]>([]), properties },
+    },
+    effects: ({ functionName }) => ({ callsFunction: functionName }),
   });
+}
+
+function property(
+  name: string,
+  option: string,
+  types: readonly UdfValueType[],
+): Property<readonly PropertyCall[]> {
+  return {
+    name: option,
+    summary: `option of ${name}`,
+    style: 'call',
+    parameters: [variadic('value', 'any')],
+    apply: (before, values) => [...before, checkedCall(option, types, values)],
+  };
 }
 
 const KIND_OF_TYPE: Readonly<Record<UdfValueType, SpecValue['kind']>> = {

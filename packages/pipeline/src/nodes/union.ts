@@ -1,10 +1,9 @@
 // union: merges several parents into one stream in order of time.
 import { variadic } from '../evaluate/parameter.ts';
-import { defineNode, stringProperty } from '../node-definition.ts';
+import { defineNode } from '../definition/node-definition.ts';
+import { stringOption } from '../definition/option.ts';
 
-export type UnionOptions = { readonly rename: string };
-
-export const unionNode = defineNode<UnionOptions>({
+export const unionNode = defineNode({
   type: 'union',
   label: 'union',
   className: 'UnionNode',
@@ -12,7 +11,6 @@ export const unionNode = defineNode<UnionOptions>({
   summary: 'merges the points of several nodes in order of time',
   wants: 'any',
   provides: 'same',
-  parameters: [variadic('other', 'node')],
-  create: () => ({ rename: '' }),
-  properties: [stringProperty('rename', 'rename', 'name of the result; names stay if not given')],
+  parents: variadic('other', 'node'),
+  options: { rename: stringOption('rename', 'name of the result; names stay if not given') },
 });

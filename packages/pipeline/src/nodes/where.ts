@@ -1,12 +1,9 @@
 // where: keeps the points for which an expression is true.
-import { parameter } from '../evaluate/parameter.ts';
-import { defineNode } from '../node-definition.ts';
+import { defineNode } from '../definition/node-definition.ts';
+import { conditionArgument } from '../definition/option.ts';
 import { checkLambdas } from '../lambda.ts';
-import type { LambdaSpec } from '../pipeline.ts';
 
-export type WhereOptions = { readonly expression: LambdaSpec | undefined };
-
-export const whereNode = defineNode<WhereOptions>({
+export const whereNode = defineNode({
   type: 'where',
   label: 'where',
   className: 'WhereNode',
@@ -14,9 +11,7 @@ export const whereNode = defineNode<WhereOptions>({
   summary: 'keeps points for which the condition is true',
   wants: 'any',
   provides: 'same',
-  parameters: [parameter('condition', 'lambda')],
-  create: (values) => ({ expression: values.lambda(0) }),
-  properties: [],
+  options: { expression: conditionArgument('condition') },
   checkStart: ({ expression }) =>
     checkLambdas([['Failed to compile expression in where clause: ', expression]]),
 });

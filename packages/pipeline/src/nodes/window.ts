@@ -1,17 +1,9 @@
 // window: collects the points of a group by time or by count and emits them as batches.
-import { defineNode, durationProperty, flagProperty, integerProperty } from '../node-definition.ts';
+import { defineNode } from '../definition/node-definition.ts';
+import type { OptionsOfNode } from '../definition/node-definition.ts';
+import { durationOption, flagOption, integerOption } from '../definition/option.ts';
 
-export type WindowOptions = {
-  readonly periodNanos: bigint;
-  /** 0 emits on every point. */
-  readonly everyNanos: bigint;
-  readonly isAligned: boolean;
-  readonly isFillingPeriod: boolean;
-  readonly periodCount: bigint;
-  readonly everyCount: bigint;
-};
-
-export const windowNode = defineNode<WindowOptions>({
+export const windowNode = defineNode({
   type: 'window',
   label: 'window',
   className: 'WindowNode',
@@ -24,23 +16,14 @@ export const windowNode = defineNode<WindowOptions>({
     text: 'cannot Window batch edge',
     hint: "make points of the batches first, with |trickle() or |mean('field')",
   },
-  parameters: [],
-  create: () => ({
-    periodNanos: 0n,
-    everyNanos: 0n,
-    isAligned: false,
-    isFillingPeriod: false,
-    periodCount: 0n,
-    everyCount: 0n,
-  }),
-  properties: [
-    durationProperty('period', 'periodNanos', 'length of the window'),
-    durationProperty('every', 'everyNanos', 'time between two batches; 0 emits with every point'),
-    flagProperty('align', 'isAligned', 'windows end at multiples of every'),
-    flagProperty('fillPeriod', 'isFillingPeriod', 'the first batch waits for a full period'),
-    integerProperty('periodCount', 'periodCount', 'points of the window'),
-    integerProperty('everyCount', 'everyCount', 'points between two batches'),
-  ],
+  options: {
+    periodNanos: durationOption('period', 'length of the window'),
+    everyNanos: durationOption('every', 'time between two batches; 0 emits with every point'),
+    isAligned: flagOption('align', 'windows end at multiples of every'),
+    isFillingPeriod: flagOption('fillPeriod', 'the first batch waits for a full period'),
+    periodCount: integerOption('periodCount', 'points of the window'),
+    everyCount: integerOption('everyCount', 'points between two batches'),
+  },
   validate: (options) => {
     if (options.periodNanos !== 0n && options.periodCount !== 0n) {
       return {
@@ -83,3 +66,5 @@ export const windowNode = defineNode<WindowOptions>({
         ]
       : [],
 });
+
+export type WindowOptions = OptionsOfNode<typeof windowNode>;

@@ -91,6 +91,9 @@ function count(value: unknown, what: string): bigint {
   return BigInt(value);
 }
 
+/** The scaler of a provider. */
+export type MakeScaler = (options: ApiOptions) => Scaler;
+
 /** Kubernetes: the `scale` of deployments, replica sets and replication controllers. */
 export function kubernetesScaler(options: ApiOptions): Scaler {
   const api = new Api(options.http, options.cluster, options.signal);

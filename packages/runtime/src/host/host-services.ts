@@ -2,6 +2,7 @@
 // everything else is told or asked across the thread.
 import { PointBatchBuilder } from '../point-batch.ts';
 import { printPoints } from '../data/print-points.ts';
+import type { ScalerProvider } from '@tidemark/pipeline';
 import type {
   AlertEvent,
   AlertSink,
@@ -16,7 +17,7 @@ import type {
   TaskServices,
   UdfConnector,
 } from '../services.ts';
-import type { HostItem, RememberedState, ScalerKind, ServiceCall, TaskStart } from './protocol.ts';
+import type { HostItem, RememberedState, ServiceCall, TaskStart } from './protocol.ts';
 
 /** What services need from their host. */
 export interface Outside {
@@ -115,7 +116,7 @@ export function hostServices(options: HostServicesOptions): TaskServices {
   };
 }
 
-type Signer = { readonly kind: ScalerKind; readonly name: string };
+type Signer = { readonly kind: ScalerProvider; readonly name: string };
 
 function alertSink({ task, outside, eventStates }: HostServicesOptions): AlertSink {
   const remember = (topic: string, event: AlertEvent): void => {

@@ -2,6 +2,7 @@
 // fails, the pool starts it again elsewhere and it tells so.
 import { assert, messageOf, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
+import { effectsOf } from '@tidemark/pipeline';
 import type { Pipeline } from '@tidemark/pipeline';
 import type { PointBatch } from '../point-batch.ts';
 import type {
@@ -92,7 +93,9 @@ export class HostedTask implements RunningTask {
     this.#channel = channel;
     this.#rerun = setup.options.rerun;
     this.#processed = new ProcessedRows(this.#clock);
-    this.#isAlerting = setup.pipeline.nodes.some((node) => node.type === 'alert');
+    this.#isAlerting = setup.pipeline.nodes.some(
+      (node) => effectsOf(node).publishesTo !== undefined,
+    );
   }
 
   get services(): TaskServices {

@@ -1,7 +1,7 @@
 // Messages between the engine's thread and a task host. Each direction keeps its order; what one
 // task is sent is handled in that order too (docs/adr/0002-threads.md).
 import type { Timestamp } from '@tidemark/core';
-import type { HandlerSpec, Pipeline } from '@tidemark/pipeline';
+import type { HandlerSpec, Pipeline, ScalerProvider } from '@tidemark/pipeline';
 import type {
   EndpointRows,
   AlertDefaults,
@@ -58,11 +58,9 @@ export type Endpoint = {
   readonly rowTemplate?: string | undefined;
 };
 
-export type ScalerKind = 'k8s' | 'swarm' | 'ec2';
-
 /** A cluster of an autoscale node. Requests are signed where the secret is. */
 export type ScalerEntry = {
-  readonly kind: ScalerKind;
+  readonly kind: ScalerProvider;
   readonly name: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -202,7 +200,7 @@ export type ServiceCall =
   | {
       readonly name: 'http';
       readonly request: HttpRequest;
-      readonly signer: { readonly kind: ScalerKind; readonly name: string } | undefined;
+      readonly signer: { readonly kind: ScalerProvider; readonly name: string } | undefined;
     }
   | { readonly name: 'open-sideload'; readonly source: string };
 

@@ -1,16 +1,12 @@
 // What a task host is told when a task starts: everything that its nodes will ask for without
 // waiting.
+import { effectsOf } from '@tidemark/pipeline';
 import type { Pipeline } from '@tidemark/pipeline';
+import { anonymousTopic } from '../anonymous-topic.ts';
 import type { Rerun, TaskOptions } from '../running-task.ts';
 import type { TaskServices } from '../services.ts';
 import { VirtualTimers } from '../timers.ts';
-import type { Endpoint, ScalerEntry, ScalerKind, TaskStart } from './protocol.ts';
-
-const SCALER_KINDS: ReadonlyMap<string, ScalerKind> = new Map([
-  ['k8sAutoscale', 'k8s'],
-  ['swarmAutoscale', 'swarm'],
-  ['ec2Autoscale', 'ec2'],
-]);
+import type { Endpoint, ScalerEntry, TaskStart } from './protocol.ts';
 
 /** Collects it from the services of the task as they are now. */
 export function taskStart(
@@ -44,45 +40,42 @@ export function taskStart(
   };
 }
 
-/** Topics that alert nodes of a pipeline publish to, the anonymous ones included. */
+/** Topics that the nodes of a pipeline publish to, the anonymous ones included. */
 export function topicsOf(pipeline: Pipeline, options: TaskOptions): readonly string[] {
-  const scope = options.scope ?? 'main';
-  const topics = pipeline.nodes
-    .filter((node) => node.type === 'alert')
-    .flatMap((node) => [`${scope}:${options.taskId}:${node.name}`, option(node.options, 'topic')]);
+  const { scope = 'main', taskId } = options;
+  const topics = pipeline.nodes.flatMap((node) => {
+    const target = effectsOf(node).publishesTo;
+    if (target === undefined) return [];
+    return [anonymousTopic({ scope, taskId }, node.name), target.topic];
+  });
   return [...new Set(topics.filter((topic) => topic !== ''))];
 }
 
 /** Topics that a pipeline names itself; they exist as soon as the task has started. */
 export function namedTopicsOf(pipeline: Pipeline): readonly string[] {
-  const alerts = pipeline.nodes.filter((node) => node.type === 'alert');
-  return alerts.map((node) => option(node.options, 'topic')).filter((topic) => topic !== '');
+  return pipeline.nodes
+    .map((node) => effectsOf(node).publishesTo?.topic ?? '')
+    .filter((topic) => topic !== '');
 }
 
 function endpointsOf(pipeline: Pipeline, services: TaskServices): ReadonlyMap<string, Endpoint> {
   const found = new Map<string, Endpoint>();
-  for (const { options } of pipeline.nodes) {
-    const name = option(options, 'endpoint');
-    const endpoint = name === '' ? undefined : services.http.endpoint(name);
-    if (endpoint !== undefined) found.set(name, endpoint);
+  for (const node of pipeline.nodes) {
+    const name = effectsOf(node).needsEndpoint;
+    const endpoint = name === undefined ? undefined : services.http.endpoint(name);
+    if (name !== undefined && endpoint !== undefined) found.set(name, endpoint);
   }
   return found;
 }
 
 function scalersOf(pipeline: Pipeline, services: TaskServices): readonly ScalerEntry[] {
   return pipeline.nodes.flatMap((node) => {
-    const kind = SCALER_KINDS.get(node.type);
-    const name = option(node.options, 'cluster');
-    const cluster = kind === undefined ? undefined : services.scalerCluster?.(kind, name);
-    if (kind === undefined || cluster === undefined) return [];
+    const need = effectsOf(node).needsScaler;
+    if (need === undefined) return [];
+    const { provider: kind, cluster: name } = need;
+    const cluster = services.scalerCluster?.(kind, name);
+    if (cluster === undefined) return [];
     const { url, headers, namespace, sign } = cluster;
     return [{ kind, name, url, headers, namespace, isSigned: sign !== undefined }];
   });
-}
-
-/** A text among the options of a node, '' when it has none of that name. */
-function option(options: unknown, name: string): string {
-  if (options === null || typeof options !== 'object') return '';
-  const value = (options as Readonly<Record<string, unknown>>)[name];
-  return typeof value === 'string' ? value : '';
 }

@@ -8,7 +8,22 @@ import { compareValues, NUMBERS } from './aggregate.ts';
 /** Series longer than this are too long to fit in reasonable time. */
 const SLOTS_MAX = 100_000;
 
-export function holtWinters(options: ForecastOptions): Aggregate {
+/** The forecast that a node's options ask for. */
+export function forecastAggregate(
+  given: {
+    readonly forecastCount: bigint;
+    readonly season: bigint;
+    readonly intervalNanos: bigint;
+  },
+  { withFit }: { readonly withFit: boolean },
+): Aggregate {
+  const options: ForecastOptions = {
+    predictions: Number(given.forecastCount),
+    seasonLength: Number(given.season),
+    // No interval at all would have no end.
+    intervalNanos: given.intervalNanos > 0n ? given.intervalNanos : 1n,
+    withFit,
+  };
   return { types: NUMBERS, isMany: true, apply: (samples) => predicted(samples, options) };
 }
 

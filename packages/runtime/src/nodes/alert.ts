@@ -1,6 +1,8 @@
 // alert: decides a level for each point or batch, publishes events and hands on what caused them.
 // Guide: docs/guide/engine-alerts.md.
 import type { AlertOptions } from '@tidemark/pipeline';
+import { alertNode } from '@tidemark/pipeline';
+import { anonymousTopic } from '../anonymous-topic.ts';
 import type { Group } from '../data/group.ts';
 import type { Barrier, Point } from '../data/point.ts';
 import { Batch } from '../data/point.ts';
@@ -13,17 +15,19 @@ import type { FunctionState } from '../lambda/function.ts';
 import { explainLambda, look } from '../lambda/explain.ts';
 import type { Lambda } from '../lambda/lambda.ts';
 import type { Frame } from '../lambda/typed.ts';
-import type { Inhibitor, NodeContext, RunningNode } from '../node.ts';
+import type { Inhibitor, RunningNode } from '../node.ts';
 import { StartError } from '../node.ts';
 import type { AlertEvent, AlertLevelName } from '../services.ts';
 import type { TapCondition } from '../running-task.ts';
-import { AlertState } from './alert-state.ts';
-import type { AlertStateCode } from './alert-state.ts';
-import { ToldEvents } from './told-events.ts';
-import type { ToldEvent } from './told-events.ts';
-import { AlertTexts } from './alert-texts.ts';
-import { addedTo } from './augment.ts';
-import { compileFor } from './compile.ts';
+import { AlertState } from '../node-parts/alert-state.ts';
+import type { AlertStateCode } from '../node-parts/alert-state.ts';
+import { ToldEvents } from '../node-parts/told-events.ts';
+import type { ToldEvent } from '../node-parts/told-events.ts';
+import { AlertTexts, alertTemplates } from '../node-parts/alert-texts.ts';
+import { addedTo } from '../node-parts/augment.ts';
+import type { ContextOf } from '../implement.ts';
+import { implement } from '../implement.ts';
+import { compileFor } from '../node-parts/compile.ts';
 
 const LEVEL_NAMES: readonly AlertLevelName[] = ['OK', 'INFO', 'WARNING', 'CRITICAL'];
 const OK = 0;
@@ -53,7 +57,7 @@ type FirstMessage = {
 };
 
 export class AlertNode implements RunningNode {
-  readonly #ctx: NodeContext<AlertOptions>;
+  readonly #ctx: ContextOf<typeof alertNode>;
   /** By level; index 0 is unused. One state for all groups, as recorded. */
   readonly #levels: readonly (LevelLambda | undefined)[];
   readonly #resets: readonly (LevelLambda | undefined)[];
@@ -64,7 +68,7 @@ export class AlertNode implements RunningNode {
   readonly #isAugmenting: boolean;
   readonly #counts = { triggered: 0, inhibited: 0, byLevel: [0, 0, 0, 0] };
 
-  constructor(ctx: NodeContext<AlertOptions>) {
+  constructor(ctx: ContextOf<typeof alertNode>) {
     this.#ctx = ctx;
     const { options, task } = ctx;
     const { flapping } = options;
@@ -90,8 +94,8 @@ export class AlertNode implements RunningNode {
       ...this.#withInhibitors(group),
     }));
     const hasHandlers = options.handlers.length > 0 || task.alerts.hasGlobalHandlers;
-    this.#anonymousTopic = hasHandlers ? `${task.scope}:${task.taskId}:${ctx.name}` : undefined;
-    this.#isStateChangesOnly = options.isStateChangesOnly || task.alerts.isStateChangesOnly;
+    this.#anonymousTopic = hasHandlers ? anonymousTopic(task, ctx.name) : undefined;
+    this.#isStateChangesOnly = options.stateChanges.isOnly || task.alerts.isStateChangesOnly;
     const added = [options.levelTag, options.idTag, options.levelField, options.messageField];
     this.#isAugmenting = [...added, options.idField, options.durationField].some((n) => n !== '');
   }
@@ -326,9 +330,9 @@ export class AlertNode implements RunningNode {
 
   /** Records the level; whether this message makes an event. */
   #isTriggering(state: AlertState, level: number, time: bigint): boolean {
-    const { flapping, stateChangesIntervalNanos } = this.#ctx.options;
+    const { flapping, stateChanges } = this.#ctx.options;
     state.record(level, time, flapping);
-    const isExpired = !state.isChanged && state.isExpired(time, stateChangesIntervalNanos);
+    const isExpired = !state.isChanged && state.isExpired(time, stateChanges.intervalNanos);
     if (state.isFlapping) return false;
     if (this.#isStateChangesOnly && !state.isChanged && !isExpired) return false;
     return level !== OK || state.isChanged;
@@ -437,3 +441,7 @@ function firstOf(batch: Batch, point: Point): FirstMessage {
   const time = last.time < point.time ? last.time : point.time;
   return { point: point.withSeries(batch.series, batch.group), time };
 }
+
+export const runningAlert = implement(alertNode, (ctx) => new AlertNode(ctx), {
+  checkTexts: alertTemplates,
+});

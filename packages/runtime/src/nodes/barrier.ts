@@ -1,11 +1,13 @@
 // barrier: tells the nodes below, by the wall clock, that no older data comes for a group.
-import type { BarrierOptions } from '@tidemark/pipeline';
+import { barrierNode } from '@tidemark/pipeline';
 import type { Group } from '../data/group.ts';
 import type { Barrier, Point } from '../data/point.ts';
 import { Batch } from '../data/point.ts';
 import { GroupStates } from '../group-states.ts';
 import type { GroupStatesCode } from '../group-states.ts';
-import type { NodeContext, RunningNode } from '../node.ts';
+import type { ContextOf } from '../implement.ts';
+import { implement } from '../implement.ts';
+import type { RunningNode } from '../node.ts';
 import type { CancelTimer } from '../timers.ts';
 
 type GroupBarrier = {
@@ -26,11 +28,11 @@ type GroupBarrier = {
 type BarrierCode = Omit<GroupBarrier, 'cancel'>;
 
 export class BarrierNode implements RunningNode {
-  readonly #ctx: NodeContext<BarrierOptions>;
+  readonly #ctx: ContextOf<typeof barrierNode>;
   readonly #groups: GroupStates<GroupBarrier>;
   #setCount = 0;
 
-  constructor(ctx: NodeContext<BarrierOptions>) {
+  constructor(ctx: ContextOf<typeof barrierNode>) {
     this.#ctx = ctx;
     this.#groups = new GroupStates((group) => this.#open(group));
   }
@@ -155,3 +157,5 @@ export class BarrierNode implements RunningNode {
     this.#ctx.task.groups.release(group);
   }
 }
+
+export const runningBarrier = implement(barrierNode, (ctx) => new BarrierNode(ctx));

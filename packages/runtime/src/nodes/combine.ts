@@ -1,6 +1,6 @@
 // combine: pairs points of one group and time with each other, every combination that the
 // expressions accept.
-import type { CombineOptions } from '@tidemark/pipeline';
+import { combineNode } from '@tidemark/pipeline';
 import type { PointCode } from '../data/codec.ts';
 import { decodePoints, encodePoints } from '../data/codec.ts';
 import type { Group } from '../data/group.ts';
@@ -13,18 +13,20 @@ import { GroupStates } from '../group-states.ts';
 import { EvaluationError } from '../lambda/errors.ts';
 import type { Lambda } from '../lambda/lambda.ts';
 import type { Frame } from '../lambda/typed.ts';
-import type { NodeContext, RunningNode } from '../node.ts';
+import type { ContextOf } from '../implement.ts';
+import { implement } from '../implement.ts';
+import type { RunningNode } from '../node.ts';
 import { roundTime } from '../time-math.ts';
-import { compileFor } from './compile.ts';
+import { compileFor } from '../node-parts/compile.ts';
 
 type Pending = { time: bigint; points: Point[]; readonly frames: readonly Frame[] };
 
 export class CombineNode implements RunningNode {
-  readonly #ctx: NodeContext<CombineOptions>;
+  readonly #ctx: ContextOf<typeof combineNode>;
   readonly #lambdas: readonly Lambda[];
   readonly #pending: GroupStates<Pending>;
 
-  constructor(ctx: NodeContext<CombineOptions>) {
+  constructor(ctx: ContextOf<typeof combineNode>) {
     this.#ctx = ctx;
     this.#lambdas = ctx.options.expressions.map((spec, i) =>
       compileFor(spec, `Failed to compile ${i} expression`),
@@ -200,3 +202,5 @@ function nextCombination(indexes: number[], n: number): boolean {
   for (let j = i + 1; j < k; j++) indexes[j] = (indexes[j - 1] ?? 0) + 1;
   return true;
 }
+
+export const runningCombine = implement(combineNode, (ctx) => new CombineNode(ctx));

@@ -1,6 +1,7 @@
 // eval: computes fields (or tags) from expressions. Everything that depends on the shape of points
 // is planned once per shape; a point then costs one array and the closures.
-import type { EvalOptions } from '@tidemark/pipeline';
+import type { OptionsOfNode } from '@tidemark/pipeline';
+import { evalNode } from '@tidemark/pipeline';
 import type { Group } from '../data/group.ts';
 import type { Barrier, Batch, Point } from '../data/point.ts';
 import type { Field, Value, ValueType } from '../data/schema.ts';
@@ -15,8 +16,10 @@ import type { Lambda } from '../lambda/lambda.ts';
 import { valueFailure } from '../lambda/lambda.ts';
 import type { Frame, Run } from '../lambda/typed.ts';
 import { StartError } from '../node.ts';
-import type { NodeContext, RunningNode } from '../node.ts';
-import { compileFor } from './compile.ts';
+import type { ContextOf } from '../implement.ts';
+import { implement } from '../implement.ts';
+import type { RunningNode } from '../node.ts';
+import { compileFor } from '../node-parts/compile.ts';
 
 type Plan = {
   readonly runs: readonly Run[];
@@ -28,7 +31,7 @@ type Plan = {
 };
 
 export class EvalNode implements RunningNode {
-  readonly #ctx: NodeContext<EvalOptions>;
+  readonly #ctx: ContextOf<typeof evalNode>;
   readonly #lambdas: readonly Lambda[];
   readonly #isStateful: boolean;
   readonly #frames: GroupStates<readonly Frame[]>;
@@ -37,7 +40,7 @@ export class EvalNode implements RunningNode {
   #lastKeys: TagKeys | undefined;
   #lastPlan: Plan | undefined;
 
-  constructor(ctx: NodeContext<EvalOptions>) {
+  constructor(ctx: ContextOf<typeof evalNode>) {
     this.#ctx = ctx;
     const { options } = ctx;
     if (options.as.length < options.expressions.length) {
@@ -262,7 +265,7 @@ const GO_TYPES: Readonly<Record<string, string>> = {
 };
 
 function tagFailure(
-  options: EvalOptions,
+  options: OptionsOfNode<typeof evalNode>,
   name: string,
   type: ValueType | 'missing' | 'invalid',
 ): EvaluationError | undefined {
@@ -271,3 +274,5 @@ function tagFailure(
     `result of a tag expression must be of type string, got ${GO_TYPES[type] ?? type}`,
   );
 }
+
+export const runningEval = implement(evalNode, (ctx) => new EvalNode(ctx));

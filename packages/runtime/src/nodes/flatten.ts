@@ -1,5 +1,5 @@
 // flatten: merges points of equal time into one, with tag values in the field names.
-import type { FlattenOptions } from '@tidemark/pipeline';
+import { flattenNode } from '@tidemark/pipeline';
 import type { PointCode } from '../data/codec.ts';
 import { decodePoints, encodePoints } from '../data/codec.ts';
 import type { Group } from '../data/group.ts';
@@ -9,16 +9,18 @@ import type { Value, ValueType } from '../data/schema.ts';
 import { ownSchema } from '../data/schema.ts';
 import type { GroupStatesCode } from '../group-states.ts';
 import { GroupStates } from '../group-states.ts';
-import type { NodeContext, RunningNode } from '../node.ts';
+import type { ContextOf } from '../implement.ts';
+import { implement } from '../implement.ts';
+import type { RunningNode } from '../node.ts';
 import { roundTime } from '../time-math.ts';
 
 type Pending = { time: bigint; points: Point[] };
 
 export class FlattenNode implements RunningNode {
-  readonly #ctx: NodeContext<FlattenOptions>;
+  readonly #ctx: ContextOf<typeof flattenNode>;
   readonly #pending: GroupStates<Pending | undefined>;
 
-  constructor(ctx: NodeContext<FlattenOptions>) {
+  constructor(ctx: ContextOf<typeof flattenNode>) {
     this.#ctx = ctx;
     this.#pending = new GroupStates<Pending | undefined>(() => undefined);
   }
@@ -127,3 +129,5 @@ export class FlattenNode implements RunningNode {
     return [Point.of({ time: pending.time, series, group, schema, own: [...values.values()] })];
   }
 }
+
+export const runningFlatten = implement(flattenNode, (ctx) => new FlattenNode(ctx));

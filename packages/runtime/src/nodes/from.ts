@@ -1,6 +1,6 @@
 // from: selects points of the stream, groups them and truncates or rounds their times. Reads rows
 // of a write directly: a point object exists only for rows that pass.
-import type { FromOptions } from '@tidemark/pipeline';
+import { fromNode } from '@tidemark/pipeline';
 import { NO_DIMENSIONS } from '../data/group.ts';
 import type { Group } from '../data/group.ts';
 import type { Barrier, Batch } from '../data/point.ts';
@@ -11,10 +11,12 @@ import { EvaluationError } from '../lambda/errors.ts';
 import { explainLambda } from '../lambda/explain.ts';
 import type { Lambda } from '../lambda/lambda.ts';
 import type { Frame } from '../lambda/typed.ts';
-import type { NodeContext, RunningNode } from '../node.ts';
+import type { ContextOf } from '../implement.ts';
+import { implement } from '../implement.ts';
+import type { RunningNode } from '../node.ts';
 import { roundTime, truncateTime } from '../time-math.ts';
-import { compileFor } from './compile.ts';
-import { DimensionChooser, GroupCache } from './dimensions.ts';
+import { compileFor } from '../node-parts/compile.ts';
+import { DimensionChooser, GroupCache } from '../node-parts/dimensions.ts';
 
 /** What is known of a series of the write before its first row. */
 const UNKNOWN = 0;
@@ -33,7 +35,7 @@ type OpenWrite = {
 };
 
 export class FromNode implements RunningNode {
-  readonly #ctx: NodeContext<FromOptions>;
+  readonly #ctx: ContextOf<typeof fromNode>;
   readonly #lambda: Lambda | undefined;
   readonly #frame: Frame | undefined;
   readonly #chooser: DimensionChooser;
@@ -41,7 +43,7 @@ export class FromNode implements RunningNode {
   readonly #changesTime: boolean;
   #open: OpenWrite | undefined;
 
-  constructor(ctx: NodeContext<FromOptions>) {
+  constructor(ctx: ContextOf<typeof fromNode>) {
     this.#ctx = ctx;
     const { options } = ctx;
     if (options.where !== undefined) {
@@ -247,3 +249,5 @@ export function rowPoint(
     source.origin,
   );
 }
+
+export const runningFrom = implement(fromNode, (ctx) => new FromNode(ctx));

@@ -1,25 +1,27 @@
 // groupBy: changes the grouping. Points of a stream at once; batches when the time of batches moves
 // on.
-import type { GroupByOptions } from '@tidemark/pipeline';
+import { groupByNode } from '@tidemark/pipeline';
 import type { BatchCode } from '../data/codec.ts';
 import { decodeBatch, encodeBatch } from '../data/codec.ts';
 import type { Group } from '../data/group.ts';
 import type { Barrier, Point } from '../data/point.ts';
 import { Batch } from '../data/point.ts';
-import type { NodeContext, RunningNode } from '../node.ts';
-import { DimensionChooser, GroupCache } from './dimensions.ts';
+import type { ContextOf } from '../implement.ts';
+import { implement } from '../implement.ts';
+import type { RunningNode } from '../node.ts';
+import { DimensionChooser, GroupCache } from '../node-parts/dimensions.ts';
 
 type Pending = { readonly group: Group; readonly name: string; readonly points: Point[] };
 
 export class GroupByNode implements RunningNode {
-  readonly #ctx: NodeContext<GroupByOptions>;
+  readonly #ctx: ContextOf<typeof groupByNode>;
   readonly #chooser: DimensionChooser;
   readonly #caches: Readonly<Record<'plain' | 'byName', GroupCache<Group>>>;
   #time: bigint | undefined;
   /** Its groups are held until they are handed on. */
   #pending = new Map<Group, Pending>();
 
-  constructor(ctx: NodeContext<GroupByOptions>) {
+  constructor(ctx: ContextOf<typeof groupByNode>) {
     this.#ctx = ctx;
     this.#chooser = new DimensionChooser(ctx.options.dimensions, ctx.options.exclude);
     this.#caches = { plain: new GroupCache(), byName: new GroupCache() };
@@ -122,3 +124,5 @@ export class GroupByNode implements RunningNode {
     return group;
   }
 }
+
+export const runningGroupBy = implement(groupByNode, (ctx) => new GroupByNode(ctx));

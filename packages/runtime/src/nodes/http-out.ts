@@ -1,6 +1,6 @@
 // httpOut: keeps the latest row of each group for the HTTP endpoint. Rows are made when they are
 // asked for.
-import type { HttpOutOptions } from '@tidemark/pipeline';
+import { httpOutNode } from '@tidemark/pipeline';
 import type { BatchCode, PointCode } from '../data/codec.ts';
 import {
   decodeBatch,
@@ -15,16 +15,18 @@ import type { Barrier, Point } from '../data/point.ts';
 import { Batch } from '../data/point.ts';
 import { batchRow, pointRow } from '../data/rows.ts';
 import type { GroupStatesCode } from '../group-states.ts';
-import type { NodeContext, RunningNode } from '../node.ts';
+import type { ContextOf } from '../implement.ts';
+import { implement } from '../implement.ts';
+import type { RunningNode } from '../node.ts';
 import { StartError } from '../node.ts';
-import { LatestMessages } from './latest-messages.ts';
+import { LatestMessages } from '../node-parts/latest-messages.ts';
 import type { EndpointRows } from '../running-task.ts';
 
 export class HttpOutNode implements RunningNode {
-  readonly #ctx: NodeContext<HttpOutOptions>;
+  readonly #ctx: ContextOf<typeof httpOutNode>;
   readonly #latest: LatestMessages;
 
-  constructor(ctx: NodeContext<HttpOutOptions>) {
+  constructor(ctx: ContextOf<typeof httpOutNode>) {
     this.#ctx = ctx;
     this.#latest = new LatestMessages(ctx.task.groups);
     const { endpoint } = ctx.options;
@@ -98,3 +100,5 @@ type LatestCode = {
   readonly point?: PointCode | undefined;
   readonly batch?: BatchCode | undefined;
 };
+
+export const runningHttpOut = implement(httpOutNode, (ctx) => new HttpOutNode(ctx));

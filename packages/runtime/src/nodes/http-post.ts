@@ -1,13 +1,15 @@
 // httpPost: posts every point or batch to a URL or a configured endpoint, then hands it on.
 import { messageOf } from '@tidemark/core';
-import type { HttpPostOptions } from '@tidemark/pipeline';
+import { httpPostNode } from '@tidemark/pipeline';
 import { AsyncQueue } from '../async-queue.ts';
 import type { Group } from '../data/group.ts';
 import type { Barrier, Point } from '../data/point.ts';
 import { Batch } from '../data/point.ts';
 import { batchRow, pointRow, rowsJson } from '../data/rows.ts';
 import { formatFloatPlain } from '../lambda/text.ts';
-import type { NodeContext, RunningNode } from '../node.ts';
+import type { ContextOf } from '../implement.ts';
+import { implement } from '../implement.ts';
+import type { RunningNode } from '../node.ts';
 import { StartError } from '../node.ts';
 import type { ResultRow } from '../services.ts';
 import { JSON_FUNCTIONS } from '../template/functions.ts';
@@ -15,7 +17,7 @@ import { TemplateSyntaxError } from '../template/lex.ts';
 import { Template, TemplateExecutionError } from '../template/template.ts';
 import type { TemplateValue } from '../template/value.ts';
 import { TemplateMap, TemplateStruct, TemplateTime } from '../template/value.ts';
-import { addedTo } from './augment.ts';
+import { addedTo } from '../node-parts/augment.ts';
 import { GroupStates } from '../group-states.ts';
 
 type Target = {
@@ -27,13 +29,13 @@ type Target = {
 type Request = { readonly url: string; readonly body: string };
 
 export class HttpPostNode implements RunningNode {
-  readonly #ctx: NodeContext<HttpPostOptions>;
+  readonly #ctx: ContextOf<typeof httpPostNode>;
   readonly #target: Target;
   readonly #queue = new AsyncQueue();
   readonly #groups = new GroupStates(() => true);
   readonly #abort = new AbortController();
 
-  constructor(ctx: NodeContext<HttpPostOptions>) {
+  constructor(ctx: ContextOf<typeof httpPostNode>) {
     this.#ctx = ctx;
     this.#target = findTarget(ctx);
   }
@@ -164,7 +166,7 @@ export class HttpPostNode implements RunningNode {
   }
 }
 
-function findTarget(ctx: NodeContext<HttpPostOptions>): Target {
+function findTarget(ctx: ContextOf<typeof httpPostNode>): Target {
   const { url, endpoint } = ctx.options;
   try {
     if (endpoint === '') return { url: new Template('url', url), row: undefined, headers: {} };
@@ -219,3 +221,5 @@ function templateRow(row: ResultRow): TemplateValue {
     Values: values,
   });
 }
+
+export const runningHttpPost = implement(httpPostNode, (ctx) => new HttpPostNode(ctx));

@@ -1,10 +1,12 @@
 // influxDBOut: writes points to a database, in buffers by destination.
 import { messageOf } from '@tidemark/core';
-import type { InfluxdbOutOptions } from '@tidemark/pipeline';
+import { influxdbOutNode } from '@tidemark/pipeline';
 import type { Group } from '../data/group.ts';
 import type { Barrier, Batch, Point } from '../data/point.ts';
 import { toOutputPoint } from '../data/point.ts';
-import type { NodeContext, RunningNode } from '../node.ts';
+import type { ContextOf } from '../implement.ts';
+import { implement } from '../implement.ts';
+import type { RunningNode } from '../node.ts';
 import type { OutputPoint } from '../services.ts';
 import type { CancelTimer } from '../timers.ts';
 
@@ -15,7 +17,7 @@ type Buffer = {
 };
 
 export class InfluxdbOutNode implements RunningNode {
-  readonly #ctx: NodeContext<InfluxdbOutOptions>;
+  readonly #ctx: ContextOf<typeof influxdbOutNode>;
   readonly #buffers = new Map<string, Buffer>();
   #pointsWritten = 0;
   #writeErrors = 0;
@@ -23,7 +25,7 @@ export class InfluxdbOutNode implements RunningNode {
   #lastWrite: Promise<void> = Promise.resolve();
   #cancelTimer: CancelTimer | undefined;
 
-  constructor(ctx: NodeContext<InfluxdbOutOptions>) {
+  constructor(ctx: ContextOf<typeof influxdbOutNode>) {
     this.#ctx = ctx;
   }
 
@@ -164,3 +166,5 @@ export function withTags(
 function quoted(name: string): string {
   return `"${name.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 }
+
+export const runningInfluxdbOut = implement(influxdbOutNode, (ctx) => new InfluxdbOutNode(ctx));

@@ -1,7 +1,7 @@
 // join: merges points (or batches) of several parents by group and time. With `on`, points of
 // parents with more dimensions are matched with those of parents that have exactly the `on`
 // dimensions.
-import type { JoinOptions } from '@tidemark/pipeline';
+import { joinNode } from '@tidemark/pipeline';
 import type { BatchCode, PointCode } from '../data/codec.ts';
 import { decodeBatch, decodePoint, encodeBatch, encodePoint } from '../data/codec.ts';
 import type { Group } from '../data/group.ts';
@@ -15,18 +15,20 @@ import type { JoinPart } from '../join/merger.ts';
 import { OnMatcher } from '../join/on-matcher.ts';
 import type { JoinMessage } from '../join/on-matcher.ts';
 import { JoinSets } from '../join/sets.ts';
-import type { NodeContext, Receiver, RunningNode } from '../node.ts';
+import type { Receiver, RunningNode } from '../node.ts';
 import { StartError } from '../node.ts';
+import type { ContextOf } from '../implement.ts';
+import { implement } from '../implement.ts';
 import { roundTime } from '../time-math.ts';
 
 export class JoinNode implements RunningNode {
-  readonly #ctx: NodeContext<JoinOptions>;
+  readonly #ctx: ContextOf<typeof joinNode>;
   readonly #groups: GroupStates<JoinSets<JoinMessage>>;
   readonly #merger: JoinMerger;
   readonly #matcher: OnMatcher | undefined;
   readonly #parentCount: number;
 
-  constructor(ctx: NodeContext<JoinOptions>) {
+  constructor(ctx: ContextOf<typeof joinNode>) {
     this.#ctx = ctx;
     const { fill, on, toleranceNanos } = ctx.options;
     if (fill?.kind === 'invalid') throw new StartError(`unexpected fill option ${fill.text}`);
@@ -209,3 +211,5 @@ export class JoinNode implements RunningNode {
 }
 
 type MessageCode = { readonly point?: PointCode; readonly batch?: BatchCode };
+
+export const runningJoin = implement(joinNode, (ctx) => new JoinNode(ctx));

@@ -1,16 +1,18 @@
 // log: writes every point or batch to the task's log and hands it on.
-import type { LogOptions } from '@tidemark/pipeline';
+import { logNode } from '@tidemark/pipeline';
 import type { Group } from '../data/group.ts';
 import type { Barrier, Batch, Point } from '../data/point.ts';
 import { toOutputPoint } from '../data/point.ts';
-import type { NodeContext, RunningNode } from '../node.ts';
+import type { ContextOf } from '../implement.ts';
+import { implement } from '../implement.ts';
+import type { RunningNode } from '../node.ts';
 import type { LogLevel } from '../services.ts';
 
 export class LogNode implements RunningNode {
-  readonly #ctx: NodeContext<LogOptions>;
+  readonly #ctx: ContextOf<typeof logNode>;
   readonly #level: LogLevel;
 
-  constructor(ctx: NodeContext<LogOptions>) {
+  constructor(ctx: ContextOf<typeof logNode>) {
     this.#ctx = ctx;
     this.#level = logLevel(ctx.options.level);
   }
@@ -75,3 +77,5 @@ function logLevel(text: string): LogLevel {
       return 'info';
   }
 }
+
+export const runningLog = implement(logNode, (ctx) => new LogNode(ctx));

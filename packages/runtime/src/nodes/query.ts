@@ -1,21 +1,23 @@
 // query: turns results of the scheduler's queries into batches. Running the queries is the engine's
 // business.
-import type { QueryOptions } from '@tidemark/pipeline';
+import { queryNode } from '@tidemark/pipeline';
 import type { Group } from '../data/group.ts';
 import type { Barrier } from '../data/point.ts';
 import { Batch, Point } from '../data/point.ts';
 import type { Value, ValueType } from '../data/schema.ts';
 import { ownSchema } from '../data/schema.ts';
-import type { NodeContext, RunningNode } from '../node.ts';
+import type { ContextOf } from '../implement.ts';
+import { implement } from '../implement.ts';
+import type { RunningNode } from '../node.ts';
 import type { QueryResultSeries } from '../services.ts';
 
 export class QueryNode implements RunningNode {
-  readonly #ctx: NodeContext<QueryOptions>;
+  readonly #ctx: ContextOf<typeof queryNode>;
   readonly #isGroupedByTime: boolean;
   #batchCount = 0;
   #pointCount = 0;
 
-  constructor(ctx: NodeContext<QueryOptions>) {
+  constructor(ctx: ContextOf<typeof queryNode>) {
     this.#ctx = ctx;
     this.#isGroupedByTime = ctx.options.dimensions.some(({ kind }) => kind === 'time');
   }
@@ -107,3 +109,5 @@ function rowPoint(
   if (fields.length === 0) return undefined;
   return Point.of({ time: row[0] as bigint, ...owner, schema: ownSchema(fields), own });
 }
+
+export const runningQuery = implement(queryNode, (ctx) => new QueryNode(ctx));

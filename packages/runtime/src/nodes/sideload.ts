@@ -1,12 +1,15 @@
 // sideload: adds fields and tags from files or HTTP, looked up by templates over a point's tags.
 import { messageOf } from '@tidemark/core';
 import type { SideloadOptions, SpecValue } from '@tidemark/pipeline';
+import { sideloadNode } from '@tidemark/pipeline';
 import type { Group } from '../data/group.ts';
 import type { Barrier } from '../data/point.ts';
 import type { Batch, Point } from '../data/point.ts';
 import type { Value, ValueType } from '../data/schema.ts';
 import type { Series } from '../data/series.ts';
-import type { NodeContext, RunningNode } from '../node.ts';
+import type { ContextOf } from '../implement.ts';
+import { implement } from '../implement.ts';
+import type { RunningNode } from '../node.ts';
 import { StartError } from '../node.ts';
 import type { SideloadTree } from '../services.ts';
 import { TemplateSyntaxError } from '../template/lex.ts';
@@ -14,12 +17,12 @@ import { Template, TemplateExecutionError } from '../template/template.ts';
 import { TemplateMap } from '../template/value.ts';
 import { floatToInt } from '../lambda/functions-misc.ts';
 import { parseFloatText, quote } from '../lambda/text.ts';
-import { addedTo } from './augment.ts';
+import { addedTo } from '../node-parts/augment.ts';
 
 type Loaded = string | number | bigint | boolean;
 
 export class SideloadNode implements RunningNode {
-  readonly #ctx: NodeContext<SideloadOptions>;
+  readonly #ctx: ContextOf<typeof sideloadNode>;
   readonly #order: readonly Template[];
   readonly #fields: readonly {
     readonly name: string;
@@ -28,7 +31,7 @@ export class SideloadNode implements RunningNode {
   }[];
   #tree: SideloadTree | undefined;
 
-  constructor(ctx: NodeContext<SideloadOptions>) {
+  constructor(ctx: ContextOf<typeof sideloadNode>) {
     this.#ctx = ctx;
     const { fields } = ctx.options;
     this.#order = orderTemplates(ctx.options);
@@ -169,3 +172,7 @@ export function orderTemplates({ order }: SideloadOptions): readonly Template[] 
     throw cause;
   }
 }
+
+export const runningSideload = implement(sideloadNode, (ctx) => new SideloadNode(ctx), {
+  checkTexts: orderTemplates,
+});

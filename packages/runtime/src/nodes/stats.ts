@@ -1,6 +1,6 @@
 // stats: emits, at an interval of the wall clock, how many points another node has emitted per
 // group.
-import type { StatsOptions } from '@tidemark/pipeline';
+import { statsNode } from '@tidemark/pipeline';
 import { decodeGroup, encodeGroup } from '../data/codec.ts';
 import type { GroupCode } from '../data/codec.ts';
 import { NO_DIMENSIONS } from '../data/group.ts';
@@ -8,7 +8,9 @@ import type { Group } from '../data/group.ts';
 import type { Barrier, Batch } from '../data/point.ts';
 import { Point } from '../data/point.ts';
 import { ownSchema } from '../data/schema.ts';
-import type { NodeContext, RunningNode } from '../node.ts';
+import type { ContextOf } from '../implement.ts';
+import { implement } from '../implement.ts';
+import type { RunningNode } from '../node.ts';
 import { StartError } from '../node.ts';
 import { roundTime, truncateTime } from '../time-math.ts';
 import type { CancelTimer } from '../timers.ts';
@@ -21,14 +23,14 @@ type StatsCode = {
 };
 
 export class StatsNode implements RunningNode {
-  readonly #ctx: NodeContext<StatsOptions>;
+  readonly #ctx: ContextOf<typeof statsNode>;
   /** Its groups are held: a group that is silent, or that a barrier deletes, is still told of. */
   readonly #counts = new Map<Group, number>();
   #next: bigint | undefined;
   #cancel: CancelTimer | undefined;
   #stopCounting: (() => void) | undefined;
 
-  constructor(ctx: NodeContext<StatsOptions>) {
+  constructor(ctx: ContextOf<typeof statsNode>) {
     this.#ctx = ctx;
     if (ctx.options.intervalNanos <= 0n) {
       throw new StartError('stats node must have positive interval');
@@ -134,3 +136,5 @@ export class StatsNode implements RunningNode {
     return Point.of({ time, series, group, schema: SCHEMA, own: [BigInt(count)] });
   }
 }
+
+export const runningStats = implement(statsNode, (ctx) => new StatsNode(ctx));

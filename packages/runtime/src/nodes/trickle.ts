@@ -1,12 +1,15 @@
 // trickle: turns batches into single points of the batch's group.
+import { trickleNode } from '@tidemark/pipeline';
 import type { Group } from '../data/group.ts';
 import type { Barrier, Batch, Point } from '../data/point.ts';
-import type { NodeContext, RunningNode } from '../node.ts';
+import type { ContextOf } from '../implement.ts';
+import { implement } from '../implement.ts';
+import type { RunningNode } from '../node.ts';
 
 export class TrickleNode implements RunningNode {
-  readonly #ctx: NodeContext;
+  readonly #ctx: ContextOf<typeof trickleNode>;
 
-  constructor(ctx: NodeContext) {
+  constructor(ctx: ContextOf<typeof trickleNode>) {
     this.#ctx = ctx;
   }
 
@@ -33,3 +36,5 @@ export class TrickleNode implements RunningNode {
     this.#ctx.out.deleteGroup(group);
   }
 }
+
+export const runningTrickle = implement(trickleNode, (ctx) => new TrickleNode(ctx));

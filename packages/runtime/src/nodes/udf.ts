@@ -1,17 +1,20 @@
 // @name: hands points or batches to a user-defined function and emits what it answers.
-import type { SpecValue, UdfOptions } from '@tidemark/pipeline';
+import type { SpecValue } from '@tidemark/pipeline';
+import { udfNode } from '@tidemark/pipeline';
 import type { Group } from '../data/group.ts';
 import type { Barrier } from '../data/point.ts';
 import { Batch, Point } from '../data/point.ts';
 import type { Value, ValueType } from '../data/schema.ts';
 import { ownSchema } from '../data/schema.ts';
-import type { NodeContext, RunningNode } from '../node.ts';
+import type { ContextOf } from '../implement.ts';
+import { implement } from '../implement.ts';
+import type { RunningNode } from '../node.ts';
 import { NodeFailed, StartError } from '../node.ts';
 import type { UdfBegin, UdfOptionValue, UdfPoint } from '../udf/messages.ts';
 import { UdfError, UdfSession } from '../udf/session.ts';
 
 export class UdfNode implements RunningNode {
-  readonly #ctx: NodeContext<UdfOptions>;
+  readonly #ctx: ContextOf<typeof udfNode>;
   readonly #groups = new Set<string>();
   #session: UdfSession | undefined;
   #restored: Uint8Array | undefined;
@@ -20,7 +23,7 @@ export class UdfNode implements RunningNode {
   #begin: UdfBegin | undefined;
   #points: Point[] = [];
 
-  constructor(ctx: NodeContext<UdfOptions>) {
+  constructor(ctx: ContextOf<typeof udfNode>) {
     this.#ctx = ctx;
     if (ctx.task.services.udf === undefined) {
       throw new StartError(`user-defined function ${ctx.options.functionName} is not configured`, {
@@ -221,3 +224,5 @@ function optionValue(value: SpecValue): UdfOptionValue {
       throw new NodeFailed('udf', `option value of type ${value.kind}`);
   }
 }
+
+export const runningUdf = implement(udfNode, (ctx) => new UdfNode(ctx));

@@ -1,5 +1,5 @@
 // union: merges several parents into one stream in order of time.
-import type { UnionOptions } from '@tidemark/pipeline';
+import { unionNode } from '@tidemark/pipeline';
 import type { BatchCode, PointCode } from '../data/codec.ts';
 import { decodeBatch, decodePoint, encodeBatch, encodePoint } from '../data/codec.ts';
 import type { Group } from '../data/group.ts';
@@ -7,18 +7,20 @@ import type { Barrier } from '../data/point.ts';
 import { Batch, Point } from '../data/point.ts';
 import type { Series } from '../data/series.ts';
 import { holdBarrier, holdMessage, releaseBarrier, releaseMessage } from '../held-messages.ts';
-import type { NodeContext, Receiver, RunningNode } from '../node.ts';
+import type { ContextOf } from '../implement.ts';
+import { implement } from '../implement.ts';
+import type { Receiver, RunningNode } from '../node.ts';
 
 type Message = Point | Batch | Barrier;
 
 type Source = { queue: Message[]; head: number; lastTime: bigint | undefined };
 
 export class UnionNode implements RunningNode {
-  readonly #ctx: NodeContext<UnionOptions>;
+  readonly #ctx: ContextOf<typeof unionNode>;
   readonly #sources: readonly Source[];
   readonly #order: readonly Source[];
 
-  constructor(ctx: NodeContext<UnionOptions>) {
+  constructor(ctx: ContextOf<typeof unionNode>) {
     this.#ctx = ctx;
     this.#sources = ctx.parentNames.map(() => ({ queue: [], head: 0, lastTime: undefined }));
     this.#order = [...this.#sources.slice(1), ...this.#sources.slice(0, 1)];
@@ -189,3 +191,5 @@ export class UnionNode implements RunningNode {
     return isMoved ? this.#ctx.groupOf(series, dimensions) : group;
   }
 }
+
+export const runningUnion = implement(unionNode, (ctx) => new UnionNode(ctx));

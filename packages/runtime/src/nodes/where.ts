@@ -1,5 +1,5 @@
 // where: keeps the points for which an expression is true. State per group.
-import type { WhereOptions } from '@tidemark/pipeline';
+import { whereNode } from '@tidemark/pipeline';
 import type { Group } from '../data/group.ts';
 import type { Barrier, Batch, Point } from '../data/point.ts';
 import { EvaluationError } from '../lambda/errors.ts';
@@ -9,16 +9,18 @@ import type { Lambda } from '../lambda/lambda.ts';
 import type { Frame } from '../lambda/typed.ts';
 import type { GroupStatesCode } from '../group-states.ts';
 import { GroupStates } from '../group-states.ts';
-import type { NodeContext, RunningNode } from '../node.ts';
-import { compileFor } from './compile.ts';
-import { requiredLambda } from './required-lambda.ts';
+import type { ContextOf } from '../implement.ts';
+import { implement } from '../implement.ts';
+import type { RunningNode } from '../node.ts';
+import { compileFor } from '../node-parts/compile.ts';
+import { requiredLambda } from '../node-parts/required-lambda.ts';
 
 export class WhereNode implements RunningNode {
-  readonly #ctx: NodeContext<WhereOptions>;
+  readonly #ctx: ContextOf<typeof whereNode>;
   readonly #lambda: Lambda;
   readonly #frames: GroupStates<Frame>;
 
-  constructor(ctx: NodeContext<WhereOptions>) {
+  constructor(ctx: ContextOf<typeof whereNode>) {
     this.#ctx = ctx;
     this.#lambda = compileFor(
       requiredLambda(ctx.options.expression),
@@ -90,3 +92,5 @@ export class WhereNode implements RunningNode {
     });
   }
 }
+
+export const runningWhere = implement(whereNode, (ctx) => new WhereNode(ctx));

@@ -1,5 +1,5 @@
 // window: collects the points of a group by time or by count and emits them as batches.
-import type { WindowOptions } from '@tidemark/pipeline';
+import { windowNode } from '@tidemark/pipeline';
 import type { PointCode } from '../data/codec.ts';
 import { decodePoints, encodePoints } from '../data/codec.ts';
 import type { Group } from '../data/group.ts';
@@ -8,7 +8,9 @@ import { Batch } from '../data/point.ts';
 import type { GroupStatesCode } from '../group-states.ts';
 import { GroupStates } from '../group-states.ts';
 import { StartError } from '../node.ts';
-import type { NodeContext, RunningNode } from '../node.ts';
+import type { ContextOf } from '../implement.ts';
+import { implement } from '../implement.ts';
+import type { RunningNode } from '../node.ts';
 import { truncateTime } from '../time-math.ts';
 
 /** Points of a group in order of arrival; `head` is the first that is still in. */
@@ -21,10 +23,10 @@ type TimeWindow = {
 };
 
 export class TimeWindowNode implements RunningNode {
-  readonly #ctx: NodeContext<WindowOptions>;
+  readonly #ctx: ContextOf<typeof windowNode>;
   readonly #windows: GroupStates<TimeWindow>;
 
-  constructor(ctx: NodeContext<WindowOptions>) {
+  constructor(ctx: ContextOf<typeof windowNode>) {
     this.#ctx = ctx;
     this.#windows = new GroupStates(() => ({ points: [], head: 0, nextEmit: 0n, name: '' }));
   }
@@ -150,12 +152,12 @@ export class TimeWindowNode implements RunningNode {
 type CountWindow = { points: Point[]; total: number; nextEmit: number; name: string };
 
 export class CountWindowNode implements RunningNode {
-  readonly #ctx: NodeContext<WindowOptions>;
+  readonly #ctx: ContextOf<typeof windowNode>;
   readonly #windows: GroupStates<CountWindow>;
   readonly #period: number;
   readonly #every: number;
 
-  constructor(ctx: NodeContext<WindowOptions>) {
+  constructor(ctx: ContextOf<typeof windowNode>) {
     this.#ctx = ctx;
     this.#period = Number(ctx.options.periodCount);
     this.#every = Number(ctx.options.everyCount);
@@ -216,10 +218,12 @@ export class CountWindowNode implements RunningNode {
 }
 
 /** The node for a window's options. */
-export function createWindow(ctx: NodeContext<WindowOptions>): RunningNode {
+function createWindow(ctx: ContextOf<typeof windowNode>): RunningNode {
   const { periodNanos, periodCount } = ctx.options;
   if (periodNanos === 0n && periodCount === 0n) {
     throw new StartError('window node must have either a non zero period or non zero period count');
   }
   return periodNanos === 0n ? new CountWindowNode(ctx) : new TimeWindowNode(ctx);
 }
+
+export const runningWindow = implement(windowNode, createWindow);

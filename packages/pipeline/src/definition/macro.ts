@@ -1,0 +1,35 @@
+// Methods of a chain that make other nodes than one below the last: several at once, a source of
+// its own, or none.
+import type { Span } from '@tidemark/core';
+import type { DraftNode } from '../evaluate/draft.ts';
+import type { DeadmanConfig } from '../evaluate/deadman-config.ts';
+import type { Graph } from '../evaluate/graph.ts';
+import type { Arguments, Parameter } from '../evaluate/parameter.ts';
+import type { ChainPlace, NodeRow } from './node-definition.ts';
+
+export type MacroCall = {
+  readonly graph: Graph;
+  /** The node that the method is called on. */
+  readonly source: DraftNode;
+  readonly values: Arguments;
+  readonly deadman: DeadmanConfig;
+  readonly span: Span;
+};
+
+export type Macro = ChainPlace & {
+  readonly name: string;
+  readonly summary: string;
+  readonly parameters: readonly Parameter[];
+} & (
+    | {
+        /** Below every node, the sources of tasks and those without an output included. */
+        readonly isEverywhere: true;
+        /** The node that the chain goes on with. */
+        readonly makes: NodeRow;
+        readonly apply: (call: MacroCall) => DraftNode;
+      }
+    | {
+        /** Known by other engines, and refused with this sentence. */
+        readonly refusal: { readonly text: string; readonly hint: string };
+      }
+  );

@@ -1,0 +1,52 @@
+// Why a node refuses what a script says of it: the recorded sentence, which tools match, and beside
+// it the place in the script, what is found there, what could stand there and what to write
+// instead.
+import type { Span } from '@tidemark/core';
+import type { FailureDetails } from '../evaluate/failure.ts';
+import { placeInScript } from '../evaluate/text-source.ts';
+import type { TextSource } from '../evaluate/text-source.ts';
+
+export type NodeProblem = FailureDetails & {
+  /** The recorded sentence. */
+  readonly text: string;
+  /** Stable class of the finding; a rule of the node when absent. */
+  readonly code?: string | undefined;
+  /**
+   * Pointed at is the last call of the first of these that the script calls; without any, the node
+   * itself.
+   */
+  readonly properties?: readonly string[] | undefined;
+  /** A part of a lambda; goes before `properties`. */
+  readonly span?: Span | undefined;
+  /**
+   * A part of the text that is the node's first argument, by its own offsets; goes before
+   * `properties`.
+   */
+  readonly textSpan?: Span | undefined;
+};
+
+/** What a script called on a node or handler, and where. */
+export type Placed = {
+  readonly span: Span;
+  readonly properties: readonly { readonly name: string; readonly span: Span }[];
+  readonly textSource?: TextSource | undefined;
+};
+
+/** The piece of the script that a problem is about. */
+export function placeOf(
+  owner: Placed,
+  problem: Pick<NodeProblem, 'span' | 'textSpan' | 'properties'>,
+): Span {
+  const { span, textSpan, properties = [] } = problem;
+  // What no script wrote (the condition of a deadman) has no place of its own.
+  if (span !== undefined && span.end > span.start) return span;
+  if (textSpan !== undefined && owner.textSource !== undefined) {
+    const place = placeInScript(owner.textSource, textSpan);
+    if (place !== undefined) return place;
+  }
+  for (const name of properties) {
+    const call = owner.properties.findLast((each) => each.name === name);
+    if (call !== undefined) return call.span;
+  }
+  return owner.span;
+}

@@ -1,0 +1,66 @@
+// What the autoscale nodes of all providers have in common: options and rules.
+import type { NodeEffects, ScalerProvider } from '../definition/effects.ts';
+import type { NodeProblem } from '../definition/node-problem.ts';
+import { durationOption, integerOption, lambdaOption, stringOption } from '../definition/option.ts';
+import type { OptionsOf } from '../definition/option.ts';
+import { checkLambdas } from '../lambda.ts';
+
+export const scalingOptions = {
+  cluster: stringOption('cluster', 'configured cluster; the default one if not given'),
+  currentField: stringOption('currentField', 'field that holds the current number'),
+  min: integerOption('min', 'least number of replicas', 1n),
+  /** 0: no limit. */
+  max: integerOption('max', 'greatest number of replicas; 0 is no limit'),
+  replicas: lambdaOption('replicas', 'the wanted number of replicas', 'int'),
+  increaseCooldownNanos: durationOption('increaseCooldown', 'time between two increases'),
+  decreaseCooldownNanos: durationOption('decreaseCooldown', 'time between two decreases'),
+};
+
+export type AutoscaleOptions = OptionsOf<typeof scalingOptions>;
+
+const NO_REPLICAS: NodeProblem = {
+  text: 'must provide a replicas lambda expression',
+  hint: 'say how many: .replicas(lambda: "field")',
+};
+
+/** Rules of all three: exactly one way to name the resource, and a number of replicas. */
+export function validateScaling(
+  options: AutoscaleOptions,
+  resource: { readonly name: string; readonly tag: string; readonly what: string },
+): NodeProblem | undefined {
+  const { name, tag, what } = resource;
+  const property = `${what.charAt(0).toLowerCase()}${what.slice(1)}`;
+  if (name === '' && tag === '') {
+    return {
+      text: `must specify either ${what} or ${what}Tag`,
+      hint: `name what is scaled: .${property}('name')`,
+    };
+  }
+  if (name !== '' && tag !== '') {
+    return {
+      text: `must specify only one of ${what} or ${what}Tag`,
+      properties: [`${property}Tag`],
+      hint: `leave out .${property}() or .${property}Tag()`,
+    };
+  }
+  if (options.min < 0n) {
+    return { text: 'minimum must be >= 0', properties: ['min'], found: String(options.min) };
+  }
+  if (options.max !== 0n && options.max < options.min) {
+    return {
+      text: 'minimum must be less than maximum',
+      properties: ['min', 'max'],
+      found: `${options.min} and ${options.max}`,
+    };
+  }
+  return options.replicas === undefined ? NO_REPLICAS : undefined;
+}
+
+export function checkReplicas({ replicas }: AutoscaleOptions): readonly NodeProblem[] {
+  return checkLambdas([['invalid replicas expression: ', replicas]]);
+}
+
+/** What a node of a provider reaches. */
+export function scalerNeed(provider: ScalerProvider): (options: AutoscaleOptions) => NodeEffects {
+  return ({ cluster }) => ({ needsScaler: { provider, cluster } });
+}

@@ -1,0 +1,14 @@
+// top: the points with the largest values; of those that share the named tags the best one.
+import { integerArgument, stringsArgument } from '../definition/option.ts';
+import { defineFunction, FIELD } from '../node-parts/function-node.ts';
+
+export const topNode = defineFunction({
+  type: 'top',
+  summary: 'the points with the largest values; of those that share the named tags the best one',
+  provides: 'batch',
+  options: {
+    count: integerArgument('count'),
+    field: FIELD,
+    fieldsAndTags: stringsArgument('fieldsAndTags'),
+  },
+});

@@ -1,0 +1,33 @@
+// What a node's file in the runtime adds to its definition: how the node is made.
+import type { NodeKind, NodeSpec, OptionsOfNode } from '@tidemark/pipeline';
+import type { NodeContext, RunningNode } from './node.ts';
+
+/** What the running node of a definition gets. */
+export type ContextOf<Row> = NodeContext<OptionsOfNode<Row>>;
+
+/** A definition that can be executed. */
+export type Implementation = {
+  readonly type: string;
+  readonly create: (ctx: NodeContext) => RunningNode;
+  /** Throws the `StartError` with which the node would not start because of one of its texts. */
+  readonly checkTexts: (spec: NodeSpec) => void;
+};
+
+/** Joins a definition and what executes it. The type of the options is that of the definition. */
+export function implement<Options>(
+  kind: NodeKind<Options>,
+  create: (ctx: NodeContext<Options>) => RunningNode,
+  more: { readonly checkTexts?: (options: Options) => void } = {},
+): Implementation {
+  const isOf = (ctx: NodeContext): ctx is NodeContext<Options> => kind.isOf(ctx.spec);
+  return {
+    type: kind.type,
+    create: (ctx) => {
+      if (!isOf(ctx)) throw new TypeError(`a node of type ${ctx.spec.type} is no ${kind.type}`);
+      return create(ctx);
+    },
+    checkTexts: (spec) => {
+      if (kind.isOf(spec)) more.checkTexts?.(spec.options);
+    },
+  };
+}

@@ -1,0 +1,50 @@
+// percentile: the value of a rank.
+import type { Value } from '../data/schema.ts';
+import type { Aggregate } from './aggregate.ts';
+import { NUMBERS, selected } from './aggregate.ts';
+import { numberOfRank } from './rank.ts';
+
+/**
+ * Nearest rank; out of range gives nothing. Of equal values the earlier in the batch has the lower
+ * rank.
+ */
+export function percentile(p: number): Aggregate {
+  return {
+    types: NUMBERS,
+    isSelector: true,
+    apply: (samples) => {
+      const { values } = samples;
+      const rank = Math.floor((values.length * p) / 100 + 0.5) - 1;
+      if (rank < 0 || rank >= values.length) return [];
+      return selected(samples, indexOfRank(values, rank));
+    },
+  };
+}
+
+/** Where the value of that rank lies; of equal ones each has a rank of its own, in their order. */
+function indexOfRank(values: readonly Value[], rank: number): number {
+  return typeof values[0] === 'bigint'
+    ? indexOfInteger(values as readonly bigint[], rank)
+    : indexOfNumber(values as readonly number[], rank);
+}
+
+function indexOfNumber(values: readonly number[], rank: number): number {
+  const wanted = numberOfRank(values, rank);
+  if (Number.isNaN(wanted)) return values.findIndex((value) => Number.isNaN(value));
+  let skip = rank;
+  for (let i = 0; i < values.length; i++) if ((values[i] as number) < wanted) skip--;
+  for (let i = 0; i < values.length; i++) {
+    if (values[i] === wanted && skip-- === 0) return i;
+  }
+  return 0;
+}
+
+function indexOfInteger(values: readonly bigint[], rank: number): number {
+  const wanted = BigInt64Array.from(values).sort()[rank] as bigint;
+  let skip = rank;
+  for (const value of values) if (value < wanted) skip--;
+  for (let i = 0; i < values.length; i++) {
+    if (values[i] === wanted && skip-- === 0) return i;
+  }
+  return 0;
+}

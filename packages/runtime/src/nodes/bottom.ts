@@ -1,0 +1,10 @@
+// bottom: the points with the smallest values.
+import { bottomNode } from '@tidemark/pipeline';
+import { implement } from '../implement.ts';
+import { ranked } from '../influxql/ranked.ts';
+import { AggregateNode } from '../node-parts/aggregate-node.ts';
+
+export const runningBottom = implement(bottomNode, (ctx) => {
+  const { count, fieldsAndTags } = ctx.options;
+  return new AggregateNode(ctx, ranked(Number(count), 1, fieldsAndTags));
+});
