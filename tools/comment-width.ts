@@ -1,6 +1,6 @@
 // Wraps comments at 100 columns, as the formatter wraps code. `--check` only names the wider ones.
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
 import { parseSync } from 'oxc-parser';
 
@@ -133,7 +133,7 @@ const isCheck = process.argv.includes('--check');
 const options = ['ls-files', '--cached', '--others', '--exclude-standard', '*.ts', '*.tsx'];
 const listed = execFileSync('git', options, { encoding: 'utf8' }).split('\n');
 for (const file of new Set(listed)) {
-  if (file === '' || file.includes('.gen.')) continue;
+  if (file === '' || file.includes('.gen.') || !existsSync(file)) continue;
   const text = readFileSync(file, 'utf8');
   if (!text.split('\n').some((line) => width(line) > WIDTH)) continue;
   const wrapped = wrapComments(file, text);

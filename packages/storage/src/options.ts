@@ -1,8 +1,4 @@
 // What an embedding program chooses.
-import type { Clock } from '@tidemark/core';
-
-import type { Disk } from './disk/disk.ts';
-
 export type LogLevel = 'info' | 'warn' | 'error';
 
 export type StorageLog = (
@@ -62,12 +58,4 @@ export type StorageOptions = {
    * (`true`).
    */
   readonly onAvailability?: ((isAvailable: boolean) => void) | undefined;
-};
-
-/** What the engine needs besides: tests pass their own. */
-export type StorageEnvironment = {
-  readonly clock: Clock;
-  readonly disk: Disk;
-  /** Called at named steps of background work; a test ends the process there. */
-  readonly fault?: ((point: string) => void | Promise<void>) | undefined;
 };

@@ -2,17 +2,28 @@
 // writes go on.
 import { Corruption, InvalidRequest, Unavailable } from '@tidemark/core';
 
-import type { Engine } from '../engine/engine.ts';
+import type { Disk } from '../disk/disk.ts';
+import type { Turns } from '../schedule/turns.ts';
+import type { State } from '../state/state.ts';
 import { Pacer } from '../schedule/pacer.ts';
 import { allAdditions } from '../series/stored-index.ts';
 import { segmentPath } from '../disk/paths.ts';
-import { takeSnapshot } from '../state/snapshot.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { PageCache } from '../segment/page-cache.ts';
 import { Segment } from '../segment/segment.ts';
 import type { BackupRequest } from '../storage-engine.ts';
 import { backupHeader, encodeFrame, PIECE_BYTES, segmentName } from './format.ts';
 import { selectFromManifest } from './select.ts';
+
+export type BackupOptions = {
+  readonly state: State;
+  readonly flush: { run(): Promise<void> };
+  readonly turns: Turns;
+  readonly disk: Disk;
+  /** Of the engine. */
+  readonly directory: string;
+  readonly fault: (point: string) => Promise<void>;
+};
 
 type Place = { readonly shardId: number; readonly segment: Segment; readonly name: string };
 
@@ -21,22 +32,22 @@ type Place = { readonly shardId: number; readonly segment: Segment; readonly nam
  * returned.
  */
 export async function* createBackup(
-  engine: Engine,
+  options: BackupOptions,
   request: BackupRequest,
-  currentManifest: () => Manifest,
 ): AsyncGenerator<Uint8Array> {
+  const { state } = options;
   const { since } = request;
-  if (since !== undefined && since.storageId !== engine.storageId) {
+  if (since !== undefined && since.storageId !== state.storageId) {
     throw new InvalidRequest(
       'the previous backup is not one of this database: make a full one, or name another',
     );
   }
-  await engine.flush();
-  const snapshot = takeSnapshot(engine);
+  await options.flush.run();
+  const snapshot = state.snapshot();
   try {
-    const manifest = selectFromManifest(currentManifest(), request);
-    needWhole(engine, manifest);
-    const places = segmentsOf(engine, manifest);
+    const manifest = selectFromManifest(state.manifest(), request);
+    needWhole(state, manifest);
+    const places = segmentsOf(state, manifest);
     const known = new Set(since?.segments);
     const included = places.filter(({ name }) => !known.has(name));
     yield backupHeader();
@@ -56,8 +67,8 @@ export async function* createBackup(
     }
     let bytes = 0;
     for (const place of included) {
-      await engine.fault('backup:segment');
-      yield* segmentFrames(engine, place);
+      await options.fault('backup:segment');
+      yield* segmentFrames(options, place);
       bytes += place.segment.info.sizeBytes;
     }
     yield encodeFrame({ kind: 'end', files: included.length, bytes });
@@ -67,10 +78,10 @@ export async function* createBackup(
 }
 
 /** A backup of a part would look like a backup of all. */
-function needWhole(engine: Engine, { databases, shards }: Manifest): void {
+function needWhole(state: State, { databases, shards }: Manifest): void {
   const reasons = [
-    ...databases.map(({ name }) => engine.stopped.reason(name)),
-    ...shards.map(({ descriptor }) => engine.shards.get(descriptor.id)?.damage),
+    ...databases.map(({ name }) => state.stopped.reason(name)),
+    ...shards.map(({ descriptor }) => state.shards.get(descriptor.id)?.damage),
   ];
   const damage = reasons.find((reason) => reason !== undefined);
   if (damage === undefined) return;
@@ -79,9 +90,9 @@ function needWhole(engine: Engine, { databases, shards }: Manifest): void {
   );
 }
 
-function segmentsOf(engine: Engine, manifest: Manifest): Place[] {
+function segmentsOf(state: State, manifest: Manifest): Place[] {
   return manifest.shards.flatMap(({ descriptor }) => {
-    const shard = engine.shards.get(descriptor.id);
+    const shard = state.shards.get(descriptor.id);
     return (shard?.segments ?? []).map((segment) => ({
       shardId: descriptor.id,
       segment,
@@ -95,14 +106,13 @@ function segmentsOf(engine: Engine, manifest: Manifest): Place[] {
 }
 
 async function* segmentFrames(
-  engine: Engine,
+  { disk, directory, turns }: BackupOptions,
   { shardId, segment, name }: Place,
 ): AsyncGenerator<Uint8Array> {
-  const { disk } = engine.environment;
   const { sizeBytes, fileId } = segment.info;
-  const file = disk.open(segmentPath(engine.directory, shardId, fileId), 'read');
+  const file = disk.open(segmentPath(directory, shardId, fileId), 'read');
   try {
-    const pacer = new Pacer(engine.turns);
+    const pacer = new Pacer(turns);
     // A cache of its own: a backup must not drive the pages of queries out of theirs.
     await checkBlocks(Segment.open(segment.info, file, new PageCache()), pacer);
     yield encodeFrame({ kind: 'file', name, sizeBytes });

@@ -18,8 +18,8 @@ const POINTS = [
   'flush:segments-written',
   'manifest:after',
   'manifest:before',
-  'renewal:adopted',
-  'renewal:copied',
+  'rebuild:adopted',
+  'rebuild:copied',
   'restore:index-written',
   'restore:segments-written',
 ];

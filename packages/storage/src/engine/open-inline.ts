@@ -4,10 +4,12 @@ import { systemClock } from '@tidemark/core';
 import { setColumnCacheBytes } from '../columns/codecs.ts';
 import { lockStorage } from '../disk/storage-lock.ts';
 import { nodeDisk } from '../disk/node-disk.ts';
-import { Engine } from './engine.ts';
+import { openEngine } from './open-engine.ts';
+import { Turns } from '../schedule/turns.ts';
 import { localSource } from '../read/local-source.ts';
 import { LIMITS } from '../limits.ts';
-import type { StorageEnvironment, StorageOptions } from '../options.ts';
+import type { StorageEnvironment } from './environment.ts';
+import type { StorageOptions } from '../options.ts';
 import type { StorageEngine } from '../storage-engine.ts';
 
 /** Opens the engine in the calling thread. One process per directory. */
@@ -21,16 +23,25 @@ export async function openStorageInline(
   // Whoever brings a disk of his own also says who uses it.
   const lock = environment.disk === undefined ? await lockStorage(options.directory) : undefined;
   if (options.columnCacheBytes !== undefined) setColumnCacheBytes(options.columnCacheBytes);
-  const engine = new Engine(options, { ...environment, clock, disk });
-  try {
-    await engine.open();
-  } catch (error) {
+  const turns = new Turns({ clock, sliceMs: LIMITS.sliceMs.value });
+  const { engine, requestMemory } = await openEngine(options, {
+    ...environment,
+    clock,
+    disk,
+    turns,
+  }).catch(async (error: unknown) => {
     await lock?.release();
     throw error;
-  }
+  });
   const snapshotMaxAgeMs = options.snapshotMaxAgeMs ?? LIMITS.snapshotAgeMs.value;
   return {
-    source: localSource(engine, { clock, snapshotMaxAgeMs }),
+    source: localSource({
+      snapshot: () => engine.snapshot(),
+      turns,
+      requestMemory,
+      clock,
+      snapshotMaxAgeMs,
+    }),
     bodyBuffer: (sizeBytes) => new Uint8Array(sizeBytes),
     writeLines: (request) => engine.writeLines(request),
     writePoints: (request) => engine.writePoints(request),

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { Corruption } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
 import { CodecError } from '@tidemark/kernels';
 
 import { DecodeError } from '../columns/bytes.ts';
@@ -20,8 +21,11 @@ import type {
 } from '../manifest/manifest.ts';
 import { lacksManifest } from '../manifest/rebuild.ts';
 import { SHARD_FILE_NAME } from '../manifest/shard-file.ts';
+import type { Contents } from '../state/contents.ts';
+import type { SegmentFiles } from '../state/segment-files.ts';
+import type { IndexFiles } from '../series/index-files.ts';
+import type { SeriesIndex } from '../series/series-index.ts';
 import type { StorageLog } from '../options.ts';
-import { PageCache } from '../segment/page-cache.ts';
 import type { Segment } from '../segment/segment.ts';
 import { checkpointPath } from '../series/checkpoint.ts';
 import { indexDamage } from '../series/index-damage.ts';
@@ -35,26 +39,38 @@ import type { WalScan } from '../disk/frames.ts';
 import { walFileId } from '../wal/wal.ts';
 import { decodeRecord } from '../wal/wal-record.ts';
 import type { RowsRecord, WalRecord } from '../wal/wal-record.ts';
-import { applyRows } from '../write/apply.ts';
+import { applyDelete, applyDrop, applyRows } from '../write/apply.ts';
 import { applyAdditions, padIndex } from '../series/index-additions.ts';
-import type { Database } from '../state/database.ts';
-import { applyDelete, applyDrop } from '../write/deletes.ts';
-import type { Engine } from './engine.ts';
-import { Maintenance } from './maintenance.ts';
-import { indexDirectory, segmentPath, shardsDirectory, walDirectory } from '../disk/paths.ts';
+import { indexDirectory, shardsDirectory, walDirectory } from '../disk/paths.ts';
 import { registerSegment } from '../shard/live-series.ts';
 
-export type Recovered = {
-  readonly maintenance: Maintenance;
-  readonly nextWalFileId: number;
-  /** Files of the log, as they are listed from now on. */
-  readonly listedLogs: Replayed['listed'];
+export type RecoveryOptions = {
+  /** Empty; filled here. */
+  readonly contents: Contents;
+  readonly segmentFiles: SegmentFiles;
+  readonly indexFiles: IndexFiles;
+  readonly clock: Clock;
+  readonly disk: Disk;
+  readonly directory: string;
+  readonly log: StorageLog;
 };
 
-/** Brings the engine to the state of the last acknowledged write. */
-export async function recover(engine: Engine, log: StorageLog): Promise<Recovered> {
-  const { disk } = engine.environment;
-  const { directory } = engine;
+export type Recovered = {
+  /** Names this directory for ever. */
+  readonly storageId: string;
+  /** Log files with smaller ids are in segments. */
+  readonly walStart: number;
+  readonly nextWalFileId: number;
+  /** Files of the log, as they are listed from now on. */
+  readonly listedLogs: ListedLogs;
+  /** Log files of which something is lost. */
+  readonly damagedLogs: Set<number>;
+};
+
+/** Brings the contents to the state of the last acknowledged write. */
+export function recover(options: RecoveryOptions): Recovered {
+  const { contents, indexFiles, disk, directory, log } = options;
+  const { ids, shards, databases, stopped } = contents;
   for (const path of [
     walDirectory(directory),
     indexDirectory(directory),
@@ -64,26 +80,28 @@ export async function recover(engine: Engine, log: StorageLog): Promise<Recovere
   }
   const { manifest, isMended } = presentManifest(disk, directory);
   if (isMended) log('error', 'a copy of the manifest is damaged; the other one is used', {});
-  engine.reserveIds(manifest);
-  engine.storageId = manifest.storageId === '' ? randomUUID() : manifest.storageId;
-  engine.shards.reserveIds(manifest.nextShardId);
-  const maintenance = new Maintenance(engine, new PageCache(), manifest.walStart);
-  for (const one of manifest.stopped ?? []) engine.stopped.stop(one);
-  for (const ref of manifest.databases) openDatabase(engine, ref, log);
-  for (const shard of manifest.shards) openShard(engine, shard, { maintenance, log });
-  const { nextFileId: nextWalFileId, listed: listedLogs } = replayLog(engine, manifest, log);
+  ids.reserve(manifest);
+  shards.reserveIds(manifest.nextShardId);
+  for (const one of manifest.stopped ?? []) stopped.stop(one);
+  for (const ref of manifest.databases) openDatabase(options, ref);
+  for (const shard of manifest.shards) openShard(options, shard);
+  const { nextFileId, listed, damagedLogs } = replayLog(options, manifest);
   // Series of segments that can not be opened look dead: repair may bring them back.
   const hidden = new Set(
-    [...engine.shards.all()].flatMap(({ damage, descriptor }) =>
+    [...shards.all()].flatMap(({ damage, descriptor }) =>
       damage === undefined ? [] : [descriptor.database],
     ),
   );
-  for (const { name, index } of engine.databases.values()) {
-    if (!hidden.has(name)) index.forgetAllDead();
-  }
-  removeOrphans(engine);
-  engine.removeOrphanIndexes();
-  return { maintenance, nextWalFileId, listedLogs };
+  for (const { name, index } of databases.all()) if (!hidden.has(name)) index.forgetAllDead();
+  removeOrphans(options);
+  indexFiles.removeOthers(databases.storedIndexes());
+  return {
+    storageId: manifest.storageId === '' ? randomUUID() : manifest.storageId,
+    walStart: manifest.walStart,
+    nextWalFileId: nextFileId,
+    listedLogs: listed,
+    damagedLogs,
+  };
 }
 
 const REPAIR_HINT = '`tidemark tsdb repair` makes a new one of the files of the shards';
@@ -103,10 +121,11 @@ function presentManifest(disk: Disk, directory: string): StoredManifest {
   throw new Corruption(`manifest is missing; ${REPAIR_HINT}`, { file, offset: 0 });
 }
 
-function openDatabase(engine: Engine, ref: ManifestDatabase, log: StorageLog): void {
-  const { disk } = engine.environment;
-  const directory = indexDirectory(engine.directory);
-  let database = engine.addDatabase(ref);
+function openDatabase(options: RecoveryOptions, ref: ManifestDatabase): void {
+  const { disk, log } = options;
+  const { databases, stopped } = options.contents;
+  const directory = indexDirectory(options.directory);
+  let database = databases.add(ref);
   const { fileId } = database.stored;
   const file = new IndexLog(disk, directory, fileId);
   const path = checkpointPath(directory, fileId);
@@ -120,7 +139,7 @@ function openDatabase(engine: Engine, ref: ManifestDatabase, log: StorageLog): v
       error,
     });
     disk.remove(path);
-    database = engine.addDatabase(ref);
+    database = databases.add(ref);
   }
   const { stored, index } = database;
   const known = ref.index;
@@ -136,34 +155,30 @@ function openDatabase(engine: Engine, ref: ManifestDatabase, log: StorageLog): v
   if (message === undefined) return;
   const damage = { file: file.path, offset: damagedAt[0] ?? logBytes, message };
   log('error', 'series index is damaged; its database is stopped', { ...damage });
-  engine.stopped.stop({ database: ref.name, ...damage });
+  stopped.stop({ database: ref.name, ...damage });
   stored.leaveDamaged(known);
 }
 
-function openShard(
-  engine: Engine,
-  stored: ManifestShard,
-  options: { readonly maintenance: Maintenance; readonly log: StorageLog },
-): void {
-  const shard = engine.shards.add(stored.descriptor);
+function openShard({ contents, segmentFiles, log }: RecoveryOptions, stored: ManifestShard): void {
+  const shard = contents.shards.add(stored.descriptor);
   const { id, database: name } = stored.descriptor;
   const segments: Segment[] = [];
   const unreadable: UnreadableSegment[] = [];
   for (const info of stored.segments) {
     try {
-      segments.push(options.maintenance.openSegment(id, info));
+      segments.push(segmentFiles.open(id, info));
     } catch (error) {
       if (REFUSALS.has((error as NodeJS.ErrnoException).code)) throw error;
-      const damage = segmentDamage(error, segmentPath(engine.directory, id, info.fileId));
+      const damage = segmentDamage(error, segmentFiles.pathOf(id, info.fileId));
       unreadable.push({ info, damage });
-      options.log('error', 'segment can not be opened', { ...damage });
+      log('error', 'segment can not be opened', { ...damage });
     }
   }
   shard.segments = segments;
   shard.unreadable = unreadable;
   shard.tombstones = stored.tombstones;
   shard.seriesFileBytes = stored.seriesFileBytes;
-  const index = engine.databases.get(name)?.index;
+  const index = contents.databases.get(name)?.index;
   if (index === undefined) return;
   for (const segment of segments) registerSegment({ shard, index }, segment);
 }
@@ -181,11 +196,10 @@ function segmentDamage(error: unknown, file: string): Damage {
 }
 
 /** Files that a crash left behind: written, but not part of the manifest. */
-function removeOrphans(engine: Engine): void {
-  const { disk } = engine.environment;
-  const root = shardsDirectory(engine.directory);
+function removeOrphans({ contents, disk, directory }: RecoveryOptions): void {
+  const root = shardsDirectory(directory);
   for (const name of disk.list(root)) {
-    const shard = engine.shards.get(Number(name));
+    const shard = contents.shards.get(Number(name));
     if (shard === undefined) {
       disk.removeDirectory(`${root}/${name}`);
       continue;
@@ -193,9 +207,7 @@ function removeOrphans(engine: Engine): void {
     // Files of a damaged shard are evidence: repair looks at them.
     if (shard.damage !== undefined) continue;
     const used = new Set(shard.segments.map((segment) => segment.path));
-    used
-      .add(`${root}/${name}/${SHARD_FILE_NAME}`)
-      .add(seriesFilePath(engine.directory, Number(name)));
+    used.add(`${root}/${name}/${SHARD_FILE_NAME}`).add(seriesFilePath(directory, Number(name)));
     for (const file of disk.list(`${root}/${name}`)) {
       if (!used.has(`${root}/${name}/${file}`)) disk.remove(`${root}/${name}/${file}`);
     }
@@ -206,23 +218,25 @@ function removeOrphans(engine: Engine): void {
  * Applies the records of files from `walStart` on; files that are damaged stop the databases whose
  * records they lost.
  */
-function replayLog(engine: Engine, manifest: Manifest, log: StorageLog): Replayed {
-  const { disk } = engine.environment;
-  const { directory, stopped } = engine;
+function replayLog(options: RecoveryOptions, manifest: Manifest): Replayed {
+  const { contents, disk, directory, log } = options;
+  const { databases, stopped } = contents;
   const { walStart } = manifest;
-  const replay = new Replay(engine);
-  const note = ({ databases, ...damage }: LogFault): void => {
-    log('error', damage.message, { file: damage.file, offset: damage.offset, databases });
-    if (databases === undefined) stopped.stop(damage);
-    else for (const database of databases) stopped.stop({ database, ...damage });
+  const replay = new Replay(contents, options.clock.monotonicMs());
+  const damagedLogs = new Set<number>();
+  const note = ({ databases: names, ...damage }: LogFault): void => {
+    const { file, offset } = damage;
+    log('error', damage.message, { file, offset, databases: names });
+    if (names === undefined) stopped.stop(damage);
+    else for (const database of names) stopped.stop({ database, ...damage });
   };
-  removeOldLogs(engine, manifest);
+  removeOldLogs(options, manifest);
   const check = checkLog({
     disk,
     directory,
     walStart,
     isListed: manifest.hasLogList ?? false,
-    knows: ({ name, instance }) => engine.databases.get(name)?.instance === instance,
+    knows: ({ name, instance }) => databases.get(name)?.instance === instance,
   });
   if (check.mended !== undefined) log('error', check.mended.message, { ...check.mended });
   check.faults.forEach(note);
@@ -231,10 +245,10 @@ function replayLog(engine: Engine, manifest: Manifest, log: StorageLog): Replaye
   for (const { id, path, entry, scan, tornBytes, faults } of check.files) {
     nextFileId = Math.max(nextFileId, id + 1);
     faults.forEach(note);
-    const databases = new Set<string>();
+    const owners = new Set<string>();
     let isGood = faults.length === 0;
     for (const payload of scan?.payloads ?? []) {
-      const fault = replay.apply(payload, { path, entry, databases });
+      const fault = replay.apply(payload, { path, entry, databases: owners });
       if (fault === undefined) continue;
       isGood = false;
       note(fault);
@@ -242,19 +256,20 @@ function replayLog(engine: Engine, manifest: Manifest, log: StorageLog): Replaye
     if (isGood && tornBytes > 0) {
       log('warn', 'the log ends in a write that was not acknowledged', { file: path, tornBytes });
     }
-    if (!isGood) engine.damagedLogs.add(id);
+    if (!isGood) damagedLogs.add(id);
     // What is damaged stays listed as it should be, so that the next start notices it too.
     const bytes = scan?.goodBytes;
-    files.push(isGood ? { id, bytes, databases: [...databases] } : damagedEntry(id, entry, scan));
+    files.push(isGood ? { id, bytes, databases: [...owners] } : damagedEntry(id, entry, scan));
   }
-  for (const database of engine.databases.values()) database.markLogged();
+  for (const database of databases.all()) database.markLogged();
   const listed = { entries: files, isExpected: check.isListed, isHeld: check.faults.length > 0 };
-  return { nextFileId, listed };
+  return { nextFileId, listed, damagedLogs };
 }
 
 type Replayed = {
   readonly nextFileId: number;
   readonly listed: ListedLogs;
+  readonly damagedLogs: Set<number>;
 };
 
 function damagedEntry(
@@ -269,8 +284,10 @@ function damagedEntry(
  * Files that a crash left after the manifest let go of them; those of which something is lost are
  * kept aside.
  */
-function removeOldLogs({ environment, directory }: Engine, { walStart, stopped }: Manifest): void {
-  const { disk } = environment;
+function removeOldLogs(
+  { disk, directory }: RecoveryOptions,
+  { walStart, stopped }: Manifest,
+): void {
   const folder = walDirectory(directory);
   for (const name of disk.list(folder)) {
     const id = walFileId(name);
@@ -282,13 +299,15 @@ function removeOldLogs({ environment, directory }: Engine, { walStart, stopped }
 }
 
 class Replay {
-  readonly #engine: Engine;
+  readonly #contents: Contents;
+  readonly #nowMs: number;
   /** Writes that were on their way while these were dropped come behind the drop in the log. */
   readonly #droppedShards = new Set<number>();
   readonly #droppedInstances = new Set<number>();
 
-  constructor(engine: Engine) {
-    this.#engine = engine;
+  constructor(contents: Contents, nowMs: number) {
+    this.#contents = contents;
+    this.#nowMs = nowMs;
   }
 
   /** Applies a record and notes whose it was; what is lost when it can not be. */
@@ -310,11 +329,11 @@ class Replay {
         break;
       case 'delete':
         databases.add(record.database.name);
-        applyDelete(this.#engine, record);
+        applyDelete(this.#contents, record);
         break;
       case 'drop':
         for (const id of record.shardIds) {
-          const name = this.#engine.shards.get(id)?.descriptor.database;
+          const name = this.#contents.shards.get(id)?.descriptor.database;
           if (name !== undefined) databases.add(name);
         }
         this.#applyDrop(record.shardIds);
@@ -326,30 +345,31 @@ class Replay {
   #applyRows(record: RowsRecord): void {
     const { name, instance } = record.database;
     if (this.#droppedInstances.has(instance)) return;
-    let database = this.#engine.databases.get(name);
-    if (database?.instance !== instance) database = this.#engine.addDatabase(record.database);
-    applyAdditions(database.index, record.additions);
-    for (const { tables } of record.parts) for (const table of tables) padFor(database, table);
+    const { databases, shards } = this.#contents;
+    let database = databases.get(name);
+    if (database?.instance !== instance) database = databases.add(record.database);
+    const { index } = database;
+    applyAdditions(index, record.additions);
+    for (const { tables } of record.parts) for (const table of tables) padFor(index, table);
     for (const { shard: descriptor, tables } of record.parts) {
       if (this.#droppedShards.has(descriptor.id)) continue;
-      const { shards } = this.#engine;
       const shard = shards.get(descriptor.id) ?? shards.add(descriptor);
-      shard.lastWriteMs = this.#engine.environment.clock.monotonicMs();
       for (const table of tables) {
         for (const column of table.columns) {
           shard.fields.set(table.measurementId, column.name, column.type);
         }
-        this.#engine.memtableBytes += applyRows(database.index, shard, table);
+        applyRows(this.#contents, { shard, index, nowMs: this.#nowMs }, table);
       }
     }
   }
 
   #applyDrop(shardIds: readonly number[]): void {
-    const before = [...this.#engine.databases.values()];
+    const { databases } = this.#contents;
+    const before = [...databases.all()];
     for (const id of shardIds) this.#droppedShards.add(id);
-    applyDrop(this.#engine, { kind: 'drop', shardIds });
+    applyDrop(this.#contents, { kind: 'drop', shardIds });
     for (const database of before) {
-      if (!this.#engine.databases.has(database.name)) this.#droppedInstances.add(database.instance);
+      if (databases.get(database.name) === undefined) this.#droppedInstances.add(database.instance);
     }
   }
 }
@@ -363,7 +383,7 @@ type RecordPlace = {
 };
 
 /** Rows whose series a damaged record lost are kept under a name that says so. */
-function padFor({ index }: Database, { measurementId, series, rows }: RowBlock): void {
+function padFor(index: SeriesIndex, { measurementId, series, rows }: RowBlock): void {
   let largest = -1;
   for (let row = 0; row < rows; row++) if (series[row]! > largest) largest = series[row]!;
   padIndex(index, { measurements: measurementId + 1, series: largest + 1 });

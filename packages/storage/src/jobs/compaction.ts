@@ -1,288 +1,108 @@
-// Compaction: neighbouring segments of a shard become one, without the rows that tombstones cover.
-//
-// Levels: a flush writes level 0; four neighbours of one level become one of the next. A shard that
-// has come to rest becomes a single segment. Only neighbours are merged, so the order of writes is
-// kept; every step writes more rows per file than it read files, so it converges and stops.
-import type { Disk } from '../disk/disk.ts';
-import { concatRuns, mergeRuns } from '../columns/run.ts';
-import type { Run } from '../columns/run.ts';
-import { chunkRowsMax } from '../segment/format.ts';
-import type { ChunkMeta, SegmentField, SegmentMeasurement } from '../segment/format.ts';
-import { holdsChunk } from '../segment/segment.ts';
-import type { ReadAhead, Segment } from '../segment/segment.ts';
-import { SegmentWriter } from '../segment/writer.ts';
-import type { SeriesId } from '../columns/series-id.ts';
-import { coverage, deletedRanges, withoutRanges } from '../shard/tombstone.ts';
+// Compaction: keeps the number of segments of each shard small, and takes deleted rows out of them.
+// One runs at a time.
+import type { Clock } from '@tidemark/core';
+
+import { Pacer } from '../schedule/pacer.ts';
+import type { Turns } from '../schedule/turns.ts';
+import type { Segment } from '../segment/segment.ts';
+import type { ShardKeys } from '../shard/shard-keys.ts';
+import type { Shard } from '../shard/shard.ts';
 import type { Tombstone } from '../shard/tombstone.ts';
-import type { Pacer } from '../schedule/pacer.ts';
+import type { SegmentFiles } from '../state/segment-files.ts';
+import type { FilesOfShard, State } from '../state/state.ts';
+import { planCompaction } from './compaction-plan.ts';
+import { mergeSegments } from './merge-segments.ts';
 
-export const SEGMENTS_PER_LEVEL = 4;
-/** Segments larger than this are merged only with others when the shard is at rest. */
-const LARGE_SEGMENT_BYTES = 256 << 20;
+/** A shard without writes for this long is at rest and becomes one segment. */
+const REST_MS = 5000;
 
-const LARGE_HEAD_RATIO = 8;
-/** Always worth merging: rewriting this much takes less than a tenth of a second. */
-const SMALL_SEGMENT_BYTES = 4 << 20;
-
-/** Which neighbours to merge next; `undefined` when nothing needs to be done. */
-export function planCompaction(
-  segments: readonly Segment[],
-  state: { readonly isAtRest: boolean; readonly hasTombstones: boolean },
-): readonly Segment[] | undefined {
-  if (state.hasTombstones && state.isAtRest && segments.length > 0) return segments;
-  if (state.isAtRest) {
-    const rest = withoutLargeHead(segments);
-    if (rest.length > 1) return rest;
-  }
-  for (let start = 0; start < segments.length;) {
-    const { level } = segments[start]!.info;
-    let end = start;
-    while (segments[end]?.info.level === level) end++;
-    const run = segments.slice(start, start + Math.min(end - start, SEGMENTS_PER_LEVEL * 2));
-    const size = run.reduce((sum, segment) => sum + segment.info.sizeBytes, 0);
-    if (run.length >= SEGMENTS_PER_LEVEL && size < LARGE_SEGMENT_BYTES) return run;
-    start = end;
-  }
-  return undefined;
-}
-
-/**
- * Leaves out leading segments that dwarf what follows: rewriting them for a little more is not
- * worth it.
- */
-function withoutLargeHead(segments: readonly Segment[]): readonly Segment[] {
-  let start = 0;
-  let following = segments.reduce((sum, segment) => sum + segment.info.sizeBytes, 0);
-  for (; start < segments.length; start++) {
-    const size = segments[start]!.info.sizeBytes;
-    following -= size;
-    if (size <= following * LARGE_HEAD_RATIO || size < SMALL_SEGMENT_BYTES) break;
-  }
-  return segments.slice(start);
-}
-
-export type CompactionTarget = {
-  readonly disk: Disk;
-  readonly path: string;
-  readonly shardId: number;
+export type CompactionOptions = {
+  readonly state: State;
+  readonly segmentFiles: SegmentFiles;
+  readonly shardKeys: ShardKeys;
+  readonly turns: Turns;
+  readonly clock: Clock;
+  /** Ends it. */
+  readonly signal: AbortSignal;
+  readonly fault: (point: string) => Promise<void>;
 };
 
-/**
- * Writes and syncs the merged segment; returns its size. The file is removed when anything fails.
- */
-export async function compactSegments(
-  inputs: readonly Segment[],
-  tombstones: readonly Tombstone[],
-  options: { readonly target: CompactionTarget; readonly pacer: Pacer },
-): Promise<number> {
-  const { disk, path, shardId } = options.target;
-  const writer = new SegmentWriter(disk, path, shardId);
-  try {
-    const ids = new Set(inputs.flatMap((s) => s.footer.measurements.map((m) => m.measurementId)));
-    for (const id of [...ids].sort((a, b) => a - b)) {
-      await compactMeasurement(writer, { id, inputs, tombstones }, options.pacer);
+export class Compaction {
+  readonly #options: CompactionOptions;
+  #running: Promise<void> = Promise.resolve();
+  readonly counters = { compactions: 0 };
+
+  constructor(options: CompactionOptions) {
+    this.#options = options;
+  }
+
+  /** Merges segments until nothing needs to be done. `all` treats every shard as one at rest. */
+  run(options: { readonly all: boolean }): Promise<void> {
+    const next = this.#running.then(() => this.#compactAll(options.all));
+    this.#running = next.catch(() => undefined);
+    return next;
+  }
+
+  /** Resolves when none runs. */
+  async idle(): Promise<void> {
+    await this.#running;
+  }
+
+  async #compactAll(all: boolean): Promise<void> {
+    const { state, clock } = this.#options;
+    const now = clock.monotonicMs();
+    for (const shard of state.shards.all()) {
+      const lastWriteMs = state.memtables.lastWriteMs(shard.descriptor.id);
+      for (;;) {
+        const isAtRest = all || now - lastWriteMs > REST_MS;
+        const hasTombstones = shard.tombstones.length > 0;
+        const inputs = planCompaction(shard.segments, { isAtRest, hasTombstones });
+        if (inputs === undefined || shard.damage !== undefined || !state.has(shard)) break;
+        await this.#compactShard(shard, inputs);
+      }
     }
-    return await writer.finish();
-  } catch (error) {
-    writer.abort();
-    throw error;
-  }
-}
-
-type MeasurementWork = {
-  readonly id: number;
-  readonly inputs: readonly Segment[];
-  readonly tombstones: readonly Tombstone[];
-};
-
-type Input = {
-  readonly segment: Segment;
-  readonly measurement: SegmentMeasurement;
-  /** Output field of each field here. */
-  readonly fieldMap: readonly number[];
-  readonly reader: ChunksInOrder;
-};
-
-/**
- * Of a series with few rows a read takes longer than all the rest; chunks lie in the order in which
- * they are merged.
- */
-const READ_BYTES = 256 << 10;
-
-/** Bytes of chunks that are read one after the other. */
-class ChunksInOrder {
-  readonly #segment: Segment;
-  #held: ReadAhead | undefined;
-
-  constructor(segment: Segment) {
-    this.#segment = segment;
   }
 
-  bytesOf(chunk: ChunkMeta): ReadAhead {
-    if (this.#held === undefined || !holdsChunk(this.#held, chunk)) {
-      this.#held = this.#segment.readOn(chunk, READ_BYTES);
+  async #compactShard(shard: Shard, inputs: readonly Segment[]): Promise<void> {
+    const { state, segmentFiles, shardKeys, turns, fault } = this.#options;
+    const { id, database } = shard.descriptor;
+    const { tombstones } = shard;
+    const output = await this.#merge(shard, inputs);
+    const index = state.databases.get(database)?.index;
+    if (shard.seriesFileBytes === undefined && state.has(shard) && index !== undefined) {
+      await shardKeys.update(shard, [], { index, pacer: new Pacer(turns) });
     }
-    return this.#held;
+    const files = (): FilesOfShard => {
+      const at = shard.segments.indexOf(inputs[0]!);
+      const behind = shard.segments.slice(at + inputs.length);
+      const segments = [...shard.segments.slice(0, at), output, ...behind];
+      // Tombstones are done with when no older segment is left that still holds the rows.
+      const isDone = (tombstone: Tombstone): boolean =>
+        at === 0 && tombstones.includes(tombstone) && !covers(tombstone, segments.slice(1));
+      return { segments, tombstones: shard.tombstones.filter((one) => !isDone(one)) };
+    };
+    const { gone } = await state.commit({ files: new Map([[shard, files]]) });
+    this.counters.compactions++;
+    segmentFiles.retire(id, gone.has(shard) ? [output] : inputs);
+    await fault('compaction:committed');
   }
-}
 
-async function compactMeasurement(
-  writer: SegmentWriter,
-  work: MeasurementWork,
-  pacer: Pacer,
-): Promise<void> {
-  const { fields, inputs } = mergeFields(work);
-  if (inputs.length === 0) return;
-  writer.beginMeasurement(work.id, fields);
-  for (const series of mergedIds(inputs)) {
-    await pacer.run(compactSeries(writer, series, { fields, inputs, work }));
-    writer.endSeries(series);
-    await pacer.pause();
-  }
-  writer.endMeasurement();
-}
-
-/**
- * Fields of all inputs; those of inputs from before a DROP MEASUREMENT are forgotten together with
- * their rows.
- */
-function mergeFields(work: MeasurementWork): {
-  readonly fields: readonly SegmentField[];
-  readonly inputs: readonly Input[];
-} {
-  const freedAt = Math.max(
-    0,
-    ...work.tombstones
-      .filter((t) => t.freesTypes && t.measurementId === work.id)
-      .map((t) => t.sequence),
-  );
-  const fields: SegmentField[] = [];
-  const places = new Map<string, number>();
-  const inputs: Input[] = [];
-  for (const segment of work.inputs) {
-    const measurement = segment.measurement(work.id);
-    if (measurement === undefined || segment.info.sequence < freedAt) continue;
-    const fieldMap = measurement.fields.map((field) => {
-      const known = places.get(field.name);
-      if (known !== undefined) return known;
-      places.set(field.name, fields.length);
-      return fields.push(field) - 1;
+  async #merge({ descriptor, tombstones }: Shard, inputs: readonly Segment[]): Promise<Segment> {
+    const { state, segmentFiles, turns, signal, fault } = this.#options;
+    const { id } = descriptor;
+    const fileId = state.ids.takeFileId();
+    const sizeBytes = await mergeSegments(inputs, tombstones, {
+      target: await segmentFiles.target(id, fileId),
+      pacer: new Pacer(turns, { signal }),
     });
-    inputs.push({ segment, measurement, fieldMap, reader: new ChunksInOrder(segment) });
-  }
-  return { fields, inputs };
-}
-
-/** Ids of all inputs, ascending, each once. */
-function* mergedIds(inputs: readonly Input[]): Iterable<SeriesId> {
-  const lists = inputs.map(({ measurement }) => measurement.series);
-  const next = lists.map(() => 0);
-  for (;;) {
-    let smallest = Number.POSITIVE_INFINITY;
-    for (let i = 0; i < lists.length; i++) {
-      const id = lists[i]![next[i]!];
-      if (id !== undefined && id < smallest) smallest = id;
-    }
-    if (smallest === Number.POSITIVE_INFINITY) return;
-    for (let i = 0; i < lists.length; i++) if (lists[i]![next[i]!] === smallest) next[i]!++;
-    yield smallest;
+    await fault('compaction:segment-written');
+    await segmentFiles.sync(id);
+    const sequence = Math.max(...inputs.map((segment) => segment.info.sequence));
+    const level = Math.max(...inputs.map((segment) => segment.info.level)) + 1;
+    return segmentFiles.open(id, { fileId, sequence, level, sizeBytes });
   }
 }
 
-type SeriesWork = {
-  readonly fields: readonly SegmentField[];
-  readonly inputs: readonly Input[];
-  readonly work: MeasurementWork;
-};
-
-type Source = {
-  readonly input: Input;
-  readonly meta: ChunkMeta;
-  readonly order: number;
-  readonly isTouched: boolean;
-  readonly load: () => Run;
-};
-
-/** Pauses behind each chunk, of which a series may have any number. */
-function* compactSeries(
-  writer: SegmentWriter,
-  series: SeriesId,
-  work: SeriesWork,
-): Generator<undefined, void> {
-  const sources = sourcesOf(series, work);
-  sources.sort((a, b) => (a.meta.minTime < b.meta.minTime ? -1 : 1));
-  // Rows that wait to become chunks together; chunks that are full already are copied as they are.
-  let pending: Run[] = [];
-  let pendingRows = 0;
-  function* flush(): Generator<undefined, void> {
-    if (pending.length > 0) yield* writer.addRunInSteps(joinRuns(pending));
-    pending = [];
-    pendingRows = 0;
-  }
-  for (let i = 0; i < sources.length;) {
-    let end = i + 1;
-    let maxTime = sources[i]!.meta.maxTime;
-    while (end < sources.length && sources[end]!.meta.minTime <= maxTime) {
-      const other = sources[end++]!.meta.maxTime;
-      if (other > maxTime) maxTime = other;
-    }
-    const cluster = sources.slice(i, end).sort((a, b) => a.order - b.order);
-    i = end;
-    const [only] = cluster;
-    const isAlone = cluster.length === 1 && only !== undefined && !only.isTouched;
-    const rowsMax = chunkRowsMax(work.fields.length);
-    const isFull = (rows: number): boolean => rows >= rowsMax / 2;
-    if (isAlone && isFull(only.meta.rows) && (pendingRows === 0 || isFull(pendingRows))) {
-      yield* flush();
-      copyChunk(writer, only);
-      yield undefined;
-      continue;
-    }
-    const run = mergeRuns(cluster.map((source) => source.load()));
-    if (run.times.length === 0) continue;
-    pending.push(run);
-    pendingRows += run.times.length;
-    if (pendingRows >= rowsMax) yield* flush();
-  }
-  yield* flush();
-}
-
-function joinRuns(runs: readonly Run[]): Run {
-  // They do not overlap and ascend, so merging is concatenation.
-  return runs.length === 1 && runs[0] !== undefined ? runs[0] : concatRuns(runs);
-}
-
-function copyChunk(writer: SegmentWriter, { input, meta }: Source): void {
-  const bytes = input.segment.rawChunk(meta);
-  const columns = meta.columns.map((column) => ({
-    ...column,
-    field: input.fieldMap[column.field] ?? column.field,
-  }));
-  writer.addRawChunk({ meta: { ...meta, columns }, bytes });
-}
-
-function sourcesOf(series: SeriesId, { fields, inputs, work }: SeriesWork): Source[] {
-  const sources: Source[] = [];
-  inputs.forEach((input, order) => {
-    const { segment, measurement, fieldMap, reader } = input;
-    const deleted = deletedRanges(work.tombstones, {
-      measurementId: work.id,
-      series,
-      sequence: segment.info.sequence,
-    });
-    for (const meta of segment.chunks(measurement, series)) {
-      const covered = coverage(deleted, meta.minTime, meta.maxTime);
-      if (covered === 'all') continue;
-      const load = (): Run => {
-        const bytes = reader.bytesOf(meta);
-        const columns: Run['columns'][number][] = fields.map(() => undefined);
-        for (const column of meta.columns) {
-          columns[fieldMap[column.field]!] = segment.column(measurement, meta, column, bytes);
-        }
-        return withoutRanges({ times: segment.times(meta, bytes), columns }, deleted);
-      };
-      sources.push({ input, meta, order, isTouched: covered !== 'none', load });
-    }
-  });
-  return sources;
+function covers(tombstone: Tombstone, segments: readonly Segment[]): boolean {
+  return segments.some((segment) => segment.info.sequence < tombstone.sequence);
 }

@@ -1,5 +1,4 @@
 // Frozen tables of a shard to a segment file, series by series.
-import type { Disk } from '../disk/disk.ts';
 import { Uint32List } from '../columns/uint32-list.ts';
 import type { RowPick } from '../memtable/row-pick.ts';
 import { orderStretches } from '../memtable/stretch-order.ts';
@@ -17,19 +16,18 @@ import type { SegmentField } from '../segment/format.ts';
 import { SegmentWriter } from '../segment/writer.ts';
 import type { MeasurementIndex } from '../series/measurement-index.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
-import type { MemtableTables } from '../shard/shard.ts';
+import type { MemtableTables } from '../memtable/memtables.ts';
+import type { SegmentTarget } from '../state/segment-files.ts';
 import { noteShortLived } from '../columns/short-lived.ts';
 import type { Pacer } from '../schedule/pacer.ts';
 import { wideRuns } from './wide-series.ts';
-
-export type FlushTarget = { readonly disk: Disk; readonly path: string; readonly shardId: number };
 
 /** Writes and syncs the segment; returns its size. The file is removed when anything fails. */
 export async function writeTables(
   tables: MemtableTables,
   index: SeriesIndex,
   options: {
-    readonly target: FlushTarget;
+    readonly target: SegmentTarget;
     readonly pacer: Pacer;
     /** Hears how many rows have been written since it was called last. */
     readonly onRows: (count: number) => void;

@@ -3,53 +3,68 @@
 // names exists; a crash leaves those for the next start to remove.
 import { assert, Corruption } from '@tidemark/core';
 
-import type { DiskFile } from '../disk/disk.ts';
-import { applyAdditions } from '../series/index-additions.ts';
-import type { Database } from '../state/database.ts';
-import type { Engine } from '../engine/engine.ts';
-import type { Maintenance } from '../engine/maintenance.ts';
-import { Pacer } from '../schedule/pacer.ts';
-import { indexDirectory, segmentPath, shardDirectory, shardsDirectory } from '../disk/paths.ts';
-import { registerSegment } from '../shard/live-series.ts';
-import { IndexLog } from '../series/index-log.ts';
-import type { SegmentInfo } from '../segment/segment.ts';
-import { Shard } from '../shard/shard.ts';
-import type { RestoreReport, RestoreRequest } from '../storage-engine.ts';
 import type { BackupContents } from '../backup/format.ts';
 import { readFrames } from '../backup/read-frames.ts';
+import type { Disk, DiskFile } from '../disk/disk.ts';
+import { indexDirectory, shardDirectory, shardsDirectory } from '../disk/paths.ts';
+import { Pacer } from '../schedule/pacer.ts';
+import type { Turns } from '../schedule/turns.ts';
+import type { SegmentInfo } from '../segment/segment.ts';
+import { applyAdditions } from '../series/index-additions.ts';
+import type { IndexAdditions } from '../series/index-additions.ts';
+import type { IndexFiles } from '../series/index-files.ts';
+import { IndexLog } from '../series/index-log.ts';
+import { registerSegment } from '../shard/live-series.ts';
+import type { ShardKeys } from '../shard/shard-keys.ts';
+import { Shard } from '../shard/shard.ts';
+import type { Database } from '../state/database.ts';
+import type { SegmentFiles } from '../state/segment-files.ts';
+import type { State } from '../state/state.ts';
+import type { RestoreReport, RestoreRequest } from '../storage-engine.ts';
+
+export type RestoreOptions = {
+  readonly state: State;
+  readonly segmentFiles: SegmentFiles;
+  readonly shardKeys: ShardKeys;
+  readonly indexFiles: IndexFiles;
+  readonly turns: Turns;
+  readonly disk: Disk;
+  readonly directory: string;
+  readonly fault: (point: string) => Promise<void>;
+};
 
 /**
  * Adds what `request` names of a full backup. Throws `Conflict` when a database is here already.
  */
-export async function adoptBackup(
-  engine: Engine,
-  maintenance: Maintenance,
-  options: { readonly request: RestoreRequest; readonly bytes: AsyncIterable<Uint8Array> },
+export async function restoreBackup(
+  options: RestoreOptions,
+  request: RestoreRequest,
+  bytes: AsyncIterable<Uint8Array>,
 ): Promise<RestoreReport> {
-  const adoption = new Adoption(engine, maintenance, options.request);
+  const restore = new Restore(options, request);
   try {
-    for await (const frame of readFrames(options.bytes, 'backup')) {
+    for await (const frame of readFrames(bytes, 'backup')) {
       switch (frame.kind) {
         case 'contents':
-          await adoption.begin(frame);
+          await restore.begin(frame);
           break;
         case 'series':
-          adoption.addSeries(frame.instance, frame.additions);
+          restore.addSeries(frame.instance, frame.additions);
           break;
         case 'file':
-          await adoption.beginFile(frame.name, frame.sizeBytes);
+          await restore.beginFile(frame.name, frame.sizeBytes);
           break;
         case 'bytes':
-          adoption.write(frame.bytes);
+          restore.write(frame.bytes);
           break;
         case 'end':
         case 'failure':
           break;
       }
     }
-    return await adoption.commit();
+    return await restore.commit();
   } catch (error) {
-    adoption.abandon();
+    restore.abandon();
     throw error;
   }
 }
@@ -58,9 +73,8 @@ type PendingShard = { readonly shard: Shard; readonly infos: readonly SegmentInf
 
 type Target = { readonly shardId: number; readonly info: SegmentInfo };
 
-class Adoption {
-  readonly #engine: Engine;
-  readonly #maintenance: Maintenance;
+class Restore {
+  readonly #options: RestoreOptions;
   readonly #request: RestoreRequest;
   readonly #pacer: Pacer;
   /** By the instance they have in the backup. */
@@ -72,25 +86,25 @@ class Adoption {
   #bytes = 0;
   #isCommitted = false;
 
-  constructor(engine: Engine, maintenance: Maintenance, request: RestoreRequest) {
-    this.#engine = engine;
-    this.#maintenance = maintenance;
+  constructor(options: RestoreOptions, request: RestoreRequest) {
+    this.#options = options;
     this.#request = request;
-    this.#pacer = new Pacer(engine.turns);
+    this.#pacer = new Pacer(options.turns);
   }
 
   /** Gives ids of this engine to everything that comes. */
   async begin(contents: BackupContents): Promise<void> {
     const { manifest, segments: names, includes } = contents;
-    const engine = this.#engine;
+    const { state, disk, directory } = this.#options;
     assert(this.#databases.size === 0, 'a backup has its contents once');
     for (const { name, instance } of manifest.databases) {
       const newName = this.#request.databases.get(name);
       if (newName === undefined) continue;
-      this.#databases.set(instance, engine.reserveDatabase(newName));
+      const hasShards = state.shards.ofDatabase(newName).length > 0;
+      this.#databases.set(instance, state.databases.reserve(newName, hasShards));
     }
     const sequences = new Map<number, number>();
-    for (const sequence of sequencesOf(contents)) sequences.set(sequence, engine.takeSequence());
+    for (const sequence of sequencesOf(contents)) sequences.set(sequence, state.ids.takeSequence());
     const newSequence = (old: number): number => {
       const sequence = sequences.get(old);
       assert(sequence !== undefined, 'every sequence of the manifest is mapped');
@@ -104,24 +118,28 @@ class Adoption {
       const first = at;
       at += segments.length;
       if (database === undefined || policyId === undefined) continue;
-      const id = engine.shards.takeId();
+      const id = state.shards.takeId();
       const shard = new Shard({ ...descriptor, id, policyId, database });
       shard.tombstones = tombstones.map((t) => ({ ...t, sequence: newSequence(t.sequence) }));
       const infos = segments.map((old, i): SegmentInfo => {
         const name = names[first + i] ?? '';
         if (!included.has(name))
           throw damaged(`\`${name}\` is not in it; join it with its predecessors`);
-        const info = { ...old, fileId: engine.takeFileId(), sequence: newSequence(old.sequence) };
+        const info = {
+          ...old,
+          fileId: state.ids.takeFileId(),
+          sequence: newSequence(old.sequence),
+        };
         this.#wanted.set(name, { shardId: id, info });
         return info;
       });
       this.#shards.push({ shard, infos });
-      engine.environment.disk.makeDirectory(shardDirectory(engine.directory, id));
+      disk.makeDirectory(shardDirectory(directory, id));
     }
-    await engine.environment.disk.syncDirectory(shardsDirectory(engine.directory));
+    await disk.syncDirectory(shardsDirectory(directory));
   }
 
-  addSeries(instance: number, additions: Parameters<typeof applyAdditions>[1]): void {
+  addSeries(instance: number, additions: IndexAdditions): void {
     const database = this.#databases.get(instance);
     if (database !== undefined) applyAdditions(database.index, additions);
   }
@@ -132,8 +150,8 @@ class Adoption {
     if (target === undefined) return;
     if (target.info.sizeBytes !== sizeBytes) throw damaged(`size of \`${name}\``);
     this.#wanted.delete(name);
-    const { disk } = this.#engine.environment;
-    const path = segmentPath(this.#engine.directory, target.shardId, target.info.fileId);
+    const { disk, segmentFiles } = this.#options;
+    const path = segmentFiles.pathOf(target.shardId, target.info.fileId);
     this.#open = { file: disk.open(path, 'create'), sizeBytes, written: 0 };
   }
 
@@ -146,23 +164,22 @@ class Adoption {
   }
 
   async commit(): Promise<RestoreReport> {
-    const engine = this.#engine;
-    const { disk } = engine.environment;
+    const { state, indexFiles, fault } = this.#options;
     await this.#endFile();
     const [missing] = this.#wanted.keys();
     if (missing !== undefined) throw damaged(`\`${missing}\` is missing`);
-    await engine.fault('restore:segments-written');
+    await fault('restore:segments-written');
     for (const { shard, infos } of this.#shards) await this.#openShard(shard, infos);
     for (const database of this.#databases.values()) {
       // An earlier restore that a crash ended may have used this number.
-      new IndexLog(disk, indexDirectory(engine.directory), database.stored.fileId).remove();
-      await engine.indexFiles.persist(database.stored, 'background');
+      this.#indexLog(database).remove();
+      await indexFiles.persist(database.stored, 'background');
       database.markLogged();
     }
-    await engine.fault('restore:index-written');
+    await fault('restore:index-written');
     const databases = [...this.#databases.values()];
     const shards = this.#shards.map(({ shard }) => shard);
-    await this.#maintenance.commitAdoption({ databases, shards });
+    await state.commit({ adopted: { databases, shards } });
     this.#isCommitted = true;
     return {
       databases: databases.map(({ name }) => name),
@@ -174,17 +191,17 @@ class Adoption {
 
   async #openShard(shard: Shard, infos: readonly SegmentInfo[]): Promise<void> {
     const { id, database: name } = shard.descriptor;
-    const { disk } = this.#engine.environment;
-    await disk.syncDirectory(shardDirectory(this.#engine.directory, id));
+    const { segmentFiles, shardKeys } = this.#options;
+    await segmentFiles.sync(id);
     const database = [...this.#databases.values()].find((one) => one.name === name);
     assert(database !== undefined, 'shards of databases that are restored');
-    shard.segments = infos.map((info) => this.#maintenance.openSegment(id, info));
+    shard.segments = infos.map((info) => segmentFiles.open(id, info));
     for (const segment of shard.segments) {
       registerSegment({ shard, index: database.index }, segment);
       await this.#pacer.pause();
     }
     const { index } = database;
-    await this.#maintenance.persistKeys(shard, [], { index, work: 'background' });
+    await shardKeys.update(shard, [], { index, pacer: this.#pacer });
   }
 
   async #endFile(): Promise<void> {
@@ -202,17 +219,21 @@ class Adoption {
   /** Removes what came so far. */
   abandon(): void {
     if (this.#isCommitted) return;
-    const engine = this.#engine;
-    const { disk } = engine.environment;
+    const { state, disk, directory } = this.#options;
     this.#open?.file.close();
     for (const { shard } of this.#shards) {
       for (const segment of shard.segments) segment.close();
-      disk.removeDirectory(shardDirectory(engine.directory, shard.descriptor.id));
+      disk.removeDirectory(shardDirectory(directory, shard.descriptor.id));
     }
     for (const database of this.#databases.values()) {
-      new IndexLog(disk, indexDirectory(engine.directory), database.stored.fileId).remove();
-      engine.releaseDatabase(database);
+      this.#indexLog(database).remove();
+      state.databases.release(database);
     }
+  }
+
+  #indexLog({ stored }: Database): IndexLog {
+    const { disk, directory } = this.#options;
+    return new IndexLog(disk, indexDirectory(directory), stored.fileId);
   }
 }
 

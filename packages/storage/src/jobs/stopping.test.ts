@@ -97,3 +97,34 @@ test('a flush that the disk refuses does not keep the engine from closing', asyn
   await storage.reopen();
   expect(await countOf(storage)).toBe(BigInt(ROWS));
 });
+
+test('who closes a second time waits for the first', async () => {
+  const disk: Disk = nodeDisk();
+  let finishSync = (): void => undefined;
+  const synced = new Promise<void>((resolve) => (finishSync = resolve));
+  let isSlow = false;
+  const slow: Disk = {
+    ...disk,
+    open: (path, mode) => {
+      const file = disk.open(path, mode);
+      const { sync } = file;
+      file.sync = async () => {
+        if (isSlow) await synced;
+        await sync.call(file);
+      };
+      return file;
+    },
+  };
+  storage = await testEngine({}, { disk: slow });
+  isSlow = true;
+  const written = write(storage.engine, 'm f=1 1');
+  let isClosed = false;
+  const first = storage.engine.close();
+  const second = storage.engine.close().then(() => (isClosed = true));
+  for (let round = 0; round < 5; round++) await new Promise((next) => setImmediate(next));
+  expect(isClosed).toBe(false);
+
+  finishSync();
+  await Promise.all([first, second, written]);
+  await expect(write(storage.engine, 'm f=2 2')).rejects.toThrow('storage is closed');
+});

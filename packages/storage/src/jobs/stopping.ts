@@ -1,6 +1,6 @@
 // How background work ends when the engine is closed: compactions at once, as nobody waits for
 // them; a flush may go on for a while, because the next start then has no log to read.
-import { Cancelled } from '@tidemark/core';
+import { Cancelled, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 
 import { LIMITS } from '../limits.ts';
@@ -10,6 +10,11 @@ export class Stopping {
   readonly #background = new AbortController();
   readonly #flushes = new AbortController();
   readonly #closed = new AbortController();
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   /** Aborted when the engine begins to close. */
   get background(): AbortSignal {
@@ -21,9 +26,14 @@ export class Stopping {
     return this.#flushes.signal;
   }
 
-  begin(clock: Clock): void {
+  /** Throws `Unavailable` when the engine closes, or is closed. */
+  needOpen(): void {
+    if (this.#background.signal.aborted) throw new Unavailable('storage is closed');
+  }
+
+  begin(): void {
     this.#background.abort(new Cancelled('storage is closing'));
-    clock.sleep(LIMITS.closingFlushMs.value, this.#closed.signal).then(
+    this.#clock.sleep(LIMITS.closingFlushMs.value, this.#closed.signal).then(
       () => this.#flushes.abort(new Cancelled('storage is closing and flushing takes too long')),
       // Everything was done in time.
       () => undefined,
@@ -44,14 +54,14 @@ const WORTH_BYTES = 1 << 20;
  * stays in the log.
  */
 export async function flushAtEnd(
-  maintenance: { flush(): Promise<void> },
+  flush: { run(): Promise<void> },
   memtableBytes: number,
   log: StorageLog,
 ): Promise<void> {
   if (memtableBytes <= WORTH_BYTES) return;
   log('info', 'flushing before the end', { memtableBytes });
   try {
-    await maintenance.flush();
+    await flush.run();
   } catch (error) {
     // The rows are durable; only the next start takes longer.
     log('warn', 'rows stay in the log, which the next start reads', { error });

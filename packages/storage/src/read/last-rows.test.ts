@@ -117,7 +117,7 @@ test('the last row is that of all rows, whatever happened since it was asked for
 
 test('rows are copies, and all are dropped when there are too many values', () => {
   const names = { database: 'db', retentionPolicy: 'autogen' };
-  const view = viewOf(new Shard({ id: 1, policyId: 1, start: 0n, end: 10n, ...names }));
+  const view = viewOf(new Shard({ id: 1, policyId: 1, start: 0n, end: 10n, ...names }), []);
   const place = (series: number) => ({
     view,
     measurementId: 0,

@@ -20,7 +20,8 @@ import { RequestMemory } from './request-memory.ts';
 import { scan } from './scan.ts';
 import { schema } from './schema.ts';
 import { sliced } from './slicer.ts';
-import type { Engine } from '../engine/engine.ts';
+import type { Turns } from '../schedule/turns.ts';
+import type { MemoryTotal } from './request-memory.ts';
 import type { Snapshot } from '../state/snapshot.ts';
 
 export const CAPABILITIES: SourceCapabilities = {
@@ -57,12 +58,20 @@ function* ending<T>(work: Generator<T>, memory: RequestMemory): Generator<T> {
   }
 }
 
-export type LocalSourceOptions = { readonly clock: Clock; readonly snapshotMaxAgeMs: number };
+export type LocalSourceOptions = {
+  /** What a reader who begins now sees. */
+  readonly snapshot: () => Snapshot;
+  readonly turns: Turns;
+  /** What the requests of all queries hold. */
+  readonly requestMemory: MemoryTotal;
+  readonly clock: Clock;
+  readonly snapshotMaxAgeMs: number;
+};
 
-export function localSource(engine: Engine, options: LocalSourceOptions): SeriesSource {
+export function localSource(options: LocalSourceOptions): SeriesSource {
   return {
     capabilities: CAPABILITIES,
-    snapshot: () => localSnapshot(engine, options),
+    snapshot: () => localSnapshot(options),
   };
 }
 
@@ -75,11 +84,9 @@ export function* only<T>(answer: Operator<T>): Steps<T> {
   throw new Internal('an answer of one value was empty');
 }
 
-function localSnapshot(
-  engine: Engine,
-  { clock, snapshotMaxAgeMs }: LocalSourceOptions,
-): SourceSnapshot {
-  let held: Snapshot | undefined = engine.snapshot();
+function localSnapshot(options: LocalSourceOptions): SourceSnapshot {
+  const { clock, snapshotMaxAgeMs, turns, requestMemory } = options;
+  let held: Snapshot | undefined = options.snapshot();
   const deadline = clock.monotonicMs() + snapshotMaxAgeMs;
   const use = (): Snapshot => {
     if (held === undefined) throw new Unavailable('snapshot is closed');
@@ -92,9 +99,9 @@ function localSnapshot(
     make: (snapshot: Snapshot, how: ReadOptions) => Operator<T>,
     { signal, counters = emptyCounters(), memoryLimitBytes, onPartial }: RequestOptions,
   ): Operator<T> => {
-    const memory = new RequestMemory(memoryLimitBytes, engine.requestMemory);
+    const memory = new RequestMemory(memoryLimitBytes, requestMemory);
     const work = make(use(), { counters, memory, onPartial });
-    return sliced(ending(work, memory), { turns: engine.turns, signal });
+    return sliced(ending(work, memory), { turns, signal });
   };
   return {
     schema: (request, o) => run((snapshot, how) => schema(snapshot, request, how), o),

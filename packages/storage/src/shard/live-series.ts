@@ -4,19 +4,17 @@ import type { Segment } from '../segment/segment.ts';
 import { padIndex } from '../series/index-additions.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
 import type { SeriesSet } from '../series/series-set.ts';
-import type { DeleteRecord } from '../wal/wal-record.ts';
+import type { DeletedRows } from '../wal/wal-record.ts';
 import type { Shard } from './shard.ts';
 import { coverage, deletedRanges, withoutRanges } from './tombstone.ts';
+
+type ShardAndIndex = { readonly shard: Shard; readonly index: SeriesIndex };
 
 /**
  * What a segment means for its shard and for the series index: fields with their types, series that
  * are live. The shard's segments and tombstones are set before; oldest segments first.
  */
-export function registerSegment(
-  target: { readonly shard: Shard; readonly index: SeriesIndex },
-  segment: Segment,
-): void {
-  const { shard, index } = target;
+export function registerSegment({ shard, index }: ShardAndIndex, segment: Segment): void {
   for (const measurement of segment.footer.measurements) {
     const { measurementId } = measurement;
     const largest = measurement.series.at(-1) ?? -1;
@@ -40,23 +38,23 @@ export function registerSegment(
 }
 
 /**
- * The series that still have rows in the shard after a delete; the index forgets the others.
- * Segments count by their chunks: one that is not covered whole counts as data.
+ * The series that still have rows in the shard after a delete; `inMemory` tells those of the
+ * memtable; the index forgets the others. Segments count by their chunks: one that is not covered
+ * whole counts as data.
  */
-export function dropEmptySeries(index: SeriesIndex, shard: Shard, record: DeleteRecord): SeriesSet {
+export function dropEmptySeries(
+  { shard, index }: ShardAndIndex,
+  rows: readonly DeletedRows[],
+  inMemory: (measurementId: number) => ReadonlySet<number>,
+): SeriesSet {
   const kept = shard.series.clone();
-  for (const { measurementId, series } of record.rows) {
+  for (const { measurementId, series } of rows) {
     const measurement = index.measurements[measurementId];
     if (measurement === undefined) continue;
-    const inMemory = new Set<number>();
-    for (const tables of [shard.active, shard.frozen]) {
-      for (const block of tables?.get(measurementId)?.blocks ?? []) {
-        for (let row = 0; row < block.rows; row++) inMemory.add(block.series[row]!);
-      }
-    }
+    const held = inMemory(measurementId);
     for (const id of series ?? measurement.seriesIds()) {
-      if (inMemory.has(id) || !kept.has(id) || hasRowsInSegments(shard, measurementId, id))
-        continue;
+      if (held.has(id) || !kept.has(id)) continue;
+      if (hasRowsInSegments(shard, measurementId, id)) continue;
       kept.delete(id);
       index.removedFromShard(id);
     }

@@ -3,22 +3,16 @@ import { assert } from '@tidemark/core';
 
 import type { ManifestDatabase } from '../manifest/manifest.ts';
 import type { PostingsCache } from '../series/postings-cache.ts';
-import { Renewal } from '../series/renewal.ts';
+import { IndexRebuild } from '../series/index-rebuild.ts';
 import { SeriesIndex } from '../series/series-index.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 import type { DatabaseRef } from '../wal/wal-record.ts';
 import type { IndexAdditions } from '../series/index-additions.ts';
-import { Ingest } from '../write/ingest.ts';
-import type { IngestSettings } from '../write/ingest.ts';
-import { TagValueCounter } from '../write/tag-value-counter.ts';
-import type { WriteBatch } from '../write/write-batch.ts';
 import { StoredIndex } from '../series/stored-index.ts';
 
-export type DatabaseSettings = IngestSettings & { readonly postings: PostingsCache };
-
-/** A renewal under way: the index that will take the present one's place, and its files. */
+/** A rebuild under way: the index that will take the present one's place, and its files. */
 export type PendingIndex = {
-  readonly renewal: Renewal;
+  readonly rebuild: IndexRebuild;
   readonly stored: StoredIndex;
   /** Nearly everything is copied and in its files: a flush that begins from now on adopts it. */
   isReady: boolean;
@@ -28,12 +22,8 @@ export class Database {
   readonly name: string;
   /** Tells this database from an earlier one of the same name. */
   readonly instance: number;
-  readonly ingest: Ingest;
-  /** Batches that are not applied yet: their series count against a limit already. */
-  readonly pendingBatches = new Set<WriteBatch>();
   #stored: StoredIndex;
-  #pending: PendingIndex | undefined;
-  #tagValues: TagValueCounter;
+  #rebuild: PendingIndex | undefined;
   /** Measurements and series below these ids are in the log (or in the index files). */
   #loggedMeasurements = 0;
   #loggedSeries = 0;
@@ -41,16 +31,14 @@ export class Database {
   #writesEnded = 0;
   readonly #dead: { readonly ids: readonly SeriesId[]; readonly after: number }[] = [];
 
-  constructor(ref: DatabaseRef & { readonly indexFile: number }, settings: DatabaseSettings) {
+  constructor(ref: DatabaseRef & { readonly indexFile: number }, postings: PostingsCache) {
     this.name = ref.name;
     this.instance = ref.instance;
-    const index = new SeriesIndex(ref.name, settings.postings);
+    const index = new SeriesIndex(ref.name, postings);
     this.#stored = new StoredIndex(index, ref.indexFile);
-    this.#tagValues = new TagValueCounter(index);
-    this.ingest = new Ingest(index, settings);
   }
 
-  /** Another one after `adoptPending`: whoever works over time with one holds it. */
+  /** Another one after `adoptRebuilt`: whoever works over time with one holds it. */
   get index(): SeriesIndex {
     return this.#stored.index;
   }
@@ -59,12 +47,9 @@ export class Database {
     return this.#stored;
   }
 
-  get pending(): PendingIndex | undefined {
-    return this.#pending;
-  }
-
-  get tagValues(): TagValueCounter {
-    return this.#tagValues;
+  /** Of an index that is being rebuilt. */
+  get rebuild(): PendingIndex | undefined {
+    return this.#rebuild;
   }
 
   /**
@@ -134,38 +119,36 @@ export class Database {
    * Whether deleted series take so much memory that an index without them pays: half of what the
    * others do.
    */
-  needsRenewal(deadSeriesMin: number): boolean {
+  needsRebuild(deadSeriesMin: number): boolean {
     const { forgottenCount, keys } = this.index;
     const dead = Math.max(deadSeriesMin, (keys.presentCount - forgottenCount) / 2);
-    return this.#pending === undefined && forgottenCount >= dead;
+    return this.#rebuild === undefined && forgottenCount >= dead;
   }
 
   /** Begins an index without the series that are deleted now. */
-  beginRenewal(indexFile: number): PendingIndex {
-    assert(this.#pending === undefined, 'one renewal at a time');
-    const renewal = new Renewal(this.index);
-    const stored = new StoredIndex(renewal.index, indexFile);
-    this.#pending = { renewal, stored, isReady: false };
-    return this.#pending;
+  beginRebuild(indexFile: number): PendingIndex {
+    assert(this.#rebuild === undefined, 'one rebuild at a time');
+    const rebuild = new IndexRebuild(this.index);
+    const stored = new StoredIndex(rebuild.index, indexFile);
+    this.#rebuild = { rebuild, stored, isReady: false };
+    return this.#rebuild;
   }
 
-  abandonRenewal(): void {
-    this.#pending?.renewal.end();
-    this.#pending = undefined;
+  abandonRebuild(): void {
+    this.#rebuild?.rebuild.end();
+    this.#rebuild = undefined;
   }
 
   /**
-   * The renewed index takes the place of the present one, which whoever holds it may go on reading.
+   * The rebuilt index takes the place of the present one, which whoever holds it may go on reading.
    */
-  adoptPending(): void {
-    assert(this.#pending !== undefined, 'a renewal is under way');
-    const { renewal, stored } = this.#pending;
+  adoptRebuilt(): void {
+    assert(this.#rebuild !== undefined, 'a rebuild is under way');
+    const { rebuild, stored } = this.#rebuild;
     const old = this.index;
-    renewal.finish();
-    this.#pending = undefined;
+    rebuild.finish();
+    this.#rebuild = undefined;
     this.#stored = stored;
-    this.#tagValues = new TagValueCounter(stored.index);
-    this.ingest.useIndex(stored.index);
     old.close();
   }
 

@@ -1,12 +1,12 @@
 // What one reader sees: per shard the segments, the tombstones and the visible rows of the
 // memtable.
+import type { MemtableTables } from '../memtable/memtables.ts';
 import type { Table } from '../memtable/table.ts';
 import type { Segment } from '../segment/segment.ts';
-import type { SeriesSet } from '../series/series-set.ts';
-import type { MemtableTables, Shard } from '../shard/shard.ts';
-import type { Tombstone } from '../shard/tombstone.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
-import type { Engine } from '../engine/engine.ts';
+import type { SeriesSet } from '../series/series-set.ts';
+import type { Shard } from '../shard/shard.ts';
+import type { Tombstone } from '../shard/tombstone.ts';
 import type { StoppedDatabases } from './stopped-databases.ts';
 
 /** The visible rows of a table. */
@@ -21,7 +21,7 @@ export type ShardView = {
   readonly tables: ReadonlyMap<number, readonly TableView[]>;
 };
 
-/** A database with the index that it had: a renewed one gives series other places. */
+/** A database with the index that it had: a rebuilt one gives series other ordinals. */
 export type DatabaseView = { readonly instance: number; readonly index: SeriesIndex };
 
 export type Snapshot = {
@@ -39,22 +39,10 @@ export type Snapshot = {
   readonly release: () => void;
 };
 
-export function takeSnapshot(engine: Engine): Snapshot {
-  const shards: ShardView[] = [];
-  for (const shard of engine.shards.all()) shards.push(viewOf(shard));
-  const databases = new Map<string, DatabaseView>();
-  for (const { name, instance, index } of engine.databases.values()) {
-    databases.set(name, { instance, index });
-  }
-  const release = engine.reclaimer.enter();
-  const { servesDamaged } = engine;
-  return { shards, databases, stopped: engine.stopped, servesDamaged, release };
-}
-
-export function viewOf(shard: Shard): ShardView {
+/** The shard as it is now. `memtable`: its tables, oldest rows first. */
+export function viewOf(shard: Shard, memtable: readonly MemtableTables[]): ShardView {
   const tables = new Map<number, TableView[]>();
-  if (shard.frozen !== undefined) addTables(tables, shard.frozen);
-  addTables(tables, shard.active);
+  for (const one of memtable) addTables(tables, one);
   const { series, segments, tombstones } = shard;
   return { shard, series, segments, tombstones, tables };
 }

@@ -1,6 +1,7 @@
 // Databases that are neither read nor changed, because something that they wrote is lost: entries
 // of the series index, or records of the log. Others are served. The manifest keeps it, until
 // `repair` has run.
+import { unchangeable } from '../damage.ts';
 import type { Damage } from '../damage.ts';
 import type { StoppedDatabase } from '../manifest/manifest.ts';
 
@@ -19,6 +20,12 @@ export class StoppedDatabases {
   /** Why a database is stopped; `undefined` when it is not. */
   reason(database: string): Damage | undefined {
     return this.#byName.get(database) ?? this.#all;
+  }
+
+  /** Throws `Corruption` when the database must not be changed. */
+  needUnstopped(database: string): void {
+    const damage = this.reason(database);
+    if (damage !== undefined) throw unchangeable(damage);
   }
 
   /** The database is gone. */

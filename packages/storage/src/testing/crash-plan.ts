@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 
 import { openStorageInline } from '../engine/open-inline.ts';
-import type { StorageEnvironment } from '../options.ts';
+import type { StorageEnvironment } from '../engine/environment.ts';
 import type { StorageEngine } from '../storage-engine.ts';
 import { scanRows, write } from './fixtures.ts';
 import type { SimulatedDisk } from './simulated-disk.ts';

@@ -1,6 +1,6 @@
 // What the fixtures of the file formats hold, the same for every version.
 import { storeBackup } from '../backup/chain.ts';
-import { Renewal } from '../series/renewal.ts';
+import { IndexRebuild } from '../series/index-rebuild.ts';
 import { SeriesIndex } from '../series/series-index.ts';
 import type { StorageEngine } from '../storage-engine.ts';
 import { write } from './fixtures.ts';
@@ -66,7 +66,7 @@ export function renewedFixtureIndex(): SeriesIndex {
   const index = fixtureIndex();
   for (const id of [0, 1, 3, 4, 5]) index.addedToShard(id);
   index.forgetAllDead();
-  const renewal = new Renewal(index);
-  renewal.finish();
-  return renewal.index;
+  const rebuild = new IndexRebuild(index);
+  rebuild.finish();
+  return rebuild.index;
 }

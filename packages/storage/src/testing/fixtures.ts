@@ -11,7 +11,8 @@ import type { AggregateRequest, ScanRequest, SchemaBatch, SchemaRequest } from '
 
 import { nodeDisk } from '../disk/node-disk.ts';
 import { openStorageInline } from '../engine/open-inline.ts';
-import type { StorageEnvironment, StorageOptions } from '../options.ts';
+import type { StorageEnvironment } from '../engine/environment.ts';
+import type { StorageOptions } from '../options.ts';
 import type { PolicyRef, StorageEngine, WriteOutcome } from '../storage-engine.ts';
 
 export const POLICY: PolicyRef = {

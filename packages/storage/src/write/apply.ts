@@ -1,44 +1,80 @@
 // Durable records to memory: what is applied here is visible to the next snapshot.
 import type { RowBlock } from '../columns/row-block.ts';
 import { stretchStarts } from '../memtable/stretches.ts';
-import type { Table } from '../memtable/table.ts';
-import type { MemtableTables, Shard } from '../shard/shard.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
-import type { DeletedRows, DeleteRecord } from '../wal/wal-record.ts';
+import { dropEmptySeries } from '../shard/live-series.ts';
+import type { Shard } from '../shard/shard.ts';
+import type { Contents } from '../state/contents.ts';
+import type { DeleteRecord, DropRecord } from '../wal/wal-record.ts';
 
-/** Gives rows to the shard's memtable and makes their series visible. Returns the bytes it took. */
-export function applyRows(index: SeriesIndex, shard: Shard, block: RowBlock): number {
+/** Gives rows to the memtable of a shard and makes their series visible. */
+export function applyRows(
+  { memtables }: Contents,
+  to: { readonly shard: Shard; readonly index: SeriesIndex; readonly nowMs: number },
+  block: RowBlock,
+): void {
+  const { shard, index, nowMs } = to;
   const { series, rows } = block;
   const starts = stretchStarts(series, rows);
   for (const start of starts) {
     const id = series[start]!;
     if (shard.series.add(id)) index.addedToShard(id);
   }
-  if (shard.active.size === 0) shard.activeSinceMs = shard.lastWriteMs;
-  const before = shard.active.get(block.measurementId)?.memoryBytes ?? 0;
-  const target = shard.activeTable(block.measurementId, index);
-  target.append(block, starts);
-  return target.memoryBytes - before;
+  memtables.append(shard.descriptor.id, block, { index, starts, nowMs });
 }
 
-/** Removes the rows a delete covers from a memtable. Readers keep the old tables. */
-export function deleteFromMemtable(tables: MemtableTables, record: DeleteRecord): void {
-  for (const rows of record.rows) {
-    const table = tables.get(rows.measurementId);
-    if (table === undefined) continue;
-    const kept = withoutDeleted(table, rows, record);
-    if (kept.rows === table.rows) continue;
-    if (kept.rows === 0) tables.delete(rows.measurementId);
-    else tables.set(rows.measurementId, kept);
+/** Applies a durable delete. Rows that are logged later are not touched. */
+export function applyDelete(contents: Contents, record: DeleteRecord): void {
+  const { databases, shards, memtables } = contents;
+  const database = databases.get(record.database.name);
+  if (database?.instance !== record.database.instance) return;
+  const { index } = database;
+  for (const id of record.shardIds) {
+    const shard = shards.get(id);
+    if (shard === undefined) continue;
+    memtables.delete(id, record);
+    addTombstones(contents, shard, record);
+    shard.series = dropEmptySeries({ shard, index }, record.rows, (measurementId) =>
+      memtables.seriesOf(id, measurementId),
+    );
+    if (!record.freesTypes) continue;
+    for (const { measurementId } of record.rows) shard.fields.removeMeasurement(measurementId);
   }
+  database.dropDead();
 }
 
-function withoutDeleted(table: Table, deleted: DeletedRows, record: DeleteRecord): Table {
-  const { start, end } = record.timeRange;
-  const series = deleted.series === undefined ? undefined : new Set(deleted.series);
-  return table.without((block, row) => {
-    const time = block.times[row]!;
-    if (time < start || time > end) return false;
-    return series === undefined || series.has(block.series[row]!);
-  });
+/** They cover what is in segments, and what the flush under way writes. */
+function addTombstones({ ids, memtables }: Contents, shard: Shard, record: DeleteRecord): void {
+  const hasSegments = shard.segments.length > 0 || shard.unreadable.length > 0;
+  if (!hasSegments && !memtables.hasFrozen(shard.descriptor.id)) return;
+  const { timeRange, freesTypes } = record;
+  const sequence = ids.takeSequence();
+  const added = record.rows.map(({ measurementId, series }) => ({
+    sequence,
+    measurementId,
+    series: series?.slice().sort(),
+    timeRange,
+    freesTypes,
+  }));
+  shard.tombstones = [...shard.tombstones, ...added];
+}
+
+/** Forgets shards, and databases whose last shard goes. */
+export function applyDrop(
+  { shards, memtables, databases, stopped }: Contents,
+  record: DropRecord,
+): void {
+  for (const id of record.shardIds) {
+    const shard = shards.remove(id);
+    if (shard === undefined) continue;
+    memtables.drop(id);
+    const { database: name } = shard.descriptor;
+    const database = databases.get(name);
+    if (database === undefined) continue;
+    for (const series of shard.series) database.index.removedFromShard(series);
+    database.dropDead();
+    if (shards.ofDatabase(name).length > 0) continue;
+    databases.delete(database);
+    stopped.forget(name);
+  }
 }

@@ -53,6 +53,7 @@ const room = new RowRoom();
 
 /** Ingest of one database. */
 export class Ingest {
+  readonly #database: { readonly index: SeriesIndex };
   #index: SeriesIndex;
   readonly #settings: IngestSettings;
   #kernel: IngestKernel;
@@ -61,14 +62,17 @@ export class Ingest {
   /** About what a table will take in the log. */
   #encodedBytes = 0;
 
-  constructor(index: SeriesIndex, settings: IngestSettings) {
-    this.#index = index;
+  constructor(database: { readonly index: SeriesIndex }, settings: IngestSettings) {
+    this.#database = database;
+    this.#index = database.index;
     this.#settings = settings;
-    this.#kernel = kernelFor(index, settings);
+    this.#kernel = kernelFor(database.index, settings);
   }
 
-  /** From the next part of a request on, series are looked up and added there. */
-  useIndex(index: SeriesIndex): void {
+  /** Between parts of a request the index may have been rebuilt: series are in the new one then. */
+  #followIndex(): void {
+    const { index } = this.#database;
+    if (index === this.#index) return;
     this.#index = index;
     this.#kernel = kernelFor(index, this.#settings);
   }
@@ -128,6 +132,7 @@ export class Ingest {
 
   /** `used`: ids of the shards that the write has points for. */
   #host({ shards, policy, admission }: IngestTarget, used: Set<number>): IngestHost {
+    this.#followIndex();
     const { maxShards } = this.#settings;
     const removals = fieldRemovals();
     if (removals !== this.#fieldRemovals) this.#kernel.forgetTypes();

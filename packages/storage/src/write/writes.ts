@@ -1,9 +1,14 @@
 // Writes: parsed in turns with other work, logged, applied to the memtable when they are durable,
 // and held back when they come faster than the memtable is flushed.
 import { Unavailable } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
 
+import type { DiskReserve } from '../disk/reserve.ts';
 import { LIMITS } from '../limits.ts';
-import type { StorageOptions } from '../options.ts';
+import type { StorageLog, StorageOptions } from '../options.ts';
+import type { Turns } from '../schedule/turns.ts';
+import type { Contents } from '../state/contents.ts';
+import type { Database } from '../state/database.ts';
 import type {
   PolicyRef,
   WriteLinesRequest,
@@ -12,18 +17,43 @@ import type {
 } from '../storage-engine.ts';
 import { encodeFramed } from '../wal/wal-record.ts';
 import type { Wal } from '../wal/wal.ts';
+import { applyRows } from './apply.ts';
+import { DatabaseWrites } from './database-writes.ts';
 import { OutcomeCollector } from './ingest.ts';
 import type { Ingest, IngestTarget } from './ingest.ts';
 import { SeriesAdmission } from './series-admission.ts';
 import type { WriteBatch } from './write-batch.ts';
-import { applyRows } from './apply.ts';
-import type { Database } from '../state/database.ts';
-import type { Engine } from '../engine/engine.ts';
+
+/** What makes room in memory and in the log. */
+export type Flusher = {
+  readonly isRunning: boolean;
+  /** Begins a flush, or joins the one that runs. */
+  begin(): Promise<void>;
+};
+
+export type WritesOptions = {
+  readonly contents: Contents;
+  readonly wal: Wal;
+  readonly reserve: DiskReserve;
+  readonly turns: Turns;
+  readonly clock: Clock;
+  readonly log: StorageLog;
+  /** `undefined`: nobody flushes but who opened the engine. */
+  readonly flusher: Flusher | undefined;
+  readonly settings: Pick<
+    StorageOptions,
+    | 'allowUnsigned'
+    | 'fieldTypes'
+    | 'maxBadLines'
+    | 'maxShardsPerWrite'
+    | 'walMaxBytes'
+    | 'writeQueueMaxBytes'
+  >;
+};
 
 export class Writes {
-  readonly #engine: Engine;
-  readonly #options: StorageOptions;
-  readonly #memtableMaxBytes: number;
+  readonly #options: WritesOptions;
+  readonly #databases = new WeakMap<Database, DatabaseWrites>();
   /** Bytes of records that wait for the log. */
   #queuedBytes = 0;
   readonly counters = {
@@ -35,10 +65,8 @@ export class Writes {
     writeErrors: 0,
   };
 
-  constructor(engine: Engine, options: StorageOptions, memtableMaxBytes: number) {
-    this.#engine = engine;
+  constructor(options: WritesOptions) {
     this.#options = options;
-    this.#memtableMaxBytes = memtableMaxBytes;
   }
 
   /** Writes line protocol; durable and visible when it resolves. */
@@ -62,29 +90,29 @@ export class Writes {
     collector: OutcomeCollector,
     parse: (ingest: Ingest, target: IngestTarget) => Iterable<WriteBatch>,
   ): Promise<WriteOutcome> {
-    const wal = this.#engine.openWal();
-    await this.#engine.reserve.admit();
-    const limit = this.#options.writeQueueMaxBytes ?? LIMITS.queuedWriteBytes.value;
+    const { contents, reserve, turns, settings } = this.#options;
+    await reserve.admit();
+    const limit = settings.writeQueueMaxBytes ?? LIMITS.queuedWriteBytes.value;
     if (this.#queuedBytes > limit) {
       throw new Unavailable(
         `too many writes wait for the log. setting=\`${LIMITS.queuedWriteBytes.setting}\``,
       );
     }
     await this.#awaitMemory();
-    await this.#engine.turns.enter('write');
-    const database = this.#engine.database(policy.database);
-    const admission = new SeriesAdmission(database, policy);
-    const target = { shards: this.#engine.shards, policy, admission };
+    await turns.enter('write');
+    const writes = this.#writesOf(policy.database);
+    const admission = new SeriesAdmission(writes, policy);
+    const target = { shards: contents.shards, policy, admission };
     this.counters.writeRequests++;
-    for (const batch of parse(database.ingest, target)) {
+    for (const batch of parse(writes.ingest, target)) {
       admission.endBatch();
       if (batch.parts.length > 0) {
-        await this.#logBatch(wal, database, batch);
+        await this.#logBatch(writes, batch);
         this.#flushIfLarge();
       }
       if (!batch.hasMore) break;
       await this.#awaitMemory();
-      await this.#engine.turns.enter('write');
+      await turns.enter('write');
     }
     const { outcome } = collector;
     this.counters.parseErrors += outcome.parseErrors.length;
@@ -94,7 +122,25 @@ export class Writes {
     return outcome;
   }
 
-  async #logBatch(wal: Wal, database: Database, batch: WriteBatch): Promise<void> {
+  /** Throws `Corruption` when the database is stopped, `Unavailable` while it is restored. */
+  #writesOf(name: string): DatabaseWrites {
+    const { contents, settings } = this.#options;
+    contents.stopped.needUnstopped(name);
+    const database = contents.databases.getOrAdd(name);
+    let writes = this.#databases.get(database);
+    if (writes === undefined) {
+      writes = new DatabaseWrites(database, {
+        allowUnsigned: settings.allowUnsigned ?? false,
+        fieldTypes: settings.fieldTypes ?? 'shard',
+        maxShards: settings.maxShardsPerWrite ?? LIMITS.shardsPerWrite.value,
+        maxBadLines: settings.maxBadLines ?? LIMITS.badLines.value,
+      });
+      this.#databases.set(database, writes);
+    }
+    return writes;
+  }
+
+  async #logBatch({ database, pendingBatches }: DatabaseWrites, batch: WriteBatch): Promise<void> {
     const additions = database.takeAdditions();
     const parts = batch.parts.map(({ shard, tables, encoded }) => ({
       shard: shard.descriptor,
@@ -104,9 +150,9 @@ export class Writes {
     const framed = encodeFramed({ kind: 'rows', database: database.ref, additions, parts });
     this.#queuedBytes += framed.length;
     const endWrite = database.beginWrite();
-    database.pendingBatches.add(batch);
+    pendingBatches.add(batch);
     try {
-      await wal.append(framed, [database.name], () => {
+      await this.#options.wal.append(framed, [database.name], () => {
         this.#apply(database, batch);
         endWrite();
       });
@@ -120,18 +166,17 @@ export class Writes {
       throw error;
     } finally {
       this.#queuedBytes -= framed.length;
-      database.pendingBatches.delete(batch);
+      pendingBatches.delete(batch);
     }
   }
 
-  #apply(database: Database, batch: WriteBatch): void {
+  #apply({ index }: Database, batch: WriteBatch): void {
+    const { contents, clock } = this.#options;
+    const nowMs = clock.monotonicMs();
     for (const { shard, tables } of batch.parts) {
       // Dropped while the batch was on its way to the disk: the drop came later, so it wins.
-      if (this.#engine.shards.get(shard.descriptor.id) !== shard) continue;
-      shard.lastWriteMs = this.#engine.environment.clock.monotonicMs();
-      for (const table of tables) {
-        this.#engine.memtableBytes += applyRows(database.index, shard, table);
-      }
+      if (contents.shards.get(shard.descriptor.id) !== shard) continue;
+      for (const table of tables) applyRows(contents, { shard, index, nowMs }, table);
     }
   }
 
@@ -140,9 +185,10 @@ export class Writes {
    * succeeds.
    */
   async #awaitMemory(): Promise<void> {
-    await this.#engine.backPressure.enter();
+    const { memtables } = this.#options.contents;
+    await memtables.enter();
     // After a start all of the log is in memory, however much that is.
-    while (this.#engine.memtableBytes > this.#memtableMaxBytes * 4) {
+    while (memtables.bytes > memtables.limitBytes * 4) {
       if (await this.#hasFlushed()) continue;
       throw new Unavailable(
         `memtable is full and can not be flushed. setting=\`${LIMITS.memtableBytes.setting}\``,
@@ -152,13 +198,13 @@ export class Writes {
 
   /** Whether a flush that begins now, or runs, succeeds. */
   async #hasFlushed(): Promise<boolean> {
-    const { maintenance } = this.#engine;
-    if (this.#options.hasBackgroundWork === false || maintenance === undefined) return false;
+    const { flusher, log } = this.#options;
+    if (flusher === undefined) return false;
     try {
-      await maintenance.flushOnce();
+      await flusher.begin();
       return true;
     } catch (error) {
-      this.#engine.log('error', 'flush failed', { error });
+      log('error', 'flush failed', { error });
       return false;
     }
   }
@@ -168,10 +214,11 @@ export class Writes {
    * later.
    */
   #flushIfLarge(): void {
-    const walLimit = this.#options.walMaxBytes ?? LIMITS.walBytes.value;
-    const isLarge =
-      this.#engine.memtableBytes > this.#memtableMaxBytes || this.#engine.wal.fileBytes > walLimit;
+    const { contents, wal, flusher, settings } = this.#options;
+    const { memtables } = contents;
+    const walLimit = settings.walMaxBytes ?? LIMITS.walBytes.value;
+    const isLarge = memtables.bytes > memtables.limitBytes || wal.fileBytes > walLimit;
     // Never rejects.
-    if (isLarge && this.#engine.maintenance?.isFlushing === false) void this.#hasFlushed();
+    if (isLarge && flusher?.isRunning === false) void this.#hasFlushed();
   }
 }

@@ -12,7 +12,7 @@ import type { SeriesId } from '../columns/series-id.ts';
 /** Half a millisecond to copy, mostly looking the texts of tags up. */
 const PORTION_SERIES = 1 << 9;
 
-export class Renewal {
+export class IndexRebuild {
   readonly index: SeriesIndex;
   readonly #from: SeriesIndex;
   /** Series that were forgotten after it began: some were copied before. */
@@ -42,6 +42,12 @@ export class Renewal {
     const end = Math.min(limit, first + PORTION_SERIES);
     if (first < end) index.insert(from.encodedSeries(first, end, { leavesForgotten: true }), first);
     return index.seriesEnd < limit;
+  }
+
+  /** Copies what is there now; what comes meanwhile is left for the next time. */
+  async copy(pause: () => Promise<void>, signal?: AbortSignal): Promise<void> {
+    const end = this.#from.seriesEnd;
+    while (this.copySome(end) && signal?.aborted !== true) await pause();
   }
 
   /** Copies the rest and what changes all the time; the old index is read only from now on. */

@@ -1,0 +1,149 @@
+// Opening: recovery first, then everything that needs its result is made whole, once.
+import { DiskReserve } from '../disk/reserve.ts';
+import { reservePath, walDirectory } from '../disk/paths.ts';
+import { runBackground } from '../jobs/background.ts';
+import { Checkpoints } from '../jobs/checkpoints.ts';
+import { Compaction } from '../jobs/compaction.ts';
+import { Flush } from '../jobs/flush.ts';
+import { IndexRebuilds } from '../jobs/rebuild-indexes.ts';
+import { Stopping } from '../jobs/stopping.ts';
+import { LIMITS } from '../limits.ts';
+import { Memtables } from '../memtable/memtables.ts';
+import type { StorageOptions } from '../options.ts';
+import { MemoryTotal } from '../read/request-memory.ts';
+import { Pacer } from '../schedule/pacer.ts';
+import type { Turns } from '../schedule/turns.ts';
+import { IndexFiles } from '../series/index-files.ts';
+import { PostingsCache } from '../series/postings-cache.ts';
+import { ShardKeys } from '../shard/shard-keys.ts';
+import { ShardStore } from '../shard/shard-store.ts';
+import type { Contents } from '../state/contents.ts';
+import { Databases } from '../state/databases.ts';
+import { Ids } from '../state/ids.ts';
+import { Reclaimer } from '../state/reclaimer.ts';
+import { SegmentFiles } from '../state/segment-files.ts';
+import { State } from '../state/state.ts';
+import { StoppedDatabases } from '../state/stopped-databases.ts';
+import { Wal } from '../wal/wal.ts';
+import { Deletes } from '../write/deletes.ts';
+import { Writes } from '../write/writes.ts';
+import { Engine } from './engine.ts';
+import type { StorageEnvironment } from './environment.ts';
+import { recover } from './recovery.ts';
+
+/** What an engine shares with who reads from it. */
+export type OpenedEngine = {
+  readonly engine: Engine;
+  readonly requestMemory: MemoryTotal;
+};
+
+/** Brings up what is in the directory, which nobody else uses. */
+export async function openEngine(
+  options: StorageOptions,
+  environment: StorageEnvironment & { readonly turns: Turns },
+): Promise<OpenedEngine> {
+  const { directory, log = () => undefined } = options;
+  const { disk, clock, turns } = environment;
+  const fault = async (point: string): Promise<void> => environment.fault?.(point);
+  const common = { disk, directory, clock, turns, log, fault };
+
+  const contents = emptyContents(options);
+  const reclaimer = new Reclaimer();
+  const indexFiles = new IndexFiles(common);
+  const segmentFiles = new SegmentFiles({ disk, directory, reclaimer });
+  const recovered = recover({ ...common, contents, indexFiles, segmentFiles });
+
+  const wal = new Wal({
+    disk,
+    directory: walDirectory(directory),
+    firstFileId: recovered.nextWalFileId,
+    listed: recovered.listedLogs,
+    fsync: options.walFsync ?? 'always',
+    log: (message, error) => log('error', message, { error }),
+  });
+  const reserve = new DiskReserve({
+    disk,
+    path: reservePath(directory),
+    sizeBytes: options.reserveBytes ?? 0,
+    log,
+  });
+  const { storageId, walStart, damagedLogs } = recovered;
+  const servesDamaged = options.servesDamaged ?? false;
+  const state = new State(contents, {
+    ...common,
+    storageId,
+    walStart,
+    servesDamaged,
+    reserve,
+    reclaimer,
+    wal,
+  });
+
+  const stopping = new Stopping(clock);
+  const shared = { ...common, state, wal, reserve, segmentFiles, indexFiles };
+  const { databases } = contents;
+  const shardKeys = new ShardKeys(disk, directory);
+  const signal = stopping.background;
+  const checkpoints = new Checkpoints({ databases, indexFiles, signal });
+  const flushSignal = stopping.flushes;
+  const flush = new Flush({ ...shared, shardKeys, checkpoints, damagedLogs, signal: flushSignal });
+  const compaction = new Compaction({ ...shared, shardKeys, signal });
+  const deadSeriesMin = options.deadSeriesMin ?? LIMITS.deadSeries.value;
+  const rebuilds = new IndexRebuilds({ ...shared, flush, deadSeriesMin, signal });
+  const makeReserve = (): Promise<void> => {
+    const pacer = new Pacer(turns);
+    return reserve.make(() => pacer.pause());
+  };
+  /**
+   * Rows of what was dropped are in the log still, which a flush removes. Whoever asked for the
+   * drop has got it, so that failures are logged.
+   */
+  const leaveReserve = async (): Promise<void> => {
+    if (!reserve.isMissing) return;
+    try {
+      await flush.run();
+    } catch (error) {
+      log('error', 'flush failed', { error });
+    }
+    await makeReserve();
+  };
+
+  const isActive = options.hasBackgroundWork !== false;
+  const flusher = isActive ? flush : undefined;
+  const settings = options;
+  const writes = new Writes({ ...common, contents, wal, reserve, flusher, settings });
+  const deletes = new Deletes({ ...shared, leaveReserve });
+  const jobs = { contents, wal, flush, compaction, rebuilds, makeReserve };
+  const requestMemoryBytes = options.requestMemoryBytes ?? LIMITS.totalRequestMemoryBytes.value;
+  const requestMemory = new MemoryTotal(requestMemoryBytes);
+  const engine = new Engine({
+    state,
+    wal,
+    reclaimer,
+    requestMemory,
+    writes,
+    deletes,
+    flush,
+    checkpoints,
+    compaction,
+    rebuilds,
+    backup: { ...shared, flush },
+    restore: { ...shared, shardKeys },
+    stopping,
+    log,
+    background: isActive ? runBackground({ ...common, ...jobs, settings }, signal) : undefined,
+  });
+  return { engine, requestMemory };
+}
+
+function emptyContents(options: StorageOptions): Contents {
+  const ids = new Ids();
+  const postings = new PostingsCache(options.indexCacheBytes ?? LIMITS.indexCacheBytes.value);
+  return {
+    ids,
+    shards: new ShardStore(),
+    databases: new Databases(ids, postings),
+    stopped: new StoppedDatabases(),
+    memtables: new Memtables(options.memtableMaxBytes ?? LIMITS.memtableBytes.value),
+  };
+}

@@ -1,0 +1,86 @@
+// What the engine does by itself, once a second: flushes rows that nobody adds to, compacts,
+// rebuilds indexes, syncs the log where writes do not.
+import type { Clock } from '@tidemark/core';
+
+import type { StorageLog, StorageOptions } from '../options.ts';
+import { Pacer } from '../schedule/pacer.ts';
+import type { Turns } from '../schedule/turns.ts';
+import type { Contents } from '../state/contents.ts';
+import type { Wal } from '../wal/wal.ts';
+import type { Compaction } from './compaction.ts';
+import type { Flush } from './flush.ts';
+import type { IndexRebuilds } from './rebuild-indexes.ts';
+
+/** Between two looks at what there is to do. */
+const STEP_MS = 1000;
+/**
+ * A burst of writes larger than this is flushed when it has been over for so long;
+ * `data.quiet-flush-after`.
+ */
+const BURST_BYTES = 1 << 20;
+const QUIET_MS = 2000;
+/** Rows of slow writers do not stay in the log longer than this. */
+const MAX_AGE_MS = 10 * 60_000;
+
+export type BackgroundOptions = {
+  readonly contents: Contents;
+  readonly wal: Wal;
+  readonly flush: Flush;
+  readonly compaction: Compaction;
+  readonly rebuilds: IndexRebuilds;
+  /** Makes the reserve on the disk if it is missing and there is room. */
+  readonly makeReserve: () => Promise<void>;
+  readonly turns: Turns;
+  readonly clock: Clock;
+  readonly log: StorageLog;
+  readonly settings: Pick<StorageOptions, 'quietFlushAfterMs' | 'walFsync' | 'walSyncIntervalMs'>;
+};
+
+/** Works until the signal is aborted; failures are logged. */
+export async function runBackground(
+  options: BackgroundOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock, log, settings } = options;
+  const { walFsync, walSyncIntervalMs = STEP_MS } = settings;
+  const stepMs = walFsync === 'interval' ? Math.min(walSyncIntervalMs, STEP_MS) : STEP_MS;
+  await prepareIndexes(options, signal);
+  await options.makeReserve();
+  while (!signal.aborted) {
+    try {
+      await clock.sleep(stepMs, signal);
+      await step(options);
+    } catch (error) {
+      if (!signal.aborted) log('error', 'background work failed', { error });
+    }
+  }
+}
+
+/**
+ * Hash tables of indexes that were read from checkpoints, so that the first write does not wait for
+ * them.
+ */
+async function prepareIndexes(
+  { contents, turns }: BackgroundOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const pacer = new Pacer(turns);
+  for (const { index } of contents.databases.all()) {
+    while (!signal.aborted && index.keys.prepareSome()) await pacer.pause();
+  }
+}
+
+async function step(options: BackgroundOptions): Promise<void> {
+  const { contents, wal, flush, compaction, rebuilds, clock, settings } = options;
+  await options.makeReserve();
+  const { quietFlushAfterMs = QUIET_MS } = settings;
+  const ages = contents.memtables.ages(clock.monotonicMs());
+  if (ages !== undefined) {
+    const isQuiet = quietFlushAfterMs > 0 && ages.newestMs > quietFlushAfterMs;
+    const hasBurst = isQuiet && contents.memtables.bytes > BURST_BYTES;
+    if (hasBurst || ages.oldestMs > MAX_AGE_MS) await flush.run();
+  }
+  if (settings.walFsync === 'interval') await wal.syncNow();
+  await compaction.run({ all: false });
+  await rebuilds.run();
+}

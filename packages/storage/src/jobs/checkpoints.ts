@@ -1,0 +1,49 @@
+// Checkpoints of series indexes that have grown much, written beside whatever else is done.
+import type { IndexFiles } from '../series/index-files.ts';
+import type { Databases } from '../state/databases.ts';
+
+export class Checkpoints {
+  readonly #databases: Databases;
+  readonly #indexFiles: IndexFiles;
+  readonly #signal: AbortSignal;
+  #running: Promise<void> | undefined;
+
+  /** `signal` ends those that run beside other work. */
+  constructor(options: {
+    readonly databases: Databases;
+    readonly indexFiles: IndexFiles;
+    readonly signal: AbortSignal;
+  }) {
+    this.#databases = options.databases;
+    this.#indexFiles = options.indexFiles;
+    this.#signal = options.signal;
+  }
+
+  /** Looks at all indexes, unless that is being done. Failures are logged. */
+  start(): void {
+    this.#running ??= this.#writeDue().finally(() => {
+      this.#running = undefined;
+    });
+  }
+
+  async idle(): Promise<void> {
+    await this.#running;
+  }
+
+  /** Writes those that the next start would miss. */
+  async writeAtEnd(signal: AbortSignal): Promise<void> {
+    for (const { stored } of this.#databases.all()) {
+      await this.#indexFiles.checkpoint(stored, { isClosing: true, signal });
+    }
+  }
+
+  async #writeDue(): Promise<void> {
+    const databases = this.#databases;
+    for (const { name, stored } of databases.all()) {
+      await this.#indexFiles.checkpoint(stored, { isClosing: false, signal: this.#signal });
+      // Dropped or rebuilt meanwhile.
+      if (databases.get(name)?.stored === stored) continue;
+      this.#indexFiles.removeOthers(databases.storedIndexes());
+    }
+  }
+}

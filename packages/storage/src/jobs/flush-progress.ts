@@ -1,0 +1,36 @@
+// How much of a flush is done, which back-pressure lets writes follow.
+import type { MemtableTables } from '../memtable/memtables.ts';
+
+/** Of what a flush takes, writing the segments; the rest is the index and the manifest. */
+const SEGMENTS_SHARE = 0.9;
+
+export class FlushProgress {
+  readonly #total: number;
+  readonly #report: (done: number) => void;
+  #rows = 0;
+  /** Rows of shards that are written whole. */
+  #whole = 0;
+
+  /** `report` hears how much is done, 0 to 1. */
+  constructor(shards: readonly MemtableTables[], report: (done: number) => void) {
+    this.#total = shards.reduce((sum, tables) => sum + rowsOf(tables), 0);
+    this.#report = report;
+  }
+
+  wroteRows(count: number): void {
+    this.#rows += count;
+    this.#report((SEGMENTS_SHARE * this.#rows) / Math.max(1, this.#total));
+  }
+
+  /** Also what an earlier attempt has written. */
+  wrote(tables: MemtableTables): void {
+    this.#whole += rowsOf(tables);
+    this.wroteRows(this.#whole - this.#rows);
+  }
+}
+
+function rowsOf(tables: MemtableTables): number {
+  let rows = 0;
+  for (const table of tables.values()) rows += table.rows;
+  return rows;
+}

@@ -1,0 +1,77 @@
+// Series indexes of which much is deleted series are made anew (docs/adr/0010-renewed-index.md).
+import type { Clock } from '@tidemark/core';
+
+import { Pacer } from '../schedule/pacer.ts';
+import type { Turns } from '../schedule/turns.ts';
+import type { IndexFiles } from '../series/index-files.ts';
+import type { Database } from '../state/database.ts';
+import type { State } from '../state/state.ts';
+
+/** After a rebuild failed. */
+const RETRY_MS = 60_000;
+
+export type IndexRebuildsOptions = {
+  readonly state: State;
+  readonly indexFiles: IndexFiles;
+  readonly flush: { run(): Promise<void> };
+  readonly turns: Turns;
+  readonly clock: Clock;
+  /** Deleted series that an index is rebuilt for. */
+  readonly deadSeriesMin: number;
+  /** Ends it. */
+  readonly signal: AbortSignal;
+  readonly fault: (point: string) => Promise<void>;
+};
+
+export class IndexRebuilds {
+  readonly #options: IndexRebuildsOptions;
+  #notBeforeMs = 0;
+
+  constructor(options: IndexRebuildsOptions) {
+    this.#options = options;
+  }
+
+  /** Rebuilds indexes that need it. */
+  async run(): Promise<void> {
+    const { state, clock, deadSeriesMin, signal } = this.#options;
+    for (const database of state.databases.all()) {
+      if (clock.monotonicMs() < this.#notBeforeMs || signal.aborted) return;
+      if (!database.needsRebuild(deadSeriesMin)) continue;
+      if (state.stopped.reason(database.name) !== undefined) continue;
+      // Series of segments that can not be opened look deleted: repair may bring them back.
+      const shards = state.shards.ofDatabase(database.name);
+      if (shards.some(({ damage }) => damage !== undefined)) continue;
+      await this.#rebuild(database);
+    }
+  }
+
+  async #rebuild(database: Database): Promise<void> {
+    const { state, indexFiles, clock, flush, signal, fault } = this.#options;
+    const pending = database.beginRebuild(state.ids.takeInstance());
+    const pacer = new Pacer(this.#options.turns);
+    try {
+      await pending.rebuild.copy(() => pacer.pause(), signal);
+      if (!signal.aborted) {
+        await indexFiles.persist(pending.stored, 'background');
+        await indexFiles.checkpoint(pending.stored, { isClosing: false, signal });
+        await fault('rebuild:copied');
+        pending.isReady = !signal.aborted && state.databases.has(database);
+      }
+    } catch (error) {
+      this.#notBeforeMs = clock.monotonicMs() + RETRY_MS;
+      throw error;
+    } finally {
+      if (!pending.isReady) {
+        database.abandonRebuild();
+        indexFiles.removeOthers(state.databases.storedIndexes());
+      }
+    }
+    // Log records from before it may speak of series that it lacks: the flush lets go of them in
+    // the same commit. One that had failed is taken up where it was and adopts nothing.
+    while (database.rebuild === pending && state.databases.has(database)) {
+      if (signal.aborted) return;
+      await flush.run();
+    }
+    await fault('rebuild:adopted');
+  }
+}

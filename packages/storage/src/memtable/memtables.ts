@@ -1,0 +1,208 @@
+// The rows that are in no segment yet, of all shards: the one owner of their tables, which counts
+// what they take and holds writes back while there is too much.
+import { assert } from '@tidemark/core';
+import type { TimeRange } from '@tidemark/core';
+
+import type { RowBlock } from '../columns/row-block.ts';
+import type { DeletedRows } from '../wal/wal-record.ts';
+import { BackPressure } from './back-pressure.ts';
+import { Table } from './table.ts';
+import type { SeriesOrdinals } from './table.ts';
+
+/** Tables by measurement id. */
+export type MemtableTables = ReadonlyMap<number, Table>;
+
+/** Rows that a delete takes away. */
+export type Deletion = { readonly rows: readonly DeletedRows[]; readonly timeRange: TimeRange };
+
+type Memtable = {
+  /** The newest rows. */
+  active: Map<number, Table>;
+  /** Rows that are being flushed. */
+  frozen: Map<number, Table> | undefined;
+  /** Monotonic time at which the oldest active row came. */
+  sinceMs: number;
+  /** Monotonic time of the newest row, be it that it is in a segment by now. */
+  lastWriteMs: number;
+};
+
+export class Memtables {
+  /** Ordinary size of the active tables. Twice as much may gather while they are flushed. */
+  readonly limitBytes: number;
+  readonly #byShard = new Map<number, Memtable>();
+  readonly #pressure: BackPressure;
+  #bytes = 0;
+
+  constructor(limitBytes: number) {
+    this.limitBytes = limitBytes;
+    this.#pressure = new BackPressure(limitBytes, () => this.#bytes);
+  }
+
+  /** What the active tables take; those that are being flushed are not counted any more. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Resolves when a write may add to the tables; at once, without a promise, while it may. */
+  enter(): Promise<void> | undefined {
+    return this.#pressure.enter();
+  }
+
+  /** How much of the running flush is done, 0 to 1. */
+  flushing(done: number): void {
+    this.#pressure.flushing(done);
+  }
+
+  /** No flush runs any more, be it that the last one failed. */
+  flushEnded(): void {
+    this.#pressure.flushEnded();
+  }
+
+  /** Takes rows, which are not the caller's any more. `starts` are `stretchStarts` of the block. */
+  append(
+    shardId: number,
+    block: RowBlock,
+    by: {
+      readonly index: SeriesOrdinals;
+      readonly starts: Uint32Array;
+      readonly nowMs: number;
+    },
+  ): void {
+    const memtable = this.#byShard.get(shardId) ?? this.#add(shardId);
+    const { active } = memtable;
+    memtable.lastWriteMs = by.nowMs;
+    if (active.size === 0) memtable.sinceMs = by.nowMs;
+    let table = active.get(block.measurementId);
+    const before = table?.memoryBytes ?? 0;
+    if (table === undefined) {
+      table = new Table(block.measurementId, by.index);
+      active.set(block.measurementId, table);
+    }
+    table.append(block, by.starts);
+    this.#bytes += table.memoryBytes - before;
+  }
+
+  #add(shardId: number): Memtable {
+    const memtable = { active: new Map(), frozen: undefined, sinceMs: 0, lastWriteMs: 0 };
+    this.#byShard.set(shardId, memtable);
+    return memtable;
+  }
+
+  /** Ends the active tables of all shards; those with rows, by shard. One flush at a time. */
+  freeze(): ReadonlyMap<number, MemtableTables> {
+    const frozen = new Map<number, MemtableTables>();
+    for (const [shardId, memtable] of this.#byShard) {
+      assert(memtable.frozen === undefined, 'one flush at a time');
+      if (memtable.active.size === 0) continue;
+      memtable.frozen = memtable.active;
+      memtable.active = new Map();
+      frozen.set(shardId, memtable.frozen);
+    }
+    this.#bytes = 0;
+    return frozen;
+  }
+
+  /** What was frozen of a shard is in a segment now. */
+  flushed(shardId: number): void {
+    const memtable = this.#byShard.get(shardId);
+    if (memtable !== undefined) memtable.frozen = undefined;
+  }
+
+  hasFrozen(shardId: number): boolean {
+    return this.#byShard.get(shardId)?.frozen !== undefined;
+  }
+
+  /** Removes rows. A flush goes on with the tables that it was given; so does who reads them. */
+  delete(shardId: number, deletion: Deletion): void {
+    const memtable = this.#byShard.get(shardId);
+    if (memtable === undefined) return;
+    const { active, frozen } = memtable;
+    this.#bytes -= deleteFrom(active, deletion);
+    if (frozen === undefined) return;
+    memtable.frozen = new Map(frozen);
+    deleteFrom(memtable.frozen, deletion);
+  }
+
+  /** The shard is gone. */
+  drop(shardId: number): void {
+    for (const table of this.#byShard.get(shardId)?.active.values() ?? []) {
+      this.#bytes -= table.memoryBytes;
+    }
+    this.#byShard.delete(shardId);
+  }
+
+  /** The shard's series have other ordinals, those of this index. */
+  reindex(shardId: number, index: SeriesOrdinals): void {
+    const memtable = this.#byShard.get(shardId);
+    for (const [id, table] of memtable?.active ?? []) {
+      const renumbered = table.withOrdinals(index);
+      this.#bytes += renumbered.memoryBytes - table.memoryBytes;
+      memtable?.active.set(id, renumbered);
+    }
+  }
+
+  /** The tables of a shard, oldest rows first. */
+  tablesOf(shardId: number): readonly MemtableTables[] {
+    const memtable = this.#byShard.get(shardId);
+    if (memtable === undefined) return [];
+    const { active, frozen } = memtable;
+    return frozen === undefined ? [active] : [frozen, active];
+  }
+
+  /** Ids of the series of a measurement with rows here. */
+  seriesOf(shardId: number, measurementId: number): Set<number> {
+    const ids = new Set<number>();
+    for (const tables of this.tablesOf(shardId)) {
+      for (const { series, rows } of tables.get(measurementId)?.blocks ?? []) {
+        for (let row = 0; row < rows; row++) ids.add(series[row]!);
+      }
+    }
+    return ids;
+  }
+
+  /** Monotonic time of the shard's last write, 0 when none is known. */
+  lastWriteMs(shardId: number): number {
+    return this.#byShard.get(shardId)?.lastWriteMs ?? 0;
+  }
+
+  /**
+   * Of all active rows: how long ago the oldest came, and the newest. `undefined`: there are none.
+   */
+  ages(nowMs: number): { readonly oldestMs: number; readonly newestMs: number } | undefined {
+    let oldestMs = -1;
+    let newestMs = Number.POSITIVE_INFINITY;
+    for (const { active, sinceMs, lastWriteMs } of this.#byShard.values()) {
+      if (active.size === 0) continue;
+      oldestMs = Math.max(oldestMs, nowMs - sinceMs);
+      newestMs = Math.min(newestMs, nowMs - lastWriteMs);
+    }
+    return oldestMs < 0 ? undefined : { oldestMs, newestMs };
+  }
+}
+
+/** Returns the bytes that it freed. */
+function deleteFrom(tables: Map<number, Table>, { rows, timeRange }: Deletion): number {
+  let freedBytes = 0;
+  for (const deleted of rows) {
+    const table = tables.get(deleted.measurementId);
+    if (table === undefined) continue;
+    const kept = withoutDeleted(table, deleted, timeRange);
+    if (kept === table) continue;
+    freedBytes += table.memoryBytes;
+    if (kept.rows === 0) tables.delete(deleted.measurementId);
+    else {
+      tables.set(deleted.measurementId, kept);
+      freedBytes -= kept.memoryBytes;
+    }
+  }
+  return freedBytes;
+}
+
+function withoutDeleted(table: Table, deleted: DeletedRows, { start, end }: TimeRange): Table {
+  const series = deleted.series === undefined ? undefined : new Set(deleted.series);
+  return table.without((block, row) => {
+    const time = block.times[row]!;
+    if (time < start || time > end) return false;
+    return series === undefined || series.has(block.series[row]!);
+  });
+}

@@ -1,0 +1,99 @@
+// All databases by name, and those that are being restored: they have numbers and their names are
+// taken, but nobody sees them.
+import { Conflict, Unavailable } from '@tidemark/core';
+
+import type { ManifestDatabase } from '../manifest/manifest.ts';
+import type { PostingsCache } from '../series/postings-cache.ts';
+import type { StoredIndex } from '../series/stored-index.ts';
+import { Database } from './database.ts';
+import type { Ids } from './ids.ts';
+
+export class Databases {
+  /** Postings of their indexes. */
+  readonly postings: PostingsCache;
+  readonly #ids: Ids;
+  readonly #byName = new Map<string, Database>();
+  readonly #restoring = new Set<Database>();
+
+  constructor(ids: Ids, postings: PostingsCache) {
+    this.#ids = ids;
+    this.postings = postings;
+  }
+
+  get(name: string): Database | undefined {
+    return this.#byName.get(name);
+  }
+
+  all(): Iterable<Database> {
+    return this.#byName.values();
+  }
+
+  /** Whether it is there still, and not another one of its name. */
+  has(database: Database): boolean {
+    return this.#byName.get(database.name) === database;
+  }
+
+  /** The database that a write goes to, made when there is none. */
+  getOrAdd(name: string): Database {
+    const known = this.#byName.get(name);
+    if (this.#restoring.size > 0 && this.#isRestoring(name)) {
+      throw new Unavailable(`database is being restored. database=\`${name}\``);
+    }
+    return known ?? this.add({ name, instance: this.#ids.takeInstance() });
+  }
+
+  add(ref: ManifestDatabase): Database {
+    const database = this.#make(ref);
+    this.#byName.set(ref.name, database);
+    return database;
+  }
+
+  #make({ name, instance, indexFile = instance }: ManifestDatabase): Database {
+    this.#ids.reserve({ nextInstance: Math.max(instance, indexFile) + 1 });
+    return new Database({ name, instance, indexFile }, this.postings);
+  }
+
+  delete(database: Database): void {
+    this.#byName.delete(database.name);
+    database.index.close();
+  }
+
+  /**
+   * A database that is being restored. Throws `Conflict` when there is data under the name; an
+   * empty database gives way to what is adopted.
+   */
+  reserve(name: string, hasShards: boolean): Database {
+    const hasSeries = (this.#byName.get(name)?.index.seriesEnd ?? 0) > 0;
+    const isTaken = this.#byName.has(name) && (hasSeries || hasShards);
+    if (isTaken || this.#isRestoring(name)) {
+      throw new Conflict(`database exists already. database=\`${name}\``);
+    }
+    const database = this.#make({ name, instance: this.#ids.takeInstance() });
+    this.#restoring.add(database);
+    return database;
+  }
+
+  /** It is not restored after all. */
+  release(database: Database): void {
+    this.#restoring.delete(database);
+  }
+
+  /** Makes a restored database visible. */
+  adopt(database: Database): void {
+    this.#restoring.delete(database);
+    this.#byName.set(database.name, database);
+  }
+
+  #isRestoring(name: string): boolean {
+    for (const database of this.#restoring) if (database.name === name) return true;
+    return false;
+  }
+
+  /** Indexes whose files are in use. */
+  *storedIndexes(): Generator<StoredIndex> {
+    for (const database of [...this.#byName.values(), ...this.#restoring]) {
+      yield database.stored;
+      if (database.rebuild !== undefined) yield database.rebuild.stored;
+    }
+  }
+}

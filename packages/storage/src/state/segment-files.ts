@@ -1,0 +1,83 @@
+// The files of segments: where a new one goes, opening them, and removing them when nobody reads
+// them any more.
+import type { Disk } from '../disk/disk.ts';
+import { segmentPath, shardDirectory, shardsDirectory } from '../disk/paths.ts';
+import { PageCache } from '../segment/page-cache.ts';
+import { Segment } from '../segment/segment.ts';
+import type { SegmentInfo } from '../segment/segment.ts';
+import type { Shard } from '../shard/shard.ts';
+import type { Reclaimer } from './reclaimer.ts';
+
+/** A segment to be written. */
+export type SegmentTarget = {
+  readonly disk: Disk;
+  readonly path: string;
+  readonly shardId: number;
+};
+
+export class SegmentFiles {
+  readonly #disk: Disk;
+  readonly #directory: string;
+  readonly #reclaimer: Reclaimer;
+  readonly #pages = new PageCache();
+
+  /** `directory` is that of the engine. */
+  constructor(options: {
+    readonly disk: Disk;
+    readonly directory: string;
+    readonly reclaimer: Reclaimer;
+  }) {
+    this.#disk = options.disk;
+    this.#directory = options.directory;
+    this.#reclaimer = options.reclaimer;
+  }
+
+  /** Where a new segment goes; the directory of the shard is made. */
+  async target(shardId: number, fileId: number): Promise<SegmentTarget> {
+    const directory = shardDirectory(this.#directory, shardId);
+    if (!this.#disk.exists(directory)) {
+      this.#disk.makeDirectory(directory);
+      await this.#disk.syncDirectory(shardsDirectory(this.#directory));
+    }
+    return { disk: this.#disk, path: this.pathOf(shardId, fileId), shardId };
+  }
+
+  pathOf(shardId: number, fileId: number): string {
+    return segmentPath(this.#directory, shardId, fileId);
+  }
+
+  /** Makes the names of the shard's files durable. */
+  sync(shardId: number): Promise<void> {
+    return this.#disk.syncDirectory(shardDirectory(this.#directory, shardId));
+  }
+
+  open(shardId: number, info: SegmentInfo): Segment {
+    const file = this.#disk.open(this.pathOf(shardId, info.fileId), 'read');
+    try {
+      return Segment.open(info, file, this.#pages);
+    } catch (error) {
+      file.close();
+      throw error;
+    }
+  }
+
+  /** Removes segments that are not part of the state any more, when their last reader is gone. */
+  retire(shardId: number, segments: readonly Segment[]): void {
+    this.#reclaimer.retire(() => {
+      for (const segment of segments) {
+        segment.close();
+        this.#disk.remove(this.pathOf(shardId, segment.info.fileId));
+      }
+    });
+  }
+
+  /** As `retire`, of all that there is of dropped shards. */
+  retireShards(shards: readonly Shard[]): void {
+    this.#reclaimer.retire(() => {
+      for (const { segments, descriptor } of shards) {
+        for (const segment of segments) segment.close();
+        this.#disk.removeDirectory(shardDirectory(this.#directory, descriptor.id));
+      }
+    });
+  }
+}

@@ -1,0 +1,224 @@
+// The one owner of what the engine consists of, and the only writer of the manifest. A commit
+// writes the manifest with a change applied, then applies it in memory; commits follow each other.
+import type { Damage } from '../damage.ts';
+import { writeManifest } from '../manifest/manifest.ts';
+import type { Manifest, ManifestShard } from '../manifest/manifest.ts';
+import { ShardFiles } from '../manifest/shard-file.ts';
+import type { Disk } from '../disk/disk.ts';
+import type { DiskReserve } from '../disk/reserve.ts';
+import type { StorageLog } from '../options.ts';
+import type { Segment, SegmentInfo } from '../segment/segment.ts';
+import type { Shard } from '../shard/shard.ts';
+import type { Tombstone } from '../shard/tombstone.ts';
+import type { Contents } from './contents.ts';
+import type { Database } from './database.ts';
+import type { Reclaimer } from './reclaimer.ts';
+import { viewOf } from './snapshot.ts';
+import type { DatabaseView, Snapshot } from './snapshot.ts';
+
+/** What of a shard is in files. */
+export type FilesOfShard = {
+  readonly segments: readonly Segment[];
+  readonly tombstones: readonly Tombstone[];
+};
+
+/** What a commit changes besides the present state. */
+export type Change = {
+  /** What was frozen of shards is in segments: log files below `walStart` are not needed. */
+  readonly flushed?: { readonly walStart: number; readonly shards: readonly Shard[] } | undefined;
+  /** Asked when it is their turn, and again when the manifest is written: deletes come between. */
+  readonly files?: ReadonlyMap<Shard, () => FilesOfShard> | undefined;
+  /** Databases whose rebuilt indexes become the present ones. */
+  readonly rebuilt?: readonly Database[] | undefined;
+  /** Databases with their shards that come in as a whole. */
+  readonly adopted?: Adoption | undefined;
+};
+
+export type Adoption = {
+  readonly databases: readonly Database[];
+  readonly shards: readonly Shard[];
+};
+
+/** What became of a change. */
+export type Committed = {
+  /** Shards that were dropped before their files were changed. */
+  readonly gone: ReadonlySet<Shard>;
+  /** Databases that have another index now. */
+  readonly rebuiltCount: number;
+};
+
+export type StateOptions = {
+  /** Tells this directory from all others; a copy of the directory has the same. */
+  readonly storageId: string;
+  readonly walStart: number;
+  readonly servesDamaged: boolean;
+  readonly disk: Disk;
+  readonly directory: string;
+  readonly reserve: DiskReserve;
+  readonly reclaimer: Reclaimer;
+  /** Whether there is a list of log files. */
+  readonly wal: { readonly hasList: boolean };
+  readonly log: StorageLog;
+  readonly fault: (point: string) => Promise<void>;
+};
+
+export class State implements Contents {
+  readonly ids;
+  readonly shards;
+  readonly databases;
+  readonly stopped;
+  readonly memtables;
+  readonly storageId: string;
+  readonly #options: StateOptions;
+  readonly #shardFiles: ShardFiles;
+  #walStart: number;
+  #commits: Promise<unknown> = Promise.resolve();
+
+  constructor(contents: Contents, options: StateOptions) {
+    this.ids = contents.ids;
+    this.shards = contents.shards;
+    this.databases = contents.databases;
+    this.stopped = contents.stopped;
+    this.memtables = contents.memtables;
+    this.storageId = options.storageId;
+    this.#options = options;
+    this.#walStart = options.walStart;
+    this.#shardFiles = new ShardFiles(options.disk, options.directory, options.log);
+  }
+
+  /** Log files with smaller ids are in segments. */
+  get walStart(): number {
+    return this.#walStart;
+  }
+
+  /** Whether the shard is there still. */
+  has(shard: Shard): boolean {
+    return this.shards.get(shard.descriptor.id) === shard;
+  }
+
+  /** What could not be read when the engine was opened. */
+  damage(): readonly Damage[] {
+    const segments = [...this.shards.all()].flatMap(({ unreadable }) => unreadable);
+    return [...this.stopped.list(), ...segments.map(({ damage }) => damage)];
+  }
+
+  /** What a reader who begins now sees, until it is released. */
+  snapshot(): Snapshot {
+    const { shards, memtables } = this;
+    const views = Array.from(shards.all(), (shard) =>
+      viewOf(shard, memtables.tablesOf(shard.descriptor.id)),
+    );
+    const databases = new Map<string, DatabaseView>();
+    for (const { name, instance, index } of this.databases.all()) {
+      databases.set(name, { instance, index });
+    }
+    const { servesDamaged, reclaimer } = this.#options;
+    const release = reclaimer.enter();
+    return { shards: views, databases, stopped: this.stopped, servesDamaged, release };
+  }
+
+  /** Makes a change durable, then visible. */
+  commit(change: Change): Promise<Committed> {
+    const next = this.#commits.then(async () => {
+      const { disk, directory, reserve, fault } = this.#options;
+      await fault('manifest:before');
+      const manifest = this.manifest(change);
+      // What it names makes older files superfluous, logs among them.
+      await reserve.use(() => writeManifest(disk, directory, manifest));
+      const committed = this.#apply(change);
+      await this.#updateShardFiles(manifest);
+      await fault('manifest:after');
+      return committed;
+    });
+    this.#commits = next.catch(() => undefined);
+    return next;
+  }
+
+  /** Resolves when no commit is under way. */
+  async idle(): Promise<void> {
+    await this.#commits;
+  }
+
+  #apply({ flushed, files, rebuilt, adopted }: Change): Committed {
+    if (flushed !== undefined) {
+      this.#walStart = flushed.walStart;
+      for (const { descriptor } of flushed.shards) this.memtables.flushed(descriptor.id);
+    }
+    const gone = new Set<Shard>();
+    for (const [shard, present] of files ?? []) {
+      if (!this.has(shard)) {
+        gone.add(shard);
+        continue;
+      }
+      const { segments, tombstones } = present();
+      shard.segments = segments;
+      shard.tombstones = tombstones;
+    }
+    let rebuiltCount = 0;
+    for (const database of rebuilt ?? []) {
+      if (!this.databases.has(database)) continue;
+      rebuiltCount++;
+      database.adoptRebuilt();
+      // There is little in the memtable right after a flush.
+      for (const { descriptor } of this.shards.ofDatabase(database.name)) {
+        this.memtables.reindex(descriptor.id, database.index);
+      }
+    }
+    for (const database of adopted?.databases ?? []) this.databases.adopt(database);
+    for (const shard of adopted?.shards ?? []) this.shards.adopt(shard);
+    return { gone, rebuiltCount };
+  }
+
+  /** The commit has happened: files that only `repair` reads do not undo it. */
+  async #updateShardFiles(manifest: Manifest): Promise<void> {
+    try {
+      await this.#shardFiles.update(manifest);
+    } catch (error) {
+      this.#options.log('warn', 'files of shards could not be written', { error });
+    }
+  }
+
+  /** The manifest of the present state, with a change applied. */
+  manifest({ flushed, files, rebuilt, adopted }: Change = {}): Manifest {
+    const shards = [...this.shards.all(), ...(adopted?.shards ?? [])].map(
+      (shard): ManifestShard => {
+        const { segments, tombstones } = files?.get(shard)?.() ?? shard;
+        return {
+          descriptor: shard.descriptor,
+          segments: withUnreadable(
+            shard,
+            segments.map(({ info }) => info),
+          ),
+          tombstones,
+          seriesFileBytes: shard.seriesFileBytes,
+        };
+      },
+    );
+    const databases = [...this.databases.all(), ...(adopted?.databases ?? [])];
+    const stopped = this.stopped.list();
+    return {
+      storageId: this.storageId,
+      walStart: flushed?.walStart ?? this.#walStart,
+      ...this.ids.next,
+      nextShardId: this.shards.nextId,
+      databases: databases.map((database) => {
+        const { stored, rebuild } = database;
+        const isRebuilt = rebuild !== undefined && rebuilt?.includes(database) === true;
+        return database.manifestRef(isRebuilt ? rebuild.stored : stored);
+      }),
+      shards,
+      hasLogList: this.#options.wal.hasList,
+      ...(stopped.length === 0 ? {} : { stopped }),
+    };
+  }
+}
+
+/** Segments that can not be read keep their place in the order of writes. */
+function withUnreadable(
+  { unreadable }: Shard,
+  segments: readonly SegmentInfo[],
+): readonly SegmentInfo[] {
+  if (unreadable.length === 0) return segments;
+  const hidden = unreadable.map(({ info }) => info);
+  return [...segments, ...hidden].sort((a, b) => a.sequence - b.sequence);
+}
