@@ -47,7 +47,7 @@ test('every key is read by something', () => {
       Object.entries(keys)
         .filter(([, { doc }]) => !/^(Accepted for old files|Has no effect)/.test(doc))
         .map(([name, { type }]) => ({ path: `${section}.${name}`, name, type }))
-        .filter(({ name, type }) => !namesOf(name, type).some((each) => code.includes(each)))
+        .filter(({ name, type }) => !readingOf(name, type).test(code))
         .map(({ path }) => path),
     ),
   );
@@ -55,11 +55,16 @@ test('every key is read by something', () => {
   expect(unread).toEqual([]);
 });
 
-/** Ways in which code reads a key: as a property of the resolved configuration, or by its name. */
-function namesOf(name: string, type: string): readonly string[] {
+/**
+ * Ways in which code reads a key: as a property of the resolved configuration, or by its name,
+ * which in front of a colon only describes it.
+ */
+function readingOf(name: string, type: string): RegExp {
   const camel = name.replace(/[-_]([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
   const unit = type === 'duration' ? 'Ms' : type === 'size' ? 'Bytes' : '';
-  return [`.${camel}${unit}`, `${camel}${unit},`, `${camel}${unit} }`, `'${name}'`];
+  return new RegExp(
+    String.raw`\.(?:${camel}${unit}|${name})\b|\b${camel}${unit}(?:,| })|'${name}'(?!:)`,
+  );
 }
 
 /** Defaults of a key `section.key` in the schemas that have it. */

@@ -4,7 +4,6 @@ import { Conflict, InvalidRequest, messageOf, NotFound, Unavailable } from '@tid
 import type { HandlerSpec as ScriptHandler } from '@tidemark/pipeline';
 import { anonymousTopicPrefix } from '@tidemark/runtime';
 import type { AlertEvent, AlertLevelName, AlertSink } from '@tidemark/runtime';
-import { flag } from '@tidemark/settings';
 import { AttachedHandlers, keyOf } from './attached-handlers.ts';
 import type {
   AttachedHandlersOptions,
@@ -172,8 +171,8 @@ export class AlertService implements AlertSink {
     return {
       hasGlobalHandlers: globals.length > 0,
       isStateChangesOnly: globals.some((kind) => {
-        const options = this.#context.section(kind.section?.name ?? '');
-        return options !== undefined && flag(options, 'state-changes-only');
+        const options = kind.section && this.#context.section(kind.section);
+        return options?.['state-changes-only'] === true;
       }),
     };
   }

@@ -4,7 +4,6 @@
 import { AppError, assert, messageOf, NotFound } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { HandlerSpec as ScriptHandler } from '@tidemark/pipeline';
-import { flag } from '@tidemark/settings';
 import type { AlertStore } from './alert-store.ts';
 import { makeStep } from './chain.ts';
 import type { CheckedAction } from './chain.ts';
@@ -135,8 +134,8 @@ export class AttachedHandlers {
   /** Kinds of handlers that the configuration gives to every alert node. */
   globalKinds(): readonly HandlerKind[] {
     return HANDLER_KINDS.filter(({ section }) => {
-      const options = section && this.#options.context.section(section.name);
-      return options !== undefined && flag(options, 'enabled') && flag(options, 'global');
+      const options = section && this.#options.context.section(section);
+      return options?.['enabled'] === true && options['global'] === true;
     });
   }
 

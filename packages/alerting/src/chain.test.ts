@@ -7,7 +7,8 @@ import { open } from 'lmdb';
 import { InvalidRequest } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { expect, test } from 'vitest';
-import { decodeOptions, defaultOptions } from '@tidemark/settings';
+import { decodeOptions } from '@tidemark/settings';
+import { sectionsOf } from '@tidemark/testkit';
 import { AlertService } from './alert-service.ts';
 import { AlertStore } from './alert-store.ts';
 import { makeStep } from './chain.ts';
@@ -40,16 +41,14 @@ const clock: Clock = {
 };
 
 function context(urls: string[] = []): Omit<HandlerContext, 'signal'> {
-  const teams = findHandlerKind('teams')?.section?.options ?? [];
   const configured = {
-    ...defaultOptions(teams),
     enabled: true,
     'channel-url': 'http://everywhere/',
     global: true,
     'state-changes-only': true,
   };
   return handlerContext({
-    section: (name) => (name === 'teams' ? configured : undefined),
+    section: sectionsOf({ teams: [configured] }).section,
     http: {
       send: ({ url }) => {
         urls.push(url);
@@ -67,7 +66,7 @@ function context(urls: string[] = []): Omit<HandlerContext, 'signal'> {
 
 test('a throttle lets so many events of an id pass in an interval', async () => {
   const kind = findHandlerKind('throttle');
-  const decoded = decodeOptions(kind?.options ?? [], 'throttle', { interval: '10s', count: 2 });
+  const decoded = decodeOptions(kind?.options ?? {}, 'throttle', { interval: '10s', count: 2 });
   if (kind === undefined || !decoded.ok) throw new Error('throttle takes these options');
   // A throttle holds nothing, so it never speaks to its delivery.
   const step = makeStep({ kind, options: decoded.options }, 0, {} as Delivery, context());

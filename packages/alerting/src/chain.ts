@@ -1,16 +1,20 @@
 // A handler's chain of actions: filters and deliveries, each gets what the one before passed on.
 import { formatClockDuration, messageOf, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import { resolveSecrets, integer, text } from '@tidemark/settings';
-import type { Options } from '@tidemark/settings';
+import { resolveSecrets } from '@tidemark/settings';
+import type { OptionTable, Options, OptionsOf } from '@tidemark/settings';
 import type { Delivery, ChainStep, StepResult } from './delivery.ts';
 import type { OutboxEntry } from './alert-store.ts';
 import type { TopicEvent } from './event.ts';
 import type { HandlerContext, HandlerKind } from './handler.ts';
+import { aggregate, stateChangesOnly, throttle } from './handlers/flow.ts';
 import { levelRank } from './level.ts';
 
 /** An action whose options have been checked. */
-export type CheckedAction = { readonly kind: HandlerKind; readonly options: Options };
+export type CheckedAction<Table extends OptionTable = OptionTable> = {
+  readonly kind: HandlerKind<Table>;
+  readonly options: OptionsOf<Table>;
+};
 
 const PASS: StepResult = { kind: 'pass' };
 const STOP: StepResult = { kind: 'stop' };
@@ -26,24 +30,27 @@ export function makeStep(
   delivery: Delivery,
   context: Omit<HandlerContext, 'signal'>,
 ): ChainStep {
-  switch (action.kind.kind) {
-    case 'stateChangesOnly':
-      return {
-        isLocal: true,
-        run: ({ event }) => Promise.resolve(event.level === event.previousLevel ? STOP : PASS),
-      };
-    case 'throttle':
-      return throttleStep(action.options, context.clock);
-    case 'aggregate':
-      return new AggregateStep(action.options, index, delivery, context);
-    default:
-      return {
-        run: async ({ event }, signal) => {
-          await action.kind.send(event, liveOptions(action, context), { ...context, signal });
-          return PASS;
-        },
-      };
+  if (isOf(action, throttle)) return throttleStep(action.options, context.clock);
+  if (isOf(action, aggregate)) return new AggregateStep(action.options, index, delivery, context);
+  if (action.kind === stateChangesOnly) {
+    return {
+      isLocal: true,
+      run: ({ event }) => Promise.resolve(event.level === event.previousLevel ? STOP : PASS),
+    };
   }
+  return {
+    run: async ({ event }, signal) => {
+      await action.kind.send(event, liveOptions(action, context), { ...context, signal });
+      return PASS;
+    },
+  };
+}
+
+function isOf<Table extends OptionTable>(
+  action: CheckedAction,
+  kind: HandlerKind<Table>,
+): action is CheckedAction<Table> {
+  return action.kind === kind;
 }
 
 // Looked up for every event, so that a secret may be changed where it is kept.
@@ -63,9 +70,10 @@ function liveOptions(
 // too many pass.
 const THROTTLED_IDS_MAX = 10_000;
 
-function throttleStep(options: Options, clock: Clock): ChainStep {
-  const interval = nanos(options, 'interval');
-  const countMax = integer(options, 'count');
+function throttleStep(
+  { interval, count: countMax }: OptionsOf<typeof throttle.options>,
+  clock: Clock,
+): ChainStep {
   const windows = new Map<string, { start: bigint; count: number }>();
   return {
     isLocal: true,
@@ -95,7 +103,7 @@ function throttleStep(options: Options, clock: Clock): ChainStep {
  */
 class AggregateStep implements ChainStep {
   readonly isLocal = true;
-  readonly #options: Options;
+  readonly #options: OptionsOf<typeof aggregate.options>;
   readonly #index: number;
   readonly #delivery: Delivery;
   readonly #context: Omit<HandlerContext, 'signal'>;
@@ -104,7 +112,7 @@ class AggregateStep implements ChainStep {
   #held: OutboxEntry[] = [];
 
   constructor(
-    options: Options,
+    options: OptionsOf<typeof aggregate.options>,
     index: number,
     delivery: Delivery,
     context: Omit<HandlerContext, 'signal'>,
@@ -128,7 +136,7 @@ class AggregateStep implements ChainStep {
 
   #flushAtNextTick(): void {
     const { clock } = this.#context;
-    const intervalMs = Math.max(1, Number(nanos(this.#options, 'interval') / 1_000_000n));
+    const intervalMs = Math.max(1, Number(this.#options.interval / 1_000_000n));
     const elapsedMs = clock.monotonicMs() - this.#startedMs;
     clock.sleep(intervalMs - (elapsedMs % intervalMs), this.#stopped.signal).then(
       () => this.#flush(),
@@ -142,7 +150,7 @@ class AggregateStep implements ChainStep {
     const held = this.#held;
     this.#held = [];
     const combined = this.#combine(held.map((entry) => entry.event));
-    const topic = text(this.#options, 'topic');
+    const topic = this.#options.topic;
     if (topic !== '') this.#context.publish(topic, combined);
     this.#delivery.release(held, combined, this.#index + 1);
   }
@@ -155,14 +163,14 @@ class AggregateStep implements ChainStep {
     );
     const scope = {
       Count: events.length,
-      Interval: formatClockDuration(nanos(this.#options, 'interval')),
-      ID: text(this.#options, 'id'),
+      Interval: formatClockDuration(this.#options.interval),
+      ID: this.#options.id,
       Topic: last.topic,
     };
     return {
       ...last,
-      id: this.#context.render(text(this.#options, 'id'), scope),
-      message: this.#context.render(text(this.#options, 'message'), scope),
+      id: this.#context.render(this.#options.id, scope),
+      message: this.#context.render(this.#options.message, scope),
       details: events.map((event) => event.message).join('\n'),
       time: events.reduce((max, event) => (event.time > max ? event.time : max), last.time),
       durationNanos: events.reduce(
@@ -175,9 +183,4 @@ class AggregateStep implements ChainStep {
       data: events.flatMap((event) => event.data),
     };
   }
-}
-
-function nanos(options: Options, name: string): bigint {
-  const value = options[name];
-  return typeof value === 'bigint' ? value : 0n;
 }

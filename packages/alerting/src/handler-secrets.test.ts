@@ -1,7 +1,7 @@
 // Secrets in definitions of handlers: what is shown, what a definition that comes back keeps, what
 // a patch may do.
 import { describe, expect, test } from 'vitest';
-import { findHidden, HIDDEN } from '@tidemark/settings';
+import { HIDDEN, findHidden } from '@tidemark/settings';
 import { HandlerPatch, hideHandlerSecrets, keepHandlerSecrets } from './handler-secrets.ts';
 import { printHandlerSpec, readHandlerSpec } from './handler-spec.ts';
 import type { HandlerSpec } from './handler-spec.ts';
@@ -46,9 +46,11 @@ describe('what is shown', () => {
 
   test('every option that is a secret in the configuration of its kind is one in a handler too', () => {
     for (const kind of HANDLER_KINDS) {
-      const secrets = (kind.section?.options ?? []).filter((spec) => spec.isSecret === true);
-      for (const { name } of secrets) {
-        const own = kind.options.find((spec) => spec.name === name);
+      const secrets = Object.entries(kind.section?.options ?? {}).filter(
+        ([, spec]) => spec.isSecret === true,
+      );
+      for (const [name] of secrets) {
+        const own = kind.options[name];
         if (own !== undefined) expect(own.isSecret, `${kind.kind} ${name}`).toBe(true);
       }
     }

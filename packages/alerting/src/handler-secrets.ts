@@ -3,7 +3,7 @@
 // same kind only, and only while the handler goes on telling the same receiver: whoever does not
 // know a secret can not have it sent elsewhere.
 import { randomUUID } from 'node:crypto';
-import { InvalidRequest } from '@tidemark/core';
+import { InvalidRequest, own } from '@tidemark/core';
 import { HIDDEN, mapTexts, placeText, shownText } from '@tidemark/settings';
 import type { JsonValue, OptionSpec, Place } from '@tidemark/settings';
 import type { HandlerAction, HandlerSpec } from './handler-spec.ts';
@@ -96,7 +96,7 @@ export class HandlerPatch {
 }
 
 function optionOf(action: HandlerAction, place: Place): OptionSpec | undefined {
-  return findHandlerKind(action.kind)?.options.find(({ name }) => name === place[0]);
+  return own(findHandlerKind(action.kind)?.options ?? {}, String(place[0]));
 }
 
 function isSameKind(a: HandlerAction, b: HandlerAction): boolean {
@@ -129,7 +129,7 @@ function checkedReceiver(
   before: HandlerAction,
 ): HandlerAction {
   if (restored.options === given.options) return restored;
-  for (const { name, isReceiver } of findHandlerKind(given.kind)?.options ?? []) {
+  for (const [name, { isReceiver }] of Object.entries(findHandlerKind(given.kind)?.options ?? {})) {
     if (isReceiver !== true) continue;
     if (receiverOf(restored.options[name]) === receiverOf(before.options[name])) continue;
     throw new InvalidRequest(

@@ -4,31 +4,36 @@ import { TemplateDuration, TemplateTime } from '@tidemark/runtime';
 import type {
   AccessPolicy,
   HttpSender,
-  Options,
-  OptionSpec,
+  OptionTable,
+  OptionsOf,
   SectionSpec,
+  Sections,
 } from '@tidemark/settings';
 import type { TopicEvent } from './event.ts';
 
 /** What a service test sends: its options with defaults, and the act. */
-export type ServiceTestSpec = {
+export type ServiceTestSpec<Table extends OptionTable = OptionTable> = {
   readonly name: string;
-  readonly options: readonly OptionSpec[];
+  readonly options: Table;
   /** Options whose default is what the service's section has under the same name. */
   readonly configured?: readonly string[];
-  readonly run: (options: Options, context: HandlerContext) => Promise<void>;
+  run(options: OptionsOf<Table>, context: HandlerContext): Promise<void>;
 };
+
+/** A service test with the options that its own table describes. */
+export function defineTest<const Table extends OptionTable>(
+  test: ServiceTestSpec<Table> & { readonly configured?: readonly (keyof Table)[] },
+): ServiceTestSpec<Table> {
+  return test;
+}
 
 /** Data that templates of handler options see. */
 export type TemplateScope = Readonly<Record<string, unknown>>;
 
 /** The world of handlers. Implemented by the engine; tests pass their own. */
 export type HandlerContext = {
-  /**
-   * Effective options of a section's element, secrets resolved; `undefined` when there is no such
-   * element. Without element: the single section, or a list section's only or default element.
-   */
-  section(name: string, element?: string): Options | undefined;
+  /** Options of a section's element, secrets resolved. */
+  readonly section: Sections['section'];
   readonly http: HttpSender;
   readonly clock: Clock;
   /** Renders a text template. Throws when the template or its execution fails. */
@@ -61,11 +66,11 @@ export interface ConnectionCache {
 }
 
 /** A kind of handler that tells the outside. */
-export type HandlerKind = {
+export type HandlerKind<Table extends OptionTable = OptionTable> = {
   readonly kind: string;
   readonly aliases?: readonly string[];
   readonly doc: string;
-  readonly options: readonly OptionSpec[];
+  readonly options: Table;
   /**
    * Section of the configuration; the kind is usable only while the section's `enabled` is true, if
    * it has one.
@@ -77,14 +82,21 @@ export type HandlerKind = {
    */
   readonly element?: string | undefined;
   /** Why these options can not be used; checked when the handler is defined. */
-  readonly validate?: (options: Options, context: HandlerContext) => string | undefined;
+  validate?(options: OptionsOf<Table>, context: HandlerContext): string | undefined;
   /**
    * Delivers one event. Rejects with `Unavailable` when repeating it later may work, with anything
    * else when not.
    */
-  readonly send: (event: TopicEvent, options: Options, context: HandlerContext) => Promise<void>;
+  send(event: TopicEvent, options: OptionsOf<Table>, context: HandlerContext): Promise<void>;
   readonly tests?: readonly ServiceTestSpec[];
 };
+
+/** A kind of handler with the options that its own table describes. */
+export function defineHandler<const Table extends OptionTable>(
+  kind: HandlerKind<Table> & { readonly element?: keyof Table },
+): HandlerKind<Table> {
+  return kind;
+}
 
 /** The names that templates of handler options know. */
 export function templateScope(event: TopicEvent): TemplateScope {

@@ -10,9 +10,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TLSSocket } from 'node:tls';
 import { InvalidRequest, systemClock, Unavailable } from '@tidemark/core';
-import { eventually, hasPrograms, run } from '@tidemark/testkit';
+import { eventually, hasPrograms, run, sectionsOf } from '@tidemark/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { httpSender, decodeOptions, defaultOptions } from '@tidemark/settings';
+import { decodeOptions, httpSender } from '@tidemark/settings';
 import type { Options } from '@tidemark/settings';
 import { connectionCache } from './connection-cache.ts';
 import type { TopicEvent } from './event.ts';
@@ -41,7 +41,7 @@ const hasKcat = hasPrograms('kcat');
 const hasTrapd = hasPrograms('snmptrapd');
 
 let directory = '';
-let sections: Record<string, Options> = {};
+let sections: Record<string, readonly Options[]> = {};
 const children: ChildProcess[] = [];
 const connections = connectionCache(systemClock());
 const sender = httpSender();
@@ -109,11 +109,11 @@ async function send(
 ): Promise<void> {
   const kind = findHandlerKind(kindName);
   if (kind?.section === undefined) throw new Error(`no kind ${kindName} with a section`);
-  sections[kind.section.name] = { ...defaultOptions(kind.section.options), ...section };
+  sections[kind.section.name] = [section];
   const decoded = decodeOptions(kind.options, kind.kind, given);
   if (!decoded.ok) throw new Error(decoded.reason);
   const context = handlerContext({
-    section: (name) => sections[name],
+    section: sectionsOf(sections).section,
     http: sender,
     connections,
     render: (template) => template,

@@ -9,8 +9,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '@tidemark/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { httpSender, decodeOptions, defaultOptions } from '@tidemark/settings';
+import { decodeOptions, httpSender } from '@tidemark/settings';
 import type { Options } from '@tidemark/settings';
+import { sectionsOf } from '@tidemark/testkit';
 import { connectionCache } from './connection-cache.ts';
 import type { TopicEvent } from './event.ts';
 import { printEventJson } from './event.ts';
@@ -61,7 +62,7 @@ let server: http.Server;
 let base: string;
 let seen: Seen[];
 let answer: { status: number; body: string };
-let sections: Record<string, Options>;
+let sections: Record<string, readonly Options[]>;
 let directory: string;
 const sender = httpSender();
 const connections = connectionCache(systemClock());
@@ -97,7 +98,7 @@ afterEach(async () => {
 });
 
 function context(): HandlerContext {
-  return handlerContext({ section: (name) => sections[name], http: sender, connections });
+  return handlerContext({ section: sectionsOf(sections).section, http: sender, connections });
 }
 
 async function send(
@@ -109,7 +110,7 @@ async function send(
   const kind = findHandlerKind(kindName);
   if (kind === undefined) throw new Error(`no kind ${kindName}`);
   if (kind.section !== undefined) {
-    sections[kind.section.name] = { ...defaultOptions(kind.section.options), ...section };
+    sections[kind.section.name] = [section ?? {}];
   }
   const decoded = decodeOptions(kind.options, kind.kind, given);
   if (!decoded.ok) throw new Error(decoded.reason);
@@ -146,6 +147,7 @@ describe('handlers over HTTP', () => {
       'post',
       { endpoint: 'e', headers: { b: 'own' } },
       {
+        endpoint: 'e',
         url: `${base}/named`,
         headers: { a: '1', b: 'theirs' },
         'basic-auth': { username: 'u', password: 'p' },

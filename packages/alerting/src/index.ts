@@ -10,6 +10,7 @@ export { connectionCache } from './connection-cache.ts';
 export type { DeliveryState } from './delivery.ts';
 export { printDataJson, printEventJson, printFieldJson, printState, readState } from './event.ts';
 export type { EventState, TopicEvent } from './event.ts';
+export { defineTest } from './handler.ts';
 export type {
   Closable,
   ConnectionCache,
@@ -22,6 +23,6 @@ export { checkTopicId, ID_BYTES_MAX, printHandlerSpec, readHandlerSpec } from '.
 export type { HandlerSpec } from './handler-spec.ts';
 export type { HandlerPatch } from './handler-secrets.ts';
 export { LEVELS, levelRank, parseLevel } from './level.ts';
-export { bodyTemplate } from './handlers/post.ts';
+export { bodyTemplate, HTTP_POST_SECTION } from './handlers/post.ts';
 export { findHandlerKind, HANDLER_KINDS } from './registry.ts';
 export type { Undeliverable } from './undeliverable.ts';

@@ -2,11 +2,11 @@
 import { expect, test } from 'vitest';
 import { checkAction } from './script-handler.ts';
 import { handlerContext } from './testing/handler-context.ts';
+import { sectionsOf } from '@tidemark/testkit';
 
 /** One cluster is configured. */
 const context = handlerContext({
-  section: (_name, element) =>
-    element === undefined || element === 'known' ? { enabled: true } : undefined,
+  section: sectionsOf({ kafka: [{ enabled: true, id: 'known' }] }).section,
   http: {
     send: () => Promise.reject(new Error('nothing is sent')),
     close: () => Promise.resolve(),

@@ -2,7 +2,7 @@
 // already.
 import { InvalidRequest } from '@tidemark/core';
 import type { HandlerSpec as ScriptHandler } from '@tidemark/pipeline';
-import { findHidden, resolveSecrets, decodeOptions, text, HIDDEN } from '@tidemark/settings';
+import { HIDDEN, decodeOptions, findHidden, resolveSecrets } from '@tidemark/settings';
 import type { CheckedAction } from './chain.ts';
 import type { HandlerContext } from './handler.ts';
 import { findHandlerKind } from './registry.ts';
@@ -21,9 +21,9 @@ export function checkAction(
     throw new InvalidRequest(`unsupported action kind ${JSON.stringify(name)}`);
   const decoded = decodeOptions(kind.options, kind.kind, given);
   if (!decoded.ok) throw new InvalidRequest(decoded.reason);
-  for (const spec of kind.options) {
-    if (spec.isTemplate !== true) continue;
-    const broken = context.checkTemplate(spec.name, text(decoded.options, spec.name));
+  for (const [option, { isTemplate }] of Object.entries(kind.options)) {
+    if (isTemplate !== true) continue;
+    const broken = context.checkTemplate(option, String(decoded.options[option]));
     if (broken !== undefined) {
       throw new InvalidRequest(`failed to create ${kind.kind} handler: ${broken}`);
     }

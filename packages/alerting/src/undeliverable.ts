@@ -1,7 +1,6 @@
 // Why a handler whose definition is right could deliver nothing, as the configuration is now.
 import { messageOf } from '@tidemark/core';
-import { flag, text } from '@tidemark/settings';
-import type { Options } from '@tidemark/settings';
+import type { Options, SectionSpec } from '@tidemark/settings';
 import type { CheckedAction } from './chain.ts';
 import type { HandlerContext, HandlerKind } from './handler.ts';
 
@@ -16,18 +15,18 @@ export function undeliverable(
   const { section } = kind;
   const id = elementOf(kind, options);
   if (section === undefined) return undefined;
-  const isSwitched = section.options.some(({ name }) => name === 'enabled');
+  const isSwitched = 'enabled' in section.options;
   // A receiver that is named with the handler needs no section.
   if (!isSwitched && id === '') return undefined;
   const place = id === '' ? section.name : `${section.name}/${id}`;
-  const message = problemOf(context, { section: section.name, id, isSwitched });
+  const message = problemOf(context, { section, id, isSwitched });
   if (message === undefined) return undefined;
   const hint = `configure ${place}, in the file or by POST config/${section.name}; until then events become dead letters`;
   return { message: `handler ${kind.kind}: ${message}`, hint };
 }
 
 function elementOf({ element }: HandlerKind, options: Options): string {
-  return element === undefined ? '' : text(options, element);
+  return element === undefined ? '' : String(options[element]);
 }
 
 function problemOf(
@@ -36,7 +35,7 @@ function problemOf(
     section,
     id,
     isSwitched,
-  }: { readonly section: string; readonly id: string; readonly isSwitched: boolean },
+  }: { readonly section: SectionSpec; readonly id: string; readonly isSwitched: boolean },
 ): string | undefined {
   let configured: Options | undefined;
   try {
@@ -47,8 +46,8 @@ function problemOf(
   }
   if (configured === undefined) {
     return id === ''
-      ? `no element of the section ${section} is the default one`
-      : `the section ${section} has no element ${JSON.stringify(id)}`;
+      ? `no element of the section ${section.name} is the default one`
+      : `the section ${section.name} has no element ${JSON.stringify(id)}`;
   }
-  return isSwitched && !flag(configured, 'enabled') ? 'the service is not enabled' : undefined;
+  return isSwitched && configured['enabled'] !== true ? 'the service is not enabled' : undefined;
 }

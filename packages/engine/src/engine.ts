@@ -8,22 +8,27 @@ import {
 } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { AlertService, AlertStore, connectionCache } from '@tidemark/alerting';
-import type { Closable, ConnectionCache, HandlerContext } from '@tidemark/alerting';
-import type { AlertServiceOptions } from '@tidemark/alerting';
+import type {
+  Closable,
+  ConnectionCache,
+  HandlerContext,
+  AlertServiceOptions,
+} from '@tidemark/alerting';
 import {
+  accessPolicy,
   httpSender,
   isReference,
   parseAddress,
-  accessPolicy,
   secretResolver,
 } from '@tidemark/settings';
-import type { AccessPolicy, HttpSender, Options } from '@tidemark/settings';
+import type { AccessPolicy, HttpSender, SectionSpec } from '@tidemark/settings';
 import { BatchScheduler } from './batch/batch-scheduler.ts';
 import { ConfigOverrides } from './config/config-overrides.ts';
 import type { CheckSection, OverrideRecord } from './config/config-overrides.ts';
 import { hostCountOf } from './config/config.ts';
 import type { EngineConfig } from './config/config.ts';
 import { startPoints } from './catch-up/stream-feed.ts';
+import { TSDB_SECTION } from './database/cluster-section.ts';
 import { Clusters } from './database/clusters.ts';
 import type { OwnDatabase } from './database/clusters.ts';
 import { ChangeLock } from './tasks/change-lock.ts';
@@ -110,7 +115,7 @@ export type EngineHooks = {
   linked: () => Promise<void>;
   /** Rejects a change that whoever makes it could not undo. */
   checkSection: CheckSection;
-  sectionChanged: (section: string) => Promise<void> | void;
+  sectionChanged: (section: SectionSpec) => Promise<void> | void;
 };
 
 /** Host and port of an address of the configuration, `:9092` being all interfaces. */
@@ -169,9 +174,9 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
     refuseSecret: access.refuseSecret,
     refuseFile: access.refuseFile,
     redactor,
-    check: (section, elements, caller) => hooks.checkSection(section, elements, caller),
-    apply: (section, elements) => {
-      if (section === 'tsdb') clusters.update(elements);
+    check: (section, proposed, caller) => hooks.checkSection(section, proposed, caller),
+    apply: (section, effective) => {
+      if (section === TSDB_SECTION) clusters.update(effective.elements(TSDB_SECTION));
       return hooks.sectionChanged(section);
     },
   });
@@ -211,11 +216,9 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
     clusterId: metadata.clusterId,
     serverId: metadata.serverId,
   };
-  const section = (name: string, element?: string): Options | undefined =>
-    overrides.section(name, element);
   const { resolveSecret } = context;
   const redact = redactor.redactOwn;
-  const { endpoint } = httpClient({ http, section, resolveSecret, redact });
+  const { endpoint } = httpClient({ http, sections: overrides, resolveSecret, redact });
   const sideloads = new Sideloads({ http, endpoint, access: context.access });
   const functions = await openUserFunctions(config, clock, logs.logger('udf'));
   const servicesOptions: TaskServicesOptions = {
@@ -226,7 +229,7 @@ export async function openParts(options: EngineOptions): Promise<EngineParts> {
     router,
     http,
     logs,
-    section,
+    sections: overrides,
     resolveSecret,
     redact,
     server,
@@ -365,7 +368,7 @@ function handlerContext(
   const { config, clock, render, checkTemplate } = options;
   const resolveSecret = secretResolver(options.environment);
   return {
-    section: (name, element) => parts.overrides.section(name, element),
+    section: (section, element) => parts.overrides.section(section, element),
     http: parts.http,
     clock,
     render,

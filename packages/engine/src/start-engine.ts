@@ -12,7 +12,7 @@ import { HOST_CHECK_MS } from '@tidemark/runtime/host';
 import { defaultOptions } from '@tidemark/settings';
 import { Authenticator } from './auth/authenticator.ts';
 import type { EngineConfig } from './config/config.ts';
-import { TSDB_SECTION } from './config/overridable-sections.ts';
+import { TSDB_SECTION } from './database/cluster-section.ts';
 import { opening } from './opening.ts';
 import { closeParts, isTrusted, listenAddress, openParts } from './engine.ts';
 import type { EngineParts } from './engine.ts';
@@ -181,7 +181,7 @@ class RunningEngine implements EngineService {
     this.#inputs = openInputs(parts);
     this.#scrape = {
       ...parts,
-      elements: (section) => parts.overrides.elements(section),
+      sections: parts.overrides,
       log: parts.logs.logger('scraper'),
       resolver,
     };
@@ -270,11 +270,13 @@ class RunningEngine implements EngineService {
     });
     this.#subscriptions.start();
     this.#listening.resolve();
-    hooks.checkSection = (section, elements, caller) =>
-      section === 'tsdb' ? this.#authenticator?.checkClusters(elements, caller) : undefined;
+    hooks.checkSection = (section, proposed, caller) =>
+      section === TSDB_SECTION
+        ? this.#authenticator?.checkClusters(proposed.elements(TSDB_SECTION), caller)
+        : undefined;
     hooks.sectionChanged = (section) => {
-      if (section === 'tsdb') this.#subscriptions?.requestSync();
-      if (SCRAPE_SECTIONS.some(({ name }) => name === section)) return this.#scrapers.update();
+      if (section === TSDB_SECTION) this.#subscriptions?.requestSync();
+      if (SCRAPE_SECTIONS.includes(section)) return this.#scrapers.update();
       return undefined;
     };
     this.#tickers.push(new Ticker(clock, 1000, () => executor.measure()));

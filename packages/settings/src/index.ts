@@ -11,24 +11,34 @@ export {
   decodeOptions,
   defaultOptions,
   durationMs,
-  flag,
   holdsSecret,
-  integer,
   isSet,
-  map,
+  optionsOf,
   printOption,
-  strings,
-  text,
   typeName,
 } from './options.ts';
-export type { JsonValue, Options, OptionSpec, OptionType, OptionValue } from './options.ts';
+export type {
+  JsonValue,
+  Options,
+  OptionsOf,
+  OptionSpec,
+  OptionTable,
+  OptionType,
+  OptionValue,
+} from './options.ts';
 export {
   bool,
   checkUrl,
+  credentials,
+  duration,
   enabled,
   file,
+  float,
   GLOBAL,
+  headers,
   INSECURE_SKIP_VERIFY,
+  integer,
+  json,
   list,
   receiver,
   requireWhenEnabled,
@@ -36,6 +46,7 @@ export {
   STATE_CHANGES_ONLY,
   str,
   template,
+  texts,
   TLS_FILES,
   tlsOf,
 } from './option-rows.ts';
@@ -49,5 +60,6 @@ export {
 } from './option-secrets.ts';
 export type { Place } from './option-secrets.ts';
 export { secretResolver } from './secret-resolver.ts';
-export type { SectionSpec } from './section.ts';
+export { defineSection } from './section.ts';
+export type { Sections, SectionSpec } from './section.ts';
 export { HIDDEN, hideSecret, hideUrlSecrets, isReference, isSecretHeader } from './secrets.ts';

@@ -1,113 +1,128 @@
-// Rows that many sections of handler services share.
-import type { OptionSpec, OptionValue } from './options.ts';
-import type { Options } from './options.ts';
-import { flag, text } from './options.ts';
+// Rows of tables of options, and tables that many sections share.
 import type { TlsOptions } from './http-sender.ts';
+import type { JsonValue, OptionSpec, OptionsOf } from './options.ts';
 
-export function enabled(isEnabled = false): OptionSpec {
-  return {
-    name: 'enabled',
-    type: 'boolean',
-    default: isEnabled,
-    doc: 'Whether the service is used.',
-  };
+export function str(doc: string, value = ''): OptionSpec<'string'> {
+  return { type: 'string', default: value, doc };
 }
 
-export const GLOBAL: OptionSpec = {
-  name: 'global',
-  type: 'boolean',
-  default: false,
-  doc: 'Every alert node that does not name this handler gets it.',
-};
-
-export const STATE_CHANGES_ONLY: OptionSpec = {
-  name: 'state-changes-only',
-  type: 'boolean',
-  default: false,
-  doc: 'With `global`: all alerts are sent on changes of level only.',
-};
-
-export const INSECURE_SKIP_VERIFY: OptionSpec = {
-  name: 'insecure-skip-verify',
-  type: 'boolean',
-  default: false,
-  doc: 'Accept any TLS certificate.',
-};
-
-export const TLS_FILES: readonly OptionSpec[] = [
-  { name: 'ssl-ca', type: 'string', default: '', doc: 'File of certificate authorities.' },
-  { name: 'ssl-cert', type: 'string', default: '', doc: 'File of the client certificate.' },
-  {
-    name: 'ssl-key',
-    type: 'string',
-    default: '',
-    doc: 'File of the key of the client certificate.',
-  },
-];
-
-/** A row of type string. */
-export function str(name: string, doc: string, value: OptionValue = ''): OptionSpec {
-  return { name, type: 'string', default: value, doc };
+export function bool(doc: string, value = false): OptionSpec<'boolean'> {
+  return { type: 'boolean', default: value, doc };
 }
 
-/** A string that is a template over the event. */
-export function template(name: string, doc: string, value = ''): OptionSpec {
-  return { ...str(name, doc, value), isTemplate: true };
+export function integer(doc: string, value = 0): OptionSpec<'integer'> {
+  return { type: 'integer', default: value, doc };
 }
 
-/** A string that is never shown. */
-export function secret(name: string, doc: string, value = ''): OptionSpec {
-  return { name, type: 'string', default: value, doc, isSecret: true };
+export function float(doc: string, value = 0): OptionSpec<'float'> {
+  return { type: 'float', default: value, doc };
 }
 
-/** A file whose content is sent; clients may name only those that they may reach. */
-export function file(name: string, doc: string): OptionSpec {
-  return { ...str(name, doc), isFile: true };
-}
-
-/** The URL that gets what is sent; it may be given by reference. */
-export function receiver(name: string, doc: string, value = ''): OptionSpec {
-  return { ...str(name, doc, value), isReceiver: true };
+/** A duration, in nanoseconds. */
+export function duration(doc: string, nanos = 0n): OptionSpec<'duration'> {
+  return { type: 'duration', default: nanos, doc };
 }
 
 /** A list of strings. */
-export function list(
-  name: string,
-  doc: string,
-  value: readonly string[] | null = null,
-): OptionSpec {
-  return { name, type: 'strings', default: value, doc };
+export function list(doc: string, value: readonly string[] | null = null): OptionSpec<'strings'> {
+  return { type: 'strings', default: value, doc };
 }
 
-export function bool(name: string, doc: string, value = false): OptionSpec {
-  return { name, type: 'boolean', default: value, doc };
+/** Strings by name. */
+export function texts(
+  doc: string,
+  value: Readonly<Record<string, string>> | null = null,
+): OptionSpec<'string-map'> {
+  return { type: 'string-map', default: value, doc };
 }
+
+/** `username` and `password`, which are never shown. */
+export function credentials(doc: string): OptionSpec<'string-map'> {
+  return { ...texts(doc), isSecret: true };
+}
+
+/** Headers of requests. */
+export function headers(
+  doc: string,
+  value: Readonly<Record<string, string>> | null = null,
+): OptionSpec<'string-map'> {
+  return { ...texts(doc, value), isHeaders: true };
+}
+
+export function json(doc: string, value: JsonValue = null): OptionSpec<'json'> {
+  return { type: 'json', default: value, doc };
+}
+
+/** A string that is a template over the event. */
+export function template(doc: string, value = ''): OptionSpec<'string'> {
+  return { ...str(doc, value), isTemplate: true };
+}
+
+/** A string that is never shown. */
+export function secret(doc: string, value = ''): OptionSpec<'string'> {
+  return { ...str(doc, value), isSecret: true };
+}
+
+/** A file whose content is sent; clients may name only those that they may reach. */
+export function file(doc: string): OptionSpec<'string'> {
+  return { ...str(doc), isFile: true };
+}
+
+/** The URL that gets what is sent; it may be given by reference. */
+export function receiver(doc: string, value = ''): OptionSpec<'string'> {
+  return { ...str(doc, value), isReceiver: true };
+}
+
+/** Whether a service is used. */
+export function enabled(isEnabled = false): { readonly enabled: OptionSpec<'boolean'> } {
+  return { enabled: bool('Whether the service is used.', isEnabled) };
+}
+
+/** Who gets a handler without naming it. */
+export const GLOBAL = {
+  global: bool('Every alert node that does not name this handler gets it.'),
+};
+
+export const STATE_CHANGES_ONLY = {
+  'state-changes-only': bool('With `global`: all alerts are sent on changes of level only.'),
+};
+
+export const INSECURE_SKIP_VERIFY = {
+  'insecure-skip-verify': bool('Accept any TLS certificate.'),
+};
+
+export const TLS_FILES = {
+  'ssl-ca': str('File of certificate authorities.'),
+  'ssl-cert': str('File of the client certificate.'),
+  'ssl-key': str('File of the key of the client certificate.'),
+};
 
 /** TLS as the rows above describe it. */
-export function tlsOf(options: Options): TlsOptions {
+export function tlsOf(
+  options: Partial<OptionsOf<typeof TLS_FILES>> & OptionsOf<typeof INSECURE_SKIP_VERIFY>,
+): TlsOptions {
   return {
-    caFile: text(options, 'ssl-ca'),
-    certificateFile: text(options, 'ssl-cert'),
-    keyFile: text(options, 'ssl-key'),
-    isVerificationSkipped: flag(options, 'insecure-skip-verify'),
+    caFile: options['ssl-ca'],
+    certificateFile: options['ssl-cert'],
+    keyFile: options['ssl-key'],
+    isVerificationSkipped: options['insecure-skip-verify'],
   };
 }
 
 /** `must specify url` and the like, while the service is enabled. */
-export function requireWhenEnabled(
-  options: Options,
-  requirements: Readonly<Record<string, string>>,
+export function requireWhenEnabled<O extends { readonly enabled: boolean }>(
+  options: O,
+  requirements: { readonly [Name in keyof O]?: string },
 ): string | undefined {
-  if (!flag(options, 'enabled')) return undefined;
-  for (const [name, message] of Object.entries(requirements)) {
-    if (text(options, name) === '') return message;
-  }
-  return undefined;
+  if (!options.enabled) return undefined;
+  const values = new Map<string, unknown>(Object.entries(options));
+  return Object.entries(requirements as Readonly<Record<string, string>>).find(
+    ([name]) => values.get(name) === '',
+  )?.[1];
 }
 
 /** Checks an option that holds a URL, when it is set. */
-export function checkUrl(options: Options, name: string): string | undefined {
-  const value = text(options, name);
+export function checkUrl(name: string, value: string): string | undefined {
   if (value === '') return undefined;
   // Not shown: it may be a webhook, which is a secret.
   return URL.canParse(value) ? undefined : `invalid ${name}, expected a URL`;

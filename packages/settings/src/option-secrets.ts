@@ -1,5 +1,13 @@
 // Secrets among options: where they are, how they are shown, and what they refer to.
-import type { JsonValue, Options, OptionSpec, OptionValue } from './options.ts';
+import type {
+  JsonValue,
+  Options,
+  OptionsOf,
+  OptionSpec,
+  OptionTable,
+  OptionValue,
+} from './options.ts';
+import { optionsOf } from './options.ts';
 import { HIDDEN, hideSecret, hideUrlSecrets, isReference, isSecretHeader } from './secrets.ts';
 
 /** A text somewhere in options: the option, then keys and positions inside it. */
@@ -12,25 +20,24 @@ const DEPTH_MAX = 64;
  * Options as they are used: references replaced by the secrets they refer to. Throws what `resolve`
  * throws.
  */
-export function resolveSecrets(
-  table: readonly OptionSpec[],
+export function resolveSecrets<Table extends OptionTable>(
+  table: Table,
   options: Options,
   resolve: (text: string) => string,
-): Options {
-  const entries = table.flatMap((spec): (readonly [string, OptionValue])[] => {
-    const value = options[spec.name];
+): OptionsOf<Table> {
+  return optionsOf(table, (spec, name) => {
+    const value = options[name] ?? spec.default;
     if (typeof value === 'string') {
       const isUsed = spec.isSecret === true ? value !== '' : holdsCredentials(spec, value);
-      return isUsed ? [[spec.name, resolve(value)]] : [];
+      return isUsed ? resolve(value) : value;
     }
-    if (!isTextMap(spec, value)) return [];
+    if (!isTextMap(spec, value)) return value;
     const resolved = Object.entries(value).map(
-      ([name, text]) =>
-        [name, isSecretText(spec, name) && text !== '' ? resolve(text) : text] as const,
+      ([key, text]) =>
+        [key, isSecretText(spec, key) && text !== '' ? resolve(text) : text] as const,
     );
-    return [[spec.name, Object.fromEntries(resolved)]];
+    return Object.fromEntries(resolved);
   });
-  return { ...options, ...Object.fromEntries(entries) };
 }
 
 /** Where options hold the marker instead of a secret; `undefined` when nowhere. */
@@ -48,7 +55,7 @@ export function findHidden(options: Options): string | undefined {
 
 /** A value of an option as it is shown. */
 export function showOption(spec: OptionSpec, value: JsonValue): JsonValue {
-  return mapTexts(value, [spec.name], (text, place) => shownText(spec, place, text));
+  return mapTexts(value, [''], (text, place) => shownText(spec, place, text));
 }
 
 /**
@@ -61,10 +68,10 @@ export function shownText(spec: OptionSpec | undefined, place: Place, text: stri
   return isSecret ? hideSecret(text) : hideUrlSecrets(text);
 }
 
-// Maps of headers are called so everywhere; `basic-auth` is a map that is a secret as a whole.
+// `basic-auth` is a map that is a secret as a whole.
 function isSecretText(spec: OptionSpec, key: string): boolean {
   if (spec.isSecret === true) return key === 'password';
-  return spec.name === 'headers' && isSecretHeader(key);
+  return spec.isHeaders === true && isSecretHeader(key);
 }
 
 function holdsCredentials(spec: OptionSpec, value: string): boolean {

@@ -21,7 +21,7 @@ test.each([
 });
 
 test('unknown names are refused by name', () => {
-  const decoded = decodeOptions([str('address', 'Receiver.')], 'tcp', { nope: 1 });
+  const decoded = decodeOptions({ address: str('Receiver.') }, 'tcp', { nope: 1 });
 
   expect(decoded).toMatchObject({ ok: false });
   expect(JSON.stringify(decoded)).toContain('has invalid keys: nope');

@@ -3,16 +3,6 @@
 // printed again.
 import { formatClockDuration, parseClockDuration } from '@tidemark/core';
 
-export type OptionType =
-  | 'string'
-  | 'boolean'
-  | 'integer'
-  | 'float'
-  | 'duration'
-  | 'strings'
-  | 'string-map'
-  | 'json';
-
 export type JsonValue =
   | null
   | boolean
@@ -21,20 +11,34 @@ export type JsonValue =
   | readonly JsonValue[]
   | { readonly [key: string]: JsonValue };
 
-/** A value in memory: durations are `bigint` nanoseconds, everything else is what JSON has. */
-export type OptionValue = JsonValue | bigint;
+/** What a value of each type is in memory: durations are `bigint` nanoseconds, the rest is JSON. */
+type OptionValues = {
+  string: string;
+  boolean: boolean;
+  integer: number;
+  float: number;
+  duration: bigint;
+  strings: readonly string[] | null;
+  'string-map': Readonly<Record<string, string>> | null;
+  json: JsonValue;
+};
+
+export type OptionType = keyof OptionValues;
+
+export type OptionValue = OptionValues[OptionType];
 
 /** One row of a table of options. */
-export type OptionSpec = {
-  readonly name: string;
-  readonly type: OptionType;
-  readonly default: OptionValue;
+export type OptionSpec<Type extends OptionType = OptionType> = {
+  readonly type: Type;
+  readonly default: OptionValues[Type];
   readonly doc: string;
   /**
    * Never shown. Of the configuration, answers say only whether it is set; of a handler they show a
    * marker.
    */
   readonly isSecret?: true;
+  /** A map of headers, of which those that commonly hold credentials are secrets. */
+  readonly isHeaders?: true;
   /**
    * Says who gets the secrets among the other options. May be a secret's reference itself,
    * `env:NAME`.
@@ -51,7 +55,15 @@ export type OptionSpec = {
   readonly isTemplate?: true;
 };
 
-/** Values by option name; every name of the table is present. */
+/** Options by name, as files, clients and the API write them. */
+export type OptionTable = Readonly<Record<string, OptionSpec>>;
+
+/** The values that a table describes: each has the type of its row, and every name is present. */
+export type OptionsOf<Table extends OptionTable> = {
+  readonly [Name in keyof Table]: OptionValues[Table[Name]['type']];
+};
+
+/** Values of a table that is not known here. */
 export type Options = Readonly<Record<string, OptionValue>>;
 
 export type Converted =
@@ -59,8 +71,17 @@ export type Converted =
   | { readonly ok: false; readonly reason: string };
 
 /** The table's defaults. */
-export function defaultOptions(table: readonly OptionSpec[]): Options {
-  return Object.fromEntries(table.map((spec) => [spec.name, spec.default]));
+export function defaultOptions<Table extends OptionTable>(table: Table): OptionsOf<Table> {
+  return optionsOf(table, ({ default: value }) => value);
+}
+
+/** Makes the options of a table: the one place where values get the types of their rows. */
+export function optionsOf<Table extends OptionTable>(
+  table: Table,
+  valueOf: (spec: OptionSpec, name: string) => OptionValue,
+): OptionsOf<Table> {
+  const entries = Object.entries(table).map(([name, spec]) => [name, valueOf(spec, name)] as const);
+  return Object.fromEntries(entries) as OptionsOf<Table>;
 }
 
 /**
@@ -162,12 +183,16 @@ export function isSet(value: OptionValue): boolean {
   return typeof value !== 'object' || Object.keys(value).length > 0;
 }
 
-export type Decoded =
-  | { readonly ok: true; readonly options: Options }
+export type Decoded<Table extends OptionTable> =
+  | { readonly ok: true; readonly options: OptionsOf<Table> }
   | { readonly ok: false; readonly reason: string };
 
 /** Reads a handler's `options` object by its table; unknown names are refused. */
-export function decodeOptions(table: readonly OptionSpec[], kind: string, value: unknown): Decoded {
+export function decodeOptions<Table extends OptionTable>(
+  table: Table,
+  kind: string,
+  value: unknown,
+): Decoded<Table> {
   if (
     value !== undefined &&
     value !== null &&
@@ -175,20 +200,17 @@ export function decodeOptions(table: readonly OptionSpec[], kind: string, value:
   ) {
     return { ok: false, reason: `options of a ${kind} handler must be an object` };
   }
-  const given = new Map(Object.entries(value ?? {}));
-  const options: Record<string, OptionValue> = { ...defaultOptions(table) };
+  const given = new Map<string, unknown>(Object.entries(value ?? {}));
   const problems: string[] = [];
-  for (const spec of table) {
-    const raw: unknown = given.get(spec.name);
-    given.delete(spec.name);
-    if (raw === undefined) continue;
+  const options = optionsOf(table, (spec, name) => {
+    const raw = given.get(name);
+    given.delete(name);
+    if (raw === undefined) return spec.default;
     const converted = convertOption(spec.type, raw);
-    if (converted.ok) options[spec.name] = converted.value;
-    else
-      problems.push(
-        `'${spec.name}' ${holdsSecret(spec) ? `expected ${spec.type}` : converted.reason}`,
-      );
-  }
+    if (converted.ok) return converted.value;
+    problems.push(`'${name}' ${holdsSecret(spec) ? `expected ${spec.type}` : converted.reason}`);
+    return spec.default;
+  });
   if (given.size > 0) problems.push(`'' has invalid keys: ${[...given.keys()].sort().join(', ')}`);
   if (problems.length === 0) return { ok: true, options };
   const list = problems.map((problem) => `* ${problem}`).join('\n');
@@ -198,43 +220,10 @@ export function decodeOptions(table: readonly OptionSpec[], kind: string, value:
 
 /** Whether a value of this option may hold a secret, so that no error repeats it. */
 export function holdsSecret(spec: OptionSpec): boolean {
-  return spec.isSecret === true || spec.name === 'headers';
+  return spec.isSecret === true || spec.isHeaders === true;
 }
 
-/** Typed look-ups; a wrong type is a bug in a table. */
-export function text(options: Options, name: string): string {
-  const value = options[name];
-  return typeof value === 'string' ? value : '';
-}
-
-export function flag(options: Options, name: string): boolean {
-  return options[name] === true;
-}
-
-export function integer(options: Options, name: string): number {
-  const value = options[name];
-  return typeof value === 'number' ? value : 0;
-}
-
-/** Milliseconds of a duration option, rounded up so that a positive duration never becomes zero. */
-export function durationMs(options: Options, name: string): number {
-  const value = options[name];
-  return typeof value === 'bigint' ? Number((value + 999_999n) / 1_000_000n) : 0;
-}
-
-export function strings(options: Options, name: string): readonly string[] {
-  const value = options[name];
-  return Array.isArray(value)
-    ? value.filter((item): item is string => typeof item === 'string')
-    : [];
-}
-
-export function map(options: Options, name: string): Readonly<Record<string, string>> {
-  const value = options[name];
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) return {};
-  return Object.fromEntries(
-    Object.entries(value).filter(
-      (entry): entry is [string, string] => typeof entry[1] === 'string',
-    ),
-  );
+/** Milliseconds of a duration, rounded up so that a positive duration never becomes zero. */
+export function durationMs(nanos: bigint): number {
+  return Number((nanos + 999_999n) / 1_000_000n);
 }

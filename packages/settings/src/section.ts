@@ -1,11 +1,11 @@
 // A section of the configuration whose options can be overridden while the service runs.
-import type { Options, OptionSpec } from './options.ts';
+import type { OptionsOf, OptionTable } from './options.ts';
 
 /**
  * A section of the configuration that belongs to handlers or to another service: `[smtp]`,
  * `[[httppost]]`.
  */
-export type SectionSpec = {
+export type SectionSpec<Table extends OptionTable = OptionTable> = {
   readonly name: string;
   /** Older names under which the section may be written and addressed. */
   readonly aliases?: readonly string[];
@@ -16,10 +16,31 @@ export type SectionSpec = {
    */
   readonly elementKey?: string | undefined;
   /** Elements of a list section that exist without being written down. */
-  readonly defaultElements?: readonly Options[];
-  readonly options: readonly OptionSpec[];
+  readonly defaultElements?: readonly OptionsOf<Table>[];
+  readonly options: Table;
   /** Why these options can not be used; `undefined` when they can. */
-  readonly validate?: (options: Options) => string | undefined;
+  validate?(options: OptionsOf<Table>): string | undefined;
   /** The same over all elements of a list section. */
-  readonly validateAll?: (elements: readonly Options[]) => string | undefined;
+  validateAll?(elements: readonly OptionsOf<Table>[]): string | undefined;
 };
+
+/** The options of sections as they are in effect, secrets resolved. */
+export interface Sections {
+  /**
+   * Options of a section's element; `undefined` when there is no such element. Without element: the
+   * single section, or a list section's only or default element.
+   */
+  section<Table extends OptionTable>(
+    section: SectionSpec<Table>,
+    element?: string,
+  ): OptionsOf<Table> | undefined;
+  /** Options of all elements of a section. */
+  elements<Table extends OptionTable>(section: SectionSpec<Table>): readonly OptionsOf<Table>[];
+}
+
+/** A section with the options that its own table describes. */
+export function defineSection<const Table extends OptionTable>(
+  section: SectionSpec<Table> & { readonly elementKey?: keyof Table },
+): SectionSpec<Table> {
+  return section;
+}

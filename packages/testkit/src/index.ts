@@ -13,6 +13,7 @@ export {
   PEER_PACKAGES,
   programPath,
 } from './programs.ts';
+export { optionsGiven, sectionsOf } from './sections.ts';
 export {
   EXECUTABLE,
   makeDirectory,

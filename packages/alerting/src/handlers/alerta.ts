@@ -2,13 +2,13 @@
 import type { AlertLevelName } from '@tidemark/runtime';
 import { InvalidRequest, formatClockDuration } from '@tidemark/core';
 import {
-  durationMs,
-  map,
-  strings,
-  text,
-  checkUrl,
-  enabled,
   INSECURE_SKIP_VERIFY,
+  checkUrl,
+  defineSection,
+  duration,
+  durationMs,
+  enabled,
+  json,
   list,
   requireWhenEnabled,
   secret,
@@ -16,34 +16,31 @@ import {
   template,
   tlsOf,
 } from '@tidemark/settings';
-import type { SectionSpec, Options } from '@tidemark/settings';
+import type { JsonValue, OptionsOf } from '@tidemark/settings';
 import { printDataJson } from '../event.ts';
-import type { HandlerContext, HandlerKind } from '../handler.ts';
-import { templateScope } from '../handler.ts';
+import type { HandlerContext } from '../handler.ts';
+import { defineTest, defineHandler, templateScope } from '../handler.ts';
 import { enabledSection, postJson } from './service.ts';
 
-const section: SectionSpec = {
+const section = defineSection({
   name: 'alerta',
   doc: 'Alerta.',
-  options: [
-    enabled(),
-    str('url', 'URL of the API.'),
-    INSECURE_SKIP_VERIFY,
-    secret('token', 'Token of the API.'),
-    str('token-prefix', 'Word before the token; empty is Bearer.'),
-    str('environment', 'Environment when a handler names none.'),
-    str('origin', 'Origin when a handler names none.'),
-    {
-      name: 'timeout',
-      type: 'duration',
-      default: 0n,
-      doc: 'Lifetime of an alert; 0 is the service’s own.',
-    },
-  ],
+  options: {
+    ...enabled(),
+    url: str('URL of the API.'),
+    ...INSECURE_SKIP_VERIFY,
+    token: secret('Token of the API.'),
+    'token-prefix': str('Word before the token; empty is Bearer.'),
+    environment: str('Environment when a handler names none.'),
+    origin: str('Origin when a handler names none.'),
+    timeout: duration('Lifetime of an alert; 0 is the service’s own.'),
+  },
   validate: (options) =>
     requireWhenEnabled(options, { url: 'must specify url', token: 'must specify token' }) ??
-    checkUrl(options, 'url'),
-};
+    checkUrl('url', options.url),
+});
+
+type Config = OptionsOf<typeof section.options>;
 
 const SEVERITIES: Readonly<Record<AlertLevelName, string>> = {
   OK: 'ok',
@@ -54,108 +51,97 @@ const SEVERITIES: Readonly<Record<AlertLevelName, string>> = {
 
 const DEFAULT_TIMEOUT_SECONDS = 86_400;
 
-export const alerta: HandlerKind = {
+export const alerta = defineHandler({
   kind: 'alerta',
   doc: 'Sends to Alerta.',
-  options: [
-    secret('token', 'Token instead of the configured one.'),
-    str('token-prefix', 'Word before the token.'),
-    template('resource', 'Template of the resource.', '{{ .Name }}'),
-    template('event', 'Template of the event.', '{{ .ID }}'),
-    template('environment', 'Template of the environment.'),
-    template('group', 'Template of the group.', '{{ .Group }}'),
-    template('value', 'Template of the value.'),
-    str('origin', 'Origin.'),
-    list('service', 'Templates of the affected services; none means the measurement.'),
-    list('correlate', 'Templates of related events; none means the measurement.'),
-    {
-      name: 'attributes',
-      type: 'json',
-      default: {},
-      doc: 'Further attributes; texts are templates.',
-    },
-    {
-      name: 'timeout',
-      type: 'duration',
-      default: 0n,
-      doc: 'Lifetime of the alert; 0 is the configured one, and 24 h when none is.',
-    },
-  ],
+  options: {
+    token: secret('Token instead of the configured one.'),
+    'token-prefix': str('Word before the token.'),
+    resource: template('Template of the resource.', '{{ .Name }}'),
+    event: template('Template of the event.', '{{ .ID }}'),
+    environment: template('Template of the environment.'),
+    group: template('Template of the group.', '{{ .Group }}'),
+    value: template('Template of the value.'),
+    origin: str('Origin.'),
+    service: list('Templates of the affected services; none means the measurement.'),
+    correlate: list('Templates of related events; none means the measurement.'),
+    attributes: json('Further attributes; texts are templates.', {}),
+    timeout: duration('Lifetime of the alert; 0 is the configured one, and 24 h when none is.'),
+  },
   section,
   send: async (event, options, context) => {
-    const config = enabledSection(context, 'alerta');
+    const config = enabledSection(context, section);
     const scope = templateScope(event);
     const render = (template: string): string => context.render(template, scope);
-    const renderAll = (name: string): readonly string[] => {
-      const templates = strings(options, name);
+    const renderAll = (name: 'service' | 'correlate'): readonly string[] => {
+      const templates = options[name] ?? [];
       return templates.length === 0 ? [event.context.name] : templates.map(render);
     };
     await send(config, context, {
-      token: text(options, 'token') || text(config, 'token'),
-      prefix: text(options, 'token-prefix') || text(config, 'token-prefix'),
+      token: options.token || config.token,
+      prefix: options['token-prefix'] || config['token-prefix'],
       body: {
-        resource: render(text(options, 'resource')),
-        event: render(text(options, 'event')),
-        environment: render(text(options, 'environment') || text(config, 'environment')),
+        resource: render(options.resource),
+        event: render(options.event),
+        environment: render(options.environment || config.environment),
         severity: SEVERITIES[event.level],
-        group: render(text(options, 'group')) || 'Misc',
-        value: render(text(options, 'value')),
+        group: render(options.group) || 'Misc',
+        value: render(options.value),
         text: event.message,
-        origin: text(options, 'origin') || text(config, 'origin') || 'tidemark',
+        origin: options.origin || config.origin || 'tidemark',
         rawData: printDataJson(event.data),
         service: renderAll('service'),
         correlate: renderAll('correlate'),
-        attributes: attributesOf(options, render),
+        attributes: attributesOf(options.attributes, render),
         timeout: timeoutSeconds(options) || timeoutSeconds(config) || DEFAULT_TIMEOUT_SECONDS,
         tags: Object.entries(event.context.tags).map(([key, value]) => `${key}=${value}`),
       },
     });
   },
   tests: [
-    {
+    defineTest({
       name: 'alerta',
       configured: ['environment', 'origin'],
-      options: [
-        str('resource', 'Resource.', 'testResource'),
-        str('event', 'Event.', 'testEvent'),
-        str('environment', 'Environment.'),
-        str('severity', 'Severity.', 'critical'),
-        str('group', 'Group.', 'testGroup'),
-        str('value', 'Value.', 'testValue'),
-        str('message', 'Text.', 'test alerta message'),
-        str('origin', 'Origin.'),
-        list('service', 'Affected services.', ['testServiceA', 'testServiceB']),
-        str(
-          'timeout',
+      options: {
+        resource: str('Resource.', 'testResource'),
+        event: str('Event.', 'testEvent'),
+        environment: str('Environment.'),
+        severity: str('Severity.', 'critical'),
+        group: str('Group.', 'testGroup'),
+        value: str('Value.', 'testValue'),
+        message: str('Text.', 'test alerta message'),
+        origin: str('Origin.'),
+        service: list('Affected services.', ['testServiceA', 'testServiceB']),
+        timeout: str(
           'Lifetime of the alert.',
           formatClockDuration(BigInt(DEFAULT_TIMEOUT_SECONDS) * 1_000_000_000n),
         ),
-      ],
+      },
       run: (options, context) => {
-        const config = enabledSection(context, 'alerta');
+        const config = enabledSection(context, section);
         return send(config, context, {
-          token: text(config, 'token'),
-          prefix: text(config, 'token-prefix'),
+          token: config.token,
+          prefix: config['token-prefix'],
           body: {
-            resource: text(options, 'resource'),
-            event: text(options, 'event'),
-            environment: text(options, 'environment') || text(config, 'environment'),
-            severity: text(options, 'severity'),
-            group: text(options, 'group'),
-            value: text(options, 'value'),
-            text: text(options, 'message'),
-            origin: text(options, 'origin') || text(config, 'origin') || 'tidemark',
-            service: strings(options, 'service'),
+            resource: options.resource,
+            event: options.event,
+            environment: options.environment || config.environment,
+            severity: options.severity,
+            group: options.group,
+            value: options.value,
+            text: options.message,
+            origin: options.origin || config.origin || 'tidemark',
+            service: options.service ?? [],
             timeout: DEFAULT_TIMEOUT_SECONDS,
           },
         });
       },
-    },
+    }),
   ],
-};
+});
 
 async function send(
-  config: Options,
+  config: Config,
   context: HandlerContext,
   alert: {
     readonly token: string;
@@ -169,7 +155,7 @@ async function send(
   }
   await postJson(context, {
     service: 'Alerta',
-    url: `${text(config, 'url').replace(/\/+$/, '')}/alert`,
+    url: `${config.url.replace(/\/+$/, '')}/alert`,
     headers: { Authorization: `${alert.prefix || 'Bearer'} ${alert.token}` },
     tls: tlsOf(config),
     json: alert.body,
@@ -177,13 +163,12 @@ async function send(
   });
 }
 
-function timeoutSeconds(options: Options): number {
-  return Math.ceil(durationMs(options, 'timeout') / 1000);
+function timeoutSeconds(options: { readonly timeout: bigint }): number {
+  return Math.ceil(durationMs(options.timeout) / 1000);
 }
 
-function attributesOf(options: Options, render: (template: string) => string): object {
-  const given = options['attributes'];
-  if (given === null || typeof given !== 'object') return map(options, 'attributes');
+function attributesOf(given: JsonValue, render: (template: string) => string): object {
+  if (given === null || typeof given !== 'object') return {};
   return Object.fromEntries(
     Object.entries(given).map(([name, value]) => [
       name,

@@ -2,70 +2,70 @@
 import type { AlertLevelName } from '@tidemark/runtime';
 import { InvalidRequest } from '@tidemark/core';
 import {
-  flag,
-  text,
-  bool,
-  checkUrl,
-  enabled,
   GLOBAL,
   INSECURE_SKIP_VERIFY,
+  STATE_CHANGES_ONLY,
+  TLS_FILES,
+  bool,
+  checkUrl,
+  defineSection,
+  enabled,
   requireWhenEnabled,
   secret,
-  STATE_CHANGES_ONLY,
   str,
-  TLS_FILES,
   tlsOf,
 } from '@tidemark/settings';
-import type { SectionSpec, Options } from '@tidemark/settings';
-import type { HandlerContext, HandlerKind } from '../handler.ts';
+import type { OptionsOf } from '@tidemark/settings';
+import type { HandlerContext } from '../handler.ts';
+import { defineHandler, defineTest } from '../handler.ts';
 import { parseLevel } from '../level.ts';
 import { enabledSection, postJson } from './service.ts';
 
-const section: SectionSpec = {
+const section = defineSection({
   name: 'chat',
   aliases: ['slack'],
   doc: 'Incoming webhooks of Slack and compatible chats, one element per workspace.',
   elementKey: 'workspace',
-  options: [
-    enabled(),
-    bool('default', 'The workspace that is used when a handler names none.'),
-    str('workspace', 'Name of this element.'),
-    secret('url', 'URL of the incoming webhook.'),
-    secret('token', 'Token that is sent as a bearer token.'),
-    str('channel', 'Channel that is used when a handler names none.'),
-    str('username', 'Name under which messages appear.', 'kapacitor'),
-    str('icon-emoji', 'Emoji that is shown beside messages.'),
-    GLOBAL,
-    STATE_CHANGES_ONLY,
+  options: {
+    ...enabled(),
+    default: bool('The workspace that is used when a handler names none.'),
+    workspace: str('Name of this element.'),
+    url: secret('URL of the incoming webhook.'),
+    token: secret('Token that is sent as a bearer token.'),
+    channel: str('Channel that is used when a handler names none.'),
+    username: str('Name under which messages appear.', 'kapacitor'),
+    'icon-emoji': str('Emoji that is shown beside messages.'),
+    ...GLOBAL,
+    ...STATE_CHANGES_ONLY,
     ...TLS_FILES,
-    INSECURE_SKIP_VERIFY,
-  ],
+    ...INSECURE_SKIP_VERIFY,
+  },
   validate: (options) =>
-    requireWhenEnabled(options, { url: 'must specify url' }) ?? checkUrl(options, 'url'),
+    requireWhenEnabled(options, { url: 'must specify url' }) ?? checkUrl('url', options.url),
   validateAll: (elements) => {
-    const used = elements.filter((options) => flag(options, 'enabled'));
+    const used = elements.filter((options) => options.enabled);
     if (used.length < 2) return undefined;
     for (const options of used) {
-      if (text(options, 'workspace') === '') return 'id must not be empty';
-      const isDefault = flag(options, 'default');
-      const isGlobal = flag(options, 'global');
+      if (options.workspace === '') return 'id must not be empty';
+      const isDefault = options.default;
+      const isGlobal = options.global;
       if (isGlobal && !isDefault) return 'only the default config may be assigned as global';
-      if (flag(options, 'state-changes-only') && !(isGlobal && isDefault)) {
+      if (options['state-changes-only'] && !(isGlobal && isDefault)) {
         return 'stateChangesOnly may only be assigned when the config is both default and global';
       }
     }
-    const defaults = used.filter((options) => flag(options, 'default'));
+    const defaults = used.filter((options) => options.default);
     if (defaults.length === 0) return 'at least one chat config must be set as default';
     return defaults.length > 1 ? 'only one chat config may be set as default' : undefined;
   },
-};
+});
 
-const messageOptions = [
-  str('workspace', 'Element of the configuration; empty is the default one.'),
-  str('channel', 'Channel or user; empty is the configured one.'),
-  str('username', 'Name under which the message appears.'),
-  str('icon-emoji', 'Emoji beside the message.'),
-];
+const messageOptions = {
+  workspace: str('Element of the configuration; empty is the default one.'),
+  channel: str('Channel or user; empty is the configured one.'),
+  username: str('Name under which the message appears.'),
+  'icon-emoji': str('Emoji beside the message.'),
+};
 
 const COLORS: Readonly<Record<AlertLevelName, string>> = {
   OK: 'good',
@@ -74,7 +74,7 @@ const COLORS: Readonly<Record<AlertLevelName, string>> = {
   CRITICAL: 'danger',
 };
 
-export const chat: HandlerKind = {
+export const chat = defineHandler({
   kind: 'chat',
   aliases: ['slack'],
   doc: 'Posts to Slack or a compatible chat.',
@@ -82,41 +82,46 @@ export const chat: HandlerKind = {
   section,
   element: 'workspace',
   send: (event, options, context) => say(event.message, event.level, { options, context }),
-  tests: ['chat', 'slack'].map((name) => ({
-    name,
-    configured: ['channel'],
-    options: [
-      str('workspace', 'Element of the configuration.'),
-      str('channel', 'Channel or user.'),
-      str('message', 'Text of the message.', `test ${name} message`),
-      str('level', 'Level that chooses the color.', 'CRITICAL'),
-      str('username', 'Name under which the message appears.'),
-      str('icon-emoji', 'Emoji beside the message.'),
-    ],
-    run: (options, context) => {
-      const level = parseLevel(text(options, 'level'));
-      if (level === undefined)
-        throw new InvalidRequest(`unknown alert level '${text(options, 'level')}'`);
-      return say(text(options, 'message'), level, { options, context });
-    },
-  })),
-};
+  tests: ['chat', 'slack'].map((name) =>
+    defineTest({
+      name,
+      configured: ['channel'],
+      options: {
+        workspace: str('Element of the configuration.'),
+        channel: str('Channel or user.'),
+        message: str('Text of the message.', `test ${name} message`),
+        level: str('Level that chooses the color.', 'CRITICAL'),
+        username: str('Name under which the message appears.'),
+        'icon-emoji': str('Emoji beside the message.'),
+      },
+      run: (options, context) => {
+        const level = parseLevel(options.level);
+        if (level === undefined) throw new InvalidRequest(`unknown alert level '${options.level}'`);
+        return say(options.message, level, { options, context });
+      },
+    }),
+  ),
+});
 
 async function say(
   message: string,
   level: AlertLevelName,
-  { options, context }: { readonly options: Options; readonly context: HandlerContext },
+  {
+    options,
+    context,
+  }: { readonly options: OptionsOf<typeof messageOptions>; readonly context: HandlerContext },
 ): Promise<void> {
-  const workspace = text(options, 'workspace');
-  const config = enabledSection(context, 'chat', {
+  const workspace = options.workspace;
+  const config = enabledSection(context, section, {
     id: workspace,
     unknown: workspace === '' ? 'service is not enabled' : 'workspace id not found',
   });
-  const choose = (name: string): string => text(options, name) || text(config, name);
-  const token = text(config, 'token');
+  const choose = (name: 'channel' | 'username' | 'icon-emoji'): string =>
+    options[name] || config[name];
+  const token = config.token;
   await postJson(context, {
     service: 'chat',
-    url: text(config, 'url'),
+    url: config.url,
     tls: tlsOf(config),
     headers: token === '' ? {} : { Authorization: `Bearer ${token}` },
     json: {

@@ -2,54 +2,55 @@
 import type { AlertLevelName } from '@tidemark/runtime';
 import { formatRfc3339, InvalidRequest } from '@tidemark/core';
 import {
-  flag,
-  text,
-  bool,
-  checkUrl,
-  enabled,
   GLOBAL,
   INSECURE_SKIP_VERIFY,
-  requireWhenEnabled,
   STATE_CHANGES_ONLY,
+  TLS_FILES,
+  bool,
+  checkUrl,
+  defineSection,
+  enabled,
+  requireWhenEnabled,
   secret,
   str,
   template,
-  TLS_FILES,
   tlsOf,
 } from '@tidemark/settings';
-import type { SectionSpec, Options } from '@tidemark/settings';
-import type { HandlerContext, HandlerKind } from '../handler.ts';
-import { templateScope } from '../handler.ts';
+import type { OptionsOf } from '@tidemark/settings';
+import type { HandlerContext } from '../handler.ts';
+import { defineTest, defineHandler, templateScope } from '../handler.ts';
 import { parseLevel } from '../level.ts';
 import { enabledSection, postJson } from './service.ts';
 
-const section: SectionSpec = {
+const section = defineSection({
   name: 'discord',
   doc: 'Webhooks of Discord, one element per workspace.',
   elementKey: 'workspace',
-  options: [
-    enabled(),
-    bool('default', 'The workspace that is used when a handler names none.'),
-    str('workspace', 'Name of this element.'),
-    secret('url', 'URL of the webhook.'),
-    bool('timestamp', 'Show the time of the event.'),
-    str('username', 'Name under which messages appear.'),
-    str('avatar-url', 'Picture beside messages.'),
-    template('embed-title', 'Template of the title.'),
-    GLOBAL,
-    STATE_CHANGES_ONLY,
+  options: {
+    ...enabled(),
+    default: bool('The workspace that is used when a handler names none.'),
+    workspace: str('Name of this element.'),
+    url: secret('URL of the webhook.'),
+    timestamp: bool('Show the time of the event.'),
+    username: str('Name under which messages appear.'),
+    'avatar-url': str('Picture beside messages.'),
+    'embed-title': template('Template of the title.'),
+    ...GLOBAL,
+    ...STATE_CHANGES_ONLY,
     ...TLS_FILES,
-    INSECURE_SKIP_VERIFY,
-  ],
+    ...INSECURE_SKIP_VERIFY,
+  },
   validate: (options) =>
-    requireWhenEnabled(options, { url: 'must specify url' }) ?? checkUrl(options, 'url'),
+    requireWhenEnabled(options, { url: 'must specify url' }) ?? checkUrl('url', options.url),
   validateAll: (elements) => {
-    const used = elements.filter((options) => flag(options, 'enabled'));
-    const defaults = used.filter((options) => flag(options, 'default'));
+    const used = elements.filter((options) => options.enabled);
+    const defaults = used.filter((options) => options.default);
     if (used.length < 2) return undefined;
     return defaults.length === 1 ? undefined : 'exactly one discord config must be set as default';
   },
-};
+});
+
+type Config = OptionsOf<typeof section.options>;
 
 const COLORS: Readonly<Record<AlertLevelName, number>> = {
   OK: 0x7a65f2,
@@ -58,23 +59,23 @@ const COLORS: Readonly<Record<AlertLevelName, number>> = {
   CRITICAL: 0xf95f53,
 };
 
-export const discord: HandlerKind = {
+export const discord = defineHandler({
   kind: 'discord',
   doc: 'Posts to Discord.',
-  options: [
-    str('workspace', 'Element of the configuration; empty is the default one.'),
-    str('username', 'Name under which the message appears.'),
-    str('avatar-url', 'Picture beside the message.'),
-    template('embed-title', 'Template of the title.'),
-  ],
+  options: {
+    workspace: str('Element of the configuration; empty is the default one.'),
+    username: str('Name under which the message appears.'),
+    'avatar-url': str('Picture beside the message.'),
+    'embed-title': template('Template of the title.'),
+  },
   section,
   element: 'workspace',
   send: async (event, options, context) => {
-    const config = workspace(context, text(options, 'workspace'));
-    const title = text(options, 'embed-title') || text(config, 'embed-title');
+    const config = workspace(context, options.workspace);
+    const title = options['embed-title'] || config['embed-title'];
     await say(config, context, {
-      username: text(options, 'username') || text(config, 'username'),
-      avatar: text(options, 'avatar-url') || text(config, 'avatar-url'),
+      username: options.username || config.username,
+      avatar: options['avatar-url'] || config['avatar-url'],
       title: title === '' ? '' : context.render(title, templateScope(event)),
       message: event.message,
       level: event.level,
@@ -82,42 +83,42 @@ export const discord: HandlerKind = {
     });
   },
   tests: [
-    {
+    defineTest({
       name: 'discord',
       configured: ['username', 'avatar-url', 'embed-title'],
-      options: [
-        str('workspace', 'Element of the configuration.'),
-        str('message', 'Text.', 'test discord message'),
-        str('level', 'Level that chooses the color.', 'INFO'),
-        str('username', 'Name under which the message appears.'),
-        str('avatar-url', 'Picture beside the message.'),
-        str('embed-title', 'Title.'),
-        str('time-val', 'Not used.'),
-      ],
+      options: {
+        workspace: str('Element of the configuration.'),
+        message: str('Text.', 'test discord message'),
+        level: str('Level that chooses the color.', 'INFO'),
+        username: str('Name under which the message appears.'),
+        'avatar-url': str('Picture beside the message.'),
+        'embed-title': str('Title.'),
+        'time-val': str('Not used.'),
+      },
       run: (options, context) => {
-        const config = workspace(context, text(options, 'workspace'));
-        const level = parseLevel(text(options, 'level'));
+        const config = workspace(context, options.workspace);
+        const level = parseLevel(options.level);
         if (level === undefined) throw new InvalidRequest('unknown alert level');
         return say(config, context, {
-          username: text(options, 'username') || text(config, 'username'),
-          avatar: text(options, 'avatar-url') || text(config, 'avatar-url'),
-          title: text(options, 'embed-title'),
-          message: text(options, 'message'),
+          username: options.username || config.username,
+          avatar: options['avatar-url'] || config['avatar-url'],
+          title: options['embed-title'],
+          message: options.message,
           level,
           time: context.clock.now(),
         });
       },
-    },
+    }),
   ],
-};
+});
 
-function workspace(context: HandlerContext, id: string): Options {
+function workspace(context: HandlerContext, id: string): Config {
   const unknown = id === '' ? 'service is not enabled' : 'workspace id not found';
-  return enabledSection(context, 'discord', { id, unknown });
+  return enabledSection(context, section, { id, unknown });
 }
 
 async function say(
-  config: Options,
+  config: Config,
   context: HandlerContext,
   message: {
     readonly username: string;
@@ -130,7 +131,7 @@ async function say(
 ): Promise<void> {
   await postJson(context, {
     service: 'Discord',
-    url: text(config, 'url'),
+    url: config.url,
     tls: tlsOf(config),
     json: {
       username: message.username,
@@ -140,7 +141,7 @@ async function say(
           description: message.message,
           color: COLORS[message.level],
           title: message.title,
-          ...(flag(config, 'timestamp') ? { timestamp: formatRfc3339(message.time) } : {}),
+          ...(config.timestamp ? { timestamp: formatRfc3339(message.time) } : {}),
         },
       ],
     },

@@ -1,30 +1,30 @@
 // exec: runs a program for each event, with the event as JSON on its standard input.
 import { InvalidRequest, Unavailable } from '@tidemark/core';
 import { startProgram } from '@tidemark/core/start-program';
-import { strings, text } from '@tidemark/settings';
+import { list, str } from '@tidemark/settings';
 import { printEventJson } from '../event.ts';
-import type { HandlerKind } from '../handler.ts';
+import { defineHandler } from '../handler.ts';
 
 const OUTPUT_CHARS_MAX = 4096;
 
-export const exec: HandlerKind = {
+export const exec = defineHandler({
   kind: 'exec',
   doc: 'Runs a program for each event; the event is its standard input.',
-  options: [
-    { name: 'prog', type: 'string', default: '', doc: 'The program.' },
-    { name: 'args', type: 'strings', default: null, doc: 'Its arguments.' },
-  ],
+  options: {
+    prog: str('The program.'),
+    args: list('Its arguments.'),
+  },
   validate: (options, context) => {
-    const program = text(options, 'prog');
+    const program = options.prog;
     if (program === '') return 'must provide a program to execute';
     return context.access.refuseProgram(program);
   },
   send: (event, options, context) =>
-    run(text(options, 'prog'), strings(options, 'args'), {
+    run(options.prog, options.args ?? [], {
       input: `${printEventJson(event)}\n`,
       signal: context.signal,
     }),
-};
+});
 
 function run(
   program: string,

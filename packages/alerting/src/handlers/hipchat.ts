@@ -2,34 +2,34 @@
 import type { AlertLevelName } from '@tidemark/runtime';
 import { InvalidRequest } from '@tidemark/core';
 import {
-  text,
-  checkUrl,
-  enabled,
   GLOBAL,
+  STATE_CHANGES_ONLY,
+  checkUrl,
+  defineSection,
+  enabled,
   requireWhenEnabled,
   secret,
-  STATE_CHANGES_ONLY,
   str,
 } from '@tidemark/settings';
-import type { SectionSpec, Options } from '@tidemark/settings';
-import type { HandlerContext, HandlerKind } from '../handler.ts';
+import type { HandlerContext } from '../handler.ts';
+import { defineTest, defineHandler } from '../handler.ts';
 import { parseLevel } from '../level.ts';
 import { enabledSection, postJson } from './service.ts';
 
-const section: SectionSpec = {
+const section = defineSection({
   name: 'hipchat',
   doc: 'HipChat.',
-  options: [
-    enabled(),
-    str('url', 'URL of the rooms, `https://host/v2/room`.'),
-    secret('token', 'Token of the API.'),
-    str('room', 'Room when a handler names none.'),
-    GLOBAL,
-    STATE_CHANGES_ONLY,
-  ],
+  options: {
+    ...enabled(),
+    url: str('URL of the rooms, `https://host/v2/room`.'),
+    token: secret('Token of the API.'),
+    room: str('Room when a handler names none.'),
+    ...GLOBAL,
+    ...STATE_CHANGES_ONLY,
+  },
   validate: (options) =>
-    requireWhenEnabled(options, { url: 'must specify url' }) ?? checkUrl(options, 'url'),
-};
+    requireWhenEnabled(options, { url: 'must specify url' }) ?? checkUrl('url', options.url),
+});
 
 const COLORS: Readonly<Record<AlertLevelName, string>> = {
   OK: 'green',
@@ -38,42 +38,48 @@ const COLORS: Readonly<Record<AlertLevelName, string>> = {
   CRITICAL: 'red',
 };
 
-export const hipchat: HandlerKind = {
+export const hipchat = defineHandler({
   kind: 'hipchat',
   doc: 'Notifies a HipChat room.',
-  options: [
-    str('room', 'Room; empty is the configured one.'),
-    secret('token', 'Token of the API.'),
-  ],
+  options: {
+    room: str('Room; empty is the configured one.'),
+    token: secret('Token of the API.'),
+  },
   section,
   send: (event, options, context) => notify(event.message, event.level, { options, context }),
   tests: [
-    {
+    defineTest({
       name: 'hipchat',
       configured: ['room'],
-      options: [
-        str('room', 'Room.'),
-        str('message', 'Text.', 'test hipchat message'),
-        str('level', 'Level that chooses the color.', 'CRITICAL'),
-      ],
-      run: (options, context) => {
-        const level = parseLevel(text(options, 'level'));
-        if (level === undefined) throw new InvalidRequest('unknown alert level');
-        return notify(text(options, 'message'), level, { options, context });
+      options: {
+        room: str('Room.'),
+        message: str('Text.', 'test hipchat message'),
+        level: str('Level that chooses the color.', 'CRITICAL'),
       },
-    },
+      run: (options, context) => {
+        const level = parseLevel(options.level);
+        if (level === undefined) throw new InvalidRequest('unknown alert level');
+        return notify(options.message, level, { options, context });
+      },
+    }),
   ],
-};
+});
 
 async function notify(
   message: string,
   level: AlertLevelName,
-  { options, context }: { readonly options: Options; readonly context: HandlerContext },
+  {
+    options,
+    context,
+  }: {
+    readonly options: { readonly room: string; readonly token?: string };
+    readonly context: HandlerContext;
+  },
 ): Promise<void> {
-  const config = enabledSection(context, 'hipchat');
-  const room = text(options, 'room') || text(config, 'room');
-  const token = text(options, 'token') || text(config, 'token');
-  const base = text(config, 'url').replace(/\/+$/, '');
+  const config = enabledSection(context, section);
+  const room = options.room || config.room;
+  const token = options.token || config.token;
+  const base = config.url.replace(/\/+$/, '');
   await postJson(context, {
     service: 'HipChat',
     url: `${base}/${encodeURIComponent(room)}/notification?auth_token=${encodeURIComponent(token)}`,

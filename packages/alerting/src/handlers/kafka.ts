@@ -4,23 +4,23 @@ import { InvalidRequest, messageOf, own, Unavailable } from '@tidemark/core';
 import { readFileSync } from 'node:fs';
 import type { ICustomPartitioner, KafkaConfig, Producer, SASLOptions } from 'kafkajs';
 import {
-  durationMs,
-  flag,
-  strings,
-  text,
-  bool,
-  enabled,
   INSECURE_SKIP_VERIFY,
+  TLS_FILES,
+  bool,
+  defineSection,
+  duration,
+  durationMs,
+  enabled,
+  integer,
   list,
   secret,
   str,
   template,
-  TLS_FILES,
 } from '@tidemark/settings';
-import type { SectionSpec, Options } from '@tidemark/settings';
+import type { OptionsOf } from '@tidemark/settings';
 import { printEventJson } from '../event.ts';
-import type { Closable, HandlerContext, HandlerKind } from '../handler.ts';
-import { templateScope } from '../handler.ts';
+import type { Closable, HandlerContext } from '../handler.ts';
+import { defineTest, defineHandler, templateScope } from '../handler.ts';
 import { enabledSection } from './service.ts';
 import { fnv1a, murmur2, murmur3 } from '../hash.ts';
 
@@ -33,100 +33,87 @@ const HASHES: Readonly<Record<string, (bytes: Uint8Array) => number>> = {
   'fnv-1a': fnv1a,
 };
 
-const section: SectionSpec = {
+const section = defineSection({
   name: 'kafka',
   doc: 'Kafka clusters.',
   elementKey: 'id',
-  options: [
-    enabled(),
-    str('id', 'Name of this element.', 'default'),
-    list('brokers', 'Brokers, host:port.'),
-    {
-      name: 'timeout',
-      type: 'duration',
-      default: 10_000_000_000n,
-      doc: 'Longest time of a request.',
-    },
-    {
-      name: 'batch-size',
-      type: 'integer',
-      default: 100,
-      doc: 'Accepted; every event is sent at once.',
-    },
-    {
-      name: 'batch-timeout',
-      type: 'duration',
-      default: 1_000_000_000n,
-      doc: 'Accepted; every event is sent at once.',
-    },
-    bool('use-ssl', 'Speak TLS.'),
+  options: {
+    ...enabled(),
+    id: str('Name of this element.', 'default'),
+    brokers: list('Brokers, host:port.'),
+    timeout: duration('Longest time of a request.', 10_000_000_000n),
+    'batch-size': integer('Accepted; every event is sent at once.', 100),
+    'batch-timeout': duration('Accepted; every event is sent at once.', 1_000_000_000n),
+    'use-ssl': bool('Speak TLS.'),
     ...TLS_FILES,
-    INSECURE_SKIP_VERIFY,
-    str('sasl-username', 'User.'),
-    secret('sasl-password', 'Password of the user.'),
-    str('sasl-mechanism', '`PLAIN`, `SCRAM-SHA-256`, `SCRAM-SHA-512` or `OAUTHBEARER`.'),
-    secret('sasl-access-token', 'Token for OAUTHBEARER.'),
-  ],
+    ...INSECURE_SKIP_VERIFY,
+    'sasl-username': str('User.'),
+    'sasl-password': secret('Password of the user.'),
+    'sasl-mechanism': str('`PLAIN`, `SCRAM-SHA-256`, `SCRAM-SHA-512` or `OAUTHBEARER`.'),
+    'sasl-access-token': secret('Token for OAUTHBEARER.'),
+  },
   validate: (options) =>
-    flag(options, 'enabled') && strings(options, 'brokers').length === 0
+    options.enabled && (options.brokers ?? []).length === 0
       ? 'no brokers specified, must provide at least one broker URL'
       : undefined,
-};
+});
 
-export const kafka: HandlerKind = {
+type Config = OptionsOf<typeof section.options>;
+
+export const kafka = defineHandler({
   kind: 'kafka',
   doc: 'Sends to a Kafka topic.',
-  options: [
-    str('cluster', 'Element of the configuration; empty is the only one.'),
-    str('topic', 'Topic.'),
-    template('template', 'Template of the value; empty sends the event as JSON.'),
-    bool('disablePartitionById', 'Do not choose the partition by the event’s id.'),
-    str('partitionAlgorithm', '`crc32`, `murmur2`, `murmur3` or `fnv-1a`.', 'crc32'),
-  ],
+  options: {
+    cluster: str('Element of the configuration; empty is the only one.'),
+    topic: str('Topic.'),
+    template: template('Template of the value; empty sends the event as JSON.'),
+    disablePartitionById: bool('Do not choose the partition by the event’s id.'),
+    partitionAlgorithm: str('`crc32`, `murmur2`, `murmur3` or `fnv-1a`.', 'crc32'),
+  },
   section,
   element: 'cluster',
   validate: (options, context) => {
-    if (text(options, 'topic') === '') return 'topic must not be empty';
-    const cluster = text(options, 'cluster');
-    const isUnknown = cluster !== '' && context.section('kafka', cluster) === undefined;
+    if (options.topic === '') return 'topic must not be empty';
+    const cluster = options.cluster;
+    const isUnknown = cluster !== '' && context.section(section, cluster) === undefined;
     if (isUnknown) return unknownCluster(cluster);
-    const algorithm = text(options, 'partitionAlgorithm');
+    const algorithm = options.partitionAlgorithm;
     return algorithm === '' || algorithm in HASHES
       ? undefined
       : `invalid partition algorithm: ${JSON.stringify(algorithm)}`;
   },
   send: (event, options, context) => {
-    const template = text(options, 'template');
-    const isById = !flag(options, 'disablePartitionById');
+    const template = options.template;
+    const isById = !options.disablePartitionById;
     return produce(context, {
-      cluster: text(options, 'cluster'),
-      topic: text(options, 'topic'),
+      cluster: options.cluster,
+      topic: options.topic,
       key: event.id,
       value:
         template === '' ? printEventJson(event) : context.render(template, templateScope(event)),
-      algorithm: isById ? text(options, 'partitionAlgorithm') || 'crc32' : '',
+      algorithm: isById ? options.partitionAlgorithm || 'crc32' : '',
     });
   },
   tests: [
-    {
+    defineTest({
       name: 'kafka',
-      options: [
-        str('cluster', 'Element of the configuration.', 'example'),
-        str('topic', 'Topic.', 'test'),
-        str('key', 'Key.', 'key'),
-        str('message', 'Value.', 'test kafka message'),
-      ],
+      options: {
+        cluster: str('Element of the configuration.', 'example'),
+        topic: str('Topic.', 'test'),
+        key: str('Key.', 'key'),
+        message: str('Value.', 'test kafka message'),
+      },
       run: (options, context) =>
         produce(context, {
-          cluster: text(options, 'cluster'),
-          topic: text(options, 'topic'),
-          key: text(options, 'key'),
-          value: text(options, 'message'),
+          cluster: options.cluster,
+          topic: options.topic,
+          key: options.key,
+          value: options.message,
           algorithm: 'crc32',
         }),
-    },
+    }),
   ],
-};
+});
 
 function unknownCluster(cluster: string): string {
   return `unknown cluster ${JSON.stringify(cluster)}`;
@@ -147,7 +134,7 @@ async function produce(
 ): Promise<void> {
   const { cluster, topic, key, value, algorithm } = record;
   const unknown = cluster === '' ? 'service is not enabled' : unknownCluster(cluster);
-  const config = enabledSection(context, 'kafka', { id: cluster, unknown });
+  const config = enabledSection(context, section, { id: cluster, unknown });
   const name = `kafka ${algorithm} ${JSON.stringify(config, (_key, item: unknown) => (typeof item === 'bigint' ? String(item) : item))}`;
   try {
     const { producer } = await context.connections.use<KafkaConnection>(name, IDLE_MS, () =>
@@ -164,21 +151,21 @@ async function produce(
 }
 
 async function connect(
-  config: Options,
+  config: Config,
   algorithm: string,
   context: HandlerContext,
 ): Promise<KafkaConnection> {
   const { Kafka, logLevel, Partitioners } = await import('kafkajs');
-  const timeoutMs = durationMs(config, 'timeout');
+  const timeoutMs = durationMs(config.timeout);
   const settings: KafkaConfig = {
     clientId: context.server.hostname,
-    brokers: [...strings(config, 'brokers')],
+    brokers: [...(config.brokers ?? [])],
     requestTimeout: timeoutMs,
     connectionTimeout: timeoutMs,
     // The handler's own queue repeats.
     retry: { retries: 0 },
     logLevel: logLevel.NOTHING,
-    ...(flag(config, 'use-ssl') ? { ssl: tlsSettings(config) } : {}),
+    ...(config['use-ssl'] ? { ssl: tlsSettings(config) } : {}),
     ...saslSettings(config),
   };
   const hash = own(HASHES, algorithm);
@@ -197,31 +184,31 @@ function partitioner(hash: (bytes: Uint8Array) => number): ICustomPartitioner {
     };
 }
 
-function tlsSettings(config: Options): {
+function tlsSettings(config: Config): {
   rejectUnauthorized: boolean;
   ca?: Buffer[];
   cert?: Buffer;
   key?: Buffer;
 } {
-  const read = (name: string): Buffer | undefined => {
-    const path = text(config, name);
+  const read = (name: keyof typeof TLS_FILES): Buffer | undefined => {
+    const path = config[name];
     return path === '' ? undefined : readFileSync(path);
   };
   const [ca, cert, key] = [read('ssl-ca'), read('ssl-cert'), read('ssl-key')];
   return {
-    rejectUnauthorized: !flag(config, 'insecure-skip-verify'),
+    rejectUnauthorized: !config['insecure-skip-verify'],
     ...(ca === undefined ? {} : { ca: [ca] }),
     ...(cert === undefined ? {} : { cert }),
     ...(key === undefined ? {} : { key }),
   };
 }
 
-function saslSettings(config: Options): { sasl?: SASLOptions } {
-  const username = text(config, 'sasl-username');
-  const password = text(config, 'sasl-password');
-  switch (text(config, 'sasl-mechanism').toUpperCase()) {
+function saslSettings(config: Config): { sasl?: SASLOptions } {
+  const username = config['sasl-username'];
+  const password = config['sasl-password'];
+  switch (config['sasl-mechanism'].toUpperCase()) {
     case 'OAUTHBEARER': {
-      const value = text(config, 'sasl-access-token');
+      const value = config['sasl-access-token'];
       return {
         sasl: { mechanism: 'oauthbearer', oauthBearerProvider: () => Promise.resolve({ value }) },
       };

@@ -2,27 +2,22 @@
 import { open } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import { Unavailable } from '@tidemark/core';
-import { integer, text } from '@tidemark/settings';
+import { integer, str } from '@tidemark/settings';
 import { printEventJson } from '../event.ts';
-import type { HandlerKind } from '../handler.ts';
+import { defineHandler } from '../handler.ts';
 
 const USER_WRITABLE = 0o200;
 
-export const log: HandlerKind = {
+export const log = defineHandler({
   kind: 'log',
   doc: 'Appends each event as one line of JSON to a file.',
-  options: [
-    { name: 'path', type: 'string', default: '', doc: 'Absolute path of the file.' },
-    {
-      name: 'mode',
-      type: 'integer',
-      default: 0o600,
-      doc: 'Permissions of the file when it is created.',
-    },
-  ],
+  options: {
+    path: str('Absolute path of the file.'),
+    mode: integer('Permissions of the file when it is created.', 0o600),
+  },
   validate: (options, context) => {
-    const path = text(options, 'path');
-    const mode = integer(options, 'mode');
+    const path = options.path;
+    const mode = options.mode;
     if (!isAbsolute(path)) return `log path must be absolute: ${path} is not absolute`;
     if ((mode & USER_WRITABLE) === 0) {
       return `invalid file mode ${mode.toString(8)}, must be user writable`;
@@ -30,10 +25,10 @@ export const log: HandlerKind = {
     return context.access.refuseFile(path);
   },
   send: async (event, options) => {
-    const path = text(options, 'path');
+    const path = options.path;
     try {
       // Opened for each event: the file may be rotated away at any time.
-      const file = await open(path, 'a', integer(options, 'mode'));
+      const file = await open(path, 'a', options.mode);
       try {
         await file.appendFile(`${printEventJson(event)}\n`);
       } finally {
@@ -43,4 +38,4 @@ export const log: HandlerKind = {
       throw new Unavailable(`cannot append to log file. file=\`${path}\``, { cause });
     }
   },
-};
+});

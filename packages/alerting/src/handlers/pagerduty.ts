@@ -1,83 +1,85 @@
 // pagerduty, pagerduty2: PagerDuty's events API, first and second version.
 import { InvalidRequest } from '@tidemark/core';
 import {
-  text,
-  checkUrl,
-  enabled,
   GLOBAL,
+  checkUrl,
+  defineSection,
+  enabled,
+  json,
   requireWhenEnabled,
   secret,
   str,
 } from '@tidemark/settings';
-import type { SectionSpec, JsonValue, Options } from '@tidemark/settings';
+import type { JsonValue } from '@tidemark/settings';
 import { printDataJson } from '../event.ts';
-import type { HandlerContext, HandlerKind } from '../handler.ts';
-import { templateScope } from '../handler.ts';
+import type { HandlerContext } from '../handler.ts';
+import { defineTest, defineHandler, templateScope } from '../handler.ts';
 import { enabledSection, postJson } from './service.ts';
 
-const section1: SectionSpec = {
+const section1 = defineSection({
   name: 'pagerduty',
   doc: 'PagerDuty, first version of its events API.',
-  options: [
-    enabled(),
-    str(
-      'url',
+  options: {
+    ...enabled(),
+    url: str(
       'URL of the API.',
       'https://events.pagerduty.com/generic/2010-04-15/create_event.json',
     ),
-    secret('service-key', 'Key of the service.'),
-    GLOBAL,
-  ],
+    'service-key': secret('Key of the service.'),
+    ...GLOBAL,
+  },
   validate: (options) =>
-    requireWhenEnabled(options, { url: 'url cannot be empty' }) ?? checkUrl(options, 'url'),
-};
+    requireWhenEnabled(options, { url: 'url cannot be empty' }) ?? checkUrl('url', options.url),
+});
 
-const section2: SectionSpec = {
+const section2 = defineSection({
   name: 'pagerduty2',
   doc: 'PagerDuty, second version of its events API.',
-  options: [
-    enabled(),
-    str('url', 'URL of the API.', 'https://events.pagerduty.com/v2/enqueue'),
-    secret('routing-key', 'Key of the integration.'),
-    GLOBAL,
-  ],
+  options: {
+    ...enabled(),
+    url: str('URL of the API.', 'https://events.pagerduty.com/v2/enqueue'),
+    'routing-key': secret('Key of the integration.'),
+    ...GLOBAL,
+  },
   validate: (options) =>
-    requireWhenEnabled(options, { url: 'url cannot be empty' }) ?? checkUrl(options, 'url'),
-};
+    requireWhenEnabled(options, { url: 'url cannot be empty' }) ?? checkUrl('url', options.url),
+});
 
-export const pagerduty: HandlerKind = {
+export const pagerduty = defineHandler({
   kind: 'pagerduty',
   doc: 'Sends to PagerDuty, first version of its events API.',
-  options: [secret('service-key', 'Key of the service; empty is the configured one.')],
+  options: {
+    'service-key': secret('Key of the service; empty is the configured one.'),
+  },
   section: section1,
   send: (event, options, context) =>
     send1(context, {
-      key: text(options, 'service-key'),
+      key: options['service-key'],
       level: event.level,
       incident: event.id,
       description: event.message,
       details: event.details,
     }),
   tests: [
-    {
+    defineTest({
       name: 'pagerduty',
-      options: [
-        str('incident-key', 'Id of the incident.', 'testIncidentKey'),
-        str('description', 'Text.', 'test pagerduty message'),
-        str('details', 'Details.'),
-        str('level', 'Level.', 'CRITICAL'),
-      ],
+      options: {
+        'incident-key': str('Id of the incident.', 'testIncidentKey'),
+        description: str('Text.', 'test pagerduty message'),
+        details: str('Details.'),
+        level: str('Level.', 'CRITICAL'),
+      },
       run: (options, context) =>
         send1(context, {
           key: '',
-          level: text(options, 'level').toUpperCase(),
-          incident: text(options, 'incident-key'),
-          description: text(options, 'description'),
-          details: text(options, 'details'),
+          level: options.level.toUpperCase(),
+          incident: options['incident-key'],
+          description: options.description,
+          details: options.details,
         }),
-    },
+    }),
   ],
-};
+});
 
 async function send1(
   context: HandlerContext,
@@ -89,15 +91,15 @@ async function send1(
     readonly details: string;
   },
 ): Promise<void> {
-  const config = enabledSection(context, 'pagerduty');
+  const config = enabledSection(context, section1);
   if (alert.level === 'INFO') {
     throw new InvalidRequest("AlertLevel 'info' is currently ignored by the PagerDuty service");
   }
   await postJson(context, {
     service: 'PagerDuty',
-    url: text(config, 'url'),
+    url: config.url,
     json: {
-      service_key: alert.key || text(config, 'service-key'),
+      service_key: alert.key || config['service-key'],
       event_type: alert.level === 'OK' ? 'resolve' : 'trigger',
       description: alert.description,
       incident_key: alert.incident,
@@ -118,18 +120,18 @@ const SEVERITIES: Readonly<Record<string, string>> = {
 
 type Link = { readonly href: string; readonly text: string };
 
-export const pagerduty2: HandlerKind = {
+export const pagerduty2 = defineHandler({
   kind: 'pagerduty2',
   doc: 'Sends to PagerDuty, second version of its events API.',
-  options: [
-    secret('routing-key', 'Key of the integration; empty is the configured one.'),
-    { name: 'links', type: 'json', default: [], doc: 'Links `{href, text}`, as templates.' },
-  ],
+  options: {
+    'routing-key': secret('Key of the integration; empty is the configured one.'),
+    links: json('Links `{href, text}`, as templates.', []),
+  },
   section: section2,
   send: (event, options, context) => {
     const scope = templateScope(event);
     return send2(context, {
-      key: text(options, 'routing-key'),
+      key: options['routing-key'],
       level: event.level,
       id: event.id,
       summary: event.message,
@@ -137,41 +139,40 @@ export const pagerduty2: HandlerKind = {
       timestamp: nineDigits(event.time),
       task: event.context.taskName,
       details: { result: JSON.parse(printDataJson(event.data)) as JsonValue },
-      links: linksOf(options).map((link) => ({
+      links: linksOf(options.links).map((link) => ({
         href: context.render(link.href, scope),
         text: context.render(link.text, scope),
       })),
     });
   },
   tests: [
-    {
+    defineTest({
       name: 'pagerduty2',
-      options: [
-        str('alert_id', 'Id of the alert.', 'testAlertID'),
-        str('description', 'Text.', 'test pagerduty2 message'),
-        str('level', 'Level.', 'CRITICAL'),
-        { name: 'event_data', type: 'json', default: {}, doc: 'Data of the event.' },
-        str('timestamp', 'Time; empty is now.'),
-        { name: 'links', type: 'json', default: [], doc: 'Links `{href, text}`.' },
-      ],
+      options: {
+        alert_id: str('Id of the alert.', 'testAlertID'),
+        description: str('Text.', 'test pagerduty2 message'),
+        level: str('Level.', 'CRITICAL'),
+        event_data: json('Data of the event.', {}),
+        timestamp: str('Time; empty is now.'),
+        links: json('Links `{href, text}`.', []),
+      },
       run: (options, context) =>
         send2(context, {
           key: '',
-          level: text(options, 'level').toUpperCase(),
-          id: text(options, 'alert_id'),
-          summary: text(options, 'description'),
+          level: options.level.toUpperCase(),
+          id: options.alert_id,
+          summary: options.description,
           source: 'unknown',
-          timestamp: text(options, 'timestamp') || nineDigits(context.clock.now()),
+          timestamp: options.timestamp || nineDigits(context.clock.now()),
           task: 'testTask',
           details: { result: options['event_data'] as JsonValue },
-          links: linksOf(options),
+          links: linksOf(options.links),
         }),
-    },
+    }),
   ],
-};
+});
 
-function linksOf(options: Options): readonly Link[] {
-  const value = options['links'];
+function linksOf(value: JsonValue): readonly Link[] {
   if (!Array.isArray(value)) return [];
   return value.flatMap((link: unknown) => {
     if (link === null || typeof link !== 'object' || !('href' in link)) return [];
@@ -201,13 +202,13 @@ async function send2(
     readonly links: readonly Link[];
   },
 ): Promise<void> {
-  const config = enabledSection(context, 'pagerduty2');
+  const config = enabledSection(context, section2);
   await postJson(context, {
     service: 'PagerDuty2',
-    url: text(config, 'url'),
+    url: config.url,
     headers: { Accept: 'application/vnd.pagerduty+json;version=2' },
     json: {
-      routing_key: alert.key || text(config, 'routing-key'),
+      routing_key: alert.key || config['routing-key'],
       event_action: alert.level === 'OK' ? 'resolve' : 'trigger',
       dedup_key: alert.id,
       client: 'kapacitor',

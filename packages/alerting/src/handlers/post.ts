@@ -3,64 +3,53 @@
 import { readFileSync } from 'node:fs';
 import { InvalidRequest, messageOf } from '@tidemark/core';
 import {
-  refusal,
-  durationMs,
-  flag,
-  map,
-  text,
   bool,
+  credentials,
+  defaultOptions,
+  defineSection,
+  duration,
+  durationMs,
   file,
+  headers,
+  integer,
   receiver,
+  refusal,
   str,
   template,
 } from '@tidemark/settings';
-import type { SectionSpec, Options } from '@tidemark/settings';
+import type { OptionsOf } from '@tidemark/settings';
 import type { TopicEvent } from '../event.ts';
 import { printDataJson, printEventJson } from '../event.ts';
-import type { HandlerContext, HandlerKind } from '../handler.ts';
-import { templateScope } from '../handler.ts';
+import type { HandlerContext } from '../handler.ts';
+import { defineTest, defineHandler, templateScope } from '../handler.ts';
 
-const section: SectionSpec = {
+const endpointOptions = {
+  endpoint: str('Name of this element.', 'example'),
+  url: receiver('URL; a template for `httpPost` nodes.', 'http://example.com'),
+  headers: headers('Headers of every request.'),
+  'basic-auth': credentials('`username` and `password` of basic authentication.'),
+  'alert-template': template('Template of the body for alerts; empty sends JSON.'),
+  'alert-template-file': file('File that holds the template of the body for alerts.'),
+  'row-template': template('Template of the body for rows; empty sends JSON.'),
+  'row-template-file': file('File that holds the template of the body for rows.'),
+};
+
+type Endpoint = OptionsOf<typeof endpointOptions>;
+
+/** Receivers that handlers and nodes name. */
+export const HTTP_POST_SECTION = defineSection({
   name: 'httppost',
   doc: 'Named endpoints for `post` handlers and `httpPost` nodes.',
   elementKey: 'endpoint',
-  options: [
-    str('endpoint', 'Name of this element.', 'example'),
-    receiver('url', 'URL; a template for `httpPost` nodes.', 'http://example.com'),
-    { name: 'headers', type: 'string-map', default: null, doc: 'Headers of every request.' },
-    {
-      name: 'basic-auth',
-      type: 'string-map',
-      default: null,
-      doc: '`username` and `password` of basic authentication.',
-      isSecret: true,
-    },
-    template('alert-template', 'Template of the body for alerts; empty sends JSON.'),
-    file('alert-template-file', 'File that holds the template of the body for alerts.'),
-    template('row-template', 'Template of the body for rows; empty sends JSON.'),
-    file('row-template-file', 'File that holds the template of the body for rows.'),
-  ],
-  defaultElements: [
-    {
-      endpoint: 'example',
-      url: 'http://example.com',
-      headers: null,
-      'basic-auth': null,
-      'alert-template': '',
-      'alert-template-file': '',
-      'row-template': '',
-      'row-template-file': '',
-    },
-  ],
+  options: endpointOptions,
+  defaultElements: [defaultOptions(endpointOptions)],
   validate: (options) => {
-    const url = text(options, 'url');
+    const url = options.url;
     if (url === '') return 'must specify url';
     if (!url.includes('{{') && !URL.canParse(url)) return `invalid URL ${JSON.stringify(url)}`;
     for (const kind of ['alert', 'row'] as const) {
-      if (
-        text(options, `${kind}-template`) !== '' &&
-        text(options, `${kind}-template-file`) !== ''
-      ) {
+      const { template: text, path } = bodyOf(options, kind);
+      if (text !== '' && path !== '') {
         return `must specify only one of ${kind}-template and ${kind}-template-file`;
       }
       try {
@@ -71,52 +60,44 @@ const section: SectionSpec = {
     }
     return undefined;
   },
+});
+
+const postOptions = {
+  url: receiver('Receiver.'),
+  endpoint: receiver('Element of the section `httppost` to use instead of a URL.'),
+  headers: headers('Headers of the request.'),
+  'capture-response': bool('Show the receiver’s answer in errors.'),
+  timeout: duration('Longest time of a request; 0 is the common limit.'),
+  'skip-ssl-verification': bool('Accept any TLS certificate.'),
 };
 
-export const post: HandlerKind = {
+export const post = defineHandler({
   kind: 'post',
   aliases: ['httppost'],
   doc: 'Sends each event to a URL or to a configured endpoint.',
-  options: [
-    receiver('url', 'Receiver.'),
-    receiver('endpoint', 'Element of the section `httppost` to use instead of a URL.'),
-    { name: 'headers', type: 'string-map', default: null, doc: 'Headers of the request.' },
-    bool('capture-response', 'Show the receiver’s answer in errors.'),
-    {
-      name: 'timeout',
-      type: 'duration',
-      default: 0n,
-      doc: 'Longest time of a request; 0 is the common limit.',
-    },
-    bool('skip-ssl-verification', 'Accept any TLS certificate.'),
-  ],
-  section,
+  options: postOptions,
+  section: HTTP_POST_SECTION,
   element: 'endpoint',
   validate: (options) => {
-    const names = Object.keys(map(options, 'headers')).map((name) => name.toLowerCase());
+    const names = Object.keys(options.headers ?? {}).map((name) => name.toLowerCase());
     return names.includes('authenticate') ? "cannot set 'authenticate' header" : undefined;
   },
   send,
   tests: [
-    {
+    defineTest({
       name: 'httppost',
-      options: [
-        str('endpoint', 'Element of the configuration.', 'example'),
-        str('url', 'Receiver.', 'http://localhost:3000/'),
-        { name: 'headers', type: 'string-map', default: { Auth: 'secret' }, doc: 'Headers.' },
-        {
-          name: 'timeout',
-          type: 'integer',
-          default: 0,
-          doc: 'Longest time of the request in nanoseconds.',
-        },
-      ],
+      options: {
+        endpoint: str('Element of the configuration.', 'example'),
+        url: str('Receiver.', 'http://localhost:3000/'),
+        headers: headers('Headers.', { Auth: 'secret' }),
+        timeout: integer('Longest time of the request in nanoseconds.'),
+      },
       run: async (options, context) => {
         const response = await context.http.send(
           {
             method: 'POST',
-            url: text(options, 'url'),
-            headers: { 'Content-Type': 'application/json', ...map(options, 'headers') },
+            url: options.url,
+            headers: { 'Content-Type': 'application/json', ...options.headers },
             body: '{}',
           },
           context.signal,
@@ -125,16 +106,20 @@ export const post: HandlerKind = {
           throw new InvalidRequest(`POST returned non 2xx status code: ${response.status}`);
         }
       },
-    },
+    }),
   ],
-};
+});
 
-async function send(event: TopicEvent, options: Options, context: HandlerContext): Promise<void> {
-  const name = text(options, 'endpoint');
-  const endpoint = name === '' ? undefined : context.section('httppost', name);
+async function send(
+  event: TopicEvent,
+  options: OptionsOf<typeof postOptions>,
+  context: HandlerContext,
+): Promise<void> {
+  const name = options.endpoint;
+  const endpoint = name === '' ? undefined : context.section(HTTP_POST_SECTION, name);
   if (name !== '' && endpoint === undefined)
     throw new InvalidRequest(`unknown endpoint ${JSON.stringify(name)}`);
-  const url = text(options, 'url') || (endpoint === undefined ? '' : text(endpoint, 'url'));
+  const url = options.url || (endpoint?.url ?? '');
   if (url === '') throw new InvalidRequest('either URL or endpoint must be non-empty');
   const scope = { ...templateScope(event), Data: JSON.parse(printDataJson(event.data)) as unknown };
   const template = endpoint === undefined ? '' : bodyTemplate(endpoint, 'alert');
@@ -144,20 +129,18 @@ async function send(event: TopicEvent, options: Options, context: HandlerContext
       url: url.includes('{{') ? context.render(url, scope) : url,
       headers: {
         ...(template === '' ? { 'Content-Type': 'application/json' } : {}),
-        ...(endpoint === undefined ? {} : map(endpoint, 'headers')),
+        ...endpoint?.headers,
         ...basicAuth(endpoint),
-        ...map(options, 'headers'),
+        ...options.headers,
       },
       body: template === '' ? `${printEventJson(event)}\n` : context.render(template, scope),
-      timeoutMs: durationMs(options, 'timeout') || undefined,
-      tls: { isVerificationSkipped: flag(options, 'skip-ssl-verification') },
+      timeoutMs: durationMs(options.timeout) || undefined,
+      tls: { isVerificationSkipped: options['skip-ssl-verification'] },
     },
     context.signal,
   );
   if (response.status >= 200 && response.status <= 299) return;
-  const detail = flag(options, 'capture-response')
-    ? `: ${response.body.trim().slice(0, 1000)}`
-    : '';
+  const detail = options['capture-response'] ? `: ${response.body.trim().slice(0, 1000)}` : '';
   throw refusal(response.status, `POST returned non 2xx status code: ${response.status}${detail}`);
 }
 
@@ -165,9 +148,9 @@ async function send(event: TopicEvent, options: Options, context: HandlerContext
  * The template of an endpoint's body, '' when there is none. Throws `InvalidRequest` when its file
  * can not be read.
  */
-export function bodyTemplate(endpoint: Options, kind: 'alert' | 'row'): string {
-  const path = text(endpoint, `${kind}-template-file`);
-  if (path === '') return text(endpoint, `${kind}-template`);
+export function bodyTemplate(endpoint: Endpoint, kind: 'alert' | 'row'): string {
+  const { template: text, path } = bodyOf(endpoint, kind);
+  if (path === '') return text;
   try {
     // Read for each event, so that the file may be changed; it is small and in the system's memory.
     return readFileSync(path, 'utf8');
@@ -176,10 +159,20 @@ export function bodyTemplate(endpoint: Options, kind: 'alert' | 'row'): string {
   }
 }
 
-function basicAuth(endpoint: Options | undefined): Record<string, string> {
+/** What an endpoint says of a body: its template, or the file that holds it. */
+function bodyOf(
+  endpoint: Endpoint,
+  kind: 'alert' | 'row',
+): { readonly template: string; readonly path: string } {
+  return kind === 'alert'
+    ? { template: endpoint['alert-template'], path: endpoint['alert-template-file'] }
+    : { template: endpoint['row-template'], path: endpoint['row-template-file'] };
+}
+
+function basicAuth(endpoint: Endpoint | undefined): Record<string, string> {
   if (endpoint === undefined) return {};
-  const { username, password } = map(endpoint, 'basic-auth');
+  const { username, password } = endpoint['basic-auth'] ?? {};
   if (username === undefined || username === '') return {};
-  const credentials = Buffer.from(`${username}:${password ?? ''}`).toString('base64');
-  return { Authorization: `Basic ${credentials}` };
+  const encoded = Buffer.from(`${username}:${password ?? ''}`).toString('base64');
+  return { Authorization: `Basic ${encoded}` };
 }

@@ -1,28 +1,36 @@
 // pushover: push notifications.
 import type { AlertLevelName } from '@tidemark/runtime';
 import { InvalidRequest } from '@tidemark/core';
-import { text, checkUrl, enabled, requireWhenEnabled, secret, str } from '@tidemark/settings';
-import type { SectionSpec, Options } from '@tidemark/settings';
-import type { HandlerContext, HandlerKind } from '../handler.ts';
+import {
+  checkUrl,
+  defineSection,
+  enabled,
+  requireWhenEnabled,
+  secret,
+  str,
+} from '@tidemark/settings';
+import type { OptionsOf } from '@tidemark/settings';
+import type { HandlerContext } from '../handler.ts';
+import { defineTest, defineHandler } from '../handler.ts';
 import { parseLevel } from '../level.ts';
 import { checkStatus, enabledSection } from './service.ts';
 
-const section: SectionSpec = {
+const section = defineSection({
   name: 'pushover',
   doc: 'Pushover.',
-  options: [
-    enabled(),
-    secret('token', 'Token of the application.'),
-    secret('user-key', 'User or group when a handler names none.'),
-    str('url', 'URL of the API.', 'https://api.pushover.net/1/messages.json'),
-  ],
+  options: {
+    ...enabled(),
+    token: secret('Token of the application.'),
+    'user-key': secret('User or group when a handler names none.'),
+    url: str('URL of the API.', 'https://api.pushover.net/1/messages.json'),
+  },
   validate: (options) =>
     requireWhenEnabled(options, {
       token: 'must specify token',
       'user-key': 'must specify user key',
       url: 'must specify url',
-    }) ?? checkUrl(options, 'url'),
-};
+    }) ?? checkUrl('url', options.url),
+});
 
 const PRIORITIES: Readonly<Record<AlertLevelName, string>> = {
   OK: '-2',
@@ -31,52 +39,55 @@ const PRIORITIES: Readonly<Record<AlertLevelName, string>> = {
   CRITICAL: '1',
 };
 
-const messageOptions = [
-  secret('user-key', 'User or group; empty is the configured one.'),
-  str('device', 'Device; empty is all.'),
-  str('title', 'Title.'),
-  str('url', 'Link.'),
-  str('url-title', 'Text of the link.'),
-  str('sound', 'Sound.'),
-];
+const messageOptions = {
+  'user-key': secret('User or group; empty is the configured one.'),
+  device: str('Device; empty is all.'),
+  title: str('Title.'),
+  url: str('Link.'),
+  'url-title': str('Text of the link.'),
+  sound: str('Sound.'),
+};
 
-export const pushover: HandlerKind = {
+export const pushover = defineHandler({
   kind: 'pushover',
   doc: 'Sends a push notification.',
   options: messageOptions,
   section,
   send: (event, options, context) => push(event.message, event.level, { options, context }),
   tests: [
-    {
+    defineTest({
       name: 'pushover',
-      options: [
-        str('user-key', 'User or group.'),
-        str('message', 'Text.', 'test pushover message'),
-        str('device', 'Device.'),
-        str('title', 'Title.'),
-        str('url', 'Link.'),
-        str('url-title', 'Text of the link.'),
-        str('sound', 'Sound.'),
-        str('level', 'Level that chooses the priority.', 'CRITICAL'),
-      ],
-      run: (options, context) => {
-        const level = parseLevel(text(options, 'level'));
-        if (level === undefined) throw new InvalidRequest('unknown alert level');
-        return push(text(options, 'message'), level, { options, context });
+      options: {
+        'user-key': str('User or group.'),
+        message: str('Text.', 'test pushover message'),
+        device: str('Device.'),
+        title: str('Title.'),
+        url: str('Link.'),
+        'url-title': str('Text of the link.'),
+        sound: str('Sound.'),
+        level: str('Level that chooses the priority.', 'CRITICAL'),
       },
-    },
+      run: (options, context) => {
+        const level = parseLevel(options.level);
+        if (level === undefined) throw new InvalidRequest('unknown alert level');
+        return push(options.message, level, { options, context });
+      },
+    }),
   ],
-};
+});
 
 async function push(
   message: string,
   level: AlertLevelName,
-  { options, context }: { readonly options: Options; readonly context: HandlerContext },
+  {
+    options,
+    context,
+  }: { readonly options: OptionsOf<typeof messageOptions>; readonly context: HandlerContext },
 ): Promise<void> {
-  const config = enabledSection(context, 'pushover');
+  const config = enabledSection(context, section);
   const form = new URLSearchParams({
-    token: text(config, 'token'),
-    user: text(options, 'user-key') || text(config, 'user-key'),
+    token: config.token,
+    user: options['user-key'] || config['user-key'],
     message,
     priority: PRIORITIES[level],
   });
@@ -86,14 +97,14 @@ async function push(
     url: 'url',
     url_title: 'url-title',
     sound: 'sound',
-  };
+  } as const;
   for (const [name, option] of Object.entries(optional)) {
-    if (text(options, option) !== '') form.set(name, text(options, option));
+    if (options[option] !== '') form.set(name, options[option]);
   }
   const response = await context.http.send(
     {
       method: 'POST',
-      url: text(config, 'url'),
+      url: config.url,
       headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
       body: form.toString(),
     },

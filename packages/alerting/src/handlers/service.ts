@@ -1,19 +1,26 @@
 // What the files of this folder share: finding an enabled service's options and sending its
 // request.
 import { InvalidRequest } from '@tidemark/core';
-import { refusal, flag } from '@tidemark/settings';
-import type { IncomingResponse, OutgoingRequest, Options } from '@tidemark/settings';
+import { refusal } from '@tidemark/settings';
+import type {
+  enabled,
+  IncomingResponse,
+  OptionTable,
+  OptionsOf,
+  OutgoingRequest,
+  SectionSpec,
+} from '@tidemark/settings';
 import type { HandlerContext } from '../handler.ts';
 
 /** Options of a service's section, checked to be enabled. */
-export function enabledSection(
+export function enabledSection<Table extends OptionTable & ReturnType<typeof enabled>>(
   context: HandlerContext,
-  name: string,
+  section: SectionSpec<Table>,
   element?: { readonly id: string; readonly unknown: string },
-): Options {
-  const options = context.section(name, element?.id);
+): OptionsOf<Table> {
+  const options = context.section(section, element?.id);
   if (options === undefined) throw new InvalidRequest(element?.unknown ?? 'service is not enabled');
-  if (!flag(options, 'enabled')) throw new InvalidRequest('service is not enabled');
+  if (!options.enabled) throw new InvalidRequest('service is not enabled');
   return options;
 }
 

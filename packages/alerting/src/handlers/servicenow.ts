@@ -1,39 +1,38 @@
 // servicenow: ServiceNow's event management.
 import { InvalidRequest, own } from '@tidemark/core';
 import {
-  map,
-  text,
-  checkUrl,
-  enabled,
   GLOBAL,
+  STATE_CHANGES_ONLY,
+  checkUrl,
+  defineSection,
+  enabled,
   receiver,
   requireWhenEnabled,
   secret,
-  STATE_CHANGES_ONLY,
   str,
   template,
+  texts,
 } from '@tidemark/settings';
-import type { SectionSpec, Options } from '@tidemark/settings';
-import type { HandlerContext, HandlerKind, TemplateScope } from '../handler.ts';
-import { templateScope } from '../handler.ts';
+import type { HandlerContext, TemplateScope } from '../handler.ts';
+import { defineTest, defineHandler, templateScope } from '../handler.ts';
 import { enabledSection, postJson } from './service.ts';
 
-const section: SectionSpec = {
+const section = defineSection({
   name: 'servicenow',
   doc: 'ServiceNow event management.',
-  options: [
-    enabled(),
-    str('url', 'URL of the API.', 'https://instance.service-now.com/api/global/em/jsonv2'),
-    str('source', 'Source when a handler names none.'),
-    str('username', 'User.'),
-    secret('password', 'Password of the user.'),
-    GLOBAL,
-    STATE_CHANGES_ONLY,
-  ],
+  options: {
+    ...enabled(),
+    url: str('URL of the API.', 'https://instance.service-now.com/api/global/em/jsonv2'),
+    source: str('Source when a handler names none.'),
+    username: str('User.'),
+    password: secret('Password of the user.'),
+    ...GLOBAL,
+    ...STATE_CHANGES_ONLY,
+  },
   validate: (options) =>
     requireWhenEnabled(options, { url: 'must specify url', source: 'must specify source' }) ??
-    checkUrl(options, 'url'),
-};
+    checkUrl('url', options.url),
+});
 
 const SEVERITIES: Readonly<Record<string, string>> = {
   OK: '5',
@@ -46,35 +45,28 @@ const SEVERITIES: Readonly<Record<string, string>> = {
 const LENGTHS: Readonly<Record<string, number>> = { message_key: 1024, description: 4000 };
 const LENGTH_DEFAULT = 100;
 
-export const servicenow: HandlerKind = {
+export const servicenow = defineHandler({
   kind: 'servicenow',
   doc: 'Sends an event to ServiceNow.',
-  options: [
-    receiver('url', 'URL of the API; empty is the configured one.'),
-    str('username', 'User; empty is the configured one.'),
-    secret('password', 'Password.'),
-    str('source', 'Source; empty is the configured one.'),
-    template('node', 'Template of the node.'),
-    template('type', 'Template of the type.'),
-    template('resource', 'Template of the resource.'),
-    template('metric_name', 'Template of the name of the metric.'),
-    template(
-      'message_key',
-      'Template of the key that tells alerts apart; empty is the event’s id.',
-    ),
-    {
-      name: 'additional_info',
-      type: 'string-map',
-      default: null,
-      doc: 'Further information, as templates.',
-    },
-  ],
+  options: {
+    url: receiver('URL of the API; empty is the configured one.'),
+    username: str('User; empty is the configured one.'),
+    password: secret('Password.'),
+    source: str('Source; empty is the configured one.'),
+    node: template('Template of the node.'),
+    type: template('Template of the type.'),
+    resource: template('Template of the resource.'),
+    metric_name: template('Template of the name of the metric.'),
+    message_key: template('Template of the key that tells alerts apart; empty is the event’s id.'),
+    additional_info: texts('Further information, as templates.'),
+  },
   section,
   send: (event, options, context) => {
     const scope = templateScope(event);
-    const render = (name: string): string => context.render(text(options, name), scope);
+    const render = (name: 'node' | 'type' | 'resource' | 'metric_name' | 'message_key'): string =>
+      context.render(options[name], scope);
     return send(options, context, {
-      source: text(options, 'source'),
+      source: options.source,
       node: render('node'),
       type: render('type'),
       resource: render('resource'),
@@ -82,55 +74,59 @@ export const servicenow: HandlerKind = {
       message_key: render('message_key') || event.id,
       severity: SEVERITIES[event.level] ?? '5',
       description: event.message,
-      additional_info: additional(options, context, scope),
+      additional_info: additional(options.additional_info ?? {}, context, scope),
     });
   },
   tests: [
-    {
+    defineTest({
       name: 'servicenow',
       configured: ['source'],
-      options: [
-        str('alert_id', 'Key of the alert.', '1001'),
-        str('message', 'Text.', 'test servicenow message'),
-        str('level', 'Level.', 'CRITICAL'),
-        str('source', 'Source.'),
-        str('node', 'Node.'),
-        str('type', 'Type.'),
-        str('resource', 'Resource.'),
-        str('metric_name', 'Name of the metric.'),
-        str('message_key', 'Key; empty is alert_id.'),
-        { name: 'additional_info', type: 'string-map', default: {}, doc: 'Further information.' },
-      ],
+      options: {
+        alert_id: str('Key of the alert.', '1001'),
+        message: str('Text.', 'test servicenow message'),
+        level: str('Level.', 'CRITICAL'),
+        source: str('Source.'),
+        node: str('Node.'),
+        type: str('Type.'),
+        resource: str('Resource.'),
+        metric_name: str('Name of the metric.'),
+        message_key: str('Key; empty is alert_id.'),
+        additional_info: texts('Further information.', {}),
+      },
       run: (options, context) =>
-        send({}, context, {
-          source: text(options, 'source'),
-          node: text(options, 'node'),
-          type: text(options, 'type'),
-          resource: text(options, 'resource'),
-          metric_name: text(options, 'metric_name'),
-          message_key: text(options, 'message_key') || text(options, 'alert_id'),
-          severity: SEVERITIES[text(options, 'level').toUpperCase()] ?? '1',
-          description: text(options, 'message'),
-          additional_info: JSON.stringify(map(options, 'additional_info')),
+        send({ url: '', username: '', password: '' }, context, {
+          source: options.source,
+          node: options.node,
+          type: options.type,
+          resource: options.resource,
+          metric_name: options.metric_name,
+          message_key: options.message_key || options.alert_id,
+          severity: SEVERITIES[options.level.toUpperCase()] ?? '1',
+          description: options.message,
+          additional_info: JSON.stringify(options.additional_info ?? {}),
         }),
-    },
+    }),
   ],
-};
+});
 
-function additional(options: Options, context: HandlerContext, scope: TemplateScope): string {
-  const entries = Object.entries(map(options, 'additional_info'));
+function additional(
+  templates: Readonly<Record<string, string>>,
+  context: HandlerContext,
+  scope: TemplateScope,
+): string {
+  const entries = Object.entries(templates);
   if (entries.length === 0) return '';
   const rendered = entries.map(([name, template]) => [name, context.render(template, scope)]);
   return JSON.stringify(Object.fromEntries(rendered));
 }
 
 async function send(
-  options: Options,
+  options: { readonly url: string; readonly username: string; readonly password: string },
   context: HandlerContext,
   record: Readonly<Record<string, string>>,
 ): Promise<void> {
-  const config = enabledSection(context, 'servicenow');
-  const source = record['source'] || text(config, 'source');
+  const config = enabledSection(context, section);
+  const source = record['source'] || config.source;
   if (source === '') throw new InvalidRequest('must specify source');
   const cut = Object.entries({ ...record, source })
     .filter(([, value]) => value !== '')
@@ -139,12 +135,12 @@ async function send(
         ? [name, value]
         : [name, value.slice(0, own(LENGTHS, name) ?? LENGTH_DEFAULT)],
     );
-  const username = text(options, 'username') || text(config, 'username');
-  const password = text(options, 'password') || text(config, 'password');
+  const username = options.username || config.username;
+  const password = options.password || config.password;
   const auth = Buffer.from(`${username}:${password}`).toString('base64');
   await postJson(context, {
     service: 'ServiceNow',
-    url: text(options, 'url') || text(config, 'url'),
+    url: options.url || config.url,
     headers: username === '' ? {} : { Authorization: `Basic ${auth}` },
     json: { records: [Object.fromEntries(cut)] },
     expect: [200],

@@ -1,65 +1,56 @@
 // snmptrap: SNMP v2c traps.
 import { InvalidRequest, messageOf, Unavailable } from '@tidemark/core';
 import {
-  parseAddress,
-  integer,
-  text,
+  defineSection,
   enabled,
+  integer,
+  json,
+  parseAddress,
   requireWhenEnabled,
   secret,
   str,
 } from '@tidemark/settings';
-import type { SectionSpec, Options, OptionValue } from '@tidemark/settings';
-import type { HandlerContext, HandlerKind } from '../handler.ts';
-import { templateScope } from '../handler.ts';
+import type { JsonValue } from '@tidemark/settings';
+import type { HandlerContext } from '../handler.ts';
+import { defineTest, defineHandler, templateScope } from '../handler.ts';
 import { enabledSection } from './service.ts';
 
-const section: SectionSpec = {
+const section = defineSection({
   name: 'snmptrap',
   doc: 'Receiver of SNMP traps.',
-  options: [
-    enabled(),
-    str('addr', 'Receiver, host:port.', 'localhost:162'),
-    secret('community', 'Community.', 'kapacitor'),
-    {
-      name: 'retries',
-      type: 'integer',
-      default: 1,
-      doc: 'How often a trap is repeated by the client.',
-    },
-  ],
+  options: {
+    ...enabled(),
+    addr: str('Receiver, host:port.', 'localhost:162'),
+    community: secret('Community.', 'kapacitor'),
+    retries: integer('How often a trap is repeated by the client.', 1),
+  },
   validate: (options) => {
     const missing = requireWhenEnabled(options, {
       addr: 'must specify addr',
       community: 'must specify community',
     });
     if (missing !== undefined) return missing;
-    return parseAddress(text(options, 'addr')) === undefined
-      ? `invalid address ${JSON.stringify(text(options, 'addr'))}`
+    return parseAddress(options.addr) === undefined
+      ? `invalid address ${JSON.stringify(options.addr)}`
       : undefined;
   },
-};
+});
 
 type Entry = { readonly oid: string; readonly type: string; readonly value: string };
 
 const TYPES = ['c', 'i', 'n', 's', 't'];
-const DATA_DEFAULT: OptionValue = [{ oid: '1.1.1.1.2', type: 's', value: 'test snmptrap message' }];
+const DATA_DEFAULT = [{ oid: '1.1.1.1.2', type: 's', value: 'test snmptrap message' }];
 
-export const snmptrap: HandlerKind = {
+export const snmptrap = defineHandler({
   kind: 'snmptrap',
   doc: 'Sends an SNMP v2c trap.',
-  options: [
-    str('trap-oid', 'Object id of the trap.'),
-    {
-      name: 'data-list',
-      type: 'json',
-      default: [],
-      doc: 'Values `{oid, type, value}`; values are templates.',
-    },
-  ],
+  options: {
+    'trap-oid': str('Object id of the trap.'),
+    'data-list': json('Values `{oid, type, value}`; values are templates.', []),
+  },
   section,
   validate: (options) => {
-    if (text(options, 'trap-oid') === '') return 'you must supply a trap Oid';
+    if (options['trap-oid'] === '') return 'you must supply a trap Oid';
     return entriesOf(options)
       .map(({ oid, type }) =>
         TYPES.includes(type)
@@ -74,26 +65,21 @@ export const snmptrap: HandlerKind = {
       ...entry,
       value: context.render(entry.value, scope),
     }));
-    return trap(context, text(options, 'trap-oid'), data);
+    return trap(context, options['trap-oid'], data);
   },
   tests: [
-    {
+    defineTest({
       name: 'snmptrap',
-      options: [
-        str('trap-oid', 'Object id of the trap.', '1.1.1.1'),
-        {
-          name: 'data-list',
-          type: 'json',
-          default: DATA_DEFAULT,
-          doc: 'Values `{oid, type, value}`.',
-        },
-      ],
-      run: (options, context) => trap(context, text(options, 'trap-oid'), entriesOf(options)),
-    },
+      options: {
+        'trap-oid': str('Object id of the trap.', '1.1.1.1'),
+        'data-list': json('Values `{oid, type, value}`.', DATA_DEFAULT),
+      },
+      run: (options, context) => trap(context, options['trap-oid'], entriesOf(options)),
+    }),
   ],
-};
+});
 
-function entriesOf(options: Options): readonly Entry[] {
+function entriesOf(options: { readonly 'data-list': JsonValue }): readonly Entry[] {
   const value = options['data-list'];
   if (!Array.isArray(value)) return [];
   return value.map((entry: unknown) => {
@@ -108,16 +94,16 @@ function entriesOf(options: Options): readonly Entry[] {
 const UPTIME_TICKS = 1000;
 
 async function trap(context: HandlerContext, oid: string, data: readonly Entry[]): Promise<void> {
-  const config = enabledSection(context, 'snmptrap');
-  const address = parseAddress(text(config, 'addr'));
+  const config = enabledSection(context, section);
+  const address = parseAddress(config.addr);
   if (address === undefined) throw new InvalidRequest('invalid address of the receiver of traps');
   // Loaded on first use: most installations send no traps.
   // @ts-expect-error the package has no types; what is used of it is described by Snmp
   const { default: snmp } = (await import('net-snmp')) as { readonly default: Snmp };
-  const session = snmp.createSession(address.host, text(config, 'community'), {
+  const session = snmp.createSession(address.host, config.community, {
     version: snmp.Version2c,
     trapPort: address.port,
-    retries: integer(config, 'retries'),
+    retries: config.retries,
   });
   try {
     const varbinds = data.map((entry) => varbind(entry, snmp.ObjectType));

@@ -1,42 +1,52 @@
 // talk: incoming webhooks of Jianliao (Talk).
-import { text, checkUrl, enabled, requireWhenEnabled, secret, str } from '@tidemark/settings';
-import type { SectionSpec } from '@tidemark/settings';
-import type { HandlerContext, HandlerKind } from '../handler.ts';
+import {
+  checkUrl,
+  defineSection,
+  enabled,
+  requireWhenEnabled,
+  secret,
+  str,
+} from '@tidemark/settings';
+import type { HandlerContext } from '../handler.ts';
+import { defineTest, defineHandler } from '../handler.ts';
 import { enabledSection, postJson } from './service.ts';
 
-const section: SectionSpec = {
+const section = defineSection({
   name: 'talk',
   doc: 'Talk.',
-  options: [
-    enabled(),
-    secret('url', 'URL of the incoming webhook.'),
-    str('author_name', 'Name under which messages appear.'),
-  ],
+  options: {
+    ...enabled(),
+    url: secret('URL of the incoming webhook.'),
+    author_name: str('Name under which messages appear.'),
+  },
   validate: (options) =>
-    requireWhenEnabled(options, { url: 'must specify url' }) ?? checkUrl(options, 'url'),
-};
+    requireWhenEnabled(options, { url: 'must specify url' }) ?? checkUrl('url', options.url),
+});
 
-export const talk: HandlerKind = {
+export const talk = defineHandler({
   kind: 'talk',
   doc: 'Posts to Talk.',
-  options: [],
+  options: {},
   section,
   send: (event, _options, context) => send(context, event.id, event.message),
   tests: [
-    {
+    defineTest({
       name: 'talk',
-      options: [str('title', 'Title.', 'testTitle'), str('text', 'Text.', 'test talk text')],
-      run: (options, context) => send(context, text(options, 'title'), text(options, 'text')),
-    },
+      options: {
+        title: str('Title.', 'testTitle'),
+        text: str('Text.', 'test talk text'),
+      },
+      run: (options, context) => send(context, options.title, options.text),
+    }),
   ],
-};
+});
 
 async function send(context: HandlerContext, title: string, message: string): Promise<void> {
-  const config = enabledSection(context, 'talk');
+  const config = enabledSection(context, section);
   await postJson(context, {
     service: 'Talk',
-    url: text(config, 'url'),
-    json: { title, text: message, authorName: text(config, 'author_name') },
+    url: config.url,
+    json: { title, text: message, authorName: config.author_name },
     expect: [200],
   });
 }

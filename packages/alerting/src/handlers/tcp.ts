@@ -1,21 +1,23 @@
 // tcp: connects for each event and sends it as a line of JSON.
 import { connect } from 'node:net';
 import { InvalidRequest, Unavailable } from '@tidemark/core';
-import { text, parseAddress } from '@tidemark/settings';
+import { parseAddress, str } from '@tidemark/settings';
 import { printEventJson } from '../event.ts';
-import type { HandlerKind } from '../handler.ts';
+import { defineHandler } from '../handler.ts';
 
-export const tcp: HandlerKind = {
+export const tcp = defineHandler({
   kind: 'tcp',
   doc: 'Sends each event as one line of JSON over a TCP connection of its own.',
-  options: [{ name: 'address', type: 'string', default: '', doc: 'Receiver as `host:port`.' }],
+  options: {
+    address: str('Receiver as `host:port`.'),
+  },
   validate: (options) =>
-    text(options, 'address') === '' ? 'must provide an address, host:port' : undefined,
+    options.address === '' ? 'must provide an address, host:port' : undefined,
   send: (event, options, context) =>
-    exchangeLine(text(options, 'address'), `${printEventJson(event)}\n\n`, context.signal).then(
+    exchangeLine(options.address, `${printEventJson(event)}\n\n`, context.signal).then(
       () => undefined,
     ),
-};
+});
 
 /**
  * Connects, sends, half-closes and returns what the other side answers until it closes. Rejects

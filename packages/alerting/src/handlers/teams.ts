@@ -2,33 +2,33 @@
 import type { AlertLevelName } from '@tidemark/runtime';
 import { InvalidRequest } from '@tidemark/core';
 import {
-  text,
-  checkUrl,
-  enabled,
   GLOBAL,
+  STATE_CHANGES_ONLY,
+  checkUrl,
+  defineSection,
+  enabled,
   requireWhenEnabled,
   secret,
-  STATE_CHANGES_ONLY,
   str,
 } from '@tidemark/settings';
-import type { SectionSpec } from '@tidemark/settings';
-import type { HandlerContext, HandlerKind } from '../handler.ts';
+import type { HandlerContext } from '../handler.ts';
+import { defineTest, defineHandler } from '../handler.ts';
 import { parseLevel } from '../level.ts';
 import { enabledSection, postJson } from './service.ts';
 
-const section: SectionSpec = {
+const section = defineSection({
   name: 'teams',
   doc: 'Microsoft Teams.',
-  options: [
-    enabled(),
-    secret('channel-url', 'URL of the channel’s webhook when a handler names none.'),
-    GLOBAL,
-    STATE_CHANGES_ONLY,
-  ],
+  options: {
+    ...enabled(),
+    'channel-url': secret('URL of the channel’s webhook when a handler names none.'),
+    ...GLOBAL,
+    ...STATE_CHANGES_ONLY,
+  },
   validate: (options) =>
     requireWhenEnabled(options, { 'channel-url': 'must specify channel URL' }) ??
-    checkUrl(options, 'channel-url'),
-};
+    checkUrl('channel-url', options['channel-url']),
+});
 
 const COLORS: Readonly<Record<AlertLevelName, string>> = {
   OK: '34CC25',
@@ -39,41 +39,43 @@ const COLORS: Readonly<Record<AlertLevelName, string>> = {
 
 const SUMMARY_CHARS_MAX = 70;
 
-export const teams: HandlerKind = {
+export const teams = defineHandler({
   kind: 'teams',
   doc: 'Posts to Microsoft Teams.',
-  options: [secret('channel-url', 'URL of the channel’s webhook; empty is the configured one.')],
+  options: {
+    'channel-url': secret('URL of the channel’s webhook; empty is the configured one.'),
+  },
   section,
   send: (event, options, context) =>
     send(context, {
-      url: text(options, 'channel-url'),
+      url: options['channel-url'],
       id: event.id,
       message: event.message,
       level: event.level,
     }),
   tests: [
-    {
+    defineTest({
       name: 'teams',
-      options: [
-        str('channel_url', 'URL of the channel’s webhook.'),
-        str('alert_topic', 'Not used.', 'test teams alert topic'),
-        str('alert_id', 'Id of the alert.', 'foo/bar/bat'),
-        str('message', 'Text.', 'test teams message'),
-        str('level', 'Level that chooses the color.', 'CRITICAL'),
-      ],
+      options: {
+        channel_url: str('URL of the channel’s webhook.'),
+        alert_topic: str('Not used.', 'test teams alert topic'),
+        alert_id: str('Id of the alert.', 'foo/bar/bat'),
+        message: str('Text.', 'test teams message'),
+        level: str('Level that chooses the color.', 'CRITICAL'),
+      },
       run: (options, context) => {
-        const level = parseLevel(text(options, 'level'));
+        const level = parseLevel(options.level);
         if (level === undefined) throw new InvalidRequest('unknown alert level');
         return send(context, {
-          url: text(options, 'channel_url'),
-          id: text(options, 'alert_id'),
-          message: text(options, 'message'),
+          url: options.channel_url,
+          id: options.alert_id,
+          message: options.message,
           level,
         });
       },
-    },
+    }),
   ],
-};
+});
 
 async function send(
   context: HandlerContext,
@@ -84,12 +86,12 @@ async function send(
     readonly level: AlertLevelName;
   },
 ): Promise<void> {
-  const config = enabledSection(context, 'teams');
+  const config = enabledSection(context, section);
   const title = `${alert.level}: [${alert.id}]`;
   const summary = `${title} - ${alert.message}`;
   await postJson(context, {
     service: 'Teams',
-    url: alert.url || text(config, 'channel-url'),
+    url: alert.url || config['channel-url'],
     json: {
       '@type': 'MessageCard',
       '@context': 'http://schema.org/extensions',

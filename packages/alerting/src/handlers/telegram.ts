@@ -1,55 +1,55 @@
 // telegram: messages by a Telegram bot.
 import {
-  flag,
-  text,
+  GLOBAL,
+  STATE_CHANGES_ONLY,
   bool,
   checkUrl,
+  defineSection,
   enabled,
-  GLOBAL,
   requireWhenEnabled,
   secret,
-  STATE_CHANGES_ONLY,
   str,
 } from '@tidemark/settings';
-import type { SectionSpec, Options } from '@tidemark/settings';
-import type { HandlerContext, HandlerKind } from '../handler.ts';
+import type { OptionsOf } from '@tidemark/settings';
+import type { HandlerContext } from '../handler.ts';
+import { defineTest, defineHandler } from '../handler.ts';
 import { enabledSection, postJson } from './service.ts';
 
-const section: SectionSpec = {
+const section = defineSection({
   name: 'telegram',
   doc: 'Telegram.',
-  options: [
-    enabled(),
-    str('url', 'URL of the bot API.', 'https://api.telegram.org/bot'),
-    secret('token', 'Token of the bot.'),
-    str('chat-id', 'Chat when a handler names none.'),
-    str('parse-mode', '`Markdown` or `HTML`.'),
-    bool('disable-web-page-preview', 'Show no previews of links.'),
-    bool('disable-notification', 'Make no sound.'),
-    GLOBAL,
-    STATE_CHANGES_ONLY,
-  ],
+  options: {
+    ...enabled(),
+    url: str('URL of the bot API.', 'https://api.telegram.org/bot'),
+    token: secret('Token of the bot.'),
+    'chat-id': str('Chat when a handler names none.'),
+    'parse-mode': str('`Markdown` or `HTML`.'),
+    'disable-web-page-preview': bool('Show no previews of links.'),
+    'disable-notification': bool('Make no sound.'),
+    ...GLOBAL,
+    ...STATE_CHANGES_ONLY,
+  },
   validate: (options) =>
     requireWhenEnabled(options, { url: 'must specify url', token: 'must specify token' }) ??
-    checkUrl(options, 'url') ??
+    checkUrl('url', options.url) ??
     checkParseMode(options),
-};
+});
 
-function checkParseMode(options: Options): string | undefined {
-  const mode = text(options, 'parse-mode');
+function checkParseMode(options: { readonly 'parse-mode': string }): string | undefined {
+  const mode = options['parse-mode'];
   return ['', 'Markdown', 'HTML'].includes(mode)
     ? undefined
     : `parseMode ${mode} is not valid, please use 'Markdown' or 'HTML'`;
 }
 
-const messageOptions = [
-  str('chat-id', 'Chat; empty is the configured one.'),
-  str('parse-mode', '`Markdown` or `HTML`; empty is as configured.'),
-  bool('disable-web-page-preview', 'Show no previews of links.'),
-  bool('disable-notification', 'Make no sound.'),
-];
+const messageOptions = {
+  'chat-id': str('Chat; empty is the configured one.'),
+  'parse-mode': str('`Markdown` or `HTML`; empty is as configured.'),
+  'disable-web-page-preview': bool('Show no previews of links.'),
+  'disable-notification': bool('Make no sound.'),
+};
 
-export const telegram: HandlerKind = {
+export const telegram = defineHandler({
   kind: 'telegram',
   doc: 'Sends a Telegram message.',
   options: messageOptions,
@@ -57,30 +57,35 @@ export const telegram: HandlerKind = {
   validate: checkParseMode,
   send: (event, options, context) => send(event.message, options, context),
   tests: [
-    {
+    defineTest({
       name: 'telegram',
       configured: ['chat-id', 'parse-mode', 'disable-web-page-preview', 'disable-notification'],
-      options: [
-        str('chat-id', 'Chat.'),
-        str('parse-mode', '`Markdown` or `HTML`.'),
-        str('message', 'Text.', 'test telegram message'),
-        bool('disable-web-page-preview', 'Show no previews of links.'),
-        bool('disable-notification', 'Make no sound.'),
-      ],
-      run: (options, context) => send(text(options, 'message'), options, context),
-    },
+      options: {
+        'chat-id': str('Chat.'),
+        'parse-mode': str('`Markdown` or `HTML`.'),
+        message: str('Text.', 'test telegram message'),
+        'disable-web-page-preview': bool('Show no previews of links.'),
+        'disable-notification': bool('Make no sound.'),
+      },
+      run: (options, context) => send(options.message, options, context),
+    }),
   ],
-};
+});
 
-async function send(message: string, options: Options, context: HandlerContext): Promise<void> {
-  const config = enabledSection(context, 'telegram');
-  const parseMode = text(options, 'parse-mode') || text(config, 'parse-mode');
-  const has = (name: string): boolean => flag(options, name) || flag(config, name);
+async function send(
+  message: string,
+  options: OptionsOf<typeof messageOptions>,
+  context: HandlerContext,
+): Promise<void> {
+  const config = enabledSection(context, section);
+  const parseMode = options['parse-mode'] || config['parse-mode'];
+  const has = (name: 'disable-web-page-preview' | 'disable-notification'): boolean =>
+    options[name] || config[name];
   await postJson(context, {
     service: 'Telegram',
-    url: `${text(config, 'url')}${text(config, 'token')}/sendMessage`,
+    url: `${config.url}${config.token}/sendMessage`,
     json: {
-      chat_id: text(options, 'chat-id') || text(config, 'chat-id'),
+      chat_id: options['chat-id'] || config['chat-id'],
       text: message,
       ...(parseMode === '' ? {} : { parse_mode: parseMode }),
       ...(has('disable-web-page-preview') ? { disable_web_page_preview: true } : {}),

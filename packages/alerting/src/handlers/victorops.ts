@@ -1,48 +1,45 @@
 // victorops: VictorOps' generic REST integration.
 import { InvalidRequest } from '@tidemark/core';
 import {
-  flag,
-  text,
+  GLOBAL,
   bool,
   checkUrl,
+  defineSection,
   enabled,
-  GLOBAL,
   requireWhenEnabled,
   secret,
   str,
 } from '@tidemark/settings';
-import type { SectionSpec } from '@tidemark/settings';
 import { printDataJson } from '../event.ts';
-import type { HandlerContext, HandlerKind } from '../handler.ts';
+import type { HandlerContext } from '../handler.ts';
+import { defineTest, defineHandler } from '../handler.ts';
 import { checkStatus, enabledSection } from './service.ts';
 
-const section: SectionSpec = {
+const section = defineSection({
   name: 'victorops',
   doc: 'VictorOps.',
-  options: [
-    enabled(),
-    secret('api-key', 'Key of the API.'),
-    str('routing-key', 'Routing key when a handler names none.'),
-    str(
-      'url',
-      'URL of the API.',
-      'https://alert.victorops.com/integrations/generic/20131114/alert',
-    ),
-    GLOBAL,
-    bool('json-data', 'Send data as JSON instead of as text that holds JSON.'),
-  ],
+  options: {
+    ...enabled(),
+    'api-key': secret('Key of the API.'),
+    'routing-key': str('Routing key when a handler names none.'),
+    url: str('URL of the API.', 'https://alert.victorops.com/integrations/generic/20131114/alert'),
+    ...GLOBAL,
+    'json-data': bool('Send data as JSON instead of as text that holds JSON.'),
+  },
   validate: (options) =>
-    requireWhenEnabled(options, { url: 'url cannot be empty' }) ?? checkUrl(options, 'url'),
-};
+    requireWhenEnabled(options, { url: 'url cannot be empty' }) ?? checkUrl('url', options.url),
+});
 
-export const victorops: HandlerKind = {
+export const victorops = defineHandler({
   kind: 'victorops',
   doc: 'Sends to VictorOps.',
-  options: [str('routing-key', 'Routing key; empty is the configured one.')],
+  options: {
+    'routing-key': str('Routing key; empty is the configured one.'),
+  },
   section,
   send: (event, options, context) =>
     send(context, {
-      routingKey: text(options, 'routing-key'),
+      routingKey: options['routing-key'],
       type: event.level === 'OK' ? 'RECOVERY' : event.level,
       id: event.id,
       message: event.message,
@@ -50,26 +47,26 @@ export const victorops: HandlerKind = {
       data: printDataJson(event.data),
     }),
   tests: [
-    {
+    defineTest({
       name: 'victorops',
-      options: [
-        str('routingKey', 'Routing key.'),
-        str('messageType', 'Type of the message.', 'CRITICAL'),
-        str('message', 'Text.', 'test victorops message'),
-        str('entityID', 'Id of the alert.', 'testEntityID'),
-      ],
+      options: {
+        routingKey: str('Routing key.'),
+        messageType: str('Type of the message.', 'CRITICAL'),
+        message: str('Text.', 'test victorops message'),
+        entityID: str('Id of the alert.', 'testEntityID'),
+      },
       run: (options, context) =>
         send(context, {
-          routingKey: text(options, 'routingKey'),
-          type: text(options, 'messageType'),
-          id: text(options, 'entityID'),
-          message: text(options, 'message'),
+          routingKey: options.routingKey,
+          type: options.messageType,
+          id: options.entityID,
+          message: options.message,
           timestamp: context.clock.now() / 1_000_000_000n,
           data: 'null',
         }),
-    },
+    }),
   ],
-};
+});
 
 async function send(
   context: HandlerContext,
@@ -83,17 +80,17 @@ async function send(
     readonly data: string;
   },
 ): Promise<void> {
-  const config = enabledSection(context, 'victorops');
-  const base = text(config, 'url').replace(/\/+$/, '');
-  const key = encodeURIComponent(text(config, 'api-key'));
-  const routing = encodeURIComponent(alert.routingKey || text(config, 'routing-key'));
+  const config = enabledSection(context, section);
+  const base = config.url.replace(/\/+$/, '');
+  const key = encodeURIComponent(config['api-key']);
+  const routing = encodeURIComponent(alert.routingKey || config['routing-key']);
   const body = JSON.stringify({
     message_type: alert.type,
     entity_id: alert.id,
     state_message: alert.message,
     timestamp: Number(alert.timestamp),
     monitoring_tool: 'kapacitor',
-    data: flag(config, 'json-data') ? (JSON.parse(alert.data) as unknown) : alert.data,
+    data: config['json-data'] ? (JSON.parse(alert.data) as unknown) : alert.data,
   });
   const response = await context.http.send(
     {

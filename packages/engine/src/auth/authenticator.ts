@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { Forbidden, InvalidRequest, LoginThrottle, messageOf, Unauthorized } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import type { Options } from '@tidemark/settings';
+import type { Cluster } from '../database/cluster-section.ts';
 import type { Caller } from '../config/config-overrides.ts';
 import type { Clusters } from '../database/clusters.ts';
 import { HEALTH_PATH } from '../http/health-route.ts';
@@ -93,7 +93,7 @@ export class Authenticator {
    * again: it does not answer, or knows others. Nobody but users of tokens could log in to put that
    * right.
    */
-  async checkClusters(elements: readonly Options[], caller: Caller): Promise<void> {
+  async checkClusters(elements: readonly Cluster[], caller: Caller): Promise<void> {
     const credentials = readCredentials(caller);
     const { sharedSecret, tokenAdmins, clock } = this.#options;
     const clusters = this.#options.clusters.withElements(elements);

@@ -2,7 +2,9 @@
 // and what they mean.
 import type { Clock } from '@tidemark/core';
 import { expect, test } from 'vitest';
-import type { IncomingResponse, OutgoingRequest } from '@tidemark/settings';
+import type { OutgoingRequest, IncomingResponse } from '@tidemark/settings';
+import { optionsGiven } from '@tidemark/testkit';
+import { TSDB_SECTION } from '../database/cluster-section.ts';
 import { Clusters } from '../database/clusters.ts';
 import { DatabaseUsers } from './database-users.ts';
 
@@ -28,7 +30,9 @@ function make(
     close: () => Promise.resolve(),
   });
   const configure = (more: Readonly<Record<string, string>> = credentials): void =>
-    clusters.update([{ enabled: true, name: 'default', urls: ['http://db'], ...more }]);
+    clusters.update([
+      optionsGiven(TSDB_SECTION.options, { name: 'default', urls: ['http://db'], ...more }),
+    ]);
   configure();
   const clock: Clock = {
     now: () => 0n,

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { LimitExceeded, Unauthorized } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import type { Options } from '@tidemark/settings';
+import type { Cluster } from '../database/cluster-section.ts';
 import { asObject, parseJson } from '../http/json.ts';
 import type { Clusters } from '../database/clusters.ts';
 
@@ -48,7 +48,7 @@ type Identity = {
 export class DatabaseUsers {
   readonly #clusters: Clusters;
   readonly #clock: Clock;
-  #cluster: Options | undefined;
+  #cluster: Cluster | undefined;
   /** By hash of the credentials; those that are being looked up are among them. */
   readonly #users = new Map<string, { readonly user: Promise<DatabaseUser>; untilMs: number }>();
   /** Until when the database is known to ask for credentials itself. */

@@ -7,23 +7,30 @@ import {
   InvalidRequest,
   messageOf,
   NotFound,
+  own,
   Unavailable,
 } from '@tidemark/core';
 import {
+  HIDDEN,
   convertOption,
   defaultOptions,
-  HIDDEN,
   holdsSecret,
   isReference,
   isSet,
-  map,
   printOption,
   resolveSecrets,
   showOption,
-  text,
   typeName,
 } from '@tidemark/settings';
-import type { JsonValue, Options, OptionValue, SectionSpec } from '@tidemark/settings';
+import type {
+  JsonValue,
+  OptionTable,
+  OptionValue,
+  Options,
+  OptionsOf,
+  SectionSpec,
+  Sections,
+} from '@tidemark/settings';
 import { checkElements } from './config.ts';
 import { findSection, OVERRIDABLE_SECTIONS } from './overridable-sections.ts';
 import type { Table } from '../store/metadata.ts';
@@ -59,15 +66,18 @@ export type ElementView = {
 /** Who changes the configuration. */
 export type Caller = Omit<AuthRequest, 'method' | 'route' | 'path'>;
 
-/** Rejects elements that would keep the caller from changing them again. */
+/** Rejects a change that would keep the caller from changing the section again. */
 export type CheckSection = (
-  section: string,
-  elements: readonly Options[],
+  section: SectionSpec,
+  proposed: Pick<Sections, 'elements'>,
   caller: Caller,
 ) => Promise<void> | void;
 
 /** Applies a section to the running service; rejects when it can not be used. */
-export type ApplySection = (section: string, elements: readonly Options[]) => Promise<void> | void;
+export type ApplySection = (
+  section: SectionSpec,
+  effective: Pick<Sections, 'elements'>,
+) => Promise<void> | void;
 
 export type ConfigOverridesOptions = {
   readonly isEnabled: boolean;
@@ -89,7 +99,10 @@ export type ConfigOverridesOptions = {
 
 type Overrides = ReadonlyMap<string, OverrideRecord>;
 
-export class ConfigOverrides {
+/** Elements of sections, by their names. */
+type Elements = ReadonlyMap<string, readonly Options[]>;
+
+export class ConfigOverrides implements Sections {
   readonly #options: ConfigOverridesOptions;
   readonly #effective = new Map<string, readonly Options[]>();
   #overrides: Overrides = new Map();
@@ -114,7 +127,7 @@ export class ConfigOverrides {
       const elements = this.#merge(section, this.#overrides);
       this.#check(section, '', elements);
       this.#effective.set(section.name, elements);
-      await apply(section.name, this.elements(section.name));
+      await apply(section, this);
     }
   }
 
@@ -124,27 +137,32 @@ export class ConfigOverrides {
   }
 
   /** Effective options of an element with its secrets, for those who use them. */
-  section(name: string, element?: string): Options | undefined {
-    const section = findSection(name);
-    if (section === undefined) return undefined;
+  section<Table extends OptionTable>(
+    section: SectionSpec<Table>,
+    element?: string,
+  ): OptionsOf<Table> | undefined {
     const elements = this.#effective.get(section.name) ?? [];
     const key = section.elementKey;
-    if (key === undefined) return this.#withSecrets(section, elements[0]);
     const found =
-      element === undefined || element === ''
-        ? (elements.find((options) => options['default'] === true) ??
-          (elements.length === 1 ? elements[0] : undefined))
-        : elements.find((options) => text(options, key) === element);
-    return this.#withSecrets(section, found);
+      key === undefined
+        ? elements[0]
+        : element === undefined || element === ''
+          ? (elements.find((options) => options['default'] === true) ??
+            (elements.length === 1 ? elements[0] : undefined))
+          : elements.find((options) => options[key] === element);
+    return found === undefined ? undefined : this.#withSecrets(section, found);
   }
 
   /** All effective elements of a section, secrets included. */
-  elements(name: string): readonly Options[] {
-    const section = findSection(name);
-    if (section === undefined) return [];
-    return (this.#effective.get(section.name) ?? []).map(
-      (options) => this.#withSecrets(section, options) ?? options,
-    );
+  elements<Table extends OptionTable>(section: SectionSpec<Table>): readonly OptionsOf<Table>[] {
+    return this.#elementsIn(this.#effective, section);
+  }
+
+  #elementsIn<Table extends OptionTable>(
+    elements: Elements,
+    section: SectionSpec<Table>,
+  ): readonly OptionsOf<Table>[] {
+    return (elements.get(section.name) ?? []).map((options) => this.#withSecrets(section, options));
   }
 
   /** All elements of a section as answers show them. Throws `NotFound`. */
@@ -184,8 +202,11 @@ export class ConfigOverrides {
     }
     const elements = this.#merge(section, overrides);
     this.#check(section, place, elements);
-    const known = elements.map((options) => this.#withSecrets(section, options) ?? options);
-    await this.#options.check(section.name, known, caller);
+    const proposed = new Map([...this.#effective, [section.name, elements]]);
+    const sections: Pick<Sections, 'elements'> = {
+      elements: (each) => this.#elementsIn(proposed, each),
+    };
+    await this.#options.check(section, sections, caller);
     await this.#commit(section, place, { elements, overrides });
   }
 
@@ -199,12 +220,12 @@ export class ConfigOverrides {
     const ids = new Set([...this.#overrides.keys(), ...next.overrides.keys()]);
     try {
       this.#effective.set(section.name, next.elements);
-      await apply(section.name, this.elements(section.name));
+      await apply(section, this);
       await store.change([...ids].map((id) => ({ id, value: next.overrides.get(id) })));
     } catch (error) {
       // Back to what worked and is stored.
       this.#effective.set(section.name, before);
-      await apply(section.name, this.elements(section.name));
+      await apply(section, this);
       if (error instanceof Unavailable) throw error;
       const reason = messageOf(error);
       throw new Internal(`failed to update configuration ${place}: ${reason}`, { cause: error });
@@ -221,7 +242,7 @@ export class ConfigOverrides {
     const place = `${section.name}/${name}`;
     const key = section.elementKey ?? '';
     const file = this.#options.file.get(section.name) ?? [];
-    if (!file.some((options) => text(options, key) === name)) {
+    if (!file.some((options) => options[key] === name)) {
       throw new NotFound(`unknown section/element: ${place}`);
     }
     throw new InvalidRequest(
@@ -247,7 +268,7 @@ export class ConfigOverrides {
       );
     }
     const existing = this.#merge(section, overrides);
-    if (existing.some((options) => text(options, key) === name)) {
+    if (existing.some((options) => options[key] === name)) {
       throw new InvalidRequest(
         `section ${JSON.stringify(section.name)} has duplicate elements: ${JSON.stringify(name)}`,
       );
@@ -270,9 +291,7 @@ export class ConfigOverrides {
     const key = section.elementKey;
     const existing = this.#merge(section, overrides);
     const isKnown =
-      key === undefined
-        ? element === ''
-        : existing.some((options) => text(options, key) === element);
+      key === undefined ? element === '' : existing.some((options) => options[key] === element);
     if (!isKnown) throw new NotFound(`unknown section/element: ${place}`);
     if (
       key !== undefined &&
@@ -322,7 +341,7 @@ export class ConfigOverrides {
   }
 
   #refuseFile(section: SectionSpec, name: string, value: OptionValue): string | undefined {
-    const isFile = section.options.find((spec) => spec.name === name)?.isFile === true;
+    const isFile = own(section.options, name)?.isFile === true;
     if (!isFile || typeof value !== 'string' || value === '') return undefined;
     return this.#options.refuseFile(value);
   }
@@ -347,7 +366,7 @@ export class ConfigOverrides {
     const key = section.elementKey;
     const file = this.#options.file.get(section.name) ?? [defaultOptions(section.options)];
     const merged = file.map((options) => {
-      const element = key === undefined ? '' : text(options, key);
+      const element = key === undefined ? '' : String(options[key]);
       return overlay(section, options, overrides.get(keyOf(section.name, element)));
     });
     const added = [...overrides.values()]
@@ -368,8 +387,10 @@ export class ConfigOverrides {
     );
   }
 
-  #withSecrets(section: SectionSpec, options: Options | undefined): Options | undefined {
-    if (options === undefined) return undefined;
+  #withSecrets<Table extends OptionTable>(
+    section: SectionSpec<Table>,
+    options: Options,
+  ): OptionsOf<Table> {
     const { resolveSecret, redactor } = this.#options;
     const known = resolveSecrets(section.options, options, (value) => {
       const secret = resolveSecret(value);
@@ -383,14 +404,24 @@ export class ConfigOverrides {
   #learn(section: SectionSpec, options: Options): void {
     const { redactor } = this.#options;
     redactor.addCredentials(options);
-    redactor.addHeaders(map(options, 'headers'));
-    for (const spec of section.options) {
-      const value = options[spec.name];
+    for (const [name, spec] of Object.entries(section.options)) {
+      const value = options[name];
+      if (spec.isHeaders === true) redactor.addHeaders(textsOf(value));
       if (spec.isSecret !== true || value === spec.default) continue;
       if (typeof value === 'string') redactor.add(value);
-      else redactor.addCredentials(map(options, spec.name));
+      else redactor.addCredentials(textsOf(value));
     }
   }
+}
+
+/** The texts of a table of texts. */
+function textsOf(value: OptionValue | undefined): Readonly<Record<string, string>> {
+  if (value === null || typeof value !== 'object') return {};
+  return Object.fromEntries(
+    Object.entries(value).filter(
+      (entry): entry is [string, string] => typeof entry[1] === 'string',
+    ),
+  );
 }
 
 function keyOf(section: string, element: string): string {
@@ -419,7 +450,7 @@ function checkShape(section: SectionSpec, element: string | undefined, update: C
 }
 
 function requireOption(section: SectionSpec, name: string, place: string): void {
-  if (section.options.some((spec) => spec.name === name)) return;
+  if (Object.hasOwn(section.options, name)) return;
   throw new NotFound(
     `failed to override configuration ${place}: unknown options [${name}] in section ${section.name}`,
   );
@@ -430,7 +461,7 @@ function convert(
   name: string,
   { value, place }: { readonly value: unknown; readonly place: string },
 ): OptionValue {
-  const spec = section.options.find((each) => each.name === name);
+  const spec = own(section.options, name);
   const converted = convertOption(spec?.type ?? 'string', value);
   if (converted.ok) return converted.value;
   const isSecret = spec !== undefined && holdsSecret(spec);
@@ -449,7 +480,7 @@ function overlay(
   const place = `${record.section}/${record.element}`;
   const entries = Object.entries(record.options)
     // Written by an older version whose option is gone.
-    .filter(([name]) => section.options.some((spec) => spec.name === name))
+    .filter(([name]) => Object.hasOwn(section.options, name))
     .map(([name, value]) => [name, convert(section, name, { value, place })] as const);
   return { ...options, ...Object.fromEntries(entries) };
 }
@@ -457,15 +488,15 @@ function overlay(
 function viewOf(section: SectionSpec, options: Options): ElementView {
   const redacted: string[] = [];
   const shown: [string, JsonValue][] = [];
-  for (const spec of [...section.options].sort((a, b) => (a.name < b.name ? -1 : 1))) {
-    const value = options[spec.name] ?? spec.default;
+  for (const [name, spec] of Object.entries(section.options).sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const value = options[name] ?? spec.default;
     if (spec.isShownWhenSet === true && !isSet(value)) continue;
-    if (spec.isSecret === true) redacted.push(spec.name);
+    if (spec.isSecret === true) redacted.push(name);
     shown.push([
-      spec.name,
+      name,
       spec.isSecret === true ? isSet(value) : showOption(spec, printOption(value)),
     ]);
   }
-  const element = section.elementKey === undefined ? '' : text(options, section.elementKey);
+  const element = section.elementKey === undefined ? '' : String(options[section.elementKey]);
   return { element, options: Object.fromEntries(shown), redacted };
 }

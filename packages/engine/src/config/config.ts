@@ -10,8 +10,8 @@ import type {
   ConfigSchema,
   ConfigType,
 } from '@tidemark/core';
-import { parseAddress } from '@tidemark/settings';
-import type { Options, OptionSpec, OptionType, OptionValue, SectionSpec } from '@tidemark/settings';
+import { optionsOf, parseAddress } from '@tidemark/settings';
+import type { OptionSpec, OptionValue, Options, SectionSpec, OptionType } from '@tidemark/settings';
 import { FIXED_SECTIONS } from './config-sections.ts';
 import { OVERRIDABLE_SECTIONS } from './overridable-sections.ts';
 
@@ -138,7 +138,9 @@ function renameOldSections(
 function joinLists(values: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const joined: Record<string, unknown> = { ...values };
   for (const section of OVERRIDABLE_SECTIONS) {
-    const names = section.options.filter((spec) => spec.type === 'json').map((spec) => spec.name);
+    const names = Object.entries(section.options)
+      .filter(([, { type }]) => type === 'json')
+      .map(([name]) => name);
     const value = joined[section.name];
     if (names.length === 0 || !Array.isArray(value)) continue;
     joined[section.name] = value.map((table: unknown) =>
@@ -184,13 +186,17 @@ function elementsOf(section: SectionSpec, value: unknown): readonly Options[] {
   );
   if (tables.length === 0 && section.elementKey !== undefined) return section.defaultElements ?? [];
   return tables.map((table) =>
-    Object.fromEntries(section.options.map((spec) => [spec.name, optionFromConfig(spec, table)])),
+    optionsOf(section.options, (spec, name) => optionFromConfig(name, spec, table)),
   );
 }
 
-function optionFromConfig(spec: OptionSpec, table: Readonly<Record<string, unknown>>): OptionValue {
+function optionFromConfig(
+  name: string,
+  spec: OptionSpec,
+  table: Readonly<Record<string, unknown>>,
+): OptionValue {
   const suffix = spec.type === 'duration' ? 'Ms' : '';
-  const value = table[camelCase(spec.name) + suffix];
+  const value = table[camelCase(name) + suffix];
   if (value === undefined) return spec.default;
   if (spec.type === 'duration') return BigInt(Math.round(Number(value) * 1e6));
   const isEmpty = value !== null && typeof value === 'object' && Object.keys(value).length === 0;
@@ -201,7 +207,9 @@ function configSectionOf(section: SectionSpec): ConfigSchema[string] {
   return {
     doc: section.doc,
     isRepeated: section.elementKey !== undefined,
-    keys: Object.fromEntries(section.options.map((spec) => [spec.name, configKeyOf(spec)])),
+    keys: Object.fromEntries(
+      Object.entries(section.options).map(([name, spec]) => [name, configKeyOf(spec)]),
+    ),
   };
 }
 

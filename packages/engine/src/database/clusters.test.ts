@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 
 import { httpSender } from '@tidemark/settings';
+import { optionsGiven } from '@tidemark/testkit';
+import { TSDB_SECTION } from './cluster-section.ts';
 import { Clusters } from './clusters.ts';
 
 test('an answer that is larger than task.max-query-response ends the query and says so', async () => {
@@ -14,7 +16,7 @@ test('an answer that is larger than task.max-query-response ends the query and s
   const sender = httpSender();
   const ask = (bytesMax: number): Promise<unknown> => {
     const clusters = new Clusters(sender, { queryResponseBytesMax: bytesMax });
-    clusters.update([{ enabled: true, name: 'default', urls }]);
+    clusters.update([optionsGiven(TSDB_SECTION.options, { name: 'default', urls })]);
     return clusters.query('', 'SELECT v FROM m', AbortSignal.timeout(10_000));
   };
 

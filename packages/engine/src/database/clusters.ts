@@ -13,8 +13,9 @@ import type { FieldValue } from '@tidemark/core';
 import type { DatabaseClient, DatabaseWrite, QueryResultSeries } from '@tidemark/runtime';
 import { parsePrecision } from '@tidemark/line-protocol';
 import { printPoints } from '@tidemark/runtime';
-import { durationMs, flag, strings, text, tlsOf } from '@tidemark/settings';
-import type { HttpSender, IncomingResponse, Options } from '@tidemark/settings';
+import { durationMs, tlsOf } from '@tidemark/settings';
+import type { HttpSender, IncomingResponse } from '@tidemark/settings';
+import type { Cluster } from './cluster-section.ts';
 import { parseJson } from '../http/json.ts';
 import { QUERY_RESPONSE_BYTES } from '../limits.ts';
 
@@ -48,7 +49,7 @@ export class Clusters implements DatabaseClient {
   readonly #http: HttpSender;
   readonly #queryResponseBytesMax: number;
   readonly #ownDatabase: OwnDatabase | undefined;
-  #elements: readonly Options[] = [];
+  #elements: readonly Cluster[] = [];
   #turn = 0;
 
   constructor(http: HttpSender, options: ClustersOptions = {}) {
@@ -58,7 +59,7 @@ export class Clusters implements DatabaseClient {
   }
 
   /** The same with other settings, to try them. */
-  withElements(elements: readonly Options[]): Clusters {
+  withElements(elements: readonly Cluster[]): Clusters {
     const clusters = new Clusters(this.#http, {
       queryResponseBytesMax: this.#queryResponseBytesMax,
       ownDatabase: this.#ownDatabase,
@@ -68,18 +69,18 @@ export class Clusters implements DatabaseClient {
   }
 
   /** Takes over changed settings; requests that run finish with the old ones. */
-  update(elements: readonly Options[]): void {
-    this.#elements = elements.filter((options) => flag(options, 'enabled'));
+  update(elements: readonly Cluster[]): void {
+    this.#elements = elements.filter((options) => options.enabled);
   }
 
-  get elements(): readonly Options[] {
+  get elements(): readonly Cluster[] {
     return this.#elements;
   }
 
   /** Settings of a cluster; '' is the default one. */
-  cluster(name: string): Options {
+  cluster(name: string): Cluster {
     const found =
-      name === '' ? this.default : this.#elements.find((options) => text(options, 'name') === name);
+      name === '' ? this.default : this.#elements.find((options) => options.name === name);
     if (found !== undefined) return found;
     throw new NotFound(
       name === ''
@@ -89,9 +90,9 @@ export class Clusters implements DatabaseClient {
   }
 
   /** The default cluster, which an only one is too. */
-  get default(): Options | undefined {
+  get default(): Cluster | undefined {
     const only = this.#elements.length === 1 ? this.#elements[0] : undefined;
-    return this.#elements.find((options) => flag(options, 'default')) ?? only;
+    return this.#elements.find((options) => options.default) ?? only;
   }
 
   async write(write: DatabaseWrite): Promise<void> {
@@ -154,7 +155,7 @@ export class Clusters implements DatabaseClient {
   }
 
   /** Rows of a SHOW statement as text. */
-  async show(cluster: Options, statement: string): Promise<readonly ShowSeries[]> {
+  async show(cluster: Cluster, statement: string): Promise<readonly ShowSeries[]> {
     const response = await this.#send(cluster, {
       method: 'GET',
       path: '/query',
@@ -170,7 +171,7 @@ export class Clusters implements DatabaseClient {
   }
 
   /** Executes a statement on a given cluster. */
-  async executeOn(cluster: Options, statement: string): Promise<void> {
+  async executeOn(cluster: Cluster, statement: string): Promise<void> {
     const response = await this.#send(cluster, {
       method: 'POST',
       path: '/query',
@@ -250,11 +251,11 @@ export class Clusters implements DatabaseClient {
   }
 
   async #send(
-    cluster: Options,
+    cluster: Cluster,
     request: ClusterRequest,
     signal: AbortSignal = NEVER,
   ): Promise<IncomingResponse> {
-    const urls = strings(cluster, 'urls');
+    const urls = cluster.urls ?? [];
     const first = this.#turn++;
     let failure: unknown = new Unavailable('the cluster has no servers');
     for (let i = 0; i < urls.length; i++) {
@@ -273,7 +274,7 @@ export class Clusters implements DatabaseClient {
 
   async #sendTo(
     url: string,
-    cluster: Options,
+    cluster: Cluster,
     request: ClusterRequest,
     signal: AbortSignal,
   ): Promise<IncomingResponse> {
@@ -289,7 +290,7 @@ export class Clusters implements DatabaseClient {
     if (isForm) headers['Content-Type'] = 'application/x-www-form-urlencoded';
     if (request.path === '/write' && typeof body === 'string') {
       headers['Content-Type'] = 'text/plain; charset=utf-8';
-      if (text(cluster, 'compression') === 'gzip' && body.length >= GZIP_BYTES_MIN) {
+      if (cluster.compression === 'gzip' && body.length >= GZIP_BYTES_MIN) {
         body = await gzipAsync(body);
         headers['Content-Encoding'] = 'gzip';
       }
@@ -301,7 +302,7 @@ export class Clusters implements DatabaseClient {
         headers,
         body,
         tls: tlsOf(cluster),
-        timeoutMs: durationMs(cluster, 'timeout') || undefined,
+        timeoutMs: durationMs(cluster.timeout) || undefined,
         responseBytesMax: request.responseBytesMax,
       },
       signal,
@@ -317,14 +318,14 @@ export type ShowSeries = {
 
 const NEVER = new AbortController().signal;
 
-function credentials(cluster: Options, authorization?: string): Record<string, string> {
+function credentials(cluster: Cluster, authorization?: string): Record<string, string> {
   if (authorization !== undefined)
     return authorization === '' ? {} : { Authorization: authorization };
-  const token = text(cluster, 'token');
+  const token = cluster.token;
   if (token !== '') return { Authorization: `Token ${token}` };
-  const username = text(cluster, 'username');
+  const username = cluster.username;
   if (username === '') return {};
-  const pair = Buffer.from(`${username}:${text(cluster, 'password')}`).toString('base64');
+  const pair = Buffer.from(`${username}:${cluster.password}`).toString('base64');
   return { Authorization: `Basic ${pair}` };
 }
 

@@ -5,8 +5,9 @@
 import { AppError } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { hideUrlPassword, quoteIdentifier, quoteString } from '@tidemark/influxql';
-import { durationMs, flag, integer, text } from '@tidemark/settings';
-import type { Options } from '@tidemark/settings';
+import { durationMs } from '@tidemark/settings';
+import type { JsonValue } from '@tidemark/settings';
+import type { Cluster } from './cluster-section.ts';
 import { SUBSCRIBER } from '../auth/authenticator.ts';
 import type { Logger } from '../observability/log-hub.ts';
 import { UdpListener } from '../ingest/udp-listener.ts';
@@ -103,7 +104,7 @@ export class Subscriptions {
 
   #intervalMs(): number {
     const intervals = this.#options.clusters.elements.map((cluster) =>
-      durationMs(cluster, 'subscriptions-sync-interval'),
+      durationMs(cluster['subscriptions-sync-interval']),
     );
     return Math.max(100, Math.min(60_000, ...intervals.filter((interval) => interval > 0)));
   }
@@ -124,10 +125,10 @@ export class Subscriptions {
     if (failure !== undefined) throw failure;
   }
 
-  async #syncCluster(cluster: Options): Promise<number> {
+  async #syncCluster(cluster: Cluster): Promise<number> {
     const { clusters, log } = this.#options;
     const name = this.#nameAt(cluster);
-    const isDisabled = flag(cluster, 'disable-subscriptions');
+    const isDisabled = cluster['disable-subscriptions'];
     const present = subscriptionsOf(await clusters.show(cluster, 'SHOW SUBSCRIPTIONS'));
     const own = present.filter((subscription) => subscription.name === name);
     const wanted = isDisabled ? [] : await this.#wanted(cluster);
@@ -141,7 +142,7 @@ export class Subscriptions {
       log('info', 'dropped subscription', {
         database,
         retentionPolicy,
-        cluster: text(cluster, 'name'),
+        cluster: cluster.name,
       });
     }
     for (const policy of wanted) {
@@ -154,18 +155,18 @@ export class Subscriptions {
       await clusters.executeOn(cluster, createStatement(name, policy, destination));
       log('info', 'created subscription', {
         ...policy,
-        cluster: text(cluster, 'name'),
+        cluster: cluster.name,
       });
     }
     return wanted.length;
   }
 
-  #nameAt(cluster: Options): string {
+  #nameAt(cluster: Cluster): string {
     const { clusterId, serverId } = this.#options;
-    return `${PRODUCT}-${text(cluster, 'subscription-mode') === 'server' ? serverId : clusterId}`;
+    return `${PRODUCT}-${cluster['subscription-mode'] === 'server' ? serverId : clusterId}`;
   }
 
-  async #wanted(cluster: Options): Promise<readonly Policy[]> {
+  async #wanted(cluster: Cluster): Promise<readonly Policy[]> {
     const { clusters } = this.#options;
     const databases = columnOf(await clusters.show(cluster, 'SHOW DATABASES'), 'name');
     const all: Policy[] = [];
@@ -175,8 +176,8 @@ export class Subscriptions {
         all.push({ database, retentionPolicy });
       }
     }
-    const named = policiesOf(cluster, 'subscriptions');
-    const excluded = policiesOf(cluster, 'excluded-subscriptions');
+    const named = policiesOf(cluster.subscriptions);
+    const excluded = policiesOf(cluster['excluded-subscriptions']);
     return all.filter(
       (policy) =>
         (named.length === 0 || named.some((each) => isSamePolicy(each, policy))) &&
@@ -184,30 +185,30 @@ export class Subscriptions {
     );
   }
 
-  async #destination(cluster: Options, policy: Policy): Promise<string> {
+  async #destination(cluster: Cluster, policy: Policy): Promise<string> {
     const { hostname, port, token, isSecure } = this.#options;
     const user = token === undefined ? '' : `${SUBSCRIBER}:${token}@`;
-    const host = text(cluster, 'hostname') || hostname;
-    const asked = text(cluster, 'subscription-protocol');
+    const host = cluster.hostname || hostname;
+    const asked = cluster['subscription-protocol'];
     if (asked === 'udp') return `udp://${host}:${await this.#listen(cluster, policy)}`;
-    const path = text(cluster, 'subscription-path').replace(/^\/*|\/*$/g, '');
+    const path = cluster['subscription-path'].replace(/^\/*|\/*$/g, '');
     // Another port is that of a proxy, which may speak plainly; at its own port the engine would
     // not be reached so.
-    const isOwnPort = integer(cluster, 'http-port') === 0;
+    const isOwnPort = cluster['http-port'] === 0;
     const protocol = isSecure && isOwnPort ? 'https' : asked;
-    const base = `${protocol}://${user}${host}:${integer(cluster, 'http-port') || port}`;
+    const base = `${protocol}://${user}${host}:${cluster['http-port'] || port}`;
     return path === '' ? base : `${base}/${path}`;
   }
 
-  async #listen(cluster: Options, policy: Policy): Promise<number> {
+  async #listen(cluster: Cluster, policy: Policy): Promise<number> {
     const key = listenerKey(cluster, policy);
     let listener = this.#listeners.get(key);
     if (listener === undefined) {
       listener = await UdpListener.open({
-        host: text(cluster, 'udp-bind') || '0.0.0.0',
+        host: cluster['udp-bind'] || '0.0.0.0',
         port: 0,
-        readBufferBytes: integer(cluster, 'udp-read-buffer'),
-        packetsMax: integer(cluster, 'udp-buffer'),
+        readBufferBytes: cluster['udp-read-buffer'],
+        packetsMax: cluster['udp-buffer'],
         target: { ...policy, precision: 'ns' },
         writes: this.#options.writes,
         log: this.#options.log,
@@ -217,15 +218,15 @@ export class Subscriptions {
     return listener.port;
   }
 
-  async #closeListener(cluster: Options, policy: Policy): Promise<void> {
+  async #closeListener(cluster: Cluster, policy: Policy): Promise<void> {
     const key = listenerKey(cluster, policy);
     await this.#listeners.get(key)?.close();
     this.#listeners.delete(key);
   }
 }
 
-function listenerKey(cluster: Options, policy: Policy): string {
-  return JSON.stringify([text(cluster, 'name'), policy.database, policy.retentionPolicy]);
+function listenerKey(cluster: Cluster, policy: Policy): string {
+  return JSON.stringify([cluster.name, policy.database, policy.retentionPolicy]);
 }
 
 function isSamePolicy(a: Policy, b: Policy): boolean {
@@ -241,8 +242,7 @@ function isSameDestination({ destinations }: Subscription, destination: string):
 }
 
 /** `{telegraf: 'autogen,month'}` or, set through the API, `{telegraf: ['autogen']}`. */
-function policiesOf(cluster: Options, option: string): readonly Policy[] {
-  const value = cluster[option];
+function policiesOf(value: JsonValue): readonly Policy[] {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return [];
   return Object.entries(value).flatMap(([database, names]) => {
     const list = Array.isArray(names) ? names : String(names).split(',');

@@ -1,10 +1,13 @@
 // Who is to be scraped: targets that are written down, listed in files, or known to name servers.
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { InvalidRequest, Unavailable } from '@tidemark/core';
-import { compileGlob, integer, map, strings, text } from '@tidemark/settings';
-import type { Options } from '@tidemark/settings';
+import { InvalidRequest, Unavailable, NotFound } from '@tidemark/core';
+import { compileGlob, durationMs } from '@tidemark/settings';
+import type { OptionTable, OptionsOf, SectionSpec, Sections } from '@tidemark/settings';
 import { parseYaml } from '../files/yaml.ts';
+
+import { DNS_DISCOVERY, FILE_DISCOVERY, STATIC_DISCOVERY } from './sections.ts';
+import type { IDENTITY } from './sections.ts';
 
 /** An exporter and the tags of what it shows. */
 export type Target = {
@@ -22,39 +25,68 @@ export type NameResolver = {
 
 const TARGETS_MAX = 10_000;
 
+/** An element of a discoverer's section. */
+export type Discoverer = {
+  /** The section's name. */
+  readonly service: string;
+  /** How long what it found counts; 0 is for one scrape. */
+  readonly refreshMs: number;
+  readonly lookUp: (resolver: NameResolver) => Promise<readonly Target[]>;
+};
+
 /**
- * Targets of one element of a discoverer's section. Rejects with `Unavailable` when a file or a
- * name server does not answer, with `InvalidRequest` for a file that lists no targets.
+ * The element of that name. Throws `NotFound` when there is none, or it is not enabled.
+ */
+export function findDiscoverer(
+  service: string,
+  id: string,
+  sections: Pick<Sections, 'elements'>,
+): Discoverer {
+  const find = <Table extends OptionTable & typeof IDENTITY>(
+    section: SectionSpec<Table>,
+  ): OptionsOf<Table> => {
+    const found = sections.elements(section).find((options) => options.id === id);
+    if (found?.enabled === true) return found;
+    throw notEnabled(service, id);
+  };
+  switch (service) {
+    case STATIC_DISCOVERY.name: {
+      const { targets, labels } = find(STATIC_DISCOVERY);
+      const found = targetsOf(targets ?? [], Object.entries(labels ?? {}));
+      return { service, refreshMs: 0, lookUp: () => Promise.resolve(found) };
+    }
+    case FILE_DISCOVERY.name: {
+      const options = find(FILE_DISCOVERY);
+      const refreshMs = durationMs(options['refresh-interval']);
+      return { service, refreshMs, lookUp: () => fromFiles(options.files ?? []) };
+    }
+    case DNS_DISCOVERY.name: {
+      const options = find(DNS_DISCOVERY);
+      const refreshMs = durationMs(options['refresh-interval']);
+      return { service, refreshMs, lookUp: (resolver) => fromNames(options, resolver) };
+    }
+    default:
+      throw notEnabled(service, id);
+  }
+}
+
+function notEnabled(service: string, id: string): NotFound {
+  return new NotFound(`discoverer ${JSON.stringify(id)} of ${service} is not enabled`);
+}
+
+/**
+ * Targets of a discoverer. Rejects with `Unavailable` when a file or a name server does not answer,
+ * with `InvalidRequest` for a file that lists no targets.
  */
 export async function discover(
-  service: string,
-  options: Options,
+  { service, lookUp }: Discoverer,
   resolver: NameResolver,
 ): Promise<readonly Target[]> {
-  const targets = await lookUp(service, options, resolver);
+  const targets = await lookUp(resolver);
   if (targets.length > TARGETS_MAX) {
     throw new InvalidRequest(`more than ${TARGETS_MAX} targets. discoverer=\`${service}\``);
   }
   return targets;
-}
-
-function lookUp(
-  service: string,
-  options: Options,
-  resolver: NameResolver,
-): Promise<readonly Target[]> {
-  switch (service) {
-    case 'static-discovery':
-      return Promise.resolve(
-        targetsOf(strings(options, 'targets'), Object.entries(map(options, 'labels'))),
-      );
-    case 'file-discovery':
-      return fromFiles(strings(options, 'files'));
-    case 'dns':
-      return fromNames(options, resolver);
-    default:
-      throw new InvalidRequest(`unknown discoverer service ${JSON.stringify(service)}`);
-  }
 }
 
 function targetsOf(
@@ -115,11 +147,14 @@ function readJson(content: string, file: string): unknown {
   }
 }
 
-async function fromNames(options: Options, resolver: NameResolver): Promise<readonly Target[]> {
-  const type = text(options, 'type').toUpperCase();
-  const port = integer(options, 'port');
+async function fromNames(
+  options: OptionsOf<typeof DNS_DISCOVERY.options>,
+  resolver: NameResolver,
+): Promise<readonly Target[]> {
+  const type = options.type.toUpperCase();
+  const port = options.port;
   const targets: Target[] = [];
-  for (const name of strings(options, 'record-names')) {
+  for (const name of options['record-names'] ?? []) {
     try {
       targets.push(...targetsOf(await addressesOf(name, { type, port, resolver }), []));
     } catch (cause) {

@@ -10,9 +10,11 @@ import { join } from 'node:path';
 import { systemClock } from '@tidemark/core';
 import type { ListenerPoint } from '@tidemark/listeners';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { defaultOptions, httpSender } from '@tidemark/settings';
+import { httpSender } from '@tidemark/settings';
 import type { Options } from '@tidemark/settings';
-import { discover } from './discover.ts';
+import { optionsGiven, sectionsOf } from '@tidemark/testkit';
+import type { Target } from './discover.ts';
+import { discover, findDiscoverer } from './discover.ts';
 import { parsePrometheusText } from './prometheus-text.ts';
 import { Scrapers, tryScraper } from './scrapers.ts';
 import type { ScrapersOptions } from './scrapers.ts';
@@ -33,9 +35,14 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-function options(section: string, given: Record<string, Options[string]>): Options {
-  const table = SCRAPE_SECTIONS.find(({ name }) => name === section)?.options ?? [];
-  return { ...defaultOptions(table), enabled: true, ...given };
+/** Looks up the targets of the only element of a discoverer's section. */
+function discoverWith(
+  service: string,
+  given: Options,
+  resolver: Resolver,
+): Promise<readonly Target[]> {
+  const sections = sectionsOf({ [service]: [{ enabled: true, ...given }] });
+  return discover(findDiscoverer(service, 'default', sections), resolver);
 }
 
 test('samples of a page are read; what is none is told by its line', () => {
@@ -77,9 +84,9 @@ describe('targets', () => {
       '[{"targets": ["a:1", "b:2"], "labels": {"dc": "x"}}]',
     );
     writeFileSync(join(directory, 'b.yml'), '- targets:\n    - c:3\n');
-    const found = await discover(
+    const found = await discoverWith(
       'file-discovery',
-      options('file-discovery', { files: [join(directory, '*.json'), join(directory, 'b.yml')] }),
+      { files: [join(directory, '*.json'), join(directory, 'b.yml')] },
       resolver,
     );
 
@@ -94,18 +101,16 @@ describe('targets', () => {
     writeFileSync(join(directory, 'a.json'), '{"targets": []}');
     const files = [join(directory, 'a.json')];
 
-    await expect(
-      discover('file-discovery', options('file-discovery', { files }), resolver),
-    ).rejects.toThrow('a.json');
+    await expect(discoverWith('file-discovery', { files }, resolver)).rejects.toThrow('a.json');
   });
 
   test('of a name server', async () => {
     const server = await nameServer([10, 1, 2, 3]);
     try {
       resolver.setServers([`127.0.0.1:${server.address().port}`]);
-      const found = await discover(
+      const found = await discoverWith(
         'dns',
-        options('dns', { 'record-names': ['exporter.test'], type: 'A', port: 9100 }),
+        { 'record-names': ['exporter.test'], type: 'A', port: 9100 },
         resolver,
       );
 
@@ -155,13 +160,11 @@ describe('scrapers', () => {
     address = `127.0.0.1:${(exporter.address() as AddressInfo).port}`;
     sections = {
       'static-discovery': [
-        options('static-discovery', {
-          targets: [address, 'left.out:1'],
-          labels: { dc: 'x', job: 'j' },
-        }),
+        { enabled: true, targets: [address, 'left.out:1'], labels: { dc: 'x', job: 'j' } },
       ],
       scraper: [
-        options('scraper', {
+        {
+          enabled: true,
           name: 'web',
           db: 'prom',
           rp: 'short',
@@ -170,7 +173,7 @@ describe('scrapers', () => {
           blacklist: ['left.out:1'],
           'bearer-token': 'secret',
           params: { match: ['up', 'requests'] },
-        }),
+        },
       ],
     };
   });
@@ -183,7 +186,7 @@ describe('scrapers', () => {
 
   function scrapersOptions(): ScrapersOptions {
     return {
-      elements: (section) => sections[section] ?? [],
+      sections: sectionsOf(sections),
       http: sender,
       writes: {
         writePoints: ({ database, retentionPolicy }, given) => {
@@ -259,8 +262,9 @@ test.each([
   ['dns', { type: 'MX' }, 'invalid DNS-SD records type'],
   ['file-discovery', { files: ['/a/b.txt'] }, 'is not valid for discovery'],
   ['static-discovery', { id: '' }, 'must be given an id'],
-] as const)('%s with %j is refused', (section, given, text) => {
-  const { validate } = SCRAPE_SECTIONS.find(({ name }) => name === section) ?? {};
+] as const)('%s with %j is refused', (name, given, text) => {
+  const section = SCRAPE_SECTIONS.find((each) => each.name === name);
+  const options = optionsGiven(section?.options ?? {}, { enabled: true, ...given });
 
-  expect(validate?.(options(section, given))).toContain(text);
+  expect(section?.validate?.(options)).toContain(text);
 });

@@ -4,19 +4,20 @@
 import { AppError, NotFound, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { ListenerPoint } from '@tidemark/listeners';
-import { durationMs, flag, strings, text, tlsOf } from '@tidemark/settings';
-import type { HttpSender, Options } from '@tidemark/settings';
+import { durationMs, tlsOf } from '@tidemark/settings';
+import type { HttpSender, Sections } from '@tidemark/settings';
 import type { Logger } from '../observability/log-hub.ts';
 import type { Statistic } from '../observability/reporter.ts';
 import { Ticker } from '../ticker.ts';
 import type { WritePath } from '../ingest/write-path.ts';
-import { discover } from './discover.ts';
+import { discover, findDiscoverer } from './discover.ts';
+import { SCRAPER } from './sections.ts';
+import type { ScraperSettings } from './sections.ts';
 import type { NameResolver, Target } from './discover.ts';
 import { parsePrometheusText } from './prometheus-text.ts';
 
 export type ScrapersOptions = {
-  /** Effective elements of a section, secrets resolved. */
-  readonly elements: (section: string) => readonly Options[];
+  readonly sections: Pick<Sections, 'elements'>;
   readonly http: HttpSender;
   readonly writes: Pick<WritePath, 'writePoints'>;
   readonly clock: Clock;
@@ -41,9 +42,9 @@ export class Scrapers {
   update(): Promise<void> {
     this.#change = this.#change.then(async () => {
       await this.#stop();
-      this.#running = this.#options
-        .elements('scraper')
-        .filter((options) => flag(options, 'enabled'))
+      this.#running = this.#options.sections
+        .elements(SCRAPER)
+        .filter((options) => options.enabled)
         .map((options) => new Scraper(options, this.#options));
     });
     return this.#change;
@@ -72,36 +73,28 @@ export class Scrapers {
 
 /** What service tests do: the targets of one scraper, or of one element of a discoverer. */
 export async function targetsOf(
-  section: string,
+  service: string,
   id: string,
-  { elements, resolver }: Pick<ScrapersOptions, 'elements' | 'resolver'>,
+  { sections, resolver }: Pick<ScrapersOptions, 'sections' | 'resolver'>,
 ): Promise<readonly Target[]> {
-  const found = elements(section).find((options) => text(options, 'id') === id);
-  if (found === undefined || !flag(found, 'enabled')) {
-    throw new NotFound(`discoverer ${JSON.stringify(id)} of ${section} is not enabled`);
-  }
-  return discover(section, found, resolver);
+  return discover(findDiscoverer(service, id, sections), resolver);
 }
 
 /** Scrapes each target once without writing. Rejects with the first that fails. */
 export async function tryScraper(name: string, options: ScrapersOptions): Promise<void> {
-  const found = options.elements('scraper').find((each) => text(each, 'name') === name);
-  if (found === undefined || !flag(found, 'enabled')) {
+  const found = options.sections.elements(SCRAPER).find((each) => each.name === name);
+  if (found === undefined || !found.enabled) {
     throw new NotFound(`scraper ${JSON.stringify(name)} is not enabled`);
   }
   const { signal } = new AbortController();
-  const targets = await targetsOf(
-    text(found, 'discoverer-service'),
-    text(found, 'discoverer-id'),
-    options,
-  );
+  const targets = await targetsOf(found['discoverer-service'], found['discoverer-id'], options);
   for (const target of targets) await readPage(found, target, { http: options.http, signal });
 }
 
 class Scraper {
   readonly name: string;
   readonly counters = { scrapes: 0, failed: 0, samples: 0, bad_lines: 0 };
-  readonly #section: Options;
+  readonly #section: ScraperSettings;
   readonly #options: ScrapersOptions;
   readonly #stopped = new AbortController();
   readonly #ticker: Ticker;
@@ -109,12 +102,12 @@ class Scraper {
   #targets: readonly Target[] = [];
   #lookedUpMs: number | undefined;
 
-  constructor(section: Options, options: ScrapersOptions) {
-    this.name = text(section, 'name');
+  constructor(section: ScraperSettings, options: ScrapersOptions) {
+    this.name = section.name;
     this.#section = section;
     this.#options = options;
     this.#first = this.#scrapeAll();
-    const intervalMs = Math.max(INTERVAL_MS_MIN, durationMs(section, 'scrape-interval'));
+    const intervalMs = Math.max(INTERVAL_MS_MIN, durationMs(section['scrape-interval']));
     this.#ticker = new Ticker(options.clock, intervalMs, () => this.#scrapeAll());
   }
 
@@ -133,24 +126,19 @@ class Scraper {
       if (!(error instanceof AppError)) throw error;
       log('error', 'failed to look up targets', { scraper: this.name, err: error.message });
     }
-    const left = new Set(strings(this.#section, 'blacklist'));
+    const left = new Set(this.#section.blacklist ?? []);
     const targets = this.#targets.filter(({ address }) => !left.has(address));
     await Promise.all(targets.map((target) => this.#scrape(target)));
   }
 
   async #lookUp(): Promise<void> {
-    const { clock, elements, resolver } = this.#options;
-    const service = text(this.#section, 'discoverer-service');
-    const id = text(this.#section, 'discoverer-id');
-    const discoverer = elements(service).find((options) => text(options, 'id') === id);
-    if (discoverer === undefined || !flag(discoverer, 'enabled')) {
-      throw new NotFound(`discoverer ${JSON.stringify(id)} of ${service} is not enabled`);
-    }
-    const refreshMs =
-      service === 'static-discovery' ? 0 : durationMs(discoverer, 'refresh-interval');
+    const { clock, sections, resolver } = this.#options;
+    const service = this.#section['discoverer-service'];
+    const id = this.#section['discoverer-id'];
+    const discoverer = findDiscoverer(service, id, sections);
     const nowMs = clock.monotonicMs();
-    if (this.#lookedUpMs !== undefined && nowMs - this.#lookedUpMs < refreshMs) return;
-    this.#targets = await discover(service, discoverer, resolver);
+    if (this.#lookedUpMs !== undefined && nowMs - this.#lookedUpMs < discoverer.refreshMs) return;
+    this.#targets = await discover(discoverer, resolver);
     this.#lookedUpMs = nowMs;
   }
 
@@ -172,7 +160,7 @@ class Scraper {
       }
       this.counters.samples += points.length;
       await writes.writePoints(
-        { database: text(this.#section, 'db'), retentionPolicy: text(this.#section, 'rp') },
+        { database: this.#section.db, retentionPolicy: this.#section.rp },
         points,
       );
     } catch (error) {
@@ -186,11 +174,11 @@ class Scraper {
 }
 
 async function readPage(
-  section: Options,
+  section: ScraperSettings,
   { address }: Target,
   { http, signal }: { readonly http: HttpSender; readonly signal: AbortSignal },
 ): Promise<string> {
-  const url = new URL(`${text(section, 'scheme')}://${address}${text(section, 'metrics-path')}`);
+  const url = new URL(`${section.scheme}://${address}${section['metrics-path']}`);
   for (const [name, value] of Object.entries((section['params'] ?? {}) as object)) {
     for (const each of Array.isArray(value) ? value : String(value).split(',')) {
       url.searchParams.append(name, String(each));
@@ -202,7 +190,7 @@ async function readPage(
       url: url.href,
       headers: { Accept: 'text/plain;version=0.0.4', ...credentials(section) },
       tls: tlsOf(section),
-      timeoutMs: durationMs(section, 'scrape-timeout'),
+      timeoutMs: durationMs(section['scrape-timeout']),
       responseBytesMax: PAGE_BYTES_MAX,
     },
     signal,
@@ -211,12 +199,12 @@ async function readPage(
   throw new Unavailable(`server returned HTTP status ${response.status}`);
 }
 
-function credentials(section: Options): Readonly<Record<string, string>> {
-  const token = text(section, 'bearer-token');
+function credentials(section: ScraperSettings): Readonly<Record<string, string>> {
+  const token = section['bearer-token'];
   if (token !== '') return { Authorization: `Bearer ${token}` };
-  const username = text(section, 'username');
+  const username = section.username;
   if (username === '') return {};
-  const pair = Buffer.from(`${username}:${text(section, 'password')}`).toString('base64');
+  const pair = Buffer.from(`${username}:${section.password}`).toString('base64');
   return { Authorization: `Basic ${pair}` };
 }
 

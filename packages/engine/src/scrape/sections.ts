@@ -1,144 +1,134 @@
 // Sections of scrapers and of the discoverers that tell them what to scrape. They can be overridden
 // like all others.
 import {
+  INSECURE_SKIP_VERIFY,
+  TLS_FILES,
   bool,
   checkUrl,
+  defineSection,
+  duration,
   enabled,
-  flag,
-  INSECURE_SKIP_VERIFY,
+  integer,
+  json,
   list,
   secret,
   str,
-  strings,
-  text,
-  TLS_FILES,
+  texts,
 } from '@tidemark/settings';
-import type { Options, OptionSpec, SectionSpec } from '@tidemark/settings';
+import type { OptionsOf, SectionSpec } from '@tidemark/settings';
 
-const REFRESH: OptionSpec = {
-  name: 'refresh-interval',
-  type: 'duration',
-  default: 300_000_000_000n,
-  doc: 'How often targets are looked up again.',
+/** What all discoverers have. */
+export const IDENTITY = {
+  ...enabled(),
+  id: str('Name under which scrapers refer to it.', 'default'),
 };
 
-export const STATIC_DISCOVERY: SectionSpec = {
+const REFRESH_DOC = 'How often targets are looked up again.';
+
+export const STATIC_DISCOVERY = defineSection({
   name: 'static-discovery',
   doc: 'Targets of scrapers that are written down.',
   elementKey: 'id',
-  options: [
-    enabled(),
-    str('id', 'Name under which scrapers refer to it.', 'default'),
-    list('targets', 'Addresses, host:port.'),
-    { name: 'labels', type: 'string-map', default: null, doc: 'Tags of everything scraped there.' },
-  ],
-  validate: (options) => (flag(options, 'enabled') ? requireId(options) : undefined),
-};
+  options: {
+    ...IDENTITY,
+    targets: list('Addresses, host:port.'),
+    labels: texts('Tags of everything scraped there.'),
+  },
+  validate: (options) => (options.enabled ? requireId(options) : undefined),
+});
 
-export const FILE_DISCOVERY: SectionSpec = {
+export const FILE_DISCOVERY = defineSection({
   name: 'file-discovery',
   doc: 'Targets of scrapers that files list, JSON or YAML: `[{"targets": ["host:port"], "labels": {}}]`.',
   elementKey: 'id',
-  options: [
-    enabled(),
-    str('id', 'Name under which scrapers refer to it.', 'default'),
-    list('files', 'Paths; the last part may be a glob. They end in .json, .yml or .yaml.'),
-    REFRESH,
-  ],
+  options: {
+    ...IDENTITY,
+    files: list('Paths; the last part may be a glob. They end in .json, .yml or .yaml.'),
+    'refresh-interval': duration(REFRESH_DOC, 300_000_000_000n),
+  },
   validate: (options) => {
-    if (!flag(options, 'enabled')) return undefined;
-    const odd = strings(options, 'files').find((file) => !/\.(json|yml|yaml)$/.test(file));
+    if (!options.enabled) return undefined;
+    const odd = (options.files ?? []).find((file) => !/\.(json|yml|yaml)$/.test(file));
     return odd === undefined ? requireId(options) : `path name ${odd} is not valid for discovery`;
   },
-};
+});
 
-export const DNS_DISCOVERY: SectionSpec = {
+export const DNS_DISCOVERY = defineSection({
   name: 'dns',
   doc: 'Targets of scrapers that name servers know.',
   elementKey: 'id',
-  options: [
-    enabled(),
-    str('id', 'Name under which scrapers refer to it.', 'default'),
-    list('record-names', 'Names to look up.'),
-    { ...REFRESH, default: 30_000_000_000n },
-    str('type', 'Kind of record: A, AAAA or SRV.', 'SRV'),
-    { name: 'port', type: 'integer', default: 80, doc: 'Port of A and AAAA records.' },
-  ],
+  options: {
+    ...IDENTITY,
+    'record-names': list('Names to look up.'),
+    'refresh-interval': duration(REFRESH_DOC, 30_000_000_000n),
+    type: str('Kind of record: A, AAAA or SRV.', 'SRV'),
+    port: integer('Port of A and AAAA records.', 80),
+  },
   validate: (options) => {
-    if (!flag(options, 'enabled')) return undefined;
-    const type = text(options, 'type').toUpperCase();
+    if (!options.enabled) return undefined;
+    const type = options.type.toUpperCase();
     if (!['A', 'AAAA', 'SRV'].includes(type)) {
-      return `invalid DNS-SD records type ${JSON.stringify(text(options, 'type'))}`;
+      return `invalid DNS-SD records type ${JSON.stringify(options.type)}`;
     }
     return requireId(options);
   },
+});
+
+const scraperOptions = {
+  ...enabled(),
+  name: str('Name of the scraper.', 'default'),
+  type: str('Format of the pages.', 'prometheus'),
+  db: str('Database of the points.', 'prometheus'),
+  rp: str('Retention policy of the points.', 'autogen'),
+  scheme: str('`http` or `https`.', 'http'),
+  'metrics-path': str('Path of the page.', '/metrics'),
+  params: json('Parameters of the request.'),
+  'scrape-interval': duration('Time between two scrapes.', 60_000_000_000n),
+  'scrape-timeout': duration('Longest time of one.', 10_000_000_000n),
+  username: str('User.'),
+  password: secret('Password.'),
+  'bearer-token': secret('Token; used instead of user and password.'),
+  'proxy-url': str('Not supported: must be empty.'),
+  ...TLS_FILES,
+  ...INSECURE_SKIP_VERIFY,
+  'discoverer-id': str('Which element of the discoverer’s section.'),
+  'discoverer-service': str('`static-discovery`, `file-discovery` or `dns`.'),
+  blacklist: list('Addresses that are left out.'),
+  isolate: bool('Accepted for old files; has no effect.'),
 };
 
-export const SCRAPER: SectionSpec = {
+/** Settings of one scraper. */
+export type ScraperSettings = OptionsOf<typeof scraperOptions>;
+
+export const SCRAPER = defineSection({
   name: 'scraper',
   doc: 'Scrapers of Prometheus exporters; what they get is written to the tasks.',
   elementKey: 'name',
-  options: [
-    enabled(),
-    str('name', 'Name of the scraper.', 'default'),
-    str('type', 'Format of the pages.', 'prometheus'),
-    str('db', 'Database of the points.', 'prometheus'),
-    str('rp', 'Retention policy of the points.', 'autogen'),
-    str('scheme', '`http` or `https`.', 'http'),
-    str('metrics-path', 'Path of the page.', '/metrics'),
-    { name: 'params', type: 'json', default: null, doc: 'Parameters of the request.' },
-    {
-      name: 'scrape-interval',
-      type: 'duration',
-      default: 60_000_000_000n,
-      doc: 'Time between two scrapes.',
-    },
-    {
-      name: 'scrape-timeout',
-      type: 'duration',
-      default: 10_000_000_000n,
-      doc: 'Longest time of one.',
-    },
-    str('username', 'User.'),
-    secret('password', 'Password.'),
-    secret('bearer-token', 'Token; used instead of user and password.'),
-    str('proxy-url', 'Not supported: must be empty.'),
-    ...TLS_FILES,
-    { ...INSECURE_SKIP_VERIFY, name: 'insecure-skip-verify' },
-    str('discoverer-id', 'Which element of the discoverer’s section.'),
-    str('discoverer-service', '`static-discovery`, `file-discovery` or `dns`.'),
-    list('blacklist', 'Addresses that are left out.'),
-    bool('isolate', 'Accepted for old files; has no effect.'),
-  ],
+  options: scraperOptions,
   validate: validateScraper,
-};
+});
 
-export const DISCOVERY_SECTIONS: readonly SectionSpec[] = [
-  DNS_DISCOVERY,
-  FILE_DISCOVERY,
-  STATIC_DISCOVERY,
-];
+export const DISCOVERY_SECTIONS = [DNS_DISCOVERY, FILE_DISCOVERY, STATIC_DISCOVERY] as const;
 
 export const SCRAPE_SECTIONS: readonly SectionSpec[] = [...DISCOVERY_SECTIONS, SCRAPER];
 
-function validateScraper(options: Options): string | undefined {
-  if (!flag(options, 'enabled')) return undefined;
-  if (text(options, 'name') === '') return 'scraper must be given a name';
-  if (text(options, 'type') !== 'prometheus')
-    return `unknown scraper type ${text(options, 'type')}`;
-  if (text(options, 'db') === '') return 'scraper must be given a db';
-  if (text(options, 'rp') === '') return 'scraper must be given an rp';
-  const scheme = text(options, 'scheme');
+function validateScraper(options: ScraperSettings): string | undefined {
+  if (!options.enabled) return undefined;
+  if (options.name === '') return 'scraper must be given a name';
+  if (options.type !== 'prometheus') return `unknown scraper type ${options.type}`;
+  if (options.db === '') return 'scraper must be given a db';
+  if (options.rp === '') return 'scraper must be given an rp';
+  const scheme = options.scheme;
   if (scheme !== 'http' && scheme !== 'https') return `invalid scheme ${JSON.stringify(scheme)}`;
-  if (text(options, 'proxy-url') !== '') return 'proxy-url is not supported';
-  if (text(options, 'discoverer-id') === '') return 'scraper must be given a discoverer-id';
-  const service = text(options, 'discoverer-service');
+  if (options['proxy-url'] !== '') return 'proxy-url is not supported';
+  if (options['discoverer-id'] === '') return 'scraper must be given a discoverer-id';
+  const service = options['discoverer-service'];
   if (!DISCOVERY_SECTIONS.some(({ name }) => name === service)) {
     return `unknown discoverer service ${JSON.stringify(service)}`;
   }
-  return checkUrl({ url: `${scheme}://host${text(options, 'metrics-path')}` }, 'url');
+  return checkUrl('url', `${scheme}://host${options['metrics-path']}`);
 }
 
-function requireId(options: Options): string | undefined {
-  return text(options, 'id') === '' ? 'discoverer must be given an id' : undefined;
+function requireId(options: { readonly id: string }): string | undefined {
+  return options.id === '' ? 'discoverer must be given an id' : undefined;
 }

@@ -46,7 +46,7 @@ function refusedHeaders(
  */
 function referencesOf({ kind, options }: HandlerSpec): readonly string[] {
   const references: string[] = [];
-  resolveSecrets(findHandlerKind(kind)?.options ?? [], (options ?? {}) as Options, (text) => {
+  resolveSecrets(findHandlerKind(kind)?.options ?? {}, (options ?? {}) as Options, (text) => {
     if (isReference(text)) references.push(text);
     return text;
   });

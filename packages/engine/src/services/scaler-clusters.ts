@@ -6,90 +6,88 @@ import { formatRfc3339, InvalidRequest } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { HttpRequest, ScalerCluster } from '@tidemark/runtime';
 import {
+  INSECURE_SKIP_VERIFY,
+  TLS_FILES,
   bool,
   checkUrl,
+  defineSection,
   enabled,
-  flag,
-  INSECURE_SKIP_VERIFY,
   list,
   secret,
   str,
-  strings,
-  text,
-  TLS_FILES,
   tlsOf,
 } from '@tidemark/settings';
-import type { Options, SectionSpec } from '@tidemark/settings';
+import type { OptionsOf, Sections, SectionSpec } from '@tidemark/settings';
 
 /** Where a pod finds its own cluster, and what proves who it is. */
 const IN_CLUSTER_URL = 'https://kubernetes.default.svc';
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-export const SCALER_SECTIONS: readonly SectionSpec[] = [
-  {
-    name: 'kubernetes',
-    doc: 'Kubernetes clusters for k8sAutoscale.',
-    elementKey: 'id',
-    options: [
-      enabled(),
-      str('id', 'Name of the cluster, as `cluster` of the node gives it.', 'default'),
-      bool('in-cluster', 'The cluster this process runs in; only the namespace is then used.'),
-      list('api-servers', 'URLs of the API servers; the first one is used.'),
-      secret('token', 'Bearer token.'),
-      str('ca-path', 'File of certificate authorities.'),
-      INSECURE_SKIP_VERIFY,
-      str('namespace', 'Namespace of resources that name none.'),
-    ],
-    validate: (options) =>
-      flag(options, 'enabled') && !flag(options, 'in-cluster')
-        ? checkServers(options, 'api-servers')
-        : undefined,
+const KUBERNETES = defineSection({
+  name: 'kubernetes',
+  doc: 'Kubernetes clusters for k8sAutoscale.',
+  elementKey: 'id',
+  options: {
+    ...enabled(),
+    id: str('Name of the cluster, as `cluster` of the node gives it.', 'default'),
+    'in-cluster': bool('The cluster this process runs in; only the namespace is then used.'),
+    'api-servers': list('URLs of the API servers; the first one is used.'),
+    token: secret('Bearer token.'),
+    'ca-path': str('File of certificate authorities.'),
+    ...INSECURE_SKIP_VERIFY,
+    namespace: str('Namespace of resources that name none.'),
   },
-  {
-    name: 'swarm',
-    doc: 'Docker Swarm clusters for swarmAutoscale.',
-    elementKey: 'id',
-    options: [
-      enabled(),
-      str('id', 'Name of the cluster, as `cluster` of the node gives it.', 'default'),
-      list('servers', 'URLs of the managers; the first one is used.'),
-      INSECURE_SKIP_VERIFY,
-      ...TLS_FILES,
-    ],
-    validate: (options) =>
-      flag(options, 'enabled') ? checkServers(options, 'servers') : undefined,
-  },
-  {
-    name: 'ec2',
-    doc: 'AWS accounts for ec2Autoscale.',
-    elementKey: 'id',
-    options: [
-      enabled(),
-      str('id', 'Name of the account, as `cluster` of the node gives it.', 'default'),
-      str('region', 'Region.'),
-      str('access-key', 'Access key.'),
-      secret('secret-key', 'Secret key.'),
-      secret('session-token', 'Token of temporary credentials.'),
-      str('endpoint', 'URL instead of `https://autoscaling.<region>.amazonaws.com`.'),
-    ],
-    validate: (options) => {
-      if (!flag(options, 'enabled')) return undefined;
-      if (text(options, 'region') === '') return 'must specify region';
-      return checkUrl(options, 'endpoint');
-    },
-  },
-];
+  validate: (options) =>
+    options.enabled && !options['in-cluster']
+      ? checkServers('api-servers', options['api-servers'] ?? [])
+      : undefined,
+});
 
-function checkServers(options: Options, name: string): string | undefined {
-  const urls = strings(options, name);
+const SWARM = defineSection({
+  name: 'swarm',
+  doc: 'Docker Swarm clusters for swarmAutoscale.',
+  elementKey: 'id',
+  options: {
+    ...enabled(),
+    id: str('Name of the cluster, as `cluster` of the node gives it.', 'default'),
+    servers: list('URLs of the managers; the first one is used.'),
+    ...INSECURE_SKIP_VERIFY,
+    ...TLS_FILES,
+  },
+  validate: (options) =>
+    options.enabled ? checkServers('servers', options.servers ?? []) : undefined,
+});
+
+const EC2 = defineSection({
+  name: 'ec2',
+  doc: 'AWS accounts for ec2Autoscale.',
+  elementKey: 'id',
+  options: {
+    ...enabled(),
+    id: str('Name of the account, as `cluster` of the node gives it.', 'default'),
+    region: str('Region.'),
+    'access-key': str('Access key.'),
+    'secret-key': secret('Secret key.'),
+    'session-token': secret('Token of temporary credentials.'),
+    endpoint: str('URL instead of `https://autoscaling.<region>.amazonaws.com`.'),
+  },
+  validate: (options) => {
+    if (!options.enabled) return undefined;
+    if (options.region === '') return 'must specify region';
+    return checkUrl('endpoint', options.endpoint);
+  },
+});
+
+/** Sections of all providers. */
+export const SCALER_SECTIONS: readonly SectionSpec[] = [KUBERNETES, SWARM, EC2];
+
+function checkServers(name: string, urls: readonly string[]): string | undefined {
   if (urls.length === 0) return `must specify at least one of ${name}`;
-  return urls.map((url) => checkUrl({ url }, 'url')).find((problem) => problem !== undefined);
+  return urls.map((url) => checkUrl('url', url)).find((problem) => problem !== undefined);
 }
 
-const SECTION_OF = { k8s: 'kubernetes', swarm: 'swarm', ec2: 'ec2' } as const;
-
 export type ScalerClusterOptions = {
-  readonly section: (name: string, element?: string) => Options | undefined;
+  readonly sections: Pick<Sections, 'section'>;
   readonly clock: Clock;
 };
 
@@ -98,38 +96,45 @@ export type ScalerClusterOptions = {
  * disabled.
  */
 export function scalerCluster(
-  { section, clock }: ScalerClusterOptions,
-  kind: keyof typeof SECTION_OF,
+  { sections, clock }: ScalerClusterOptions,
+  kind: 'k8s' | 'swarm' | 'ec2',
   name: string,
 ): ScalerCluster | undefined {
-  const options = section(SECTION_OF[kind], name);
-  if (options === undefined || !flag(options, 'enabled')) return undefined;
   switch (kind) {
-    case 'k8s':
-      return kubernetesCluster(options);
-    case 'swarm': {
-      const [url = ''] = strings(options, 'servers');
-      const tls = tlsOf(options);
-      return { url, headers: {}, namespace: '', sign: (request) => ({ ...request, tls }) };
+    case 'k8s': {
+      const options = sections.section(KUBERNETES, name);
+      return options?.enabled === true ? kubernetesCluster(options) : undefined;
     }
-    case 'ec2':
-      return ec2Cluster(options, clock);
+    case 'swarm': {
+      const options = sections.section(SWARM, name);
+      return options?.enabled === true ? swarmCluster(options) : undefined;
+    }
+    case 'ec2': {
+      const options = sections.section(EC2, name);
+      return options?.enabled === true ? ec2Cluster(options, clock) : undefined;
+    }
   }
 }
 
-function kubernetesCluster(options: Options): ScalerCluster {
-  const isInside = flag(options, 'in-cluster');
-  const [server = ''] = strings(options, 'api-servers');
+function swarmCluster(options: OptionsOf<typeof SWARM.options>): ScalerCluster {
+  const [url = ''] = options.servers ?? [];
+  const tls = tlsOf(options);
+  return { url, headers: {}, namespace: '', sign: (request) => ({ ...request, tls }) };
+}
+
+function kubernetesCluster(options: OptionsOf<typeof KUBERNETES.options>): ScalerCluster {
+  const isInside = options['in-cluster'];
+  const [server = ''] = options['api-servers'] ?? [];
   const tls = {
-    caFile: isInside ? `${SERVICE_ACCOUNT}/ca.crt` : text(options, 'ca-path'),
-    isVerificationSkipped: flag(options, 'insecure-skip-verify'),
+    caFile: isInside ? `${SERVICE_ACCOUNT}/ca.crt` : options['ca-path'],
+    isVerificationSkipped: options['insecure-skip-verify'],
   };
   return {
     url: isInside ? IN_CLUSTER_URL : server,
     headers: {},
-    namespace: text(options, 'namespace'),
+    namespace: options.namespace,
     sign: (request) => {
-      const token = isInside ? serviceAccountToken() : text(options, 'token');
+      const token = isInside ? serviceAccountToken() : options.token;
       const authorization: Readonly<Record<string, string>> =
         token === '' ? {} : { Authorization: `Bearer ${token}` };
       return { ...request, tls, headers: { ...request.headers, ...authorization } };
@@ -149,15 +154,15 @@ function serviceAccountToken(): string {
   }
 }
 
-function ec2Cluster(options: Options, clock: Clock): ScalerCluster {
-  const region = text(options, 'region');
-  const endpoint = text(options, 'endpoint');
+function ec2Cluster(options: OptionsOf<typeof EC2.options>, clock: Clock): ScalerCluster {
+  const region = options.region;
+  const endpoint = options.endpoint;
   const credentials = {
     region,
     service: 'autoscaling',
-    accessKey: text(options, 'access-key'),
-    secretKey: text(options, 'secret-key'),
-    sessionToken: text(options, 'session-token'),
+    accessKey: options['access-key'],
+    secretKey: options['secret-key'],
+    sessionToken: options['session-token'],
   };
   return {
     url: endpoint === '' ? `https://autoscaling.${region}.amazonaws.com` : endpoint,

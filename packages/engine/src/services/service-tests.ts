@@ -1,8 +1,8 @@
 // Service tests: try an integration with real connections and tell whether it worked.
 import { InvalidRequest, messageOf, NotFound, Unavailable } from '@tidemark/core';
-import { HANDLER_KINDS } from '@tidemark/alerting';
+import { defineTest, HANDLER_KINDS } from '@tidemark/alerting';
 import type { HandlerContext, ServiceTestSpec } from '@tidemark/alerting';
-import { convertOption, defaultOptions, flag, printOption, str, text } from '@tidemark/settings';
+import { convertOption, defaultOptions, printOption, str } from '@tidemark/settings';
 import type { JsonValue, Options } from '@tidemark/settings';
 import type { Clusters } from '../database/clusters.ts';
 import { scalerCluster } from './scaler-clusters.ts';
@@ -64,16 +64,16 @@ export class ServiceTests {
   async run(name: string, given: Readonly<Record<string, unknown>>): Promise<ServiceTestResult> {
     const test = this.#require(name);
     const options: Record<string, Options[string]> = { ...this.#defaults(test) };
-    for (const spec of test.options) {
-      const value = given[spec.name];
+    for (const [option, spec] of Object.entries(test.options)) {
+      const value = given[option];
       if (value === undefined) continue;
       const converted = convertOption(spec.type, value);
       if (!converted.ok) {
         throw new InvalidRequest(
-          `failed to decode JSON body:option ${spec.name}: ${converted.reason}`,
+          `failed to decode JSON body:option ${option}: ${converted.reason}`,
         );
       }
-      options[spec.name] = converted.value;
+      options[option] = converted.value;
     }
     const { clock } = this.#options.context;
     const deadline = new AbortController();
@@ -109,7 +109,10 @@ export class ServiceTests {
     return {
       name: test.name,
       options: Object.fromEntries(
-        test.options.map((spec) => [spec.name, printOption(options[spec.name] ?? spec.default)]),
+        Object.entries(test.options).map(([option, spec]) => [
+          option,
+          printOption(options[option] ?? spec.default),
+        ]),
       ),
     };
   }
@@ -118,7 +121,7 @@ export class ServiceTests {
   #defaults(test: Test): Options {
     const defaults: Record<string, Options[string]> = { ...defaultOptions(test.options) };
     const kind = HANDLER_KINDS.find((each) => each.tests?.some(({ name }) => name === test.name));
-    const configured = this.#options.context.section(kind?.section?.name ?? '');
+    const configured = kind?.section && this.#options.context.section(kind.section);
     for (const name of test.configured ?? []) {
       const value = configured?.[name];
       const isEmptyList = value === null && Array.isArray(defaults[name]);
@@ -140,18 +143,22 @@ const ABSENT_SERVICES: readonly (readonly [name: string, option: string])[] = [
 ];
 
 function scrapeTests(scrape: ScrapersOptions): readonly Test[] {
-  const discoverers = DISCOVERY_SECTIONS.map(({ name }): Test => ({
-    name,
-    options: [str('id', 'Element of the configuration.')],
-    run: async (options) => {
-      await whenEnabled(targetsOf(name, text(options, 'id'), scrape));
-    },
-  }));
-  const scraper: Test = {
+  const discoverers = DISCOVERY_SECTIONS.map(({ name }) =>
+    defineTest({
+      name,
+      options: { id: str('Element of the configuration.') },
+      run: async (options) => {
+        await whenEnabled(targetsOf(name, options.id, scrape));
+      },
+    }),
+  );
+  const scraper = defineTest({
     name: 'scraper',
-    options: [str('name', 'Element of the configuration.')],
-    run: (options) => whenEnabled(tryScraper(text(options, 'name'), scrape)),
-  };
+    options: {
+      name: str('Element of the configuration.'),
+    },
+    run: (options) => whenEnabled(tryScraper(options.name, scrape)),
+  });
   return [...discoverers, scraper];
 }
 
@@ -167,7 +174,9 @@ async function whenEnabled(test: Promise<unknown>): Promise<void> {
 function absentTests(): readonly Test[] {
   return ABSENT_SERVICES.map(([name, option]) => ({
     name,
-    options: [str(option, 'Element of the configuration.')],
+    options: {
+      [option]: str('Element of the configuration.'),
+    },
     run: () => Promise.reject(new InvalidRequest('service is not enabled')),
   }));
 }
@@ -186,36 +195,48 @@ const SCALER_QUESTIONS = [
 ] as const;
 
 function scalerTests(): readonly Test[] {
-  return SCALER_QUESTIONS.map(({ name, kind, method, path, body }) => ({
-    name,
-    options: [str('id', 'Element of the configuration.')],
-    run: async (options, context) => {
-      const cluster = scalerCluster(context, kind, text(options, 'id'));
-      if (cluster === undefined) throw new InvalidRequest('service is not enabled');
-      const type: Readonly<Record<string, string>> =
-        body === '' ? {} : { 'Content-Type': 'application/x-www-form-urlencoded; charset=utf-8' };
-      const request = {
-        method,
-        url: `${cluster.url.replace(/\/$/, '')}${path}`,
-        headers: type,
-        body,
-      };
-      const signed = cluster.sign?.(request) ?? request;
-      const { status } = await context.http.send(signed, context.signal);
-      if (status < 200 || status > 299)
-        throw new Unavailable(`${method} ${path} answered ${status}`);
-    },
-  }));
+  return SCALER_QUESTIONS.map(({ name, kind, method, path, body }) =>
+    defineTest({
+      name,
+      options: {
+        id: str('Element of the configuration.'),
+      },
+      run: async (options, context) => {
+        const cluster = scalerCluster(
+          { sections: context, clock: context.clock },
+          kind,
+          options.id,
+        );
+        if (cluster === undefined) throw new InvalidRequest('service is not enabled');
+        const type: Readonly<Record<string, string>> =
+          body === '' ? {} : { 'Content-Type': 'application/x-www-form-urlencoded; charset=utf-8' };
+        const request = {
+          method,
+          url: `${cluster.url.replace(/\/$/, '')}${path}`,
+          headers: type,
+          body,
+        };
+        const signed = cluster.sign?.(request) ?? request;
+        const { status } = await context.http.send(signed, context.signal);
+        if (status < 200 || status > 299)
+          throw new Unavailable(`${method} ${path} answered ${status}`);
+      },
+    }),
+  );
 }
 
 function clusterTests(clusters: Clusters): readonly Test[] {
-  return ['tsdb', 'influxdb'].map((name) => ({
-    name,
-    options: [str('cluster', 'Name of the cluster; empty is the default one.')],
-    run: async (options) => {
-      const cluster = clusters.cluster(text(options, 'cluster'));
-      if (!flag(cluster, 'enabled')) throw new InvalidRequest('service is not enabled');
-      await clusters.ping(text(options, 'cluster'));
-    },
-  }));
+  return ['tsdb', 'influxdb'].map((name) =>
+    defineTest({
+      name,
+      options: {
+        cluster: str('Name of the cluster; empty is the default one.'),
+      },
+      run: async (options) => {
+        const cluster = clusters.cluster(options.cluster);
+        if (!cluster.enabled) throw new InvalidRequest('service is not enabled');
+        await clusters.ping(options.cluster);
+      },
+    }),
+  );
 }

@@ -2,7 +2,7 @@
 // log.
 import { InvalidRequest, messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import { bodyTemplate } from '@tidemark/alerting';
+import { bodyTemplate, HTTP_POST_SECTION } from '@tidemark/alerting';
 import type { AlertService } from '@tidemark/alerting';
 import { effectsOf } from '@tidemark/pipeline';
 import type { NodeSpec } from '@tidemark/pipeline';
@@ -15,8 +15,8 @@ import type {
   TaskServices,
   UdfConnector,
 } from '@tidemark/runtime';
-import { isSecretHeader, map, text } from '@tidemark/settings';
-import type { HttpSender, Options } from '@tidemark/settings';
+import { isSecretHeader } from '@tidemark/settings';
+import type { HttpSender, Sections } from '@tidemark/settings';
 import type { Clusters } from '../database/clusters.ts';
 import type { LogHub } from '../observability/log-hub.ts';
 import type { PointRouter } from '../ingest/point-router.ts';
@@ -31,7 +31,7 @@ export type TaskServicesOptions = {
   readonly logs: LogHub;
   readonly sideloads: Sideloads;
   readonly udf: UdfConnector;
-  readonly section: (name: string, element?: string) => Options | undefined;
+  readonly sections: Sections;
   /** The secret that a text stands for: itself, or what it refers to. */
   readonly resolveSecret: (text: string) => string;
   /** Hides secrets in a text: those that are known, and these. */
@@ -86,10 +86,10 @@ function loopback(router: PointRouter, onError: (error: unknown) => void): Loopb
 /** Outgoing HTTP of nodes, with the configured endpoints. */
 export function httpClient({
   http,
-  section,
+  sections,
   resolveSecret,
   redact,
-}: Pick<TaskServicesOptions, 'http' | 'section' | 'resolveSecret' | 'redact'>): HttpClient {
+}: Pick<TaskServicesOptions, 'http' | 'sections' | 'resolveSecret' | 'redact'>): HttpClient {
   return {
     send: async ({ method, url, headers, body, timeoutMs, tls }, signal) => {
       const secrets: string[] = [];
@@ -107,9 +107,9 @@ export function httpClient({
       return { status: response.status, body: redact(response.body, secrets) };
     },
     endpoint: (name) => {
-      const options = section('httppost', name);
+      const options = sections.section(HTTP_POST_SECTION, name);
       if (options === undefined) return undefined;
-      const { username, password } = map(options, 'basic-auth');
+      const { username, password } = options['basic-auth'] ?? {};
       const auth =
         username === undefined || username === ''
           ? {}
@@ -118,8 +118,8 @@ export function httpClient({
             };
       const rowTemplate = bodyTemplate(options, 'row');
       return {
-        url: text(options, 'url'),
-        headers: { ...map(options, 'headers'), ...auth },
+        url: options.url,
+        headers: { ...options.headers, ...auth },
         rowTemplate: rowTemplate === '' ? undefined : rowTemplate,
       };
     },

@@ -17,7 +17,7 @@ import type {
 import { open } from 'lmdb';
 import type { RootDatabase } from 'lmdb';
 import { ALLOW_EVERYTHING, defaultOptions } from '@tidemark/settings';
-import type { Options } from '@tidemark/settings';
+import type { Sections } from '@tidemark/settings';
 import { checkTemplate, renderTemplate } from '../services/render.ts';
 import { eventLine, pointLine } from './lines.ts';
 
@@ -36,10 +36,7 @@ const NO_FILE = 'ENOENT';
  * Every service with its defaults: nothing is sent, and tests have no configuration that could name
  * elements.
  */
-function configured(name: string): Options | undefined {
-  const kind = HANDLER_KINDS.find(({ section }) => section?.name === name);
-  return kind?.section && defaultOptions(kind.section.options);
-}
+const configured: Sections['section'] = ({ options }) => defaultOptions(options);
 
 /** A clock that moves with the timers. */
 export function virtualClock(timers: VirtualTimers): Clock {
