@@ -1,5 +1,5 @@
-// What tests run is built first: the kernels, the packages, and the bundle that end-to-end tests
-// start. Takes next to nothing when all of it is up to date.
+// What tests run is built first: the kernels, the packages, the bundle that end-to-end tests start,
+// and the page. Takes next to nothing when all of it is up to date.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,6 +17,7 @@ const STEPS: readonly Step[] = [
     // Keeping compiled code takes longer than it saves when only the tests of one package are run.
     args: ['packages/cli/bundle/build.mjs', '--no-code'],
   },
+  { what: 'the page', program: process.execPath, args: ['packages/ui/build-when-changed.mjs'] },
 ];
 
 /**

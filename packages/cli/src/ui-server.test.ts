@@ -38,7 +38,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve));
   strangerHost = `127.0.0.1:${(stranger.address() as AddressInfo).port}`;
   directory = await mkdtemp(join(tmpdir(), 'tidemark-ui-'));
-  await writeFile(join(directory, 'index.html'), '<title>Tidemark</title>');
+  await writeFile(join(directory, 'index.html'), '<title>Tidemark</title><i>STYLE_NONCE</i>');
   ui = await startUiServer({
     bind: { host: '127.0.0.1', port: 0 },
     isOpen: true,
@@ -182,13 +182,16 @@ test('what is no request is answered with the same headers', async () => {
 test('serves the start page with a content security policy, and nothing outside its folder', async () => {
   const page = await fetch(ui.url);
 
-  expect(await page.text()).toBe('<title>Tidemark</title>');
+  expect(page.url).toBe(`${ui.url}/ui/`);
   expect(page.headers.get('content-security-policy')).toContain("default-src 'self'");
   for (const path of [
     '/../outside.txt',
-    '/..%2foutside.txt',
-    '/%2e%2e/outside.txt',
-    '/%',
+    '/ui/../outside.txt',
+    '/ui/..%2foutside.txt',
+    '/ui/%2e%2e/outside.txt',
+    '/ui/file:///etc/passwd',
+    '/ui/%',
+    '/ui/missing.js',
     '/missing',
   ]) {
     const status = await new Promise((resolve, reject) => {
@@ -201,6 +204,22 @@ test('serves the start page with a content security policy, and nothing outside 
     });
     expect(status, path).toBe(404);
   }
+});
+
+test('every page is the same document, with a number for its styles that changes', async () => {
+  const numbers = new Set<string>();
+  for (const path of ['/ui/', '/ui/explore', '/ui/explore?q=SHOW+DATABASES']) {
+    const page = await fetch(ui.url + path);
+    const [, nonce = ''] = /<i>(.{24})<\/i>/.exec(await page.text()) ?? [];
+    const policy = page.headers.get('content-security-policy') ?? '';
+    expect(policy).toContain(`style-src 'self' 'nonce-${nonce}';`);
+    expect(policy).not.toContain('unsafe');
+    expect(page.headers.get('cache-control')).toBe('no-store');
+    numbers.add(nonce);
+  }
+  expect(numbers.size).toBe(3);
+  const moved = await fetch(`${ui.url}/ui`, { redirect: 'manual' });
+  expect([moved.status, moved.headers.get('location')]).toEqual([302, 'ui/']);
 });
 
 test('/health says how the services are that the page asks', async () => {

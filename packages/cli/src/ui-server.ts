@@ -4,17 +4,14 @@
 // Security: the services may be open on loopback, so this server must not make them reachable for
 // other origins; its border (docs/guide/running.md) is that of the services. Where a call goes is
 // fixed at the start, and only what a call of the page needs is passed on and back.
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import { createServer, request as httpRequest } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { extname, normalize } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
 import { BorderGuard, messageOf, PAGE_KEY_HEADER, TIDEMARK_VERSION } from '@tidemark/core';
 import type { Bind } from '@tidemark/core';
 
 import { listen, urlOf } from './listen.ts';
+import { readPageFile, SECURITY_HEADERS } from './ui-files.ts';
 
 export type UiServerOptions = {
   readonly bind: Bind;
@@ -33,22 +30,6 @@ export type UiServerOptions = {
 };
 
 export type UiServer = { readonly url: string; close(): Promise<void> };
-
-const CONTENT_TYPES: Readonly<Record<string, string>> = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.svg': 'image/svg+xml',
-  '.json': 'application/json',
-};
-
-const SECURITY_HEADERS = {
-  'Content-Security-Policy':
-    "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'",
-  'X-Content-Type-Options': 'nosniff',
-  'Referrer-Policy': 'no-referrer',
-  'Cross-Origin-Resource-Policy': 'same-origin',
-};
 
 /** Of what a service answers: data, whatever it looks like when it is opened as a page. */
 const DATA_SECURITY_HEADERS = {
@@ -162,6 +143,9 @@ async function handle(
   );
   if (route !== undefined) {
     await route.serve({ options, request, response, clientAddress: border.clientAddress(request) });
+  } else if (path === '/' || path === '/ui') {
+    // Relative: a proxy may have put a prefix before the path.
+    response.writeHead(302, { ...SECURITY_HEADERS, Location: 'ui/', 'Content-Length': 0 }).end();
   } else if (target.startsWith('/')) {
     await sendFile(options.directory, path, request, response);
   } else {
@@ -304,45 +288,14 @@ async function sendFile(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  if (request.method !== 'GET' && request.method !== 'HEAD') {
+  const isPacked = /\bgzip\b/.test(String(request.headers['accept-encoding']));
+  const file = await readPageFile(directory, path, isPacked);
+  if (file === undefined) sendError(response, 404, 'not found');
+  else if (request.method !== 'GET' && request.method !== 'HEAD') {
     sendError(response, 405, 'only GET and HEAD');
-    return;
-  }
-  const relative = normalize(decodePath(path)).replace(/^\/+/, '');
-  const file = new URL(relative === '' ? 'index.html' : relative, directory);
-  const isInside = file.href.startsWith(directory.href);
-  const size = isInside ? await fileSize(file) : undefined;
-  if (size === undefined) {
-    sendError(response, 404, 'not found');
-    return;
-  }
-  const isHashed = relative.startsWith('assets/');
-  response.writeHead(200, {
-    ...SECURITY_HEADERS,
-    'Content-Type': CONTENT_TYPES[extname(file.pathname)] ?? 'application/octet-stream',
-    'Content-Length': size,
-    'Cache-Control': isHashed ? 'public, max-age=31536000, immutable' : 'no-cache',
-  });
-  if (request.method === 'HEAD') response.end();
-  else createReadStream(fileURLToPath(file)).pipe(response);
-}
-
-function decodePath(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    // A malformed escape names no file.
-    return '\0';
-  }
-}
-
-async function fileSize(file: URL): Promise<number | undefined> {
-  try {
-    const found = await stat(file);
-    return found.isFile() ? found.size : undefined;
-  } catch {
-    // Missing, or a name that no file can have: both are "not found" to a browser.
-    return undefined;
+  } else {
+    response.writeHead(200, file.headers);
+    response.end(request.method === 'HEAD' ? undefined : file.body);
   }
 }
 

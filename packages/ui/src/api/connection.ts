@@ -1,0 +1,79 @@
+// Which services answer. A call that finds one gone says so here; then it is asked again until it
+// is back, and what was loaded from it is loaded anew. What was typed stays: nothing is thrown away
+// on the way.
+import { effect, signal } from '@preact/signals';
+
+import { SERVER_PATH } from './paths.ts';
+
+export type Service = 'tsdb' | 'engine';
+
+/** `absent`: the server of the page was started without it. */
+export type ServiceState = {
+  readonly state: 'unknown' | 'up' | 'down' | 'absent';
+  readonly version: string;
+};
+
+const UNKNOWN: ServiceState = { state: 'unknown', version: '' };
+
+export const services = {
+  tsdb: signal<ServiceState>(UNKNOWN),
+  engine: signal<ServiceState>(UNKNOWN),
+} as const;
+
+/** Counts how often a service came back; resources load again when it grows. */
+export const generation = signal(0);
+
+const PINGS: Readonly<Record<Service, readonly [path: string, header: string]>> = {
+  tsdb: ['api/tsdb/ping', 'x-tsdb-version'],
+  engine: ['api/engine/engine/v1/ping', 'x-engine-version'],
+};
+
+const RETRY_MS = 1000;
+const CHECK_MS = 10_000;
+
+/** To be told when a call got no answer from a service. */
+export function noteDown(service: Service): void {
+  if (services[service].value.state !== 'down') {
+    services[service].value = { state: 'down', version: '' };
+  }
+}
+
+async function check(service: Service): Promise<void> {
+  const before = services[service].value;
+  const [path, header] = PINGS[service];
+  let now: ServiceState = { state: 'down', version: '' };
+  try {
+    const response = await fetch(SERVER_PATH + path);
+    // Whoever answers so was not started with it, which only another start changes.
+    const isAbsent = response.status === 502 && (await response.text()).includes('not run here');
+    if (isAbsent) now = { state: 'absent', version: '' };
+    else if (response.ok || response.status === 401) {
+      now = { state: 'up', version: response.headers.get(header) ?? '' };
+    }
+  } catch {
+    // No answer at all: down, as assumed.
+  }
+  if (now.state !== before.state || now.version !== before.version) services[service].value = now;
+  if (before.state === 'down' && now.state === 'up') generation.value++;
+}
+
+/** Asks both services now and then, and often while one is down and somebody looks. */
+export function startConnection(): void {
+  for (const service of ['tsdb', 'engine'] as const) {
+    let timer: number | undefined;
+    const tick = async (): Promise<void> => {
+      window.clearTimeout(timer);
+      if (!document.hidden) await check(service);
+      const isDown = services[service].value.state === 'down';
+      timer = window.setTimeout(() => void tick(), isDown ? RETRY_MS : CHECK_MS);
+    };
+    effect(() => {
+      // Also when a call, not a tick, has found out.
+      if (services[service].value.state === 'down') {
+        window.clearTimeout(timer);
+        timer = window.setTimeout(() => void tick(), RETRY_MS);
+      }
+    });
+    void tick();
+  }
+}

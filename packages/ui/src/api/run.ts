@@ -1,0 +1,73 @@
+// Runs a statement text for a page: one at a time, cancelled by the next, more rows on demand.
+import { signal } from '@preact/signals';
+import type { ReadonlySignal } from '@preact/signals';
+
+import { isAbort, problemOf } from './problem.ts';
+import type { Problem } from './problem.ts';
+import { QueryCursor } from './query-stream.ts';
+import type { QueryAnswer, QueryRequest } from './query-stream.ts';
+
+/** The last answer to what a page asked. */
+export class QueryRun {
+  readonly #answer = signal<QueryAnswer | undefined>(undefined);
+  readonly #request = signal<QueryRequest | undefined>(undefined);
+  readonly #problem = signal<Problem | undefined>(undefined);
+  readonly #isRunning = signal(false);
+  #cursor: QueryCursor | undefined;
+
+  /** What is shown: it stays until the next answer is there. */
+  get answer(): ReadonlySignal<QueryAnswer | undefined> {
+    return this.#answer;
+  }
+
+  /** What the answer is to. */
+  get request(): ReadonlySignal<QueryRequest | undefined> {
+    return this.#request;
+  }
+
+  /** Why there is no answer. */
+  get problem(): ReadonlySignal<Problem | undefined> {
+    return this.#problem;
+  }
+
+  get isRunning(): ReadonlySignal<boolean> {
+    return this.#isRunning;
+  }
+
+  /** Asks; rows beyond `rowCount` wait. */
+  async start(request: QueryRequest, rowCount: number): Promise<void> {
+    this.#cursor?.cancel();
+    const cursor = new QueryCursor(request);
+    this.#cursor = cursor;
+    await this.#read(cursor, rowCount, () => {
+      this.#request.value = request;
+    });
+  }
+
+  /** Reads on. */
+  async more(rowCount: number): Promise<void> {
+    if (this.#cursor !== undefined) await this.#read(this.#cursor, rowCount, () => undefined);
+  }
+
+  /** Ends what runs; what was read stays. */
+  cancel(): void {
+    this.#cursor?.cancel();
+    this.#cursor = undefined;
+    this.#isRunning.value = false;
+  }
+
+  async #read(cursor: QueryCursor, rowCount: number, onAnswer: () => void): Promise<void> {
+    this.#isRunning.value = true;
+    try {
+      const answer = await cursor.read(rowCount);
+      if (this.#cursor !== cursor) return;
+      onAnswer();
+      this.#answer.value = answer;
+      this.#problem.value = undefined;
+    } catch (error) {
+      if (this.#cursor !== cursor || isAbort(error)) return;
+      this.#problem.value = problemOf(error);
+    }
+    this.#isRunning.value = false;
+  }
+}

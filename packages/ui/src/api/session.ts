@@ -1,0 +1,86 @@
+// Who is signed in. The browser keeps a cookie that scripts cannot read; this page keeps the token
+// that goes with every call, without which the cookie is worth nothing to another page.
+import { signal } from '@preact/signals';
+
+import { SERVER_PATH } from './paths.ts';
+
+export type Session = {
+  /** Empty while nobody is signed in, or nobody needs to be. */
+  readonly user: string;
+  readonly isAdmin: boolean;
+  /** Databases that the user may read and write; `undefined` when all. */
+  readonly reads?: readonly string[] | undefined;
+  readonly writes?: readonly string[] | undefined;
+};
+
+type SessionDocument = Session & { readonly csrf: string };
+
+const NOBODY: Session = { user: '', isAdmin: true };
+
+/** Without authentication everybody may do everything. */
+export const session = signal<Session>(NOBODY);
+
+/** Whether the sign-in dialog is wanted: a call was answered with "who are you?". */
+export const isSignInWanted = signal(false);
+
+/** Whether a service has refused a call of nobody. */
+export const isSessionNeeded = signal(false);
+
+let csrf = '';
+let waiting: (() => void)[] = [];
+
+/** What a call has to carry. */
+export const sessionHeaders = (): Readonly<Record<string, string>> =>
+  csrf === '' ? {} : { 'X-CSRF-Token': csrf };
+
+function take(document: SessionDocument): void {
+  const { csrf: token, ...rest } = document;
+  csrf = token;
+  session.value = rest;
+  isSignInWanted.value = false;
+  for (const resume of waiting) resume();
+  waiting = [];
+}
+
+/** Takes up the session that the browser has a cookie of, after a reload. */
+export async function resumeSession(): Promise<void> {
+  const response = await fetch(`${SERVER_PATH}api/session`);
+  if (response.ok) take((await response.json()) as SessionDocument);
+}
+
+/** Signs in; the sentence why not, or `undefined` when it went well. */
+export async function signIn(username: string, password: string): Promise<string | undefined> {
+  const response = await fetch(`${SERVER_PATH}api/session`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ username, password }),
+  });
+  const document = (await response.json()) as SessionDocument & { readonly error?: string };
+  if (!response.ok) return document.error ?? `${response.status} ${response.statusText}`;
+  take(document);
+  return undefined;
+}
+
+/** Signs out here and on the server. */
+export async function signOut(): Promise<void> {
+  await fetch(`${SERVER_PATH}api/session`, { method: 'DELETE', headers: sessionHeaders() });
+  csrf = '';
+  session.value = NOBODY;
+  isSignInWanted.value = true;
+}
+
+/**
+ * Asks the user to sign in and resolves when that is done. What was on its way is sent again then.
+ */
+export function waitForSignIn(signal: AbortSignal | null | undefined): Promise<void> {
+  isSessionNeeded.value = true;
+  isSignInWanted.value = true;
+  return new Promise((resolve, reject) => {
+    waiting.push(resolve);
+    signal?.addEventListener('abort', () => reject(abortReason(signal)), { once: true });
+  });
+}
+
+function abortReason(signal: AbortSignal): Error {
+  return signal.reason instanceof Error ? signal.reason : new DOMException('aborted', 'AbortError');
+}

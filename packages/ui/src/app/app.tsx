@@ -1,0 +1,184 @@
+// The frame of all pages: navigation, state of the services, what stands above everything.
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+
+import { services } from '../api/connection.ts';
+import type { Service } from '../api/connection.ts';
+import {
+  isSessionNeeded,
+  isSignInWanted,
+  resumeSession,
+  session,
+  signOut,
+} from '../api/session.ts';
+import { Button, IconButton } from '../design/button.tsx';
+import { Icon } from '../design/icon.tsx';
+import { Notice } from '../design/states.tsx';
+import { Toasts } from '../design/toasts.tsx';
+import { texts } from '../texts/texts.ts';
+import { onGlobalKey, useCommands } from './commands.ts';
+import type { Command } from './commands.ts';
+import { Link } from './link.tsx';
+import { PageFrame } from './page-frame.tsx';
+import { PAGES } from './pages.ts';
+import type { PageDefinition } from './pages.ts';
+import { isPaletteOpen, Palette } from './palette.tsx';
+import { navigate, route } from './router.ts';
+import { SignIn } from './sign-in.tsx';
+import { switchTheme, theme } from './theme.ts';
+
+const t = texts.shell;
+
+/** Whether a page is of use here: its services run, and the user may. */
+function isOffered({ needs = [], isForAdmins }: PageDefinition): boolean {
+  if (needs.some((service) => services[service].value.state === 'absent')) return false;
+  return isForAdmins !== true || session.value.isAdmin;
+}
+
+const openPalette = (): void => {
+  isPaletteOpen.value = true;
+};
+
+const COMMANDS: readonly Command[] = [
+  {
+    id: 'palette',
+    group: t.anywhere,
+    label: texts.palette.title,
+    keys: 'Ctrl+K',
+    run: openPalette,
+  },
+  { id: 'theme', group: t.anywhere, label: t.switchTheme, keys: 't', run: switchTheme },
+];
+
+export function App() {
+  useEffect(() => {
+    window.addEventListener('keydown', onGlobalKey);
+    // Nobody may be signed in, or nobody needs to be: the first call tells.
+    resumeSession().catch(() => undefined);
+    return () => window.removeEventListener('keydown', onGlobalKey);
+  }, []);
+  useCommands([
+    ...PAGES.filter(isOffered).map((page) => ({
+      id: `page-${page.id}`,
+      group: t.pages,
+      label: page.title,
+      keys: page.keys,
+      run: () => navigate(page.id),
+    })),
+    ...COMMANDS,
+  ]);
+  const page = PAGES.find(({ id }) => id === route.value.page);
+  return (
+    <>
+      <a class="skip-link" href="#main">
+        {t.skip}
+      </a>
+      <div class="shell">
+        <Sidebar current={page?.id} />
+        <main class="page" id="main" tabIndex={-1}>
+          <DownNotice />
+          <PageFrame key={route.value.page} page={page} />
+        </main>
+      </div>
+      <Palette />
+      <SignIn />
+      <Toasts />
+    </>
+  );
+}
+
+function Sidebar({ current }: { readonly current: string | undefined }) {
+  const isOpen = useSignal(false);
+  const close = (): void => {
+    isOpen.value = false;
+  };
+  return (
+    <nav class={`sidebar ${isOpen.value ? 'open' : ''}`} aria-label={t.navigation}>
+      <div class="top">
+        <Link page="" class="brand" onFollow={close}>
+          <Icon name="wave" />
+          Tidemark
+        </Link>
+        <span class="menu-button">
+          <IconButton
+            label={t.menu}
+            icon={isOpen.value ? 'close' : 'menu'}
+            aria-expanded={isOpen.value ? 'true' : 'false'}
+            onClick={() => (isOpen.value = !isOpen.value)}
+          />
+        </span>
+      </div>
+      <ul>
+        {PAGES.filter((page) => page.isListed && isOffered(page)).map((page) => (
+          <li key={page.id}>
+            <Link page={page.id} class="nav-link" isCurrent={page.id === current} onFollow={close}>
+              <Icon name={page.icon} />
+              {page.title}
+            </Link>
+          </li>
+        ))}
+      </ul>
+      <div class="foot">
+        <div class="services" role="status" aria-label={t.services}>
+          <ServiceLine service="tsdb" name={t.tsdb} />
+          <ServiceLine service="engine" name={t.engine} />
+        </div>
+        <div class="row">
+          <IconButton
+            label={`${texts.palette.title} (Ctrl+K)`}
+            icon="search"
+            onClick={openPalette}
+          />
+          <IconButton
+            label={t.themes[theme.value]}
+            icon={({ system: 'contrast', light: 'sun', dark: 'moon' } as const)[theme.value]}
+            onClick={switchTheme}
+          />
+          <IconButton
+            label={texts.nav.shortcuts}
+            icon="keyboard"
+            onClick={() => navigate('shortcuts')}
+          />
+        </div>
+        <Account />
+      </div>
+    </nav>
+  );
+}
+
+function ServiceLine({ service, name }: { readonly service: Service; readonly name: string }) {
+  const { state, version } = services[service].value;
+  if (state === 'absent') return null;
+  const kind = state === 'up' ? 'good' : state === 'down' ? 'bad' : '';
+  return (
+    <span>
+      <span class={`dot ${kind}`} aria-hidden="true" />
+      {name} {state === 'up' ? version : t.states[state]}
+    </span>
+  );
+}
+
+function Account() {
+  if (session.value.user !== '') {
+    return (
+      <Button kind="quiet" icon="signOut" onClick={() => void signOut()}>
+        {t.signOut(session.value.user)}
+      </Button>
+    );
+  }
+  if (!isSessionNeeded.value) return null;
+  return (
+    <Button kind="quiet" icon="user" onClick={() => (isSignInWanted.value = true)}>
+      {texts.signIn.action}
+    </Button>
+  );
+}
+
+/** What does not answer, and that it is asked again. */
+function DownNotice() {
+  const down = (['tsdb', 'engine'] as const).filter(
+    (service) => services[service].value.state === 'down',
+  );
+  if (down.length === 0) return null;
+  return <Notice kind="warn">{t.down(down.map((service) => t[service]).join(t.and))}</Notice>;
+}

@@ -1,0 +1,60 @@
+// All pages. A page is a folder under pages/ whose `page.tsx` exports `Page`; it is loaded when it
+// is first shown.
+import type { ComponentType } from 'preact';
+
+import type { Service } from '../api/connection.ts';
+import type { IconName } from '../design/icon.tsx';
+import { texts } from '../texts/texts.ts';
+
+export type PageDefinition = {
+  /** The part of the address behind `ui/`; the start page has none. */
+  readonly id: string;
+  readonly title: string;
+  readonly icon: IconName;
+  /** Keys that lead to it. */
+  readonly keys?: string | undefined;
+  /** Whether the navigation shows it. A page that is not finished is not listed. */
+  readonly isListed: boolean;
+  /** Without these services it is not offered. */
+  readonly needs?: readonly Service[] | undefined;
+  /** Only for administrators. */
+  readonly isForAdmins?: boolean | undefined;
+  readonly load: () => Promise<{ readonly Page: ComponentType }>;
+};
+
+const { nav } = texts;
+
+export const PAGES: readonly PageDefinition[] = [
+  {
+    id: '',
+    title: nav.home,
+    icon: 'home',
+    keys: 'g h',
+    isListed: true,
+    load: () => import('../pages/home/page.tsx'),
+  },
+  {
+    id: 'explore',
+    title: nav.explore,
+    icon: 'explore',
+    keys: 'g e',
+    isListed: true,
+    needs: ['tsdb'],
+    load: () => import('../pages/explore/page.tsx'),
+  },
+  {
+    id: 'shortcuts',
+    title: nav.shortcuts,
+    icon: 'keyboard',
+    keys: '?',
+    isListed: false,
+    load: () => import('../pages/shortcuts/page.tsx'),
+  },
+  {
+    id: 'design',
+    title: nav.design,
+    icon: 'design',
+    isListed: false,
+    load: () => import('../pages/design/page.tsx'),
+  },
+];

@@ -1,0 +1,53 @@
+// Which page is shown, and with what: `…/ui/<page>?<parameters>`. One step below `ui/` and no
+// deeper, so that addresses of files and services, which are relative, are the same on every page.
+import { signal } from '@preact/signals';
+
+import { BASE_PATH } from '../api/paths.ts';
+
+export type Route = { readonly page: string; readonly params: URLSearchParams };
+
+const readRoute = (): Route => ({
+  page: decodeURIComponent(location.pathname.slice(BASE_PATH.length)),
+  params: new URLSearchParams(location.search),
+});
+
+export const route = signal<Route>(readRoute());
+
+export type Params = Readonly<Record<string, string | undefined>>;
+
+/** Address of a page. Parameters that are empty are left out. */
+export function hrefOf(page: string, params: Params = {}): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(params)) {
+    if (value !== undefined && value !== '') search.set(name, value);
+  }
+  const query = search.toString();
+  return BASE_PATH + encodeURIComponent(page) + (query === '' ? '' : `?${query}`);
+}
+
+/** Shows a page, as a link to it does. */
+export function navigate(page: string, params: Params = {}): void {
+  history.pushState(null, '', hrefOf(page, params));
+  route.value = readRoute();
+  window.scrollTo(0, 0);
+}
+
+/**
+ * Changes parameters of the page that is shown; the address tells what is seen, and "back" leaves
+ * the page.
+ */
+export function setParams(changed: Params): void {
+  const { page, params } = readRoute();
+  const next = { ...Object.fromEntries(params), ...changed };
+  const href = hrefOf(page, next);
+  if (href === location.pathname + location.search) return;
+  history.replaceState(null, '', href);
+  route.value = readRoute();
+}
+
+/** Follows "back" and "forward". */
+export function startRouter(): void {
+  window.addEventListener('popstate', () => {
+    route.value = readRoute();
+  });
+}

@@ -1,0 +1,206 @@
+// A chart with its legend. Drag: choose a span; Shift and drag, or arrow keys: move; double click
+// or Home: all of it.
+import { useSignal } from '@preact/signals';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+
+import { problemOf } from '../api/problem.ts';
+import { shownTheme } from '../app/theme.ts';
+import { Failure } from '../design/states.tsx';
+import { texts } from '../texts/texts.ts';
+import { resolveColour, SERIES_COLOUR_COUNT, seriesColour } from './colours.ts';
+import type { ChartData } from './data.ts';
+import { formatValue } from './format.ts';
+import type { Unit } from './format.ts';
+import { Legend } from './legend.tsx';
+import type { ChartStyle, Mark, Plot, Threshold } from './plot.ts';
+
+const DRAWN_MAX = 200;
+const NOTHING: readonly never[] = [];
+
+/** What a page can do with a chart that is shown. */
+export type ChartHandle = { readonly picture: () => Promise<Blob | undefined> };
+
+export type ChartProps = {
+  /** What it shows, for those who do not see it. */
+  readonly label: string;
+  readonly data: ChartData;
+  readonly height?: number | undefined;
+  readonly style?: ChartStyle | undefined;
+  readonly isStacked?: boolean | undefined;
+  readonly unit?: Unit | undefined;
+  readonly span?: readonly [number, number] | undefined;
+  readonly zone?: string | undefined;
+  readonly thresholds?: readonly Threshold[] | undefined;
+  readonly marks?: readonly Mark[] | undefined;
+  readonly syncKey?: string | undefined;
+  readonly isLegendHidden?: boolean | undefined;
+  /** A span was chosen by dragging. Without it the chart zooms into what it has. */
+  readonly onZoom?: ((from: number, to: number) => void) | undefined;
+  readonly onReady?: ((handle: ChartHandle) => void) | undefined;
+};
+
+export function Chart(props: ChartProps) {
+  const { label, data, height = 280, style = 'line', unit = 'none', isStacked = false } = props;
+  const { span, zone, syncKey, thresholds = NOTHING, marks = NOTHING } = props;
+  const drawn = useMemo(() => ({ series: data.series.slice(0, DRAWN_MAX) }), [data]);
+  const parent = useRef<HTMLDivElement>(null);
+  const plot = useRef<Plot>();
+  const hidden = useSignal<ReadonlySet<string>>(new Set());
+  const shownSpan = useSignal<readonly [number, number] | undefined>(span);
+  const cursorTime = useSignal<number | undefined>(undefined);
+  const failure = useSignal<Error | undefined>(undefined);
+  const latest = useRef(props);
+  latest.current = props;
+  const theme = shownTheme.value;
+
+  useEffect(() => {
+    const element = parent.current;
+    if (element === null) return undefined;
+    let isGone = false;
+    let observer: ResizeObserver | undefined;
+    const make = async (): Promise<void> => {
+      const { makePlot } = await import('./plot.ts');
+      if (isGone) return;
+      const made = makePlot(element, {
+        data: drawn,
+        height,
+        style,
+        isStacked,
+        span,
+        zone,
+        syncKey,
+        thresholds: thresholds.map((each) => ({ ...each, colour: resolveColour(each.colour) })),
+        marks: marks.map((each) => ({ ...each, colour: resolveColour(each.colour) })),
+        colours: Array.from({ length: SERIES_COLOUR_COUNT }, (_, i) =>
+          resolveColour(seriesColour(i)),
+        ),
+        text: resolveColour('muted'),
+        line: resolveColour('line'),
+        formatValue: (value) => formatValue(value, unit),
+        onCursor: (time) => (cursorTime.value = time),
+        onSpan: ([from, to], isChosen) => {
+          if (!isChosen) shownSpan.value = [from, to];
+          else if (latest.current.onZoom !== undefined) latest.current.onZoom(from, to);
+          else plot.current?.show(from, to);
+        },
+      });
+      plot.current = made;
+      shownSpan.value = made.span();
+      drawn.series.forEach((one, i) => {
+        if (hidden.value.has(one.label)) made.setVisible(i, false);
+      });
+      latest.current.onReady?.({ picture: () => made.picture(resolveColour('surface')) });
+      observer = new ResizeObserver(() => made.setWidth(element.clientWidth));
+      observer.observe(element);
+    };
+    make().catch((error: unknown) => {
+      failure.value = error instanceof Error ? error : new Error(String(error));
+    });
+    return () => {
+      isGone = true;
+      observer?.disconnect();
+      plot.current?.destroy();
+      plot.current = undefined;
+    };
+  }, [
+    drawn,
+    height,
+    style,
+    isStacked,
+    span?.[0],
+    span?.[1],
+    zone,
+    syncKey,
+    unit,
+    theme,
+    thresholds,
+    marks,
+  ]);
+
+  const toggle = (index: number, isAlone: boolean): void => {
+    const labels = drawn.series.map((one) => one.label);
+    const chosen = labels[index] ?? '';
+    const isOnlyOne = labels.every((one) => one === chosen || hidden.value.has(one));
+    const next = isAlone
+      ? new Set(isOnlyOne ? [] : labels.filter((one) => one !== chosen))
+      : toggled(hidden.value, chosen);
+    hidden.value = next;
+    labels.forEach((one, i) => plot.current?.setVisible(i, !next.has(one)));
+  };
+
+  if (failure.value !== undefined) return <Failure error={problemOf(failure.value)} />;
+  return (
+    <figure class="chart">
+      <div
+        ref={parent}
+        class="chart-plot"
+        style={{ minHeight: `${height}px` }}
+        role="img"
+        aria-label={`${label}. ${texts.charts.keys}`}
+        tabIndex={0}
+        onKeyDown={(event) => {
+          if (plot.current !== undefined && moveByKey(plot.current, event.key, latest.current)) {
+            event.preventDefault();
+          }
+        }}
+        onDblClick={() => resetSpan(plot.current, latest.current)}
+      />
+      {props.isLegendHidden === true ? null : (
+        <Legend
+          data={drawn}
+          span={shownSpan.value}
+          cursorTime={cursorTime.value}
+          hidden={hidden.value}
+          unit={unit}
+          onToggle={toggle}
+        />
+      )}
+      {data.series.length > DRAWN_MAX ? (
+        <figcaption class="muted small">
+          {texts.charts.someSeries(DRAWN_MAX, data.series.length)}
+        </figcaption>
+      ) : null}
+    </figure>
+  );
+}
+
+function toggled(set: ReadonlySet<string>, one: string): ReadonlySet<string> {
+  const next = new Set(set);
+  if (!next.delete(one)) next.add(one);
+  return next;
+}
+
+function resetSpan(plot: Plot | undefined, { data, span }: ChartProps): void {
+  if (plot === undefined) return;
+  if (span !== undefined) plot.show(...span);
+  else {
+    const times = data.series.flatMap((one) => [one.times[0] ?? NaN, one.times.at(-1) ?? NaN]);
+    const known = times.filter((time) => !Number.isNaN(time));
+    if (known.length > 0) plot.show(Math.min(...known), Math.max(...known));
+  }
+}
+
+/** Arrow keys move by an eighth, plus and minus zoom, Home shows all. */
+function moveByKey(plot: Plot, key: string, props: ChartProps): boolean {
+  const [from, to] = plot.span();
+  const step = (to - from) / 8;
+  switch (key) {
+    case 'ArrowLeft':
+      plot.show(from - step, to - step);
+      return true;
+    case 'ArrowRight':
+      plot.show(from + step, to + step);
+      return true;
+    case '+':
+      plot.show(from + step * 2, to - step * 2);
+      return true;
+    case '-':
+      plot.show(from - step * 4, to + step * 4);
+      return true;
+    case 'Home':
+      resetSpan(plot, props);
+      return true;
+    default:
+      return false;
+  }
+}

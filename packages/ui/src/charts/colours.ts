@@ -1,0 +1,17 @@
+// Colours of the design system for canvases, which know no variables.
+
+/** A colour variable (`series-1`) as the browser resolves it in the present theme: `rgb(…)`. */
+export function resolveColour(name: string, within: HTMLElement = document.body): string {
+  const probe = document.createElement('span');
+  probe.style.color = `var(--${name})`;
+  within.append(probe);
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
+}
+
+export const SERIES_COLOUR_COUNT = 8;
+
+/** Variable of the colour of the series with an index. */
+export const seriesColour = (index: number): string =>
+  `series-${(index % SERIES_COLOUR_COUNT) + 1}`;

@@ -1,0 +1,64 @@
+// What charts draw. Each series has its own times, so that nothing has to be lined up before it is
+// sampled.
+
+export type ChartSeries = {
+  readonly label: string;
+  /** Milliseconds since 1970, ascending. Series of one query mostly share the array. */
+  readonly times: Float64Array;
+  /** As long as `times`; NaN where the line is interrupted. */
+  readonly values: Float64Array;
+};
+
+export type ChartData = { readonly series: readonly ChartSeries[] };
+
+/** First and last time of all series; `undefined` when there is no point. */
+export function timeBounds({ series }: ChartData): readonly [number, number] | undefined {
+  let from = Infinity;
+  let to = -Infinity;
+  for (const { times } of series) {
+    from = Math.min(from, times[0] ?? Infinity);
+    to = Math.max(to, times.at(-1) ?? -Infinity);
+  }
+  return from > to ? undefined : [from, to];
+}
+
+/** Index of the first time that is not before `time`. */
+export function lowerBound(times: Float64Array, time: number): number {
+  let low = 0;
+  let high = times.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((times[middle] ?? 0) < time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+export type SeriesStats = {
+  readonly min: number;
+  readonly max: number;
+  readonly mean: number;
+  readonly last: number;
+  readonly count: number;
+};
+
+/** Statistics of a series' values within a span; NaN where there are none. */
+export function statsOf({ times, values }: ChartSeries, from: number, to: number): SeriesStats {
+  let min = Infinity;
+  let max = -Infinity;
+  let sum = 0;
+  let count = 0;
+  let last = NaN;
+  const end = lowerBound(times, to + 1e-6);
+  for (let i = lowerBound(times, from); i < end; i++) {
+    const value = values[i] ?? NaN;
+    if (Number.isNaN(value)) continue;
+    if (value < min) min = value;
+    if (value > max) max = value;
+    sum += value;
+    last = value;
+    count++;
+  }
+  if (count === 0) return { min: NaN, max: NaN, mean: NaN, last: NaN, count };
+  return { min, max, mean: sum / count, last, count };
+}

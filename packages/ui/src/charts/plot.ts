@@ -1,0 +1,281 @@
+// The plot itself, by uPlot. Loaded when the first chart is shown.
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+
+import { timeBounds } from './data.ts';
+import type { ChartData } from './data.ts';
+import { alignSeries, sampleSeries } from './sample.ts';
+
+export type ChartStyle = 'line' | 'area' | 'bars' | 'points' | 'steps';
+
+export type Threshold = { readonly value: number; readonly colour: string };
+export type Mark = { readonly time: number; readonly label: string; readonly colour: string };
+
+export type PlotOptions = {
+  readonly data: ChartData;
+  readonly height: number;
+  readonly style: ChartStyle;
+  readonly isStacked: boolean;
+  /** Span that is shown at first, in milliseconds; all of the data without. */
+  readonly span?: readonly [number, number] | undefined;
+  /** Zone of the axis; that of the browser without. */
+  readonly zone?: string | undefined;
+  readonly colours: readonly string[];
+  readonly text: string;
+  readonly line: string;
+  readonly thresholds: readonly Threshold[];
+  readonly marks: readonly Mark[];
+  /** Charts with the same key share the cursor. */
+  readonly syncKey?: string | undefined;
+  readonly formatValue: (value: number) => string;
+  /** Somebody chose a span by dragging, or moved to one. */
+  readonly onSpan: (span: readonly [number, number], isChosen: boolean) => void;
+  /** Time below the cursor; `undefined` when it has left. */
+  readonly onCursor: (time: number | undefined) => void;
+};
+
+export type Plot = {
+  setVisible(index: number, isVisible: boolean): void;
+  setWidth(width: number): void;
+  /** Shows another span of the same data. */
+  show(from: number, to: number): void;
+  span(): readonly [number, number];
+  picture(background: string): Promise<Blob | undefined>;
+  destroy(): void;
+};
+
+const AXIS_FONT = '12px system-ui, sans-serif';
+
+/** Makes a plot within an element. */
+export function makePlot(parent: HTMLElement, options: PlotOptions): Plot {
+  const { data, style } = options;
+  const series = options.isStacked ? stack(data) : data;
+  const whole = options.span ?? timeBounds(data) ?? [0, 1];
+  let [from, to] = whole[0] === whole[1] ? [whole[0] - 30_000, whole[1] + 30_000] : whole;
+  let width = Math.max(80, parent.clientWidth);
+
+  const sampled = (): uPlot.AlignedData => {
+    const columns = Math.max(50, width);
+    const span = { from, to, columns: series.series.length > 8 ? columns / 2 : columns };
+    // uPlot's type knows typed arrays and arrays; what it is given is an array of arrays.
+    return alignSeries(series.series.map((one) => sampleSeries(one, span))) as uPlot.AlignedData;
+  };
+
+  const { zone } = options;
+  const plot = new uPlot(
+    {
+      width,
+      height: options.height,
+      ms: 1,
+      legend: { show: false },
+      padding: [8, 12, 0, 0],
+      ...(zone === undefined
+        ? {}
+        : { tzDate: (time: number) => uPlot.tzDate(new Date(time), zone) }),
+      cursor: {
+        drag: { x: true, y: false, setScale: false },
+        focus: { prox: 24 },
+        points: { size: 6 },
+        ...(options.syncKey === undefined ? {} : { sync: { key: options.syncKey } }),
+      },
+      scales: {
+        x: { time: true, auto: false, range: () => [from, to] },
+        y: { range: (_, min, max) => valueRange(min, max, style === 'bars' || options.isStacked) },
+      },
+      axes: [
+        axis(options, {}),
+        axis(options, {
+          size: (self, values) => axisSize(self, values),
+          values: (_, splits) => splits.map((value) => options.formatValue(value)),
+        }),
+      ],
+      series: [{}, ...data.series.map(({ label }, index) => lineOf(label, index, options))],
+      hooks: {
+        draw: [(self) => drawMarks(self, options)],
+        setSelect: [
+          (self) => {
+            if (self.select.width < 4) return;
+            const start = self.posToVal(self.select.left, 'x');
+            const end = self.posToVal(self.select.left + self.select.width, 'x');
+            self.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+            options.onSpan([start, end], true);
+          },
+        ],
+        setCursor: [
+          (self) => {
+            const { left = -1 } = self.cursor;
+            options.onCursor(left < 0 ? undefined : self.posToVal(left, 'x'));
+          },
+        ],
+      },
+    },
+    sampled(),
+    parent,
+  );
+
+  const show = (start: number, end: number): void => {
+    from = start;
+    to = end;
+    plot.setData(sampled(), true);
+    options.onSpan([from, to], false);
+  };
+  panByDrag(plot, () => [from, to], show);
+  return {
+    setVisible: (index, isVisible) => plot.setSeries(index + 1, { show: isVisible }),
+    setWidth: (next) => {
+      width = Math.max(80, next);
+      plot.setSize({ width, height: options.height });
+      plot.setData(sampled(), true);
+    },
+    show,
+    span: () => [from, to],
+    picture: (background) => pictureOf(plot, background),
+    destroy: () => plot.destroy(),
+  };
+}
+
+function axis(options: PlotOptions, more: uPlot.Axis): uPlot.Axis {
+  const { text, line } = options;
+  return {
+    stroke: text,
+    font: AXIS_FONT,
+    grid: { stroke: line, width: 1 },
+    ticks: { stroke: line, width: 1, size: 4 },
+    gap: 4,
+    ...more,
+  };
+}
+
+/** Wide enough for the longest label. */
+function axisSize(plot: uPlot, values: readonly string[] | null): number {
+  const longest = (values ?? []).reduce((a, b) => (b.length > a.length ? b : a), '');
+  plot.ctx.font = AXIS_FONT;
+  return Math.ceil(plot.ctx.measureText(longest).width / devicePixelRatio) + 14;
+}
+
+/** A little room above and below; bars and stacks stand on zero. */
+function valueRange(min: number, max: number, isFromZero: boolean): [number, number] {
+  if (!Number.isFinite(min) || !Number.isFinite(max)) return [0, 1];
+  const low = isFromZero ? Math.min(0, min) : min;
+  const high = isFromZero ? Math.max(0, max) : max;
+  const room = high === low ? Math.abs(high) * 0.1 || 1 : (high - low) * 0.06;
+  return [isFromZero && low === 0 ? 0 : low - room, isFromZero && high === 0 ? 0 : high + room];
+}
+
+function lineOf(label: string, index: number, options: PlotOptions): uPlot.Series {
+  const colour = options.colours[index % options.colours.length] ?? '#888';
+  const { style } = options;
+  const paths =
+    style === 'bars'
+      ? uPlot.paths.bars?.({ size: [0.8, 40] })
+      : style === 'steps'
+        ? uPlot.paths.stepped?.({ align: 1 })
+        : style === 'points'
+          ? uPlot.paths.points?.()
+          : undefined;
+  return {
+    label,
+    stroke: colour,
+    width: style === 'points' ? 0 : 1.5,
+    ...(style === 'area' || style === 'bars' || options.isStacked
+      ? { fill: translucent(colour) }
+      : {}),
+    ...(paths === undefined ? {} : { paths }),
+    points: style === 'points' ? { show: true, size: 4, fill: colour } : { size: 4 },
+    spanGaps: false,
+  };
+}
+
+function translucent(colour: string): string {
+  return colour.replace(/^rgb\((.*)\)$/, (_, parts: string) => `rgba(${parts}, 0.22)`);
+}
+
+/** Each series on top of those before it, for series with the same times. */
+function stack({ series }: ChartData): ChartData {
+  const sums = new Map<number, number>();
+  return {
+    series: series.map((one) => ({
+      ...one,
+      values: one.values.map((value, i) => {
+        const time = one.times[i] ?? 0;
+        const sum = (sums.get(time) ?? 0) + (Number.isNaN(value) ? 0 : value);
+        sums.set(time, sum);
+        return Number.isNaN(value) ? NaN : sum;
+      }),
+    })),
+  };
+}
+
+function drawMarks(plot: uPlot, { thresholds, marks }: PlotOptions): void {
+  const { ctx } = plot;
+  const { left, top, width, height } = plot.bbox;
+  ctx.save();
+  ctx.lineWidth = devicePixelRatio;
+  ctx.setLineDash([5 * devicePixelRatio, 4 * devicePixelRatio]);
+  for (const { value, colour } of thresholds) {
+    const y = plot.valToPos(value, 'y', true);
+    if (y < top || y > top + height) continue;
+    ctx.strokeStyle = colour;
+    ctx.beginPath();
+    ctx.moveTo(left, y);
+    ctx.lineTo(left + width, y);
+    ctx.stroke();
+  }
+  for (const { time, colour } of marks) {
+    const x = plot.valToPos(time, 'x', true);
+    if (x < left || x > left + width) continue;
+    ctx.strokeStyle = colour;
+    ctx.beginPath();
+    ctx.moveTo(x, top);
+    ctx.lineTo(x, top + height);
+    ctx.stroke();
+  }
+  ctx.restore();
+}
+
+/** Dragging with Shift moves the picture, once per frame. */
+function panByDrag(
+  plot: uPlot,
+  span: () => readonly [number, number],
+  show: (from: number, to: number) => void,
+): void {
+  plot.over.addEventListener(
+    'mousedown',
+    (down) => {
+      if (!down.shiftKey || down.button !== 0) return;
+      down.preventDefault();
+      down.stopImmediatePropagation();
+      const [from, to] = span();
+      const perPixel = (to - from) / plot.over.clientWidth;
+      let frame = 0;
+      const move = (event: MouseEvent): void => {
+        cancelAnimationFrame(frame);
+        frame = requestAnimationFrame(() => {
+          const by = (down.clientX - event.clientX) * perPixel;
+          show(from + by, to + by);
+        });
+      };
+      document.addEventListener('mousemove', move);
+      document.addEventListener('mouseup', () => document.removeEventListener('mousemove', move), {
+        once: true,
+      });
+    },
+    { capture: true },
+  );
+}
+
+/** The picture as PNG, on a ground: that of the page is not part of the canvas. */
+function pictureOf(plot: uPlot, background: string): Promise<Blob | undefined> {
+  const { canvas } = plot.ctx;
+  const copy = document.createElement('canvas');
+  copy.width = canvas.width;
+  copy.height = canvas.height;
+  const context = copy.getContext('2d');
+  if (context === null) return Promise.resolve(undefined);
+  context.fillStyle = background;
+  context.fillRect(0, 0, copy.width, copy.height);
+  context.drawImage(canvas, 0, 0);
+  return new Promise((resolve) => {
+    copy.toBlob((blob) => resolve(blob ?? undefined), 'image/png');
+  });
+}

@@ -1,0 +1,72 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+
+import { lowerBound, statsOf } from './data.ts';
+import { alignSeries, sampleSeries } from './sample.ts';
+
+const series = (values: readonly number[]) => ({
+  label: 'a',
+  times: Float64Array.from(values, (_, i) => i * 10),
+  values: Float64Array.from(values),
+});
+
+test('few points stay as they are, with one beyond each side', () => {
+  const sampled = sampleSeries(series([1, 2, 3, 4, 5, 6]), { from: 20, to: 30, columns: 100 });
+
+  expect(sampled).toEqual({ times: [10, 20, 30, 40], values: [2, 3, 4, 5] });
+});
+
+test('many points become few, and none of the extremes is lost', () => {
+  const column = fc.array(
+    fc.oneof({ weight: 9, arbitrary: fc.double({ noNaN: true }) }, fc.constant(NaN)),
+    { minLength: 50, maxLength: 400 },
+  );
+  fc.assert(
+    fc.property(column, fc.integer({ min: 1, max: 20 }), (values, columns) => {
+      const whole = series(values);
+      const to = (values.length - 1) * 10;
+      const { values: sampled, times } = sampleSeries(whole, { from: 0, to, columns });
+
+      const kept = sampled.filter((value) => value !== null);
+      const all = statsOf(whole, 0, to);
+      if (all.count > 0) {
+        expect(kept.reduce((a, b) => Math.min(a, b))).toBe(all.min);
+        expect(kept.reduce((a, b) => Math.max(a, b))).toBe(all.max);
+      }
+      expect(times.length).toBeLessThanOrEqual(Math.max(columns * 5 + 5, columns * 4));
+      expect(times).toEqual([...times].toSorted((a, b) => a - b));
+      if (values.some(Number.isNaN)) expect(sampled).toContain(null);
+    }),
+  );
+});
+
+test('each column of pixels keeps its own extremes', () => {
+  const values = Array.from({ length: 1000 }, (_, i) => (i === 333 ? 99 : i === 334 ? -99 : 0));
+  const { times, values: sampled } = sampleSeries(series(values), {
+    from: 0,
+    to: 9990,
+    columns: 10,
+  });
+
+  expect(sampled[times.indexOf(3330)]).toBe(99);
+  expect(sampled[times.indexOf(3340)]).toBe(-99);
+});
+
+test('series of different times are lined up, gaps apart from times that a series does not have', () => {
+  const aligned = alignSeries([
+    { times: [1, 3, 5], values: [10, null, 30] },
+    { times: [3, 4], values: [1, 2] },
+  ]);
+
+  expect(aligned).toEqual([
+    [1, 3, 4, 5],
+    [10, null, undefined, 30],
+    [undefined, 1, 2, undefined],
+  ]);
+});
+
+test('a bound is the first index that is not before', () => {
+  const times = Float64Array.of(1, 3, 3, 7);
+
+  expect([0, 1, 2, 3, 4, 8].map((time) => lowerBound(times, time))).toEqual([0, 0, 1, 1, 3, 4]);
+});

@@ -1,0 +1,87 @@
+// Modal dialogs on the browser's own: it keeps the focus inside, closes on Escape and gives the
+// focus back.
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+
+import { texts } from '../texts/texts.ts';
+import { Button, IconButton } from './button.tsx';
+
+/** A dialog that is open as long as it is rendered. `onClose` for Escape and the cross. */
+export function Dialog({
+  title,
+  isWide,
+  footer,
+  onClose,
+  children,
+}: {
+  readonly title: string;
+  readonly isWide?: boolean | undefined;
+  readonly footer?: ComponentChildren;
+  readonly onClose: () => void;
+  readonly children?: ComponentChildren;
+}) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const shown = dialog.current;
+    const before = document.activeElement;
+    if (shown?.open === false) shown.showModal();
+    return () => {
+      shown?.close();
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      class={`dialog ${isWide === true ? 'wide' : ''}`}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+    >
+      <header>
+        <h2 id={id}>{title}</h2>
+        <IconButton label={texts.common.close} icon="close" onClick={onClose} />
+      </header>
+      <div class="body">{children}</div>
+      {footer === undefined ? null : <footer>{footer}</footer>}
+    </dialog>
+  );
+}
+
+/** Asks before something that cannot be taken back. */
+export function ConfirmDialog({
+  title,
+  children,
+  action,
+  isBusy,
+  onConfirm,
+  onClose,
+}: {
+  readonly title: string;
+  readonly children?: ComponentChildren;
+  /** What the button says: the deed, never "OK". */
+  readonly action: string;
+  readonly isBusy?: boolean | undefined;
+  readonly onConfirm: () => void;
+  readonly onClose: () => void;
+}) {
+  return (
+    <Dialog
+      title={title}
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>{texts.common.cancel}</Button>
+          <Button kind="danger" isBusy={isBusy} onClick={onConfirm}>
+            {action}
+          </Button>
+        </>
+      }
+    >
+      {children}
+    </Dialog>
+  );
+}

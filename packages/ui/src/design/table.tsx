@@ -1,0 +1,99 @@
+// Tables of things with a name: tasks, databases, users. Rows of an answer have a table of their
+// own (result-table.tsx).
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+
+import { Icon } from './icon.tsx';
+
+export type TableColumn<Row> = {
+  readonly label: string;
+  readonly cell: (row: Row) => ComponentChildren;
+  /** By what it is sorted when its head is pressed; without, it is not. */
+  readonly sortBy?: ((row: Row) => string | number) | undefined;
+  readonly isNumber?: boolean | undefined;
+  /** Buttons: to the right, and without a head that is seen. */
+  readonly isActions?: boolean | undefined;
+};
+
+/** A table that sorts. `empty` stands in for rows. */
+export function Table<Row>({
+  label,
+  columns,
+  rows,
+  rowKey,
+  selectedKey,
+  empty,
+}: {
+  readonly label: string;
+  readonly columns: readonly TableColumn<Row>[];
+  readonly rows: readonly Row[];
+  readonly rowKey: (row: Row) => string;
+  readonly selectedKey?: string | undefined;
+  readonly empty?: ComponentChildren;
+}) {
+  const [order, setOrder] = useState<{ readonly index: number; readonly isDown: boolean }>();
+  if (rows.length === 0 && empty !== undefined) return <>{empty}</>;
+  const by = order === undefined ? undefined : columns[order.index]?.sortBy;
+  const sorted = by === undefined ? rows : rows.toSorted((a, b) => compare(by(a), by(b)));
+  const shown = order?.isDown === true ? sorted.toReversed() : sorted;
+  return (
+    <div class="table-frame" role="group" aria-label={label} tabIndex={0}>
+      <table class="table">
+        <thead>
+          <tr>
+            {columns.map((column, index) => (
+              <th
+                key={column.label}
+                scope="col"
+                class={column.isNumber === true ? 'number' : ''}
+                aria-sort={
+                  order?.index === index ? (order.isDown ? 'descending' : 'ascending') : undefined
+                }
+              >
+                {column.isActions === true ? (
+                  <span class="hidden-visually">{column.label}</span>
+                ) : column.sortBy === undefined ? (
+                  column.label
+                ) : (
+                  <button
+                    type="button"
+                    onClick={() =>
+                      setOrder({ index, isDown: order?.index === index && !order.isDown })
+                    }
+                  >
+                    {column.label}
+                    {order?.index === index ? <Icon name={order.isDown ? 'down' : 'up'} /> : null}
+                  </button>
+                )}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map((row) => {
+            const key = rowKey(row);
+            return (
+              <tr key={key} class={key === selectedKey ? 'selected' : ''}>
+                {columns.map((column) => (
+                  <td key={column.label} class={cellClass(column)}>
+                    {column.cell(row)}
+                  </td>
+                ))}
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function cellClass({ isNumber, isActions }: TableColumn<never>): string {
+  if (isActions === true) return 'actions';
+  return isNumber === true ? 'number' : '';
+}
+
+function compare(a: string | number, b: string | number): number {
+  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  return String(a).localeCompare(String(b), undefined, { numeric: true });
+}

@@ -1,0 +1,248 @@
+// The editor itself, by CodeMirror. Loaded when the first editor is shown.
+import {
+  autocompletion,
+  closeBrackets,
+  closeBracketsKeymap,
+  completionKeymap,
+} from '@codemirror/autocomplete';
+import type { CompletionContext, CompletionResult } from '@codemirror/autocomplete';
+import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
+import { bracketMatching } from '@codemirror/language';
+import { lintGutter, linter, lintKeymap } from '@codemirror/lint';
+import type { Diagnostic } from '@codemirror/lint';
+import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search';
+import { Compartment, EditorState, Prec, RangeSetBuilder } from '@codemirror/state';
+import type { Extension } from '@codemirror/state';
+import {
+  Decoration,
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  hoverTooltip,
+  keymap,
+  lineNumbers,
+  placeholder,
+  ViewPlugin,
+} from '@codemirror/view';
+import type { DecorationSet, ViewUpdate } from '@codemirror/view';
+
+import type { SourceLanguage } from './language.ts';
+
+export type EditorOptions = {
+  readonly label: string;
+  readonly text: string;
+  readonly language: SourceLanguage;
+  readonly placeholder: string;
+  readonly isReadOnly: boolean;
+  readonly onChange: (text: string) => void;
+  /** Ctrl+Enter. */
+  readonly onRun: (() => void) | undefined;
+  /** Formatting was asked for and is not possible. */
+  readonly onCannotFormat: () => void;
+};
+
+export type EditorHandle = {
+  setText(text: string): void;
+  setReadOnly(isReadOnly: boolean): void;
+  format(): void;
+  insert(text: string): void;
+  select(start: number, end: number): void;
+  focus(): void;
+  destroy(): void;
+};
+
+/** Makes an editor within an element. */
+export function makeEditor(parent: HTMLElement, options: EditorOptions): EditorHandle {
+  const { language } = options;
+  const readOnly = new Compartment();
+  const lock = (isReadOnly: boolean): Extension => [
+    EditorState.readOnly.of(isReadOnly),
+    EditorView.editable.of(!isReadOnly),
+  ];
+  const view = new EditorView({
+    parent,
+    doc: options.text,
+    extensions: [
+      EditorView.cspNonce.of(styleNonce()),
+      lineNumbers(),
+      history(),
+      drawSelection(),
+      highlightActiveLine(),
+      bracketMatching(),
+      closeBrackets(),
+      highlightSelectionMatches(),
+      search({ top: true }),
+      EditorView.lineWrapping,
+      placeholder(options.placeholder),
+      highlighter(language),
+      lintGutter(),
+      linter((shown) => findings(language, shown.state.doc.toString()), { delay: 250 }),
+      autocompletion({ override: [(context) => suggest(language, context)], icons: true }),
+      hover(language),
+      EditorState.languageData.of(() => [{ commentTokens: { line: language.lineComment } }]),
+      EditorView.contentAttributes.of({ 'aria-label': options.label, 'data-editor': 'true' }),
+      readOnly.of(lock(options.isReadOnly)),
+      EditorView.updateListener.of((update) => {
+        if (update.docChanged) options.onChange(update.state.doc.toString());
+      }),
+      Prec.highest(keymap.of([runKey(options), formatKey(options), leaveKey(parent)])),
+      keymap.of([
+        ...closeBracketsKeymap,
+        ...completionKeymap,
+        ...lintKeymap,
+        ...searchKeymap,
+        ...historyKeymap,
+        ...defaultKeymap,
+        indentWithTab,
+      ]),
+    ],
+  });
+  return {
+    setText(text) {
+      const { doc } = view.state;
+      if (doc.toString() === text) return;
+      view.dispatch({ changes: { from: 0, to: doc.length, insert: text } });
+    },
+    setReadOnly: (isReadOnly) => view.dispatch({ effects: readOnly.reconfigure(lock(isReadOnly)) }),
+    format: () => format(view, options),
+    insert(text) {
+      view.dispatch(view.state.replaceSelection(text));
+      view.focus();
+    },
+    select(start, end) {
+      const { length } = view.state.doc;
+      const anchor = Math.min(start, length);
+      view.dispatch({
+        selection: { anchor, head: Math.min(end, length) },
+        scrollIntoView: true,
+      });
+      view.focus();
+    },
+    focus: () => view.focus(),
+    destroy: () => view.destroy(),
+  };
+}
+
+/** Allows the style element that the editor makes (content security policy of the page). */
+function styleNonce(): string {
+  return document.querySelector<HTMLMetaElement>('meta[name=style-nonce]')?.content ?? '';
+}
+
+const runKey = ({ onRun }: EditorOptions) => ({
+  key: 'Mod-Enter',
+  run: () => {
+    onRun?.();
+    return true;
+  },
+});
+
+const formatKey = (options: EditorOptions) => ({
+  key: 'Mod-Shift-f',
+  preventDefault: true,
+  run: (view: EditorView) => {
+    format(view, options);
+    return true;
+  },
+});
+
+/** Tab indents, so that there has to be another way out by keyboard. */
+const leaveKey = (parent: HTMLElement) => ({
+  key: 'Escape',
+  run: (view: EditorView) => {
+    // Escape first closes what is open: suggestions, the search.
+    const isOpen = view.dom.querySelector('.cm-tooltip-autocomplete, .cm-search') !== null;
+    if (isOpen) return false;
+    parent.focus();
+    return true;
+  },
+});
+
+function format(view: EditorView, { language, onCannotFormat }: EditorOptions): void {
+  const before = view.state.doc.toString();
+  const after = language.format(before);
+  if (after === undefined) onCannotFormat();
+  else if (after !== before) {
+    view.dispatch({ changes: { from: 0, to: before.length, insert: after } });
+  }
+}
+
+function highlighter(language: SourceLanguage): Extension {
+  const marks = new Map<string, Decoration>();
+  const markOf = (kind: string): Decoration => {
+    const known = marks.get(kind) ?? Decoration.mark({ class: `tok-${kind}` });
+    marks.set(kind, known);
+    return known;
+  };
+  const decorate = (view: EditorView): DecorationSet => {
+    const builder = new RangeSetBuilder<Decoration>();
+    for (const token of language.tokenize(view.state.doc.toString())) {
+      if (token.end > token.start) builder.add(token.start, token.end, markOf(token.class));
+    }
+    return builder.finish();
+  };
+  return ViewPlugin.fromClass(
+    class {
+      decorations: DecorationSet;
+      constructor(view: EditorView) {
+        this.decorations = decorate(view);
+      }
+      update(update: ViewUpdate): void {
+        if (update.docChanged) this.decorations = decorate(update.view);
+      }
+    },
+    { decorations: (plugin) => plugin.decorations },
+  );
+}
+
+function findings(language: SourceLanguage, text: string): Diagnostic[] {
+  return language.diagnose(text).map(({ start, end, message, hint, severity }) => ({
+    from: Math.min(start, text.length),
+    to: Math.min(Math.max(end, start), text.length),
+    severity,
+    message: hint === undefined ? message : `${message}\n${hint}`,
+  }));
+}
+
+async function suggest(
+  language: SourceLanguage,
+  context: CompletionContext,
+): Promise<CompletionResult | null> {
+  const text = context.state.doc.toString();
+  const before = text[context.pos - 1] ?? '';
+  if (!context.explicit && !/[\w"'$|.@(]/.test(before)) return null;
+  const found = await language.complete(text, context.pos);
+  if (found === undefined || context.aborted) return null;
+  return {
+    from: found.from,
+    validFor: /^["'$]?[\w.]*$/,
+    options: found.items.map(({ label, insert, detail, info, kind }) => ({
+      label,
+      type: kind,
+      ...(insert === undefined ? {} : { apply: insert }),
+      ...(detail === undefined ? {} : { detail }),
+      ...(info === undefined ? {} : { info }),
+    })),
+  };
+}
+
+function hover(language: SourceLanguage): Extension {
+  return hoverTooltip((view, position) => {
+    const found = language.hover?.(view.state.doc.toString(), position);
+    if (found === undefined) return null;
+    return {
+      pos: found.start,
+      end: found.end,
+      above: true,
+      create: () => {
+        const dom = document.createElement('div');
+        dom.className = 'editor-hover';
+        const title = document.createElement('b');
+        title.textContent = found.title;
+        const body = document.createElement('p');
+        body.textContent = found.body;
+        dom.append(title, body);
+        return { dom };
+      },
+    };
+  });
+}

@@ -1,0 +1,52 @@
+// What an editor needs to know of a language. The parsers are the server's own, in the browser.
+
+export type SourceToken = {
+  readonly start: number;
+  readonly end: number;
+  /**
+   * Class of the design system's colours: keyword, function, string, number, regex, comment, error;
+   * '' for plain.
+   */
+  readonly class: string;
+};
+
+export type SourceFinding = {
+  readonly start: number;
+  readonly end: number;
+  readonly message: string;
+  readonly hint?: string | undefined;
+  readonly severity: 'error' | 'warning';
+};
+
+export type Suggestion = {
+  readonly label: string;
+  /** What is written, when it is not the label. */
+  readonly insert?: string | undefined;
+  /** A word about its kind, and a sentence. */
+  readonly detail?: string | undefined;
+  readonly info?: string | undefined;
+  readonly kind: 'keyword' | 'function' | 'variable' | 'property' | 'text' | 'class';
+};
+
+export type Suggestions = { readonly from: number; readonly items: readonly Suggestion[] };
+
+export type HoverText = {
+  readonly start: number;
+  readonly end: number;
+  readonly title: string;
+  readonly body: string;
+};
+
+export type SourceLanguage = {
+  readonly lineComment: string;
+  /** Tokens in order; what lies between is plain. */
+  readonly tokenize: (text: string) => Iterable<SourceToken>;
+  readonly diagnose: (text: string) => readonly SourceFinding[];
+  readonly complete: (text: string, offset: number) => Promise<Suggestions | undefined>;
+  /**
+   * The text in the printer's style; `undefined` where it cannot be parsed, or would lose
+   * something.
+   */
+  readonly format: (text: string) => string | undefined;
+  readonly hover?: ((text: string, offset: number) => HoverText | undefined) | undefined;
+};

@@ -1,0 +1,74 @@
+// Words of a statement that stand for the span and the width that a page shows: `$timeFilter`,
+// `$interval`. The names are those that dashboards have for this language elsewhere.
+
+export type MacroValues = {
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** Duration of one bucket, as the language writes it. */
+  readonly interval: string;
+};
+
+type Macro = { readonly name: string; readonly info: string };
+
+export const MACROS: readonly Macro[] = [
+  { name: '$timeFilter', info: 'time >= … AND time <= … of the span that is chosen above' },
+  { name: '$interval', info: 'width of one point on the screen, for GROUP BY time($interval)' },
+];
+
+const PATTERN = /\$(?:timeFilter|__interval|interval)\b/g;
+
+/** Whether the span of the page means something to a text. */
+export function hasTimeFilter(text: string): boolean {
+  return text.includes('$timeFilter');
+}
+
+export type Expanded = {
+  readonly text: string;
+  /** Where an offset of the expanded text lies in the original. */
+  readonly originalOffset: (offset: number) => number;
+};
+
+/** The text with values in place of the words. */
+export function expandMacros(text: string, values: MacroValues): Expanded {
+  const { fromMs, toMs, interval } = values;
+  const filter = `time >= ${Math.floor(fromMs)}ms AND time <= ${Math.ceil(toMs)}ms`;
+  const shifts: { readonly end: number; readonly start: number; readonly by: number }[] = [];
+  let by = 0;
+  const expanded = text.replace(PATTERN, (name, at: number) => {
+    const value = name === '$timeFilter' ? filter : interval;
+    const start = at + by;
+    by += value.length - name.length;
+    shifts.push({ start, end: start + value.length, by });
+    return value;
+  });
+  return {
+    text: expanded,
+    originalOffset: (offset) => {
+      let shift = 0;
+      for (const each of shifts) {
+        if (offset <= each.start) break;
+        // Within what was put in: at the end of the word.
+        if (offset < each.end) return each.end - each.by;
+        shift = each.by;
+      }
+      return offset - shift;
+    },
+  };
+}
+
+/** Widths that people count in, in milliseconds. */
+const WIDTHS = [
+  1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 15_000, 30_000, 60_000, 120_000,
+  300_000, 600_000, 900_000, 1_800_000, 3_600_000, 7_200_000, 10_800_000, 21_600_000, 43_200_000,
+  86_400_000, 172_800_000, 604_800_000, 2_592_000_000,
+];
+
+/** The width for a span: about one bucket for two pixels. */
+export function intervalOf(spanMs: number, widthPixels: number): string {
+  const wanted = spanMs / Math.max(20, widthPixels / 2);
+  const ms = WIDTHS.find((width) => width >= wanted) ?? WIDTHS.at(-1) ?? 1;
+  if (ms % 86_400_000 === 0) return `${ms / 86_400_000}d`;
+  if (ms % 3_600_000 === 0) return `${ms / 3_600_000}h`;
+  if (ms % 60_000 === 0) return `${ms / 60_000}m`;
+  return ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`;
+}

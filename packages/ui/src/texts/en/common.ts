@@ -1,0 +1,59 @@
+// Texts that belong to no page.
+
+export const common = {
+  cancel: 'Cancel',
+  close: 'Close',
+  copied: 'Copied',
+  copy: 'Copy',
+  failed: 'That did not work',
+  loading: 'Loading',
+  messages: 'Messages',
+  retry: 'Try again',
+} as const;
+
+export const nav = {
+  explore: 'Explore',
+  home: 'Overview',
+  shortcuts: 'Keyboard shortcuts',
+  design: 'Design system',
+} as const;
+
+export const palette = {
+  title: 'Commands',
+  search: 'What do you want to do?',
+  nothing: 'Nothing is called that.',
+} as const;
+
+export const shell = {
+  and: ' and ',
+  anywhere: 'Anywhere',
+  broken: 'This page broke',
+  down: (names: string) =>
+    `${names} does not answer. Trying again every second; what you typed stays.`,
+  engine: 'Task engine',
+  menu: 'Show pages',
+  navigation: 'Pages',
+  noPage: 'There is no such page',
+  noPageHint: 'The address leads nowhere. Perhaps it is of another version.',
+  notLoaded: 'This page could not be loaded',
+  pages: 'Go to',
+  services: 'Services',
+  signOut: (user: string) => `Sign out ${user}`,
+  skip: 'Skip to content',
+  states: { unknown: '…', down: 'not answering', absent: '' },
+  switchTheme: 'Switch between light and dark',
+  themes: {
+    system: 'Theme: as the system',
+    light: 'Theme: light',
+    dark: 'Theme: dark',
+  },
+  tsdb: 'Database',
+} as const;
+
+export const signIn = {
+  action: 'Sign in',
+  password: 'Password',
+  title: 'Sign in',
+  user: 'User',
+  why: 'This server wants to know who you are. Users are those of the database.',
+} as const;

@@ -1,0 +1,23 @@
+// The catalogue of all texts of the application, by area. A language is another object of the same
+// shape.
+import { charts } from './en/charts.ts';
+import { common, palette, shell, signIn, nav } from './en/common.ts';
+import { design } from './en/design.ts';
+import { editor } from './en/editor.ts';
+import { explore } from './en/explore.ts';
+import { home } from './en/home.ts';
+import { shortcuts } from './en/shortcuts.ts';
+
+export const texts = {
+  charts,
+  common,
+  design,
+  editor,
+  explore,
+  home,
+  nav,
+  palette,
+  shell,
+  shortcuts,
+  signIn,
+} as const;

@@ -1,0 +1,148 @@
+// The start page: what is up, what is in it, what could not be delivered, and a service that died.
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+
+import { eventually, hasPrograms, query, send, write } from '@tidemark/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { Visit } from './visit.ts';
+
+const SCRIPT = `stream
+    |from()
+        .measurement('cpu')
+    |alert()
+        .id('{{ index .Tags "host" }}')
+        .crit(lambda: "usage" > 90)
+        .topic('hot')
+`;
+
+/** What is loaded before anything can be used. */
+const FIRST_VIEW_BYTES_MAX = 150_000;
+
+describe.skipIf(!hasPrograms('chromium'))('the start page', () => {
+  let visit: Visit;
+  const panel = (name: string) => visit.page.getByRole('region', { name, exact: true });
+
+  beforeAll(async () => {
+    visit = await Visit.open();
+    const { engine, tsdb } = visit.server;
+    await query(tsdb, 'CREATE DATABASE house');
+    await write(tsdb, 'house', 'room,name=kitchen celsius=21.5 1700000000000000000');
+    const tasks = [
+      { id: 'too_hot', type: 'stream', script: SCRIPT },
+      {
+        id: 'unheard',
+        script: "stream|from()|alert().crit(lambda: TRUE).email('ops@example.org')",
+      },
+    ];
+    for (const task of tasks) {
+      const dbrps = [{ db: 'house', rp: 'autogen' }];
+      const defined = await send(`${engine}/engine/v1/tasks`, {
+        method: 'POST',
+        body: JSON.stringify({ ...task, dbrps, status: 'enabled' }),
+      });
+      expect(defined.status, defined.text).toBe(200);
+    }
+    await write(engine, 'house', 'cpu,host=a usage=97', { rp: 'autogen' });
+    await eventually('the topic', async () =>
+      (await send(`${engine}/engine/v1preview/alerts/topics/hot`)).text.includes('CRITICAL')
+        ? true
+        : undefined,
+    );
+  }, 60_000);
+  afterAll(() => visit.close());
+
+  test('is small enough to be there at once', async () => {
+    let sizeBytes = 0;
+    const files: string[] = [];
+    visit.page.on('response', async (response) => {
+      if (!response.url().startsWith(`${visit.server.ui}/ui/`)) return;
+      files.push(response.url());
+      sizeBytes += gzipSync(await response.body()).length;
+    });
+    await visit.show('');
+    await panel('Task engine').getByText('too_hot').waitFor();
+    expect(files.length).toBeGreaterThan(3);
+    expect(sizeBytes).toBeLessThan(FIRST_VIEW_BYTES_MAX);
+  });
+
+  test('shows both services, databases, tasks and the level of topics', async () => {
+    await panel('Database').getByText('house', { exact: true }).waitFor();
+    await visit.page
+      .getByRole('status', { name: 'Services' })
+      .getByText(/Database \d/)
+      .waitFor();
+    await panel('Task engine')
+      .getByRole('row', { name: /too_hot stream enabled/ })
+      .waitFor();
+    await panel('Task engine').getByRole('row', { name: 'hot CRITICAL' }).waitFor();
+  });
+
+  test('shows what could not be delivered, and why', async () => {
+    await panel('Task engine').getByText('1 event could not be delivered').waitFor();
+    await panel('Task engine').getByText('handler smtp: the service is not enabled').waitFor();
+  });
+
+  test('has no fault that axe finds, in both themes and at 360 pixels', async () => {
+    await visit.inspect('home');
+  });
+
+  test('a service that does not answer is shown as such, and again when it is back', async () => {
+    const { page } = visit;
+    const notice = page.getByText('Task engine does not answer.');
+    await page.route('**/api/engine/**', (route) => route.abort());
+    await page.reload();
+    await notice.waitFor();
+    await panel('Database').getByText('house', { exact: true }).waitFor();
+    expect(await visit.accessibilityFaults()).toEqual([]);
+
+    await page.unroute('**/api/engine/**');
+    await panel('Task engine').getByText('too_hot').waitFor();
+    await notice.waitFor({ state: 'detached' });
+  });
+
+  test('works below a prefix that a proxy puts before its path', async () => {
+    const upstream = new URL(visit.server.ui);
+    const proxy = createServer((incoming, response) => {
+      const path = incoming.url?.replace(/^\/monitoring/, '');
+      if (path === incoming.url) {
+        response.writeHead(404).end();
+        return;
+      }
+      const { hostname, port } = upstream;
+      const outgoing = request(
+        { hostname, port, path, method: incoming.method, headers: incoming.headers },
+        (answer) => {
+          response.writeHead(answer.statusCode ?? 502, answer.headers);
+          answer.pipe(response);
+        },
+      );
+      incoming.pipe(outgoing);
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    const page = await visit.browser.newPage();
+    const strays: string[] = [];
+    page.on('response', (response) => {
+      // Nobody is signed in: that is said so.
+      const isSession = response.url().endsWith('/monitoring/api/session');
+      if (response.status() >= 400 && !isSession) strays.push(response.url());
+    });
+    await page.goto(`http://127.0.0.1:${(proxy.address() as AddressInfo).port}/monitoring/`);
+    await page.getByText('too_hot').waitFor();
+    await page.keyboard.press('?');
+    await page.getByRole('heading', { name: 'Keyboard shortcuts' }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Keyboard shortcuts' }).waitFor();
+
+    expect(new URL(page.url()).pathname).toBe('/monitoring/ui/shortcuts');
+    expect(strays).toEqual([]);
+    await page.close();
+    proxy.close();
+    proxy.closeAllConnections();
+  });
+
+  test('nothing was asked elsewhere, refused by the policy, or thrown', () => {
+    expect(visit.faults).toEqual([]);
+  });
+});

@@ -1,0 +1,122 @@
+// What tests of the web application share: a browser beside real services, and what every page has
+// to keep.
+import { mkdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+
+import { BROWSER_ARGUMENTS, programPath, removeDirectory, startTidemark } from '@tidemark/testkit';
+import type { StartOptions, Tidemark } from '@tidemark/testkit';
+import axe from 'axe-core';
+import { chromium } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
+import { expect } from 'vitest';
+
+const SCREENSHOTS = fileURLToPath(new URL('../../../build/screenshots/', import.meta.url));
+
+const REFUSED = 'refused by the policy: ';
+
+/**
+ * Runs in the page: tells what its policy refuses. Where text in an editor is replaced, the browser
+ * itself tries to keep its look by an attribute; no source is named then.
+ */
+const TELL_REFUSALS = `document.addEventListener('securitypolicyviolation', (event) => {
+  const { effectiveDirective, sourceFile, blockedURI } = event;
+  if (effectiveDirective === 'style-src-attr' && sourceFile === '') return;
+  console.warn('${REFUSED}' + [effectiveDirective, blockedURI, sourceFile].join(' '));
+})`;
+
+export type Theme = 'light' | 'dark';
+
+/** Services, a browser, and a page of the application in it. */
+export class Visit {
+  readonly server: Tidemark;
+  readonly browser: Browser;
+  readonly page: Page;
+  /**
+   * What a user would not have noticed: exceptions, refusals by the policy, requests that went
+   * elsewhere.
+   */
+  readonly faults: string[] = [];
+
+  private constructor(server: Tidemark, browser: Browser, page: Page) {
+    this.server = server;
+    this.browser = browser;
+    this.page = page;
+    page.on('pageerror', (error) => this.faults.push(error.message));
+    page.on('console', (message) => {
+      if (message.text().startsWith(REFUSED)) this.faults.push(message.text());
+    });
+    page.on('request', (request) => {
+      const url = new URL(request.url());
+      const isOwn = url.origin === server.ui || ['data:', 'blob:'].includes(url.protocol);
+      if (!isOwn) this.faults.push(`request to ${url.href}`);
+    });
+  }
+
+  static async open(options: StartOptions = {}): Promise<Visit> {
+    const [server, browser] = await Promise.all([
+      startTidemark(options),
+      chromium.launch({
+        executablePath: programPath('chromium') ?? '',
+        args: [...BROWSER_ARGUMENTS],
+      }),
+    ]);
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    await context.addInitScript(TELL_REFUSALS);
+    return new Visit(server, browser, await context.newPage());
+  }
+
+  async close(): Promise<void> {
+    await this.browser.close();
+    await this.server.stop();
+    await removeDirectory(this.server.directory);
+  }
+
+  /** Shows a page, by its address below `ui/`. */
+  async show(path: string): Promise<void> {
+    await this.page.goto(`${this.server.ui}/ui/${path}`);
+    await this.page.locator('main h1').waitFor();
+  }
+
+  async setTheme(theme: Theme): Promise<void> {
+    await this.page.emulateMedia({ colorScheme: theme });
+  }
+
+  /** What axe finds on what is shown. */
+  async accessibilityFaults(): Promise<readonly string[]> {
+    await this.page.evaluate(axe.source);
+    // The text runs in the page, where `axe` is.
+    const found = (await this.page.evaluate(
+      "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => html.slice(0, 160) + ' ' + failureSummary).slice(0, 3).join(' | ')}`))",
+    )) as string[];
+    return found;
+  }
+
+  /**
+   * Takes a picture of what is shown in both themes, and looks for faults that a browser can find:
+   * those of axe, and at 360 pixels whether something sticks out.
+   */
+  async inspect(name: string): Promise<void> {
+    const { page } = this;
+    await mkdir(SCREENSHOTS, { recursive: true });
+    for (const theme of ['light', 'dark'] as const) {
+      await this.setTheme(theme);
+      await page.screenshot({
+        path: `${SCREENSHOTS}${name}-${theme}.png`,
+        fullPage: true,
+        caret: 'initial',
+      });
+      expect(await this.accessibilityFaults(), `${name}, ${theme}`).toEqual([]);
+    }
+    await page.setViewportSize({ width: 360, height: 740 });
+    await page.screenshot({
+      path: `${SCREENSHOTS}${name}-360.png`,
+      fullPage: true,
+      caret: 'initial',
+    });
+    const width = await page.evaluate('document.documentElement.scrollWidth');
+    expect(width, `${name} is wider than 360 pixels`).toBeLessThanOrEqual(360);
+    expect(await this.accessibilityFaults(), `${name}, 360 pixels`).toEqual([]);
+    await this.setTheme('light');
+    await page.setViewportSize({ width: 1280, height: 800 });
+  }
+}
