@@ -37,6 +37,11 @@ export const LIMITS = {
     unit: 'count',
     reason: 'sources whose refused lines are counted; further ones are counted together',
   },
+  remoteWritePoints: {
+    value: 10_000,
+    unit: 'count',
+    reason: 'points of a remote write that are decoded and written at once: a few megabytes',
+  },
   multipartParts: {
     value: 100,
     unit: 'count',

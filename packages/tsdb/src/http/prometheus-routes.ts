@@ -1,12 +1,14 @@
 // POST /api/v1/prom/write and read: Prometheus' remote storage. Bodies are snappy over protobuf.
 import { formatRfc3339, InvalidRequest } from '@tidemark/core';
+import type { Holder } from '@tidemark/core';
+import type { WriteOutcome } from '@tidemark/storage';
 import { compress, uncompress } from 'snappy';
 
 import { requireRead, requireWrite } from '../auth/identity.ts';
 import type { Identity } from '../auth/identity.ts';
 import { DATABASE_REQUIRED } from '../compat/messages.ts';
-import { readReadRequest, readWriteRequest, writeReadResponse } from '../prometheus/messages.ts';
-import { pointsOf } from '../prometheus/points.ts';
+import { readReadRequest, writeReadResponse } from '../prometheus/messages.ts';
+import { portionsOf } from '../prometheus/points.ts';
 import { runRemoteQueries } from '../prometheus/read.ts';
 import { driverOf } from '../statements/context.ts';
 import type { StatementServices } from '../statements/context.ts';
@@ -27,21 +29,26 @@ export async function handlePrometheusWrite(
   writer.requireDatabase(database);
   requireWrite(identity, database);
   counters.promWriteReq++;
-  const { points, dropped } = pointsOf(
-    readWriteRequest(await readSnappy(exchange, { bodies, counters })),
-  );
-  counters.pointsWrittenDropped += dropped;
-  if (points.length === 0) return sendEmpty(exchange);
+  const body = await readSnappy(exchange, { bodies, counters });
   const target = { database, retentionPolicy: exchange.parameters.get('rp') };
-  const outcome = await writer.writePoints(target, points);
-  counters.pointsWrittenOK += outcome.pointsWritten;
-  counters.valuesWrittenOK += outcome.valuesWritten;
-  const problem = describeProblem(outcome);
-  if (problem === undefined) return sendEmpty(exchange);
-  counters.pointsWrittenDropped += outcome.dropped?.count ?? 0;
-  const { count = 0, reason = problem } = outcome.dropped ?? {};
+  let refused: WriteOutcome['dropped'];
+  let written = 0;
+  for (const { points, dropped } of portionsOf(body)) {
+    counters.pointsWrittenDropped += dropped;
+    if (points.length === 0) continue;
+    const outcome = await writer.writePoints(target, points);
+    written += outcome.pointsWritten;
+    counters.pointsWrittenOK += outcome.pointsWritten;
+    counters.valuesWrittenOK += outcome.valuesWritten;
+    if (outcome.dropped === undefined) continue;
+    const { count, reason } = outcome.dropped;
+    counters.pointsWrittenDropped += count;
+    refused = { count: (refused?.count ?? 0) + count, reason: refused?.reason ?? reason };
+  }
+  const problem = describeProblem({ pointsWritten: written, dropped: refused, parseErrors: [] });
+  if (problem === undefined || refused === undefined) return sendEmpty(exchange);
   const place = { time: formatRfc3339(clock.now()), source: sourceOf(exchange), database };
-  rejected.add(place, [{ text: '', reason, count }]);
+  rejected.add(place, [{ text: '', ...refused }]);
   sendError(exchange, 400, problem);
 }
 
@@ -67,20 +74,28 @@ export async function handlePrometheusRead(
   requireRead(identity, name);
   counters.promReadReq++;
   const asked = readReadRequest(await readSnappy(exchange, { bodies, counters }));
-  const description = { text: 'prometheus remote read', database: name };
-  const results = await queries.run(description, async (running) => {
+  // What it waits for is up to us, until its answer is there.
+  const holder: Holder = {
+    progress: () => undefined,
+    revoke: () => exchange.response.destroy(),
+  };
+  exchange.parts.push(await queries.begin(holder));
+  const description = { text: 'prometheus remote read', database: name, holder };
+  const content = await queries.run(description, async (running) => {
     const onClose = (): void => queries.cancel(running);
     exchange.response.once('close', onClose);
     const target = { database: database.name, retentionPolicy: policy.name };
+    const { memory, signal } = running;
+    const { maxQueryMemoryBytes } = statements.limits;
     try {
-      const { signal } = running;
-      const work = runRemoteQueries(storage.source, asked, { target, signal });
-      return await driverOf(statements, () => running).result(work);
+      const context = { target, signal, memory, maxQueryMemoryBytes };
+      const work = runRemoteQueries(storage.source, asked, context);
+      const results = await driverOf(statements, () => running).result(work);
+      return await compress(Buffer.from(writeReadResponse(results)));
     } finally {
       exchange.response.off('close', onClose);
     }
   });
-  const content = await compress(Buffer.from(writeReadResponse(results)));
   exchange.response.setHeader('Content-Encoding', 'snappy');
   sendBody(exchange, 200, { type: 'application/x-protobuf', content });
 }

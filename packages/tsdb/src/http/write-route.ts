@@ -157,7 +157,9 @@ async function writeBody(
 }
 
 /** What the answer says about a write that was not accepted whole; `undefined` when it was. */
-export function describeProblem(outcome: WriteOutcome): string | undefined {
+export function describeProblem(
+  outcome: Pick<WriteOutcome, 'dropped' | 'parseErrors' | 'pointsWritten'>,
+): string | undefined {
   const { dropped, parseErrors, pointsWritten } = outcome;
   if (dropped !== undefined && dropped.count > 0) {
     if (dropped.reason === BARE_TYPE_CONFLICT) return BARE_TYPE_CONFLICT;

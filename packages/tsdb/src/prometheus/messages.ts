@@ -20,26 +20,39 @@ export type RemoteQuery = {
 
 const MATCHER_KINDS: readonly MatcherKind[] = ['=', '!=', '=~', '!~'];
 
-/** Reads a WriteRequest. */
-export function readWriteRequest(bytes: Uint8Array): readonly RemoteSeries[] {
-  const series: RemoteSeries[] = [];
-  readMessage(bytes, (field, reader) => {
-    if (field !== 1) return false;
-    series.push(readSeries(reader.bytes()));
-    return true;
-  });
-  return series;
+/**
+ * Reads a WriteRequest as far as it is asked for. A series of more samples than `maxSamples` comes
+ * as several.
+ */
+export function* readWriteRequest(
+  bytes: Uint8Array,
+  maxSamples = Number.POSITIVE_INFINITY,
+): Generator<RemoteSeries, void, undefined> {
+  for (const series of messagesIn(bytes, 1)) {
+    const labels = Array.from(messagesIn(series, 1), readLabel);
+    let samples: Sample[] = [];
+    for (const sample of messagesIn(series, 2)) {
+      if (samples.length === maxSamples) {
+        yield { labels, samples };
+        samples = [];
+      }
+      samples.push(readSample(sample));
+    }
+    yield { labels, samples };
+  }
+}
+
+/** Throws `InvalidRequest` where bytes are no WriteRequest. */
+export function checkWriteRequest(bytes: Uint8Array): void {
+  for (const series of messagesIn(bytes, 1)) {
+    for (const label of messagesIn(series, 1)) readLabel(label);
+    for (const sample of messagesIn(series, 2)) readSample(sample);
+  }
 }
 
 /** Reads a ReadRequest. */
 export function readReadRequest(bytes: Uint8Array): readonly RemoteQuery[] {
-  const queries: RemoteQuery[] = [];
-  readMessage(bytes, (field, reader) => {
-    if (field !== 1) return false;
-    queries.push(readQuery(reader.bytes()));
-    return true;
-  });
-  return queries;
+  return Array.from(messagesIn(bytes, 1), readQuery);
 }
 
 /** Writes a ReadResponse: one result per query. */
@@ -107,28 +120,37 @@ function readMessage(
   bytes: Uint8Array,
   onField: (field: number, reader: BinaryReader) => boolean,
 ): void {
-  try {
+  understood(() => {
     const reader = new BinaryReader(bytes);
     while (reader.pos < reader.len) {
       const [field, wireType] = reader.tag();
       if (!onField(field, reader)) reader.skip(wireType, field);
     }
+  });
+}
+
+/** The messages that a message has in one of its fields. */
+function* messagesIn(bytes: Uint8Array, wanted: number): Generator<Uint8Array, void, undefined> {
+  const reader = new BinaryReader(bytes);
+  while (reader.pos < reader.len) {
+    const found = understood(() => {
+      const [field, wireType] = reader.tag();
+      if (field === wanted) return reader.bytes();
+      reader.skip(wireType, field);
+      return undefined;
+    });
+    if (found !== undefined) yield found;
+  }
+}
+
+/** Throws `InvalidRequest` where bytes are no message. */
+function understood<T>(read: () => T): T {
+  try {
+    return read();
   } catch (error) {
     if (error instanceof InvalidRequest) throw error;
     throw new InvalidRequest('the body is not the expected protobuf message', { cause: error });
   }
-}
-
-function readSeries(bytes: Uint8Array): RemoteSeries {
-  const labels: Label[] = [];
-  const samples: Sample[] = [];
-  readMessage(bytes, (field, reader) => {
-    if (field === 1) labels.push(readLabel(reader.bytes()));
-    else if (field === 2) samples.push(readSample(reader.bytes()));
-    else return false;
-    return true;
-  });
-  return { labels, samples };
 }
 
 function readLabel(bytes: Uint8Array): Label {

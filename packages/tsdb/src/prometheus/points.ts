@@ -2,21 +2,38 @@
 import { MAX_TIME, MIN_TIME, NANOS_PER_MILLISECOND } from '@tidemark/core';
 import type { NewPoint } from '@tidemark/storage';
 
+import { LIMITS } from '../limits.ts';
+import { checkWriteRequest, readWriteRequest } from './messages.ts';
 import type { RemoteSeries } from './messages.ts';
 
 export const METRIC_LABEL = '__name__';
 export const VALUE_FIELD = 'value';
+const PORTION_POINTS = LIMITS.remoteWritePoints.value;
 const UNNAMED_METRIC = 'prom_metric_not_specified';
 
+/** What is written of a request at once; NaN and infinities can not be stored and are `dropped`. */
+type Portion = { readonly points: readonly NewPoint[]; readonly dropped: number };
+
 /**
- * Points of all samples. NaN and infinities can not be stored and are left out; `dropped` counts
- * them.
+ * Points of a WriteRequest in portions of some thousand: as points they take twelve times what they
+ * take in the body. Throws `InvalidRequest` before the first one where the body is not understood
+ * to its end.
  */
-export function pointsOf(all: readonly RemoteSeries[]): {
-  readonly points: readonly NewPoint[];
-  readonly dropped: number;
-} {
-  const points: NewPoint[] = [];
+export function* portionsOf(body: Uint8Array): Generator<Portion, void, undefined> {
+  const portions = pointsOf(readWriteRequest(body, PORTION_POINTS));
+  let portion = portions.next();
+  let following = portions.next();
+  // What fits one portion has been read whole.
+  if (following.done !== true) checkWriteRequest(body);
+  while (portion.done !== true) {
+    yield portion.value;
+    portion = following;
+    following = portions.next();
+  }
+}
+
+function* pointsOf(all: Iterable<RemoteSeries>): Generator<Portion, void, undefined> {
+  let points: NewPoint[] = [];
   let dropped = 0;
   for (const { labels, samples } of all) {
     const name = labels.find((label) => label.name === METRIC_LABEL)?.value ?? '';
@@ -24,6 +41,11 @@ export function pointsOf(all: readonly RemoteSeries[]): {
     const tags = labels
       .filter(({ name: key, value }) => key !== '' && value !== '')
       .map(({ name: key, value }): [string, string] => [key, value]);
+    if (points.length + samples.length > PORTION_POINTS && points.length > 0) {
+      yield { points, dropped };
+      points = [];
+      dropped = 0;
+    }
     for (const { value, timestampMs } of samples) {
       const time = timestampMs * NANOS_PER_MILLISECOND;
       if (!Number.isFinite(value) || time < MIN_TIME || time > MAX_TIME) {
@@ -33,5 +55,5 @@ export function pointsOf(all: readonly RemoteSeries[]): {
       points.push({ measurement, tags, fields: [[VALUE_FIELD, value]], time });
     }
   }
-  return { points, dropped };
+  yield { points, dropped };
 }

@@ -1,15 +1,45 @@
 // A remote read: matchers become a scan of the field `value` of the measurements that are named.
 import { MAX_TIME, MIN_TIME, NANOS_PER_MILLISECOND, floorDiv } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
-import { isPause } from '@tidemark/query';
-import type { Predicate, SourceSnapshot, Steps } from '@tidemark/query';
+import { isPause, memoryLimitExceeded } from '@tidemark/query';
+import type { Predicate, QueryMemory, SourceSnapshot, Steps } from '@tidemark/query';
 
 import type { Label, Matcher, RemoteQuery, RemoteSeries, Sample } from './messages.ts';
 import { METRIC_LABEL, VALUE_FIELD } from './points.ts';
 
 export type ReadTarget = { readonly database: string; readonly retentionPolicy: string };
 
-type ReadContext = { readonly target: ReadTarget; readonly signal: AbortSignal };
+export type ReadContext = {
+  readonly target: ReadTarget;
+  readonly signal: AbortSignal;
+  readonly memory: QueryMemory;
+  /** `coordinator.query-memory-limit`; 0 is no limit. */
+  readonly maxQueryMemoryBytes: number;
+};
+
+/** A sample as it is held and as it is encoded, and what a series takes besides (measured). */
+const SAMPLE_BYTES = 128;
+const SERIES_BYTES = 512;
+
+/** What the samples of a request take; all of them are held until the answer is encoded. */
+class HeldSamples {
+  readonly #context: ReadContext;
+  #bytes = 0;
+
+  constructor(context: ReadContext) {
+    this.#context = context;
+  }
+
+  /** Throws when a query may not hold so much. */
+  hold(bytes: number): void {
+    const { maxQueryMemoryBytes, memory } = this.#context;
+    this.#bytes += bytes;
+    if (maxQueryMemoryBytes > 0 && this.#bytes > maxQueryMemoryBytes) {
+      throw memoryLimitExceeded(maxQueryMemoryBytes);
+    }
+    if (this.#bytes > memory.freeBytes) memory.ask();
+  }
+}
 
 /** Runs the queries of a request, on one view of the data. */
 export function* runRemoteQueries(
@@ -20,7 +50,10 @@ export function* runRemoteQueries(
   const snapshot = source.snapshot();
   try {
     const results = [];
-    for (const query of queries) results.push(yield* runRemoteQuery(snapshot, query, context));
+    const held = new HeldSamples(context);
+    for (const query of queries) {
+      results.push(yield* runRemoteQuery(snapshot, query, { ...context, held }));
+    }
     return results;
   } finally {
     snapshot.close();
@@ -30,7 +63,7 @@ export function* runRemoteQueries(
 function* runRemoteQuery(
   snapshot: SourceSnapshot,
   query: RemoteQuery,
-  context: ReadContext,
+  context: ReadContext & { readonly held: HeldSamples },
 ): Steps<readonly RemoteSeries[]> {
   const timeRange = rangeOf(query);
   const where = predicateOf(query.matchers.filter(({ name }) => name !== METRIC_LABEL));
@@ -58,7 +91,10 @@ function* runRemoteQuery(
         key = batch.seriesKey;
         samples = [];
         series.push({ labels: labelsOf(measurement, batch.tags), samples });
+        context.held.hold(SERIES_BYTES + 2 * key.length);
       }
+      context.held.hold(batch.times.length * SAMPLE_BYTES);
+      yield undefined; // Whoever has asked for memory waits for it here.
       appendSamples(batch, samples);
     }
   }
@@ -93,7 +129,7 @@ function predicateOf(matchers: readonly Matcher[]): Predicate | undefined {
 function* measurementsOf(
   snapshot: SourceSnapshot,
   query: RemoteQuery,
-  context: { readonly target: ReadTarget; readonly signal: AbortSignal },
+  { target, signal }: ReadContext,
 ): Steps<readonly string[]> {
   const matchers = query.matchers.filter(({ name }) => name === METRIC_LABEL);
   const exact = matchers.find(({ kind }) => kind === '=');
@@ -103,13 +139,13 @@ function* measurementsOf(
   const request = {
     kind: 'measurements',
     filter: {
-      ...context.target,
+      ...target,
       measurementPattern: measurementPattern && anchored(measurementPattern),
       // The name is a label too, so what it must not be is left to the labels.
       where: predicateOf(matchers.filter(({ kind }) => kind === '!=' || kind === '!~')),
     },
   } as const;
-  for (const batch of snapshot.schema(request, { signal: context.signal })) {
+  for (const batch of snapshot.schema(request, { signal })) {
     if (isPause(batch)) yield batch;
     else if (batch.kind === 'measurements') names.push(...batch.names);
   }

@@ -129,7 +129,7 @@ test('work that fails before it has begun gives its place back', async () => {
   for (let i = 0; i < 3; i++) {
     const work = queries.run(description, (running) =>
       driverOf({ clock }, () => running).result(
-        runRemoteQueries(source, [], { target, signal: running.signal }),
+        runRemoteQueries(source, [], { ...running, target, maxQueryMemoryBytes: 0 }),
       ),
     );
     await expect(work).rejects.toThrow('storage is starting');

@@ -1,0 +1,100 @@
+// What requests of Prometheus hold is of the memory that all queries, and all bodies, share.
+import { metricValue } from '@tidemark/testkit';
+import { compressSync } from 'snappy';
+import { afterEach, expect, test } from 'vitest';
+
+import { startTestService, untilDefined } from '../testing.ts';
+import type { TestService } from '../testing.ts';
+import { writeReadRequest, writeWriteRequest } from './messages.ts';
+
+const MEBIBYTE = 1 << 20;
+
+let service: TestService;
+afterEach(() => service.close());
+
+async function start(config: Record<string, Record<string, unknown>>): Promise<void> {
+  service = await startTestService({ config });
+  await service.query('CREATE DATABASE p');
+}
+
+const post = (path: string, bytes: Uint8Array): Promise<Response> =>
+  fetch(`${service.url}${path}?db=p`, { method: 'POST', body: compressSync(Buffer.from(bytes)) });
+
+const read = (): Promise<Response> =>
+  post(
+    '/api/v1/prom/read',
+    writeReadRequest([
+      { startMs: 0n, endMs: 10_000n, matchers: [{ kind: '=', name: '__name__', value: 'm' }] },
+    ]),
+  );
+
+async function writePoints(count: number): Promise<void> {
+  const rows = Array.from({ length: count }, (_, i) => `m value=${i} ${i}`);
+  for (let at = 0; at < count; at += 50_000) {
+    await service.write(rows.slice(at, at + 50_000).join('\n'), { db: 'p' });
+  }
+}
+
+type Usage = Readonly<Record<'bytes' | 'waiting', number>>;
+
+/** What is used of a budget at one moment. */
+async function usage(budget: string): Promise<Usage> {
+  const { text } = await service.get('/metrics');
+  const read = (name: string): number =>
+    metricValue(text, `tidemark_tsdb_memory_budget_${name}{budget="${budget}"}`);
+  return { bytes: read('bytes'), waiting: read('waiting') };
+}
+
+test('reads that need much are all answered, one after the other', async () => {
+  await start({ coordinator: { 'total-query-memory-limit': '128m' } });
+  await writePoints(200_000);
+
+  const answers = Array.from({ length: 4 }, read);
+  const { bytes } = await untilDefined('a read that waits', async () => {
+    const used = await usage('query_large');
+    return used.waiting > 0 ? used : undefined;
+  });
+
+  expect(bytes).toBe(96 * MEBIBYTE);
+  for (const answer of answers) {
+    const { status } = await answer;
+    expect(status).toBe(200);
+  }
+  expect(await usage('query_large')).toEqual({ bytes: 0, waiting: 0 });
+  expect(await usage('query_beginning')).toEqual({ bytes: 0, waiting: 0 });
+});
+
+test('a read that needs more than a query may hold is refused with the setting', async () => {
+  await start({ coordinator: { 'query-memory-limit': '16m' } });
+  await writePoints(200_000);
+
+  const answer = await read();
+
+  expect(answer.status).toBe(500);
+  expect(await answer.text()).toContain('query-memory-limit');
+});
+
+test('a write of many samples is decoded and written in portions, of all or of none', async () => {
+  await start({});
+  const samples = Array.from({ length: 25_000 }, (_, i) => ({ value: i, timestampMs: BigInt(i) }));
+  const body = writeWriteRequest([
+    { labels: [{ name: '__name__', value: 'm' }], samples },
+    { labels: [{ name: '__name__', value: 'n' }], samples: samples.slice(0, 10) },
+  ]);
+
+  const cut = await post('/api/v1/prom/write', body.subarray(0, body.length - 3));
+  const refused = await service.query('SELECT count(value) FROM m, n', { db: 'p' });
+  const whole = await post('/api/v1/prom/write', body);
+  const counted = await service.query('SELECT count(value) FROM m, n', { db: 'p' });
+
+  expect([cut.status, await cut.json()]).toEqual([
+    400,
+    { error: 'the body is not the expected protobuf message' },
+  ]);
+  expect(refused.json.results[0].series).toBeUndefined();
+  expect(whole.status).toBe(204);
+  const { series } = counted.json.results[0];
+  expect(series.map(({ values }: { values: unknown[][] }) => values[0]?.[1])).toEqual([25_000, 10]);
+  const { json } = await service.get('/debug/vars');
+  expect(json.write.values.req).toBe(3);
+});
