@@ -52,7 +52,7 @@ export function wrapComments(
 }
 
 /** An item of a list, a row of a table, an example, a tag, a word to a tool, or nothing. */
-const OWN_PARAGRAPH = /^(\s|[-*|@`/#]|\d+\.\s|eslint|oxlint|$)/;
+const OWN_PARAGRAPH = /^(\s|[-*|@/#]|```|\d+\.\s|eslint|oxlint|$)/;
 
 function commentLines(file: string, text: string) {
   const lines = text.split('\n');

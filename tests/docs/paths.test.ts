@@ -25,6 +25,16 @@ test('paths from the root', () => {
   expect(missing).toEqual([]);
 });
 
+test('the ways of a write and of a read name each file once', () => {
+  const architecture = readFileSync(new URL('ARCHITECTURE.md', root), 'utf8');
+  for (const heading of ['### A write, file by file', '### A read, file by file']) {
+    const way = architecture.split(heading)[1]?.split('\n#')[0] ?? '';
+    const files = [...way.matchAll(/`(packages\/[^`]+\.ts)`/g)].map((match) => match[1]);
+    expect(files.length).toBeGreaterThan(10);
+    expect(files).toEqual([...new Set(files)]);
+  }
+});
+
 test('names of source files in comments', () => {
   const known = new Set(everything.map((file) => basename(file)));
   const missing = texts

@@ -80,8 +80,7 @@ const STATEMENTS: ReadonlyMap<string, (cursor: Cursor) => Statement> = new Map<
 
 /**
  * Parses a query text: statements separated by `;`, empty ones left out. After an error it goes on
- * behind the next
- * `;`, so that one call reports the findings of several statements.
+ * behind the next `;`, so that one call reports the findings of several statements.
  */
 export function parseQuery(text: string, options: ParseOptions = {}): ParseResult {
   const cursor = new Cursor(text, options);

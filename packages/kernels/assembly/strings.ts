@@ -93,8 +93,7 @@ let tableEntries: usize = 0;
 
 /**
  * Codes texts without encoding them: u32 codes at `stringCodes`, references to the distinct texts
- * at
- * `stringReferences`. Returns how many there are, or an error.
+ * at `stringReferences`. Returns how many there are, or an error.
  */
 export function codeStrings(references: usize, count: u32): i32 {
   if (!buildDictionary(references, count)) return ERROR_TOO_LARGE;

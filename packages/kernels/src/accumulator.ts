@@ -35,8 +35,8 @@ export type Words = Float64Array<ArrayBuffer>;
 
 /**
  * One entry per non-empty window; all arrays are views of one buffer. Values are in the field's
- * type; booleans are 0 and 1 in `BigUint64Array`. `sums`, or
- * `mins` and `maxs` with their times, are empty when they were not wanted.
+ * type; booleans are 0 and 1 in `BigUint64Array`. `sums`, or `mins` and `maxs` with their times,
+ * are empty when they were not wanted.
  */
 export type WindowPartials = {
   readonly starts: BigInt64Array;

@@ -2,8 +2,7 @@
 // (docs/formats/encodings.md).
 //
 // Input is copied into linear memory and the result copied out once; results belong to the caller.
-// Decoders throw
-// `CodecError` for bytes that no encoder wrote, and nothing else.
+// Decoders throw `CodecError` for bytes that no encoder wrote, and nothing else.
 import { assert, Unavailable } from '@tidemark/core';
 import type { Column, FieldType } from '@tidemark/core';
 import {

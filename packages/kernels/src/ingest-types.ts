@@ -34,8 +34,7 @@ export interface IngestHost {
   shardFor(time: Timestamp): IngestShard | string | undefined;
   /**
    * Types that fields of `measurement` already have in this shard. Asked when its table is made,
-   * and again after
-   * `forgetTypes`; fields that are not named are new, their first value decides.
+   * and again after `forgetTypes`; fields that are not named are new, their first value decides.
    */
   fieldTypes(
     shardId: number,

@@ -139,8 +139,7 @@ export class SeriesKeys {
   /**
    * Adds the series of a list under ids from `firstId` on, leaving out ids that exist. `numbers`
    * has the number of a measurement by the id that the list uses. Of two series with one key the
-   * later is the one that is found. Throws
-   * `CodecError` for bytes that are no list.
+   * later is the one that is found. Throws `CodecError` for bytes that are no list.
    */
   insertList(list: SeriesList, numbers: Uint32Array): void {
     const { exports } = this.kernels;

@@ -8,8 +8,8 @@ export type EdgeType = 'stream' | 'batch';
 
 /**
  * A lambda after evaluation of the script: every identifier has been replaced by a literal;
- * embedded lambda vars are
- * `lambda` nodes with state of their own. Never contains `identifier` or `chain` nodes.
+ * embedded lambda vars are `lambda` nodes with state of their own. Never contains `identifier` or
+ * `chain` nodes.
  */
 export type LambdaSpec = { readonly kind: 'lambda'; readonly expression: ExpressionNode };
 

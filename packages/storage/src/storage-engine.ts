@@ -179,11 +179,8 @@ export type RestoreReport = {
  */
 export interface StorageEngine {
   readonly source: SeriesSource;
-  /**
-   * Room for a body that is then given to `writeLines`: buffers are used again. Its contents are
-   * unspecified.
-   */
-  bodyBuffer(sizeBytes: number): Uint8Array;
+  /** Where the engine has a thread of its own. */
+  readonly thread?: StorageThread | undefined;
   writeLines(request: WriteLinesRequest): Promise<WriteOutcome>;
   writePoints(request: WritePointsRequest): Promise<WriteOutcome>;
   /** Resolves when the delete is durable. Series without points vanish from the schema. */
@@ -217,16 +214,23 @@ export interface StorageEngine {
   backup(request: BackupRequest): AsyncGenerator<Uint8Array>;
   /**
    * Adds databases of a full backup; they appear at once when all bytes are there and durable, or
-   * not at all. Throws
-   * `Conflict` when one exists already, `Corruption` when the backup is damaged.
+   * not at all. Throws `Conflict` when one exists already, `Corruption` when the backup is damaged.
    */
   restore(request: RestoreRequest, bytes: AsyncIterable<Uint8Array>): Promise<RestoreReport>;
-  /**
-   * A second, empty engine in the same thread, which keeps everything in memory and forgets it when
-   * it is closed: to run code until it is compiled. One at a time. Absent where the engine has no
-   * thread.
-   */
-  rehearsal?(): Promise<StorageEngine>;
   /** Finishes running work, syncs, releases the directory. Idempotent. */
   close(): Promise<void>;
+}
+
+/** What saves time where the engine has a thread of its own; nobody needs it. */
+export interface StorageThread {
+  /**
+   * Room for a body that is then given to `writeLines`: buffers are used again. Its contents are
+   * unspecified.
+   */
+  bodyBuffer(sizeBytes: number): Uint8Array;
+  /**
+   * A second, empty engine in the same thread, which keeps everything in memory and forgets it when
+   * it is closed: to run code until it is compiled. One at a time.
+   */
+  rehearsal(): Promise<StorageEngine>;
 }

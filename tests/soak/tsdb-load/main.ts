@@ -1,6 +1,5 @@
 // npm run soak:tsdb [seconds] [small]: 10,000 idle connections, 200 writers, 50 readers, and
-// clients that misbehave; with
-// `small`, what a machine of 256 MiB may get, on the profile for it.
+// clients that misbehave; with `small`, what a machine of 256 MiB may get, on the profile for it.
 import { removeDirectory, startTidemark } from '@tidemark/testkit';
 
 import { problemsOf, putUnderLoad } from './load.ts';

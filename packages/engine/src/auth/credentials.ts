@@ -1,6 +1,5 @@
 // Credentials of a request: basic, `Token user:password`, an API token of the database, a JSON web
-// token, or `u` and
-// `p` in the URL; the header first.
+// token, or `u` and `p` in the URL; the header first.
 import { Unauthorized } from '@tidemark/core';
 import type { QueryParams } from '../http/params.ts';
 

@@ -21,8 +21,7 @@ const DEPTH_MAX = 64;
 
 /**
  * Reads a document. An integer that a number can not hold is a `bigint`, all others are numbers.
- * Throws
- * `InvalidRequest` naming the line that can not be read.
+ * Throws `InvalidRequest` naming the line that can not be read.
  */
 export function parseYaml(source: string): YamlValue {
   return withNumbers(read(source));

@@ -16,8 +16,7 @@ export type RewrittenUrl = {
 
 /**
  * Maps a request's URL to the one its route is registered under. Preview paths reach stable
- * endpoints, and with
- * `hasCompatPaths` the older base path reaches all.
+ * endpoints, and with `hasCompatPaths` the older base path reaches all.
  */
 export function rewriteUrl(url: string, hasCompatPaths: boolean): RewrittenUrl {
   let target = url;

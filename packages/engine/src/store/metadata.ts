@@ -209,8 +209,7 @@ export class Metadata {
 
   /**
    * Runs changes in one transaction; resolves when it is on disk. `size` is the size of all of them
-   * together. Throws
-   * `Unavailable` with the reason when they can not be written.
+   * together. Throws `Unavailable` with the reason when they can not be written.
    */
   async atomically(size: WriteSize, changes: () => void): Promise<void> {
     await this.write(size, () => this.root.transaction(changes));

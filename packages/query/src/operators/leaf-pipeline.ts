@@ -46,9 +46,9 @@ export class LeafQueue {
 
   /**
    * The batch that the next point is in, or undefined when there is none yet. Then `isEnded` tells
-   * whether ever, and
-   * `isBusy` whether asking again goes on: batches of which nothing is left and long calculations
-   * are not waited for, so that nobody has to wait for a million windows that OFFSET leaves out.
+   * whether ever, and `isBusy` whether asking again goes on: batches of which nothing is left and
+   * long calculations are not waited for, so that nobody has to wait for a million windows that
+   * OFFSET leaves out.
    */
   peek(): LeafBatch | undefined {
     while (this.#head === undefined) {

@@ -35,8 +35,8 @@ export interface Encoder {
   open(statementId: number): void;
   /**
    * Rows of a series: of the one before when the batch continues it and there is one since `open`.
-   * Throws
-   * `UnsupportedFloat` when the format has no such number; nothing of the batch is written then.
+   * Throws `UnsupportedFloat` when the format has no such number; nothing of the batch is written
+   * then.
    */
   batch(batch: ResultBatch): void;
   close(end: StatementEnd): void;

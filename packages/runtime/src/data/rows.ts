@@ -55,8 +55,8 @@ export function batchRow(batch: Batch): ResultRow {
 
 /**
  * A float as Go's JSON encoder prints it: exponents below 1e-6 and from 1e21. What JSON has no
- * number for is a text,
- * `"+Inf"`, `"-Inf"` or `"NaN"`: an alert must neither be lost nor hide what it is about.
+ * number for is a text, `"+Inf"`, `"-Inf"` or `"NaN"`: an alert must neither be lost nor hide what
+ * it is about.
  */
 export function jsonFloat(value: number): string {
   if (!Number.isFinite(value)) return `"${formatFloatPlain(value)}"`;

@@ -119,9 +119,8 @@ const STABLE_GAP_MAX = 65_536;
 
 /**
  * Interns series. Bounded: when it is full it starts over with a new `epoch`; holders of caches by
- * id compare its
- * `firstId` and drop them. Series objects that are still held stay valid; their ids lie before
- * `firstId`, also those of a write that began before the epoch and is worked on in it.
+ * id compare its `firstId` and drop them. Series objects that are still held stay valid; their ids
+ * lie before `firstId`, also those of a write that began before the epoch and is worked on in it.
  */
 export class SeriesTable {
   #byKey = new Map<string, Series>();

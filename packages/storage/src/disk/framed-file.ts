@@ -22,8 +22,7 @@ export const FRAMED_START: FramedEnd = { logBytes: 0, checksum: 0 };
 
 /**
  * Appends records behind `end`; durable when it resolves, to the new end. Nothing of them stays
- * when it fails. Throws
- * `Corruption` when the file is shorter than its end.
+ * when it fails. Throws `Corruption` when the file is shorter than its end.
  */
 export async function appendFrames(
   disk: Disk,

@@ -1,6 +1,6 @@
 // A log that lacks something which was acknowledged: the databases whose records it lost are
-// stopped, others are served, and
-// `repair` keeps the rest. What a crash tears off the end was not acknowledged.
+// stopped, others are served, and `repair` keeps the rest. What a crash tears off the end was not
+// acknowledged.
 import { Corruption } from '@tidemark/core';
 import { beforeEach, expect, test } from 'vitest';
 

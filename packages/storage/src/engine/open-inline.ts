@@ -42,7 +42,6 @@ export async function openStorageInline(
       clock,
       snapshotMaxAgeMs,
     }),
-    bodyBuffer: (sizeBytes) => new Uint8Array(sizeBytes),
     writeLines: (request) => engine.writeLines(request),
     writePoints: (request) => engine.writePoints(request),
     delete: (request) => engine.delete(request),

@@ -7,8 +7,7 @@ export type EncodedSeries = {
   readonly count: number;
   /**
    * An entry is a series: id of its measurement, length and bytes of its canonical key without the
-   * measurement; or
-   * `NO_SERIES` and how many ids have none.
+   * measurement; or `NO_SERIES` and how many ids have none.
    */
   readonly bytes: Uint8Array;
   /** Above all ids of measurements that `bytes` mentions. */

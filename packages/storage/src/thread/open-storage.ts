@@ -27,10 +27,12 @@ export async function openStorage(options: StorageOptions): Promise<StorageEngin
   return {
     ...engineOver((name, args) => proxy.call(name, args)),
     source: remoteSource(() => proxy.connection()),
-    bodyBuffer: (sizeBytes) => proxy.bodyBuffer(sizeBytes),
+    thread: {
+      bodyBuffer: (sizeBytes) => proxy.bodyBuffer(sizeBytes),
+      rehearsal: () => openRehearsal(proxy.connection()),
+    },
     writeLines: (request) => proxy.writeLines(request),
     writePoints: (request) => proxy.writePoints(request),
-    rehearsal: () => openRehearsal(proxy.connection()),
     close: () => proxy.close(),
   };
 }
@@ -38,7 +40,7 @@ export async function openStorage(options: StorageOptions): Promise<StorageEngin
 type AnyCall = (name: CallName, args: unknown[]) => Promise<unknown>;
 
 /** The methods that are called as they are. */
-function engineOver(send: AnyCall): Omit<StorageEngine, 'source' | 'bodyBuffer' | 'close'> {
+function engineOver(send: AnyCall): Omit<StorageEngine, 'source' | 'thread' | 'close'> {
   const call =
     <K extends CallName & keyof StorageEngine>(name: K) =>
     (...args: Parameters<StorageEngine[K]>): ReturnType<StorageEngine[K]> =>
@@ -81,7 +83,6 @@ async function openRehearsal(connection: Connection): Promise<StorageEngine> {
   return {
     ...engineOver((name, args) => send((id) => ({ kind: 'call', id, name, args }))),
     source,
-    bodyBuffer: (sizeBytes) => new Uint8Array(sizeBytes),
     close: async () => void (await send((id) => ({ kind: 'close', id }))),
   };
 }

@@ -30,10 +30,7 @@ import type { PackedPoints } from './packed-points.ts';
  * their own.
  */
 export type CallName =
-  | Exclude<
-      keyof StorageEngine,
-      'source' | 'bodyBuffer' | 'close' | 'backup' | 'restore' | 'rehearsal'
-    >
+  | Exclude<keyof StorageEngine, 'source' | 'thread' | 'close' | 'backup' | 'restore'>
   | keyof ByteStreamCalls;
 
 /** A backup is pulled, a restore is pushed, one portion per call. Numbers name the streams. */
@@ -134,7 +131,7 @@ export type ToThread =
   /** The reader has taken everything and wants more. */
   | { readonly kind: 'pull'; readonly id: number }
   | { readonly kind: 'cancel'; readonly id: number }
-  /** Opens the second engine, which keeps everything in memory (`StorageEngine.rehearsal`). */
+  /** Opens the second engine, which keeps everything in memory (`StorageThread.rehearsal`). */
   | { readonly kind: 'open-rehearsal'; readonly id: number }
   /** A message for that engine; it closes by such a `close`. */
   | { readonly kind: 'rehearsal'; readonly message: ToThread }

@@ -80,8 +80,7 @@ export class Wal {
 
   /**
    * Takes a record with its frame, and whose it is. Resolves after it is durable and `onDurable`
-   * has run; rejects with
-   * `Unavailable`.
+   * has run; rejects with `Unavailable`.
    */
   append(framed: Uint8Array, databases: readonly string[], onDurable: () => void): Promise<void> {
     return new Promise((resolve, reject) => {

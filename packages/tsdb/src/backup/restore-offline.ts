@@ -10,8 +10,7 @@ import type { RestoreOptions, RestoreOutcome } from './restore.ts';
 
 /**
  * Adds what `options` name of a full backup to the service's directory (`<data>/tsdb`), which may
- * be new. Throws
- * `Conflict` when a service runs there.
+ * be new. Throws `Conflict` when a service runs there.
  */
 export async function restoreOffline(
   directory: string,

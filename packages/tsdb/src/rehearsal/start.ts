@@ -28,9 +28,9 @@ export function startRehearsal(
 ): { close(): Promise<void> } {
   const { execution, http, log } = service;
   const { clock, storage } = execution.statements;
+  const { thread } = storage;
   // Storage without a thread of its own has nothing to rehearse in.
-  const openStorage = storage.rehearsal;
-  if (openStorage === undefined) return { close: () => Promise.resolve() };
+  if (thread === undefined) return { close: () => Promise.resolve() };
   const silent = log.child({}, { level: 'silent' });
   const config: TsdbConfig = {
     ...service.config,
@@ -40,7 +40,7 @@ export function startRehearsal(
   const rehearsal = new Rehearsal({
     ...settings,
     clock,
-    openStorage,
+    openStorage: () => thread.rehearsal(),
     serve: (emptyStorage, catalog) => {
       const common = { config, log: silent, startedAt };
       const { listener } = new HttpInterface({
