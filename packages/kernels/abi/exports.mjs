@@ -166,15 +166,6 @@ export const EXPORTS = {
     'mergeIds(what: u32, left: usize, leftCount: u32, right: usize, rightCount: u32, out: usize, limit: u32): u32',
     'sortIds(what: u32, ids: usize, count: u32): void',
   ],
-  'short-series': [
-    'setShortFormat(statisticsRows: u32, hasNulls: u32): void',
-    'setShortRows(idsAt: usize, endsAt: usize, timesAt: usize, columnsAt: usize, count: u32): void',
-    'shortBlockBytes(): usize',
-    'shortEntryBytes(): usize',
-    'shortMaxTime(): i64',
-    'shortMinTime(): i64',
-    'writeShortSeries(first: u32, end: u32, previousId: u32, blocks: usize, blocksRoom: usize, entries: usize, entriesRoom: usize, entriesWanted: i32): u32',
-  ],
   strings: [
     'codeStrings(references: usize, count: u32): i32',
     'stringBytes(): usize',

@@ -37,11 +37,6 @@ export const RECORDS = [
       unit: 'i64',
     },
   },
-  {
-    name: 'SHORT_COLUMN',
-    doc: 'A column of rows of short series: a `BLOCK_KINDS`, the number of its field, addresses (`valid` is 0 when all are).',
-    fields: { kind: 'u32', field: 'u32', values: 'u32', valid: 'u32' },
-  },
 ];
 
 /** What `copyResult` gives of a window: words of its record by their number, and what it works out itself. */

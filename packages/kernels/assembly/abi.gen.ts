@@ -168,59 +168,47 @@ export const JSON_COLUMN_TEXTS: usize = 16;
 export const JSON_COLUMN_UNIT: usize = 24;
 export const JSON_COLUMN_BYTES: usize = 32;
 
-// A column of rows of short series: a `BLOCK_KINDS`, the number of its field, addresses (`valid` is
-// 0 when all are).
-export const SHORT_COLUMN_KIND: usize = 0;
-export const SHORT_COLUMN_FIELD: usize = 4;
-export const SHORT_COLUMN_VALUES: usize = 8;
-export const SHORT_COLUMN_VALID: usize = 12;
-export const SHORT_COLUMN_BYTES: usize = 16;
-
 // Scratch areas, see abi/areas.mjs.
 /** Ids of four bytes as integers of eight. Of blocks: call. */
-export const AREA_WIDE_IDS: u32 = 9;
+export const AREA_WIDE_IDS: u32 = 8;
 /** Floats as integers. Of floats: call. */
-export const AREA_SCALED: u32 = 10;
+export const AREA_SCALED: u32 = 9;
 /** Numbers of floats that are none. Of floats: call. */
-export const AREA_EXCEPTIONS: u32 = 11;
+export const AREA_EXCEPTIONS: u32 = 10;
 /** Hash table and distinct texts. Of strings: result. */
-export const AREA_DICTIONARY: u32 = 12;
+export const AREA_DICTIONARY: u32 = 11;
 /** Codes of texts, row by row. Of strings: result. */
-export const AREA_CODES: u32 = 13;
+export const AREA_CODES: u32 = 12;
 /** Lengths or offsets of distinct texts. Of strings: result. */
-export const AREA_LENGTHS: u32 = 14;
+export const AREA_LENGTHS: u32 = 13;
 /** Distinct texts. Of strings: result. */
-export const AREA_TEXTS: u32 = 15;
+export const AREA_TEXTS: u32 = 14;
 /** Distinct texts, compressed. Of strings: call. */
-export const AREA_PACKED_TEXTS: u32 = 16;
+export const AREA_PACKED_TEXTS: u32 = 15;
 /** Values of a cached column in full width. Of cached: call. */
-export const AREA_EXPANDED: u32 = 17;
+export const AREA_EXPANDED: u32 = 16;
 /** Times of a cached column in full width. Of cached-windows: call. */
-export const AREA_EXPANDED_TIMES: u32 = 18;
+export const AREA_EXPANDED_TIMES: u32 = 17;
 /** Windows of the rows that are being added. Of windows: call. */
-export const AREA_WINDOW_RUN: u32 = 19;
+export const AREA_WINDOW_RUN: u32 = 18;
 /** Series taken apart. Of series-list: result. */
-export const AREA_TAG_WORDS: u32 = 20;
+export const AREA_TAG_WORDS: u32 = 19;
 /** A part of a key without its escapes. Of series-list: call. */
-export const AREA_KEY_PART: u32 = 21;
+export const AREA_KEY_PART: u32 = 20;
 /** The key of an entry of a list. Of series-list: call. */
-export const AREA_LIST_KEY: u32 = 22;
+export const AREA_LIST_KEY: u32 = 21;
 /** How many rows each id has. Of row-order: call. */
-export const AREA_ID_COUNTS: u32 = 23;
-/** What was written of a short series. Of short-series: call. */
-export const AREA_WRITTEN_COLUMNS: u32 = 24;
-/** Values of a short series without nulls. Of short-series: call. */
-export const AREA_DENSE: u32 = 25;
+export const AREA_ID_COUNTS: u32 = 22;
 /** The lines that are being read. Of body: kept. */
-export const AREA_BODY: u32 = 26;
+export const AREA_BODY: u32 = 23;
 /** Strings of a line without escapes. Of line-scan: kept. */
-export const AREA_BODY_TEXTS: u32 = 27;
+export const AREA_BODY_TEXTS: u32 = 24;
 /** Names of the fields of a block. Of rows: kept. */
-export const AREA_ROW_FIELDS: u32 = 28;
+export const AREA_ROW_FIELDS: u32 = 25;
 /** Times and series of the rows of a block. Of rows: kept. */
-export const AREA_ROW_TIMES: u32 = 29;
+export const AREA_ROW_TIMES: u32 = 26;
 /** Columns of a block. Of rows: kept. */
-export const AREA_ROW_COLUMNS: u32 = 30;
+export const AREA_ROW_COLUMNS: u32 = 27;
 /** What lies between the tags of new keys. Of rows: kept. */
-export const AREA_ROW_SHAPE: u32 = 31;
-export const AREA_COUNT: u32 = 32;
+export const AREA_ROW_SHAPE: u32 = 28;
+export const AREA_COUNT: u32 = 29;

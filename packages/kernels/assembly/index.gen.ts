@@ -179,15 +179,6 @@ export {
   sortIds,
 } from './series-order';
 export {
-  setShortFormat,
-  setShortRows,
-  shortBlockBytes,
-  shortEntryBytes,
-  shortMaxTime,
-  shortMinTime,
-  writeShortSeries,
-} from './short-series';
-export {
   codeStrings,
   stringBytes,
   stringCodes,

@@ -115,6 +115,35 @@ function upperHalf<T>(values: usize, valid: usize, from: u32, to: u32): i64 {
   return high;
 }
 
+/**
+ * Rows of several series may share the first or the last time: the value that counts among them is
+ * the one that `mergeRecord` prefers.
+ */
+@inline
+function chooseAmongEqual<T, W>(
+  record: usize,
+  times: usize,
+  values: usize,
+  valid: usize,
+  first: u32,
+  last: u32,
+  prefersSmallFirst: bool,
+): void {
+  const firstTime = load<i64>(record, WINDOW_FIRST_TIME);
+  for (let i = first + 1; i < last && load<i64>(times + <usize>i * 8) === firstTime; i++) {
+    if (valid !== 0 && load<u8>(valid + <usize>i) === 0) continue;
+    const value = <W>load<T>(values + <usize>i * sizeof<T>());
+    const held = load<W>(record, WINDOW_FIRST);
+    if (prefersSmallFirst ? value < held : value > held) store<W>(record, value, WINDOW_FIRST);
+  }
+  const lastTime = load<i64>(record, WINDOW_LAST_TIME);
+  for (let i = last - 1; i > first && load<i64>(times + <usize>(i - 1) * 8) === lastTime; i--) {
+    if (valid !== 0 && load<u8>(valid + <usize>(i - 1)) === 0) continue;
+    const value = <W>load<T>(values + <usize>(i - 1) * sizeof<T>());
+    if (value > load<W>(record, WINDOW_LAST)) store<W>(record, value, WINDOW_LAST);
+  }
+}
+
 /** Aggregates rows [from, to) that have a value into one record; false when none has. */
 @inline
 function aggregateRows<T, W>(
@@ -125,6 +154,7 @@ function aggregateRows<T, W>(
   from: u32,
   to: u32,
   wants: u32,
+  prefersSmallFirst: bool,
 ): bool {
   let first = from;
   let last = to;
@@ -141,6 +171,7 @@ function aggregateRows<T, W>(
   store<i64>(record, load<i64>(times + <usize>first * 8), WINDOW_FIRST_TIME);
   store<W>(record, <W>load<T>(values + <usize>(last - 1) * sizeof<T>()), WINDOW_LAST);
   store<i64>(record, load<i64>(times + <usize>(last - 1) * 8), WINDOW_LAST_TIME);
+  chooseAmongEqual<T, W>(record, times, values, valid, first, last, prefersSmallFirst);
   const isDense = count === last - first;
   if ((wants & WANTS_SUM) !== 0) {
     // The first value itself begins the sum: the sum of a lone −0 is −0.
@@ -229,6 +260,7 @@ function aggregateRun<T, W>(
   let from: u32 = 0;
   let length: u32 = 1;
   let previous: i64 = i64.MIN_VALUE;
+  const prefersSmallFirst = accumulator.kind === VALUE_BOOLEAN;
   while (from < count) {
     let start = accumulator.start;
     let to = count;
@@ -248,7 +280,7 @@ function aggregateRun<T, W>(
       length = to - from;
       previous = start;
     }
-    if (aggregateRows<T, W>(record, times, values, valid, from, to, wants)) {
+    if (aggregateRows<T, W>(record, times, values, valid, from, to, wants, prefersSmallFirst)) {
       store<i64>(record, start, WINDOW_START);
       record += WINDOW_BYTES;
       found++;

@@ -214,18 +214,6 @@ export const JSON_COLUMN = {
 } as const;
 export const JSON_COLUMN_BYTES = 32;
 
-/**
- * A column of rows of short series: a `BLOCK_KINDS`, the number of its field, addresses (`valid` is
- * 0 when all are). Offsets in bytes.
- */
-export const SHORT_COLUMN = {
-  kind: 0,
-  field: 4,
-  values: 8,
-  valid: 12,
-} as const;
-export const SHORT_COLUMN_BYTES = 16;
-
 /** Scratch areas of the loader, see abi/areas.mjs. */
 export const Area = {
   /** What an export reads. */
@@ -244,7 +232,5 @@ export const Area = {
   valid: 6,
   /** A name or key that is looked up. */
   name: 7,
-  /** Directory entries of short series. */
-  entries: 8,
 } as const;
 export type Area = (typeof Area)[keyof typeof Area];

@@ -166,14 +166,6 @@ export type KernelExports = {
   mergedFromLeft(): number;
   mergeIds(what: number, left: number, leftCount: number, right: number, rightCount: number, out: number, limit: number): number;
   sortIds(what: number, ids: number, count: number): void;
-  // short-series
-  setShortFormat(statisticsRows: number, hasNulls: number): void;
-  setShortRows(idsAt: number, endsAt: number, timesAt: number, columnsAt: number, count: number): void;
-  shortBlockBytes(): number;
-  shortEntryBytes(): number;
-  shortMaxTime(): bigint;
-  shortMinTime(): bigint;
-  writeShortSeries(first: number, end: number, previousId: number, blocks: number, blocksRoom: number, entries: number, entriesRoom: number, entriesWanted: number): number;
   // strings
   codeStrings(references: number, count: number): number;
   stringBytes(): number;

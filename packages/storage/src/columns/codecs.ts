@@ -1,7 +1,6 @@
 // The one set of codecs and scans of this thread. Blocks are described in
 // docs/formats/encodings.md.
-import { CodecError, Codecs, ColumnCache, Kernels, Scans, ShortSeries } from '@tidemark/kernels';
-import type { EntryFormat } from '@tidemark/kernels';
+import { CodecError, Codecs, ColumnCache, Kernels, Scans } from '@tidemark/kernels';
 
 import { DecodeError } from './bytes.ts';
 import { LIMITS } from '../limits.ts';
@@ -9,7 +8,6 @@ import { LIMITS } from '../limits.ts';
 let kernels: Kernels | undefined;
 let sharedCodecs: Codecs | undefined;
 let sharedScans: Scans | undefined;
-let sharedShortSeries: ShortSeries | undefined;
 let sharedCache: ColumnCache | undefined;
 let columnCacheBytes: number = LIMITS.columnCacheBytes.value;
 
@@ -23,13 +21,6 @@ export function scans(): Scans {
   kernels ??= new Kernels();
   sharedScans ??= new Scans(kernels);
   return sharedScans;
-}
-
-/** The encoder of short series; `format` is that of the segments which it writes. */
-export function shortSeries(format: EntryFormat): ShortSeries {
-  kernels ??= new Kernels();
-  sharedShortSeries ??= new ShortSeries(kernels, format);
-  return sharedShortSeries;
 }
 
 /** Columns of segments that were read lately, decoded. */

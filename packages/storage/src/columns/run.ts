@@ -5,6 +5,7 @@ import type { Column, FieldType, StringColumn } from '@tidemark/core';
 
 import { copyValues, newFieldArray } from './row-block.ts';
 import type { FieldArray } from './row-block.ts';
+import { RowKeys, rowOrder } from './row-order.ts';
 
 /** Columns are in the order of the request; `undefined` = the field is null in all rows. */
 export type Run = {
@@ -186,15 +187,14 @@ export function mergeRuns(runs: readonly Run[]): Run {
   assert(first !== undefined, 'something to merge');
   if (runs.length === 1 && isStrictlyAscending(first.times)) return first;
   const all = concatRuns(runs);
-  const order = timeOrder(all.times);
-  return mergeEqualTimes(all, order);
+  return mergeRows(all, new RowKeys(all.times)).run;
 }
 
 /** Looks at times as words: a bigint for each of them is slow. */
 export function isStrictlyAscending(times: BigInt64Array): boolean {
   if (times.length < 2) return true;
-  const halves = new Int32Array(times.buffer, times.byteOffset, times.length * 2);
-  for (let i = 1; i < times.length; i++) if (!isBefore(halves, i - 1, i)) return false;
+  const keys = new RowKeys(times);
+  for (let i = 1; i < times.length; i++) if (!keys.isBefore(i - 1, i)) return false;
   return true;
 }
 
@@ -205,13 +205,13 @@ export function stretchStart(ends: Uint32Array, stretch: number): number {
 
 /** Which of the stretches that end at `ends`, one behind the other, do not ascend strictly. */
 export function unorderedStretches(times: BigInt64Array, ends: Uint32Array): number[] {
-  const halves = new Int32Array(times.buffer, times.byteOffset, times.length * 2);
+  const keys = new RowKeys(times);
   const unordered: number[] = [];
   let start = 0;
   for (let stretch = 0; stretch < ends.length; stretch++) {
     const end = ends[stretch]!;
     let i = start + 1;
-    while (i < end && isBefore(halves, i - 1, i)) i++;
+    while (i < end && keys.isBefore(i - 1, i)) i++;
     if (i < end) unordered.push(stretch);
     start = end;
   }
@@ -267,71 +267,20 @@ function concatColumn(runs: readonly Run[], index: number, count: number): Colum
 }
 
 /**
- * Row numbers by time; rows of equal time keep their order. Ascending stretches are merged
- * pairwise: there are few, as each run is one. Compares 32-bit halves, because a bigint per
- * comparison is ten times slower (docs/adr/0001-int64.md).
+ * The rows in the order of their keys; of rows with equal keys each field takes the value of the
+ * last one that has one. `rows` are the numbers of the rows whose keys those of the result are.
  */
-function timeOrder(times: BigInt64Array): Uint32Array {
-  const halves = new Int32Array(times.buffer, times.byteOffset, times.length * 2);
-  let from = new Uint32Array(times.length);
-  const borders = [0];
-  for (let i = 0; i < from.length; i++) {
-    from[i] = i;
-    if (i > 0 && isBefore(halves, i, i - 1)) borders.push(i);
-  }
-  borders.push(times.length);
-  let to = new Uint32Array(times.length);
-  while (borders.length > 2) {
-    let kept = 1;
-    for (let i = 0; i + 1 < borders.length; i += 2) {
-      const middle = borders[i + 1]!;
-      const end = borders[i + 2] ?? middle;
-      mergeStretches(halves, { from, to, start: borders[i]!, middle, end });
-      borders[kept++] = end;
-    }
-    borders.length = kept;
-    [from, to] = [to, from];
-  }
-  return from;
-}
-
-type Stretches = {
-  readonly from: Uint32Array;
-  readonly to: Uint32Array;
-  readonly start: number;
-  readonly middle: number;
-  readonly end: number;
-};
-
-function mergeStretches(halves: Int32Array, { from, to, start, middle, end }: Stretches): void {
-  let left = start;
-  let right = middle;
-  for (let at = start; at < end; at++) {
-    const takesRight =
-      left >= middle || (right < end && isBefore(halves, from[right]!, from[left]!));
-    to[at] = takesRight ? from[right++]! : from[left++]!;
-  }
-}
-
-/**
- * Whether time `a` lies before time `b`; halves are little endian, the low one is compared
- * unsigned.
- */
-function isBefore(halves: Int32Array, a: number, b: number): boolean {
-  const highA = halves[2 * a + 1]!;
-  const highB = halves[2 * b + 1]!;
-  if (highA !== highB) return highA < highB;
-  return halves[2 * a]! >>> 0 < halves[2 * b]! >>> 0;
-}
-
-function mergeEqualTimes(run: Run, order: Uint32Array): Run {
-  const halves = new Int32Array(run.times.buffer, run.times.byteOffset, run.times.length * 2);
-  // groupEnds[g] = end in `order` of the rows that share the g-th distinct time.
+export function mergeRows(
+  run: Run,
+  keys: RowKeys,
+): { readonly run: Run; readonly rows: Uint32Array } {
+  const order = rowOrder(keys);
+  // groupEnds[g] = end in `order` of the rows that share the g-th distinct key.
   const groupEnds: number[] = [];
   for (let i = 1; i <= order.length; i++) {
-    if (i === order.length || isBefore(halves, order[i - 1]!, order[i]!)) groupEnds.push(i);
+    if (i === order.length || keys.isBefore(order[i - 1]!, order[i]!)) groupEnds.push(i);
   }
-  if (groupEnds.length === order.length) return takeRows(run, order);
+  if (groupEnds.length === order.length) return { run: takeRows(run, order), rows: order };
   const lastRows = Uint32Array.from(groupEnds, (end) => order[end - 1]!);
   const times = new BigInt64Array(groupEnds.length);
   gather(run.times, lastRows, times);
@@ -339,7 +288,7 @@ function mergeEqualTimes(run: Run, order: Uint32Array): Run {
     if (column?.valid === undefined) return column && rowsOfColumn(column, lastRows, undefined);
     return lastValues(column, order, groupEnds);
   });
-  return { times, columns };
+  return { run: { times, columns }, rows: lastRows };
 }
 
 /** Per group of rows the value of the last one that has one. */

@@ -3,16 +3,11 @@ import { Uint32List } from '../columns/uint32-list.ts';
 import type { RowPick } from '../memtable/row-pick.ts';
 import { orderStretches } from '../memtable/stretch-order.ts';
 import type { Table } from '../memtable/table.ts';
-import {
-  isStrictlyAscending,
-  mergeRuns,
-  sliceRun,
-  stretchStart,
-  unorderedStretches,
-} from '../columns/run.ts';
+import { stretchStart, unorderedStretches } from '../columns/run.ts';
 import type { Run } from '../columns/run.ts';
-import { MIN_STATISTICS_ROWS } from '../segment/format.ts';
+import { mergeSeriesRows } from '../columns/series-rows.ts';
 import type { SegmentField } from '../segment/format.ts';
+import { seriesOfRows } from '../segment/shared-page.ts';
 import { SegmentWriter } from '../segment/writer.ts';
 import type { MeasurementIndex } from '../series/measurement-index.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
@@ -130,18 +125,8 @@ function* writePortion(
   noteShortLived(times.byteLength * (2 + columns.length));
   const ids = portion.ordinals.toArray();
   for (let i = 0; i < ids.length; i++) ids[i] = measurement.seriesId(ids[i]!);
-  const all = { ids, ends, times, columns };
-  for (let first = 0; first < ids.length;) {
-    const next = endOfShort(ends, first);
-    if (next > first) writeShort(writer, seriesBetween(all, first, next));
-    else {
-      const run = sliceRun(all, stretchStart(ends, first), ends[first]!);
-      yield* writer.addRunInSteps(inOrder(run));
-      writer.endSeries(ids[first]!);
-    }
-    yield undefined;
-    first = Math.max(next, first + 1);
-  }
+  const rows = { series: seriesOfRows(ids, ends), times, columns };
+  yield* writer.addSeriesRowsInSteps(mergeSeriesRows([rows]));
 }
 
 /** As `writePortion`, of series whose columns do not fit into memory. */
@@ -159,41 +144,6 @@ function* writeWide(
     }
     writer.endSeries(measurement.seriesId(ordinal));
   }
-}
-
-/** Series whose rows lie one behind the other; columns as `fields`. */
-type Series = Run & { readonly ids: Uint32Array; readonly ends: Uint32Array };
-
-/** From `first` on, the first series that has too many rows to be encoded together with others. */
-function endOfShort(ends: Uint32Array, first: number): number {
-  for (let i = first, start = stretchStart(ends, first); i < ends.length; i++) {
-    if (ends[i]! - start >= MIN_STATISTICS_ROWS) return i;
-    start = ends[i]!;
-  }
-  return ends.length;
-}
-
-function seriesBetween(all: Series, first: number, next: number): Series {
-  if (first === 0 && next === all.ids.length) return all;
-  const start = stretchStart(all.ends, first);
-  const ends = all.ends.slice(first, next).map((end) => end - start);
-  return { ...sliceRun(all, start, all.ends[next - 1]!), ids: all.ids.subarray(first, next), ends };
-}
-
-function writeShort(writer: SegmentWriter, series: Series): void {
-  const { ids, ends, times } = series;
-  const columns = series.columns.flatMap((column, field) =>
-    column === undefined ? [] : [{ field, column }],
-  );
-  writer.addSeriesRows({ ids, ends, times, columns }, (index) => {
-    const run = sliceRun(series, stretchStart(ends, index), ends[index]!);
-    writer.addRun(inOrder(run));
-    writer.endSeries(ids[index]!);
-  });
-}
-
-function inOrder(run: Run): Run {
-  return isStrictlyAscending(run.times) ? run : mergeRuns([run]);
 }
 
 /**

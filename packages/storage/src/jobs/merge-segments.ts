@@ -1,13 +1,21 @@
-// Neighbouring segments of a shard to one, series by series, without the rows that tombstones
-// cover.
-import { concatRuns, mergeRuns } from '../columns/run.ts';
+// Neighbouring segments of a shard to one, without the rows that tombstones cover: series by
+// series, short ones in blocks.
+import type { TimeRange } from '@tidemark/core';
+
+import { mergeSources } from '../columns/merge-sources.ts';
+import { concatRuns, mergeRuns, sliceRun } from '../columns/run.ts';
 import type { Run } from '../columns/run.ts';
+import { firstNotBelow } from '../columns/search.ts';
 import { chunkRowsMax } from '../segment/format.ts';
 import type { ChunkMeta, SegmentField, SegmentMeasurement } from '../segment/format.ts';
 import { holdsChunk } from '../segment/segment.ts';
 import type { ReadAhead, Segment } from '../segment/segment.ts';
+import { longRanges, MAX_SERIES } from '../segment/series-ranges.ts';
+import type { SeriesRange } from '../segment/series-ranges.ts';
+import type { SharedRows } from '../segment/shared-page.ts';
 import { SegmentWriter } from '../segment/writer.ts';
 import type { SeriesId } from '../columns/series-id.ts';
+import { sharedBlocks } from '../shard/shared-blocks.ts';
 import { coverage, deletedRanges, withoutRanges } from '../shard/tombstone.ts';
 import type { Tombstone } from '../shard/tombstone.ts';
 import type { SegmentTarget } from '../state/segment-files.ts';
@@ -80,12 +88,50 @@ async function mergeMeasurement(
   const { fields, inputs } = mergeFields(work);
   if (inputs.length === 0) return;
   writer.beginMeasurement(work.id, fields);
-  for (const series of mergedIds(inputs)) {
-    await pacer.run(mergeSeries(writer, series, { fields, inputs, work }));
-    writer.endSeries(series);
-    await pacer.pause();
+  const all = { fields, inputs, work };
+  let from = 0;
+  for (const range of longRanges(inputs.map(({ measurement }) => measurement))) {
+    await pacer.run(mergeShared(writer, { from, to: range.from - 1 }, all));
+    for (const series of mergedIds(inputs, range)) {
+      await pacer.run(mergeSeries(writer, series, all));
+      writer.endSeries(series);
+      await pacer.pause();
+    }
+    from = range.to + 1;
   }
+  await pacer.run(mergeShared(writer, { from, to: MAX_SERIES }, all));
   writer.endMeasurement();
+}
+
+/** Series of the range, which share chunks in all inputs. */
+function* mergeShared(
+  writer: SegmentWriter,
+  range: SeriesRange,
+  { fields, inputs, work }: SeriesWork,
+): Generator<undefined, void> {
+  if (range.to < range.from) return;
+  const sources = inputs.map(({ segment, measurement, fieldMap, reader }) =>
+    sharedBlocks({
+      segment,
+      stored: measurement,
+      range,
+      tombstones: work.tombstones,
+      wants: () => true,
+      columns: (chunk) => {
+        const columns: Run['columns'][number][] = fields.map(() => undefined);
+        for (const meta of chunk.columns) {
+          const column = segment.column(measurement, chunk, meta, reader.bytesOf(chunk));
+          columns[fieldMap[meta.field]!] = column;
+        }
+        return columns;
+      },
+      bytesOf: (chunk) => reader.bytesOf(chunk),
+    }),
+  );
+  for (const rows of mergeSources(sources)) {
+    if (rows !== undefined) yield* writer.addSeriesRowsInSteps(rows);
+    yield undefined;
+  }
 }
 
 /**
@@ -119,9 +165,11 @@ function mergeFields(work: MeasurementWork): {
   return { fields, inputs };
 }
 
-/** Ids of all inputs, ascending, each once. */
-function* mergedIds(inputs: readonly Input[]): Iterable<SeriesId> {
-  const lists = inputs.map(({ measurement }) => measurement.series);
+/** Ids of all inputs within the range, ascending, each once. */
+function* mergedIds(inputs: readonly Input[], { from, to }: SeriesRange): Iterable<SeriesId> {
+  const lists = inputs.map(({ measurement: { series } }) =>
+    series.subarray(firstNotBelow(series, from), firstNotBelow(series, to + 1)),
+  );
   const next = lists.map(() => 0);
   for (;;) {
     let smallest = Number.POSITIVE_INFINITY;
@@ -216,7 +264,12 @@ function sourcesOf(series: SeriesId, { fields, inputs, work }: SeriesWork): Sour
       series,
       sequence: segment.info.sequence,
     });
-    for (const meta of segment.chunks(measurement, series)) {
+    const { chunks, shared } = segment.find(measurement, series);
+    if (shared !== undefined) {
+      const source = sharedSource({ input, order, fields }, shared, deleted);
+      if (source !== undefined) sources.push(source);
+    }
+    for (const meta of chunks) {
       const covered = coverage(deleted, meta.minTime, meta.maxTime);
       if (covered === 'all') continue;
       const load = (): Run => {
@@ -231,4 +284,30 @@ function sourcesOf(series: SeriesId, { fields, inputs, work }: SeriesWork): Sour
     }
   });
   return sources;
+}
+
+/** Rows of a chunk that the series shares here; in another input it has chunks of its own. */
+function sharedSource(
+  place: {
+    readonly input: Input;
+    readonly order: number;
+    readonly fields: readonly SegmentField[];
+  },
+  { chunk, from, to }: SharedRows,
+  deleted: readonly TimeRange[],
+): Source | undefined {
+  const { segment, measurement, fieldMap } = place.input;
+  const columns: Run['columns'][number][] = place.fields.map(() => undefined);
+  for (const meta of chunk.columns) {
+    columns[fieldMap[meta.field]!] = segment.sharedColumn(measurement, chunk, meta);
+  }
+  const run = withoutRanges(
+    sliceRun({ times: segment.sharedTimes(chunk), columns }, from, to),
+    deleted,
+  );
+  const { times } = run;
+  if (times.length === 0) return undefined;
+  const bounds = { minTime: times[0]!, maxTime: times.at(-1)!, rows: times.length };
+  // Its blocks are not those of a chunk: it is never copied as it is.
+  return { ...place, meta: { ...chunk, ...bounds }, isTouched: true, load: () => run };
 }

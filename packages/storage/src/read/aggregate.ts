@@ -4,10 +4,16 @@ import { floorMod } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 import type { AggregateBatch, AggregateRequest, SourceCounters, WindowSpec } from '@tidemark/query';
 
-import type { Snapshot } from '../state/snapshot.ts';
+import { MIN_STATISTICS_ROWS } from '../segment/format.ts';
+import { isInRanges, longRanges, MAX_SERIES } from '../segment/series-ranges.ts';
+import type { SeriesRange } from '../segment/series-ranges.ts';
+import { commonResidual } from '../series/select.ts';
+import type { SeriesId } from '../columns/series-id.ts';
+import type { ShardView, Snapshot } from '../state/snapshot.ts';
+import { addShortSeries, GroupOfSeries } from './aggregate-short.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import { isCountOnly } from './count-windows.ts';
-import { GroupWindows } from './group-windows.ts';
+import { checkWindows, GroupWindows } from './group-windows.ts';
 import { select } from './groups.ts';
 import type { Selection, SeriesGroup } from './groups.ts';
 import type { ReadOptions } from './need.ts';
@@ -29,17 +35,41 @@ export function* aggregate(
 ): Generator<AggregateBatch | undefined> {
   const { counters, memory } = budget;
   const countsOnly = request.aggregates.every(({ functions }) => isCountOnly(functions));
-  const unordered = { ...request, isUnordered: countsOnly };
+  const unordered = { ...request, unorderedFrom: countsOnly ? 0 : MANY_SERIES };
   const selection = yield* select(snapshot, unordered, budget);
   if (selection === undefined) return;
   const wanted = request.aggregates.map(({ field, type }) => ({ name: field, type }));
+  const work = { selection, wanted, request, counters, memory, countsOnly };
+  const common = foldsBlocks(selection, request) ? commonResidual(request.where) : undefined;
+  if (common === undefined) yield* aggregateBySeries(work);
+  else yield* aggregateBlocks(work, common.condition);
+}
+
+/** With so many series, most of them may have few rows. */
+const MANY_SERIES = 1024;
+/**
+ * Windows of so many groups and fields may be open at once; in the kernel they take 64 KiB each.
+ */
+const OPEN_WINDOWS_MAX = 256;
+
+/** Whether rows may come in blocks of many series. */
+function foldsBlocks({ groups }: Selection, request: AggregateRequest): boolean {
+  if (groups.length * request.aggregates.length > OPEN_WINDOWS_MAX) return false;
+  if (request.window !== undefined && request.limitWindows !== undefined) return false;
+  let count = 0;
+  for (const { series } of groups) count += series.length;
+  return count >= MANY_SERIES;
+}
+
+function* aggregateBySeries(work: Work): Generator<AggregateBatch | undefined> {
+  const { request, selection } = work;
   const windows = new GroupWindows(request);
   try {
     for (const group of selection.groups) {
-      const work = { selection, group, windows, wanted, request, counters, memory, countsOnly };
+      const ofGroup = { ...work, group, windows };
       if (request.window === undefined || request.limitWindows === undefined) {
-        yield* addGroup(work, request.timeRange);
-      } else yield* addUntil(work, request.window, request.limitWindows);
+        yield* addGroup(ofGroup, request.timeRange);
+      } else yield* addUntil(ofGroup, request.window, request.limitWindows);
       yield* windows.batches(group.tags);
       windows.reset();
     }
@@ -47,6 +77,47 @@ export function* aggregate(
     windows.close();
   }
 }
+
+/** Folds what short series share, of all groups at once; the others follow series by series. */
+function* aggregateBlocks(
+  work: Work,
+  condition: AggregateRequest['where'],
+): Generator<AggregateBatch | undefined> {
+  const { request, selection, memory } = work;
+  const windows: GroupWindows[] = [];
+  try {
+    for (let i = 0; i < selection.groups.length; i++) windows.push(new GroupWindows(request));
+    const groups = new GroupOfSeries(selection.groups, memory);
+    const short = { ...work, condition, windows, groups, presenceOnly: work.countsOnly };
+    for (const view of selection.shards) {
+      const long = longSeries(view, selection.measurement.id);
+      yield* addShortSeries(view, long, short);
+      if (long.length === 0) continue;
+      for (const [i, group] of selection.groups.entries()) {
+        const ofGroup = { ...work, group, windows: windows[i]! };
+        for (const series of group.series) {
+          if (isInRanges(long, series))
+            yield* addSeries(ofGroup, series, [view], request.timeRange);
+        }
+      }
+    }
+    for (const [i, group] of selection.groups.entries()) yield* windows[i]!.batches(group.tags);
+  } finally {
+    for (const one of windows) one.close();
+  }
+}
+
+/** Series whose rows are better read one series after the other. */
+function longSeries(view: ShardView, measurementId: number): readonly SeriesRange[] {
+  for (const { table, rows } of view.tables.get(measurementId) ?? []) {
+    if (rows >= table.ordinalEnd * MIN_STATISTICS_ROWS) return ALL_SERIES;
+  }
+  return longRanges(view.segments.flatMap((segment) => segment.measurement(measurementId) ?? []));
+}
+
+const ALL_SERIES: readonly SeriesRange[] = [{ from: 0, to: MAX_SERIES }];
+
+type Work = Omit<GroupWork, 'group' | 'windows'>;
 
 type GroupWork = {
   readonly selection: Selection;
@@ -59,13 +130,6 @@ type GroupWork = {
   /** Nothing but the number of values is asked of any field. */
   readonly countsOnly: boolean;
 };
-
-/** A window of one field in the kernel, then in the columns of the answer. */
-const WINDOW_BYTES = 2 * 88;
-
-function checkMemory({ windows, memory }: GroupWork): void {
-  memory.check(windows.totalWindows * WINDOW_BYTES, 'windows of an aggregation');
-}
 
 /** How much further each step looks when the one before found too few windows. */
 const STEP_GROWTH = 8n;
@@ -129,28 +193,36 @@ function dataBounds({ shards, measurement }: Selection, range: TimeRange): TimeR
  * it.
  */
 function* addGroup(work: GroupWork, timeRange: TimeRange): Generator<undefined> {
-  const { request, counters, memory, windows, wanted, selection, group } = work;
-  const { database, shards } = selection;
-  for (const series of group.series) {
-    counters.seriesVisited++;
-    const condition = residualOf(request, database, series);
-    const fields = withConditionFields(wanted, condition);
-    for (const view of shards) {
-      if (!view.series.has(series)) continue;
-      const presenceOnly = work.countsOnly && condition === undefined;
-      const source = { database, series, fields, timeRange, counters, memory, presenceOnly };
-      for (const part of readSeries(view, source, { descending: false })) {
-        if (condition !== undefined) {
-          const run = part.load();
-          windows.addRun(
-            run,
-            evaluate(condition, rowsOfRun(run), conditionColumn(fields, wanted.length)),
-          );
-        } else if (part.chunk === undefined) windows.addRun(part.load(), undefined);
-        else addChunk(windows, part.chunk, work);
-        if (request.window !== undefined) checkMemory(work);
-        yield undefined;
-      }
+  const { shards } = work.selection;
+  for (const series of work.group.series) yield* addSeries(work, series, shards, timeRange);
+}
+
+function* addSeries(
+  work: GroupWork,
+  series: SeriesId,
+  shards: readonly ShardView[],
+  timeRange: TimeRange,
+): Generator<undefined> {
+  const { request, counters, memory, windows, wanted } = work;
+  const { database } = work.selection;
+  counters.seriesVisited++;
+  const condition = residualOf(request, database, series);
+  const fields = withConditionFields(wanted, condition);
+  for (const view of shards) {
+    if (!view.series.has(series)) continue;
+    const presenceOnly = work.countsOnly && condition === undefined;
+    const source = { database, series, fields, timeRange, counters, memory, presenceOnly };
+    for (const part of readSeries(view, source, { descending: false })) {
+      if (condition !== undefined) {
+        const run = part.load();
+        windows.addRun(
+          run,
+          evaluate(condition, rowsOfRun(run), conditionColumn(fields, wanted.length)),
+        );
+      } else if (part.chunk === undefined) windows.addRun(part.load(), undefined);
+      else addChunk(windows, part.chunk, work);
+      if (request.window !== undefined) checkWindows(memory, [windows]);
+      yield undefined;
     }
   }
 }

@@ -27,7 +27,7 @@ export function* cost(
     blocks: 0,
     blockBytes: 0,
   };
-  const all = { ...request, groupBy: [], descending: false, isUnordered: true };
+  const all = { ...request, groupBy: [], descending: false, unorderedFrom: 0 };
   const selection = yield* select(snapshot, all, { memory, onPartial });
   if (selection !== undefined) {
     const series = new Set<SeriesId>();
@@ -76,8 +76,8 @@ function* addSegment(
   );
   const isWanted = ({ minTime, maxTime }: ChunkMeta): boolean => minTime <= end && maxTime >= start;
   for (const page of stored.pages) {
-    for (const [id, chunks] of segment.pageEntries(stored, page)) {
-      if (!series.has(id)) continue;
+    for (const { series: ids, chunks } of segment.pageEntries(stored, page)) {
+      if (!ids.some((id) => series.has(id))) continue;
       for (const chunk of chunks) {
         if (!isWanted(chunk)) continue;
         const before = tally.blocks;

@@ -5,12 +5,23 @@ import type { AggregateBatch, AggregateColumn, AggregateRequest } from '@tidemar
 import { newFieldArray } from '../columns/row-block.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import { convertColumn } from './convert.ts';
+import type { RequestMemory } from './request-memory.ts';
 import { openFieldWindows } from './field-windows.ts';
 import type { FieldResult, FieldWindows } from './field-windows.ts';
 import { columnOf, sliceColumn, valuesOf } from '../columns/run.ts';
 import type { Run } from '../columns/run.ts';
 
 const WINDOWS_PER_BATCH = 8192;
+
+/** A window of one field in the kernel, then in the columns of the answer. */
+const WINDOW_BYTES = 2 * 88;
+
+/** Throws `LimitExceeded` when there are more windows than the request has memory for. */
+export function checkWindows(memory: RequestMemory, groups: readonly GroupWindows[]): void {
+  let total = 0;
+  for (const windows of groups) total += windows.totalWindows;
+  memory.check(total * WINDOW_BYTES, 'windows of an aggregation');
+}
 
 /** Holds memory of the kernel: close it. */
 export class GroupWindows {

@@ -38,10 +38,10 @@ export type SelectionRequest = {
   readonly groupBy: SeriesGrouping;
   readonly descending: boolean;
   /**
-   * What is asked of a group is the same in whichever order its series come: they are not put in
-   * order.
+   * With so many series, what is asked of a group is the same in whichever order they come: they
+   * are not put in order.
    */
-  readonly isUnordered?: boolean | undefined;
+  readonly unorderedFrom?: number | undefined;
 };
 
 /**
@@ -67,7 +67,8 @@ export function* select(
   needShards(snapshot, shards, onPartial);
   const selected = yield* ordinalsInSteps(database.index, measurement, request.where);
   const ids = yield* heldIds(selected, measurement, shards);
-  const { groupBy, isUnordered = false } = request;
+  const { groupBy, unorderedFrom = Number.POSITIVE_INFINITY } = request;
+  const isUnordered = ids.length >= unorderedFrom;
   const seriesBytes = groupBy.length === 0 ? ids.BYTES_PER_ELEMENT : SERIES_BYTES;
   memory.hold(ids.length * seriesBytes, 'series of a request');
   const groups = yield* groupSeries(database, measurement, { ids, groupBy, memory, isUnordered });

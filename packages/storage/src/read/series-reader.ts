@@ -13,6 +13,7 @@ import type { Tombstone } from '../shard/tombstone.ts';
 import { ChunkReader } from './chunk-reader.ts';
 import { convertColumn, converts } from './convert.ts';
 import type { RequestMemory } from './request-memory.ts';
+import { SharedRowsReader } from './shared-rows-reader.ts';
 import { clipRun, isStrictlyAscending, lowerBound, mergeRuns } from '../columns/run.ts';
 import type { Run } from '../columns/run.ts';
 
@@ -150,14 +151,19 @@ function segmentPieces(pieces: Piece[], segment: Segment, request: SegmentReques
   const { footer } = segment;
   const { start, end } = request.timeRange;
   if (stored === undefined || footer.minTime > end || footer.maxTime < start) return;
-  const chunks = segment.chunks(stored, series);
-  if (chunks.length === 0) return;
+  const { chunks, shared } = segment.find(stored, series);
+  if (chunks.length === 0 && shared === undefined) return;
   const deleted = deletedRanges(request.tombstones, {
     measurementId: measurement.id,
     series,
     sequence: segment.info.sequence,
   });
   const fields = fieldIndexes(stored, request.fields);
+  if (shared !== undefined) {
+    const rows = new SharedRowsReader({ segment, stored, rows: shared, fields, counters });
+    const piece = sharedPiece(rows, { request, deleted });
+    if (piece !== undefined) pieces.push(piece);
+  }
   for (const meta of chunks) {
     const { minTime, maxTime } = meta;
     if (minTime > end || maxTime < start) {
@@ -177,6 +183,35 @@ function segmentPieces(pieces: Piece[], segment: Segment, request: SegmentReques
     const { rows } = meta;
     pieces.push({ minTime, maxTime, rows, load, chunk: covered === 'none' ? chunk : undefined });
   }
+}
+
+/**
+ * Rows of a series in a chunk that it shares, unless they lie outside of the time range or are
+ * deleted.
+ */
+function sharedPiece(
+  rows: SharedRowsReader,
+  {
+    request,
+    deleted,
+  }: { readonly request: SegmentRequest; readonly deleted: readonly TimeRange[] },
+): Piece | undefined {
+  const { start, end } = request.timeRange;
+  if (rows.minTime > end || rows.maxTime < start) {
+    request.counters.chunksSkipped++;
+    return undefined;
+  }
+  const { times } = rows;
+  const minTime = times[0]!;
+  const maxTime = times.at(-1)!;
+  if (minTime > end || maxTime < start) return undefined;
+  if (coverage(deleted, minTime, maxTime) === 'all') return undefined;
+  const load = (): Run => {
+    const { fields, presenceOnly } = request;
+    const run = presenceOnly === true ? rows.presence(fields) : rows.run();
+    return withoutRanges(run, deleted);
+  };
+  return { minTime, maxTime, rows: times.length, load };
 }
 
 const indexesOf = new WeakMap<readonly WantedField[], Map<SegmentMeasurement, Int32Array>>();

@@ -13,7 +13,7 @@ const FIELDS: readonly SegmentField[] = [
   { name: 'u', type: 'unsigned' },
   { name: 's', type: 'string' },
 ];
-const PAGE = { offset: 0, length: 0 };
+const PAGE = { isShared: false, offset: 0, length: 0 };
 
 type Entry = readonly [series: number, chunks: readonly ChunkMeta[]];
 

@@ -12,7 +12,7 @@ function footerOf(series: number): SegmentFooter {
     measurementId,
     fields: [{ name: 'f', type: 'float' }],
     series: ids(measurementId),
-    pages: [{ firstSeries: measurementId, offset: 16, length: 9 }],
+    pages: [{ isShared: false, firstSeries: measurementId, offset: 16, length: 9 }],
     rows: 7,
   });
   return { shardId: 1, minTime: 0n, maxTime: 5n, measurements: [measurement(0), measurement(2)] };

@@ -8,8 +8,23 @@ import { ByteReader, ByteWriter, DecodeError } from '../columns/bytes.ts';
 import { codecs, crc32c, decoding } from '../columns/codecs.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 
+/** The version that is written; those before it are read. */
+export const SEGMENT_VERSION = 2;
+/** Oldest version that is read. */
+const OLDEST_VERSION = 1;
+
 /** "TDMSEG" little-endian, then the version in the upper 16 bits. */
-export const SEGMENT_MAGIC = 0x4745534d4454n | (1n << 48n);
+export function segmentMagic(version: number): bigint {
+  return 0x4745534d4454n | (BigInt(version) << 48n);
+}
+
+/** The version of a file whose trailer ends so; `undefined` when it is none that can be read. */
+export function versionOfMagic(magic: bigint): number | undefined {
+  const version = Number(BigInt.asUintN(64, magic) >> 48n);
+  const isKnown = version >= OLDEST_VERSION && version <= SEGMENT_VERSION;
+  return isKnown && magic === segmentMagic(version) ? version : undefined;
+}
+
 export const SEGMENT_HEADER_BYTES = 16;
 /** Footer offset (8), footer length (4), footer checksum (4), magic (8). */
 export const SEGMENT_TRAILER_BYTES = 24;
@@ -77,6 +92,8 @@ export type SegmentField = { readonly name: string; readonly type: FieldType };
 
 /** Where the directory entries of some consecutive series are. */
 export type PageMeta = {
+  /** The series share one chunk (`shared-page.ts`). */
+  readonly isShared: boolean;
   readonly firstSeries: SeriesId;
   readonly offset: number;
   readonly length: number;
@@ -105,11 +122,6 @@ const HAS_NULLS = 1;
 const HAS_STATISTICS = 2;
 
 /**
- * What the kernel that writes entries of series with few rows (`ShortSeries`) has to know of them.
- */
-export const SHORT_ENTRIES = { statisticsRows: MIN_STATISTICS_ROWS, hasNulls: HAS_NULLS } as const;
-
-/**
  * Appends a directory entry. Blocks of a page lie one behind the other, so entries hold lengths
  * only.
  */
@@ -120,14 +132,21 @@ export function writeEntry(
 ): void {
   out.varint(entry.seriesDelta);
   out.varint(entry.chunks.length);
-  for (const chunk of entry.chunks) {
-    out.i64(chunk.minTime);
-    out.varint64(chunk.maxTime - chunk.minTime);
-    out.varint(chunk.rows);
-    out.varint(chunk.timeBytes);
-    out.varint(chunk.columns.length);
-    for (const column of chunk.columns) writeColumn(out, chunk, column, fields);
-  }
+  for (const chunk of entry.chunks) writeChunkMeta(out, chunk, fields);
+}
+
+/** One chunk of an entry. */
+export function writeChunkMeta(
+  out: ByteWriter,
+  chunk: ChunkMeta,
+  fields: readonly SegmentField[],
+): void {
+  out.i64(chunk.minTime);
+  out.varint64(chunk.maxTime - chunk.minTime);
+  out.varint(chunk.rows);
+  out.varint(chunk.timeBytes);
+  out.varint(chunk.columns.length);
+  for (const column of chunk.columns) writeColumn(out, chunk, column, fields);
 }
 
 function writeColumn(
@@ -171,7 +190,7 @@ function readNumber(reader: ByteReader, type: FieldType): number | bigint {
  * Where the next block of a page begins in the file: blocks of its entries lie one behind the
  * other.
  */
-type BlockCursor = { offset: number };
+export type BlockCursor = { offset: number };
 
 /** The chunks of an entry, whose series has been read. Both go on to the next entry. */
 export function readChunks(
@@ -180,7 +199,7 @@ export function readChunks(
   fields: readonly SegmentField[],
 ): ChunkMeta[] {
   const chunks: ChunkMeta[] = [];
-  for (let n = reader.count(8); n > 0; n--) chunks.push(readChunk(reader, cursor, fields));
+  for (let n = reader.count(8); n > 0; n--) chunks.push(readChunkMeta(reader, cursor, fields));
   return chunks;
 }
 
@@ -220,7 +239,8 @@ function skipColumn(
   for (let n = hasNulls ? 4 : 2; n > 0; n--) reader.skipVarint();
 }
 
-function readChunk(
+/** What `writeChunkMeta` wrote. */
+export function readChunkMeta(
   reader: ByteReader,
   cursor: BlockCursor,
   fields: readonly SegmentField[],
@@ -298,6 +318,7 @@ export function encodeFooter(
     out.block(codecs().encodeIds(measurement.series, 'small'));
     out.varint(measurement.pages.length);
     for (const page of measurement.pages) {
+      out.u8(page.isShared ? 1 : 0);
       out.varint(page.firstSeries);
       out.varint(page.offset);
       out.varint(page.length);
@@ -320,7 +341,7 @@ function partsOf(measurement: SegmentMeasurement, partSeries: number): SegmentMe
 /**
  * Low words of integers: number by number, millions of them would each become a bigint on the heap.
  */
-function idsOf(integers: BigInt64Array): Uint32Array {
+export function idsOf(integers: BigInt64Array): Uint32Array {
   const words = new Uint32Array(integers.buffer, integers.byteOffset, integers.length * 2);
   const ids = new Uint32Array(integers.length);
   for (let i = 0; i < ids.length; i++) {
@@ -337,7 +358,10 @@ function joinSeries(first: Uint32Array, second: Uint32Array): Uint32Array {
   return joined;
 }
 
-export function decodeFooter(bytes: Uint8Array): SegmentFooter {
+/** Pages of shared chunks exist from this version on. */
+const SHARED_VERSION = 2;
+
+export function decodeFooter(bytes: Uint8Array, version = SEGMENT_VERSION): SegmentFooter {
   const reader = new ByteReader(bytes);
   const shardId = reader.varint();
   const minTime = reader.i64();
@@ -365,6 +389,7 @@ export function decodeFooter(bytes: Uint8Array): SegmentFooter {
     );
     const ids = decoding((c) => c.decodeIntegers(reader.block()));
     const pages = listOf(reader.count(3), (): PageMeta => ({
+      isShared: version >= SHARED_VERSION && reader.u8() === 1,
       firstSeries: reader.varint(),
       offset: reader.varint(),
       length: reader.varint(),
@@ -390,9 +415,9 @@ function listOf<T>(count: number, read: () => T): T[] {
   return list;
 }
 
-export function segmentHeader(shardId: number): Uint8Array {
+export function segmentHeader(shardId: number, version = SEGMENT_VERSION): Uint8Array {
   const out = new ByteWriter(SEGMENT_HEADER_BYTES);
-  out.i64(SEGMENT_MAGIC);
+  out.i64(segmentMagic(version));
   out.u32(shardId);
   const whole = new ByteWriter(SEGMENT_HEADER_BYTES);
   const head = out.finish();

@@ -6,7 +6,12 @@ import { PageCache } from './page-cache.ts';
 
 type Page = { sizeBytes: number };
 
-const key = (firstSeries: number): PageMeta => ({ firstSeries, offset: 0, length: 0 });
+const key = (firstSeries: number): PageMeta => ({
+  isShared: false,
+  firstSeries,
+  offset: 0,
+  length: 0,
+});
 
 test('the least recently used pages go when the bytes are used up', () => {
   const cache = new PageCache<Page>(200);

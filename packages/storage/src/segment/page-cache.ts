@@ -2,6 +2,7 @@
 // of an engine.
 import type { DirectoryPage } from './directory-page.ts';
 import type { PageMeta } from './format.ts';
+import type { SharedPage } from './shared-page.ts';
 
 type Page = Pick<DirectoryPage, 'sizeBytes'>;
 type Entry<P> = { readonly page: P; readonly owner: object; sizeBytes: number };
@@ -11,7 +12,7 @@ type Entry<P> = { readonly page: P; readonly owner: object; sizeBytes: number };
  */
 const PAGES_BYTES_MAX = 24 << 20;
 
-export class PageCache<P extends Page = DirectoryPage> {
+export class PageCache<P extends Page = DirectoryPage | SharedPage> {
   readonly #bytesMax: number;
   /** Least recently used first. */
   readonly #pages = new Map<PageMeta, Entry<P>>();

@@ -16,9 +16,9 @@ import {
   BLOCK_CHECKSUM_BYTES,
   decodeFooter,
   SEGMENT_HEADER_BYTES,
-  SEGMENT_MAGIC,
   SEGMENT_TRAILER_BYTES,
   segmentHeader,
+  versionOfMagic,
 } from './format.ts';
 import type {
   ChunkMeta,
@@ -29,6 +29,8 @@ import type {
 } from './format.ts';
 import { DirectoryPage } from './directory-page.ts';
 import type { PageCache } from './page-cache.ts';
+import { SharedPage } from './shared-page.ts';
+import type { SharedRows } from './shared-page.ts';
 
 export type SegmentInfo = {
   /** Names the file; unique for ever. */
@@ -42,6 +44,19 @@ export type SegmentInfo = {
   readonly sizeBytes: number;
 };
 
+/** What a segment holds of a series: one or the other, or neither. */
+export type SeriesEntry = {
+  readonly chunks: readonly ChunkMeta[];
+  readonly shared: SharedRows | undefined;
+};
+
+/** Chunks of one series, or the one that several share, where the rows of each end at `ends`. */
+export type PageEntry = {
+  readonly series: readonly SeriesId[] | Uint32Array;
+  readonly ends: Uint32Array | undefined;
+  readonly chunks: readonly ChunkMeta[];
+};
+
 export class Segment {
   readonly info: SegmentInfo;
   readonly footer: SegmentFooter;
@@ -50,6 +65,7 @@ export class Segment {
   readonly #cache: PageCache;
   readonly #columns: CacheEntries = new Map();
   readonly #measurements = new Map<number, SegmentMeasurement>();
+  #lastShared: DecodedShared | undefined;
 
   private constructor(
     info: SegmentInfo,
@@ -86,7 +102,8 @@ export class Segment {
     const offset = Number(reader.i64());
     const length = reader.u32();
     const checksum = reader.u32();
-    if (reader.i64() !== SEGMENT_MAGIC) throw damaged('no trailer', trailerAt);
+    const version = versionOfMagic(reader.i64());
+    if (version === undefined) throw damaged('no trailer', trailerAt);
     if (offset < SEGMENT_HEADER_BYTES || offset + length !== trailerAt) {
       throw damaged('footer is out of bounds', trailerAt);
     }
@@ -94,10 +111,11 @@ export class Segment {
     file.read(bytes, offset);
     if (crc32c(bytes) !== checksum) throw damaged('footer checksum', offset);
     try {
-      const footer = decodeFooter(bytes);
+      const footer = decodeFooter(bytes, version);
       const header = new Uint8Array(SEGMENT_HEADER_BYTES);
       file.read(header, 0);
-      if (Buffer.compare(header, segmentHeader(footer.shardId)) !== 0) throw damaged('header', 0);
+      if (Buffer.compare(header, segmentHeader(footer.shardId, version)) !== 0)
+        throw damaged('header', 0);
       return new Segment(info, { file, footer, footerChecksum: checksum, cache });
     } catch (error) {
       if (error instanceof DecodeError) throw damaged(error.message, offset);
@@ -113,36 +131,50 @@ export class Segment {
     return this.#measurements.get(measurementId);
   }
 
-  /** Chunks of a series, ascending and not overlapping; empty when it has none here. */
-  chunks(measurement: SegmentMeasurement, series: SeriesId): readonly ChunkMeta[] {
+  /**
+   * Chunks of its own that a series has, ascending and not overlapping, or its rows of a shared
+   * one.
+   */
+  find(measurement: SegmentMeasurement, series: SeriesId): SeriesEntry {
     const meta = findPage(measurement.pages, series);
-    if (meta === undefined) return NO_CHUNKS;
+    if (meta === undefined) return NO_ENTRY;
     const page = this.#page(measurement, meta);
+    if (page instanceof SharedPage) return { chunks: NO_CHUNKS, shared: page.rowsOf(series) };
     const chunks = this.decoding(meta.offset, () => page.chunks(series));
     this.#cache.resized(meta);
-    return chunks ?? NO_CHUNKS;
+    return { chunks: chunks ?? NO_CHUNKS, shared: undefined };
   }
 
-  /** The series of one directory page, ascending, with their chunks. */
-  *pageEntries(
-    measurement: SegmentMeasurement,
-    meta: PageMeta,
-  ): Generator<readonly [SeriesId, readonly ChunkMeta[]]> {
-    const entries = this.#page(measurement, meta).entries();
+  /** The page of series that share a chunk. */
+  sharedPage(measurement: SegmentMeasurement, meta: PageMeta): SharedPage {
+    const page = this.#page(measurement, meta);
+    assert(page instanceof SharedPage, 'footers tell shared pages from others');
+    return page;
+  }
+
+  /** What a directory page tells, in the order of the series. */
+  *pageEntries(measurement: SegmentMeasurement, meta: PageMeta): Generator<PageEntry> {
+    const page = this.#page(measurement, meta);
+    if (page instanceof SharedPage) {
+      yield { series: page.series, ends: page.ends, chunks: [page.chunk] };
+      return;
+    }
+    const entries = page.entries();
     for (;;) {
       const step = this.decoding(meta.offset, () => entries.next());
       if (step.done === true) return;
-      yield step.value;
+      const [series, chunks] = step.value;
+      yield { series: [series], ends: undefined, chunks };
     }
   }
 
-  #page(measurement: SegmentMeasurement, meta: PageMeta): DirectoryPage {
+  #page(measurement: SegmentMeasurement, meta: PageMeta): DirectoryPage | SharedPage {
     const known = this.#cache.get(meta);
     if (known !== undefined) return known;
     const bytes = this.#readBlock(meta.offset, meta.length);
-    const page = this.decoding(
-      meta.offset,
-      () => new DirectoryPage(bytes, meta, measurement.fields),
+    const { fields } = measurement;
+    const page = this.decoding(meta.offset, () =>
+      meta.isShared ? SharedPage.decode(bytes, fields) : new DirectoryPage(bytes, meta, fields),
     );
     this.#cache.set(this, meta, page);
     return page;
@@ -210,6 +242,32 @@ export class Segment {
     );
     this.#check(valid.length === chunk.rows, 'number of validity bits', offset);
     return this.#spread(dense, valid, offset);
+  }
+
+  /**
+   * As `times`, of a chunk whose series are mostly asked for one after the other: what was read
+   * last stays decoded.
+   */
+  sharedTimes(chunk: ChunkMeta): BigInt64Array {
+    const last = this.#lastSharedOf(chunk);
+    last.times ??= this.times(chunk);
+    return last.times;
+  }
+
+  /** As `column`, see `sharedTimes`. */
+  sharedColumn(measurement: SegmentMeasurement, chunk: ChunkMeta, meta: ColumnMeta): Column {
+    const { columns } = this.#lastSharedOf(chunk);
+    let column = columns.get(meta.field);
+    if (column === undefined) {
+      column = this.column(measurement, chunk, meta);
+      columns.set(meta.field, column);
+    }
+    return column;
+  }
+
+  #lastSharedOf(chunk: ChunkMeta): DecodedShared {
+    if (this.#lastShared?.chunk !== chunk) this.#lastShared = { chunk, columns: new Map() };
+    return this.#lastShared;
   }
 
   /** Times of a chunk of at most CACHED_ROWS_MAX rows, decoded, if they are in memory. */
@@ -321,6 +379,12 @@ export class Segment {
   }
 }
 
+type DecodedShared = {
+  readonly chunk: ChunkMeta;
+  times?: BigInt64Array;
+  readonly columns: Map<number, Column>;
+};
+
 /** Bytes of a chunk that were read at once. */
 export type ReadAhead = { readonly offset: number; readonly bytes: Uint8Array };
 
@@ -342,6 +406,7 @@ function chunkEnd(chunk: ChunkMeta): number {
 }
 
 const NO_CHUNKS: readonly ChunkMeta[] = [];
+const NO_ENTRY: SeriesEntry = { chunks: NO_CHUNKS, shared: undefined };
 
 /** The last page whose first series is not above `series`. */
 function findPage(pages: readonly PageMeta[], series: SeriesId): PageMeta | undefined {

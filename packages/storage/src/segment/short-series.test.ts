@@ -1,162 +1,210 @@
-// Series with few rows are encoded in the kernel, many in one call. What comes out has to be what
-// `addRun` writes.
-import { readFileSync } from 'node:fs';
+// Series with few rows share chunks: whatever is written comes back, series by series and in
+// blocks, and sources that are merged equal a plain map.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import type { Column, FieldType } from '@tidemark/core';
+import { columnFrom, columnValue } from '@tidemark/core';
+import type { FieldType, FieldValue } from '@tidemark/core';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
+import { mergeSources } from '../columns/merge-sources.ts';
+import type { SeriesRows } from '../columns/series-rows.ts';
 import { nodeDisk } from '../disk/node-disk.ts';
-import { columnOf, isStrictlyAscending, mergeRuns, sliceRun } from '../columns/run.ts';
+import { sharedBlocks } from '../shard/shared-blocks.ts';
+import type { SegmentMeasurement } from './format.ts';
+import { PageCache } from './page-cache.ts';
+import { Segment } from './segment.ts';
+import { longRanges } from './series-ranges.ts';
 import { SegmentWriter } from './writer.ts';
 
-type Rows = {
-  readonly ids: Uint32Array;
-  readonly ends: Uint32Array;
-  readonly times: BigInt64Array;
-  readonly columns: readonly (Column | undefined)[];
-};
+type Row = { readonly series: number; readonly time: bigint; readonly values: Values };
+type Values = readonly (FieldValue | null)[];
 
-const TYPES: readonly FieldType[] = ['float', 'integer', 'unsigned', 'boolean', 'string'];
+const FIELDS: readonly { readonly name: string; readonly type: FieldType }[] = [
+  { name: 'f', type: 'float' },
+  { name: 'i', type: 'integer' },
+  { name: 's', type: 'string' },
+  { name: 'b', type: 'boolean' },
+];
 
-const value = fc.oneof(
-  fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
-  fc.bigInt({ min: 0n, max: 100n }),
+const values: fc.Arbitrary<Values> = fc.tuple(
+  fc.option<FieldValue>(fc.double({ noNaN: true }), { freq: 3 }),
+  fc.option<FieldValue>(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), { freq: 5 }),
+  fc.option<FieldValue>(fc.constantFrom('', 'a', 'b'), { freq: 2 }),
+  fc.option<FieldValue>(fc.boolean(), { freq: 1 }),
 );
 
-function columnFor(
-  type: FieldType,
-  values: readonly bigint[],
-  valid: Uint8Array | undefined,
-): Column {
-  switch (type) {
-    case 'float':
-      return { type, values: Float64Array.from(values, (v) => Number(v) / 8), valid };
-    case 'integer':
-      return { type, values: BigInt64Array.from(values), valid };
-    case 'unsigned':
-      return { type, values: BigUint64Array.from(values, (v) => BigInt.asUintN(64, v)), valid };
-    case 'boolean':
-      return { type, values: Uint8Array.from(values, (v) => Number(v & 1n)), valid };
-    case 'string': {
-      const codes = Uint32Array.from(values, (v) => Number(v & 1n));
-      return columnOf(type, { values: codes, valid, dictionary: ['a', 'b'] });
-    }
-  }
+/** Series of up to 40 rows; with gaps, so that some files have few neighbours to share with. */
+const sourceOf = (seriesMax: number): fc.Arbitrary<readonly Row[]> =>
+  fc
+    .uniqueArray(fc.integer({ min: 0, max: seriesMax }), { maxLength: 120 })
+    .chain((ids) =>
+      fc.tuple(
+        ...ids.map((series) =>
+          fc
+            .tuple(
+              fc.oneof(
+                { weight: 9, arbitrary: fc.integer({ min: 1, max: 4 }) },
+                fc.integer({ min: 1, max: 40 }),
+              ),
+              fc.integer({ min: 0, max: 20 }),
+              values,
+            )
+            .map(([count, start, first]) =>
+              Array.from({ length: count }, (_, i) => ({
+                series,
+                time: BigInt(start + i * 2),
+                values: i % 3 === 1 ? first.map((_, at) => (at === 0 ? i : null)) : first,
+              })),
+            ),
+        ),
+      ),
+    )
+    .map((all) => all.flat().sort((a, b) => a.series - b.series || Number(a.time - b.time)));
+
+function seriesRows(rows: readonly Row[]): SeriesRows {
+  return {
+    series: Uint32Array.from(rows, ({ series }) => series),
+    times: BigInt64Array.from(rows, ({ time }) => time),
+    columns: FIELDS.map(({ type }, i) =>
+      columnFrom(
+        type,
+        rows.map((row) => row.values[i] ?? null),
+      ),
+    ),
+  };
 }
 
-/**
- * Series of up to 40 rows, of which some do not ascend; fields of some types, with and without
- * nulls.
- */
-const rowsOf = (types: readonly FieldType[]): fc.Arbitrary<Rows> =>
-  fc
-    .record({
-      lengths: fc.array(
-        fc.oneof({ weight: 4, arbitrary: fc.constant(1) }, fc.integer({ min: 1, max: 40 })),
-        {
-          minLength: 1,
-          maxLength: 60,
-        },
-      ),
-      steps: fc.infiniteStream(
-        fc.oneof({ weight: 20, arbitrary: fc.integer({ min: 1, max: 1e9 }) }, fc.constant(-5)),
-      ),
-      gaps: fc.infiniteStream(fc.integer({ min: 1, max: 3000 })),
-      values: fc.infiniteStream(value),
-      nulls: fc.infiniteStream(fc.nat(3)),
-      withNulls: fc.array(fc.constantFrom('none', 'some', 'all absent'), {
-        minLength: types.length,
-        maxLength: types.length,
-      }),
-    })
-    .map(({ lengths, steps, gaps, values, nulls, withNulls }) => {
-      const count = lengths.reduce((sum, length) => sum + length, 0);
-      let time = 1_600_000_000_000_000_000n;
-      let id = 0;
-      let end = 0;
-      return {
-        ids: Uint32Array.from(lengths, () => (id += gaps.next().value)),
-        ends: Uint32Array.from(lengths, (length) => (end += length)),
-        times: BigInt64Array.from({ length: count }, () => (time += BigInt(steps.next().value))),
-        columns: types.map((type, i) => {
-          if (withNulls[i] === 'all absent') return undefined;
-          const all = Array.from({ length: count }, () => values.next().value);
-          const valid =
-            withNulls[i] === 'none'
-              ? undefined
-              : Uint8Array.from({ length: count }, () => Math.min(1, nulls.next().value));
-          return columnFor(type, all, valid);
-        }),
-      };
-    });
+function plain({ series, times, columns }: SeriesRows): readonly Row[] {
+  return Array.from(series, (id, row) => ({
+    series: id,
+    time: times[row]!,
+    values: columns.map((column) => (column === undefined ? null : columnValue(column, row))),
+  }));
+}
 
-async function written(
-  types: readonly FieldType[],
-  portions: readonly Rows[],
-  isTogether: boolean,
-): Promise<Buffer> {
+function withRows(blocks: Iterable<SeriesRows | undefined>): readonly SeriesRows[] {
+  return [...blocks].filter((block) => block !== undefined);
+}
+
+async function inFile(
+  rows: readonly Row[],
+  look: (segment: Segment, stored: SegmentMeasurement) => void,
+): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'short-series-'));
   try {
+    const disk = nodeDisk();
     const path = join(directory, 'segment');
-    const writer = new SegmentWriter(nodeDisk(), path, 1);
-    writer.beginMeasurement(
-      0,
-      types.map((type, i) => ({ name: `f${i}`, type })),
-    );
-    for (const { ids, ends, times, columns } of portions) {
-      const addOther = (i: number): void => {
-        const run = sliceRun({ times, columns }, i === 0 ? 0 : ends[i - 1]!, ends[i]!);
-        writer.addRun(isStrictlyAscending(run.times) ? run : mergeRuns([run]));
-        writer.endSeries(ids[i]!);
-      };
-      const present = columns.flatMap((column, field) => (column ? [{ field, column }] : []));
-      if (isTogether) writer.addSeriesRows({ ids, ends, times, columns: present }, addOther);
-      else for (let i = 0; i < ids.length; i++) addOther(i);
-    }
+    const writer = new SegmentWriter(disk, path, 1);
+    writer.beginMeasurement(0, FIELDS);
+    writer.addSeriesRows(seriesRows(rows));
     writer.endMeasurement();
-    await writer.finish();
-    return readFileSync(path);
+    const sizeBytes = await writer.finish();
+    const info = { fileId: 1, sequence: 1, level: 0, sizeBytes };
+    const segment = Segment.open(info, disk.open(path, 'read'), new PageCache());
+    try {
+      look(segment, segment.measurement(0)!);
+    } finally {
+      segment.close();
+    }
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
 }
 
-test('series that are encoded together give the same file as one by one', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc
-        .uniqueArray(fc.constantFrom(...TYPES), { minLength: 1, maxLength: 3 })
-        .chain((types) => rowsOf(types).map((rows) => ({ types, rows }))),
-      async ({ types, rows }) => {
-        const together = await written(types, [rows], true);
+function rowsOfSeries(segment: Segment, stored: SegmentMeasurement, series: number): Row[] {
+  const { chunks, shared } = segment.find(stored, series);
+  const parts = chunks.map((chunk) => ({ chunk, from: 0, to: chunk.rows }));
+  if (shared !== undefined) parts.push(shared);
+  return parts.flatMap(({ chunk, from, to }) => {
+    const columns = FIELDS.map((_, field) => {
+      const meta = chunk.columns.find((column) => column.field === field);
+      return meta && segment.column(stored, chunk, meta);
+    });
+    const times = segment.times(chunk);
+    const all = plain({ series: new Uint32Array(chunk.rows).fill(series), times, columns });
+    return all.slice(from, to);
+  });
+}
 
-        expect(together.equals(await written(types, [rows], false))).toBe(true);
-      },
-    ),
+test('series come back one by one and in blocks', async () => {
+  await fc.assert(
+    fc.asyncProperty(sourceOf(400), async (rows) => {
+      await inFile(rows, (segment, stored) => {
+        const ids = [...new Set(rows.map(({ series }) => series))];
+
+        expect(Array.from(stored.series)).toEqual(ids);
+        expect(stored.rows).toBe(rows.length);
+        for (const id of ids) {
+          const own = rows.filter(({ series }) => series === id);
+          expect(rowsOfSeries(segment, stored, id)).toEqual(own);
+        }
+        const long = longRanges([stored]);
+        const isLong = (id: number): boolean => long.some(({ from, to }) => id >= from && id <= to);
+        const blocks = sharedBlocks({
+          segment,
+          stored,
+          range: { from: 0, to: 0xffffffff },
+          tombstones: [],
+          wants: () => true,
+          columns: (chunk) =>
+            FIELDS.map((_, field) => {
+              const meta = chunk.columns.find((column) => column.field === field);
+              return meta && segment.column(stored, chunk, meta);
+            }),
+        });
+        expect(withRows(blocks).flatMap(plain)).toEqual(
+          rows.filter(({ series }) => !isLong(series)),
+        );
+      });
+    }),
     { numRuns: 40 },
   );
 });
 
-test('many series of one row fill pages of the directory as series that come one by one', async () => {
-  const count = 4000;
-  const portions = Array.from({ length: 2 }, (_, p) => ({
-    ids: Uint32Array.from({ length: count }, (_value, i) => p * 20_000 + i * 3),
-    ends: Uint32Array.from({ length: count }, (_value, i) => i + 1),
-    times: BigInt64Array.from({ length: count }, (_value, i) => BigInt(i % 7)),
-    columns: [
-      columnFor(
-        'float',
-        Array.from({ length: count }, (_value, i) => BigInt(i)),
-        undefined,
-      ),
-    ],
+test('a thousand series of three rows lie in chunks of a thousand rows', async () => {
+  const rows = Array.from({ length: 3000 }, (_, i) => ({
+    series: 7 + Math.floor(i / 3),
+    time: BigInt(1000 + (i % 3) * 10),
+    values: [i, BigInt(i), 'x', true],
   }));
-
-  const together = await written(['float'], portions, true);
-
-  expect(together.equals(await written(['float'], portions, false))).toBe(true);
+  await inFile(rows, (_, { pages }) => {
+    expect(pages.map(({ isShared, firstSeries }) => ({ isShared, firstSeries }))).toEqual([
+      { isShared: true, firstSeries: 7 },
+      { isShared: true, firstSeries: 349 },
+      { isShared: true, firstSeries: 691 },
+    ]);
+  });
 });
+
+test('merged sources equal a map that later sources write to', () => {
+  fc.assert(
+    fc.property(fc.array(sourceOf(60), { maxLength: 4 }), fc.nat(20), (sources, cut) => {
+      const expected = new Map<string, Row>();
+      for (const row of sources.flat()) {
+        const key = `${row.series} ${row.time}`;
+        const before = expected.get(key)?.values;
+        const merged = row.values.map((value, i) => value ?? before?.[i] ?? null);
+        expected.set(key, { ...row, values: merged });
+      }
+      const all = [...expected.values()].sort(
+        (a, b) => a.series - b.series || Number(a.time - b.time),
+      );
+      const merged = mergeSources(sources.map((rows) => blocksOf(rows, cut + 1)));
+
+      expect(withRows(merged).flatMap(plain)).toEqual(all);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+/** Blocks of some series each. */
+function* blocksOf(rows: readonly Row[], seriesPerBlock: number): Generator<SeriesRows> {
+  const ids = [...new Set(rows.map(({ series }) => series))];
+  for (let i = 0; i < ids.length; i += seriesPerBlock) {
+    const wanted = new Set(ids.slice(i, i + seriesPerBlock));
+    yield seriesRows(rows.filter(({ series }) => wanted.has(series)));
+  }
+}

@@ -5,12 +5,14 @@ import { assert, MAX_INT64, MIN_INT64 } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
 
 import { ByteWriter } from '../columns/bytes.ts';
-import { codecs, crc32c, scans, shortSeries } from '../columns/codecs.ts';
+import { codecs, crc32c, scans } from '../columns/codecs.ts';
 import type { Disk, DiskFile } from '../disk/disk.ts';
 import { columnOf, sliceRun, stretchStart, valuesOf } from '../columns/run.ts';
 import type { Run } from '../columns/run.ts';
+import { RowKeys } from '../columns/row-order.ts';
+import { concatSeriesRows, sliceSeriesRows, stretchesBySeries } from '../columns/series-rows.ts';
+import type { SeriesRows } from '../columns/series-rows.ts';
 import { finish } from '../schedule/steps.ts';
-import type { SeriesRows } from '@tidemark/kernels';
 import { newFieldArray } from '../columns/row-block.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 import { Uint32List } from '../columns/uint32-list.ts';
@@ -20,9 +22,9 @@ import {
   encodeFooter,
   MIN_STATISTICS_ROWS,
   SEGMENT_HEADER_BYTES,
-  SEGMENT_MAGIC,
+  SEGMENT_VERSION,
   segmentHeader,
-  SHORT_ENTRIES,
+  segmentMagic,
   writeEntry,
 } from './format.ts';
 import type {
@@ -33,13 +35,11 @@ import type {
   SegmentField,
   SegmentMeasurement,
 } from './format.ts';
+import { encodeSharedPage, SHARED_CHUNK_ROWS, SHARED_SERIES_MIN } from './shared-page.ts';
 
 const WRITE_BUFFER_BYTES = 256 << 10;
 /** Most blocks fit behind a buffer that is nearly full. */
 const BLOCK_ROOM_BYTES = 64 << 10;
-
-/** Where a page begins: about what its varint takes. */
-const PAGE_START_BYTES = 4;
 
 /** A chunk taken over from another segment as it is: its blocks are not decoded. */
 export type RawChunk = { readonly meta: ChunkMeta; readonly bytes: Uint8Array };
@@ -65,6 +65,9 @@ export class SegmentWriter {
   #pageFirst = 0;
   #pageLast = 0;
   #chunks: ChunkMeta[] = [];
+  /** Series that wait for others to share a chunk with, and their rows. */
+  #short: SeriesRows[] = [];
+  #shortRows = 0;
 
   constructor(disk: Disk, path: string, shardId: number) {
     this.#disk = disk;
@@ -98,6 +101,7 @@ export class SegmentWriter {
 
   /** As `addRun`, pausing behind each chunk. */
   *addRunInSteps(run: Run): Generator<undefined, void> {
+    this.#endShort();
     const { length } = run.times;
     // Even parts: 4,100 rows become two chunks of 2,050, not one full and one of four rows.
     const parts = Math.ceil(length / chunkRowsMax(this.#fields.length));
@@ -109,47 +113,79 @@ export class SegmentWriter {
     }
   }
 
+  /** As `addSeriesRowsInSteps`, at once. */
+  addSeriesRows(rows: SeriesRows): void {
+    finish(this.addSeriesRowsInSteps(rows));
+  }
+
   /**
-   * Adds series whose rows lie one behind the other, those of each strictly ascending, as `addRun`
-   * and `endSeries` would one by one. Where one has many rows or none that ascend, or fields of
-   * texts, `addOther` is called, which has to add it.
+   * Adds all rows of some series, behind those that were added before. Series with few rows wait
+   * until there are enough of them for a shared chunk. Pauses behind each chunk.
    */
-  addSeriesRows(rows: SeriesRows, addOther: (index: number) => void): void {
-    const { length } = rows.ids;
-    // Where all are long, they need not be copied for the encoder.
-    const isSet = hasShortSeries(rows.ends) && shortSeries(SHORT_ENTRIES).setRows(rows);
-    let next = 0;
-    while (next < length) {
-      if (isSet) next = this.#addShortSeries(rows, next);
-      if (next < length) addOther(next++);
+  *addSeriesRowsInSteps(rows: SeriesRows): Generator<undefined, void> {
+    const { ids, ends } = stretchesBySeries(rows.series);
+    for (let first = 0; first < ids.length;) {
+      const next = endOfShort(ends, first);
+      const start = stretchStart(ends, first);
+      if (next > first) {
+        yield* this.#addShort(sliceSeriesRows(rows, start, ends[next - 1]!));
+        first = next;
+        continue;
+      }
+      yield* this.addRunInSteps(sliceRun(rows, start, ends[first]!));
+      this.endSeries(ids[first++]!);
     }
   }
 
-  /** Adds series from `first` on while they are short; the index of the first that is not. */
-  #addShortSeries(rows: SeriesRows, first: number): number {
-    const encoder = shortSeries(SHORT_ENTRIES);
-    for (let from = first; ;) {
-      if (from === rows.ids.length) return from;
-      const isNewPage = this.#page.length === 0;
-      const pageBytes = isNewPage ? PAGE_START_BYTES : this.#page.length;
-      const encoded = encoder.encode(from, {
-        previousId: isNewPage ? rows.ids[from]! : this.#pageLast,
-        entriesWanted: DIRECTORY_PAGE_BYTES - pageBytes,
+  *#addShort(rows: SeriesRows): Generator<undefined, void> {
+    this.#short.push(rows);
+    this.#shortRows += rows.series.length;
+    const wanted = Math.min(SHARED_CHUNK_ROWS, chunkRowsMax(this.#fields.length));
+    if (this.#shortRows < wanted) return;
+    const all = concatSeriesRows(this.#short);
+    const { ids, ends } = stretchesBySeries(all.series);
+    let first = 0;
+    let start = 0;
+    for (let next = 1; next <= ends.length; next++) {
+      const end = ends[next - 1]!;
+      if (end - start < wanted) continue;
+      this.#writeShared(sliceSeriesRows(all, start, end), {
+        ids: ids.subarray(first, next),
+        ends: ends.subarray(first, next).map((one) => one - start),
       });
-      const { next, entries, blocks, minTime, maxTime } = encoded;
-      if (next === from) return from;
-      if (isNewPage) this.#beginPage(rows.ids[from]!, this.bytesWritten);
-      this.#buffer.raw(blocks);
-      this.#page.raw(entries);
-      for (let i = from; i < next; i++) this.#listSeries(rows.ids[i]!);
-      this.#pageLast = rows.ids[next - 1]!;
-      this.#rows += rows.ends[next - 1]! - stretchStart(rows.ends, from);
-      if (minTime < this.#minTime) this.#minTime = minTime;
-      if (maxTime > this.#maxTime) this.#maxTime = maxTime;
-      this.#flushBuffer();
-      if (this.#page.length > DIRECTORY_PAGE_BYTES) this.#closePage();
-      from = next;
+      first = next;
+      start = end;
+      yield undefined;
     }
+    this.#short =
+      start === all.series.length ? [] : [sliceSeriesRows(all, start, all.series.length)];
+    this.#shortRows = all.series.length - start;
+  }
+
+  /** Writes what waits for further series. */
+  #endShort(): void {
+    if (this.#shortRows === 0) return;
+    const all = concatSeriesRows(this.#short);
+    const { ids, ends } = stretchesBySeries(all.series);
+    this.#short = [];
+    this.#shortRows = 0;
+    if (ids.length >= SHARED_SERIES_MIN) this.#writeShared(all, { ids, ends });
+    else {
+      ids.forEach((id, i) => {
+        this.addRun(sliceRun(all, stretchStart(ends, i), ends[i]!));
+        this.endSeries(id);
+      });
+    }
+  }
+
+  #writeShared(run: Run, { ids, ends }: ReturnType<typeof stretchesBySeries>): void {
+    this.#closePage();
+    const chunk = this.#writeChunk(run, true);
+    for (const id of ids) this.#listSeries(id);
+    this.#note(chunk);
+    const bytes = encodeSharedPage({ series: ids, ends, chunk }, this.#fields);
+    const page = { isShared: true, firstSeries: ids[0]!, offset: this.bytesWritten };
+    this.#pages.push({ ...page, length: this.#writeBlock(bytes) });
   }
 
   #listSeries(series: SeriesId): void {
@@ -158,13 +194,8 @@ export class SegmentWriter {
     this.#series.push(series);
   }
 
-  #beginPage(series: SeriesId, offset: number): void {
-    this.#page.varint(offset);
-    this.#pageFirst = series;
-    this.#pageLast = series;
-  }
-
   addRawChunk({ meta, bytes }: RawChunk): void {
+    this.#endShort();
     const shift = this.bytesWritten - meta.timeOffset;
     this.#buffer.raw(bytes);
     this.#flushBuffer();
@@ -179,17 +210,23 @@ export class SegmentWriter {
   endSeries(series: SeriesId): void {
     const chunks = this.#chunks;
     if (chunks.length === 0) return;
-    if (this.#page.length === 0) this.#beginPage(series, chunks[0]!.timeOffset);
+    if (this.#page.length === 0) {
+      this.#page.varint(chunks[0]!.timeOffset);
+      this.#pageFirst = series;
+      this.#pageLast = series;
+    }
     writeEntry(this.#page, { seriesDelta: series - this.#pageLast, chunks }, this.#fields);
     this.#pageLast = series;
     this.#listSeries(series);
-    for (const chunk of chunks) {
-      this.#rows += chunk.rows;
-      if (chunk.minTime < this.#minTime) this.#minTime = chunk.minTime;
-      if (chunk.maxTime > this.#maxTime) this.#maxTime = chunk.maxTime;
-    }
+    for (const chunk of chunks) this.#note(chunk);
     this.#chunks = [];
     if (this.#page.length > DIRECTORY_PAGE_BYTES) this.#closePage();
+  }
+
+  #note({ rows, minTime, maxTime }: ChunkMeta): void {
+    this.#rows += rows;
+    if (minTime < this.#minTime) this.#minTime = minTime;
+    if (maxTime > this.#maxTime) this.#maxTime = maxTime;
   }
 
   #closePage(): void {
@@ -197,6 +234,7 @@ export class SegmentWriter {
     // Right behind its chunks: of a million series all pages are 22 MiB.
     const bytes = this.#page.drain();
     this.#pages.push({
+      isShared: false,
       firstSeries: this.#pageFirst,
       offset: this.bytesWritten,
       length: bytes.length,
@@ -206,6 +244,7 @@ export class SegmentWriter {
 
   endMeasurement(): void {
     assert(this.#chunks.length === 0, 'the last series is ended');
+    this.#endShort();
     this.#closePage();
     this.#measurements.push({
       measurementId: this.#measurementId,
@@ -231,7 +270,7 @@ export class SegmentWriter {
     this.#buffer.i64(BigInt(offset));
     this.#buffer.u32(footer.length);
     this.#buffer.u32(crc32c(footer));
-    this.#buffer.i64(SEGMENT_MAGIC);
+    this.#buffer.i64(segmentMagic(SEGMENT_VERSION));
     this.#flushBuffer(0);
     await this.#file.sync();
     this.#file.close();
@@ -245,7 +284,8 @@ export class SegmentWriter {
     this.#disk.remove(this.#path);
   }
 
-  #writeChunk(run: Run): ChunkMeta {
+  /** A chunk of one series, or of several that share it. */
+  #writeChunk(run: Run, isShared = false): ChunkMeta {
     const { times } = run;
     const timeOffset = this.bytesWritten;
     const timeBytes = this.#writeBlock(codecs().encodeTimes(times, 'small'));
@@ -253,16 +293,22 @@ export class SegmentWriter {
     for (let field = 0; field < this.#fields.length; field++) {
       const column = run.columns[field];
       if (column === undefined) continue;
-      const meta = this.#writeColumn(field, column, times);
+      const wantsStatistics = !isShared && times.length >= MIN_STATISTICS_ROWS;
+      const meta = this.#writeColumn(field, column, wantsStatistics ? times : undefined);
       if (meta !== undefined) columns.push(meta);
     }
     const rows = times.length;
-    return { minTime: times[0]!, maxTime: times[rows - 1]!, rows, timeOffset, timeBytes, columns };
+    const bounds = isShared ? boundsOf(times) : { minTime: times[0]!, maxTime: times[rows - 1]! };
+    return { ...bounds, rows, timeOffset, timeBytes, columns };
   }
 
-  /** `undefined` when all values are null. */
-  #writeColumn(field: number, column: Column, times: BigInt64Array): ColumnMeta | undefined {
-    const rows = times.length;
+  /** `undefined` when all values are null. With statistics where times are given. */
+  #writeColumn(
+    field: number,
+    column: Column,
+    statisticsTimes: BigInt64Array | undefined,
+  ): ColumnMeta | undefined {
+    const rows = valuesOf(column).length;
     const { dense, count } = denseColumn(column);
     if (count === 0) return undefined;
     const offset = this.bytesWritten;
@@ -276,7 +322,7 @@ export class SegmentWriter {
       both.raw(values);
       this.#writeBlock(both.finish());
     }
-    const statistics = rows < MIN_STATISTICS_ROWS ? undefined : statisticsOf(column, times);
+    const statistics = statisticsTimes && statisticsOf(column, statisticsTimes);
     return {
       field,
       count,
@@ -303,12 +349,25 @@ export class SegmentWriter {
   }
 }
 
-function hasShortSeries(ends: Uint32Array): boolean {
-  for (let i = 0, start = 0; i < ends.length; i++) {
-    if (ends[i]! - start < MIN_STATISTICS_ROWS) return true;
+/** From `first` on, the first series that has too many rows to share a chunk. */
+function endOfShort(ends: Uint32Array, first: number): number {
+  for (let i = first, start = stretchStart(ends, first); i < ends.length; i++) {
+    if (ends[i]! - start >= MIN_STATISTICS_ROWS) return i;
     start = ends[i]!;
   }
-  return false;
+  return ends.length;
+}
+
+/** Of rows in any order. */
+function boundsOf(times: BigInt64Array): { readonly minTime: bigint; readonly maxTime: bigint } {
+  const keys = new RowKeys(times);
+  let min = 0;
+  let max = 0;
+  for (let row = 1; row < times.length; row++) {
+    if (keys.isBefore(row, min)) min = row;
+    if (keys.isBefore(max, row)) max = row;
+  }
+  return { minTime: times[min]!, maxTime: times[max]! };
 }
 
 /** The values that are not null, one behind the other. */

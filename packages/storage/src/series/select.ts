@@ -82,6 +82,51 @@ export function residualCondition(
   return rest.kind === 'constant' && rest.value ? undefined : rest;
 }
 
+/**
+ * What is left of the condition for the rows of every selected series alike; `undefined` where that
+ * depends on their tags.
+ */
+export function commonResidual(
+  where: Predicate | undefined,
+): { readonly condition: Predicate | undefined } | undefined {
+  if (where === undefined) return { condition: undefined };
+  if (where.kind === 'and') {
+    const left = commonResidual(where.left);
+    const right = commonResidual(where.right);
+    if (left === undefined || right === undefined) return undefined;
+    if (left.condition === undefined || right.condition === undefined) {
+      return { condition: left.condition ?? right.condition };
+    }
+    return { condition: { kind: 'and', left: left.condition, right: right.condition } };
+  }
+  const { readsTags, readsFields } = readBy(where);
+  if (readsTags && readsFields) return undefined;
+  // The series that are selected satisfy conditions on tags.
+  return { condition: readsTags ? undefined : where };
+}
+
+function readBy(node: Predicate): { readonly readsTags: boolean; readonly readsFields: boolean } {
+  switch (node.kind) {
+    case 'constant':
+      return { readsTags: false, readsFields: false };
+    case 'tag':
+    case 'tag-regex':
+      return { readsTags: true, readsFields: false };
+    case 'field':
+    case 'field-regex':
+      return { readsTags: false, readsFields: true };
+    case 'and':
+    case 'or': {
+      const left = readBy(node.left);
+      const right = readBy(node.right);
+      return {
+        readsTags: left.readsTags || right.readsTags,
+        readsFields: left.readsFields || right.readsFields,
+      };
+    }
+  }
+}
+
 const TRUE: Predicate = { kind: 'constant', value: true };
 const FALSE: Predicate = { kind: 'constant', value: false };
 

@@ -81,7 +81,15 @@ function findRowsInSegments(shard: Shard, measurementId: number, series: number)
     if (measurement === undefined) continue;
     const { sequence } = segment.info;
     const deleted = deletedRanges(shard.tombstones, { measurementId, series, sequence });
-    for (const chunk of segment.chunks(measurement, series)) {
+    const { chunks, shared } = segment.find(measurement, series);
+    if (shared !== undefined) {
+      const { chunk, from, to } = shared;
+      const covered = coverage(deleted, chunk.minTime, chunk.maxTime);
+      if (covered === 'none') return true;
+      const times = segment.sharedTimes(chunk).subarray(from, to);
+      if (withoutRanges({ times, columns: [] }, deleted).times.length > 0) return true;
+    }
+    for (const chunk of chunks) {
       switch (coverage(deleted, chunk.minTime, chunk.maxTime)) {
         case 'none':
           return true;

@@ -40,6 +40,29 @@ function hasId(ids: Uint32Array, id: number): boolean {
   return ids[firstNotBelow(ids, id)] === id;
 }
 
+/**
+ * A byte per row that says which are left, of segments with the sequence number; `undefined` when
+ * all are.
+ */
+export function rowsLeft(
+  tombstones: readonly Tombstone[],
+  { measurementId, sequence }: { readonly measurementId: number; readonly sequence: number },
+  { series, times }: { readonly series: Uint32Array; readonly times: BigInt64Array },
+): Uint8Array | undefined {
+  let keep: Uint8Array | undefined;
+  for (const tombstone of tombstones) {
+    if (tombstone.measurementId !== measurementId || tombstone.sequence <= sequence) continue;
+    const { start, end } = tombstone.timeRange;
+    keep ??= new Uint8Array(series.length).fill(1);
+    for (let row = 0; row < series.length; row++) {
+      if (tombstone.series !== undefined && !hasId(tombstone.series, series[row]!)) continue;
+      const time = times[row]!;
+      if (time >= start && time <= end) keep[row] = 0;
+    }
+  }
+  return keep;
+}
+
 /** How much of [min, max] the ranges cover. */
 export function coverage(
   ranges: readonly TimeRange[],

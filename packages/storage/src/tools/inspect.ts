@@ -115,8 +115,8 @@ function inspectMeasurement(
   const columns = measurement.fields.map((field) => newTally(field.name, field.type));
   let chunks = 0;
   for (const page of measurement.pages) {
-    for (const [, entries] of segment.pageEntries(measurement, page)) {
-      for (const chunk of entries) {
+    for (const entry of segment.pageEntries(measurement, page)) {
+      for (const chunk of entry.chunks) {
         chunks++;
         const bytes = segment.rawChunk(chunk);
         addBlock(time, { count: chunk.rows, bytes: chunk.timeBytes, block: bytes });

@@ -6,11 +6,13 @@ import { damageOf } from '../damage.ts';
 import type { Damage } from '../damage.ts';
 import { copyAside, damagedDirectory, moveAside, writeFile } from '../disk/keep-aside.ts';
 import { segmentPath, shardDirectory, walDirectory } from '../disk/paths.ts';
+import type { Run } from '../columns/run.ts';
 import { writeManifest } from '../manifest/manifest.ts';
 import type { Manifest, ManifestDatabase, ManifestShard } from '../manifest/manifest.ts';
 import { ShardFiles } from '../manifest/shard-file.ts';
 import type { ChunkMeta, SegmentMeasurement } from '../segment/format.ts';
 import type { Segment, SegmentInfo } from '../segment/segment.ts';
+import { seriesOfRows } from '../segment/shared-page.ts';
 import { SegmentWriter } from '../segment/writer.ts';
 import { readSeriesFile, seriesFilePath } from '../shard/series-file.ts';
 import { LogState } from '../wal/log-state.ts';
@@ -325,9 +327,15 @@ function copyReadable(
   writer.beginMeasurement(measurement.measurementId, measurement.fields);
   for (const page of measurement.pages) {
     try {
-      for (const [series, chunks] of segment.pageEntries(measurement, page)) {
-        for (const chunk of chunks) copyChunk(segment, { measurement, chunk }, writer, work);
-        writer.endSeries(series);
+      for (const { series, ends, chunks } of segment.pageEntries(measurement, page)) {
+        const runs = chunks.flatMap((chunk) => readableRun(segment, { measurement, chunk }, work));
+        if (ends === undefined) {
+          for (const run of runs) writer.addRun(run);
+          writer.endSeries(series[0]!);
+        } else {
+          const ofRows = seriesOfRows(series, ends);
+          for (const run of runs) writer.addSeriesRows({ ...run, series: ofRows });
+        }
       }
     } catch (error) {
       work.lost.push({ ...damageOf(error, segment.path), rows: undefined });
@@ -337,19 +345,18 @@ function copyReadable(
 }
 
 /** Columns that can not be read are left out; without its times the whole chunk is. */
-function copyChunk(
+function readableRun(
   segment: Segment,
   { measurement, chunk }: { readonly measurement: SegmentMeasurement; readonly chunk: ChunkMeta },
-  writer: SegmentWriter,
   work: Work,
-): void {
+): Run[] {
   const columns: (Column | undefined)[] = measurement.fields.map(() => undefined);
   let times: BigInt64Array;
   try {
     times = segment.times(chunk);
   } catch (error) {
     work.lost.push({ ...damageOf(error, segment.path), rows: chunk.rows });
-    return;
+    return [];
   }
   for (const meta of chunk.columns) {
     try {
@@ -358,7 +365,7 @@ function copyChunk(
       work.lost.push({ ...damageOf(error, segment.path), rows: meta.count });
     }
   }
-  if (columns.every((column) => column === undefined)) return;
+  if (columns.every((column) => column === undefined)) return [];
   work.rowsKept += times.length;
-  writer.addRun({ times, columns });
+  return [{ times, columns }];
 }

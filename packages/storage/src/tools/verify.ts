@@ -126,7 +126,7 @@ function verifySegment(segment: Segment, tally: Tally): void {
     for (const page of measurement.pages) {
       try {
         tally.blocks++;
-        for (const [, chunks] of segment.pageEntries(measurement, page)) {
+        for (const { chunks } of segment.pageEntries(measurement, page)) {
           for (const chunk of chunks) {
             try {
               tally.blocks += 1 + chunk.columns.length;

@@ -1,0 +1,74 @@
+// The order of rows: by time, or by series and then by time.
+
+/**
+ * Keys of rows. Times are compared as 32-bit halves, because a bigint per comparison is ten times
+ * slower (docs/adr/0001-int64.md).
+ */
+export class RowKeys {
+  readonly length: number;
+  readonly #series: Uint32Array | undefined;
+  /** Little endian: the low half of a time is compared unsigned. */
+  readonly #halves: Int32Array;
+
+  /** Without `series`, all rows are of one. */
+  constructor(times: BigInt64Array, series?: Uint32Array) {
+    this.length = times.length;
+    this.#series = series;
+    this.#halves = new Int32Array(times.buffer, times.byteOffset, times.length * 2);
+  }
+
+  /** Whether row `a` comes before row `b`. */
+  isBefore(a: number, b: number): boolean {
+    const series = this.#series;
+    if (series !== undefined && series[a] !== series[b]) return series[a]! < series[b]!;
+    const halves = this.#halves;
+    const highA = halves[2 * a + 1]!;
+    const highB = halves[2 * b + 1]!;
+    if (highA !== highB) return highA < highB;
+    return halves[2 * a]! >>> 0 < halves[2 * b]! >>> 0;
+  }
+}
+
+/**
+ * Numbers of the rows in the order of their keys; rows with equal keys keep theirs. Ascending
+ * stretches are merged pairwise: there are few, as each source of rows is one.
+ */
+export function rowOrder(keys: RowKeys): Uint32Array {
+  let from = new Uint32Array(keys.length);
+  const borders = [0];
+  for (let i = 0; i < from.length; i++) {
+    from[i] = i;
+    if (i > 0 && keys.isBefore(i, i - 1)) borders.push(i);
+  }
+  borders.push(keys.length);
+  let to = new Uint32Array(keys.length);
+  while (borders.length > 2) {
+    let kept = 1;
+    for (let i = 0; i + 1 < borders.length; i += 2) {
+      const middle = borders[i + 1]!;
+      const end = borders[i + 2] ?? middle;
+      mergeStretches(keys, { from, to, start: borders[i]!, middle, end });
+      borders[kept++] = end;
+    }
+    borders.length = kept;
+    [from, to] = [to, from];
+  }
+  return from;
+}
+
+type Stretches = {
+  readonly from: Uint32Array;
+  readonly to: Uint32Array;
+  readonly start: number;
+  readonly middle: number;
+  readonly end: number;
+};
+
+function mergeStretches(keys: RowKeys, { from, to, start, middle, end }: Stretches): void {
+  let left = start;
+  let right = middle;
+  for (let at = start; at < end; at++) {
+    const takesRight = left >= middle || (right < end && keys.isBefore(from[right]!, from[left]!));
+    to[at] = takesRight ? from[right++]! : from[left++]!;
+  }
+}

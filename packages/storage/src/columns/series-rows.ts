@@ -1,0 +1,88 @@
+// Rows of many series in one set of columns: by series, then by time. What short series are stored,
+// merged and read as: of a series with three rows, columns of its own cost ten times what is in
+// them.
+import { assert } from '@tidemark/core';
+
+import type { SeriesId } from './series-id.ts';
+import { firstBeyond } from './search.ts';
+import { concatRuns, mergeRows, sliceRun, takeRows } from './run.ts';
+import type { Run } from './run.ts';
+import { RowKeys } from './row-order.ts';
+
+/** Strictly ascending by series and time. */
+export type SeriesRows = Run & {
+  /** Of each row. */
+  readonly series: Uint32Array;
+};
+
+/**
+ * Merges rows of several sources, oldest write first: of rows with equal series and time each field
+ * takes the value of the last source that has one. A source that is alone may have such rows
+ * itself, in the order of their writes.
+ */
+export function mergeSeriesRows(sources: readonly SeriesRows[]): SeriesRows {
+  const [first] = sources;
+  assert(first !== undefined, 'something to merge');
+  if (sources.length === 1 && ascends(new RowKeys(first.times, first.series))) return first;
+  const all = concatSeriesRows(sources);
+  const { run, rows } = mergeRows(all, new RowKeys(all.times, all.series));
+  return { ...run, series: rows.map((row) => all.series[row]!) };
+}
+
+/** Rows of all sources one behind the other. */
+export function concatSeriesRows(sources: readonly SeriesRows[]): SeriesRows {
+  const [first] = sources;
+  if (sources.length === 1 && first !== undefined) return first;
+  const run = concatRuns(sources);
+  const series = new Uint32Array(run.times.length);
+  let at = 0;
+  for (const source of sources) {
+    series.set(source.series, at);
+    at += source.series.length;
+  }
+  return { ...run, series };
+}
+
+function ascends(keys: RowKeys): boolean {
+  for (let i = 1; i < keys.length; i++) if (!keys.isBefore(i - 1, i)) return false;
+  return true;
+}
+
+/** Rows [start, end). Views of the same arrays. */
+export function sliceSeriesRows(rows: SeriesRows, start: number, end: number): SeriesRows {
+  if (start === 0 && end === rows.series.length) return rows;
+  return { ...sliceRun(rows, start, end), series: rows.series.subarray(start, end) };
+}
+
+/** Rows whose byte in `keep` is 1. */
+export function filterSeriesRows(rows: SeriesRows, keep: Uint8Array): SeriesRows {
+  const kept = new Uint32Array(keep.length);
+  let count = 0;
+  for (let i = 0; i < keep.length; i++) if (keep[i] === 1) kept[count++] = i;
+  if (count === keep.length) return rows;
+  const taken = kept.subarray(0, count);
+  return { ...takeRows(rows, taken), series: taken.map((row) => rows.series[row]!) };
+}
+
+/** First row of a series above `series`. */
+export function rowBehind({ series }: SeriesRows, id: SeriesId): number {
+  return firstBeyond(series.length, (row) => series[row]! > id);
+}
+
+/** The series in order, each once, and where the rows of each end. */
+export function stretchesBySeries(series: Uint32Array): {
+  readonly ids: Uint32Array;
+  readonly ends: Uint32Array;
+} {
+  const ids = new Uint32Array(series.length);
+  const ends = new Uint32Array(series.length);
+  let count = 0;
+  for (let row = 0; row < series.length; row++) {
+    if (row > 0 && series[row] === series[row - 1]) ends[count - 1] = row + 1;
+    else {
+      ids[count] = series[row]!;
+      ends[count++] = row + 1;
+    }
+  }
+  return { ids: ids.slice(0, count), ends: ends.slice(0, count) };
+}

@@ -1,0 +1,96 @@
+// Rows of one series, or of all, in a chunk that several series share. Columns are in the stored
+// type.
+import type { Column } from '@tidemark/core';
+import type { SourceCounters } from '@tidemark/query';
+
+import { columnCache } from '../columns/codecs.ts';
+import type { ColumnMeta, SegmentMeasurement } from '../segment/format.ts';
+import type { Segment } from '../segment/segment.ts';
+import type { SharedRows } from '../segment/shared-page.ts';
+import { converts } from './convert.ts';
+import { presenceColumn } from '../columns/presence.ts';
+import { sliceColumn } from '../columns/run.ts';
+import type { Run } from '../columns/run.ts';
+import type { WantedField } from './series-reader.ts';
+
+type Source = {
+  readonly segment: Segment;
+  readonly stored: SegmentMeasurement;
+  readonly rows: SharedRows;
+  /** Index in the segment of each wanted field, -1 for those it lacks. */
+  readonly fields: Int32Array;
+  readonly counters: SourceCounters;
+};
+
+export class SharedRowsReader {
+  readonly #source: Source;
+  #times: BigInt64Array | undefined;
+
+  constructor(source: Source) {
+    this.#source = source;
+  }
+
+  /** No row of the chunk is earlier. */
+  get minTime(): bigint {
+    return this.#source.rows.chunk.minTime;
+  }
+
+  get maxTime(): bigint {
+    return this.#source.rows.chunk.maxTime;
+  }
+
+  get times(): BigInt64Array {
+    if (this.#times !== undefined) return this.#times;
+    const { segment, rows, counters } = this.#source;
+    const { chunk } = rows;
+    let cached = segment.heldTimes(chunk);
+    if (cached === undefined) {
+      counters.chunksRead++;
+      counters.bytesRead += chunk.timeBytes;
+      cached = segment.cacheTimes(chunk);
+    }
+    this.#times = columnCache().times(cached, rows);
+    return this.#times;
+  }
+
+  run(): Run {
+    const { times } = this;
+    return { times, columns: this.#columns().map((meta) => meta && this.#column(meta)) };
+  }
+
+  /** Columns tell which rows have a value in the type of the field. */
+  presence(wanted: readonly WantedField[]): Run {
+    const { times } = this;
+    const { stored } = this.#source;
+    const columns = this.#columns().map((meta, i) => {
+      const type = meta && stored.fields[meta.field]?.type;
+      if (meta === undefined || type === undefined) return undefined;
+      if (!converts(type, wanted[i]?.type ?? type)) return undefined;
+      const valid = meta.validBytes === 0 ? undefined : this.#column(meta).valid;
+      return presenceColumn(times.length, valid);
+    });
+    return { times, columns };
+  }
+
+  #columns(): (ColumnMeta | undefined)[] {
+    const { fields, rows } = this.#source;
+    const { columns } = rows.chunk;
+    return Array.from(fields, (field) => columns.find((column) => column.field === field));
+  }
+
+  #column(meta: ColumnMeta): Column {
+    const { segment, stored, rows, counters } = this.#source;
+    const { from, to } = rows;
+    const type = stored.fields[meta.field]!.type;
+    if (type === 'string' || meta.validBytes > 0) {
+      return sliceColumn(segment.sharedColumn(stored, rows.chunk, meta), from, to);
+    }
+    let cached = segment.heldValues(meta);
+    if (cached === undefined) {
+      counters.bytesRead += meta.valueBytes;
+      const times = segment.heldTimes(rows.chunk) ?? segment.cacheTimes(rows.chunk);
+      cached = segment.cacheValues(meta, { type, beside: times, whole: undefined });
+    }
+    return columnCache().column(cached, rows);
+  }
+}

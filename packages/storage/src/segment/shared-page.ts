@@ -1,0 +1,107 @@
+// A page of the directory whose series share one chunk: which they are, and which of its rows are
+// theirs. For series with few rows, of which a chunk, an entry and an object each cost more than
+// what is in them. Format: docs/formats/segment.md.
+import { ByteReader, ByteWriter, DecodeError } from '../columns/bytes.ts';
+import { codecs, decoding } from '../columns/codecs.ts';
+import { firstNotBelow } from '../columns/search.ts';
+import type { SeriesId } from '../columns/series-id.ts';
+import { idsOf, readChunkMeta, writeChunkMeta } from './format.ts';
+import type { ChunkMeta, SegmentField } from './format.ts';
+
+/**
+ * Rows of a shared chunk, beyond which it takes no further series: reading one series decodes them
+ * all.
+ */
+export const SHARED_CHUNK_ROWS = 1024;
+/** Fewer series than these have chunks of their own. */
+export const SHARED_SERIES_MIN = 8;
+
+/** Rows [from, to) of a shared chunk are those of one series. */
+export type SharedRows = {
+  readonly chunk: ChunkMeta;
+  readonly from: number;
+  readonly to: number;
+};
+
+export class SharedPage {
+  /** Ascending. */
+  readonly series: Uint32Array;
+  /** Where the rows of each series end in the chunk. */
+  readonly ends: Uint32Array;
+  readonly chunk: ChunkMeta;
+
+  constructor(parts: {
+    readonly series: Uint32Array;
+    readonly ends: Uint32Array;
+    readonly chunk: ChunkMeta;
+  }) {
+    this.series = parts.series;
+    this.ends = parts.ends;
+    this.chunk = parts.chunk;
+  }
+
+  /** Throws `DecodeError` when the bytes are not such a page. */
+  static decode(bytes: Uint8Array, fields: readonly SegmentField[]): SharedPage {
+    const reader = new ByteReader(bytes);
+    const cursor = { offset: reader.varint() };
+    const series = readIds(reader);
+    const ends = readIds(reader);
+    const chunk = readChunkMeta(reader, cursor, fields);
+    if (reader.remaining > 0) throw new DecodeError('bytes behind a shared page');
+    if (series.length === 0 || ends.length !== series.length || ends.at(-1) !== chunk.rows) {
+      throw new DecodeError('series of a shared page do not fit its rows');
+    }
+    if (!ascends(series) || !ascends(ends)) {
+      throw new DecodeError('series of a shared page do not ascend');
+    }
+    return new SharedPage({ series, ends, chunk });
+  }
+
+  get sizeBytes(): number {
+    return PAGE_BYTES + this.series.byteLength + this.ends.byteLength;
+  }
+
+  /** `undefined` when the series is not here. */
+  rowsOf(series: SeriesId): SharedRows | undefined {
+    const at = firstNotBelow(this.series, series);
+    if (this.series[at] !== series) return undefined;
+    return { chunk: this.chunk, from: at === 0 ? 0 : this.ends[at - 1]!, to: this.ends[at]! };
+  }
+}
+
+/** What a page takes beside its arrays, roughly. */
+const PAGE_BYTES = 400;
+
+/** The bytes that `SharedPage.decode` reads. */
+export function encodeSharedPage(
+  { series, ends, chunk }: Pick<SharedPage, 'series' | 'ends' | 'chunk'>,
+  fields: readonly SegmentField[],
+): Uint8Array {
+  const out = new ByteWriter(1 << 10);
+  out.varint(chunk.timeOffset);
+  out.block(codecs().encodeIds(series, 'small'));
+  out.block(codecs().encodeIds(ends, 'small'));
+  writeChunkMeta(out, chunk, fields);
+  return out.finish();
+}
+
+/** The series of each row, where the rows of each series end at `ends`. */
+export function seriesOfRows(series: ArrayLike<SeriesId>, ends: Uint32Array): Uint32Array {
+  const rows = new Uint32Array(ends.at(-1) ?? 0);
+  let start = 0;
+  for (let i = 0; i < ends.length; i++) {
+    const end = ends[i]!;
+    rows.fill(series[i]!, start, end);
+    start = end;
+  }
+  return rows;
+}
+
+function readIds(reader: ByteReader): Uint32Array {
+  return idsOf(decoding((c) => c.decodeIntegers(reader.block())));
+}
+
+function ascends(numbers: Uint32Array): boolean {
+  for (let i = 1; i < numbers.length; i++) if (numbers[i]! <= numbers[i - 1]!) return false;
+  return true;
+}
