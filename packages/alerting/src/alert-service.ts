@@ -4,6 +4,7 @@ import { Conflict, InvalidRequest, messageOf, NotFound, Unavailable } from '@tid
 import type { HandlerSpec as ScriptHandler } from '@tidemark/pipeline';
 import { anonymousTopicPrefix } from '@tidemark/runtime';
 import type { AlertEvent, AlertLevelName, AlertSink } from '@tidemark/runtime';
+import type { HostedAlerts, StateListener } from '@tidemark/runtime/host';
 import { AttachedHandlers, keyOf } from './attached-handlers.ts';
 import type {
   AttachedHandlersOptions,
@@ -39,9 +40,7 @@ export type TopicView = {
   readonly isAnonymous: boolean;
 };
 
-type StateListener = Parameters<NonNullable<AlertSink['followStates']>>[0];
-
-export class AlertService implements AlertSink {
+export class AlertService implements AlertSink, HostedAlerts {
   readonly #options: AlertServiceOptions;
   readonly #context: Omit<HandlerContext, 'signal'>;
   readonly #topics = new Map<string, Topic>();

@@ -3,7 +3,7 @@
 // most a repetition. Memory holds a bounded part of the queue; what does not fit is read back from
 // the disk when there is room. An event that fails is repeated with growing delays; meanwhile only
 // later events of the same id wait behind it.
-import { AppError, assert, messageOf, Unavailable } from '@tidemark/core';
+import { AppError, assert, messageOf, Unavailable, within } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { AlertStore, OutboxEntry } from './alert-store.ts';
 import type { TopicEvent } from './event.ts';
@@ -208,12 +208,7 @@ export class Delivery {
 
   async #drainWithin(deadlineMs: number): Promise<void> {
     if (!this.#isRunning || deadlineMs <= 0) return;
-    const timer = new AbortController();
-    const expired = this.#options.clock.sleep(deadlineMs, timer.signal).catch(() => {
-      // Drained in time.
-    });
-    await Promise.race([this.drained(), expired]);
-    timer.abort();
+    await within(this.#options.clock, deadlineMs, this.drained());
   }
 
   #stop(): void {

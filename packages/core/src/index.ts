@@ -10,6 +10,7 @@ export { budgetRows } from './budget-metrics.ts';
 export type { Holder, Part } from './budget.ts';
 export { systemClock } from './clock.ts';
 export type { Clock } from './clock.ts';
+export { LATE, within } from './deadline.ts';
 export { configFlags, environmentLayer, flagLayer, printDefaultConfig } from './config-sources.ts';
 export type { ConfigFlag } from './config-sources.ts';
 export { configKey, configSection, configSections, resolveConfig } from './config-schema.ts';

@@ -20,6 +20,7 @@ export { fieldTypeOf, PointBatchBuilder } from './point-batch.ts';
 export { ContainedPoints, placeText, positionOf, seriesText } from './position.ts';
 export type { PointBatch, PointInput, RowBlock, SeriesList, SeriesRef } from './point-batch.ts';
 export type * from './running-task.ts';
+export type { RememberedState } from './remembered-state.ts';
 export type * from './services.ts';
 export { createTask, InlineTask } from './task.ts';
 export type { TaskThread } from './task.ts';

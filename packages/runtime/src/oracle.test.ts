@@ -3,7 +3,8 @@
 // elsewhere.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { buildPipeline } from '@tidemark/pipeline';
+import { buildPipeline, effectsOf } from '@tidemark/pipeline';
+import type { NodeSpec } from '@tidemark/pipeline';
 import { parseLines, parsePrecision, printLine } from '@tidemark/line-protocol';
 import { describe, expect, test } from 'vitest';
 import { PointBatchBuilder } from './point-batch.ts';
@@ -109,6 +110,7 @@ class World implements AlertSink {
 
   readonly services: TaskServices = {
     alerts: this,
+    scalerCluster: () => undefined,
     server: { hostname: 'oracle-host', clusterId: '{{UUID}}', serverId: '{{UUID}}' },
     log: {
       log: (level, node, message, context) => {
@@ -127,12 +129,6 @@ class World implements AlertSink {
       },
     },
     database: {
-      checkCluster: (cluster) =>
-        cluster === ''
-          ? Promise.resolve()
-          : Promise.reject(
-              new Error(`failed to get InfluxDB client: no such InfluxDB config ${cluster}`),
-            ),
       write: (write) => {
         const lines = write.points.map((point) =>
           printLine({
@@ -220,6 +216,7 @@ class World implements AlertSink {
   }
 
   closeAnonymousTopic(): void {}
+  openTopic(): void {}
 
   publish(topic: string, event: AlertEvent): void {
     const events = this.#events.get(topic) ?? new Map<string, AlertEvent>();
@@ -278,6 +275,13 @@ class World implements AlertSink {
     }
     return Promise.resolve({ status: 200, body: '' });
   }
+}
+
+/** What the engine checks before a task starts; only the default cluster is there. */
+function checkCluster(node: NodeSpec): void {
+  const need = effectsOf(node).needsCluster;
+  if (need?.urgency !== 'start' || need.cluster === '') return;
+  throw new Error(`failed to get InfluxDB client: no such InfluxDB config ${need.cluster}`);
 }
 
 /** Enough of YAML for the recorded trees: flat maps of scalars. */
@@ -356,6 +360,7 @@ async function run(c: Case): Promise<Outcome> {
       await created.start();
       world.tasks.push({ task: created, dbrps: pairs });
     }
+    for (const node of built.pipeline.nodes) checkCluster(node);
     task = createTask({ ...built.pipeline, dbrps }, world.services, {
       taskId: 'oracle',
       clock,

@@ -2,7 +2,7 @@
 // recorders.
 import type { FieldValue, TagSet, Timestamp } from '@tidemark/core';
 import type { HandlerSpec, ScalerProvider } from '@tidemark/pipeline';
-import type { PointBatch } from './point-batch.ts';
+import type { RememberedState } from './remembered-state.ts';
 
 /**
  * A point as it leaves a task: output rows, events, writes. `null` is a field whose value is null.
@@ -57,48 +57,10 @@ export interface AlertSink {
   openAnonymousTopic(topic: string, handlers: readonly HandlerSpec[]): void;
   closeAnonymousTopic(topic: string): void;
   /** A script refers to a named topic: it exists from now on. */
-  openTopic?(topic: string): void;
+  openTopic(topic: string): void;
   publish(topic: string, event: AlertEvent): void;
-  /**
-   * Level, time and duration of an event that the topic remembers, for restoring a group's state.
-   */
-  eventState(
-    topic: string,
-    eventId: string,
-  ):
-    | { readonly level: AlertLevelName; readonly time: Timestamp; readonly durationNanos: bigint }
-    | undefined;
-  /**
-   * All remembered states of a topic. A task host asks for them when a task starts, so that
-   * `eventState` can be answered without waiting for another thread.
-   */
-  eventStates?(topic: string): Iterable<
-    readonly [
-      eventId: string,
-      state: {
-        readonly level: AlertLevelName;
-        readonly time: Timestamp;
-        readonly durationNanos: bigint;
-      },
-    ]
-  >;
-  /**
-   * Hears of every state that a topic remembers from now on, whoever changed it; without an event
-   * id the whole topic is gone. Returns the way to stop.
-   */
-  followStates?(
-    listener: (
-      topic: string,
-      eventId: string | undefined,
-      state:
-        | {
-            readonly level: AlertLevelName;
-            readonly time: Timestamp;
-            readonly durationNanos: bigint;
-          }
-        | undefined,
-    ) => void,
-  ): () => void;
+  /** What the topic remembers, for restoring a group's state. */
+  eventState(topic: string, eventId: string): RememberedState | undefined;
   /** Sets a topic's remembered state without telling its handlers. */
   updateEvent(topic: string, event: AlertEvent): void;
 }
@@ -122,11 +84,7 @@ export type QueryResultSeries = {
 };
 
 export interface DatabaseClient {
-  /** Fails when no such cluster is configured; '' is the default one. */
-  checkCluster?(cluster: string): Promise<void>;
   write(write: DatabaseWrite): Promise<void>;
-  /** Points as line protocol whose times have the write's precision. What task hosts send. */
-  writeLines?(write: Omit<DatabaseWrite, 'points'>, body: string): Promise<void>;
   execute(cluster: string, statement: string): Promise<void>;
   query(
     cluster: string,
@@ -150,8 +108,6 @@ export interface TaskLog {
 /** Sends points into the engine's own write path (kapacitorLoopback). */
 export interface Loopback {
   write(database: string, retentionPolicy: string, points: readonly OutputPoint[]): void;
-  /** The same as columns: what task hosts send. */
-  writeBatch?(batch: PointBatch): void;
 }
 
 export type HttpRequest = {
@@ -190,18 +146,7 @@ export interface SideloadTree {
   /** Value of `key` in the document at `path`; `undefined` when either is absent. */
   lookup(path: string, key: string): string | number | bigint | boolean | undefined;
   close(): void;
-  /**
-   * All that `lookup` sees, and a way to hear of it again when it was read anew. What task hosts
-   * copy.
-   */
-  follow?(listener: (documents: SideloadDocuments) => void): void;
 }
-
-/** Values by path and key. */
-export type SideloadDocuments = ReadonlyMap<
-  string,
-  ReadonlyMap<string, string | number | bigint | boolean>
->;
 
 /**
  * Opens sideload sources: directories, URLs, configured endpoints. Reloading is the opener's
@@ -238,13 +183,14 @@ export type ScalerCluster = {
   readonly sign?: ((request: HttpRequest) => HttpRequest) | undefined;
 };
 
+export type ScalerClusters = (kind: ScalerProvider, name: string) => ScalerCluster | undefined;
+
+/** What the nodes of a task use. */
 export type TaskServices = {
   readonly sideload?: SideloadSources | undefined;
   readonly udf?: UdfConnector | undefined;
   /** A configured cluster of `k8s`, `swarm` or `ec2`; '' is the default. */
-  readonly scalerCluster?:
-    | ((kind: ScalerProvider, name: string) => ScalerCluster | undefined)
-    | undefined;
+  readonly scalerCluster: ScalerClusters;
   readonly alerts: AlertSink;
   readonly database: DatabaseClient;
   readonly loopback: Loopback;

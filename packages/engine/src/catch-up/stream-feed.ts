@@ -1,6 +1,6 @@
 // Feeds a stream task: points of its databases from the router, and after a restart first those
 // from the database that it has missed meanwhile (docs/adr/0011-catch-up.md).
-import { AppError, assert, formatRfc3339, Unavailable } from '@tidemark/core';
+import { AppError, assert, formatRfc3339, Unavailable, within } from '@tidemark/core';
 import type { Clock, Timestamp } from '@tidemark/core';
 import { ContainedPoints, placeText } from '@tidemark/runtime';
 import { AnswerTooLarge } from '../database/clusters.ts';
@@ -115,10 +115,7 @@ class StreamFeed implements TaskSource {
     if (this.#running === undefined) return;
     // A database that is away is not waited for.
     if (this.#executing.problem === undefined) {
-      const done = new AbortController();
-      const late = this.#parts.clock.sleep(deadlineMs, done.signal).catch(() => undefined);
-      await Promise.race([this.#running, late]);
-      done.abort();
+      await within(this.#parts.clock, deadlineMs, this.#running);
     }
     if (this.#running === undefined) return;
     this.#gate.drop();

@@ -6,6 +6,7 @@ import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { InvalidRequest, messageOf } from '@tidemark/core';
 import type { HttpClient, SideloadSources, SideloadTree } from '@tidemark/runtime';
+import type { HostedSideloadSources, HostedSideloadTree } from '@tidemark/runtime/host';
 import type { AccessPolicy, HttpSender } from '@tidemark/settings';
 import { parseJson } from '../http/json.ts';
 import { parseYamlScalars } from './yaml.ts';
@@ -29,7 +30,7 @@ export type SideloadOptions = {
   readonly access: AccessPolicy;
 };
 
-export class Sideloads implements SideloadSources {
+export class Sideloads implements SideloadSources, HostedSideloadSources {
   readonly #options: SideloadOptions;
   readonly #sources = new Map<string, Source>();
 
@@ -37,7 +38,7 @@ export class Sideloads implements SideloadSources {
     this.#options = options;
   }
 
-  async open(name: string): Promise<SideloadTree> {
+  async open(name: string): Promise<SideloadTree & HostedSideloadTree> {
     let source = this.#sources.get(name);
     if (source === undefined) {
       source = { documents: await this.#read(name), useCount: 0, followers: new Set() };

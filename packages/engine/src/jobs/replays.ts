@@ -10,7 +10,8 @@ import {
 } from '@tidemark/core';
 import type { Clock, Timestamp } from '@tidemark/core';
 import type { AlertService } from '@tidemark/alerting';
-import type { PointBatch, QueryResultSeries, RunningTask, TaskServices } from '@tidemark/runtime';
+import type { PointBatch, QueryResultSeries, RunningTask } from '@tidemark/runtime';
+import type { EngineServices } from '../services/task-services.ts';
 import { VirtualTimers } from '@tidemark/runtime';
 import { queryNodesOf } from '../batch/query-nodes.ts';
 import type { BatchScheduler } from '../batch/batch-scheduler.ts';
@@ -49,7 +50,7 @@ export type ReplaysOptions = {
   readonly runningMax: number;
   /** Hides secrets in errors. */
   readonly redact: (text: string) => string;
-  readonly servicesOf: (taskId: string) => TaskServices;
+  readonly servicesOf: (taskId: string) => EngineServices;
 };
 
 /** What all kinds of replays are told. */

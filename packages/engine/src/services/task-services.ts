@@ -7,14 +7,8 @@ import type { AlertService } from '@tidemark/alerting';
 import { effectsOf } from '@tidemark/pipeline';
 import type { NodeSpec } from '@tidemark/pipeline';
 import { PointBatchBuilder } from '@tidemark/runtime';
-import type {
-  AlertSink,
-  HttpClient,
-  Loopback,
-  PointBatch,
-  TaskServices,
-  UdfConnector,
-} from '@tidemark/runtime';
+import type { HttpClient, PointBatch, TaskServices, UdfConnector } from '@tidemark/runtime';
+import type { HostedTaskServices } from '@tidemark/runtime/host';
 import { isSecretHeader } from '@tidemark/settings';
 import type { HttpSender, Sections } from '@tidemark/settings';
 import type { Clusters } from '../database/clusters.ts';
@@ -40,11 +34,14 @@ export type TaskServicesOptions = {
   readonly clock: Clock;
 };
 
+/** For a task in this thread, and for one in a task host. */
+export type EngineServices = TaskServices & HostedTaskServices;
+
 /** Makes the services of one task. */
-export function taskServices(options: TaskServicesOptions, taskId: string): TaskServices {
+export function taskServices(options: TaskServicesOptions, taskId: string): EngineServices {
   const log = options.logs.logger('task');
   return {
-    alerts: options.alerts satisfies AlertSink,
+    alerts: options.alerts,
     database: options.clusters,
     loopback: loopback(options.router, (error) =>
       log('error', 'failed to loop back points', { task: taskId, err: String(error) }),
@@ -61,7 +58,10 @@ export function taskServices(options: TaskServicesOptions, taskId: string): Task
   };
 }
 
-function loopback(router: PointRouter, onError: (error: unknown) => void): Loopback {
+function loopback(
+  router: PointRouter,
+  onError: (error: unknown) => void,
+): EngineServices['loopback'] {
   const dispatch = (batch: PointBatch): void => {
     // After the present message: a task must not get points while it is handling one.
     queueMicrotask(() => {

@@ -1,5 +1,6 @@
 // User-defined functions of the configuration: how to reach them, and what they say they take and
 // give.
+import { LATE, within } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { UdfInfo, UdfRegistry } from '@tidemark/pipeline';
 import { readUdfInfo } from '@tidemark/runtime';
@@ -48,18 +49,8 @@ function functionConfig(section: EngineConfig['udfFunctions'][number]): UdfFunct
 
 async function readInfo(connector: UdfConnector, name: string, clock: Clock): Promise<UdfInfo> {
   const connection = await connector.connect(name);
-  const done = new AbortController();
-  const expired = clock.sleep(INFO_TIMEOUT_MS, done.signal).then(
-    () => {
-      connection.kill();
-      throw new Error(`no answer within ${INFO_TIMEOUT_MS} ms`);
-    },
-    // It answered in time.
-    () => new Promise<never>(() => undefined),
-  );
-  try {
-    return await Promise.race([readUdfInfo(connection), expired]);
-  } finally {
-    done.abort();
-  }
+  const info = await within(clock, INFO_TIMEOUT_MS, readUdfInfo(connection));
+  if (info !== LATE) return info;
+  connection.kill();
+  throw new Error(`no answer within ${INFO_TIMEOUT_MS} ms`);
 }

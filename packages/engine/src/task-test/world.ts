@@ -76,6 +76,8 @@ export class TestAlerts implements AlertSink {
 
   closeAnonymousTopic(): void {}
 
+  openTopic(): void {}
+
   publish(topic: string, event: AlertEvent): void {
     const key = `${topic}\u0000${event.id}`;
     const previousLevel: AlertLevelName = this.#states.get(key)?.level ?? 'OK';
@@ -232,6 +234,7 @@ export class Outbox {
         endpoint: () => undefined,
       },
       log: { log: () => undefined },
+      scalerCluster: () => undefined,
       server: { hostname: 'localhost', clusterId: '', serverId: '' },
     };
   }

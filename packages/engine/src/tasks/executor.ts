@@ -3,7 +3,8 @@
 import { assert, AppError, InvalidRequest } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { Pipeline } from '@tidemark/pipeline';
-import type { RunningTask, TaskOptions, TaskServices, TaskState } from '@tidemark/runtime';
+import type { RunningTask, TaskOptions, TaskState } from '@tidemark/runtime';
+import type { EngineServices } from '../services/task-services.ts';
 import type { Logger } from '../observability/log-hub.ts';
 import type { Dbrp } from '../store/records.ts';
 import { taskOptions } from './task-options.ts';
@@ -14,14 +15,14 @@ import type { CatchUpConfig, Resumption, TaskSource } from './task-source.ts';
 /** Makes a running task of a pipeline; the runtime's `createTask`, or a task host. */
 export type CreateTask = (
   pipeline: Pipeline,
-  services: TaskServices,
+  services: EngineServices,
   options: TaskOptions,
 ) => RunningTask;
 
 export type ExecutorOptions = {
   readonly createTask: CreateTask;
   readonly clock: Clock;
-  readonly services: (taskId: string) => TaskServices;
+  readonly services: (taskId: string) => EngineServices;
   readonly setting: TaskSetting;
   /** What was saved of a task, for starting it again after its thread has failed. */
   readonly savedState: (taskId: string) => TaskState | undefined;
@@ -234,7 +235,7 @@ export class Executor {
 export function makeTask(
   createTask: CreateTask,
   pipeline: Pipeline,
-  { services, options }: { readonly services: TaskServices; readonly options: TaskOptions },
+  { services, options }: { readonly services: EngineServices; readonly options: TaskOptions },
 ): RunningTask {
   try {
     return createTask(pipeline, services, options);

@@ -3,7 +3,7 @@
 // starts anew.
 import { createHash } from 'node:crypto';
 import { deserialize, serialize } from 'node:v8';
-import { Unavailable } from '@tidemark/core';
+import { LATE, Unavailable, within } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { Database } from 'lmdb';
 import type { EncodedSnapshot, RunningTask, TaskState } from '@tidemark/runtime';
@@ -122,16 +122,9 @@ export class Snapshots {
   }
 
   async #take(id: string, task: RunningTask): Promise<TaskState | undefined> {
-    const done = new AbortController();
-    const expired = this.#options.clock.sleep(SNAPSHOT_TIMEOUT_MS, done.signal).then(
-      () => {
-        throw new Error(`no answer within ${SNAPSHOT_TIMEOUT_MS} ms`);
-      },
-      // It answered in time.
-      () => new Promise<never>(() => undefined),
-    );
     try {
-      const state = await Promise.race([task.takeState(), expired]);
+      const state = await within(this.#options.clock, SNAPSHOT_TIMEOUT_MS, task.takeState());
+      if (state === LATE) throw new Error(`no answer within ${SNAPSHOT_TIMEOUT_MS} ms`);
       return encoded(state);
     } catch (error) {
       // A task that fails or is stopped meanwhile has no state to save.
@@ -142,8 +135,6 @@ export class Snapshots {
         });
       }
       return undefined;
-    } finally {
-      done.abort();
     }
   }
 }

@@ -1,7 +1,11 @@
 // The engine's side of the services of hosted tasks: does what nodes in other threads tell and ask,
 // by the services that the engine gave to each task.
 import { assert, messageOf } from '@tidemark/core';
-import type { SideloadDocuments, SideloadTree, TaskServices } from '../services.ts';
+import type {
+  HostedSideloadTree,
+  HostedTaskServices,
+  SideloadDocuments,
+} from './hosted-services.ts';
 import type { HostItem, ServiceCall } from './protocol.ts';
 
 /** Sends the outcome of a call back to the host. */
@@ -12,13 +16,13 @@ export type Reply = {
 
 /** What one host has asked for and not given back. */
 export class HostDesk {
-  readonly #servicesOf: (task: number) => TaskServices | undefined;
+  readonly #servicesOf: (task: number) => HostedTaskServices | undefined;
   readonly #sendDocuments: (source: string, documents: SideloadDocuments) => void;
   readonly #running = new Map<number, AbortController>();
-  readonly #trees = new Map<string, SideloadTree[]>();
+  readonly #trees = new Map<string, HostedSideloadTree[]>();
 
   constructor(options: {
-    readonly servicesOf: (task: number) => TaskServices | undefined;
+    readonly servicesOf: (task: number) => HostedTaskServices | undefined;
     /** Told again whenever a source was read anew. */
     readonly sendDocuments: (source: string, documents: SideloadDocuments) => void;
   }) {
@@ -54,14 +58,15 @@ export class HostDesk {
     this.#trees.clear();
   }
 
-  async #serve(services: TaskServices, call: ServiceCall, signal: AbortSignal): Promise<unknown> {
+  async #serve(
+    services: HostedTaskServices,
+    call: ServiceCall,
+    signal: AbortSignal,
+  ): Promise<unknown> {
     const { database, http } = services;
     switch (call.name) {
-      case 'check-cluster':
-        return database.checkCluster?.(call.cluster);
       case 'write': {
         const { name: _, body, ...target } = call;
-        assert(database.writeLines !== undefined, 'services of hosted tasks take line protocol');
         return database.writeLines(target, body);
       }
       case 'execute':
@@ -71,9 +76,7 @@ export class HostDesk {
       case 'http': {
         const { signer, request } = call;
         const sign =
-          signer === undefined
-            ? undefined
-            : services.scalerCluster?.(signer.kind, signer.name)?.sign;
+          signer === undefined ? undefined : services.scalerCluster(signer.kind, signer.name)?.sign;
         return http.send(sign?.(request) ?? request, signal);
       }
       case 'open-sideload':
@@ -81,9 +84,9 @@ export class HostDesk {
     }
   }
 
-  async #openSideload(services: TaskServices, source: string): Promise<unknown> {
+  async #openSideload(services: HostedTaskServices, source: string): Promise<unknown> {
     const tree = await services.sideload?.open(source);
-    assert(tree?.follow !== undefined, 'sideload sources of hosted tasks can be copied');
+    assert(tree !== undefined, 'a task asks for a source where it has been told of some');
     const trees = this.#trees.get(source) ?? [];
     trees.push(tree);
     this.#trees.set(source, trees);

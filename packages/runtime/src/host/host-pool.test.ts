@@ -8,7 +8,9 @@ import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import type { PointBatch } from '../point-batch.ts';
 import { PointBatchBuilder } from '../point-batch.ts';
 import type { TapMessage, TaskOptions } from '../running-task.ts';
-import type { AlertEvent, TaskServices } from '../services.ts';
+import type { AlertEvent } from '../services.ts';
+import { silentServices } from '../testing/silent-services.ts';
+import type { HostedTaskServices, StateListener } from './hosted-services.ts';
 import { createTask } from '../task.ts';
 import { VirtualTimers } from '../timers.ts';
 import type { HostPoolOptions } from './host-pool.ts';
@@ -44,7 +46,7 @@ let pool: HostPool;
 let events: Record<{ readonly topic: string; readonly event: AlertEvent }>;
 let told: Record<string>;
 let remembered: Map<string, 'OK' | 'CRITICAL'>;
-let follow: Parameters<NonNullable<HostPoolOptions['followStates']>>[0];
+let follow: StateListener;
 let checking: AbortController;
 
 /** Most tests share one pool: starting a thread is most of their time. */
@@ -107,19 +109,18 @@ afterEach(async () => {
 
 afterAll(() => shared?.close());
 
-function services(more: Partial<TaskServices> = {}): TaskServices {
+function services(more: Partial<HostedTaskServices> = {}): HostedTaskServices {
   return {
     alerts: {
       openAnonymousTopic: (topic) => told.add(`open ${topic}`),
       closeAnonymousTopic: (topic) => told.add(`close ${topic}`),
       publish: (topic, event) => events.add({ topic, event }),
-      eventState: () => undefined,
+      openTopic: () => undefined,
       eventStates: () =>
         [...remembered].map(([id, level]) => [id, { level, time: 0n, durationNanos: 0n }] as const),
       updateEvent: () => undefined,
     },
     database: {
-      write: () => Promise.reject(new Error('hosts send line protocol')),
       writeLines: (target, body) => {
         told.add(`${target.database} ${target.precision} ${body}`);
         return Promise.resolve();
@@ -131,7 +132,6 @@ function services(more: Partial<TaskServices> = {}): TaskServices {
       query: () => Promise.resolve([]),
     },
     loopback: {
-      write: () => undefined,
       writeBatch: (batch) => told.add(`${batch.database} ${batch.rowCount} rows`),
     },
     http: {
@@ -145,8 +145,8 @@ function services(more: Partial<TaskServices> = {}): TaskServices {
       log: (level, node, message, context) =>
         told.add(`${level} ${node} ${message} ${String(context?.['err'] ?? '')}`),
     },
-    udf: { connect: () => Promise.reject(new Error('unused')), timeoutMs: () => 0 },
-    server: { hostname: 'h', clusterId: 'c', serverId: 's' },
+    scalerCluster: () => undefined,
+    sideload: undefined,
     ...more,
   };
 }
@@ -165,7 +165,7 @@ function pipelineOf(script: string): Pipeline {
 function make(
   id: string,
   script: string,
-  more: { options?: Partial<TaskOptions>; services?: Partial<TaskServices> } = {},
+  more: { options?: Partial<TaskOptions>; services?: Partial<HostedTaskServices> } = {},
 ): HostedTask {
   const options = { taskId: id, clock, ...more.options };
   return pool.createTask(pipelineOf(script), services(more.services), options);
@@ -495,7 +495,7 @@ test('a replay has a time of its own, the same as in this thread, and can be rea
     timers: new VirtualTimers(100n),
   });
   const hosted = make('replay', script, { options: options() });
-  const inline = createTask(pipelineOf(script), services(), options());
+  const inline = createTask(pipelineOf(script), silentServices(), options());
   const seen: TapMessage[][] = [[], []];
   await Promise.all([hosted, inline].map((task) => task.start()));
   [hosted, inline].forEach((task, i) => task.tap('barrier2', (m) => seen[i]?.push(m)));

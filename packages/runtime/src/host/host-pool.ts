@@ -1,15 +1,18 @@
 // Task hosts: places tasks, watches that every host answers, and starts the tasks of a failed one
 // anew.
-import { assert, messageOf, unreachable } from '@tidemark/core';
+import { assert, LATE, messageOf, unreachable, within } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { Pipeline } from '@tidemark/pipeline';
 import type { TaskOptions } from '../running-task.ts';
-import type { AlertSink, LogLevel, TaskServices } from '../services.ts';
+import { rememberedState } from '../remembered-state.ts';
+import type { RememberedState } from '../remembered-state.ts';
+import type { LogLevel, TaskServices } from '../services.ts';
 import { VirtualTimers } from '../timers.ts';
 import { HostChannel } from './host-channel.ts';
 import { HostDesk } from './host-desk.ts';
+import type { FollowStates, HostedTaskServices } from './hosted-services.ts';
 import { HostedTask } from './hosted-task.ts';
-import type { FromHost, HostItem, RememberedState } from './protocol.ts';
+import type { FromHost, HostItem } from './protocol.ts';
 import { topicsOf } from './task-start.ts';
 import type { UdfFunctionConfig } from './udf-connector.ts';
 
@@ -37,7 +40,7 @@ export type HostPoolOptions = {
   /** A host that does not answer for this long is ended. */
   readonly hostTimeoutMs: number;
   readonly stopTimeoutMs: number;
-  readonly followStates: AlertSink['followStates'];
+  readonly followStates: FollowStates;
   readonly log: (
     level: LogLevel,
     message: string,
@@ -63,7 +66,7 @@ export class HostPool {
   readonly #options: HostPoolOptions;
   readonly #hosts: (Host | undefined)[];
   readonly #topicsOf = new Map<number, readonly string[]>();
-  readonly #stopFollowing: (() => void) | undefined;
+  readonly #stopFollowing: () => void;
   #nextTask = 1;
   #nextPing = 1;
   #lastUnblamedMs = Number.NEGATIVE_INFINITY;
@@ -75,13 +78,13 @@ export class HostPool {
     assert(options.hostCount > 0, 'a pool has hosts');
     this.#options = options;
     this.#hosts = Array.from({ length: options.hostCount }, () => undefined);
-    this.#stopFollowing = options.followStates?.((topic, eventId, state) =>
+    this.#stopFollowing = options.followStates((topic, eventId, state) =>
       this.#topicChanged(topic, eventId, state),
     );
   }
 
   /** Makes a task; its nodes are made by `start`, which rejects with what they refuse. */
-  createTask(pipeline: Pipeline, services: TaskServices, options: TaskOptions): HostedTask {
+  createTask(pipeline: Pipeline, services: HostedTaskServices, options: TaskOptions): HostedTask {
     const isMovable = options.timers === undefined || options.timers instanceof VirtualTimers;
     assert(isMovable, 'timers of hosted tasks are virtual or those of the machine');
     const host = this.#leastLoaded();
@@ -132,7 +135,7 @@ export class HostPool {
   /** Ends all hosts. Tasks have been closed before. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#stopFollowing?.();
+    this.#stopFollowing();
     for (const host of this.#hosts) {
       host?.desk.close();
       await host?.channel.terminate({ isExpected: true });
@@ -261,7 +264,7 @@ export class HostPool {
         this.#options.logUdf(item.functionName, item.line);
         break;
       case 'loopback':
-        task?.services.loopback.writeBatch?.(item.batch);
+        task?.services.loopback.writeBatch(item.batch);
         break;
       case 'tapped':
         for (const each of host.tasks.values()) if (each.tapped(item.tap, item.messages)) break;
@@ -313,18 +316,8 @@ export class HostPool {
     const host = this.#hosts.find((each) => each?.channel === channel);
     if (host === undefined || channel.isLost) return false;
     const ping = host.ping ?? this.#ping(host);
-    const done = new AbortController();
-    const late = this.#options.clock
-      .sleep(HOST_CHECK_MS, done.signal)
-      .then(() => false)
-      // It answered in time.
-      .catch(() => true);
     const answered = new Promise<boolean>((resolve) => ping.waiting.push(() => resolve(true)));
-    try {
-      return await Promise.race([answered, late]);
-    } finally {
-      done.abort();
-    }
+    return (await within(this.#options.clock, HOST_CHECK_MS, answered)) !== LATE;
   }
 
   #lost(host: Host, reason: string, currentTask: number): void {
@@ -373,11 +366,7 @@ export class HostPool {
   ): void {
     for (const host of this.#hosts) {
       if (host === undefined || host === this.#origin || !host.topics.has(topic)) continue;
-      const known = state && {
-        level: state.level,
-        time: state.time,
-        durationNanos: state.durationNanos,
-      };
+      const known = state && rememberedState(state);
       host.channel.send({ kind: 'event-state', topic, eventId, state: known });
     }
   }

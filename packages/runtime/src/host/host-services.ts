@@ -12,12 +12,14 @@ import type {
   HttpResponse,
   OutputPoint,
   ScalerCluster,
-  SideloadDocuments,
   SideloadSources,
   TaskServices,
   UdfConnector,
 } from '../services.ts';
-import type { HostItem, RememberedState, ServiceCall, TaskStart } from './protocol.ts';
+import { rememberedState } from '../remembered-state.ts';
+import type { RememberedState } from '../remembered-state.ts';
+import type { SideloadDocuments } from './hosted-services.ts';
+import type { HostItem, ServiceCall, TaskStart } from './protocol.ts';
 
 /** What services need from their host. */
 export interface Outside {
@@ -97,7 +99,7 @@ export function hostServices(options: HostServicesOptions): TaskServices {
   const signers = new WeakMap<HttpRequest, Signer>();
   return {
     sideload: start.hasSideload ? sideloadSources(options) : undefined,
-    udf: start.hasUdf ? options.udf : undefined,
+    udf: options.udf,
     scalerCluster: scalerClusters(start, signers),
     alerts: alertSink(options),
     database: database(task, outside),
@@ -120,13 +122,14 @@ type Signer = { readonly kind: ScalerProvider; readonly name: string };
 
 function alertSink({ task, outside, eventStates }: HostServicesOptions): AlertSink {
   const remember = (topic: string, event: AlertEvent): void => {
-    const { level, time, durationNanos } = event;
-    eventStates.set(topic, event.id, { level, time, durationNanos });
+    eventStates.set(topic, event.id, rememberedState(event));
   };
   return {
     openAnonymousTopic: (topic, handlers) =>
       outside.tell({ kind: 'open-topic', task, topic, handlers }),
     closeAnonymousTopic: (topic) => outside.tell({ kind: 'close-topic', task, topic }),
+    // Those that a pipeline names are opened where it is handed to the host.
+    openTopic: () => undefined,
     publish: (topic, event) => {
       remember(topic, event);
       outside.tell({ kind: 'publish', task, topic, event });
@@ -141,9 +144,6 @@ function alertSink({ task, outside, eventStates }: HostServicesOptions): AlertSi
 
 function database(task: number, outside: Outside): DatabaseClient {
   return {
-    checkCluster: async (cluster) => {
-      await outside.call(task, { name: 'check-cluster', cluster });
-    },
     write: async ({ points, ...target }) => {
       const { cluster, database: name, retentionPolicy, precision, consistency } = target;
       // Printed here: it costs more than anything else about the write, and text crosses as one

@@ -1,6 +1,6 @@
 // A task that runs in a task host, as the engine sees it. It outlives its host: when the thread
 // fails, the pool starts it again elsewhere and it tells so.
-import { assert, messageOf, Unavailable } from '@tidemark/core';
+import { assert, messageOf, Unavailable, within } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { effectsOf } from '@tidemark/pipeline';
 import type { Pipeline } from '@tidemark/pipeline';
@@ -16,8 +16,9 @@ import type {
   TaskState,
   TaskStats,
 } from '../running-task.ts';
-import type { QueryResultSeries, TaskServices } from '../services.ts';
+import type { QueryResultSeries } from '../services.ts';
 import type { HostChannel } from './host-channel.ts';
+import type { HostedTaskServices } from './hosted-services.ts';
 import { ProcessedRows } from './processed-rows.ts';
 import type { TaskRemains } from './protocol.ts';
 import { namedTopicsOf, taskStart } from './task-start.ts';
@@ -34,7 +35,7 @@ const REFRESH_TIMEOUT_MS = 250;
 export type HostedTaskOptions = {
   readonly id: number;
   readonly pipeline: Pipeline;
-  readonly services: TaskServices;
+  readonly services: HostedTaskServices;
   readonly options: TaskOptions;
   /** A task that does not end by then is given up. */
   readonly stopTimeoutMs: number;
@@ -98,7 +99,7 @@ export class HostedTask implements RunningTask {
     );
   }
 
-  get services(): TaskServices {
+  get services(): HostedTaskServices {
     return this.#setup.services;
   }
 
@@ -335,13 +336,11 @@ export class HostedTask implements RunningTask {
       channel.send({ kind: 'tap', tap, task: this.id, nodeName, options: tapOptions });
     }
     await started;
-    for (const topic of namedTopicsOf(pipeline)) services.alerts.openTopic?.(topic);
+    for (const topic of namedTopicsOf(pipeline)) services.alerts.openTopic(topic);
     await this.refresh();
   }
 
   async #refresh(): Promise<void> {
-    const done = new AbortController();
-    const late = this.#clock.sleep(REFRESH_TIMEOUT_MS, done.signal).catch(() => undefined);
     const { work } = this.#channel;
     const asked = this.#channel.request(this.id, { name: 'stats' }).then(
       (stats) => {
@@ -352,11 +351,7 @@ export class HostedTask implements RunningTask {
       // Ended meanwhile: the last counters stay.
       () => undefined,
     );
-    try {
-      await Promise.race([asked, late]);
-    } finally {
-      done.abort();
-    }
+    await within(this.#clock, REFRESH_TIMEOUT_MS, asked);
   }
 
   /** Waits while the task makes progress; one that does not is given up. */
@@ -376,13 +371,7 @@ export class HostedTask implements RunningTask {
     );
     for (let left = Number.POSITIVE_INFINITY; !isClosed && this.#rowsOnTheWay < left;) {
       left = this.#rowsOnTheWay === 0 ? Number.NEGATIVE_INFINITY : this.#rowsOnTheWay;
-      const done = new AbortController();
-      const late = this.#clock
-        .sleep(this.#setup.stopTimeoutMs, done.signal)
-        // Closed in time.
-        .catch(() => undefined);
-      await Promise.race([closed, late]);
-      done.abort();
+      await within(this.#clock, this.#setup.stopTimeoutMs, closed);
     }
     if (!isClosed) await this.#giveUp(channel);
     this.#end();

@@ -2,6 +2,8 @@
 // task is sent is handled in that order too (docs/adr/0002-threads.md).
 import type { Timestamp } from '@tidemark/core';
 import type { HandlerSpec, Pipeline, ScalerProvider } from '@tidemark/pipeline';
+import type { RememberedState } from '../remembered-state.ts';
+import type { SideloadDocuments } from './hosted-services.ts';
 import type {
   EndpointRows,
   AlertDefaults,
@@ -13,11 +15,9 @@ import type {
 } from '../running-task.ts';
 import type {
   AlertEvent,
-  AlertLevelName,
   HttpRequest,
   LogLevel,
   QueryResultSeries,
-  SideloadDocuments,
   TaskServices,
 } from '../services.ts';
 import type { StartErrorDetails } from '../node.ts';
@@ -68,12 +68,6 @@ export type ScalerEntry = {
   readonly isSigned: boolean;
 };
 
-export type RememberedState = {
-  readonly level: AlertLevelName;
-  readonly time: Timestamp;
-  readonly durationNanos: bigint;
-};
-
 /** A task with everything that its nodes ask for synchronously. */
 export type TaskStart = {
   readonly taskId: string;
@@ -90,7 +84,6 @@ export type TaskStart = {
     states: readonly (readonly [eventId: string, state: RememberedState])[],
   ])[];
   readonly hasSideload: boolean;
-  readonly hasUdf: boolean;
   /**
    * Where the virtual time of the task begins; without it the task lives in the time of the
    * machine.
@@ -184,7 +177,6 @@ export type TaskRemains = {
 
 /** What the host wants from the services of a task; the answer is a `reply` or a `refusal`. */
 export type ServiceCall =
-  | { readonly name: 'check-cluster'; readonly cluster: string }
   | {
       readonly name: 'write';
       readonly cluster: string;

@@ -4,14 +4,14 @@ import { effectsOf } from '@tidemark/pipeline';
 import type { Pipeline } from '@tidemark/pipeline';
 import { anonymousTopic } from '../anonymous-topic.ts';
 import type { Rerun, TaskOptions } from '../running-task.ts';
-import type { TaskServices } from '../services.ts';
+import type { HostedTaskServices } from './hosted-services.ts';
 import { VirtualTimers } from '../timers.ts';
 import type { Endpoint, ScalerEntry, TaskStart } from './protocol.ts';
 
 /** Collects it from the services of the task as they are now. */
 export function taskStart(
   pipeline: Pipeline,
-  services: TaskServices,
+  services: HostedTaskServices,
   setup: {
     readonly options: TaskOptions;
     readonly state: Uint8Array | undefined;
@@ -29,10 +29,9 @@ export function taskStart(
     endpoints: endpointsOf(pipeline, services),
     scalers: scalersOf(pipeline, services),
     eventStates: topicsOf(pipeline, options).map(
-      (topic) => [topic, [...(services.alerts.eventStates?.(topic) ?? [])]] as const,
+      (topic) => [topic, [...services.alerts.eventStates(topic)]] as const,
     ),
     hasSideload: services.sideload !== undefined,
-    hasUdf: services.udf !== undefined,
     virtualStart: options.timers instanceof VirtualTimers ? options.timers.now() : undefined,
     position: options.position,
     rerun,
@@ -58,7 +57,10 @@ export function namedTopicsOf(pipeline: Pipeline): readonly string[] {
     .filter((topic) => topic !== '');
 }
 
-function endpointsOf(pipeline: Pipeline, services: TaskServices): ReadonlyMap<string, Endpoint> {
+function endpointsOf(
+  pipeline: Pipeline,
+  services: HostedTaskServices,
+): ReadonlyMap<string, Endpoint> {
   const found = new Map<string, Endpoint>();
   for (const node of pipeline.nodes) {
     const name = effectsOf(node).needsEndpoint;
@@ -68,12 +70,12 @@ function endpointsOf(pipeline: Pipeline, services: TaskServices): ReadonlyMap<st
   return found;
 }
 
-function scalersOf(pipeline: Pipeline, services: TaskServices): readonly ScalerEntry[] {
+function scalersOf(pipeline: Pipeline, services: HostedTaskServices): readonly ScalerEntry[] {
   return pipeline.nodes.flatMap((node) => {
     const need = effectsOf(node).needsScaler;
     if (need === undefined) return [];
     const { provider: kind, cluster: name } = need;
-    const cluster = services.scalerCluster?.(kind, name);
+    const cluster = services.scalerCluster(kind, name);
     if (cluster === undefined) return [];
     const { url, headers, namespace, sign } = cluster;
     return [{ kind, name, url, headers, namespace, isSigned: sign !== undefined }];

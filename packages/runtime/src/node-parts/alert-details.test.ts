@@ -60,6 +60,7 @@ function run(script: string, rows: Rows): { events: AlertEvent[]; error: string 
   const alerts = {
     openAnonymousTopic: () => undefined,
     closeAnonymousTopic: () => undefined,
+    openTopic: () => undefined,
     publish: (_topic: string, event: AlertEvent) => void events.push(event),
     eventState: () => undefined,
     updateEvent: () => undefined,

@@ -58,7 +58,7 @@ export class AutoscaleNode implements RunningNode {
     this.#ctx = ctx;
     this.#provider = provider;
     const { task, options } = ctx;
-    const cluster = task.services.scalerCluster?.(provider.kind, options.cluster);
+    const cluster = task.services.scalerCluster(provider.kind, options.cluster);
     if (cluster === undefined) {
       throw new StartError(
         `no ${provider.kind} cluster ${JSON.stringify(options.cluster)} is configured`,

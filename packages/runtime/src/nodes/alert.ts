@@ -109,7 +109,7 @@ export class AlertNode implements RunningNode {
     const { handlers, topic: named } = this.#ctx.options;
     const { alerts } = this.#ctx.task.services;
     if (topic !== undefined) alerts.openAnonymousTopic(topic, handlers);
-    if (named !== '') alerts.openTopic?.(named);
+    if (named !== '') alerts.openTopic(named);
     return Promise.resolve();
   }
 

@@ -39,7 +39,6 @@ export class InfluxdbOutNode implements RunningNode {
 
   async start(): Promise<void> {
     const { isCreatingDatabase, database, retentionPolicy, cluster } = this.#ctx.options;
-    await this.#ctx.task.services.database.checkCluster?.(cluster);
     if (isCreatingDatabase && database !== '') {
       const policy = retentionPolicy === '' ? '' : ` WITH NAME ${quoted(retentionPolicy)}`;
       const statement = `CREATE DATABASE ${quoted(database)}${policy}`;

@@ -8,6 +8,7 @@ export class RememberingTopics implements AlertSink {
   readonly #states = new Map<string, AlertEvent>();
   openAnonymousTopic(): void {}
   closeAnonymousTopic(): void {}
+  openTopic(): void {}
   publish(topic: string, event: AlertEvent): void {
     this.events.push(`${topic} ${event.id} ${event.level} ${event.time} ${event.durationNanos}`);
     this.#states.set(`${topic}/${event.id}`, event);

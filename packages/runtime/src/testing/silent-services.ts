@@ -6,6 +6,7 @@ import type { AlertSink, TaskServices } from '../services.ts';
 export const silentAlerts: AlertSink = {
   openAnonymousTopic: () => undefined,
   closeAnonymousTopic: () => undefined,
+  openTopic: () => undefined,
   publish: () => undefined,
   eventState: () => undefined,
   updateEvent: () => undefined,
@@ -23,6 +24,7 @@ export function silentServices(given: Partial<TaskServices> = {}): TaskServices 
     loopback: { write: () => undefined },
     http: { send: () => Promise.resolve({ status: 200, body: '' }), endpoint: () => undefined },
     log: { log: () => undefined },
+    scalerCluster: () => undefined,
     server: { hostname: 'h', clusterId: 'c', serverId: 's' },
     ...given,
   };

@@ -1,0 +1,74 @@
+// What the engine's thread does for a task in a task host. Such a task sends what it writes as text
+// and columns, and keeps copies of what it has to know at once.
+import type { HandlerSpec } from '@tidemark/pipeline';
+import type { PointBatch } from '../point-batch.ts';
+import type { RememberedState } from '../remembered-state.ts';
+import type {
+  AlertEvent,
+  DatabaseClient,
+  DatabaseWrite,
+  HttpClient,
+  ScalerClusters,
+  TaskLog,
+} from '../services.ts';
+
+/** Topics of the engine. */
+export interface HostedAlerts {
+  openAnonymousTopic(topic: string, handlers: readonly HandlerSpec[]): void;
+  closeAnonymousTopic(topic: string): void;
+  openTopic(topic: string): void;
+  publish(topic: string, event: AlertEvent): void;
+  updateEvent(topic: string, event: AlertEvent): void;
+  /** All that a topic remembers; a host asks when a task starts. */
+  eventStates(topic: string): Iterable<readonly [eventId: string, state: RememberedState]>;
+}
+
+/**
+ * Hears of every state that a topic remembers from now on, whoever changed it; without an event id
+ * the whole topic is gone.
+ */
+export type StateListener = (
+  topic: string,
+  eventId: string | undefined,
+  state: RememberedState | undefined,
+) => void;
+
+/** Returns the way to stop. */
+export type FollowStates = (listener: StateListener) => () => void;
+
+export interface HostedDatabase extends Pick<DatabaseClient, 'execute' | 'query'> {
+  /** Points as line protocol whose times have the write's precision. */
+  writeLines(write: Omit<DatabaseWrite, 'points'>, body: string): Promise<void>;
+}
+
+export interface HostedLoopback {
+  writeBatch(batch: PointBatch): void;
+}
+
+/** Values by path and key. */
+export type SideloadDocuments = ReadonlyMap<
+  string,
+  ReadonlyMap<string, string | number | bigint | boolean>
+>;
+
+/** A sideload source that can be copied. */
+export interface HostedSideloadTree {
+  /** All that the source has, at once and again whenever it was read anew. */
+  follow(listener: (documents: SideloadDocuments) => void): void;
+  close(): void;
+}
+
+export interface HostedSideloadSources {
+  open(source: string): Promise<HostedSideloadTree>;
+}
+
+/** The services of one task. */
+export type HostedTaskServices = {
+  readonly alerts: HostedAlerts;
+  readonly database: HostedDatabase;
+  readonly loopback: HostedLoopback;
+  readonly http: HttpClient;
+  readonly log: TaskLog;
+  readonly scalerCluster: ScalerClusters;
+  readonly sideload: HostedSideloadSources | undefined;
+};
