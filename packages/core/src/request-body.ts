@@ -12,7 +12,7 @@ export type Allocate = (sizeBytes: number) => Uint8Array;
 export type BodyOptions = {
   /** 0 is no limit. */
   readonly maxBytes: number;
-  readonly budget: Budget;
+  readonly budget: Pick<Budget, 'take'>;
   /**
    * Parts of the budget are added here; whoever gave the list releases them when the body is not
    * needed any more.

@@ -6,8 +6,9 @@ import type { Socket } from 'node:net';
 
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { InvalidRequest, LimitExceeded } from '@tidemark/core';
-import type { BorderGuard } from '@tidemark/core';
+import { Cancelled, InvalidRequest, LimitExceeded, Unavailable } from '@tidemark/core';
+import type { BorderGuard, Budget, Part } from '@tidemark/core';
+import { discardBody, receiveBody, unpackedBytes } from '@tidemark/core/request-body';
 import type { Batcher } from './batcher.ts';
 import { parsePutJson } from './opentsdb.ts';
 import { PUT_BYTES } from './limits.ts';
@@ -24,6 +25,8 @@ const server = createServer((request, response) => {
 type PutSink = {
   readonly border: BorderGuard;
   readonly batcher: Batcher;
+  /** Memory of all bodies of the process together; absent where nobody counts it. */
+  readonly bodies: Budget | undefined;
   /** Told how many points of a body were wrong. */
   readonly onRejected: (count: number) => void;
 };
@@ -38,7 +41,7 @@ export function answerPut(socket: Socket, first: Buffer, sink: PutSink): void {
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { border, batcher, onRejected }: PutSink,
+  { border, batcher, bodies, onRejected }: PutSink,
 ): Promise<void> {
   const end = (status: number, text = ''): void => {
     response.statusCode = status;
@@ -51,8 +54,9 @@ async function answer(
   }
   if (!(request.url ?? '').startsWith('/api/put')) return end(404, 'not found\n');
   if (request.method !== 'POST') return end(405, 'Method Not Allowed\n');
+  const parts: Part[] = [];
   try {
-    const body = await readBody(request);
+    const body = Buffer.from(await readBody(request, { bodies, parts }));
     batcher.counters.bytesRx += body.length;
     const parsed = parsePutJson(body.toString('utf8'));
     if (parsed === undefined) return end(400, 'json object or array expected\n');
@@ -63,27 +67,42 @@ async function answer(
     end(204);
   } catch (error) {
     // A body that is too large or broken is the client's to repair.
-    end(
-      error instanceof LimitExceeded ? 413 : 400,
-      error instanceof Error ? `${error.message}\n` : '',
-    );
+    end(statusOf(error), error instanceof Error ? `${error.message}\n` : '');
+    discardBody(request);
+  } finally {
+    for (const part of parts) part.release();
   }
+}
+
+function statusOf(error: unknown): number {
+  if (error instanceof LimitExceeded) return 413;
+  return error instanceof Unavailable ? 503 : 400;
 }
 
 const unpack = promisify(gunzip);
 
-async function readBody(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let sizeBytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    sizeBytes += chunk.length;
-    if (sizeBytes > PUT_BYTES.value) throw tooLarge();
-    chunks.push(chunk);
-  }
-  const body = Buffer.concat(chunks);
+/** What a body and its points take, in sizes of the body: the smallest points most (measured). */
+const POINT_FACTOR = 10;
+
+/** The body, unpacked; what it and its points take of the budget is added to `parts`. */
+async function readBody(
+  request: IncomingMessage,
+  { bodies, parts }: { readonly bodies: Budget | undefined; readonly parts: Part[] },
+): Promise<Uint8Array> {
+  const budget: Pick<Budget, 'take'> = {
+    take: (sizeBytes, holder) => bodies?.take(sizeBytes * POINT_FACTOR, holder) ?? NO_PART,
+  };
+  const body = await receiveBody(request, {
+    maxBytes: PUT_BYTES.value,
+    budget,
+    parts,
+    tooLarge,
+    gone: () => new Cancelled('the client closed the connection'),
+  });
   const encoding = request.headers['content-encoding'] ?? 'identity';
   if (encoding === 'identity') return body;
   if (encoding !== 'gzip') throw new InvalidRequest(`content encoding not supported: ${encoding}`);
+  parts.push(await budget.take(Math.min(unpackedBytes(body), PUT_BYTES.value)));
   try {
     return await unpack(body, { maxOutputLength: PUT_BYTES.value });
   } catch (cause) {
@@ -92,6 +111,8 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
     throw new InvalidRequest('invalid gzip body', { cause });
   }
 }
+
+const NO_PART: Part = { sizeBytes: 0, release: () => undefined };
 
 function tooLarge(): LimitExceeded {
   const message = `request body is larger than ${PUT_BYTES.value} bytes`;

@@ -11,7 +11,7 @@ import {
   messageOf,
   parseBind,
 } from '@tidemark/core';
-import type { Clock } from '@tidemark/core';
+import type { Budget, Clock } from '@tidemark/core';
 import { parseLines, parsePrecision, SeriesCache } from '@tidemark/line-protocol';
 import { Batcher } from './batcher.ts';
 import type { ListenerCounters, ListenerLog, ListenerSink } from './batcher.ts';
@@ -32,6 +32,8 @@ export type ListenerOptions = {
   readonly writer: ListenerSink;
   readonly clock: Clock;
   readonly log: ListenerLog;
+  /** Memory of all bodies of the process together; absent where nobody counts it. */
+  readonly bodies?: Budget | undefined;
   /** Before a listener opens: makes sure that its database can be written to. */
   readonly prepare: (database: string) => Promise<void>;
   /** Told what could not be read or stored. `time` is RFC 3339. */
@@ -236,7 +238,7 @@ export class ProtocolListeners {
   }
 
   async #openOpentsdb(section: ListenerConfig['opentsdb'][number]): Promise<void> {
-    const { log } = this.#options;
+    const { bodies, log } = this.#options;
     const pem = section.tlsEnabled
       ? readFileOf('opentsdb.certificate', section.certificate, (file) =>
           readFileSync(file, 'utf8'),
@@ -275,6 +277,7 @@ export class ProtocolListeners {
             answerPut(socket, chunk, {
               border,
               batcher,
+              bodies,
               onRejected: (count) =>
                 this.#reject(place, [{ text: '', reason: 'a point of a put is wrong', count }]),
             });

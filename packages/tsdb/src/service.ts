@@ -111,14 +111,9 @@ async function open(
     setLogLevel: setLevel,
   });
   parts.add(() => http.close());
-  const { statements, writeCounters } = execution;
-  const host = hostNameOf(config);
-  await startBackground(
-    { config, log, statements, writeCounters, rejected, hostname: host },
-    parts,
-  );
+  await startBackground({ config, log, execution, rejected, hostname: hostNameOf(config) }, parts);
   parts.add(() => server.close());
-  server.serve(http.listener, () => statements.queries.close());
+  server.serve(http.listener, () => execution.statements.queries.close());
   if (rehearsal !== undefined && config.data.rehearsalEnabled) {
     const service = { config, log: dependencies.log, execution, http };
     const started = startRehearsal(rehearsal, service);

@@ -5,8 +5,7 @@ import type { Logger } from 'pino';
 import type { TsdbConfig } from '../config/schema.ts';
 import { ContinuousQueries } from '../continuous/continuous-queries.ts';
 import { openListeners } from '../listeners/listeners.ts';
-import type { StatementServices } from '../statements/context.ts';
-import type { WriteCounters } from '../stats/statistics.ts';
+import type { Execution } from '../execution.ts';
 import { Subscriber } from '../subscriber/subscriber.ts';
 import type { RejectedLog } from '../write/rejected-lines.ts';
 import { BackgroundJobs } from './jobs.ts';
@@ -16,8 +15,7 @@ import { enforceRetention } from './retention.ts';
 export type BackgroundOptions = {
   readonly config: TsdbConfig;
   readonly log: Logger;
-  readonly statements: StatementServices;
-  readonly writeCounters: WriteCounters;
+  readonly execution: Execution;
   /** Lines that the listeners refuse. */
   readonly rejected: RejectedLog;
   /** Name of this machine in the points of the monitor. */
@@ -26,9 +24,10 @@ export type BackgroundOptions = {
 
 /** Starts what the configuration switches on. Closed with `parts`. */
 export async function startBackground(
-  { config, log, statements, writeCounters, rejected, hostname }: BackgroundOptions,
+  { config, log, execution, rejected, hostname }: BackgroundOptions,
   parts: OpenParts,
 ): Promise<void> {
+  const { statements, writeCounters, bodyBudget: bodies } = execution;
   const { catalog, clock, statistics, storage, writer } = statements;
   if (config.subscriber.enabled) {
     const subscriber = new Subscriber({
@@ -42,7 +41,8 @@ export async function startBackground(
     writer.setSubscriber(subscriber);
     statistics.add(() => subscriber.statistics());
   }
-  await openListeners({ config, catalog, writer, clock, log, rejected, statistics }, parts);
+  const listening = { config, catalog, writer, clock, log, rejected, bodies, statistics };
+  await openListeners(listening, parts);
   const jobs = new BackgroundJobs(clock, log);
   parts.add(() => jobs.close());
   if (config.continuousQueries.enabled) {

@@ -6,6 +6,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { metricValue } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { startTestService, untilDefined } from '../testing.ts';
@@ -176,6 +177,44 @@ describe('OpenTSDB', () => {
       (await rows('opentsdb', 'SELECT value, host FROM "http.m"'))?.length === 2 ? true : undefined,
     );
   });
+});
+
+test('bodies of OpenTSDB wait for room in the memory of all bodies', async () => {
+  const small = await startTestService({
+    config: { http: { 'body-memory-limit': '1m', 'body-memory-timeout': '1h' } },
+    sections: { opentsdb: [{ enabled: true, 'bind-address': '127.0.0.1:0', database: 'o' }] },
+  });
+  const line = small.logged.find((each) => each.includes('"listener":"opentsdb"')) ?? '{}';
+  const { port } = JSON.parse(line) as { port: number };
+  const waitingIs = (count: number): Promise<true> =>
+    untilDefined(`${count} waiting`, async () => {
+      const { text } = await small.get('/metrics');
+      const waiting = metricValue(text, 'tidemark_tsdb_memory_budget_waiting{budget="body"}');
+      return waiting === count ? true : undefined;
+    });
+  const put = (value: number): Promise<Response> =>
+    fetch(`http://127.0.0.1:${port}/api/put`, {
+      method: 'POST',
+      body: JSON.stringify([{ metric: 'm', timestamp: 100, value }]),
+    });
+  try {
+    // Points take more than their text, so that this one takes all that there is.
+    const slow = connect(port, '127.0.0.1');
+    slow.write('POST /api/put HTTP/1.1\r\nHost: localhost\r\nContent-Length: 200000\r\n\r\n[');
+    await untilDefined('the slow body', async () => {
+      const { text } = await small.get('/metrics');
+      const bytes = metricValue(text, 'tidemark_tsdb_memory_budget_bytes{budget="body"}');
+      return bytes > 0 ? true : undefined;
+    });
+    const waiting = put(1);
+    await waitingIs(1);
+    slow.destroy();
+
+    expect((await waiting).status).toBe(204);
+    await waitingIs(0);
+  } finally {
+    await small.close();
+  }
 });
 
 describe('a page of a browser writes nothing', () => {

@@ -1,5 +1,5 @@
 // The database behind the listeners that it shares with the task engine (`@tidemark/listeners`).
-import type { Clock, OpenParts } from '@tidemark/core';
+import type { Budget, Clock, OpenParts } from '@tidemark/core';
 import { ProtocolListeners } from '@tidemark/listeners';
 import type { Logger } from 'pino';
 
@@ -17,6 +17,8 @@ export type ListenerParts = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly rejected: RejectedLog;
+  /** Memory of all bodies of the process together. */
+  readonly bodies: Budget;
   readonly statistics: Statistics;
 };
 
@@ -24,7 +26,7 @@ export type ListenerParts = {
  * Opens the listeners of a configuration; their databases are made. They are closed with `parts`.
  */
 export async function openListeners(
-  { config, catalog, writer, clock, log, rejected, statistics }: ListenerParts,
+  { config, catalog, writer, clock, log, rejected, bodies, statistics }: ListenerParts,
   parts: OpenParts,
 ): Promise<void> {
   const listeners = new ProtocolListeners({
@@ -32,6 +34,7 @@ export async function openListeners(
     writer,
     clock,
     log,
+    bodies,
     prepare: async (name) => {
       await catalog.change((state) =>
         createDatabase(state, { name, hasOptions: false, options: {}, createsPolicy: true }),
