@@ -33,6 +33,17 @@ export async function fillFixture(engine: StorageEngine): Promise<void> {
   await write(engine, 'm,t=a f=99 0\n');
 }
 
+/** Since version 5: series that share a chunk, in a segment that is compacted later. */
+export async function shareChunks(engine: StorageEngine): Promise<void> {
+  for (let round = 0; round < SHARED_ROWS; round++) {
+    const lines = Array.from({ length: 10 }, (_, i) => `short,t=${i} f=${i}.5,s="${i}" ${round}\n`);
+    await write(engine, lines.join(''));
+  }
+}
+
+/** Rows of each series of `shareChunks`. */
+export const SHARED_ROWS = 3;
+
 export async function backupFixture(engine: StorageEngine, path: string): Promise<void> {
   await storeBackup(path, engine.backup({}));
   await write(engine, 'm,t=log i=9223372036854775807i -9223372036854775806\n');

@@ -13,7 +13,7 @@ import { openStorageInline } from '../engine/open-inline.ts';
 import { verifyDirectory } from '../tools/verify.ts';
 import { readCheckpoint } from '../series/checkpoint.ts';
 import { SeriesIndex } from '../series/series-index.ts';
-import { fixtureIndex } from './fixture-data.ts';
+import { fixtureIndex, SHARED_ROWS } from './fixture-data.ts';
 import { scanRows } from './fixtures.ts';
 
 const FIELDS = [
@@ -34,13 +34,22 @@ const ROWS = Array.from({ length: 40 }, (_, i) => [
 const ESCAPED = ['m,t=b\\ c', 5n, -0, null, null, null];
 const LOGGED = ['m,t=log', -9223372036854775806n, null, 9223372036854775807n, null, null];
 
+const SHORT_FIELDS = [
+  ['f', 'float'],
+  ['s', 'string'],
+] as const;
+const SHORT = Array.from({ length: 10 }, (_, i) =>
+  Array.from({ length: SHARED_ROWS }, (_row, at) => [`short,t=${i}`, BigInt(at), i + 0.5, `${i}`]),
+).flat();
+
 const FILES = {
   v1: ['index/00000001.series', 'shards/1/00000003.seg', 'shards/1/00000004.seg'],
   v2: ['index/00000001.series', 'shards/1/00000003.seg', 'shards/1/00000004.seg'],
   v3: ['index/00000002.series', 'shards/1/00000004.seg', 'shards/1/00000005.seg'],
   v4: ['index/00000002.series', 'shards/1/00000004.seg', 'shards/1/00000005.seg'],
+  v5: ['index/00000002.series', 'shards/1/00000004.seg', 'shards/1/00000005.seg'],
 } as const;
-const VERSIONS = ['v1', 'v2', 'v3', 'v4'] as const;
+const VERSIONS = ['v1', 'v2', 'v3', 'v4', 'v5'] as const;
 
 test.each(VERSIONS)('a fixture of version %s has a file of every kind', (version) => {
   const folder = fileURLToPath(new URL(`../../fixtures/${version}`, import.meta.url));
@@ -68,6 +77,7 @@ test.each(VERSIONS)('the files of format version %s are read', async (version) =
       { disk },
     );
     const rows = await scanRows(engine, 'm', FIELDS);
+    const short = await scanRows(engine, 'short', SHORT_FIELDS);
     await engine.close();
     const restored = await openStorageInline(
       { directory: `${directory}/restored`, hasBackgroundWork: false },
@@ -82,6 +92,7 @@ test.each(VERSIONS)('the files of format version %s are read', async (version) =
 
     expect(sound.damage).toEqual([]);
     expect(rows).toEqual([...ROWS, ESCAPED, LOGGED]);
+    expect(short).toEqual(version === 'v5' ? SHORT : []);
     expect(copy).toEqual([...ROWS, ESCAPED]);
   } finally {
     rmSync(directory, { recursive: true, force: true });

@@ -4,7 +4,13 @@
 import { nodeDisk } from '../disk/node-disk.ts';
 import { openStorageInline } from '../engine/open-inline.ts';
 import { writeCheckpoint } from '../series/checkpoint.ts';
-import { backupFixture, fillFixture, renewedFixtureIndex, renewIndex } from './fixture-data.ts';
+import {
+  backupFixture,
+  fillFixture,
+  renewedFixtureIndex,
+  renewIndex,
+  shareChunks,
+} from './fixture-data.ts';
 
 const [, , directory = ''] = process.argv;
 const engine = await openStorageInline({
@@ -13,6 +19,7 @@ const engine = await openStorageInline({
   deadSeriesMin: 1,
 });
 await renewIndex(engine);
+await shareChunks(engine);
 await fillFixture(engine);
 await backupFixture(engine, `${directory}/backup`);
 await engine.close();
