@@ -14,6 +14,26 @@ export type Supervision = {
   readonly memory?: QueryMemory | undefined;
 };
 
+/** Batches as somebody wants them; `return`, always, ends the work. */
+export type Pulled<T> = {
+  /** At once when nothing has to be waited for. */
+  readonly next: () => IteratorResult<T, void> | Promise<IteratorResult<T, void>>;
+  readonly return: () => void;
+};
+
+/** What was pulled, as it comes. */
+export async function* eachPulled<T>(pulled: Pulled<T>): AsyncGenerator<T, void, undefined> {
+  try {
+    for (;;) {
+      const next = await pulled.next();
+      if (next.done === true) return;
+      yield next.value;
+    }
+  } finally {
+    pulled.return();
+  }
+}
+
 export type DriverOptions = {
   /** Asked at every pause; `undefined` while nothing has begun. */
   readonly supervision: () => Supervision | undefined;
@@ -35,23 +55,33 @@ export class Driver {
     this.#sliceEnd = monotonicMs() + SLICE_MS;
   }
 
-  /** What an operator hands on, as it comes. */
-  async *batches<T>(operator: Operator<T>): AsyncGenerator<T, void, undefined> {
-    try {
-      let step = operator.next();
-      while (step.done !== true) {
-        if (isPause(step.value)) {
-          const wait = this.#wait(step.value);
-          if (wait !== undefined) await wait;
-          step = this.#resume(operator);
-        } else {
-          yield step.value;
-          step = operator.next();
-        }
-      }
-    } finally {
-      operator.return();
+  /** What an operator hands on, one by one. */
+  pull<T>(operator: Operator<T>): Pulled<T> {
+    return {
+      next: () => this.#next(operator, () => operator.next()),
+      return: () => void operator.return(),
+    };
+  }
+
+  /** The same as an iterable. */
+  batches<T>(operator: Operator<T>): AsyncGenerator<T, void, undefined> {
+    return eachPulled(this.pull(operator));
+  }
+
+  /** The next batch, at once when nothing has to be waited for. */
+  #next<T>(
+    operator: Operator<T>,
+    pull: () => IteratorResult<T | Pause, void>,
+  ): IteratorResult<T, void> | Promise<IteratorResult<T, void>> {
+    let step = pull();
+    while (step.done !== true) {
+      if (!isPause(step.value)) return { done: false, value: step.value };
+      const wait = this.#wait(step.value);
+      if (wait !== undefined)
+        return wait.then(() => this.#next(operator, () => this.#resume(operator)));
+      step = this.#resume(operator);
     }
+    return step;
   }
 
   /** Does the work to its end. */

@@ -36,8 +36,8 @@ export type {
   ResultMessage,
   TimeColumn,
 } from './result.ts';
-export { Driver, eachBatch } from './driver.ts';
-export type { Supervision } from './driver.ts';
+export { Driver, eachBatch, eachPulled } from './driver.ts';
+export type { Pulled, Supervision } from './driver.ts';
 export { isPause, waitFor } from './operator.ts';
 export type { Operator, Pause, Steps } from './operator.ts';
 export { collectNames } from './measurement-names.ts';

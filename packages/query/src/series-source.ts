@@ -145,6 +145,8 @@ export type AggregateRequest = RowRequest & {
    * reading there.
    */
   readonly limitWindows?: number | undefined;
+  /** Nobody reads the times of selected points: they may be left out. */
+  readonly omitsPointTimes?: boolean | undefined;
 };
 
 /**

@@ -82,6 +82,7 @@ export type AggregateOptions = {
   readonly range: TimeRange;
   readonly window: WindowSpec | undefined;
   readonly limitWindows: number | undefined;
+  readonly omitsPointTimes: boolean;
 };
 
 /** Aggregates of one measurement, in the order of the answer. Same group object, same group. */
@@ -152,6 +153,7 @@ function aggregateRequest(
       aggregates: fields,
       window: options.window,
       limitWindows: options.limitWindows,
+      omitsPointTimes: options.omitsPointTimes,
     },
   };
 }

@@ -63,6 +63,7 @@ function* aggregatedGroups(leaves: LeavesPlan, run: RunContext): Operator<Aggreg
     range,
     window: interval && { everyNanos: interval.everyNanos, offsetNanos: interval.offsetNanos },
     // One window more than is answered, because linear fill looks at the next one.
+    omitsPointTimes: !leaves.keepsPointTime,
     limitWindows: canLimit ? plan.limit + plan.offset + 1 : undefined,
   };
   for (const source of inNameOrder(plan)) {

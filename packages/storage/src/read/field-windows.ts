@@ -56,15 +56,19 @@ class NumberWindows implements FieldWindows {
   readonly #accumulator: Accumulator;
   readonly #wantsMean: boolean;
   readonly #wanted: readonly WindowResult[];
+  readonly #hasTimes: boolean;
 
   constructor(
-    { window, timeRange }: AggregateRequest,
+    { window, timeRange, omitsPointTimes = false }: AggregateRequest,
     type: Exclude<FieldType, 'string'>,
     functions: readonly AggregateFunction[],
   ) {
     this.#type = type;
     this.#wantsMean = functions.includes('mean');
-    this.#wanted = ['start', ...new Set(functions.flatMap((name) => RESULTS[name]))];
+    this.#hasTimes = !omitsPointTimes;
+    const results = functions.flatMap((name) => RESULTS[name]);
+    const wanted = omitsPointTimes ? results.filter((name) => !name.endsWith('Time')) : results;
+    this.#wanted = ['start', ...new Set(wanted)];
     this.#accumulator = scans().openAccumulator(type, {
       window,
       start: timeRange.start,
@@ -112,7 +116,7 @@ class NumberWindows implements FieldWindows {
     const wordsOf = (name: WindowResult): Words => words[wanted.indexOf(name)] ?? NO_WORDS;
     return {
       starts: times(wordsOf('start')),
-      column: (name) => numberColumn(name, type, wordsOf),
+      column: (name) => numberColumn(name, type, { wordsOf, hasTimes: this.#hasTimes }),
     };
   }
 
@@ -154,7 +158,10 @@ const RESULTS: Readonly<Record<AggregateFunction, readonly WindowResult[]>> = {
 function numberColumn(
   name: AggregateFunction,
   type: Exclude<FieldType, 'string'>,
-  wordsOf: (name: WindowResult) => Words,
+  {
+    wordsOf,
+    hasTimes,
+  }: { readonly wordsOf: (name: WindowResult) => Words; readonly hasTimes: boolean },
 ): AggregateColumn {
   const values = wordsOf(name);
   switch (name) {
@@ -170,11 +177,11 @@ function numberColumn(
     case 'min':
     case 'max':
     case 'first':
-    case 'last':
-      return {
-        values: columnOfWords(type, values),
-        pointTimes: times(wordsOf(`${name}Time`)),
-      };
+    case 'last': {
+      const column = columnOfWords(type, values);
+      if (!hasTimes) return { values: column };
+      return { values: column, pointTimes: times(wordsOf(`${name}Time`)) };
+    }
   }
 }
 

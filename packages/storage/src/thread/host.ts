@@ -1,7 +1,7 @@
 // The storage thread: runs the engine and answers the proxy's messages.
 import { parentPort, workerData } from 'node:worker_threads';
 
-import { assert, Cancelled } from '@tidemark/core';
+import { assert } from '@tidemark/core';
 import { collectWhenIdle } from '@tidemark/core/idle-collection';
 import type { CostRequest, Operator, SourceCounters, SourceSnapshot } from '@tidemark/query';
 
@@ -14,6 +14,7 @@ import type { StorageEngine } from '../storage-engine.ts';
 import { byteStreams } from './byte-streams.ts';
 import { errorToMessage } from './errors.ts';
 import { unpackPoints } from './packed-points.ts';
+import { SOURCE_COUNTERS } from './protocol.ts';
 import type {
   ByteStreamCalls,
   FromThread,
@@ -32,11 +33,13 @@ const versions = new SchemaVersions(schemaVersions);
 shareSchemaVersions(versions);
 collectWhenIdle();
 
+/** Requests are ended by ending their streams. */
+const NEVER = new AbortController().signal;
+
 /** Batches are sent when they hold this much, so that a large answer takes few messages. */
 const MESSAGE_BYTES = 256 << 10;
 
 type Stream = {
-  readonly abort: AbortController;
   readonly batches: Operator<StreamBatch>;
   readonly counters: SourceCounters;
   /** What the answer lacks and the reader was not told yet. */
@@ -151,14 +154,11 @@ class Host {
   /** Ends a stream; one that waits for its turn ends when it has it. */
   #cancel(id: number): void {
     const stream = this.#streams.get(id);
-    stream?.abort.abort(new Cancelled('request was cancelled'));
-    if (stream === undefined || stream.isWaiting) return;
     this.#streams.delete(id);
-    stream.batches.return();
+    if (stream?.isWaiting === false) stream.batches.return();
   }
 
   #openStream(message: ToThread & { kind: 'stream' }): void {
-    const abort = new AbortController();
     const counters = emptyCounters();
     const partial: string[] = [];
     let isPartial = false;
@@ -170,7 +170,7 @@ class Host {
       const { snapshot, total } = this.#snapshotOf(message.snapshot);
       const before = total === versions.total ? versionsOf(message.request) : undefined;
       const batches = start(snapshot, message.request, {
-        signal: abort.signal,
+        signal: NEVER,
         counters,
         memoryLimitBytes: message.memoryLimitBytes,
         onPartial: message.takesPartial ? onPartial : undefined,
@@ -181,7 +181,6 @@ class Host {
           ? async () => (isPartial ? undefined : this.#schemaState(message, stream, before))
           : undefined;
       const stream: Stream = {
-        abort,
         batches,
         counters,
         partial,
@@ -231,6 +230,10 @@ class Host {
   /** Makes the next message of a stream: at once when it can, otherwise when the work goes on. */
   #collect(id: number, stream: Stream, message: Message): void {
     stream.isWaiting = false;
+    if (!this.#streams.has(id)) {
+      stream.batches.return();
+      return;
+    }
     try {
       while (message.bytes < MESSAGE_BYTES) {
         const step = stream.batches.next();
@@ -276,7 +279,11 @@ class Host {
   ): void {
     const { prepared, transfer } = prepareBatches(batches);
     const partial = reasons.length === 0 ? undefined : reasons.splice(0);
-    send({ kind: 'batches', id, batches: prepared, isLast, counters, partial, schema }, transfer);
+    const message = { kind: 'batches', id, batches: prepared, isLast } as const;
+    const counts = SOURCE_COUNTERS.map((name) => counters[name]);
+    // What is not there is not sent: every property of a message costs.
+    const more = { ...(partial && { partial }), ...(schema && { schema }) };
+    send({ ...message, counters: counts, ...more }, transfer);
   }
 }
 

@@ -16,17 +16,17 @@ export function packAggregates(
 ): PackedAggregates | undefined {
   const first = batches[at];
   if (!isPackable(first)) return undefined;
-  const columns = first.fields.map((field) => field.map(layoutOf));
+  const layout = layoutOf(first);
   const tagKeys = [...first.groupTags.keys()];
   let end = at + 1;
   for (; end < batches.length; end++) {
     const next = batches[end];
-    if (!isPackable(next) || !isAlike(next, columns, tagKeys)) break;
+    if (!isPackable(next) || layoutOf(next) !== layout || !hasTags(next, tagKeys)) break;
   }
-  if (end - at < 2) return undefined;
   const chosen = batches.slice(at, end) as AggregateBatch[];
-  const perWindow = 1 + columns.flat().reduce((sum, { hasTimes }) => sum + (hasTimes ? 2 : 1), 0);
-  const windowCounts = Uint32Array.from(chosen, ({ windowStarts }) => windowStarts.length);
+  let perWindow = 1;
+  for (const letter of layout) perWindow += letter === ' ' ? 0 : letter >= 'a' ? 1 : 2;
+  const windowCounts = chosen.map(({ windowStarts }) => windowStarts.length);
   const words = new Float64Array(windowCounts.reduce((sum, n) => sum + n, 0) * perWindow);
   const tagValues: string[] = [];
   let word = 0;
@@ -43,14 +43,22 @@ export function packAggregates(
       if (pointTimes !== undefined) place(pointTimes);
     }
   }
-  return { kind: 'packed-aggregates', tagKeys, tagValues, windowCounts, columns, words };
+  return { kind: 'packed-aggregates', tagKeys, tagValues, windowCounts, layout, words };
 }
 
-type Layout = PackedAggregates['columns'][number][number];
+const LETTERS = { float: 'f', integer: 'i', unsigned: 'u' } as const;
 
-/** The type has been looked at. */
-function layoutOf({ values, pointTimes }: AggregateColumn): Layout {
-  return { type: values.type as PackedType, hasTimes: pointTimes !== undefined };
+/** The types have been looked at. */
+function layoutOf({ fields }: AggregateBatch): string {
+  let layout = '';
+  for (const field of fields) {
+    for (const { values, pointTimes } of field) {
+      const letter = LETTERS[values.type as PackedType];
+      layout += pointTimes === undefined ? letter : letter.toUpperCase();
+    }
+    layout += ' ';
+  }
+  return layout;
 }
 
 function isPackable(batch: StreamBatch | undefined): batch is AggregateBatch {
@@ -63,29 +71,17 @@ function isPackable(batch: StreamBatch | undefined): batch is AggregateBatch {
   );
 }
 
-function isAlike(
-  batch: AggregateBatch,
-  columns: PackedAggregates['columns'],
-  tagKeys: readonly string[],
-): boolean {
-  const { fields, groupTags } = batch;
-  if (groupTags.size !== tagKeys.length || !tagKeys.every((key) => groupTags.has(key))) {
-    return false;
-  }
-  if (fields.length !== columns.length) return false;
-  return columns.every(
-    (field, i) =>
-      field.length === fields[i]?.length &&
-      field.every(({ type, hasTimes }, j) => {
-        const column = fields[i]?.[j];
-        return column?.values.type === type && (column.pointTimes !== undefined) === hasTimes;
-      }),
-  );
+function hasTags({ groupTags }: AggregateBatch, tagKeys: readonly string[]): boolean {
+  return groupTags.size === tagKeys.length && tagKeys.every((key) => groupTags.has(key));
 }
 
 /** The batches as they were before they were packed; their arrays are views of the message. */
 export function unpackAggregates(packed: PackedAggregates): AggregateBatch[] {
-  const { tagKeys, tagValues, windowCounts, columns } = packed;
+  const { tagKeys, tagValues, windowCounts } = packed;
+  const fields = packed.layout
+    .split(' ')
+    .slice(0, -1)
+    .map((letters) => Array.from(letters, columnLayout));
   const { buffer, byteOffset } = packed.words;
   let at = byteOffset;
   const take = (count: number): number => {
@@ -93,16 +89,27 @@ export function unpackAggregates(packed: PackedAggregates): AggregateBatch[] {
     at += count * 8;
     return start;
   };
-  return Array.from(windowCounts, (count, group): AggregateBatch => {
+  return windowCounts.map((count, group): AggregateBatch => {
     const tags = tagKeys.map((key, i) => [key, tagValues[group * tagKeys.length + i]!] as const);
     const windowStarts = new BigInt64Array(buffer, take(count), count);
-    const fields = columns.map((field) =>
+    const columns = fields.map((field) =>
       field.map(({ type, hasTimes }): AggregateColumn => {
         const values = numberColumn(type, { buffer, at: take(count), count });
         if (!hasTimes) return { values };
         return { values, pointTimes: new BigInt64Array(buffer, take(count), count) };
       }),
     );
-    return { groupTags: new Map(tags), windowStarts, fields };
+    return { groupTags: new Map(tags), windowStarts, fields: columns };
   });
+}
+
+function columnLayout(letter: string): { readonly type: PackedType; readonly hasTimes: boolean } {
+  switch (letter.toLowerCase()) {
+    case 'f':
+      return { type: 'float', hasTimes: letter === 'F' };
+    case 'i':
+      return { type: 'integer', hasTimes: letter === 'I' };
+    default:
+      return { type: 'unsigned', hasTimes: letter === 'U' };
+  }
 }

@@ -64,13 +64,13 @@ export type PackedAggregates = {
   readonly tagKeys: readonly string[];
   /** Those of the first group, then those of the next. */
   readonly tagValues: readonly string[];
-  /** Windows of each group. */
-  readonly windowCounts: Uint32Array;
-  /** Per field the types of its columns, and whether their points have times. */
-  readonly columns: readonly (readonly {
-    readonly type: PackedType;
-    readonly hasTimes: boolean;
-  }[])[];
+  /** Windows of each group. A list of numbers crosses for less than an array of its own. */
+  readonly windowCounts: readonly number[];
+  /**
+   * A letter per column, and a space behind each field: the first letter of the type, a capital
+   * where its points have times.
+   */
+  readonly layout: string;
   /** Per group: starts, then for each column its values and times. */
   readonly words: Float64Array<ArrayBuffer>;
 };
@@ -147,6 +147,16 @@ export type SchemaState = {
   readonly shards?: readonly ShardSpan[] | undefined;
 };
 
+/** The order in which counters cross. */
+export const SOURCE_COUNTERS = [
+  'seriesVisited',
+  'chunksRead',
+  'chunksSkipped',
+  'chunksAnsweredByStatistics',
+  'rowsRead',
+  'bytesRead',
+] as const satisfies readonly (keyof SourceCounters)[];
+
 export type FromThread =
   | { readonly kind: 'opened' }
   | { readonly kind: 'open-failed'; readonly error: ErrorMessage }
@@ -162,7 +172,8 @@ export type FromThread =
       readonly id: number;
       readonly batches: readonly SentBatch[];
       readonly isLast: boolean;
-      readonly counters: SourceCounters;
+      /** In the order of `SOURCE_COUNTERS`. */
+      readonly counters: readonly number[];
       /** What the answer lacks; with the first batches. */
       readonly partial?: readonly string[] | undefined;
       /** With the last batch of a schema look-up that nothing has changed meanwhile. */

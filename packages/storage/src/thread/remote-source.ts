@@ -16,9 +16,10 @@ import type {
   Steps,
 } from '@tidemark/query';
 
-import { CAPABILITIES, emptyCounters, only } from '../read/local-source.ts';
+import { CAPABILITIES, only } from '../read/local-source.ts';
 import { cancelledBy } from '../read/cancelled.ts';
 import type { Connection } from './connection.ts';
+import { SOURCE_COUNTERS } from './protocol.ts';
 import type {
   CostBatch,
   SchemaStamp,
@@ -133,7 +134,7 @@ function* readStream<T extends StreamBatch>(
   let answer: SchemaBatch[] | undefined = onAnswer === undefined ? undefined : [];
   if (snapshot.isClosed) throw new Unavailable('snapshot is closed');
   let batches: readonly StreamBatch[] = [];
-  let seen = emptyCounters();
+  let seen: readonly number[] = [];
   let isLast = false;
   let failure: Error | undefined;
   let wake: () => void = () => undefined;
@@ -198,8 +199,10 @@ function* readStream<T extends StreamBatch>(
 }
 
 /** Several requests of a query count into one object; a message tells the total of its own. */
-function addDifference(sum: SourceCounters, before: SourceCounters, now: SourceCounters): void {
-  for (const name of Object.keys(now) as (keyof SourceCounters)[]) {
-    sum[name] += now[name] - before[name];
-  }
+function addDifference(
+  sum: SourceCounters,
+  before: readonly number[],
+  now: readonly number[],
+): void {
+  for (const [i, name] of SOURCE_COUNTERS.entries()) sum[name] += now[i]! - (before[i] ?? 0);
 }

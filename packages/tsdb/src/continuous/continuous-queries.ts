@@ -84,7 +84,10 @@ export class ContinuousQueries {
     const { statement } = known;
     const startedMs = clock.monotonicMs();
     const name = `${statement.database}.${statement.name}`;
-    const description = { text: `continuous query ${name}`, database: statement.database };
+    const description = {
+      text: () => `continuous query ${name}`,
+      database: statement.database,
+    };
     try {
       const written = await services.queries.run(description, async (running) => {
         known.lastBoundary = due.boundary;

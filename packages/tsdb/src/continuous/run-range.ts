@@ -84,7 +84,7 @@ export async function* runPlan(
     signal.throwIfAborted();
     const border = windows.of(start + stepNanos).start;
     const end = border < plan.end ? border : plan.end;
-    const text = `continuous query ${database}.${name} over a past range`;
+    const text = () => `continuous query ${database}.${name} over a past range`;
     const written = await services.queries.run({ text, database }, async (running) => {
       let count = 0n;
       const supervision = {

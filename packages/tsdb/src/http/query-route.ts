@@ -10,10 +10,11 @@ import {
   checkRegex,
   contentType,
   diagnosticDocument,
+  eachPulled,
   located,
   writeResults,
 } from '@tidemark/query';
-import type { DiagnosticDocument, ResultMessage, StatementRun } from '@tidemark/query';
+import type { DiagnosticDocument, Pulled, ResultMessage, StatementRun } from '@tidemark/query';
 import type { Logger } from 'pino';
 
 import type { Identity } from '../auth/identity.ts';
@@ -203,7 +204,7 @@ class QueryRun {
     const { log } = this.#options.parts;
     try {
       // Nobody reads it.
-      for await (const piece of this.#pieces()) this.#count(piece.length);
+      for await (const piece of eachPulled(this.#pieces())) this.#count(piece.length);
     } catch (error) {
       log.error({ err: error }, 'asynchronous query failed');
     } finally {
@@ -238,13 +239,13 @@ class QueryRun {
     this.#options.parts.counters.queryRespBytes += bytes;
   }
 
-  #pieces(): AsyncIterable<Uint8Array> {
+  #pieces(): Pulled<Uint8Array> {
     const { parts, query, request } = this.#options;
     const pieces = writeResults(
       query.statements.map((statement) => this.#statementRun(statement)),
       request.format,
     );
-    return driverOf(parts.statements, () => this.#running).batches(pieces);
+    return driverOf(parts.statements, () => this.#running).pull(pieces);
   }
 
   #statementRun(statement: Statement): StatementRun {
@@ -315,11 +316,14 @@ class QueryRun {
     if (this.#running !== undefined) return this.#running;
     const { parts, query, request } = this.#options;
     const { config, log, statements } = parts;
-    const text = query.statements
-      .map((statement) => printStatement(statement, { redactPasswords: true }))
-      .join('; ');
+    const text = (): string =>
+      query.statements
+        .map((statement) => printStatement(statement, { redactPasswords: true }))
+        .join('; ');
     const { database } = request;
-    if (config.data.queryLogEnabled) log.debug({ query: text, database }, 'query');
+    if (config.data.queryLogEnabled && log.isLevelEnabled('debug')) {
+      log.debug({ query: text(), database }, 'query');
+    }
     this.#running = statements.queries.start({ text, database, holder: this.#holder });
     return this.#running;
   }
@@ -346,14 +350,14 @@ type StreamOptions = {
  * are sent one by one without waiting for the next.
  */
 async function stream(
-  pieces: AsyncIterable<Uint8Array>,
+  pieces: Pulled<Uint8Array>,
   exchange: Exchange,
   { type, isChunked, onPiece }: StreamOptions,
 ): Promise<void> {
   const { response } = exchange;
-  const iterator = pieces[Symbol.asyncIterator]();
   const nextPiece = async (): Promise<IteratorResult<Uint8Array>> => {
-    const next = await iterator.next();
+    const pulled = pieces.next();
+    const next = pulled instanceof Promise ? await pulled : pulled;
     if (next.done !== true) onPiece(next.value.length);
     return next;
   };
@@ -391,7 +395,7 @@ async function stream(
     if (response.headersSent) response.destroy();
     throw error;
   } finally {
-    await iterator.return?.();
+    pieces.return();
   }
 }
 

@@ -118,7 +118,7 @@ test('work that fails before it has begun gives its place back', async () => {
     slowMs: 0,
     onSlow: () => undefined,
   });
-  const description = { text: 'prometheus remote read', database: 'd' };
+  const description = { text: () => 'prometheus remote read', database: 'd' };
   const source = {
     snapshot: () => {
       throw new Unavailable('storage is starting');

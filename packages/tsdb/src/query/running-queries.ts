@@ -10,8 +10,8 @@ import type { OpenMemory, QueryMemories } from './query-memory.ts';
 
 export type RunningQuery = {
   readonly id: number;
-  /** Without passwords. */
-  readonly text: string;
+  /** Its text without passwords; printed for whoever asks. */
+  readonly text: () => string;
   readonly database: string;
   readonly signal: AbortSignal;
   readonly memory: QueryMemory;
@@ -72,7 +72,7 @@ export class RunningQueries {
 
   /** Registers a query; `finish` must be called with it. Throws when too many are running. */
   start(query: {
-    readonly text: string;
+    readonly text: () => string;
     readonly database: string;
     /** Who loses its part of the memory when it gets nowhere. */
     readonly holder?: Holder | undefined;
@@ -113,7 +113,7 @@ export class RunningQueries {
 
   /** Registers a query for as long as work takes. Throws as `start` does, before there is any. */
   async run<T>(
-    query: { readonly text: string; readonly database: string },
+    query: { readonly text: () => string; readonly database: string },
     work: (running: RunningQuery) => Promise<T>,
   ): Promise<T> {
     const running = this.start(query);
@@ -131,11 +131,11 @@ export class RunningQueries {
     entry.timer?.abort('finished');
     entry.memory.close();
     const { counters, slowMs, onSlow } = this.#options;
-    const listed = this.#listed(entry);
+    const durationMs = this.#durationMs(entry);
     counters.queriesActive = this.#entries.size;
     counters.queriesFinished++;
-    counters.queryDurationNs += Math.round(listed.durationMs * 1e6);
-    if (slowMs > 0 && listed.durationMs >= slowMs) onSlow(listed);
+    counters.queryDurationNs += Math.round(durationMs * 1e6);
+    if (slowMs > 0 && durationMs >= slowMs) onSlow(this.#listed(entry));
   }
 
   /** Ends a query because its client has gone. */
@@ -156,9 +156,14 @@ export class RunningQueries {
     return [...this.#entries.values()].map((entry) => this.#listed(entry));
   }
 
-  #listed({ query, startedMs, isKilled }: Entry): ListedQuery {
-    const durationMs = this.#options.clock.monotonicMs() - startedMs;
-    return { id: query.id, text: query.text, database: query.database, durationMs, isKilled };
+  #listed(entry: Entry): ListedQuery {
+    const { id, text, database } = entry.query;
+    const durationMs = this.#durationMs(entry);
+    return { id, text: text(), database, durationMs, isKilled: entry.isKilled };
+  }
+
+  #durationMs({ startedMs }: Entry): number {
+    return this.#options.clock.monotonicMs() - startedMs;
   }
 
   /** Ends all queries and refuses new ones. */
