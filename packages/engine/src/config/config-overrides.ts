@@ -73,11 +73,8 @@ export type CheckSection = (
   caller: Caller,
 ) => Promise<void> | void;
 
-/** Applies a section to the running service; rejects when it can not be used. */
-export type ApplySection = (
-  section: SectionSpec,
-  effective: Pick<Sections, 'elements'>,
-) => Promise<void> | void;
+/** Applies sections to a part of the service; rejects when they can not be used. */
+type Apply = () => Promise<void> | void;
 
 export type ConfigOverridesOptions = {
   readonly isEnabled: boolean;
@@ -86,7 +83,6 @@ export type ConfigOverridesOptions = {
   /** Start without what is stored. */
   readonly isSkipped: boolean;
   readonly check: CheckSection;
-  readonly apply: ApplySection;
   /** Reads a secret by reference: `env:NAME`, `file:/path`. Throws when there is none. */
   readonly resolveSecret: (value: string) => string;
   /** Why clients may not use a reference to a secret. */
@@ -104,6 +100,7 @@ type Elements = ReadonlyMap<string, readonly Options[]>;
 
 export class ConfigOverrides implements Sections {
   readonly #options: ConfigOverridesOptions;
+  readonly #followers: { readonly sections: readonly SectionSpec[]; readonly apply: Apply }[] = [];
   readonly #effective = new Map<string, readonly Options[]>();
   #overrides: Overrides = new Map();
   #lock: Promise<unknown> = Promise.resolve();
@@ -113,11 +110,10 @@ export class ConfigOverrides implements Sections {
   }
 
   /**
-   * Merges file and stored overrides and applies every section. An override that can not be used
-   * stops the start.
+   * Merges file and stored overrides. An override that can not be used stops the start.
    */
-  async open(): Promise<void> {
-    const { store, isSkipped, isEnabled, apply } = this.#options;
+  open(): void {
+    const { store, isSkipped, isEnabled } = this.#options;
     if (!isSkipped && isEnabled) {
       this.#overrides = new Map(
         [...store.values()].map((record) => [keyOf(record.section, record.element), record]),
@@ -127,7 +123,21 @@ export class ConfigOverrides implements Sections {
       const elements = this.#merge(section, this.#overrides);
       this.#check(section, '', elements);
       this.#effective.set(section.name, elements);
-      await apply(section, this);
+    }
+  }
+
+  /**
+   * Applies sections now, and again after each change of one of them, which is refused when they
+   * can not be applied.
+   */
+  async follow(sections: readonly SectionSpec[], apply: Apply): Promise<void> {
+    this.#followers.push({ sections, apply });
+    await apply();
+  }
+
+  async #apply(section: SectionSpec): Promise<void> {
+    for (const { sections, apply } of this.#followers) {
+      if (sections.includes(section)) await apply();
     }
   }
 
@@ -215,17 +225,17 @@ export class ConfigOverrides implements Sections {
     place: string,
     next: { readonly elements: readonly Options[]; readonly overrides: Overrides },
   ): Promise<void> {
-    const { apply, store } = this.#options;
+    const { store } = this.#options;
     const before = this.#effective.get(section.name) ?? [];
     const ids = new Set([...this.#overrides.keys(), ...next.overrides.keys()]);
     try {
       this.#effective.set(section.name, next.elements);
-      await apply(section, this);
+      await this.#apply(section);
       await store.change([...ids].map((id) => ({ id, value: next.overrides.get(id) })));
     } catch (error) {
       // Back to what worked and is stored.
       this.#effective.set(section.name, before);
-      await apply(section, this);
+      await this.#apply(section);
       if (error instanceof Unavailable) throw error;
       const reason = messageOf(error);
       throw new Internal(`failed to update configuration ${place}: ${reason}`, { cause: error });

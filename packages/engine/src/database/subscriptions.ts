@@ -8,6 +8,7 @@ import { hideUrlPassword, quoteIdentifier, quoteString } from '@tidemark/influxq
 import { durationMs } from '@tidemark/settings';
 import type { JsonValue } from '@tidemark/settings';
 import type { Cluster } from './cluster-section.ts';
+import { opening } from '../opening.ts';
 import { SUBSCRIBER } from '../auth/authenticator.ts';
 import type { Logger } from '../observability/log-hub.ts';
 import { UdpListener } from '../ingest/udp-listener.ts';
@@ -29,7 +30,6 @@ export type SubscriptionsOptions = {
   readonly serverId: string;
   /** Under which the database reaches this engine. */
   readonly hostname: string;
-  readonly port: number;
   /** Whether the engine speaks TLS there. */
   readonly isSecure: boolean;
   /** Of the subscriber, when the engine asks for credentials. */
@@ -47,6 +47,10 @@ export class Subscriptions {
   #loop: Promise<void> = Promise.resolve();
   #pass: Promise<void> = Promise.resolve();
   #count = 0;
+  /** Under which the database reaches this engine; known when the API listens. */
+  #port = 0;
+  readonly #listening = opening();
+  #linking: Promise<void> | undefined;
 
   constructor(options: SubscriptionsOptions) {
     this.#options = options;
@@ -57,9 +61,22 @@ export class Subscriptions {
     return this.#count;
   }
 
-  /** Begins to compare at regular times. */
-  start(): void {
+  /** Begins to compare at regular times: the API listens on this port. */
+  start(port: number): void {
+    this.#port = port;
+    this.#listening.resolve();
     this.#loop = this.#run();
+  }
+
+  /** Resolves when the API listens and the subscriptions at all clusters lead to it. */
+  linked(): Promise<void> {
+    this.#linking ??= this.#listening.promise
+      .then(() => this.sync())
+      .catch((error: unknown) => {
+        this.#linking = undefined;
+        throw error;
+      });
+    return this.#linking;
   }
 
   /** Compares soon, for example because a task was started. */
@@ -186,7 +203,7 @@ export class Subscriptions {
   }
 
   async #destination(cluster: Cluster, policy: Policy): Promise<string> {
-    const { hostname, port, token, isSecure } = this.#options;
+    const { hostname, token, isSecure } = this.#options;
     const user = token === undefined ? '' : `${SUBSCRIBER}:${token}@`;
     const host = cluster.hostname || hostname;
     const asked = cluster['subscription-protocol'];
@@ -196,7 +213,7 @@ export class Subscriptions {
     // not be reached so.
     const isOwnPort = cluster['http-port'] === 0;
     const protocol = isSecure && isOwnPort ? 'https' : asked;
-    const base = `${protocol}://${user}${host}:${cluster['http-port'] || port}`;
+    const base = `${protocol}://${user}${host}:${cluster['http-port'] || this.#port}`;
     return path === '' ? base : `${base}/${path}`;
   }
 

@@ -12,7 +12,8 @@ import { asObject, parseJson } from '../http/json.ts';
 import type { Logger } from '../observability/log-hub.ts';
 import type { Metadata, Table } from '../store/metadata.ts';
 import type { Dbrp } from '../store/records.ts';
-import type { TaskInput, TaskService } from '../tasks/task-service.ts';
+import type { TaskInput } from '../tasks/task-change.ts';
+import type { TaskService } from '../tasks/task-service.ts';
 import type { TemplateService } from '../tasks/template-service.ts';
 import { parseYaml } from './yaml.ts';
 

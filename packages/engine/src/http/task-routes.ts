@@ -10,8 +10,11 @@ import type { Executing, Executor } from '../tasks/executor.ts';
 import type { Dbrp, TaskRecord, TaskStatus, TemplateRecord } from '../store/records.ts';
 import { dotStats, printTaskStats } from '../tasks/task-stats.ts';
 import { hideSecretVars } from '../tasks/secret-vars.ts';
-import { varsOf } from '../tasks/task-service.ts';
-import type { TaskInput, TaskService } from '../tasks/task-service.ts';
+import { varsOf } from '../tasks/definition.ts';
+import type { TaskChecks } from '../tasks/task-checks.ts';
+import type { TaskStarts } from '../tasks/task-starts.ts';
+import type { TaskInput } from '../tasks/task-change.ts';
+import type { TaskService } from '../tasks/task-service.ts';
 import type { TemplateInput, TemplateService } from '../tasks/template-service.ts';
 import { printDiagnostics, wantsDiagnostics } from './diagnostics.ts';
 import { asObject, parseJson } from './json.ts';
@@ -22,6 +25,8 @@ import type { Api, ApiRequest, ApiResponse } from './server.ts';
 
 export type TaskRoutesOptions = {
   readonly tasks: TaskService;
+  readonly checks: TaskChecks;
+  readonly starts: TaskStarts;
   readonly templates: TemplateService;
   readonly executor: Executor;
   readonly environment: () => BuildEnvironment;
@@ -58,7 +63,7 @@ export function addTaskRoutes(api: Api, options: TaskRoutesOptions): void {
     href: pathTo(`${request.base}/${kind}`, id),
   });
   const warningsOf = async (record: TaskRecord): Promise<object> => ({
-    warnings: printDiagnostics(await tasks.warnings(record), options.redact),
+    warnings: printDiagnostics(await options.checks.warnings(record), options.redact),
   });
   const showTask = async (
     record: TaskRecord,
@@ -71,7 +76,7 @@ export function addTaskRoutes(api: Api, options: TaskRoutesOptions): void {
       ...show(taskView(record, view, options), undefined),
       ...(wantsDiagnostics(request.query)
         ? {
-            diagnostics: printDiagnostics(tasks.findings(record), options.redact),
+            diagnostics: printDiagnostics(options.starts.findings(record), options.redact),
             ...(await warningsOf(record)),
           }
         : {}),
@@ -232,7 +237,7 @@ function dotOf(
     });
   }
   return remembered(`dot ${record.id} ${record.modified} ${record.script.length}`, () =>
-    staticDot(() => options.tasks.definitionOf(record).pipeline, record.id),
+    staticDot(() => options.checks.definitionOf(record).pipeline, record.id),
   );
 }
 

@@ -16,6 +16,7 @@ import { idOrRandom } from '../ids.ts';
 import type { Metadata } from '../store/metadata.ts';
 import type { PointConsumer, PointRouter } from '../ingest/point-router.ts';
 import type { RecordingRecord, TaskRecord } from '../store/records.ts';
+import type { TaskChecks } from '../tasks/task-checks.ts';
 import type { TaskService } from '../tasks/task-service.ts';
 import { measurementsOf, mergedTicks } from './batch-ticks.ts';
 import { JobStore } from './job-store.ts';
@@ -34,6 +35,7 @@ export type RecordingsOptions = {
   readonly clusters: Clusters;
   readonly scheduler: BatchScheduler;
   readonly tasks: TaskService;
+  readonly checks: TaskChecks;
 };
 
 /**
@@ -114,7 +116,7 @@ export class Recordings {
     const task = this.#options.tasks.require(input.task);
     if (task.type !== 'batch')
       throw new InvalidRequest(`cannot record batch of stream task: ${task.id}`);
-    const nodes = queryNodesOf(this.#options.tasks.startableOf(task).pipeline);
+    const nodes = queryNodesOf(this.#options.checks.startableOf(task).pipeline);
     const record = this.#record(id, 'batch');
     await this.#store.start(record, (control) =>
       this.#write(id, 'batch', async (writer) => {
@@ -178,13 +180,13 @@ export class Recordings {
     { task, end }: { readonly task: TaskRecord; readonly end: StreamEnd },
     { signal, progress }: JobControl,
   ): Promise<Partial<RecordingRecord>> {
-    const { clock, router, tasks } = this.#options;
+    const { clock, router, checks } = this.#options;
     const started = clock.now();
     const stop =
       end.kind === 'time' ? end.stop : started + BigInt(Math.round(end.durationMs * 1e6));
     // A stop that has passed already can only mean the times of the points.
     const isDataTime = end.kind === 'time' && stop <= started;
-    const measurements = measurementsOf(tasks.definitionOf(task).pipeline);
+    const measurements = measurementsOf(checks.definitionOf(task).pipeline);
     return this.#write(id, 'stream', async (writer) => {
       const ended = new AbortController();
       const tap = new StreamTap(writer, {

@@ -25,6 +25,7 @@ import { idOrRandom } from '../ids.ts';
 import type { Metadata } from '../store/metadata.ts';
 import type { ReplayRecord, TaskRecord } from '../store/records.ts';
 import { noTask } from '../tasks/task-service.ts';
+import type { TaskChecks } from '../tasks/task-checks.ts';
 import type { TaskService } from '../tasks/task-service.ts';
 import { taskOptions } from '../tasks/task-options.ts';
 import type { TaskSetting } from '../tasks/task-options.ts';
@@ -42,6 +43,7 @@ export type ReplaysOptions = {
   readonly clock: Clock;
   readonly recordings: Recordings;
   readonly tasks: TaskService;
+  readonly checks: TaskChecks;
   readonly clusters: Clusters;
   readonly scheduler: BatchScheduler;
   readonly alerts: AlertService;
@@ -153,9 +155,9 @@ export class Replays {
     if (task.type !== 'batch') {
       throw new InvalidRequest(`cannot replay batch against stream task: ${task.id}`);
     }
-    const { scheduler, tasks } = this.#options;
+    const { scheduler, checks } = this.#options;
     return this.#start({ ...input, id }, task, '', async function* entries({ signal, progress }) {
-      const nodes = queryNodesOf(tasks.definitionOf(task).pipeline);
+      const nodes = queryNodesOf(checks.definitionOf(task).pipeline);
       for (const { node, index, tick, range } of mergedTicks(nodes, input)) {
         const series = await scheduler.query(node, range, signal);
         signal.throwIfAborted();
@@ -259,9 +261,9 @@ export class Replays {
     stored: TaskRecord,
     timers: VirtualTimers | undefined,
   ): Promise<{ readonly executing: Executing; readonly definition: Definition }> {
-    const { tasks, createTask, servicesOf, setting } = this.#options;
+    const { checks, createTask, servicesOf, setting } = this.#options;
     return framed('task start: ', async () => {
-      const definition = tasks.startableOf(stored);
+      const definition = checks.startableOf(stored);
       const task = makeTask(createTask, definition.pipeline, {
         services: servicesOf(stored.id),
         options: taskOptions(setting, {

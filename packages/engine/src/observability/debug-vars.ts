@@ -1,18 +1,28 @@
 // What `debug/vars` and `/metrics` tell.
 import { countCpuFromStart, familiesOf, printMetrics, TIDEMARK_VERSION } from '@tidemark/core';
-import type { Clock, MetricFamily, RequestMetrics } from '@tidemark/core';
+import type { MetricFamily, RequestMetrics } from '@tidemark/core';
 import { collectDefaultMetrics, Counter, Registry } from 'prom-client';
-import type { EngineParts } from '../engine.ts';
+import type { AlertService } from '@tidemark/alerting';
+import type { Subscriptions } from '../database/subscriptions.ts';
+import type { WritePath } from '../ingest/write-path.ts';
+import type { Executor } from '../tasks/executor.ts';
+import type { TaskService } from '../tasks/task-service.ts';
 import type { HttpServer } from '../http/server.ts';
 import { METRIC_PREFIX, METRIC_TABLE } from './metric-table.ts';
 import type { Reporter, Statistic } from './reporter.ts';
 import { integers } from './reporter.ts';
 
+/** What is counted of tasks and of what feeds them. */
+type Counted = {
+  readonly tasks: Pick<TaskService, 'count'>;
+  readonly executor: Pick<Executor, 'count'>;
+  readonly subscriptions: Pick<Subscriptions, 'count'>;
+};
+
 /** Statistics of parts that have no tasks: the API, topics, memory. */
 export function serviceStatistics(
-  parts: EngineParts,
+  parts: Counted & { readonly writes: WritePath; readonly alerts: AlertService },
   server: HttpServer,
-  subscriptionCount: () => number,
 ): readonly Statistic[] {
   const { bytes, pointsOk, pointsFailed } = parts.writes.counters;
   const memory = process.memoryUsage();
@@ -46,7 +56,7 @@ export function serviceStatistics(
       values: integers({
         num_tasks: parts.tasks.count(),
         num_enabled_tasks: parts.executor.count,
-        num_subscriptions: subscriptionCount(),
+        num_subscriptions: parts.subscriptions.count,
       }),
     },
     ...topics.map((topic) => ({
@@ -65,30 +75,26 @@ export function serviceStatistics(
 
 /** The document of `debug/vars`. */
 export function debugVars(
-  parts: EngineParts,
-  reporter: Reporter,
-  {
-    startedMs,
-    clock,
-    subscriptionCount,
-  }: {
-    readonly startedMs: number;
-    readonly clock: Clock;
-    readonly subscriptionCount: number;
+  engine: Counted & {
+    readonly clusterId: string;
+    readonly serverId: string;
+    readonly hostname: string;
+    readonly uptimeMs: number;
   },
+  reporter: Reporter,
 ): Readonly<Record<string, unknown>> {
   const statistics = reporter.statistics();
   return {
-    cluster_id: parts.metadata.clusterId,
-    server_id: parts.metadata.serverId,
-    host: parts.config[''].hostname,
+    cluster_id: engine.clusterId,
+    server_id: engine.serverId,
+    host: engine.hostname,
     product: 'tidemark',
     version: TIDEMARK_VERSION,
     platform: `node ${process.version} ${process.platform}/${process.arch}`,
-    num_tasks: parts.tasks.count(),
-    num_enabled_tasks: parts.executor.count,
-    num_subscriptions: subscriptionCount,
-    uptime: (clock.monotonicMs() - startedMs) / 1000,
+    num_tasks: engine.tasks.count(),
+    num_enabled_tasks: engine.executor.count,
+    num_subscriptions: engine.subscriptions.count,
+    uptime: engine.uptimeMs / 1000,
     cmdline: process.argv.slice(0, 2),
     memstats: process.memoryUsage(),
     tidemark: Object.fromEntries(

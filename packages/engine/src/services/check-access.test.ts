@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { resolveEngineConfig } from '../config/config.ts';
-import { isTrusted } from '../engine.ts';
+import { isTrusted } from '../exposure.ts';
 import { startEngine } from '../start-engine.ts';
 import type { EngineService } from '../start-engine.ts';
 

@@ -10,7 +10,7 @@ import type { ClusterNeed, NodeSpec } from '@tidemark/pipeline';
 import type { Clusters } from '../database/clusters.ts';
 import type { Definition } from '../tasks/definition.ts';
 import { findingAt, spanOf } from '../tasks/start-findings.ts';
-import { scriptHandlersOf } from '../tasks/task-service.ts';
+import { scriptHandlersOf } from '../tasks/script-handlers.ts';
 
 export type ReachOptions = {
   readonly alerts: Pick<AlertService, 'undeliverable'>;

@@ -7,7 +7,8 @@ import type { BuildResult, DeadmanConfig, EdgeType, Pipeline, Vars } from '@tide
 import type { UdfRegistry } from '@tidemark/pipeline';
 import { formatScript } from '@tidemark/tickscript';
 import type { SyntaxDiagnostic } from '@tidemark/tickscript';
-import type { Dbrp } from '../store/records.ts';
+import type { Dbrp, TaskRecord } from '../store/records.ts';
+import { parseJson } from '../http/json.ts';
 import { hideSecretVars } from './secret-vars.ts';
 import { findingAt } from './start-findings.ts';
 
@@ -153,4 +154,9 @@ export function requirePipeline(built: BuildResult): {
  */
 export function showScript(script: string, format: 'formatted' | 'raw'): string {
   return format === 'raw' ? script : formatScript(script);
+}
+
+/** Vars as they are stored with a task. */
+export function varsOf(record: TaskRecord): Vars {
+  return readVars(parseJson(Buffer.from(record.varsJson), ''));
 }

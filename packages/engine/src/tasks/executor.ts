@@ -25,7 +25,7 @@ export type ExecutorOptions = {
   readonly services: (taskId: string) => EngineServices;
   readonly setting: TaskSetting;
   /** What was saved of a task, for starting it again after its thread has failed. */
-  readonly savedState: (taskId: string) => TaskState | undefined;
+  readonly savedState: (task: Pick<Startable, 'id' | 'definition'>) => TaskState | undefined;
   readonly catchUp: CatchUpConfig;
   /** Feeds a stream task with the points of its databases. */
   readonly startPoints: (
@@ -129,7 +129,7 @@ export class Executor {
         // The thread of the task has failed; what was fed to it since the state was saved is
         // missing.
         savedState: () => {
-          const state = this.#options.savedState(id);
+          const state = this.#options.savedState({ id, definition });
           from = state === undefined ? undefined : this.#resumption(id, pipeline, state);
           entry.source?.suspend();
           return state === undefined ? undefined : { state, rerun: from?.rerun };

@@ -1,0 +1,187 @@
+// The API with all its endpoints, and the statistics that it shows.
+import { BorderGuard, Budget } from '@tidemark/core';
+import type { OpenParts } from '@tidemark/core';
+import type { ProtocolListeners } from '@tidemark/listeners';
+import type { EngineConfig } from '../config/config.ts';
+import { listenAddress } from '../exposure.ts';
+import type { LoadDirectory } from '../files/load-directory.ts';
+import type { Jobs } from '../jobs/open-jobs.ts';
+import { debugVars, metricsText, serviceStatistics } from '../observability/debug-vars.ts';
+import { integers, Reporter } from '../observability/reporter.ts';
+import type { Alerting } from '../open-alerting.ts';
+import type { Stores } from '../open-stores.ts';
+import { identityOf } from '../open-tasks.ts';
+import type { Tasking } from '../open-tasks.ts';
+import type { Scrapers, ScrapersOptions } from '../scrape/scrapers.ts';
+import { ServiceTests } from '../services/service-tests.ts';
+import { addAlertRoutes } from './alert-routes.ts';
+import { addConfigRoutes } from './config-routes.ts';
+import { addHealthRoute } from './health-route.ts';
+import { addJobRoutes } from './job-routes.ts';
+import { addLogRoutes } from './log-routes.ts';
+import { addOperationRoutes } from './operation-routes.ts';
+import { addPprofRoutes } from './pprof-routes.ts';
+import { HttpServer } from './server.ts';
+import type { ServerOptions } from './server.ts';
+import { addServiceRoutes } from './service-routes.ts';
+import { addTapRoutes } from './tap-routes.ts';
+import { addTaskRoutes } from './task-routes.ts';
+import { addWriteRoutes } from './write-routes.ts';
+
+/** What endpoints act on. */
+export type Served = {
+  readonly stores: Stores;
+  readonly alerting: Alerting;
+  readonly tasking: Tasking;
+  readonly jobs: Jobs;
+  readonly load: LoadDirectory;
+  readonly inputs: ProtocolListeners;
+  readonly scrapers: Scrapers;
+  readonly scrape: ScrapersOptions;
+};
+
+export type ServerChoice = {
+  /** By the monotonic clock. */
+  readonly startedMs: number;
+  readonly pageKey: string | undefined;
+  /** Reads the load directory and sideload sources again. */
+  readonly reload: () => Promise<void>;
+};
+
+/** Makes the server with its endpoints; it does not listen yet. Closed with `parts`. */
+export function openServer(
+  served: Served,
+  choice: ServerChoice,
+  parts: OpenParts,
+): { readonly server: HttpServer; readonly reporter: Reporter } {
+  const server = makeServer(served, choice.pageKey);
+  parts.add(() => server.close());
+  const reporter = makeReporter(served, server);
+  addDefinitionRoutes(server, served);
+  addServingRoutes(server, served, { ...choice, reporter });
+  return { server, reporter };
+}
+
+function addDefinitionRoutes(server: HttpServer, served: Served): void {
+  const { stores, alerting, tasking, jobs, scrape } = served;
+  const { clock, clusters, metadata, overrides, redactor } = stores;
+  const { redact } = redactor;
+  const { executor } = tasking;
+  const replayOf: Parameters<typeof addTapRoutes>[1]['replayOf'] = (replayId, taskId) =>
+    jobs.replays.executing(replayId, taskId);
+  addTaskRoutes(server, { ...tasking, redact, replayOf });
+  addTapRoutes(server, { executor, clock, replayOf });
+  addJobRoutes(server, { ...jobs, clock });
+  addAlertRoutes(server, alerting.alerts);
+  addConfigRoutes(server, overrides);
+  const tests = new ServiceTests({ clusters, context: alerting.context, scrape, redact });
+  addOperationRoutes(server, { metadata, tests });
+}
+
+function addServingRoutes(
+  server: HttpServer,
+  { stores, alerting, tasking }: Served,
+  { startedMs, reload, reporter }: ServerChoice & { readonly reporter: Reporter },
+): void {
+  const { config, clock, logs, redactor } = stores;
+  const { subscriptions, metrics, sideloads, writes } = tasking;
+  addHealthRoute(server, { ...tasking, ...alerting });
+  if (config.http.pprofEnabled) addPprofRoutes(server, clock, redactor.redact);
+  addWriteRoutes(server, {
+    writes,
+    defaultRetentionPolicy: config[''].defaultRetentionPolicy,
+    logs,
+    isTracingWrites: config.http.writeTracing,
+  });
+  addLogRoutes(server, logs);
+  addServiceRoutes(server, {
+    reload,
+    debugVars: async () => {
+      await reporter.refresh();
+      const uptimeMs = clock.monotonicMs() - startedMs;
+      return debugVars({ ...identityOf(stores), ...tasking, uptimeMs }, reporter);
+    },
+    metrics: async () => {
+      await reporter.refresh();
+      return metricsText(reporter, metrics);
+    },
+    reloadSideloads: () => sideloads.reload(),
+    relinkSubscriptions: () => subscriptions.sync(),
+  });
+}
+
+function makeReporter(
+  { stores, alerting, tasking, load, inputs, scrapers }: Served,
+  server: HttpServer,
+): Reporter {
+  const { config, clock, clusters, logs } = stores;
+  const { executor, router } = tasking;
+  return new Reporter({
+    executor,
+    router,
+    clusters,
+    clock,
+    log: logs.logger('stats'),
+    server: identityOf(stores),
+    database: config.stats.database,
+    retentionPolicy: config.stats.retentionPolicy,
+    storeDatabase: config.stats.enabled ? config.stats.storeDatabase : '',
+    more: () => [
+      ...serviceStatistics({ ...tasking, ...alerting }, server),
+      ...inputs.statistics().map(({ kind, bind, counters }) => ({
+        name: kind,
+        tags: { bind },
+        values: integers(counters),
+      })),
+      ...scrapers.statistics(),
+      { name: 'load', tags: {}, values: integers({ errors: load.errors.size }) },
+    ],
+  });
+}
+
+function makeServer({ stores, tasking }: Served, pageKey: string | undefined): HttpServer {
+  const { config, clock, logs, redactor, authenticator } = stores;
+  return new HttpServer({
+    bodyBytesMax: config.http.maxBodySizeBytes,
+    bodies: new Budget({
+      setting: 'http.body-memory-limit',
+      limitBytes: config.http.bodyMemoryLimitBytes,
+      waitMs: config.http.bodyMemoryTimeoutMs,
+      clock,
+      what: 'bodies of requests',
+    }),
+    requestTimeoutMs: config.http.requestTimeoutMs,
+    hasCompatPaths: config.http.compatPaths,
+    isLogging: config.http.logEnabled,
+    metrics: tasking.metrics,
+    log: logs.logger('http'),
+    redact: redactor.redact,
+    authorize: (request) => authenticator?.authorize(request),
+    border: new BorderGuard({
+      section: 'http',
+      boundHost: listenAddress(config.http.bindAddress).host,
+      isOpen: !config.http.authEnabled,
+      // The database delivers under this name.
+      ownNames: [config[''].hostname],
+      allowedHosts: config.http.allowedHosts,
+      allowedOrigins: config.http.allowedOrigins,
+      trustedProxies: config.http.trustedProxies,
+      pageKey,
+    }),
+    realm: config.http.realm,
+    tls: tlsOf(config),
+  });
+}
+
+function tlsOf({ http, tls }: EngineConfig): ServerOptions['tls'] {
+  if (!http.httpsEnabled) return undefined;
+  return {
+    certificateFile: http.httpsCertificate,
+    keyFile: http.httpsPrivateKey,
+    options: {
+      minVersion: tls.minVersion === 'tls1.3' ? 'TLSv1.3' : 'TLSv1.2',
+      maxVersion: tls.maxVersion === 'tls1.2' ? 'TLSv1.2' : 'TLSv1.3',
+      ...(tls.ciphers.length === 0 ? {} : { ciphers: tls.ciphers.join(':') }),
+    },
+  };
+}

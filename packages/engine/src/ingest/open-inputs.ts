@@ -1,0 +1,38 @@
+// The listeners beside HTTP. What they get goes the same way as every write.
+import type { OpenParts } from '@tidemark/core';
+import { ProtocolListeners } from '@tidemark/listeners';
+import type { Stores } from '../open-stores.ts';
+import type { Tasking } from '../open-tasks.ts';
+
+/** Opens the listeners of the configuration. Closed with `parts`. */
+export async function openInputs(
+  { config, clock, logs }: Stores,
+  { writes }: Tasking,
+  parts: OpenParts,
+): Promise<ProtocolListeners> {
+  const log = logs.logger('input');
+  const inputs = new ProtocolListeners({
+    config,
+    clock,
+    writer: {
+      writePoints: ({ database, retentionPolicy }, points) => {
+        const policy = retentionPolicy || config[''].defaultRetentionPolicy;
+        return writes.writePoints({ database, retentionPolicy: policy }, points);
+      },
+    },
+    log: {
+      info: (fields, message) => log('info', message, { ...fields }),
+      warn: (fields, message) => log('warn', message, { ...fields }),
+    },
+    // Tasks need no database to exist.
+    prepare: () => Promise.resolve(),
+    onRejected: (place, rejected) => {
+      for (const { text, reason, count = 1 } of rejected) {
+        log('warn', 'cannot read what was sent', { ...place, text, reason, count });
+      }
+    },
+  });
+  parts.add(() => inputs.close());
+  await inputs.open();
+  return inputs;
+}

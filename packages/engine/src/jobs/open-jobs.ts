@@ -1,0 +1,46 @@
+// Recordings and replays, as the configuration wants them.
+import { join } from 'node:path';
+import type { OpenParts } from '@tidemark/core';
+import type { Alerting } from '../open-alerting.ts';
+import type { Stores } from '../open-stores.ts';
+import type { Tasking } from '../open-tasks.ts';
+import { Recordings } from './recordings.ts';
+import { Replays } from './replays.ts';
+
+export type Jobs = { readonly recordings: Recordings; readonly replays: Replays };
+
+/** Opens the stores of both: what was interrupted is marked so. Closed with `parts`. */
+export async function openJobs(
+  { config, clock, metadata, redactor, clusters }: Stores,
+  { alerts }: Alerting,
+  tasking: Tasking,
+  parts: OpenParts,
+): Promise<Jobs> {
+  const { maxRunning: runningMax } = config.replay;
+  const common = { metadata, clock, clusters, runningMax, redact: redactor.redact };
+  const { tasks, checks, scheduler, router, createTask, setting, servicesOf } = tasking;
+  const recordings = new Recordings({
+    ...common,
+    directory: config.replay.dir || join(config[''].dataDir, 'replay'),
+    router,
+    scheduler,
+    tasks,
+    checks,
+  });
+  parts.add(() => recordings.close());
+  await recordings.open();
+  const replays = new Replays({
+    ...common,
+    recordings,
+    tasks,
+    checks,
+    scheduler,
+    alerts,
+    createTask,
+    setting,
+    servicesOf,
+  });
+  parts.add(() => replays.close());
+  await replays.open();
+  return { recordings, replays };
+}

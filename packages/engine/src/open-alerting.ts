@@ -1,0 +1,68 @@
+// Topics, events and handlers, with the world that handlers act in.
+import { AlertService, AlertStore, connectionCache } from '@tidemark/alerting';
+import type { AlertServiceOptions } from '@tidemark/alerting';
+import { InvalidRequest, TIDEMARK_VERSION } from '@tidemark/core';
+import type { OpenParts } from '@tidemark/core';
+import { isReference } from '@tidemark/settings';
+import { listenAddress } from './exposure.ts';
+import { checkTemplate, renderTemplate } from './services/render.ts';
+import type { Stores } from './open-stores.ts';
+
+export type Alerting = {
+  readonly alerts: AlertService;
+  readonly context: AlertServiceOptions['context'];
+};
+
+/** Opens the topics; events that wait are delivered from then on. Closed with `parts`. */
+export function openAlerting(stores: Stores, parts: OpenParts): Alerting {
+  const { config, clock, metadata, logs, redactor } = stores;
+  const connections = connectionCache(clock);
+  parts.add(() => connections.close());
+  const context = handlerContext(stores, connections);
+  const log = logs.logger('alert');
+  const alerts = new AlertService({
+    store: new AlertStore(metadata.root, {
+      clock,
+      log,
+      write: (size, begin) => metadata.write(size, begin),
+      cipher: metadata.cipher,
+    }),
+    context,
+    clock,
+    log,
+    redact: redactor.redactOwn,
+    random: Math.random,
+    isPersistent: config.alert.persistTopics,
+    queueLength: config.alert.topicBufferLength,
+    disabledKinds: new Set(config.alert.disabledHandlers),
+  });
+  parts.add(() => alerts.close(config.http.shutdownTimeoutMs));
+  alerts.open();
+  return { alerts, context };
+}
+
+function handlerContext(
+  { config, clock, http, overrides, access, resolveSecret }: Stores,
+  connections: ReturnType<typeof connectionCache>,
+): Alerting['context'] {
+  const { hostname } = config[''];
+  return {
+    section: (section, element) => overrides.section(section, element),
+    http,
+    clock,
+    render: renderTemplate,
+    checkTemplate,
+    access,
+    resolveSecret: (text) => {
+      const refused = isReference(text) ? access.refuseSecret(text) : undefined;
+      if (refused !== undefined) throw new InvalidRequest(refused);
+      return resolveSecret(text);
+    },
+    server: {
+      hostname,
+      url: `http://${hostname}:${listenAddress(config.http.bindAddress).port}`,
+      product: `tidemark ${TIDEMARK_VERSION}`,
+    },
+    connections,
+  };
+}

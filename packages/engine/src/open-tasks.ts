@@ -1,0 +1,274 @@
+// Tasks with all that they need to run: where points come from, where queries are asked, threads,
+// user-defined functions, and what is kept of them between two runs.
+import { RequestMetrics } from '@tidemark/core';
+import type { OpenParts } from '@tidemark/core';
+import { createTask, SeriesTable } from '@tidemark/runtime';
+import { HostPool } from '@tidemark/runtime/host';
+import type { HostPoolOptions } from '@tidemark/runtime/host';
+import type { Alerting } from './open-alerting.ts';
+import { BatchScheduler } from './batch/batch-scheduler.ts';
+import { QuerySlots } from './batch/query-slots.ts';
+import { startPoints } from './catch-up/stream-feed.ts';
+import { hostCountOf } from './config/config.ts';
+import type { EngineConfig } from './config/config.ts';
+import { Subscriptions } from './database/subscriptions.ts';
+import { Sideloads } from './files/sideload.ts';
+import { PointRouter } from './ingest/point-router.ts';
+import { WritePath } from './ingest/write-path.ts';
+import { METRIC_PREFIX } from './observability/metric-table.ts';
+import { checkAccess } from './services/check-access.ts';
+import { Reach } from './services/reach.ts';
+import { checkCluster, httpClient, taskServices } from './services/task-services.ts';
+import type { EngineServices } from './services/task-services.ts';
+import { openUserFunctions } from './services/user-functions.ts';
+import type { UserFunctions } from './services/user-functions.ts';
+import type { TaskRecord, TemplateRecord } from './store/records.ts';
+import type { Stores } from './open-stores.ts';
+import { ChangeLock } from './tasks/change-lock.ts';
+import type { BuildEnvironment } from './tasks/definition.ts';
+import { Executor } from './tasks/executor.ts';
+import type { CreateTask } from './tasks/executor.ts';
+import { Snapshots } from './tasks/snapshots.ts';
+import { taskLimits } from './tasks/task-options.ts';
+import type { TaskSetting } from './tasks/task-options.ts';
+import { TaskService } from './tasks/task-service.ts';
+import { TaskChecks } from './tasks/task-checks.ts';
+import { TaskStarts } from './tasks/task-starts.ts';
+import { TemplateService } from './tasks/template-service.ts';
+
+export type Tasking = {
+  readonly router: PointRouter;
+  readonly writes: WritePath;
+  readonly scheduler: BatchScheduler;
+  readonly subscriptions: Subscriptions;
+  readonly executor: Executor;
+  readonly snapshots: Snapshots;
+  readonly tasks: TaskService;
+  readonly checks: TaskChecks;
+  readonly starts: TaskStarts;
+  readonly templates: TemplateService;
+  readonly sideloads: Sideloads;
+  readonly servicesOf: (taskId: string) => EngineServices;
+  /** Threads that run tasks; `undefined` when tasks run in this one. */
+  readonly hosts: HostPool | undefined;
+  readonly createTask: CreateTask;
+  /** What all runs of tasks share. */
+  readonly setting: TaskSetting;
+  readonly environment: () => BuildEnvironment;
+  /** Requests by endpoint, and how long writes and queries take. */
+  readonly metrics: RequestMetrics;
+};
+
+/**
+ * Opens what runs tasks; none runs yet. Closed with `parts`, after points that were acknowledged.
+ */
+export async function openTasks(
+  stores: Stores,
+  alerting: Alerting,
+  parts: OpenParts,
+): Promise<Tasking> {
+  const { config, clock, metadata, logs, clusters } = stores;
+  const { alerts } = alerting;
+  const log = logs.logger('task');
+  const router = new PointRouter(config.task.maxWaitingPoints);
+  const writes = new WritePath(router, clock, () => alerts.stored());
+  const subscriptions = new Subscriptions({
+    clusters,
+    writes,
+    clock,
+    log: logs.logger('subscriptions'),
+    ...identityOf(stores),
+    isSecure: config.http.httpsEnabled,
+    token: stores.authenticator?.subscriberToken,
+  });
+  const snapshots = new Snapshots({
+    metadata,
+    clock,
+    log: logs.logger('snapshot'),
+    alertsStored: () => alerts.stored(),
+  });
+  const metrics = new RequestMetrics(METRIC_PREFIX, {
+    queries: 'Time of queries of tasks to a database, from their turn to their answer.',
+  });
+  const slots = new QuerySlots({
+    clock,
+    concurrency: Math.max(1, config.task.maxQueries),
+    timeoutMs: config.task.queryTimeoutMs,
+    onEnd: (seconds) => metrics.queries.observe(seconds),
+  });
+  const feed = { clusters, clock, slots, config: config.task, log };
+  const scheduler = new BatchScheduler(feed);
+  const functions = await openUserFunctions(config, clock, logs.logger('udf'));
+  const hosts = taskHosts(stores, alerting, functions);
+  if (hosts !== undefined) parts.add(() => hosts.close());
+  const { servicesOf, sideloads } = servicesOfTasks(stores, alerting, { router, functions });
+  const create = createTaskIn(hosts);
+  const setting = { clock, limits: taskLimits(config), alerts: () => alerts.defaults };
+  const executor = new Executor({
+    createTask: create,
+    savedState: (task) => snapshots.saved(task),
+    clock,
+    catchUp: config.task,
+    log,
+    services: servicesOf,
+    setting,
+    startPoints: (executing, setup) =>
+      startPoints({ ...feed, router, linked: () => subscriptions.linked() }, executing, setup),
+    startQueries: (executing, setup) => scheduler.start(executing, setup),
+  });
+  parts.add(async () => {
+    await router.drained();
+    await executor.stopAll();
+  });
+  const environment = (): BuildEnvironment => ({
+    udfs: functions.registry,
+    deadman: deadmanOf(config),
+    checkAccess: (pipeline) => checkAccess(pipeline, stores.access),
+  });
+  return {
+    router,
+    writes,
+    scheduler,
+    subscriptions,
+    executor,
+    snapshots,
+    sideloads,
+    servicesOf,
+    hosts,
+    createTask: create,
+    setting,
+    environment,
+    metrics,
+    ...definitions(stores, alerting, { executor, snapshots, subscriptions, environment }),
+  };
+}
+
+/** Under which names others know this engine. */
+export function identityOf({ config, metadata }: Pick<Stores, 'config' | 'metadata'>): {
+  readonly hostname: string;
+  readonly clusterId: string;
+  readonly serverId: string;
+} {
+  const { clusterId, serverId } = metadata;
+  return { hostname: config[''].hostname, clusterId, serverId };
+}
+
+/** Makes tasks in threads of their own, or in this one, where they share the numbers of series. */
+function createTaskIn(hosts: HostPool | undefined): CreateTask {
+  if (hosts !== undefined) {
+    return (pipeline, services, task) => hosts.createTask(pipeline, services, task);
+  }
+  const thread = { series: new SeriesTable() };
+  return (pipeline, services, task) => createTask(pipeline, services, task, thread);
+}
+
+function taskHosts(
+  stores: Stores,
+  { alerts }: Alerting,
+  { functions }: UserFunctions,
+): HostPool | undefined {
+  const { config, clock, logs } = stores;
+  const { hostMemory, hostTimeoutMs, stopTimeoutMs } = config.task;
+  const hostCount = hostCountOf(config);
+  if (hostCount === 0) return undefined;
+  const log = logs.logger('udf');
+  const options: HostPoolOptions = {
+    clock,
+    server: identityOf(stores),
+    functions,
+    followStates: (listener) => alerts.followStates(listener),
+    log: logs.logger('task'),
+    logUdf: (udf, line) => log('info', line, { udf }),
+    hostCount,
+    memoryMiB: hostMemory,
+    hostTimeoutMs,
+    stopTimeoutMs,
+  };
+  return new HostPool(options);
+}
+
+function servicesOfTasks(
+  stores: Stores,
+  { alerts, context }: Alerting,
+  { router, functions }: { readonly router: PointRouter; readonly functions: UserFunctions },
+): Pick<Tasking, 'servicesOf' | 'sideloads'> {
+  const { http, logs, clock, clusters, overrides, redactor } = stores;
+  const outgoing = {
+    http,
+    sections: overrides,
+    resolveSecret: context.resolveSecret,
+    redact: redactor.redactOwn,
+  };
+  const { endpoint } = httpClient(outgoing);
+  const sideloads = new Sideloads({ http, endpoint, access: stores.access });
+  const options = {
+    ...outgoing,
+    udf: functions.connector,
+    sideloads,
+    alerts,
+    clusters,
+    router,
+    logs,
+    server: identityOf(stores),
+    clock,
+  };
+  return { sideloads, servicesOf: (taskId) => taskServices(options, taskId) };
+}
+
+function definitions(
+  { metadata, logs, clusters, clock, redactor }: Stores,
+  { alerts }: Alerting,
+  parts: Pick<Tasking, 'executor' | 'snapshots' | 'subscriptions' | 'environment'>,
+): Pick<Tasking, 'tasks' | 'checks' | 'starts' | 'templates'> {
+  const { executor, snapshots, subscriptions, environment } = parts;
+  const log = logs.logger('task_store');
+  const records = metadata.table<TaskRecord>('tasks');
+  const templateRecords = metadata.table<TemplateRecord>('templates');
+  const lock = new ChangeLock();
+  const checks = new TaskChecks({
+    environment,
+    alerts,
+    reach: new Reach({ alerts, clusters, clock }),
+    checkNode: (node) => checkCluster(node, clusters),
+  });
+  const starts = new TaskStarts({
+    records,
+    checks,
+    executor,
+    snapshots,
+    redactor,
+    onStarted: () => subscriptions.requestSync(),
+    log: (message, fields) => log('error', message, fields),
+  });
+  const tasks = new TaskService({
+    metadata,
+    lock,
+    tasks: records,
+    templates: templateRecords,
+    executor,
+    starts,
+    alerts,
+    environment,
+    redactor,
+    clock,
+  });
+  const templates = new TemplateService({
+    templates: templateRecords,
+    tasks,
+    lock,
+    environment,
+    clock,
+  });
+  return { tasks, checks, starts, templates };
+}
+
+function deadmanOf(config: EngineConfig): BuildEnvironment['deadman'] {
+  const { intervalMs, threshold, id, message, global } = config.deadman;
+  return {
+    id,
+    message,
+    intervalNanos: BigInt(Math.round(intervalMs * 1e6)),
+    threshold,
+    isGlobal: global,
+  };
+}

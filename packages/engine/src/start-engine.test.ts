@@ -1,0 +1,52 @@
+// A start that fails leaves nothing open, wherever it fails.
+import { readdirSync, readlinkSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { TestEngine } from './testing/engine.ts';
+
+let engine: TestEngine;
+
+beforeEach(() => {
+  engine = new TestEngine();
+});
+
+afterEach(() => engine.close());
+
+/** Files of the engine's directory that this process has open. */
+function openFiles(): readonly string[] {
+  return readdirSync('/proc/self/fd')
+    .flatMap((descriptor) => {
+      try {
+        return [readlinkSync(`/proc/self/fd/${descriptor}`)];
+      } catch {
+        // The one that listed the folder.
+        return [];
+      }
+    })
+    .filter((path) => path.startsWith(engine.directory));
+}
+
+test('a folder of recordings that can not be made: the metadata file is closed again', async () => {
+  const dir = '/dev/null/recordings';
+
+  await expect(engine.start({ replay: { dir } })).rejects.toThrow('replay.dir');
+  expect(openFiles()).toEqual([]);
+
+  await engine.start();
+  expect(openFiles()).not.toEqual([]);
+  await engine.stop();
+  expect(openFiles()).toEqual([]);
+});
+
+test('an address that is in use: everything is closed again', async () => {
+  const other = createServer();
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  const { port } = other.address() as AddressInfo;
+
+  const http = { 'bind-address': `127.0.0.1:${port}` };
+  await expect(engine.start({ http, task: { hosts: '1' } })).rejects.toThrow('is already in use');
+
+  expect(openFiles()).toEqual([]);
+  await new Promise((resolve) => (other satisfies Server).close(resolve));
+});

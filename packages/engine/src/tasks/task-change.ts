@@ -1,0 +1,128 @@
+// Records of tasks as requests make them: a new one, a changed one, one whose template has changed.
+// Everything is checked, nothing is stored or started.
+import { InvalidRequest } from '@tidemark/core';
+import { printVars } from '@tidemark/pipeline';
+import type { EdgeType, Vars } from '@tidemark/pipeline';
+import { printJson } from '../http/json.ts';
+import type { Table } from '../store/metadata.ts';
+import type { Dbrp, TaskRecord, TaskStatus, TemplateRecord } from '../store/records.ts';
+import { ZERO_TIME } from '../store/records.ts';
+import { checkType, defineTask, varsOf } from './definition.ts';
+import type { BuildEnvironment } from './definition.ts';
+import { keepSecretVars } from './secret-vars.ts';
+
+/** What a client may say about a task; absent means unchanged, or the default for a new one. */
+export type TaskInput = {
+  readonly id?: string | undefined;
+  readonly templateId?: string | undefined;
+  /** What the client takes the script for. */
+  readonly type?: EdgeType | undefined;
+  readonly dbrps?: readonly Dbrp[] | undefined;
+  readonly script?: string | undefined;
+  readonly status?: TaskStatus | undefined;
+  readonly vars?: Vars | undefined;
+};
+
+/** What changes are checked against. */
+export type ChangeContext = {
+  readonly templates: Table<TemplateRecord>;
+  readonly environment: () => BuildEnvironment;
+  /** The time of the change. */
+  readonly now: string;
+};
+
+/** A task that did not exist. */
+export function newTask(id: string, input: TaskInput, context: ChangeContext): TaskRecord {
+  const templateId = input.templateId ?? '';
+  const script = templateId === '' ? (input.script ?? '') : templateOf(templateId, context).script;
+  const vars = keepSecretVars(input.vars ?? new Map(), new Map());
+  const defined = defineTask({ script, vars, dbrps: input.dbrps ?? [] }, context.environment());
+  checkType(input.type, defined.type);
+  const { now } = context;
+  const status = input.status ?? 'disabled';
+  return {
+    id,
+    templateId,
+    type: defined.type,
+    dbrps: defined.dbrps,
+    script,
+    varsJson: printJson(printVars(vars)),
+    status,
+    error: '',
+    created: now,
+    modified: now,
+    lastEnabled: status === 'enabled' ? now : ZERO_TIME,
+  };
+}
+
+/** A task with what a client has said about it; its id stays. */
+export function changedTask(
+  before: TaskRecord,
+  input: TaskInput,
+  context: ChangeContext,
+): TaskRecord {
+  const templateId = input.templateId || before.templateId;
+  const status = input.status ?? before.status;
+  const isTurnedOn = status === 'enabled' && before.status === 'disabled';
+  const isDefinitionChanged =
+    input.vars !== undefined ||
+    (input.script ?? '') !== '' ||
+    (input.dbrps ?? []).length > 0 ||
+    (input.templateId ?? '') !== '';
+  // An orphan can still be disabled and renamed; it only can not be enabled or redefined.
+  const needsTemplate = templateId !== '' && (isTurnedOn || isDefinitionChanged);
+  const ownScript = templateId === '' ? input.script || before.script : before.script;
+  const script = needsTemplate ? templateOf(templateId, context).script : ownScript;
+  const stored = varsOf(before);
+  const vars = input.vars === undefined ? stored : keepSecretVars(input.vars, stored);
+  const isDefined = isDefinitionChanged || isTurnedOn || script !== before.script;
+  const defined = isDefined
+    ? defineTask(
+        { script, vars, dbrps: input.dbrps ?? [], storedDbrps: before.dbrps },
+        context.environment(),
+      )
+    : before;
+  checkType(input.type, defined.type);
+  return {
+    ...before,
+    templateId,
+    type: defined.type,
+    dbrps: defined.dbrps,
+    script,
+    varsJson: printJson(printVars(vars)),
+    status,
+    error: status === 'disabled' ? '' : before.error,
+    modified: context.now,
+    lastEnabled: isTurnedOn ? context.now : before.lastEnabled,
+  };
+}
+
+/** A task with the script that its template has now. */
+export function followingTask(
+  before: TaskRecord,
+  template: TemplateRecord,
+  context: ChangeContext,
+): TaskRecord {
+  const { script } = template;
+  const defined = defineTask(
+    { script, vars: varsOf(before), dbrps: [], storedDbrps: before.dbrps },
+    context.environment(),
+  );
+  return {
+    ...before,
+    templateId: template.id,
+    script,
+    type: defined.type,
+    dbrps: defined.dbrps,
+    error: '',
+    modified: context.now,
+  };
+}
+
+function templateOf(id: string, { templates }: ChangeContext): TemplateRecord {
+  const template = templates.get(id);
+  if (template === undefined) {
+    throw new InvalidRequest(`unknown template ${id}: err: no template exists`);
+  }
+  return template;
+}

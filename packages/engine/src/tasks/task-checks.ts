@@ -1,0 +1,88 @@
+// What a stored task would be if it were started now, and what speaks against it. Starts nothing.
+import { InvalidRequest } from '@tidemark/core';
+import type { Diagnostic } from '@tidemark/core';
+import type { AlertService } from '@tidemark/alerting';
+import type { NodeSpec } from '@tidemark/pipeline';
+import { checkTexts } from '@tidemark/runtime';
+import type { Reach } from '../services/reach.ts';
+import type { TaskRecord } from '../store/records.ts';
+import { defineTask, varsOf } from './definition.ts';
+import type { BuildEnvironment, Definition } from './definition.ts';
+import { scriptHandlersOf } from './script-handlers.ts';
+import { checkAt, checkStartOf, findingsOf, spanOf } from './start-findings.ts';
+
+export type TaskChecksOptions = {
+  readonly environment: () => BuildEnvironment;
+  readonly alerts: AlertService;
+  readonly reach: Reach;
+  /** Refuses a node that names things which are not configured. */
+  readonly checkNode: (node: NodeSpec) => void;
+};
+
+export class TaskChecks {
+  readonly #options: TaskChecksOptions;
+
+  constructor(options: TaskChecksOptions) {
+    this.#options = options;
+  }
+
+  /** What a stored task would be if it were started now. */
+  definitionOf(record: TaskRecord): Definition {
+    return defineTask(
+      { script: record.script, vars: varsOf(record), dbrps: [], storedDbrps: record.dbrps },
+      this.#options.environment(),
+    );
+  }
+
+  /** As `definitionOf`, with everything checked that is only examined at the start. */
+  startableOf(record: TaskRecord): Definition {
+    const definition = this.definitionOf(record);
+    const diagnostics = definition.checkStart();
+    const [problem] = diagnostics;
+    if (problem !== undefined) throw new InvalidRequest(problem.message, { diagnostics });
+    const { alerts, checkNode } = this.#options;
+    const { script } = record;
+    const { pipeline } = definition;
+    for (const handler of scriptHandlersOf(pipeline)) {
+      checkAt({ script, span: handler.span }, () => alerts.checkScriptHandlers([handler]));
+    }
+    for (const node of pipeline.nodes) {
+      checkAt({ script, span: spanOf(node, ['cluster']) }, () => checkNode(node));
+    }
+    for (const node of pipeline.nodes) checkStartOf(script, node, () => checkTexts(node));
+    return definition;
+  }
+
+  /** Why a task could not be started, as findings about its script. */
+  findingsOf(error: unknown, record: TaskRecord): readonly Diagnostic[] {
+    const { script } = record;
+    return findingsOf(error, { script, pipeline: () => this.definitionOf(record).pipeline });
+  }
+
+  /** What would keep a task from starting now. */
+  findings(record: TaskRecord): readonly Diagnostic[] {
+    try {
+      this.startableOf(record);
+      return [];
+    } catch (error) {
+      return this.findingsOf(error, record);
+    }
+  }
+
+  /**
+   * What lets a task start but fails for every point, and what it could not reach now; nothing when
+   * it can not start at all.
+   */
+  async warnings(record: TaskRecord): Promise<readonly Diagnostic[]> {
+    try {
+      const definition = this.definitionOf(record);
+      if (definition.checkStart().length > 0) return [];
+      const unreached = await this.#options.reach.unreached(record.script, definition);
+      return [...definition.warnings(), ...unreached];
+    } catch (error) {
+      // Told by `findings`.
+      if (error instanceof InvalidRequest) return [];
+      throw error;
+    }
+  }
+}
