@@ -108,6 +108,15 @@ describe('lists of a configuration', () => {
     expect(await users('ana', 'hush')).toEqual([['ana', true]]);
   });
 
+  test('of secrets are filled with the references of scripts and handlers', async () => {
+    const handler = { kind: 'talk', options: { url: 'env:TALK_URL' } };
+    await writeFile(join(folder, 'scripts', 'b.json'), JSON.stringify(handler));
+
+    const { file } = await fill('[engine.alert]\n', '--allow-found');
+
+    expect(file).toContain('\nallowed-secrets = ["env:TALK_URL"]\n');
+  });
+
   test('get comments without a yes, once; a list that is there is left alone', async () => {
     const listed = '[engine.alert]\nallowed-programs = ["/bin/page"]\n';
     const { file } = await fill(listed);

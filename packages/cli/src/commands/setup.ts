@@ -25,18 +25,19 @@ type Flags = UserFlags & {
 const SETTINGS = {
   'allowed-programs': 'allowedPrograms',
   'allowed-files': 'allowedFiles',
+  'allowed-secrets': 'allowedSecrets',
 } as const;
 
 /** The command. Lists come first: they need no running service. */
 export function setupCommand(): Command {
   return new Command('setup')
     .description(
-      'Create the first admin user, as `tsdb setup` does. With --config, first list in that file the programs, files and folders that scripts name: a question each on a terminal, comments elsewhere.',
+      'Create the first admin user, as `tsdb setup` does. With --config, first list in that file the programs, files, folders and secrets that scripts name: a question each on a terminal, comments elsewhere.',
     )
     .option('--url <url>', 'the running database (env: TIDEMARK_TSDB_URL)', tsdbUrl(process.env))
     .option('--username <name>', 'name of the user')
     .option('--json', 'print JSON')
-    .option('--config <file>', 'configuration whose lists of allowed programs and files are filled')
+    .option('--config <file>', 'configuration whose lists of what may be reached are filled')
     .addOption(
       new Option('--for <command>', 'the command that the configuration is for')
         .choices(['up', 'engine'])

@@ -7,7 +7,7 @@ import type { ConversionNote } from './convert.ts';
 
 /** What scripts name that one setting would have to list. */
 export type FoundList = {
-  readonly key: 'allowed-programs' | 'allowed-files';
+  readonly key: 'allowed-programs' | 'allowed-files' | 'allowed-secrets';
   /** What is told when somebody is asked. */
   readonly title: string;
   /** With the scripts that name each. */
@@ -28,6 +28,7 @@ export async function findLists(folders: readonly string[]): Promise<{
   const { findReach } = await import('@tidemark/engine');
   const programs = new Map<string, readonly string[]>();
   const files = new Map<string, readonly string[]>();
+  const secrets = new Map<string, readonly string[]>();
   const notes: ConversionNote[] = [];
   for (const folder of folders) {
     let reach: FoundReach;
@@ -39,6 +40,7 @@ export async function findLists(folders: readonly string[]): Promise<{
     }
     merge(programs, reach.programs);
     merge(files, reach.files);
+    merge(secrets, reach.secrets);
     notes.push(...reach.unclear.map((message) => ({ key: 'alert', message })));
   }
   const lists: readonly FoundList[] = [
@@ -47,6 +49,11 @@ export async function findLists(folders: readonly string[]): Promise<{
       key: 'allowed-files',
       title: 'Files that log handlers write and folders that sideload nodes read',
       found: files,
+    },
+    {
+      key: 'allowed-secrets',
+      title: 'References to secrets that scripts and handlers use',
+      found: secrets,
     },
   ];
   return { lists: lists.filter(({ found }) => found.size > 0), notes };

@@ -52,6 +52,27 @@ test('scripts, tasks and handlers are read; the log node and files elsewhere are
   });
 });
 
+test('references to secrets are found where scripts and handlers name them', async () => {
+  const script = `var token = 'env:TALK'
+    stream|alert().alerta().token('env:ALERTA').message('env')
+    stream|httpPost('http://h').header('Authorization', 'file:/run/token')|alert().pagerduty().serviceKey(token)
+    stream|sideload().source('file:///etc/side')`;
+  const options = { url: 'http://h', headers: { 'X-Key': 'env:KEY' } };
+  await writeFile(join(folder, 'a.tick'), script);
+  await writeFile(join(folder, 'b.json'), JSON.stringify({ kind: 'post', options }));
+
+  const { secrets, files, unclear } = await findReach(folder);
+
+  expect([...secrets.keys()].sort()).toEqual([
+    'env:ALERTA',
+    'env:KEY',
+    'env:TALK',
+    'file:/run/token',
+  ]);
+  expect([...files.keys()]).toEqual(['/etc/side']);
+  expect(unclear).toEqual([]);
+});
+
 test('what a task may decide, patterns and broken files are told', async () => {
   const { programs, files, unclear } = await findIn({
     'a.tick': "var prog = '/bin/usual'\nvar path string\nstream|alert().exec(prog).log(path)",

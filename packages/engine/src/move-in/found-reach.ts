@@ -1,9 +1,11 @@
-// Programs, files and folders that scripts and handler files name: what `alert.allowed-programs`
-// and `allowed-files` have to list before they run here.
+// Programs, files, folders and references to secrets that scripts and handler files name: what
+// `alert.allowed-programs`, `allowed-files` and `allowed-secrets` have to list before they run
+// here.
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { messageOf } from '@tidemark/core';
+import { isReference } from '@tidemark/settings';
 import { parseScript } from '@tidemark/tickscript';
 import type { ChainNode, FunctionNode } from '@tidemark/tickscript';
 import { asObject, parseJson } from '../http/json.ts';
@@ -14,11 +16,13 @@ export type FoundReach = {
   readonly programs: ReadonlyMap<string, readonly string[]>;
   /** Files of log handlers and folders of sideload nodes, with the files that name them. */
   readonly files: ReadonlyMap<string, readonly string[]>;
+  /** References to secrets, `env:NAME` and `file:/path`, with the files that name them. */
+  readonly secrets: ReadonlyMap<string, readonly string[]>;
   /** Sentences about what could not be read, or is known only when a task runs. */
   readonly unclear: readonly string[];
 };
 
-type Kind = 'programs' | 'files';
+type Kind = 'programs' | 'files' | 'secrets';
 
 /** A path with these would allow more than itself. */
 const GLOB_CHARACTERS = /[*?[\]{}\\]/;
@@ -48,6 +52,7 @@ export async function findReach(folder: string): Promise<FoundReach> {
 class Search implements FoundReach {
   readonly programs = new Map<string, string[]>();
   readonly files = new Map<string, string[]>();
+  readonly secrets = new Map<string, string[]>();
   readonly unclear: string[] = [];
 
   script(path: string, text: string): void {
@@ -60,13 +65,16 @@ class Search implements FoundReach {
       const { name, value } = statement;
       variables.set(name, value.kind === 'string' ? value.value : undefined);
     }
-    for (const {
-      name,
-      arguments: [argument],
-    } of propertiesIn(program)) {
-      if (name !== 'exec' && name !== 'log' && name !== 'source') continue;
+    const valueOf = (argument: FunctionNode['arguments'][number] | undefined) =>
+      argument?.kind === 'identifier' ? variables.get(argument.name) : stringOf(argument);
+    for (const { name, arguments: given } of propertiesIn(program)) {
+      if (name !== 'exec' && name !== 'log' && name !== 'source') {
+        for (const argument of given) this.#text(path, valueOf(argument));
+        continue;
+      }
+      const [argument] = given;
       const isVariable = argument?.kind === 'identifier';
-      const value = isVariable ? variables.get(argument.name) : stringOf(argument);
+      const value = valueOf(argument);
       if (isVariable || (value === undefined && argument !== undefined)) {
         this.unclear.push(`${path}: .${name}(…) is not written out; tasks may give other values`);
       }
@@ -78,6 +86,7 @@ class Search implements FoundReach {
   document(path: string, value: unknown): void {
     const { kind, options, script } = asObject(value, 'expected an object');
     if (typeof script === 'string') this.script(path, script);
+    for (const text of textsIn(options)) this.#text(path, text);
     if (kind !== 'exec' && kind !== 'log') return;
     const given = asObject(options, 'expected options')[kind === 'exec' ? 'prog' : 'path'];
     if (typeof given === 'string') this.#option(path, kind, given);
@@ -91,6 +100,10 @@ class Search implements FoundReach {
       this.#add('files', fileURLToPath(value), path);
   }
 
+  #text(path: string, value: string | undefined): void {
+    if (value !== undefined && isReference(value)) this.#add('secrets', value, path);
+  }
+
   #add(kind: Kind, value: string, path: string): void {
     if (GLOB_CHARACTERS.test(value)) {
       this.unclear.push(`${path}: ${value} has characters of a pattern; list it by hand`);
@@ -100,6 +113,13 @@ class Search implements FoundReach {
     if (!users.includes(path)) users.push(path);
     this[kind].set(value, users);
   }
+}
+
+/** All texts of a document. */
+function* textsIn(value: unknown): Generator<string> {
+  if (typeof value === 'string') yield value;
+  if (typeof value !== 'object' || value === null) return;
+  for (const item of Object.values(value)) yield* textsIn(item);
 }
 
 /** Calls behind a dot, wherever they stand. */
