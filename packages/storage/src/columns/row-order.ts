@@ -31,7 +31,7 @@ export class RowKeys {
 
 /**
  * Numbers of the rows in the order of their keys; rows with equal keys keep theirs. Ascending
- * stretches are merged pairwise: there are few, as each source of rows is one.
+ * runs are merged pairwise: there are few, as each source of rows is one.
  */
 export function rowOrder(keys: RowKeys): Uint32Array {
   let from = new Uint32Array(keys.length);
@@ -47,7 +47,7 @@ export function rowOrder(keys: RowKeys): Uint32Array {
     for (let i = 0; i + 1 < borders.length; i += 2) {
       const middle = borders[i + 1]!;
       const end = borders[i + 2] ?? middle;
-      mergeStretches(keys, { from, to, start: borders[i]!, middle, end });
+      mergeHalves(keys, { from, to, start: borders[i]!, middle, end });
       borders[kept++] = end;
     }
     borders.length = kept;
@@ -56,7 +56,7 @@ export function rowOrder(keys: RowKeys): Uint32Array {
   return from;
 }
 
-type Stretches = {
+type Halves = {
   readonly from: Uint32Array;
   readonly to: Uint32Array;
   readonly start: number;
@@ -64,7 +64,7 @@ type Stretches = {
   readonly end: number;
 };
 
-function mergeStretches(keys: RowKeys, { from, to, start, middle, end }: Stretches): void {
+function mergeHalves(keys: RowKeys, { from, to, start, middle, end }: Halves): void {
   let left = start;
   let right = middle;
   for (let at = start; at < end; at++) {

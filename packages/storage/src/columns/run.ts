@@ -198,21 +198,21 @@ export function isStrictlyAscending(times: BigInt64Array): boolean {
   return true;
 }
 
-/** Where a stretch begins, of those that lie one behind the other and end at `ends`. */
-export function stretchStart(ends: Uint32Array, stretch: number): number {
-  return stretch === 0 ? 0 : ends[stretch - 1]!;
+/** Where a run begins, of those that lie one behind the other and end at `ends`. */
+export function runStart(ends: Uint32Array, run: number): number {
+  return run === 0 ? 0 : ends[run - 1]!;
 }
 
-/** Which of the stretches that end at `ends`, one behind the other, do not ascend strictly. */
-export function unorderedStretches(times: BigInt64Array, ends: Uint32Array): number[] {
+/** Which of the runs that end at `ends`, one behind the other, do not ascend strictly. */
+export function unorderedRuns(times: BigInt64Array, ends: Uint32Array): number[] {
   const keys = new RowKeys(times);
   const unordered: number[] = [];
   let start = 0;
-  for (let stretch = 0; stretch < ends.length; stretch++) {
-    const end = ends[stretch]!;
+  for (let run = 0; run < ends.length; run++) {
+    const end = ends[run]!;
     let i = start + 1;
     while (i < end && keys.isBefore(i - 1, i)) i++;
-    if (i < end) unordered.push(stretch);
+    if (i < end) unordered.push(run);
     start = end;
   }
   return unordered;

@@ -70,7 +70,7 @@ export function rowBehind({ series }: SeriesRows, id: SeriesId): number {
 }
 
 /** The series in order, each once, and where the rows of each end. */
-export function stretchesBySeries(series: Uint32Array): {
+export function runsBySeries(series: Uint32Array): {
   readonly ids: Uint32Array;
   readonly ends: Uint32Array;
 } {

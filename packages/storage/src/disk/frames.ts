@@ -56,7 +56,7 @@ function frameChecksum(framed: Uint8Array): number {
 }
 
 /** Bytes [offset, end) of a file. */
-export type Stretch = { readonly offset: number; readonly end: number };
+export type ByteRange = { readonly offset: number; readonly end: number };
 
 export type WalScan = {
   /** Of the file's header; 0 where that is damaged, or not read. */
@@ -64,7 +64,7 @@ export type WalScan = {
   /** Payloads of the good records, in order. */
   readonly payloads: readonly Uint8Array[];
   /** What is damaged although good records follow: acknowledged data is lost there. */
-  readonly damaged: readonly Stretch[];
+  readonly damaged: readonly ByteRange[];
   /** End of the last good record: what follows was being written when the process ended. */
   readonly goodBytes: number;
   /** End of what was read. */
@@ -109,7 +109,7 @@ function scanFrames(
   isHeaderGood: boolean,
 ): Pick<WalScan, 'payloads' | 'damaged' | 'goodBytes'> {
   const payloads: Uint8Array[] = [];
-  const damaged: Stretch[] = [];
+  const damaged: ByteRange[] = [];
   let at = start;
   let suspect = isHeaderGood ? -1 : 0;
   let goodBytes = isHeaderGood ? at : 0;

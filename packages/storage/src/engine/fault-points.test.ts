@@ -1,4 +1,4 @@
-// A crash in every named step of flush, compaction, drop, renewal of the index, backup and restore:
+// A crash in every named step of flush, compaction, drop, rebuild of the index, backup and restore:
 // the process is killed (what it wrote stays in the page cache) or the power goes (only what was
 // synced stays).
 import { expect, test } from 'vitest';

@@ -45,7 +45,7 @@ async function indexBytes(): Promise<number> {
   return (await storage.engine.statistics()).counters['indexBytes'] ?? 0;
 }
 
-async function renewals(): Promise<number> {
+async function rebuilds(): Promise<number> {
   return (await storage.engine.statistics()).counters['indexRenewals'] ?? 0;
 }
 
@@ -117,7 +117,7 @@ test('below the share that pays nothing is copied', async () => {
   await write(storage.engine, lines(2));
   await deleteRound(0);
   await storage.engine.compact();
-  expect(await renewals()).toBe(1);
+  expect(await rebuilds()).toBe(1);
 
   await storage.engine.delete({
     database: 'db',
@@ -125,7 +125,7 @@ test('below the share that pays nothing is copied', async () => {
   });
   await storage.engine.compact();
 
-  expect(await renewals()).toBe(1);
+  expect(await rebuilds()).toBe(1);
   const keys = await seriesKeys();
   expect(keys.length).toBeGreaterThan(SERIES);
   expect(keys.filter((key) => key.includes('dc=dc1,'))).toEqual([]);
@@ -161,7 +161,7 @@ test('a snapshot from before goes on reading what it saw, the new index answers 
   await storage.engine.compact();
   await write(storage.engine, 'm,round=r2,id=new,dc=dc1 f=1 5\nm,round=r1,id=x1-5,dc=dc5 f=7 5');
 
-  expect(await renewals()).toBe(1);
+  expect(await rebuilds()).toBe(1);
   for (let step = await iterator.next(); step.done !== true; step = await iterator.next()) {
     seen.add(step.value.seriesKey);
   }
@@ -185,7 +185,7 @@ test('what is written and deleted while it is made is in it, after a crash too',
   for (let round = 0; round < 3; round++) await write(storage.engine, lines(round));
   await storage.engine.dropMeasurement('db', 'm');
 
-  const renewal = storage.engine.compact();
+  const rebuild = storage.engine.compact();
   const writes = [2, 3, 4].map((round) =>
     write(storage.engine, lines(round, { measurement: 'n' })),
   );
@@ -195,10 +195,10 @@ test('what is written and deleted while it is made is in it, after a crash too',
     measurements: ['n'],
     where: { kind: 'tag', key: 'round', operator: '=', value: 'r2' },
   });
-  await Promise.all([renewal, ...writes]);
+  await Promise.all([rebuild, ...writes]);
   const keys = await seriesKeys();
 
-  expect(await renewals()).toBeGreaterThan(0);
+  expect(await rebuilds()).toBeGreaterThan(0);
   expect(keys).toHaveLength(2 * SERIES + 1);
   expect(await scanRows(storage.engine, 'n', FIELDS)).toHaveLength(2 * SERIES);
   for (const how of ['crash', 'close'] as const) {
@@ -210,13 +210,13 @@ test('what is written and deleted while it is made is in it, after a crash too',
   expect(await seriesKeys()).toEqual(keys);
 });
 
-test('a renewed index is backed up, restored, verified and inspected', async () => {
+test('a rebuilt index is backed up, restored, verified and inspected', async () => {
   await open();
   const count = CHECKPOINT_SERIES;
   for (let round = 0; round < 2; round++) await write(storage.engine, lines(round, { count }));
   await deleteRound(0);
   await storage.engine.compact();
-  expect(await renewals()).toBe(1);
+  expect(await rebuilds()).toBe(1);
   const path = join(storage.directory, 'full.backup');
   await storeBackup(path, storage.engine.backup({}));
   await storage.engine.restore(
@@ -259,7 +259,7 @@ test('an index of a damaged shard is left alone: what is hidden looks deleted', 
 
   await storage.engine.compact();
 
-  expect(await renewals()).toBe(0);
+  expect(await rebuilds()).toBe(0);
   await storage.engine.close();
   disk.rename(`${segment}.away`, segment);
   await storage.reopen();

@@ -219,7 +219,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('delete' as const),
       series: fc.nat(3),
-      // Often all rows of a series, so that indexes are renewed on the way.
+      // Often all rows of a series, so that indexes are rebuilt on the way.
       from: fc.oneof(fc.constant(0), fc.nat(200)),
       to: fc.oneof(fc.constant(200), fc.nat(200)),
     }),

@@ -1,9 +1,9 @@
 // Frozen tables of a shard to a segment file, series by series.
 import { Uint32List } from '../columns/uint32-list.ts';
 import type { RowPick } from '../memtable/row-pick.ts';
-import { orderStretches } from '../memtable/stretch-order.ts';
+import { orderRuns } from '../memtable/run-order.ts';
 import type { Table } from '../memtable/table.ts';
-import { stretchStart, unorderedStretches } from '../columns/run.ts';
+import { runStart, unorderedRuns } from '../columns/run.ts';
 import type { Run } from '../columns/run.ts';
 import { mergeSeriesRows } from '../columns/series-rows.ts';
 import type { SegmentField } from '../segment/format.ts';
@@ -138,7 +138,7 @@ function* writeWide(
   const rows = portion.rows.toArray();
   const ends = portion.ends.toArray();
   for (const [i, ordinal] of portion.ordinals.toArray().entries()) {
-    for (const run of wideRuns(table, rows.subarray(stretchStart(ends, i), ends[i]), fields)) {
+    for (const run of wideRuns(table, rows.subarray(runStart(ends, i), ends[i]), fields)) {
       if (run === undefined) yield undefined;
       else yield* writer.addRunInSteps(run);
     }
@@ -157,9 +157,9 @@ function pickInOrder(
   const pick = table.pick(rows);
   const times = pick.times();
   let hasMoved = false;
-  for (const index of unorderedStretches(times, ends)) {
-    const start = stretchStart(ends, index);
-    hasMoved = orderStretches(rows, times, { start, end: ends[index]! }) || hasMoved;
+  for (const index of unorderedRuns(times, ends)) {
+    const start = runStart(ends, index);
+    hasMoved = orderRuns(rows, times, { start, end: ends[index]! }) || hasMoved;
   }
   if (!hasMoved) return { pick, times };
   const moved = table.pick(rows);

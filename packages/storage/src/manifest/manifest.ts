@@ -30,7 +30,7 @@ export type ManifestShard = {
 export type ManifestDatabase = {
   readonly name: string;
   readonly instance: number;
-  /** Number of the files of its index; that of the instance until the index is renewed. */
+  /** Number of the files of its index; that of the instance until the index is rebuilt. */
   readonly indexFile?: number | undefined;
   /**
    * What the file of its index held at the commit; absent in manifests from before they said it.

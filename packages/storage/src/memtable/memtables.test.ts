@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 import { RowBlock } from '../columns/row-block.ts';
 import { Memtables } from './memtables.ts';
-import { stretchStarts } from './stretches.ts';
+import { runStarts } from './row-runs.ts';
 
 const index = { ordinalOf: (series: number) => series };
 const ALL = { start: -(2n ** 63n), end: 2n ** 63n - 1n };
@@ -14,7 +14,7 @@ function append(tables: Memtables, shardId: number, series: readonly number[]): 
   const bounds = { min: times[0]!, max: times.at(-1)! };
   const block = RowBlock.adopt(1, Uint32Array.from(series), times, bounds);
   block.setColumn('f', { type: 'float', values: Float64Array.from(series), valid: undefined });
-  const starts = stretchStarts(block.series, block.rows);
+  const starts = runStarts(block.series, block.rows);
   tables.append(shardId, block, { index, starts, nowMs: 10 * shardId });
 }
 

@@ -58,7 +58,7 @@ export class Memtables {
     this.#pressure.flushEnded();
   }
 
-  /** Takes rows, which are not the caller's any more. `starts` are `stretchStarts` of the block. */
+  /** Takes rows, which are not the caller's any more. `starts` are `runStarts` of the block. */
   append(
     shardId: number,
     block: RowBlock,

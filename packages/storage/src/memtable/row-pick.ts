@@ -16,7 +16,7 @@ export type Blocks = {
 type Field = { readonly name: string; readonly type: FieldType };
 
 /** Neighbours in the list of rows that lie in one block: [start, end) of the list. */
-type Stretch = {
+type RowRun = {
   /** Index of the block among those that the rows lie in. */
   readonly block: number;
   /** Number of the block's first row. */
@@ -35,13 +35,13 @@ export class RowPick {
   readonly #rows: Uint32Array;
   /** Those that the rows lie in, each once. */
   readonly #blocks: readonly RowBlock[];
-  readonly #stretches: readonly Stretch[];
+  readonly #runs: readonly RowRun[];
 
   constructor(blocks: Blocks, rows: Uint32Array) {
     this.#rows = rows;
-    const { used, stretches } = stretchesOf(blocks, rows);
+    const { used, runs } = runsOf(blocks, rows);
     this.#blocks = used;
-    this.#stretches = stretches;
+    this.#runs = runs;
   }
 
   times(): BigInt64Array {
@@ -76,7 +76,7 @@ export class RowPick {
     const isWide = to.BYTES_PER_ELEMENT === 8;
     const sources = isWide ? from.map((array) => array && wordsOf(array)) : from;
     const target = isWide ? wordsOf(to) : to;
-    for (const { block, firstRow, start, end, isDense } of this.#stretches) {
+    for (const { block, firstRow, start, end, isDense } of this.#runs) {
       const source = sources[block];
       if (source === undefined) continue;
       if (isDense) {
@@ -111,7 +111,7 @@ export class RowPick {
       columns.map((column) => column?.valid),
       valid,
     );
-    for (const { block, start, end } of this.#stretches) {
+    for (const { block, start, end } of this.#runs) {
       if (columns[block] !== undefined && columns[block].valid === undefined) {
         valid.fill(1, start, end);
       }
@@ -128,7 +128,7 @@ export class RowPick {
     const codes = new Uint32Array(rows.length);
     const texts = new Map<string, number>();
     const codesOf = new Map<BlockColumn, Map<number, number>>();
-    for (const { block, firstRow, start, end } of this.#stretches) {
+    for (const { block, firstRow, start, end } of this.#runs) {
       const column = columns[block];
       if (column === undefined) continue;
       const known = codesOf.get(column) ?? new Map<number, number>();
@@ -144,11 +144,11 @@ export class RowPick {
   }
 }
 
-function stretchesOf(
+function runsOf(
   { blocks, firstRows }: Blocks,
   rows: Uint32Array,
-): { readonly used: readonly RowBlock[]; readonly stretches: readonly Stretch[] } {
-  const stretches: Stretch[] = [];
+): { readonly used: readonly RowBlock[]; readonly runs: readonly RowRun[] } {
+  const runs: RowRun[] = [];
   const used: RowBlock[] = [];
   const places = new Map<number, number>();
   for (let at = 0; at < rows.length;) {
@@ -167,10 +167,10 @@ function stretchesOf(
       end++;
     }
     isDense &&= end - at >= DENSE_ROWS;
-    stretches.push({ block, firstRow, start: at, end, isDense });
+    runs.push({ block, firstRow, start: at, end, isDense });
     at = end;
   }
-  return { used, stretches };
+  return { used, runs };
 }
 
 /** The last block that begins at the row or before it. */

@@ -1,5 +1,5 @@
 // Rows of one measurement in one shard's memtable: blocks of rows in arrival order, and per series
-// a chain through its stretches: neighbouring rows of one batch, as batches mostly come by series.
+// a chain through its runs: neighbouring rows of one batch, as batches mostly come by series.
 // Batches of some size become blocks as they are, nothing of them is copied; smaller ones are
 // gathered in blocks of a bounded size. So neither a write nor a reader ever waits for work on the
 // whole table. A table of few rows has no chains, its rows are looked through: whoever makes up
@@ -13,8 +13,8 @@ import type { RowBlock, TimeBounds } from '../columns/row-block.ts';
 import type { Uint32List } from '../columns/uint32-list.ts';
 import { RowPick } from './row-pick.ts';
 import { isSparse, SPARSE_PART_ROWS, wouldBeSparse } from './sparse-rows.ts';
-import { StretchChains } from './stretch-chains.ts';
-import { stretchStarts } from './stretches.ts';
+import { RunChains } from './run-chains.ts';
+import { runStarts } from './row-runs.ts';
 
 /** Finds the place of a series within its measurement. */
 export type SeriesOrdinals = { ordinalOf(series: number): number };
@@ -41,7 +41,7 @@ export class Table {
    */
   #fields: Map<string, FieldType> | undefined;
   /** `undefined` while there are few rows. */
-  #chains: StretchChains | undefined;
+  #chains: RunChains | undefined;
   #ordinalEnd = 0;
   #rows = 0;
   #blockBytes = 0;
@@ -82,8 +82,8 @@ export class Table {
     return TABLE_BYTES + this.#blockBytes + (this.#chains?.memoryBytes ?? 0);
   }
 
-  /** Appends rows. The block is not the caller's any more. `starts` are `stretchStarts` of it. */
-  append(block: RowBlock, starts = stretchStarts(block.series, block.rows)): void {
+  /** Appends rows. The block is not the caller's any more. `starts` are `runStarts` of it. */
+  append(block: RowBlock, starts = runStarts(block.series, block.rows)): void {
     if (block.rows === 0) return;
     this.#chain(block.series, starts);
     const { min, max } = block.timeBounds;
@@ -145,9 +145,9 @@ export class Table {
   }
 
   #makeChains(): void {
-    const chains = new StretchChains();
+    const chains = new RunChains();
     this.#blocks.forEach(({ series, rows }, i) => {
-      for (const start of stretchStarts(series, rows)) {
+      for (const start of runStarts(series, rows)) {
         chains.add(this.#index.ordinalOf(series[start]!), this.#firstRows[i]! + start);
       }
     });
@@ -206,7 +206,7 @@ export class Table {
   withOrdinals(index: SeriesOrdinals): Table {
     const table = new Table(this.measurementId, index);
     for (const block of this.#blocks) {
-      table.#chain(block.series, stretchStarts(block.series, block.rows));
+      table.#chain(block.series, runStarts(block.series, block.rows));
       table.#push(block);
       table.#rows += block.rows;
     }

@@ -135,7 +135,7 @@ type GroupWork = {
 const STEP_GROWTH = 8n;
 
 /**
- * As `addGroup`, but stops as soon as there are as many windows as wanted: looks at stretches of
+ * As `addGroup`, but stops as soon as there are as many windows as wanted: looks at parts of
  * whole windows from the end (or the beginning) of the data, each longer than the one before.
  */
 function* addUntil(
@@ -147,17 +147,17 @@ function* addUntil(
   let { start, end } = dataBounds(selection, request.timeRange);
   let span = window.everyNanos * BigInt(Math.max(1, limitWindows));
   while (start <= end && windows.mostWindows < limitWindows) {
-    let stretch: TimeRange;
+    let part: TimeRange;
     if (request.descending) {
       const from = windowStart(end - span > start ? end - span : start, window);
-      stretch = { start: from > start ? from : start, end };
-      end = stretch.start - 1n;
+      part = { start: from > start ? from : start, end };
+      end = part.start - 1n;
     } else {
       const to = windowStart(start + span < end ? start + span : end, window) + window.everyNanos;
-      stretch = { start, end: to - 1n < end ? to - 1n : end };
-      start = stretch.end + 1n;
+      part = { start, end: to - 1n < end ? to - 1n : end };
+      start = part.end + 1n;
     }
-    yield* addGroup(work, stretch);
+    yield* addGroup(work, part);
     span *= STEP_GROWTH;
   }
 }

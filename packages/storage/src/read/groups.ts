@@ -159,7 +159,7 @@ function* groupSeries(
       continue;
     }
     memory.hold(GROUP_BYTES, 'groups of a request');
-    const values = stored.map((value) => (value === 0 ? '' : index.text(value - 1)));
+    const values = stored.map((value) => (value === 0 ? '' : index.symbol(value - 1)));
     const tags = new Map(groupBy.map((name, i) => [name, values[i] ?? '']));
     groups.set(key, { tags, values, series: [id] });
   }

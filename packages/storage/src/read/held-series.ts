@@ -103,10 +103,10 @@ export function* heldTexts(
   for (const { key, column } of measurement.sortedTagColumns()) {
     if (!isWanted(key)) continue;
     // Series that came while this paused may have brought texts.
-    const { textCount } = scope.database.index;
-    const most = Math.min(textCount, ordinals?.length ?? measurement.seriesCount);
-    memory.check(textCount + most * VALUE_BYTES, 'values of a tag');
-    const seen = new SeenValues(textCount);
+    const { symbolCount } = scope.database.index;
+    const most = Math.min(symbolCount, ordinals?.length ?? measurement.seriesCount);
+    memory.check(symbolCount + most * VALUE_BYTES, 'values of a tag');
+    const seen = new SeenValues(symbolCount);
     if (ordinals === undefined) yield* addHeldValues(selected, column, seen);
     else yield* addValuesOf(ordinals, column, seen);
     const texts = seen.texts();
@@ -127,8 +127,8 @@ class SeenValues {
   readonly #isSeen: Uint8Array;
   readonly #texts = new Uint32List();
 
-  constructor(textCount: number) {
-    this.#isSeen = new Uint8Array(textCount + 1);
+  constructor(symbolCount: number) {
+    this.#isSeen = new Uint8Array(symbolCount + 1);
     // A series that lacks the tag tells nothing.
     this.#isSeen[0] = 1;
   }

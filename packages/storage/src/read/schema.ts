@@ -212,7 +212,7 @@ function* tagValues(
     const end = Math.min(left, texts.length);
     for (let at = 0; at < end; at += BATCH_ENTRIES) {
       const part = texts.subarray(at, Math.min(end, at + BATCH_ENTRIES));
-      const values = Array.from(part, (id) => index.textOnce(id));
+      const values = Array.from(part, (id) => index.symbolOnce(id));
       yield { kind: 'tag-values', measurement: measurement.name, key: held.key, values };
     }
     left -= end;

@@ -7,10 +7,10 @@ import type { Column } from '@tidemark/core';
 import { ByteWriter } from '../columns/bytes.ts';
 import { codecs, crc32c, scans } from '../columns/codecs.ts';
 import type { Disk, DiskFile } from '../disk/disk.ts';
-import { columnOf, sliceRun, stretchStart, valuesOf } from '../columns/run.ts';
+import { columnOf, sliceRun, runStart, valuesOf } from '../columns/run.ts';
 import type { Run } from '../columns/run.ts';
 import { RowKeys } from '../columns/row-order.ts';
-import { concatSeriesRows, sliceSeriesRows, stretchesBySeries } from '../columns/series-rows.ts';
+import { concatSeriesRows, sliceSeriesRows, runsBySeries } from '../columns/series-rows.ts';
 import type { SeriesRows } from '../columns/series-rows.ts';
 import { finish } from '../schedule/steps.ts';
 import { newFieldArray } from '../columns/row-block.ts';
@@ -123,10 +123,10 @@ export class SegmentWriter {
    * until there are enough of them for a shared chunk. Pauses behind each chunk.
    */
   *addSeriesRowsInSteps(rows: SeriesRows): Generator<undefined, void> {
-    const { ids, ends } = stretchesBySeries(rows.series);
+    const { ids, ends } = runsBySeries(rows.series);
     for (let first = 0; first < ids.length;) {
       const next = endOfShort(ends, first);
-      const start = stretchStart(ends, first);
+      const start = runStart(ends, first);
       if (next > first) {
         yield* this.#addShort(sliceSeriesRows(rows, start, ends[next - 1]!));
         first = next;
@@ -143,7 +143,7 @@ export class SegmentWriter {
     const wanted = Math.min(SHARED_CHUNK_ROWS, chunkRowsMax(this.#fields.length));
     if (this.#shortRows < wanted) return;
     const all = concatSeriesRows(this.#short);
-    const { ids, ends } = stretchesBySeries(all.series);
+    const { ids, ends } = runsBySeries(all.series);
     let first = 0;
     let start = 0;
     for (let next = 1; next <= ends.length; next++) {
@@ -166,19 +166,19 @@ export class SegmentWriter {
   #endShort(): void {
     if (this.#shortRows === 0) return;
     const all = concatSeriesRows(this.#short);
-    const { ids, ends } = stretchesBySeries(all.series);
+    const { ids, ends } = runsBySeries(all.series);
     this.#short = [];
     this.#shortRows = 0;
     if (ids.length >= SHARED_SERIES_MIN) this.#writeShared(all, { ids, ends });
     else {
       ids.forEach((id, i) => {
-        this.addRun(sliceRun(all, stretchStart(ends, i), ends[i]!));
+        this.addRun(sliceRun(all, runStart(ends, i), ends[i]!));
         this.endSeries(id);
       });
     }
   }
 
-  #writeShared(run: Run, { ids, ends }: ReturnType<typeof stretchesBySeries>): void {
+  #writeShared(run: Run, { ids, ends }: ReturnType<typeof runsBySeries>): void {
     this.#closePage();
     const chunk = this.#writeChunk(run, true);
     for (const id of ids) this.#listSeries(id);
@@ -351,7 +351,7 @@ export class SegmentWriter {
 
 /** From `first` on, the first series that has too many rows to share a chunk. */
 function endOfShort(ends: Uint32Array, first: number): number {
-  for (let i = first, start = stretchStart(ends, first); i < ends.length; i++) {
+  for (let i = first, start = runStart(ends, first); i < ends.length; i++) {
     if (ends[i]! - start >= MIN_STATISTICS_ROWS) return i;
     start = ends[i]!;
   }

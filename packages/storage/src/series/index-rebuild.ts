@@ -1,6 +1,6 @@
 // A series index made anew without the series that were deleted: their keys, texts and places in
 // columns can not be taken out of an index that is read and written all the time
-// (docs/adr/0010-renewed-index.md). Series keep their ids.
+// (docs/adr/0010-rebuilt-index.md). Series keep their ids.
 //
 // Copied in portions while the old index goes on; what is new in it meanwhile comes with the next
 // portion. The old one is not changed, so who reads from it can finish.

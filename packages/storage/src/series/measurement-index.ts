@@ -1,7 +1,7 @@
 // Series of one measurement: their ids by ordinal, and per tag key a column of text ids by ordinal.
 import { assert, compareBytes } from '@tidemark/core';
 
-import type { TextId } from './series-index.ts';
+import type { SymbolId } from './series-index.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 
 /**
@@ -124,7 +124,7 @@ export class MeasurementIndex {
     return column;
   }
 
-  setColumn(column: TagColumn, ordinal: number, value: TextId): void {
+  setColumn(column: TagColumn, ordinal: number, value: SymbolId): void {
     if (ordinal >= column.values.length) column.values = grow(column.values, ordinal + 1);
     column.values[ordinal] = value + 1;
   }

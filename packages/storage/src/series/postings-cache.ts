@@ -39,11 +39,12 @@ export class PostingsCache {
 
   /**
    * Postings of a column of `count` series, which may cover somewhat less; made when there are
-   * none. `undefined` when it is better to look at the column. `textCount`: ids of texts are below.
+   * none. `undefined` when it is better to look at the column. `symbolCount`: ids of texts are
+   * below.
    */
   *of(
     column: TagColumn,
-    { count, textCount }: { readonly count: number; readonly textCount: number },
+    { count, symbolCount }: { readonly count: number; readonly symbolCount: number },
   ): Generator<undefined, TagPostings | undefined> {
     if (count < this.#seriesMin) return undefined;
     const known = this.#postings.get(column);
@@ -58,7 +59,7 @@ export class PostingsCache {
     // More series may bring more values, never fewer.
     if ((this.#tooLarge.get(column) ?? Number.POSITIVE_INFINITY) <= count) return undefined;
     const { limitBytes } = this;
-    const options = { end: count, valueMax: textCount, bytesMax: limitBytes };
+    const options = { end: count, valueMax: symbolCount, bytesMax: limitBytes };
     const made = yield* TagPostings.build(column.values, options);
     if (made === undefined) {
       this.forget(column);

@@ -70,7 +70,7 @@ test('the least recently used postings go when the budget is used up', () => {
   const { memoryBytes } = build(columns[0].values, 1000)!;
   const cache = new PostingsCache(memoryBytes * 2, 1);
   const use = (column: { values: Uint32Array }): TagPostings | undefined =>
-    finish(cache.of(column, { count: 1000, textCount: VALUE_MAX }));
+    finish(cache.of(column, { count: 1000, symbolCount: VALUE_MAX }));
 
   const first = use(columns[0]);
   const second = use(columns[1]);
@@ -86,7 +86,7 @@ test('postings are made anew when many series came, not for a few', () => {
   const column = columnOf(40_000);
   const cache = new PostingsCache(1 << 20, 1);
   const use = (count: number): number | undefined =>
-    finish(cache.of(column, { count, textCount: VALUE_MAX }))?.end;
+    finish(cache.of(column, { count, symbolCount: VALUE_MAX }))?.end;
 
   expect([use(30_000), use(34_000), use(34_097), use(34_100)]).toEqual([
     30_000, 30_000, 34_097, 34_097,
@@ -97,8 +97,8 @@ test('what does not fit the budget is not tried again and again', () => {
   const column = columnOf(1000);
   const cache = new PostingsCache(100, 1);
 
-  expect(finish(cache.of(column, { count: 1000, textCount: VALUE_MAX }))).toBeUndefined();
-  const again = cache.of(column, { count: 1000, textCount: VALUE_MAX });
+  expect(finish(cache.of(column, { count: 1000, symbolCount: VALUE_MAX }))).toBeUndefined();
+  const again = cache.of(column, { count: 1000, symbolCount: VALUE_MAX });
 
   // Making postings pauses: nothing was made.
   expect(again.next()).toEqual({ done: true, value: undefined });

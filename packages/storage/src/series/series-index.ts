@@ -1,10 +1,10 @@
 // The series index of one database: which series exist, what their tags are, and which of them a
 // condition selects.
 //
-// Forward columns: per measurement and tag key one array of text ids by ordinal (position of the
+// Forward columns: per measurement and tag key one array of symbol ids by ordinal (position of the
 // series within its measurement). Conditions are evaluated over postings, which are made from
-// columns when they are first needed. Keys and texts lie in the linear memory in which requests are
-// parsed, and nowhere else. Ids are dense, ascending and never reused within a database; ids of
+// columns when they are first needed. Keys and symbols lie in the linear memory in which requests
+// are parsed, and nowhere else. Ids are dense, ascending and never reused within a database; ids of
 // series that are gone for good have none. Format of its files: docs/formats/series-index.md.
 import { assert, compareBytes, escapeMeasurement, escapeTagPart } from '@tidemark/core';
 import { Kernels, NO_MEASUREMENT, SeriesKeys } from '@tidemark/kernels';
@@ -20,15 +20,15 @@ import type { LoadedColumn, TagColumn } from './measurement-index.ts';
 import { PatternCache } from './pattern-cache.ts';
 import { PostingsCache } from './postings-cache.ts';
 import type { EncodedSeries } from './series-list.ts';
-import { SeriesPlaces } from './series-places.ts';
+import { SeriesRefs } from './series-refs.ts';
 import { TagCardinalities } from './tag-cardinality.ts';
 import type { Cardinality } from './tag-cardinality.ts';
 
-export type TextId = number;
+export type SymbolId = number;
 
 export type TagPair = readonly [string, string];
 
-const TEXT_CACHE_ENTRIES = 1 << 16;
+const SYMBOL_CACHE_ENTRIES = 1 << 16;
 
 export class SeriesIndex {
   readonly database: string;
@@ -50,14 +50,14 @@ export class SeriesIndex {
   readonly #byNumber: (MeasurementIndex | undefined)[] = [];
   /** Series below this id are in the columns. */
   #indexed = 0;
-  readonly #places = new SeriesPlaces();
+  readonly #refs = new SeriesRefs();
   readonly #changes: SchemaChanges;
   #dead: SeriesId[] = [];
   /** Series whose keys do not lead to them any more. */
   readonly #forgotten = new SeriesSet();
   #watchForgotten: ((id: SeriesId) => void) | undefined;
   readonly #cardinalities = new TagCardinalities();
-  readonly #decoded = new Map<TextId, string>();
+  readonly #decoded = new Map<SymbolId, string>();
 
   constructor(database: string, postings = new PostingsCache(LIMITS.indexCacheBytes.value)) {
     this.database = database;
@@ -75,12 +75,12 @@ export class SeriesIndex {
     return this.#forgotten.size;
   }
 
-  get textCount(): number {
+  get symbolCount(): number {
     return this.keys.textCount;
   }
 
   get memoryBytes(): number {
-    let bytes = this.keys.memoryBytes + this.#places.memoryBytes;
+    let bytes = this.keys.memoryBytes + this.#refs.memoryBytes;
     bytes += this.patterns.memoryBytes;
     for (const measurement of this.measurements) bytes += measurement.memoryBytes;
     return bytes;
@@ -153,7 +153,7 @@ export class SeriesIndex {
         const id = this.#indexed + i;
         const measurement = this.#byNumber[number]!;
         const ordinal = measurement.addSeries(id);
-        this.#places.set(id, { measurementId: measurement.id, ordinal });
+        this.#refs.set(id, { measurementId: measurement.id, ordinal });
         const { tagKeyCount } = measurement;
         for (let position = 0; position < tags; position++, at += 2) {
           const column = measurement.columnAt(position, words[at]!, keyOf);
@@ -175,16 +175,16 @@ export class SeriesIndex {
   /** Takes over the series of a measurement, which has none yet; ids ascend. For opening. */
   load(measurement: MeasurementIndex, ids: Uint32Array, columns: readonly LoadedColumn[]): void {
     const end = this.keys.nextId;
-    const { textCount } = this;
+    const { symbolCount } = this;
     measurement.load(ids, columns);
     for (let ordinal = 0; ordinal < ids.length; ordinal++) {
       const id = ids[ordinal]!;
       if (id >= end) throw new DecodeError('series id out of range');
-      this.#places.set(id, { measurementId: measurement.id, ordinal });
+      this.#refs.set(id, { measurementId: measurement.id, ordinal });
     }
     for (const { values } of columns) {
       for (let i = 0; i < values.length; i++) {
-        if (values[i]! > textCount) throw new DecodeError('text id out of range');
+        if (values[i]! > symbolCount) throw new DecodeError('symbol id out of range');
       }
     }
     this.#indexed += ids.length;
@@ -216,13 +216,13 @@ export class SeriesIndex {
   }
 
   measurementOf(id: SeriesId): MeasurementIndex {
-    const measurement = this.measurements[this.#places.measurementId(id)];
+    const measurement = this.measurements[this.#refs.measurementId(id)];
     assert(measurement !== undefined, 'every series has a measurement');
     return measurement;
   }
 
   ordinalOf(id: SeriesId): number {
-    return this.#places.ordinal(id);
+    return this.#refs.ordinal(id);
   }
 
   /** Whether there is such a series, deleted or not. */
@@ -231,7 +231,7 @@ export class SeriesIndex {
   }
 
   isLive(id: SeriesId): boolean {
-    return this.#places.shardCount(id) > 0;
+    return this.#refs.shardCount(id) > 0;
   }
 
   isForgotten(id: SeriesId): boolean {
@@ -240,7 +240,7 @@ export class SeriesIndex {
 
   addedToShard(id: SeriesId): void {
     this.#changes.series();
-    if (this.#places.addShards(id, 1) > 1) return;
+    if (this.#refs.addShards(id, 1) > 1) return;
     if (this.#forgotten.delete(id)) {
       this.keys.remember(id);
       this.#countRemoval(id, -1);
@@ -252,7 +252,7 @@ export class SeriesIndex {
   removedFromShard(id: SeriesId): void {
     this.#changes.names();
     assert(this.isLive(id), 'a series leaves only shards that hold it');
-    if (this.#places.addShards(id, -1) > 0) return;
+    if (this.#refs.addShards(id, -1) > 0) return;
     this.measurementOf(id).liveSeries--;
     this.liveSeries--;
     this.#dead.push(id);
@@ -295,7 +295,7 @@ export class SeriesIndex {
    * ids.
    */
   takeLiveness(from: SeriesIndex): void {
-    this.#places.copyShardCounts(from.#places);
+    this.#refs.copyShardCounts(from.#refs);
     this.liveSeries = from.liveSeries;
     for (const measurement of this.measurements) {
       measurement.liveSeries = from.measurements[measurement.id]?.liveSeries ?? 0;
@@ -328,23 +328,23 @@ export class SeriesIndex {
     for (let id = 0; id < this.#indexed; id++) if (!this.isLive(id)) this.forgetDead([id]);
   }
 
-  /** Id of a text, or -1 when no tag value is equal to it. */
-  findText(text: string): TextId {
+  /** Id of a symbol, or -1 when no tag value is equal to it. */
+  findSymbol(text: string): SymbolId {
     return this.keys.findText(utf8(text));
   }
 
-  text(id: TextId): string {
+  symbol(id: SymbolId): string {
     let text = this.#decoded.get(id);
     if (text === undefined) {
       text = utf8Text(this.keys.text(id));
-      if (this.#decoded.size >= TEXT_CACHE_ENTRIES) this.#decoded.clear();
+      if (this.#decoded.size >= SYMBOL_CACHE_ENTRIES) this.#decoded.clear();
       this.#decoded.set(id, text);
     }
     return text;
   }
 
   /** A text that is one of very many: not kept decoded. */
-  textOnce(id: TextId): string {
+  symbolOnce(id: SymbolId): string {
     return this.#decoded.get(id) ?? utf8Text(this.keys.text(id));
   }
 
@@ -354,7 +354,7 @@ export class SeriesIndex {
     const pairs: TagPair[] = [];
     for (const { key, column } of this.measurementOf(id).sortedTagColumns()) {
       const stored = column.values[ordinal] ?? 0;
-      if (stored !== 0) pairs.push([key, this.text(stored - 1)]);
+      if (stored !== 0) pairs.push([key, this.symbol(stored - 1)]);
     }
     return pairs;
   }

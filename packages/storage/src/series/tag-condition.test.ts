@@ -128,7 +128,7 @@ test('a condition on one series of many decodes no long list', () => {
   const id = { kind: 'tag', key: 'id', operator: '=', value: '77' } as const;
   selectOrdinals(index, measurement, { kind: 'and', left: dc, right: id });
   const column = measurement.column('dc')!;
-  const work = index.postings.of(column, { count: 200, textCount: index.textCount });
+  const work = index.postings.of(column, { count: 200, symbolCount: index.symbolCount });
   const postings = work.next().value!;
   const list = postings.list.bind(postings);
   let lists = 0;

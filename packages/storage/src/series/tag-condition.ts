@@ -112,8 +112,8 @@ function* storedValues(
 ): Generator<undefined, Stored> {
   const column = measurement.column(key);
   if (column === undefined) return { postings: undefined, valueOf: () => 0 };
-  const { textCount } = index;
-  const postings = yield* index.postings.of(column, { count, textCount });
+  const { symbolCount } = index;
+  const postings = yield* index.postings.of(column, { count, symbolCount });
   // Taken after the pauses of making postings: the array may have been replaced by a longer one.
   const { values } = column;
   return { postings, valueOf: (ordinal) => values[ordinal] ?? 0 };
@@ -126,7 +126,7 @@ function* equality(
   const { index, count } = scope;
   const isNegated = node.operator === '!=';
   // Absent is stored as 0 and compares as the empty text; a text that nobody uses equals nothing.
-  const wanted = node.value === '' ? 0 : index.findText(node.value) + 1;
+  const wanted = node.value === '' ? 0 : index.findSymbol(node.value) + 1;
   if (node.value !== '' && wanted === 0) return constant(isNegated, count);
   const { postings, valueOf } = yield* storedValues(scope, node.key);
   const end = postings?.end ?? 0;

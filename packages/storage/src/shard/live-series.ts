@@ -28,7 +28,7 @@ export function registerSegment({ shard, index }: ShardAndIndex, segment: Segmen
     }
     const isTouched = tombstones.length > 0;
     for (const series of measurement.series) {
-      // A deleted series is not in a renewed index any more, whether its rows can be read or not.
+      // A deleted series is not in a rebuilt index any more, whether its rows can be read or not.
       if (isTouched && !(index.has(series) && hasRowsInSegments(shard, measurementId, series))) {
         continue;
       }

@@ -91,9 +91,9 @@ export function readSeriesFile(disk: Disk, path: string, knownBytes: number): Se
   }
   const file = disk.open(path, 'read');
   try {
-    const { payloads, damaged: stretches, goodBytes } = scanWalFile(file, { to: knownBytes });
+    const { payloads, damaged: ranges, goodBytes } = scanWalFile(file, { to: knownBytes });
     const keys: SeriesKeys[] = [];
-    const damaged = stretches.map(({ offset }) => offset);
+    const damaged = ranges.map(({ offset }) => offset);
     for (const payload of payloads) {
       try {
         keys.push(decodeSeriesKeys(payload));

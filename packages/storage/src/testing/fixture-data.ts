@@ -6,10 +6,10 @@ import type { StorageEngine } from '../storage-engine.ts';
 import { write } from './fixtures.ts';
 
 /**
- * Since version 3: ids of which no series is left. The engine renews its index for two deleted
+ * Since version 3: ids of which no series is left. The engine rebuilds its index for two deleted
  * series.
  */
-export async function renewIndex(engine: StorageEngine): Promise<void> {
+export async function rebuildIndex(engine: StorageEngine): Promise<void> {
   await write(engine, 'old,t=x f=1 1\nkept f=1 1\nold,t=y f=1 1\n');
   await engine.dropMeasurement('db', 'old');
   await engine.compact();
@@ -73,7 +73,7 @@ export function fixtureIndex(): SeriesIndex {
 }
 
 /** The same without the series that was forgotten. */
-export function renewedFixtureIndex(): SeriesIndex {
+export function rebuiltFixtureIndex(): SeriesIndex {
   const index = fixtureIndex();
   for (const id of [0, 1, 3, 4, 5]) index.addedToShard(id);
   index.forgetAllDead();

@@ -7,8 +7,8 @@ import { writeCheckpoint } from '../series/checkpoint.ts';
 import {
   backupFixture,
   fillFixture,
-  renewedFixtureIndex,
-  renewIndex,
+  rebuiltFixtureIndex,
+  rebuildIndex,
   shareChunks,
 } from './fixture-data.ts';
 
@@ -18,13 +18,13 @@ const engine = await openStorageInline({
   hasBackgroundWork: false,
   deadSeriesMin: 1,
 });
-await renewIndex(engine);
+await rebuildIndex(engine);
 await shareChunks(engine);
 await fillFixture(engine);
 await backupFixture(engine, `${directory}/backup`);
 await engine.close();
 
-const index = renewedFixtureIndex();
+const index = rebuiltFixtureIndex();
 await writeCheckpoint(
   index,
   { measurements: index.measurements.length, series: index.seriesEnd, logBytes: 123 },

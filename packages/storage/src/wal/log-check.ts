@@ -8,7 +8,7 @@ import { walDirectory } from '../disk/paths.ts';
 import { logStatePath, readLogState } from './log-state.ts';
 import type { LogFileEntry } from './log-state.ts';
 import { FRAME_BYTES, LISTED_VERSION, scanWalFile, WAL_HEADER_BYTES } from '../disk/frames.ts';
-import type { Stretch, WalScan } from '../disk/frames.ts';
+import type { ByteRange, WalScan } from '../disk/frames.ts';
 import { decodeOwner } from './wal-record.ts';
 import type { DatabaseRef } from './wal-record.ts';
 import { walFileId, walPath } from './wal.ts';
@@ -151,10 +151,10 @@ function checkFile(
   const file = disk.open(path, 'read');
   try {
     const scan = scanWalFile(file, { to: entry?.bytes });
-    const faults = scan.damaged.map((stretch): LogFault => {
-      const databases = ownerOf(file, stretch, { entry, knows });
+    const faults = scan.damaged.map((range): LogFault => {
+      const databases = ownerOf(file, range, { entry, knows });
       const message = 'a record of the log is damaged';
-      return { file: path, offset: stretch.offset, message, databases };
+      return { file: path, offset: range.offset, message, databases };
     });
     const { goodBytes, fileBytes } = scan;
     // An unlisted file of a list was begun when the process ended.
@@ -176,7 +176,7 @@ function checkFile(
  */
 function ownerOf(
   file: { read(target: Uint8Array, offset: number): number },
-  { offset, end }: Stretch,
+  { offset, end }: ByteRange,
   { entry, knows }: { readonly entry: LogFileEntry | undefined } & Pick<CheckOptions, 'knows'>,
 ): readonly string[] | undefined {
   const bytes = new Uint8Array(end - offset);

@@ -1,6 +1,6 @@
 // Durable records to memory: what is applied here is visible to the next snapshot.
 import type { RowBlock } from '../columns/row-block.ts';
-import { stretchStarts } from '../memtable/stretches.ts';
+import { runStarts } from '../memtable/row-runs.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
 import { dropEmptySeries } from '../shard/live-series.ts';
 import type { Shard } from '../shard/shard.ts';
@@ -15,7 +15,7 @@ export function applyRows(
 ): void {
   const { shard, index, nowMs } = to;
   const { series, rows } = block;
-  const starts = stretchStarts(series, rows);
+  const starts = runStarts(series, rows);
   for (const start of starts) {
     const id = series[start]!;
     if (shard.series.add(id)) index.addedToShard(id);

@@ -1,6 +1,6 @@
 // Whether a new series may be created: the soft limits of a policy. Series that exist are never
 // refused.
-import { stretchStarts } from '../memtable/stretches.ts';
+import { runStarts } from '../memtable/row-runs.ts';
 import { seriesLimit, tagValueLimit } from './messages.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
 import { parseSeriesKey } from '../series/series-key.ts';
@@ -79,7 +79,7 @@ export class SeriesAdmission {
     const pending = new SeriesSet();
     for (const { parts } of pendingBatches) {
       for (const { series, rows } of parts.flatMap(({ tables }) => tables)) {
-        for (const start of stretchStarts(series, rows)) {
+        for (const start of runStarts(series, rows)) {
           if (!index.isLive(series[start]!)) pending.add(series[start]!);
         }
       }
@@ -102,7 +102,7 @@ export class SeriesAdmission {
     if (known === undefined) return undefined;
     for (const [key, value] of tags) {
       const values = tagValues.valuesOf(known, key);
-      if (values.size < limit || values.has(index.findText(value))) continue;
+      if (values.size < limit || values.has(index.findSymbol(value))) continue;
       return tagValueLimit({ measurement, key, value }, { known: values.size, limit });
     }
     return undefined;

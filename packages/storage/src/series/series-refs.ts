@@ -1,11 +1,11 @@
-// What an index knows of each series by its id: measurement, place within it, and in how many
-// shards it has data. In pages, because ids are never used again: those of a page of which no
+// What the id of a series refers to: its measurement, its ordinal there, and in how many shards it
+// has data. In pages, because ids are never used again: those of a page of which no
 // series is left take nothing.
 import type { SeriesId } from '../columns/series-id.ts';
 
 const PAGE_BITS = 12;
 const PAGE_LENGTH = 1 << PAGE_BITS;
-const PLACE_MASK = PAGE_LENGTH - 1;
+const PAGE_MASK = PAGE_LENGTH - 1;
 const SERIES_BYTES = 10;
 
 type Page = {
@@ -14,7 +14,7 @@ type Page = {
   readonly shardCounts: Uint16Array;
 };
 
-export class SeriesPlaces {
+export class SeriesRefs {
   readonly #pages: (Page | undefined)[] = [];
   #pageCount = 0;
 
@@ -22,34 +22,34 @@ export class SeriesPlaces {
     return this.#pageCount * PAGE_LENGTH * SERIES_BYTES;
   }
 
-  set(id: SeriesId, place: { readonly measurementId: number; readonly ordinal: number }): void {
+  set(id: SeriesId, ref: { readonly measurementId: number; readonly ordinal: number }): void {
     const page = this.#pages[id >>> PAGE_BITS] ?? this.#addPage(id >>> PAGE_BITS);
-    page.measurements[id & PLACE_MASK] = place.measurementId;
-    page.ordinals[id & PLACE_MASK] = place.ordinal;
+    page.measurements[id & PAGE_MASK] = ref.measurementId;
+    page.ordinals[id & PAGE_MASK] = ref.ordinal;
   }
 
   /** Of a series that was set, as all that follows. */
   measurementId(id: SeriesId): number {
-    return this.#pages[id >>> PAGE_BITS]!.measurements[id & PLACE_MASK]!;
+    return this.#pages[id >>> PAGE_BITS]!.measurements[id & PAGE_MASK]!;
   }
 
   ordinal(id: SeriesId): number {
-    return this.#pages[id >>> PAGE_BITS]!.ordinals[id & PLACE_MASK]!;
+    return this.#pages[id >>> PAGE_BITS]!.ordinals[id & PAGE_MASK]!;
   }
 
   /** Number of shards that hold data of the series; 0 for ids that have none. */
   shardCount(id: SeriesId): number {
-    return this.#pages[id >>> PAGE_BITS]?.shardCounts[id & PLACE_MASK] ?? 0;
+    return this.#pages[id >>> PAGE_BITS]?.shardCounts[id & PAGE_MASK] ?? 0;
   }
 
   /** Adds to the number of shards, and returns it. */
   addShards(id: SeriesId, change: 1 | -1): number {
     const { shardCounts } = this.#pages[id >>> PAGE_BITS]!;
-    return (shardCounts[id & PLACE_MASK]! += change);
+    return (shardCounts[id & PAGE_MASK]! += change);
   }
 
   /** Takes over the numbers of shards of another, for the series that are here. */
-  copyShardCounts(other: SeriesPlaces): void {
+  copyShardCounts(other: SeriesRefs): void {
     this.#pages.forEach((page, number) => {
       const from = other.#pages[number];
       if (page !== undefined && from !== undefined) page.shardCounts.set(from.shardCounts);

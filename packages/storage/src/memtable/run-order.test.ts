@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { orderStretches } from './stretch-order.ts';
+import { orderRuns } from './run-order.ts';
 
 /** Rows that came in batches, each strictly ascending; the numbers are those of arrival. */
 const batches = fc.array(
@@ -28,7 +28,7 @@ test('rows are moved when that makes their times ascend, and only then', () => {
       const rows = Uint32Array.from(times, (_, i) => 100 + i);
       const end = times.length - 1;
 
-      const isOrdered = orderStretches(rows, times, { start: 1, end });
+      const isOrdered = orderRuns(rows, times, { start: 1, end });
 
       const inOrder = Array.from(times.subarray(1, end), (time, i) => ({
         time,
@@ -44,7 +44,7 @@ test('batches that changed places are put in order; equal times, overlaps and si
   const order = (times: readonly bigint[]): readonly number[] | undefined => {
     const rows = Uint32Array.from(times, (_, i) => i);
     const part = { start: 0, end: times.length };
-    return orderStretches(rows, BigInt64Array.from(times), part) ? [...rows] : undefined;
+    return orderRuns(rows, BigInt64Array.from(times), part) ? [...rows] : undefined;
   };
   const four = (first: bigint): bigint[] => [first, first + 1n, first + 2n, first + 3n];
 

@@ -1,28 +1,28 @@
-// Per series a chain through its stretches, newest first: how the rows of a series are found in a
-// table of many. Stretches cover all rows: each ends where the next one begins.
+// Per series a chain through its runs, newest first: how the rows of a series are found in a
+// table of many. Runs cover all rows: each ends where the next one begins.
 import type { Uint32List } from '../columns/uint32-list.ts';
 import { PagedNumbers } from './paged-numbers.ts';
 
-export class StretchChains {
+export class RunChains {
   /**
-   * Stretch of a series (plus one, 0 is none): its newest by ordinal, and the one before it by
-   * stretch.
+   * Run of a series (plus one, 0 is none): its newest by ordinal, and the one before it by
+   * run.
    */
   readonly #newest = new PagedNumbers();
   readonly #before = new PagedNumbers();
   readonly #firstOf = new PagedNumbers();
-  #stretches = 0;
+  #runs = 0;
 
   get memoryBytes(): number {
     return this.#newest.memoryBytes + this.#before.memoryBytes + this.#firstOf.memoryBytes;
   }
 
-  /** Adds the stretch that begins with this row; rows ascend. */
+  /** Adds the run that begins with this row; rows ascend. */
   add(ordinal: number, firstRow: number): void {
-    const stretch = this.#stretches++;
-    this.#firstOf.set(stretch, firstRow);
-    this.#before.set(stretch, this.#newest.get(ordinal));
-    this.#newest.set(ordinal, stretch + 1);
+    const run = this.#runs++;
+    this.#firstOf.set(run, firstRow);
+    this.#before.set(run, this.#newest.get(ordinal));
+    this.#newest.set(ordinal, run + 1);
   }
 
   /**
@@ -53,17 +53,17 @@ export class StretchChains {
     return this.#newestBelow(ordinal, limit) > 0;
   }
 
-  #endOf(stretch: number, { rows }: RowBounds): number {
-    return stretch + 1 < this.#stretches ? this.#firstOf.get(stretch + 1) : rows;
+  #endOf(run: number, { rows }: RowBounds): number {
+    return run + 1 < this.#runs ? this.#firstOf.get(run + 1) : rows;
   }
 
-  /** The newest stretch of a series that begins below `limit`, plus one; 0 for none. */
+  /** The newest run of a series that begins below `limit`, plus one; 0 for none. */
   #newestBelow(ordinal: number, limit: number): number {
-    let stretch = this.#newest.get(ordinal);
-    while (stretch > 0 && this.#firstOf.get(stretch - 1) >= limit) {
-      stretch = this.#before.get(stretch - 1);
+    let run = this.#newest.get(ordinal);
+    while (run > 0 && this.#firstOf.get(run - 1) >= limit) {
+      run = this.#before.get(run - 1);
     }
-    return stretch;
+    return run;
   }
 }
 
