@@ -26,6 +26,7 @@ const HELPERS: ReadonlySet<string> = new Set([
   'steps.ts',
   'cases.ts',
   'heavy.ts',
+  'keep-alive.ts',
   'cases.test.ts',
   'case-runner.ts',
   'lines.ts',

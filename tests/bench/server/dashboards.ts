@@ -1,0 +1,135 @@
+// Many dashboards beside ingest: each has a connection of its own that is kept alive, and asks
+// twenty small queries one after the other every second, while data comes in at a third of the rate
+// that the server takes at most. Runs the built executable.
+// node --conditions=source --import tsx tests/bench/server/dashboards.ts [seconds] [dashboards]
+import { Agent } from 'node:http';
+
+import { query, removeDirectory, startTidemark } from '@tidemark/testkit';
+
+import { KeepAlive } from './keep-alive.ts';
+import { batches, quantile, START } from './lines.ts';
+import { processorMs } from './processor.ts';
+import { write } from './writer.ts';
+
+const [seconds = 10, dashboards = 200] = process.argv.slice(2).map(Number);
+const PANELS = 20;
+const REFRESH_MS = 1000;
+const HOSTS = 100;
+const ROWS = 5000;
+const VALUES = ROWS * 10;
+const WRITERS = 2;
+/** An hour of all hosts, which the dashboards look at. */
+const HOUR_BODIES = (HOSTS * 360) / ROWS;
+/** 24 M values, 0.4 GB of text: made beforehand, and none is written twice. */
+const BODIES = 480;
+
+const server = await startTidemark({
+  command: 'tsdb',
+  args: ['--monitor-store-enabled', 'false'],
+  // As it is started by default; it is over when the bodies are made.
+  environment: { TIDEMARK_DATA_REHEARSAL_ENABLED: 'true' },
+});
+const agent = new Agent({ keepAlive: true, maxSockets: WRITERS });
+try {
+  await query(server.tsdb, 'CREATE DATABASE bench');
+  const source = batches(HOSTS, ROWS);
+  const bodies = Array.from({ length: BODIES }, () => source.next().value as Uint8Array).reverse();
+  const options = { url: server.tsdb, agent, bodies, rowsPerBody: ROWS, connections: WRITERS };
+  await write(
+    { ...options, bodies: bodies.splice(-Math.ceil(HOUR_BODIES)) },
+    { durationMs: Number.POSITIVE_INFINITY, everyMs: 0 },
+  );
+  const full = await write(options, { durationMs: 1500, everyMs: 0 });
+  print('most that it takes, M values/s', full / 1e6);
+  await measure('alone');
+  const everyMs = (1000 * VALUES * WRITERS) / (full / 3);
+  const writing = write(options, { durationMs: seconds * 1000, everyMs });
+  await measure('beside a third of that');
+  print('came in, M values/s', (await writing) / 1e6);
+} finally {
+  agent.destroy();
+  await server.stop();
+  await removeDirectory(server.directory);
+}
+
+async function measure(when: string): Promise<void> {
+  const pid = server.process.pid ?? 0;
+  const cpuBefore = processorMs(pid);
+  const began = performance.now();
+  const all = await Promise.all(
+    Array.from({ length: dashboards }, (_, i) => runDashboard(i, began)),
+  );
+  const tookMs = performance.now() - began;
+  const latencies = all.flatMap((one) => one.latencies).sort((a, b) => a - b);
+  const skipped = all.reduce((sum, one) => sum + one.skipped, 0);
+  process.stdout.write(
+    `${when}: ${latencies.length} queries, ${Math.round((latencies.length * 1000) / tookMs)} a second of ` +
+      `${(dashboards * PANELS * 1000) / REFRESH_MS} wanted, ${skipped} refreshes skipped\n`,
+  );
+  for (const part of [0.5, 0.95, 0.99]) {
+    print(`query ${when}, p${part * 100} ms`, quantile(latencies, part));
+  }
+  print(
+    `CPU of the server per query ${when}, ms`,
+    (processorMs(pid) - cpuBefore) / latencies.length,
+  );
+}
+
+/**
+ * What each query took, ms: from the moment at which it should have been sent, when the refresh
+ * before is still running. A refresh that would be a second late is skipped, as a browser does.
+ */
+async function runDashboard(
+  number: number,
+  began: number,
+): Promise<{ readonly latencies: readonly number[]; readonly skipped: number }> {
+  const connection = await KeepAlive.open(server.tsdb);
+  const paths = Array.from({ length: PANELS }, (_, panel) => pathOf(number, panel));
+  const latencies: number[] = [];
+  let skipped = 0;
+  try {
+    // Refreshes of different people are spread over the second.
+    const first = began + (number * REFRESH_MS) / dashboards;
+    for (let due = first; due < began + seconds * 1000; due += REFRESH_MS) {
+      const wait = due - performance.now();
+      if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+      if (wait < -REFRESH_MS) {
+        skipped++;
+        continue;
+      }
+      let start = due;
+      for (const path of paths) {
+        const status = await connection.get(path);
+        if (status !== 200) throw new Error(`query answered ${status}`);
+        const end = performance.now();
+        latencies.push(end - start);
+        start = end;
+      }
+    }
+    return { latencies, skipped };
+  } finally {
+    connection.close();
+  }
+}
+
+/** Panels of a dashboard of one host: lines, a few wide ones, last values, and its menu. */
+function pathOf(dashboard: number, panel: number): string {
+  const field = `usage_${panel % 10}`;
+  const where = `hostname = 'host_${dashboard % HOSTS}' AND time >= ${START} AND time < ${START + 3_600_000_000_000n}`;
+  return `/query?db=bench&epoch=ms&q=${encodeURIComponent(textOf())}`;
+
+  function textOf(): string {
+    if (panel === 0) return 'SHOW TAG VALUES FROM cpu WITH KEY = region';
+    if (panel < 4) return `SELECT last(${field}) FROM cpu WHERE ${where}`;
+    if (panel < 6) return `SELECT ${field} FROM cpu WHERE ${where} LIMIT 100`;
+    if (panel < 9) {
+      const fields = Array.from({ length: 5 }, (_, i) => `mean(usage_${i})`).join(', ');
+      return `SELECT ${fields} FROM cpu WHERE ${where} GROUP BY time(1m)`;
+    }
+    return `SELECT max(${field}) FROM cpu WHERE ${where} GROUP BY time(1m)`;
+  }
+}
+
+function print(what: string, value: number): void {
+  process.stdout.write(`${what.padEnd(56)} ${value.toFixed(2)}\n`);
+}
