@@ -113,6 +113,7 @@ export const EXPORTS = {
     'getWriteSeries(): usize',
     'getWriteSeriesCount(): u32',
     'openRows(bytes: usize): usize',
+    'plainKeyEnd(): usize',
     'readRowSeries(start: usize, end: usize): i32',
     'rowSeriesIndex(start: usize, end: usize): i32',
     'runRows(): i32',

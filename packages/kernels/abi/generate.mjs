@@ -146,7 +146,12 @@ function loaderExports() {
       const list = parameters.map(
         ([parameter, type]) => `${parameter}: ${known(PARAMETERS, type)}`,
       );
-      lines.push(`  ${name}(${list.join(', ')}): ${known(RESULTS, result)};`);
+      const line = `  ${name}(${list.join(', ')}): ${known(RESULTS, result)};`;
+      if (line.length <= LINE_MAX) lines.push(line);
+      else {
+        lines.push(`  ${name}(`, ...list.map((parameter) => `    ${parameter},`));
+        lines.push(`  ): ${known(RESULTS, result)};`);
+      }
     }
   }
   lines.push('};', '');

@@ -5,16 +5,8 @@
 // row, where nobody looks.
 import { TYPE_BOOLEAN, TYPE_INTEGER, TYPE_STRING } from './abi.gen';
 import { bodyEnd } from './body';
-import {
-  beginLine,
-  lineSeries,
-  lineTime,
-  scanBoolean,
-  scanLineEnd,
-  scanString,
-  sectionLength,
-  valueBits,
-} from './line-scan';
+import { booleanBits, lineTime, scanBoolean, scanLineEnd } from './line-parts';
+import { beginLine, lineSeries, scanString, sectionLength, textBits } from './line-scan';
 import { closeLayout, Layout, layoutOf, nextPlace, noteMiss, openLayout, Place, placeAt } from './layouts';
 import { digitsValue, leadingDigits, numberBits, numberType, scanNumber } from './number';
 import { NO_SERIES, seriesMeasurement } from './series';
@@ -178,13 +170,13 @@ function scanValue(p: usize, column: Column, row: u32): usize {
   }
   if (type === TYPE_BOOLEAN) {
     p = scanBoolean(p);
-    if (p !== 0) store<u8>(column.values + <usize>row, <u8>valueBits);
+    if (p !== 0) store<u8>(column.values + <usize>row, <u8>booleanBits);
     return p;
   }
   if (load<u8>(p) !== QUOTE) return 0;
   p = scanString(p);
   if (p === 0) return 0;
-  const text = keepText(valueBits);
+  const text = keepText(textBits);
   if (text === NO_TEXT) return 0;
   store<u64>(column.values + (<usize>row << 3), text);
   return p;

@@ -123,6 +123,7 @@ export {
   getWriteSeries,
   getWriteSeriesCount,
   openRows,
+  plainKeyEnd,
   readRowSeries,
   rowSeriesIndex,
   runRows,

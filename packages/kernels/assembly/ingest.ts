@@ -16,7 +16,8 @@ import {
 } from './abi.gen';
 import { bodyEnd } from './body';
 import { appendedRows, appendedValues, appendLines, setDirectBounds } from './direct-lines';
-import { lineEnd, scanLine } from './line-scan';
+import { lineEnd } from './line-parts';
+import { scanLine } from './line-scan';
 import { allocateRun, freeRun } from './memory';
 import { addSeries, findSeries, hashKey, nextSeriesId, NO_SERIES } from './series';
 import { addCached } from './series-guess';

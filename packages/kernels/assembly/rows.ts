@@ -26,10 +26,25 @@ import {
   TYPE_FLOAT,
   TYPE_INTEGER,
 } from './abi.gen';
-import { body, bodyEnd, defaultTime, openBody, unitNanos, unitsMax } from './body';
+import { body, bodyEnd, openBody } from './body';
 import { hashBytes } from './hash';
+import {
+  booleanBits,
+  hasEscapes,
+  lineTime,
+  quotedEnd,
+  scanBoolean,
+  scanLineEnd,
+  sectionEnd,
+} from './line-parts';
 import { allocateRun, freeRun, scratch } from './memory';
 import { numberBits, numberType, scanNumber } from './number';
+import { sameBytes } from './symbols';
+
+const SPACE: u32 = 32;
+const QUOTE: u32 = 34;
+const EQUALS: u32 = 61;
+const BACKSLASH: u32 = 92;
 
 let cursor: usize = 0;
 
@@ -235,17 +250,6 @@ function growSlots(): bool {
   return true;
 }
 
-@inline
-function isSame(a: usize, b: usize, length: usize): bool {
-  while (length >= 8) {
-    if (load<u64>(a) !== load<u64>(b)) return false;
-    a += 8;
-    b += 8;
-    length -= 8;
-  }
-  return length === 0 || (load<u64>(a) ^ load<u64>(b)) << (64 - (<u64>length << 3)) === 0;
-}
-
 /** Entry of the key in [start, end) with this hash, -1 when there is none. */
 @inline
 function find(start: usize, end: usize, hash: u64): i32 {
@@ -259,7 +263,7 @@ function find(start: usize, end: usize, hash: u64): i32 {
     if (
       load<u64>(at) === hash &&
       load<u32>(at, 12) === <u32>length &&
-      isSame(start, keys + <usize>load<u32>(at, 8), length)
+      sameBytes(keys + <usize>load<u32>(at, 8), start, length)
     ) {
       return <i32>(found - 1);
     }
@@ -284,7 +288,7 @@ function guess(): i32 {
   const length = <usize>load<u32>(at, 12);
   // Behind a key that ends elsewhere there is no blank, and keys have none.
   if (cursor + length >= bodyEnd || load<u8>(cursor + length) !== 32) return -1;
-  return isSame(cursor, keys + <usize>load<u32>(at, 8), length) ? <i32>(next - 1) : -1;
+  return sameBytes(cursor, keys + <usize>load<u32>(at, 8), length) ? <i32>(next - 1) : -1;
 }
 
 /** Index of an entry among the series of this write; -1 when memory is exhausted. */
@@ -345,15 +349,14 @@ function addExpected(start: usize, end: usize, hash: u64): i32 {
   for (let part = 0; part < shapeParts; part++) {
     const expected = shape + <usize>part * 8;
     const length = <usize>load<u32>(expected, 4);
-    if (end - at <= length || !isSame(at, <usize>load<u32>(expected), length)) return -1;
+    if (end - at <= length || !sameBytes(at, <usize>load<u32>(expected), length)) return -1;
     at += length;
     const from = to;
     while (at < end) {
       const byte = <u32>load<u8>(at);
       if (byte === 44) break;
-      // Quotes, escapes and blanks were looked for when the end of the key was; what is not ASCII
-      // counts differently in texts.
-      if (byte === 61 || byte >= 127) return -1;
+      // Of texts that are not ASCII, places in bytes are not those of characters.
+      if (byte === EQUALS || byte >= 127 || !isPlain(byte)) return -1;
       store<u8>(values + to, byte);
       at++;
       to++;
@@ -421,36 +424,6 @@ function addEntry(start: usize, length: usize, hash: u64): i32 {
   return <i32>entry;
 }
 
-/** Where the boolean at `p` ends, 0 when it is none; its value goes to `booleanValue`. */
-let booleanValue: u64 = 0;
-function scanBoolean(p: usize): usize {
-  const first = <u32>load<u8>(p);
-  const isTrue = (first | 32) === 116;
-  if (!isTrue && (first | 32) !== 102) return 0;
-  booleanValue = isTrue ? 1 : 0;
-  const next = <u32>load<u8>(p, 1);
-  if (next === 44 || next === 32 || next === 10) return p + 1;
-  const word = load<u32>(p);
-  // `true`, `True`, `TRUE`; `fals`, `Fals`, `FALS`.
-  if (isTrue) {
-    return word === 0x65757274 || word === 0x65757254 || word === 0x45555254 ? p + 4 : 0;
-  }
-  const last = <u32>load<u8>(p, 4);
-  if ((word === 0x736c6166 || word === 0x736c6146) && last === 101) return p + 5;
-  return word === 0x534c4146 && last === 69 ? p + 5 : 0;
-}
-
-/** Where the quoted text at `p` ends, 0 when it is not plain. */
-function scanText(p: usize): usize {
-  if (load<u8>(p) !== 34) return 0;
-  for (p++; p < bodyEnd; p++) {
-    const byte = <u32>load<u8>(p);
-    if (byte === 34) return p + 1;
-    if (byte === 92 || byte === 10) return 0;
-  }
-  return 0;
-}
-
 /** Reads the fields at `p` into the row; where they end, 0 when they are others. */
 @inline
 function scanFields(start: usize): usize {
@@ -461,7 +434,7 @@ function scanFields(start: usize): usize {
   for (let f = 0; f <= last; f++) {
     const field = fields + <usize>f * 12;
     const length = <usize>load<u32>(field, 4);
-    if (!isSame(p, <usize>load<u32>(field), length)) return 0;
+    if (!sameBytes(p, <usize>load<u32>(field), length)) return 0;
     p += length;
     const kind = load<u32>(field, 8);
     const value = p;
@@ -473,12 +446,13 @@ function scanFields(start: usize): usize {
     } else if (kind === ROW_BOOLEAN) {
       p = scanBoolean(p);
       if (p === 0) return 0;
-      store<u64>(cell, booleanValue);
+      store<u64>(cell, booleanBits);
     } else {
-      p = scanText(p);
-      if (p === 0) return 0;
+      if (load<u8>(p) !== QUOTE) return 0;
+      p = quotedEnd(p);
+      if (p === 0 || hasEscapes) return 0;
       store<u32>(cell, <u32>(value + 1 - body));
-      store<u32>(cell, <u32>(p - 1 - body), 4);
+      store<u32>(cell, <u32>(p++ - body), 4);
     }
     cell += step;
     const next = <u32>load<u8>(p);
@@ -490,34 +464,21 @@ function scanFields(start: usize): usize {
   return p;
 }
 
-/**
- * Reads the time at `p` and the end of the line; where the next line begins, 0 when it is not
- * plain.
- */
+/** Quotes, escapes and control characters in keys are left to the caller. */
 @inline
-function scanTime(start: usize): usize {
-  let p = start;
-  const at = times + <usize>rowCount * 8;
-  if (load<u8>(p) === 10) {
-    store<i64>(at, defaultTime);
-    return p + 1;
-  }
-  p++;
-  const isNegative = load<u8>(p) === 45;
-  if (isNegative) p++;
-  const first = p;
-  let value: u64 = 0;
-  let byte = <u32>load<u8>(p);
-  while (byte - 48 <= 9) {
-    value = value * 10 + <u64>(byte - 48);
-    byte = <u32>load<u8>(++p);
-  }
-  const digits = p - first;
-  // 19 digits fit into 64 bits.
-  if (digits === 0 || digits > 19 || byte !== 10 || value > unitsMax) return 0;
-  const nanos = <i64>value * unitNanos;
-  store<i64>(at, isNegative ? -nanos : nanos);
-  return p + 1;
+function isPlain(byte: u32): bool {
+  return byte > SPACE && byte !== QUOTE && byte !== BACKSLASH;
+}
+
+function isPlainKey(start: usize, end: usize): bool {
+  for (let p = start; p < end; p++) if (!isPlain(<u32>load<u8>(p))) return false;
+  return end > start;
+}
+
+/** Offset of the blank behind the key at the cursor; 0 when that is not plain. */
+export function plainKeyEnd(): usize {
+  const end = sectionEnd(cursor);
+  return end !== 0 && isPlainKey(cursor, end) ? end - body : 0;
 }
 
 /** Reads lines from the cursor on until something needs the caller. */
@@ -532,15 +493,13 @@ export function runRows(): i32 {
     let entry = guess();
     if (entry >= 0) p += <usize>load<u32>(entries + <usize>entry * ENTRY, 12);
     else {
-      // Measurement and tags end at the first blank; control characters, quotes and escapes are not
-      // plain.
-      let byte = <u32>load<u8>(p);
-      while (byte > 32 && byte !== 34 && byte !== 92) byte = <u32>load<u8>(++p);
-      if (byte !== 32 || p === cursor) return ROWS_OTHER;
+      p = sectionEnd(p);
+      if (p === 0) return ROWS_OTHER;
       const hash = hashBytes(cursor, p - cursor, seed);
       entry = find(cursor, p, hash);
       if (entry < 0) entry = addExpected(cursor, p, hash);
       if (entry < 0) {
+        if (!isPlainKey(cursor, p)) return ROWS_OTHER;
         if (entry === -2) return ROWS_NO_MEMORY;
         keyStart = cursor;
         keyEnd = p;
@@ -550,14 +509,15 @@ export function runRows(): i32 {
     }
     const fieldsEnd = scanFields(p + 1);
     if (fieldsEnd === 0) return ROWS_OTHER;
-    const next = scanTime(fieldsEnd);
-    if (next === 0) return ROWS_OTHER;
+    const end = scanLineEnd(fieldsEnd);
+    if (end === 0) return ROWS_OTHER;
     const index = indexInWrite(entry);
     if (index < 0) return ROWS_NO_MEMORY;
+    store<i64>(times + <usize>rowCount * 8, lineTime);
     store<u32>(seriesOfRow + <usize>rowCount * 4, <u32>index);
     rowCount++;
     lastEntry = entry;
-    cursor = next;
+    cursor = end + 1;
   }
   return ROWS_END;
 }

@@ -21,13 +21,28 @@ export type KernelExports = {
   // cached
   decodeForCache(kind: number, values: number, decoded: number): number;
   expandCached(column: number, from: number, to: number, dst: number): void;
-  filterCached(column: number, kind: number, from: number, to: number, bound: bigint, operation: number, flip: number, mask: number): 0 | 1;
+  filterCached(
+    column: number,
+    kind: number,
+    from: number,
+    to: number,
+    bound: bigint,
+    operation: number,
+    flip: number,
+    mask: number,
+  ): 0 | 1;
   gatherCached(column: number, rows: number, n: number, dst: number): void;
   rowsBefore(times: number, time: bigint): number;
   rowsOfMask(mask: number, masked: number, first: number, dst: number): number;
   storeCached(decoded: number, column: number): void;
   // cached-windows
-  accumulateCached(address: number, timeColumn: number, values: number, from: number, to: number): 0 | 1;
+  accumulateCached(
+    address: number,
+    timeColumn: number,
+    values: number,
+    from: number,
+    to: number,
+  ): 0 | 1;
   accumulateRows(address: number, timeColumn: number, from: number, to: number): 0 | 1;
   // crc32c
   crc32c(address: number, bytes: number, crc: number): number;
@@ -35,10 +50,38 @@ export type KernelExports = {
   exportedEntryBytes(): number;
   // filters
   countMask(mask: number, count: number): number;
-  filterBytes(values: number, count: number, bound: number, op: number, flip: number, mask: number): void;
-  filterFloats(values: number, count: number, bound: number, op: number, flip: number, mask: number): void;
-  filterIntegers(values: number, count: number, bound: bigint, op: number, flip: number, mask: number): void;
-  filterUnsigneds(values: number, count: number, bound: bigint, op: number, flip: number, mask: number): void;
+  filterBytes(
+    values: number,
+    count: number,
+    bound: number,
+    op: number,
+    flip: number,
+    mask: number,
+  ): void;
+  filterFloats(
+    values: number,
+    count: number,
+    bound: number,
+    op: number,
+    flip: number,
+    mask: number,
+  ): void;
+  filterIntegers(
+    values: number,
+    count: number,
+    bound: bigint,
+    op: number,
+    flip: number,
+    mask: number,
+  ): void;
+  filterUnsigneds(
+    values: number,
+    count: number,
+    bound: bigint,
+    op: number,
+    flip: number,
+    mask: number,
+  ): void;
   selectRows(values: number, width: number, count: number, mask: number, dst: number): number;
   // float-text
   floatPowers(): number;
@@ -84,10 +127,28 @@ export type KernelExports = {
   trimScratch(bytes: number): void;
   // merge-rows
   areOrdered(times: number, from: number, to: number, flip: bigint, allowsEqual: number): 0 | 1;
-  mergeByTime(times: number, left: number, leftCount: number, right: number, rightCount: number, out: number, limit: number, flip: bigint): number;
+  mergeByTime(
+    times: number,
+    left: number,
+    leftCount: number,
+    right: number,
+    rightCount: number,
+    out: number,
+    limit: number,
+    flip: bigint,
+  ): number;
   mergedEqualTimes(): number;
   mergedRowsFromLeft(): number;
-  openRunHeap(heap: number, times: number, bounds: number, runs: number, ranks: number, rankColumns: number, rows: number, flip: bigint): void;
+  openRunHeap(
+    heap: number,
+    times: number,
+    bounds: number,
+    runs: number,
+    ranks: number,
+    rankColumns: number,
+    rows: number,
+    flip: bigint,
+  ): void;
   runHeapBytes(runs: number): number;
   takeFromRunHeap(heap: number, out: number, limit: number): number;
   // number
@@ -116,6 +177,7 @@ export type KernelExports = {
   getWriteSeries(): number;
   getWriteSeriesCount(): number;
   openRows(bytes: number): number;
+  plainKeyEnd(): number;
   readRowSeries(start: number, end: number): number;
   rowSeriesIndex(start: number, end: number): number;
   runRows(): number;
@@ -144,10 +206,24 @@ export type KernelExports = {
   truncateSeries(first: number): void;
   // series-list
   addText(text: number, length: number): number;
-  encodeSeriesList(first: number, end: number, ids: number, dst: number, leavesForgotten: boolean): number;
+  encodeSeriesList(
+    first: number,
+    end: number,
+    ids: number,
+    dst: number,
+    leavesForgotten: boolean,
+  ): number;
   exportTexts(which: number, first: number, end: number, dst: number, room: number): number;
   findText(text: number, length: number): number;
-  insertSeriesList(src: number, bytes: number, count: number, firstId: number, knownBelow: number, numbers: number, measurementCount: number): number;
+  insertSeriesList(
+    src: number,
+    bytes: number,
+    count: number,
+    firstId: number,
+    knownBelow: number,
+    numbers: number,
+    measurementCount: number,
+  ): number;
   listedEntries(): number;
   loadTexts(which: number, src: number, bytes: number, count: number): number;
   placeLoaded(count: number): 0 | 1;
@@ -164,7 +240,15 @@ export type KernelExports = {
   textMemory(): number;
   // series-order
   mergedFromLeft(): number;
-  mergeIds(what: number, left: number, leftCount: number, right: number, rightCount: number, out: number, limit: number): number;
+  mergeIds(
+    what: number,
+    left: number,
+    leftCount: number,
+    right: number,
+    rightCount: number,
+    out: number,
+    limit: number,
+  ): number;
   sortIds(what: number, ids: number, count: number): void;
   // strings
   codeStrings(references: number, count: number): number;
@@ -209,6 +293,12 @@ export type KernelExports = {
   accumulatorCount(address: number): number;
   closeAccumulator(address: number): void;
   copyResult(address: number, result: number, descends: boolean, dst: number): void;
-  openAccumulator(kind: number, wants: number, every: bigint, offset: bigint, start: bigint): number;
+  openAccumulator(
+    kind: number,
+    wants: number,
+    every: bigint,
+    offset: bigint,
+    start: bigint,
+  ): number;
   resetAccumulator(address: number): void;
 };

@@ -143,6 +143,12 @@ export class RowScanner {
     return { start: exports.getRowKeyStart() >>> 0, end: exports.getRowKeyEnd() >>> 0 };
   }
 
+  /** Offset of the blank behind the key of the line at the cursor; -1 when the key is not plain. */
+  plainKeyEnd(): number {
+    const end = this.#kernels.exports.plainKeyEnd();
+    return end === 0 ? -1 : end >>> 0;
+  }
+
   /** Adds the series whose key is `body[start, end)` and is not known yet; its number. */
   addSeries(start: number, end: number): number {
     const entry = this.#kernels.exports.addRowSeries(start, end);

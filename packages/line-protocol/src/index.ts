@@ -1,6 +1,6 @@
 // Public face of @tidemark/line-protocol: parse and print the write format.
-export { parseLines } from './parser.ts';
-export type { ParsedLines, ParseLinesOptions } from './parser.ts';
+export { LineParser, parseLines } from './parser.ts';
+export type { ParsedLines, ParseLinesOptions, LineValues } from './parser.ts';
 export { lineErrorMessage } from './point.ts';
 export type { LineError, LineFieldValue, LinePoint, LineSeries, UnsignedValue } from './point.ts';
 export {
@@ -12,4 +12,5 @@ export {
 export type { Precision } from './precision.ts';
 export { printFieldValue, printLine, printLineOfSeries } from './print.ts';
 export type { PrintablePoint } from './print.ts';
-export { SeriesCache } from './series.ts';
+export { parseSeries, SeriesCache } from './series.ts';
+export { countTimedLines } from './timed-lines.ts';

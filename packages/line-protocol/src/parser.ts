@@ -33,7 +33,7 @@ import {
   parseSeries,
   SeriesCache,
 } from './series.ts';
-import { LineSplitter } from './split.ts';
+import { endOfLine, LineSplitter } from './split.ts';
 
 export type ParseLinesOptions = {
   readonly precision: Precision;
@@ -63,9 +63,13 @@ const NO_TIME: Timestamp = MIN_TIME - 1n;
 // Timestamps of up to this many digits are exact as a double.
 const EXACT_DIGITS = 15;
 
+/** What a line says of its series. */
+export type LineValues = Pick<LinePoint, 'fields' | 'time' | 'end'>;
+
 type FieldName = { readonly bytes: Uint8Array; readonly name: string };
 
-class LineParser {
+/** Reads the lines of a body, all of them or one here and there. */
+export class LineParser {
   readonly #body: Uint8Array;
   readonly #unitNanos: bigint;
   readonly #now: Timestamp;
@@ -122,6 +126,18 @@ class LineParser {
       at = end + 1;
     }
     return { points, errors };
+  }
+
+  /**
+   * Fields and time of the line that begins at `start` and whose measurement and tags, which are
+   * known, end at the blank at `keyEnd`; `undefined` when they have a mistake.
+   */
+  valuesAt(start: number, keyEnd: number): LineValues | undefined {
+    const end = endOfLine(this.#body, start);
+    const fields = this.#parseFields(keyEnd, end, keyEnd - start);
+    if (fields === undefined) return undefined;
+    const time = this.#parseTime(this.#fieldsEnd, end);
+    return time === NO_TIME ? undefined : { fields, time, end };
   }
 
   #parseLine(start: number, end: number, lineNumber: number): LinePoint | undefined {

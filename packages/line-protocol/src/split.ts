@@ -26,7 +26,7 @@ export class LineSplitter {
     if (this.#nextQuote < start) this.#nextQuote = indexOfOrEnd(body, QUOTE, start);
     if (this.#nextBackslash < start) this.#nextBackslash = indexOfOrEnd(body, BACKSLASH, start);
     if (this.#nextQuote >= end && this.#nextBackslash >= end) return end;
-    return scanLine(body, start);
+    return endOfLine(body, start);
   }
 }
 
@@ -35,7 +35,8 @@ function indexOfOrEnd(body: Uint8Array, byte: number, start: number): number {
   return found < 0 ? body.length : found;
 }
 
-function scanLine(body: Uint8Array, start: number): number {
+/** Offset of the newline that ends one line, whatever has been read before it. */
+export function endOfLine(body: Uint8Array, start: number): number {
   const length = body.length;
   let isInFields = false;
   let isQuoted = false;

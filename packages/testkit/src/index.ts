@@ -5,6 +5,7 @@ export { eventually, query, send, write } from './http.ts';
 export type { Answer, QuerySeries } from './http.ts';
 export { startInfluxdb } from './influxdb.ts';
 export type { Influxdb } from './influxdb.ts';
+export { lineBody, lineNumber, steadyLineBody } from './line-bodies.ts';
 export { metricProblems, metricValue } from './metrics.ts';
 export {
   canMountTmpfs,

@@ -1,7 +1,11 @@
 // Columns of one field set while a write is read: grow by doubling, are copied out once at the end.
+import { assert } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
 import type { RowFieldKind, RowScanner } from '@tidemark/kernels';
+import type { LineFieldValue } from '@tidemark/line-protocol';
 import type { RowBlock } from '../point-batch.ts';
+
+export type LineFields = readonly (readonly [name: string, value: LineFieldValue])[];
 
 /** Rows for which a new block has room. */
 const FIRST_CAPACITY = 256;
@@ -20,18 +24,17 @@ export class BlockColumns {
   /** Names with the `=` that follows, and kinds, as the scanner wants them. */
   readonly fields: readonly { readonly name: Uint8Array; readonly kind: RowFieldKind }[];
   index = 0;
-  readonly #texts: readonly string[];
+  readonly #names: readonly string[];
   readonly #columns: readonly Growing[];
   #capacity = FIRST_CAPACITY;
   #count = 0;
 
-  constructor(
-    names: readonly Uint8Array[],
-    kinds: readonly RowFieldKind[],
-    texts: readonly string[],
-  ) {
-    this.fields = names.map((name, i) => ({ name, kind: kinds[i] ?? 'float' }));
-    this.#texts = texts;
+  constructor(names: readonly string[], kinds: readonly RowFieldKind[]) {
+    this.fields = names.map((name, i) => ({
+      name: new TextEncoder().encode(`${name}=`),
+      kind: kinds[i] ?? 'float',
+    }));
+    this.#names = names;
     this.#columns = this.fields.map(({ kind }) => growing(kind));
   }
 
@@ -39,9 +42,14 @@ export class BlockColumns {
     return this.#count;
   }
 
-  has(names: readonly Uint8Array[], kinds: readonly RowFieldKind[]): boolean {
-    if (names.length !== this.fields.length) return false;
-    return this.fields.every(({ name, kind }, i) => kinds[i] === kind && isEqual(name, names[i]));
+  /** Whether a line with these fields is one of the block. */
+  takes(fields: LineFields): boolean {
+    if (fields.length !== this.#names.length) return false;
+    for (let i = 0; i < fields.length; i++) {
+      const [name, value] = fields[i]!;
+      if (name !== this.#names[i] || this.fields[i]!.kind !== kindOf(value)) return false;
+    }
+    return true;
   }
 
   /** Whether the first field's name stands at an offset. */
@@ -57,21 +65,20 @@ export class BlockColumns {
     for (const column of this.#columns) if (column.kind === 'string') column.dictionary.clear();
   }
 
-  /**
-   * Sets a field of the row that `endRow` completes; a row that is not completed is overwritten.
-   */
-  stage(field: number, number: number, text: string): void {
-    const column = this.#columns[field];
-    if (column?.kind === 'integer') column.values[this.#count] = BigInt(number);
-    else if (column?.kind === 'string')
-      column.values[this.#count] = codeOf(column.dictionary, text);
-    else if (column !== undefined) column.values[this.#count] = number;
+  /** Adds a row of such fields. */
+  addRow(fields: LineFields): void {
+    this.#reserve(this.#count + 1);
+    for (let i = 0; i < fields.length; i++) this.#set(this.#columns[i]!, fields[i]![1]);
+    this.#count++;
   }
 
-  /** Completes the row and returns its index. */
-  endRow(): number {
-    this.#reserve(this.#count + 1);
-    return this.#count++;
+  #set(column: Growing, value: LineFieldValue): void {
+    if (column.kind === 'integer') {
+      assert(typeof value === 'bigint', 'a block takes the kinds of its fields');
+      column.values[this.#count] = value;
+    } else if (column.kind === 'string') {
+      column.values[this.#count] = codeOf(column.dictionary, String(value));
+    } else column.values[this.#count] = Number(value);
   }
 
   /**
@@ -114,7 +121,7 @@ export class BlockColumns {
   take(): RowBlock {
     const columns = this.#columns.map((column) => this.#column(column));
     this.clear();
-    return { fieldNames: this.#texts, columns };
+    return { fieldNames: this.#names, columns };
   }
 
   #column(column: Growing): Column {
@@ -138,7 +145,6 @@ export class BlockColumns {
     }
   }
 
-  /** Room for one row more than that, so that a row can be staged at any time. */
   #reserve(count: number): void {
     if (count < this.#capacity) return;
     while (count >= this.#capacity) this.#capacity *= 2;
@@ -193,8 +199,18 @@ function codeOf(dictionary: Map<string, number>, text: string): number {
   return code;
 }
 
-function isEqual(a: Uint8Array, b: Uint8Array | undefined): boolean {
-  if (b === undefined || a.length !== b.length) return false;
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
-  return true;
+/** The kind of a value; scripts know no unsigned integers. */
+export function kindOf(value: LineFieldValue): RowFieldKind | undefined {
+  switch (typeof value) {
+    case 'number':
+      return 'float';
+    case 'bigint':
+      return 'integer';
+    case 'boolean':
+      return 'boolean';
+    case 'string':
+      return 'string';
+    default:
+      return undefined;
+  }
 }

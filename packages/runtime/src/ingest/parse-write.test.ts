@@ -80,68 +80,6 @@ describe('plain bodies', () => {
   });
 });
 
-describe('any body', () => {
-  const name = fc.stringMatching(/^[a-zA-Zäß_][a-z0-9._-]{0,6}$/);
-  const value = fc.oneof(
-    fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
-    fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map((i) => `${i}i`),
-    fc.constantFrom(
-      't',
-      'F',
-      'true',
-      'False',
-      '""',
-      '"a b"',
-      '"a\\"b"',
-      '1.',
-      '.5',
-      '-.5',
-      '1e',
-      'x',
-      '1u',
-    ),
-    fc.integer({ min: -1000, max: 1000 }).map((i) => String(i / 8)),
-  );
-  const line = fc
-    .record({
-      measurement: name,
-      tags: fc.array(fc.tuple(name, name), { maxLength: 3 }),
-      fields: fc.array(fc.tuple(name, value), { minLength: 1, maxLength: 4 }),
-      time: fc.option(fc.bigInt({ min: -(2n ** 62n), max: 2n ** 62n })),
-      odd: fc.constantFrom('', '', '', '', ' ', '\r', '#'),
-    })
-    .map(({ measurement, tags, fields, time, odd }) => {
-      const tagText = tags.map(([k, v]) => `,${k}=${v}`).join('');
-      const fieldText = fields.map(([k, v]) => `${k}=${v}`).join(',');
-      const prefix = odd === '#' ? '#' : '';
-      return `${prefix}${measurement}${tagText} ${fieldText}${time === null ? '' : ` ${time}`}${prefix === '' ? odd : ''}`;
-    });
-
-  test('means the same as to the general parser', () => {
-    const parser = new WriteParser();
-    fc.assert(
-      fc.property(
-        fc.array(line, { minLength: 1, maxLength: 8 }),
-        fc.constantFrom<Precision>('ns', 'u', 'ms', 's'),
-        (lines, precision) => {
-          const text = lines.join('\n');
-          const { batch, errors } = parser.parse(bytes(text), { ...options, precision });
-
-          const general = parseLines(bytes(text), { precision, now: NOW });
-          expect(errors).toEqual(general.errors);
-          const last = reference(text, precision).map((row) => {
-            const { fields, ...rest } = row as { fields: [string, unknown][] };
-            const unique = new Map(fields.map(([k, v]) => [k, plain(v)]));
-            return { ...rest, fields: [...unique] };
-          });
-          expect(rows(batch)).toEqual(last);
-        },
-      ),
-      { numRuns: 500 },
-    );
-  });
-});
-
 describe('many lines of few kinds', () => {
   const POOLS: Readonly<Record<string, readonly string[]>> = {
     float: [

@@ -2,8 +2,8 @@
 // send, are read straight into columns; a body with anything unusual in it goes through the
 // line-protocol parser as a whole.
 import type { FieldValue, Timestamp } from '@tidemark/core';
-import { parseLines } from '@tidemark/line-protocol';
-import type { LineError, LineFieldValue, Precision, SeriesCache } from '@tidemark/line-protocol';
+import { parseLines, SeriesCache } from '@tidemark/line-protocol';
+import type { LineError, LineFieldValue, Precision } from '@tidemark/line-protocol';
 import type { PointBatch } from '../point-batch.ts';
 import { PointBatchBuilder } from '../point-batch.ts';
 import { ColumnParser } from './column-parser.ts';
@@ -24,11 +24,12 @@ export type ParsedWrite = {
 
 /** Parses writes; keeps what it learned about series and field sets from one write to the next. */
 export class WriteParser {
-  readonly #columns = new ColumnParser();
-  readonly #cache: SeriesCache | undefined;
+  readonly #columns: ColumnParser;
+  readonly #cache: SeriesCache;
 
-  constructor(cache?: SeriesCache) {
+  constructor(cache = new SeriesCache()) {
     this.#cache = cache;
+    this.#columns = new ColumnParser(cache);
   }
 
   parse(body: Uint8Array, options: ParseWriteOptions): ParsedWrite {
@@ -37,7 +38,7 @@ export class WriteParser {
     const { points, errors } = parseLines(body, {
       precision: options.precision,
       now: options.now,
-      ...(this.#cache === undefined ? {} : { cache: this.#cache }),
+      cache: this.#cache,
     });
     const builder = new PointBatchBuilder(options.database, options.retentionPolicy);
     for (const { measurement, tags, fields, time } of points) {

@@ -1,8 +1,8 @@
 // Finds series by the bytes of measurement and tags as clients write them, from one write to the
 // next. Bounded. The table of the bytes is the scanner's, which also takes the tag values of new
 // series that are spelled as the one before; here is what its numbers stand for.
-import { compareBytes } from '@tidemark/core';
 import { EXPECTED_KEY_MAX } from '@tidemark/kernels';
+import { parseSeries } from '@tidemark/line-protocol';
 import type { RowScanner } from '@tidemark/kernels';
 import { SeriesPage } from '../data/paged-series.ts';
 import type { SeriesShape } from '../data/paged-series.ts';
@@ -12,6 +12,8 @@ import { textOf } from './text.ts';
 
 /** Beyond this many spellings the index starts over. */
 const ENTRIES_MAX = 200_000;
+
+const HASH = 35;
 
 /** A key that was taken apart. */
 type ParsedKey = SeriesShape & {
@@ -110,41 +112,16 @@ export class SeriesIndex {
   }
 
   #parse(body: Uint8Array, start: number, end: number): ParsedKey | undefined {
-    if (end - start > EXPECTED_KEY_MAX) return undefined;
-    const text = textOf(body, start, end);
-    if (text === undefined || text.startsWith('#') || text.includes('\u007f')) return undefined;
-    const comma = text.indexOf(',');
-    const name = comma < 0 ? text : text.slice(0, comma);
-    if (name === '') return undefined;
-    let keys: string[] = [];
-    let values: string[] = [];
-    let isSorted = true;
-    for (let at = comma < 0 ? text.length + 1 : comma + 1; at <= text.length;) {
-      const next = text.indexOf(',', at);
-      const stop = next < 0 ? text.length : next;
-      const equals = text.indexOf('=', at);
-      if (equals <= at || equals >= stop - 1) return undefined;
-      const key = text.slice(at, equals);
-      const value = text.slice(equals + 1, stop);
-      if (value.includes('=')) return undefined;
-      const previous = keys.at(-1);
-      if (previous !== undefined) {
-        const order = compareBytes(previous, key);
-        if (order === 0) return undefined;
-        if (order > 0) isSorted = false;
-      }
-      keys.push(key);
-      values.push(value);
-      at = stop + 1;
-    }
-    if (!isSorted) {
-      const tags = keys.map((key, i) => [key, values[i] ?? ''] as const);
-      tags.sort(([x], [y]) => compareBytes(x, y));
-      keys = tags.map(([key]) => key);
-      values = tags.map(([, value]) => value);
-      if (keys.some((key, i) => key === keys[i - 1])) return undefined;
-    }
-    return { name, tagKeys: this.#sharedKeys(keys), tagValues: values, isSorted };
+    if (end - start > EXPECTED_KEY_MAX || body[start] === HASH) return undefined;
+    const series = parseSeries(body.subarray(start, end), true);
+    if (typeof series === 'string') return undefined;
+    const { measurement, tags, key } = series;
+    return {
+      name: measurement,
+      tagKeys: this.#sharedKeys(tags.map(([name]) => name)),
+      tagValues: tags.map(([, value]) => value),
+      isSorted: textOf(body, start, end) === key,
+    };
   }
 
   /** Most series have the same tag keys: one array for all of them. */

@@ -1,17 +1,14 @@
 // An accepted write as the line protocol that subscribers get: nanoseconds, every line with its
 // time.
-import { parseLines, printLine, printLineOfSeries, SeriesCache } from '@tidemark/line-protocol';
+import {
+  countTimedLines,
+  parseLines,
+  printLine,
+  printLineOfSeries,
+  SeriesCache,
+} from '@tidemark/line-protocol';
 
 import type { AcceptedWrite } from '../write/write-service.ts';
-
-const NEWLINE = 10;
-const SPACE = 32;
-const QUOTE = 34;
-const HASH = 35;
-const MINUS = 45;
-const ZERO = 48;
-const NINE = 57;
-const BACKSLASH = 92;
 
 export type SubscriberLines = {
   readonly bytes: Uint8Array;
@@ -43,36 +40,4 @@ export function subscriberLines(write: AcceptedWrite): SubscriberLines | undefin
 function encodeLines(lines: readonly string[]): SubscriberLines | undefined {
   if (lines.length === 0) return undefined;
   return { bytes: new TextEncoder().encode(`${lines.join('\n')}\n`), pointCount: lines.length };
-}
-
-/**
- * The number of lines when every line ends with a timestamp, so that the body can be forwarded as
- * it is. Gives up (`undefined`) on quotes and backslashes, where a newline may not end a line.
- */
-export function countTimedLines(body: Uint8Array): number | undefined {
-  if (body.includes(QUOTE) || body.includes(BACKSLASH)) return undefined;
-  let count = 0;
-  let start = 0;
-  while (start < body.length) {
-    const newline = body.indexOf(NEWLINE, start);
-    const end = newline < 0 ? body.length : newline;
-    if (end > start) {
-      if (body[start] === HASH || !endsWithTime(body, start, end)) return undefined;
-      count++;
-    }
-    start = end + 1;
-  }
-  return count;
-}
-
-function endsWithTime(body: Uint8Array, start: number, end: number): boolean {
-  let i = end - 1;
-  while (i > start && isDigit(body[i])) i--;
-  const hasDigits = i < end - 1;
-  if (body[i] === MINUS) i--;
-  return hasDigits && body[i] === SPACE;
-}
-
-function isDigit(byte: number | undefined): boolean {
-  return byte !== undefined && byte >= ZERO && byte <= NINE;
 }

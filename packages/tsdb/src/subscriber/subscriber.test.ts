@@ -10,7 +10,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 
 import { startTestService, untilDefined } from '../testing.ts';
 import type { TestService } from '../testing.ts';
-import { countTimedLines } from './lines.ts';
 import { datagrams } from './transports.ts';
 
 type Received = { readonly url: string; readonly body: string; readonly auth: string | undefined };
@@ -263,17 +262,6 @@ describe('deliveries', () => {
       '{"results":[{"statement_id":0}]}\n',
     );
   });
-});
-
-test('a body is forwarded as it is only when every line has its time', () => {
-  const count = (text: string) => countTimedLines(new TextEncoder().encode(text));
-  expect(count('m f=1 1\nm f=1i -5\n\n')).toBe(2);
-  expect(count('m f=1 1\nm f=1')).toBeUndefined();
-  expect(count('m f=1')).toBeUndefined();
-  expect(count('m f=1i')).toBeUndefined();
-  expect(count('m f=1 1 ')).toBeUndefined();
-  expect(count('m f="a 1" 1')).toBeUndefined();
-  expect(count('# c 1\nm f=1 1')).toBeUndefined();
 });
 
 test('datagrams never cut a line, not even a long one', () => {
