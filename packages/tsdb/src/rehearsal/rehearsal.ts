@@ -1,7 +1,7 @@
 // After the start, while nobody asks for anything, statements are run on points of no importance,
 // so that V8 has compiled and optimised the way of a query before the first one comes: a statement
 // that has never been run takes ten times as long as later, and the hundredth still twice as long
-// (docs/benchmarks.md).
+// (docs/benchmarks/2026-11-21-queries.md).
 import type { RequestListener } from 'node:http';
 
 import { Internal, NANOS_PER_WEEK } from '@tidemark/core';
