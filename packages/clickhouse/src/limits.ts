@@ -22,4 +22,35 @@ export const LIMITS = {
     unit: 'ms',
     reason: 'until a process of a local cluster says that it is there',
   },
+  requestMs: {
+    value: 300_000,
+    unit: 'ms',
+    reason: 'until ClickHouse has answered a statement; queries have a limit of their own',
+  },
+  connections: { value: 32, unit: 'count', reason: 'to one ClickHouse process at once' },
+  insertMs: {
+    value: 8000,
+    unit: 'ms',
+    reason: 'in which an insert is tried again; shorter than coordinator.write-timeout',
+  },
+  batchMs: {
+    value: 50,
+    unit: 'ms',
+    reason: 'from one insert into a table to the next: each makes a part that has to be merged',
+  },
+  defineSeconds: {
+    value: 10,
+    unit: 'count',
+    reason: 'seconds until every node has made a table; those that are away make it later',
+  },
+  pageRows: {
+    value: 200_000,
+    unit: 'rows',
+    reason: 'of one answer of the cluster, which is held at once: some 8 MB',
+  },
+  pageSeries: {
+    value: 5000,
+    unit: 'count',
+    reason: 'series that one statement names: some 100 kB of text',
+  },
 } as const satisfies Readonly<Record<string, Limit>>;

@@ -21,6 +21,7 @@ export type { FunctionKind, FunctionSpec } from './functions/registry.ts';
 export { checkRegex, textMatcher } from './regex.ts';
 export type { TextMatcher } from './regex.ts';
 export { DEFAULT_QUERY_LIMITS, memoryLimitExceeded } from './limits.ts';
+export { compareSeriesKeys, tagsOfSeriesKey } from './series-key.ts';
 export type { QueryLimits } from './limits.ts';
 export { contentType, readEpoch, writeResults } from './output/write-results.ts';
 export type { Epoch, ResultFormat, StatementRun } from './output/write-results.ts';

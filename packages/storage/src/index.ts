@@ -23,5 +23,9 @@ export { describeBackup, joinBackups, peekBackup, storeBackup } from './backup/c
 export type { BackupProgress } from './backup/chain.ts';
 export { encodeFailure } from './backup/format.ts';
 export type { BackupContents } from './backup/format.ts';
+export { shardBounds } from './shard/shard-bounds.ts';
 export { verifyDirectory } from './tools/verify.ts';
 export type { VerifyReport } from './tools/verify.ts';
+export { badLineLimit, shardLimit } from './write/messages.ts';
+export { OutcomeCollector } from './write/ingest.ts';
+export { canonicalTags } from './series/series-index.ts';

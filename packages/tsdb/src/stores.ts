@@ -87,8 +87,9 @@ function openDirectory(path: string, setting: string, log: Logger): void {
 }
 
 function startStorage(
-  { coordinator, data, storage }: TsdbConfig,
+  config: TsdbConfig,
   {
+    clock,
     directory,
     log,
     logStorage,
@@ -97,6 +98,8 @@ function startStorage(
     openStorage: open = openStorage,
   }: StoreOptions & { readonly directory: string; readonly logStorage: StorageLog },
 ): Promise<StorageEngine> {
+  if (config.storage.engine === 'clickhouse') return openCluster(config, clock);
+  const { coordinator, data, storage } = config;
   return open({
     directory: join(directory, 'data'),
     walFsync: data.walFsyncDelayMs > 0 ? 'interval' : 'always',
@@ -119,6 +122,23 @@ function startStorage(
       onLost(reason);
     },
     onAvailability: (isAvailable) => onState(isAvailable ? 'ready' : 'recovering'),
+  });
+}
+
+async function openCluster({ data, storage }: TsdbConfig, clock: Clock): Promise<StorageEngine> {
+  const { openClickHouse } = await import('@tidemark/clickhouse');
+  return openClickHouse({
+    urls: storage.clickhouseUrls,
+    database: storage.clickhouseDatabase,
+    cluster: storage.clickhouseCluster,
+    ingest: {
+      allowUnsigned: false,
+      fieldTypes: data.fieldTypes === 'measurement' ? 'measurement' : 'shard',
+      maxShards: data.maxShardsPerWrite,
+      maxBadLines: data.maxBadLines,
+    },
+    writeQueueMaxBytes: data.writeQueueMaxSizeBytes,
+    clock,
   });
 }
 

@@ -19,6 +19,10 @@ export type ServeOptions = {
   readonly profile?: Profile | undefined;
 };
 
+/** What the option says. */
+export const CLICKHOUSE_URLS =
+  'replicas of all shards, with commas, for --storage-engine clickhouse';
+
 /** Where data goes when nothing says otherwise. */
 export const DEFAULT_DATA_DIRECTORY = './data';
 

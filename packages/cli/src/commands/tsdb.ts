@@ -3,10 +3,13 @@ import type { Command } from 'commander';
 
 import { loadConfig } from '../config/config-files.ts';
 import { withShortcuts } from '../config/flags.ts';
-import { loggingLevel, serve, serviceCommand } from './serve.ts';
+import { CLICKHOUSE_URLS, loggingLevel, serve, serviceCommand } from './serve.ts';
 import type { ServeOptions } from './serve.ts';
 
-type Options = ServeOptions & { readonly bind?: string | undefined };
+type Options = ServeOptions & {
+  readonly bind?: string | undefined;
+  readonly clickhouseUrls?: string | undefined;
+};
 
 /** The command. `flags` are the generated flags that were given. */
 export function tsdbCommand(
@@ -15,6 +18,7 @@ export function tsdbCommand(
 ): Command {
   return serviceCommand('tsdb', 'Run the database service.')
     .option('--bind <host:port>', 'address of the HTTP API (default 127.0.0.1:8086)')
+    .option('--clickhouse-urls <urls>', CLICKHOUSE_URLS)
     .action(async (options: Options) => {
       finish(
         await serve(options, {
@@ -26,6 +30,7 @@ export function tsdbCommand(
               flags: withShortcuts(flags, {
                 'data-dir': options.dataDir,
                 'http-bind-address': options.bind,
+                'storage-clickhouse-urls': options.clickhouseUrls,
                 'http-insecure-no-auth': options.insecureNoAuth,
                 'logging-level': loggingLevel(options),
               }),

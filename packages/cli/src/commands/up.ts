@@ -8,13 +8,22 @@ import { loadConfig } from '../config/config-files.ts';
 import type { LoadedConfig } from '../config/config-files.ts';
 import { withShortcuts } from '../config/flags.ts';
 import { startUiServer } from '../ui-server.ts';
-import { engineSink, loggingLevel, requireSafeBind, serve, serviceCommand } from './serve.ts';
+import {
+  CLICKHOUSE_URLS,
+  engineSink,
+  loggingLevel,
+  requireSafeBind,
+  serve,
+  serviceCommand,
+} from './serve.ts';
 import type { ReadyUrls, ServeContext, ServeOptions } from './serve.ts';
 
 type Options = ServeOptions & {
   readonly tsdbBind?: string | undefined;
   readonly engineBind?: string | undefined;
   readonly uiBind?: string | undefined;
+  readonly storageEngine?: string | undefined;
+  readonly clickhouseUrls?: string | undefined;
   readonly loggingFormat?: string | undefined;
   readonly loggingFile?: string | undefined;
   readonly skipConfigOverrides?: boolean | undefined;
@@ -29,6 +38,8 @@ export function upCommand(
     .option('--tsdb-bind <host:port>', 'address of the database (default 127.0.0.1:8086)')
     .option('--engine-bind <host:port>', 'address of the task engine (default 127.0.0.1:9092)')
     .option('--ui-bind <host:port>', 'address of the web UI (default 127.0.0.1:8888)')
+    .option('--storage-engine <engine>', 'embedded or clickhouse (default embedded)')
+    .option('--clickhouse-urls <urls>', CLICKHOUSE_URLS)
     .option('--logging-format <format>', 'how lines of the logs look: auto, text, logfmt or json')
     .option('--logging-file <file>', 'where the logs go: STDERR, STDOUT or a path')
     .option(
@@ -122,6 +133,8 @@ function shortcuts(options: Options): Readonly<Record<string, string | boolean |
     'database-http-bind-address': options.tsdbBind,
     'engine-http-bind-address': options.engineBind,
     'ui-bind-address': options.uiBind,
+    'database-storage-engine': options.storageEngine,
+    'database-storage-clickhouse-urls': options.clickhouseUrls,
     'database-http-insecure-no-auth': options.insecureNoAuth,
     'engine-http-insecure-no-auth': options.insecureNoAuth,
     'engine-skip-config-overrides': options.skipConfigOverrides,

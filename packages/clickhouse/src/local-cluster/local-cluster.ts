@@ -151,10 +151,11 @@ function requireShape(file: ClusterFile, { directory, shards, replicas }: Cluste
   );
 }
 
-/** The heap of a ZooKeeper that serves a handful of processes. */
+/** A heap for a handful of processes; and no sync of each change, which nobody needs to try. */
 function zookeeperParameters(jar: string, configuration: string): readonly string[] {
   const main = 'org.apache.zookeeper.server.quorum.QuorumPeerMain';
-  return ['-Xmx96m', '-XX:+UseSerialGC', '-cp', jar, main, configuration];
+  const options = ['-Xmx96m', '-XX:+UseSerialGC', '-Dzookeeper.forceSync=no'];
+  return [...options, '-cp', jar, main, configuration];
 }
 
 async function whenUp(

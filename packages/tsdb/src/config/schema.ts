@@ -72,7 +72,20 @@ export const TSDB_CONFIG = {
       'After the start, while there are no requests, run statements on sample points in memory, so that the first real ones find compiled code. Takes about four seconds of processor time.',
     ),
   }),
-  storage: configSection('What is done about damaged files.', {
+  storage: configSection('Where points are, and what is done about damaged files.', {
+    engine: text(
+      'embedded',
+      'embedded: files below data.dir. clickhouse: tables of a ClickHouse cluster; the catalog stays in meta.dir.',
+      { allowed: ['embedded', 'clickhouse'] },
+    ),
+    'clickhouse-urls': textList(
+      'HTTP addresses of the replicas of all shards of the cluster; with a user and a password where it wants them.',
+    ),
+    'clickhouse-database': text('tidemark', 'The database of the cluster that holds the tables.'),
+    'clickhouse-cluster': text(
+      'tidemark',
+      'What the configuration of the servers calls the cluster (remote_servers).',
+    ),
     'serve-damaged': boolean(
       false,
       'Answer queries without what can not be read; the answer has a message and `partial`. Without it they fail.',

@@ -1,0 +1,235 @@
+// The shards and replicas behind the URLs, and which of them is asked. Every URL is one replica; a
+// series lives on one shard, which its id says.
+import { assert, Conflict, InvalidRequest, messageOf, Unavailable } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+
+import { LIMITS } from '../limits.ts';
+import { sqlName, sqlText } from '../sql/literals.ts';
+import { RowReader } from '../sql/row-binary.ts';
+import { Unreachable } from './failure.ts';
+import { ClickHouseNode } from './node.ts';
+import type { NodeSettings, ReadOptions } from './node.ts';
+
+export type ClusterSettings = {
+  readonly urls: readonly string[];
+  /** In which all tables are. */
+  readonly database: string;
+  /** As the servers' configuration names the cluster. */
+  readonly cluster: string;
+};
+
+type Shard = {
+  readonly number: number;
+  readonly replicas: ClickHouseNode[];
+  /** Where the next read begins, so that replicas share the work. */
+  next: number;
+};
+
+export class Cluster {
+  readonly settings: ClusterSettings;
+  readonly #clock: Clock;
+  readonly #shards: readonly Shard[];
+
+  private constructor(settings: ClusterSettings, clock: Clock, shards: readonly Shard[]) {
+    this.settings = settings;
+    this.#clock = clock;
+    this.#shards = shards;
+  }
+
+  /** Asks every URL which shard it is. Throws `Unavailable` while one does not answer. */
+  static async open(settings: ClusterSettings, clock: Clock): Promise<Cluster> {
+    const { urls, cluster } = settings;
+    if (urls.length === 0)
+      throw new InvalidRequest(
+        'storage.engine is clickhouse, and storage.clickhouse-urls names no server',
+      );
+    const found = await Promise.all(
+      urls.map(async (url) => {
+        const node = new ClickHouseNode(url);
+        try {
+          return await shardOf(node, cluster);
+        } finally {
+          await node.close();
+        }
+      }),
+    );
+    const [{ shardCount } = { shardCount: 0 }] = found;
+    const shards = Array.from({ length: shardCount }, (_, i): Shard => {
+      const own = urls.filter((_url, at) => found[at]?.shard === i + 1);
+      const replicas = own.map((url) => new ClickHouseNode(url));
+      return { number: i + 1, replicas, next: i };
+    });
+    const missing = shards.find(({ replicas }) => replicas.length === 0);
+    if (missing !== undefined)
+      throw new Conflict(
+        `storage.clickhouse-urls names no replica of shard ${missing.number} of ${shardCount}`,
+      );
+    return new Cluster(settings, clock, shards);
+  }
+
+  /** A table's name with its database, in front of whatever follows it. */
+  table(name: string): string {
+    return `${sqlName(this.settings.database)}.${name}`;
+  }
+
+  get shardCount(): number {
+    return this.#shards.length;
+  }
+
+  /** Replicas of every shard that must have a row before it is acknowledged: most of them. */
+  get quorum(): number {
+    const [{ replicas } = { replicas: [] }] = this.#shards;
+    return Math.floor(replicas.length / 2) + 1;
+  }
+
+  /** Of all shards together. */
+  get nodes(): readonly ClickHouseNode[] {
+    return this.#shards.flatMap(({ replicas }) => replicas);
+  }
+
+  /** Index of the shard that holds a series. */
+  shardOfSeries(id: bigint): number {
+    return Number(id % BigInt(this.#shards.length));
+  }
+
+  /** Reads from one replica of a shard; from another one when that can not be reached. */
+  rows(shard: number, sql: string, options: ReadOptions = {}): Promise<Buffer> {
+    return this.#onReplica(shard, (node) => node.rows(sql, options));
+  }
+
+  /** Reads from every shard, at once. */
+  rowsOfAll(sql: string, options: ReadOptions = {}): Promise<readonly Buffer[]> {
+    return Promise.all(this.#shards.map((_, shard) => this.rows(shard, sql, options)));
+  }
+
+  /** Reads what every node holds alike. */
+  rowsOfAny(sql: string): Promise<Buffer> {
+    return this.rows(0, sql);
+  }
+
+  /**
+   * Inserts into a shard, with the quorum. The same bytes may be sent again: the table knows the
+   * block. Throws `Unavailable` when it is not stored within `LIMITS.insertMs`.
+   */
+  async insert(shard: number, into: string, rows: Uint8Array): Promise<void> {
+    const quorum = this.quorum;
+    const settings: NodeSettings = {
+      insert_deduplicate: 1,
+      ...(quorum > 1 ? { insert_quorum: quorum, insert_quorum_timeout: QUORUM_MS } : {}),
+    };
+    const until = this.#clock.monotonicMs() + LIMITS.insertMs.value;
+    for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, 1000)) {
+      try {
+        await this.#onReplica(shard, (node) => node.insert(into, rows, settings));
+        return;
+      } catch (error) {
+        if (!(error instanceof Unreachable)) throw error;
+        if (this.#clock.monotonicMs() + pauseMs > until)
+          throw new Unavailable(
+            `shard ${shard + 1} of the cluster does not take writes: ${messageOf(error)}`,
+            { cause: error },
+          );
+      }
+      await this.#clock.sleep(pauseMs);
+    }
+  }
+
+  /**
+   * Runs a definition, which may be run twice, on every node. Those that are away do it when they
+   * are back.
+   */
+  async define(sql: (onCluster: string) => string): Promise<void> {
+    const results = await Promise.allSettled(this.nodes.map((node) => node.run(sql(''))));
+    const failures = results.flatMap((result) =>
+      result.status === 'rejected' ? [result.reason as unknown] : [],
+    );
+    for (const failure of failures) if (!(failure instanceof Unreachable)) throw failure;
+    if (failures.length === 0) return;
+    // Through the queue of the cluster, which takes long and waits for whoever is away.
+    const onCluster = `ON CLUSTER ${this.settings.cluster}`;
+    await this.#onReplica(0, (node) =>
+      node.run(sql(onCluster), { distributed_ddl_task_timeout: LIMITS.defineSeconds.value }),
+    );
+  }
+
+  /** Changes a table of a shard, on its replicas. */
+  async alter(shard: number, table: string, change: string): Promise<void> {
+    await this.#onReplica(shard, (node) =>
+      node.run(`ALTER TABLE ${this.table(table)} ${change}`, {
+        replication_alter_partitions_sync: 2,
+      }),
+    );
+  }
+
+  /** Has rows of a shard deleted, on every replica; a mark by which the change is recognised. */
+  async startDelete(shard: number, table: string, condition: string): Promise<string> {
+    const mark = `'${crypto.randomUUID()}' != ''`;
+    await this.alter(shard, table, `DELETE WHERE (${condition}) AND ${mark}`);
+    return mark;
+  }
+
+  /**
+   * Resolves when every replica that answers has deleted; who is away does it when it is back. A
+   * replica knows of the change a moment after it was made.
+   */
+  async endDelete(shard: number, table: string, mark: string): Promise<void> {
+    const state = `SELECT countIf(is_done), count() FROM system.mutations
+      WHERE table = ${sqlText(table)} AND position(command, ${sqlText(mark)}) > 0`;
+    for (const node of this.#shards[shard]?.replicas ?? []) {
+      while (!(await isDoneOn(node, state))) await this.#clock.sleep(POLL_MS);
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const node of this.nodes) await node.close();
+  }
+
+  async #onReplica<T>(index: number, work: (node: ClickHouseNode) => Promise<T>): Promise<T> {
+    const shard = this.#shards[index];
+    assert(shard !== undefined, 'a shard of the cluster is asked');
+    const { replicas } = shard;
+    const first = shard.next++;
+    let failure: unknown;
+    for (let i = 0; i < replicas.length; i++) {
+      const node = replicas[(first + i) % replicas.length]!;
+      try {
+        return await work(node);
+      } catch (error) {
+        if (!(error instanceof Unreachable)) throw error;
+        failure = error;
+      }
+    }
+    throw failure;
+  }
+}
+
+/** How long a replica waits for the others before a block is sent again. */
+const QUORUM_MS = 5000;
+
+/** How often the end of a change is looked for. */
+const POLL_MS = 20;
+
+async function isDoneOn(node: ClickHouseNode, state: string): Promise<boolean> {
+  try {
+    const reader = new RowReader(await node.rows(state));
+    return reader.uint64() > 0n && reader.uint64() === 1n;
+  } catch (error) {
+    if (error instanceof Unreachable) return true;
+    throw error;
+  }
+}
+
+async function shardOf(
+  node: ClickHouseNode,
+  cluster: string,
+): Promise<{ readonly shard: number; readonly shardCount: number }> {
+  const macro = `SELECT substitution FROM system.macros WHERE macro = 'shard'`;
+  const count = `SELECT uniqExact(shard_num) FROM system.clusters WHERE cluster = ${sqlText(cluster)}`;
+  const shard = new RowReader(await node.rows(macro));
+  const shardCount = Number(new RowReader(await node.rows(count)).uint64());
+  if (!shard.hasMore || shardCount === 0)
+    throw new InvalidRequest(
+      `${node.url} has no macro \`shard\`, or no cluster \`${cluster}\` in its configuration`,
+    );
+  return { shard: Number(shard.text()), shardCount };
+}

@@ -1,0 +1,44 @@
+// What ClickHouse and the way to it may answer, as errors that a caller can act on.
+import { Cancelled, Internal, LimitExceeded, messageOf, Unavailable } from '@tidemark/core';
+import type { AppError } from '@tidemark/core';
+
+/** The cluster did not get a statement, or it is not known whether it did: another replica may. */
+export class Unreachable extends Unavailable {}
+
+const MEMORY_LIMIT = '241';
+const TIMEOUT = new Set(['159', '160']);
+/** Replication, quorum and ZooKeeper, too many parts, readonly, too many queries. */
+const RETRY = new Set(['202', '225', '242', '252', '254', '265', '285', '286', '319', '999']);
+
+type WithCode = { readonly code?: unknown; readonly type?: unknown };
+
+/** Translates what a request was answered. */
+export function failureOf(cause: unknown, url: string): AppError {
+  const { code } = cause as WithCode;
+  const message = messageOf(cause).split('\n')[0] ?? '';
+  if (cause instanceof Error && cause.name === 'AbortError')
+    return new Cancelled('request was cancelled', { cause });
+  // Numbers are the server's, names are Node's.
+  if (typeof code !== 'string' || !/^\d+$/.test(code)) {
+    return new Unreachable(`ClickHouse can not be reached. url=\`${url}\` reason=\`${message}\``, {
+      cause,
+    });
+  }
+  if (code === MEMORY_LIMIT)
+    return new LimitExceeded(
+      `the query needs more memory than it may have on the cluster: ${message}`,
+      'coordinator.query-memory-limit',
+      { cause },
+    );
+  if (TIMEOUT.has(code))
+    return new LimitExceeded(`the cluster took too long: ${message}`, 'coordinator.query-timeout', {
+      cause,
+    });
+  if (RETRY.has(code))
+    return new Unreachable(`ClickHouse can not do that now. url=\`${url}\` reason=\`${message}\``, {
+      cause,
+    });
+  return new Internal(`ClickHouse refuses a statement. code=${code} reason=\`${message}\``, {
+    cause,
+  });
+}

@@ -1,0 +1,96 @@
+// One ClickHouse process over HTTP.
+import { Readable } from 'node:stream';
+
+import { createClient } from '@clickhouse/client';
+import type { ClickHouseClient, ClickHouseSettings } from '@clickhouse/client';
+import { ClickHouseLogLevel } from '@clickhouse/client';
+
+import { LIMITS } from '../limits.ts';
+import { failureOf } from './failure.ts';
+
+/** Settings that go with one statement. */
+export type NodeSettings = Readonly<Record<string, string | number>>;
+
+export type ReadOptions = {
+  readonly signal?: AbortSignal | undefined;
+  readonly settings?: NodeSettings | undefined;
+};
+
+/**
+ * An answer counts only as a whole: its status is known before its first byte. Literals of many
+ * series make a statement long.
+ */
+const WHOLE_ANSWER: NodeSettings = { wait_end_of_query: 1, max_query_size: 1 << 28 };
+
+export class ClickHouseNode {
+  readonly url: string;
+  readonly #client: ClickHouseClient;
+
+  constructor(url: string) {
+    this.url = url;
+    this.#client = createClient({
+      url,
+      request_timeout: LIMITS.requestMs.value,
+      max_open_connections: LIMITS.connections.value,
+      log: { level: ClickHouseLogLevel.OFF },
+    });
+  }
+
+  /** The rows of an answer in RowBinary. `FORMAT` is added here. */
+  async rows(sql: string, { signal, settings }: ReadOptions = {}): Promise<Buffer> {
+    const queryId = crypto.randomUUID();
+    try {
+      const { stream } = await this.#client.exec({
+        query: `${sql}\nFORMAT RowBinary`,
+        query_id: queryId,
+        ...(signal === undefined ? {} : { abort_signal: signal }),
+        clickhouse_settings: { ...WHOLE_ANSWER, ...settings } as ClickHouseSettings,
+      });
+      const parts: Buffer[] = [];
+      for await (const part of stream) parts.push(part as Buffer);
+      return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+    } catch (error) {
+      // A server notices late, or not at all, that nobody waits any more.
+      if (signal?.aborted === true) void this.#kill(queryId);
+      throw failureOf(error, this.url);
+    }
+  }
+
+  /** A statement without an answer. */
+  async run(sql: string, settings: NodeSettings = {}): Promise<void> {
+    try {
+      await this.#client.command({
+        query: sql,
+        clickhouse_settings: { ...WHOLE_ANSWER, ...settings } as ClickHouseSettings,
+      });
+    } catch (error) {
+      throw failureOf(error, this.url);
+    }
+  }
+
+  /** Inserts rows in RowBinary. `into` names table and columns. */
+  async insert(into: string, rows: Uint8Array, settings: NodeSettings): Promise<void> {
+    try {
+      const { stream } = await this.#client.exec({
+        query: `INSERT INTO ${into} FORMAT RowBinary`,
+        values: Readable.from([rows], { objectMode: false }),
+        clickhouse_settings: { ...settings } as ClickHouseSettings,
+      });
+      for await (const _ of stream); // Has nothing; its end ends the request.
+    } catch (error) {
+      throw failureOf(error, this.url);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#client.close();
+  }
+
+  async #kill(queryId: string): Promise<void> {
+    try {
+      await this.run(`KILL QUERY WHERE query_id = '${queryId}' ASYNC`);
+    } catch {
+      // It ends by itself, or with the server that could not be told.
+    }
+  }
+}

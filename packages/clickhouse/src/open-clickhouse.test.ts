@@ -1,0 +1,331 @@
+// The storage engine on a real cluster of two shards of two replicas, held against the model of a
+// source in memory.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { ALL_TIME, columnValue, systemClock } from '@tidemark/core';
+import { eachBatch } from '@tidemark/query';
+import type { Predicate, ScanRequest, SchemaRequest } from '@tidemark/query';
+import type { PolicyRef, StorageEngine } from '@tidemark/storage';
+import { hasPrograms } from '@tidemark/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { openClickHouse, startCluster, stopCluster } from './index.ts';
+
+const isComplete = hasPrograms('clickhouse-server', '/usr/share/zookeeper/bin/zkServer.sh');
+const clock = systemClock();
+const WEEK = 604_800_000_000_000n;
+const settings = {
+  database: 'tidemark',
+  cluster: 'tidemark',
+  ingest: { allowUnsigned: true, fieldTypes: 'shard', maxShards: 0, maxBadLines: 0 },
+  writeQueueMaxBytes: 1 << 26,
+  clock,
+} as const;
+const NONE = new AbortController().signal;
+
+describe.runIf(isComplete)('storage on a cluster', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'tidemark-clickhouse-'));
+  let urls: readonly string[];
+  let engine: StorageEngine;
+  let policies = 0;
+
+  beforeAll(async () => {
+    const { nodes } = await startCluster({ directory, environment: process.env, clock });
+    urls = nodes.map(({ url }) => url);
+    engine = await open();
+  });
+  afterAll(async () => {
+    await engine.close();
+    await stopCluster(directory, clock);
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  const open = (): Promise<StorageEngine> => openClickHouse({ ...settings, urls });
+
+  /** A policy that no other test has. */
+  function newPolicy(): PolicyRef {
+    const id = ++policies;
+    return {
+      id,
+      database: `d${id}`,
+      retentionPolicy: 'autogen',
+      shardDurationNanos: WEEK,
+      maxSeriesPerDatabase: 0,
+      maxValuesPerTag: 0,
+    };
+  }
+
+  const write = (policy: PolicyRef, lines: readonly string[]) =>
+    engine.writeLines({
+      policy,
+      body: Buffer.from(lines.join('\n')),
+      precision: 'ns',
+      now: 0n,
+    });
+
+  /** Rows as text: `key@time field=value …`. */
+  async function rows(
+    policy: PolicyRef,
+    measurement: string,
+    wanted: Partial<ScanRequest> & Pick<ScanRequest, 'fields'>,
+    storage = engine,
+  ): Promise<readonly string[]> {
+    const { database, retentionPolicy } = policy;
+    const snapshot = storage.source.snapshot();
+    const request: ScanRequest = {
+      source: { database, retentionPolicy, measurement },
+      timeRange: ALL_TIME,
+      descending: false,
+      groupBy: [],
+      ...wanted,
+    };
+    const result: string[] = [];
+    for await (const batch of eachBatch(snapshot.scan(request, { signal: NONE }))) {
+      batch.times.forEach((time, row) => {
+        const values = batch.columns.map(
+          (column, i) => `${request.fields[i]?.name}=${columnValue(column, row)}`,
+        );
+        result.push(`${batch.seriesKey}@${time} ${values.join(' ')}`);
+      });
+    }
+    snapshot.close();
+    return result;
+  }
+
+  async function look(request: SchemaRequest): Promise<readonly unknown[]> {
+    const snapshot = engine.source.snapshot();
+    const result: unknown[] = [];
+    for await (const batch of eachBatch(snapshot.schema(request, { signal: NONE })))
+      result.push(batch);
+    snapshot.close();
+    return result;
+  }
+
+  test('keeps values of every type, and the last one of each field at a time', async () => {
+    const policy = newPolicy();
+    const fields = [
+      { name: 'f', type: 'float' },
+      { name: 'i', type: 'integer' },
+      { name: 'u', type: 'unsigned' },
+      { name: 'b', type: 'boolean' },
+      { name: 's', type: 'string' },
+    ] as const;
+
+    await write(policy, ['m,h=a f=1.5,i=-9223372036854775808i,u=18446744073709551615u 1']);
+    await write(policy, ['m,h=a f=2,b=true,s="it\'s \\\\ ✓" 1', 'm,h=a f=3 1']);
+    await write(policy, ['m,h=a f=1.5 -1']);
+
+    expect(await rows(policy, 'm', { fields })).toEqual([
+      'm,h=a@-1 f=1.5 i=null u=null b=null s=null',
+      "m,h=a@1 f=3 i=-9223372036854775808 u=18446744073709551615 b=true s=it's \\ ✓",
+    ]);
+  });
+
+  test('a value that was written before can be written again', async () => {
+    const policy = newPolicy();
+    const fields = [{ name: 'v', type: 'float' }] as const;
+
+    for (const value of [1, 2, 1]) await write(policy, [`m v=${value} 5`]);
+
+    expect(await rows(policy, 'm', { fields })).toEqual(['m@5 v=1']);
+  });
+
+  test('writes that come at once are stored together, each with its own outcome', async () => {
+    const policy = newPolicy();
+    const outcomes = await Promise.all(
+      Array.from({ length: 50 }, (_, i) => write(policy, [`m,h=${i % 7} v=${i} ${i}`, 'bad'])),
+    );
+
+    expect(outcomes.map(({ pointsWritten }) => pointsWritten)).toEqual(outcomes.map(() => 1));
+    expect(outcomes.every(({ parseErrors }) => parseErrors.length === 1)).toBe(true);
+    const found = await rows(policy, 'm', { fields: [{ name: 'v', type: 'integer' }] });
+    expect(found).toHaveLength(50);
+  });
+
+  test('a field keeps its type in a shard group, also for the next front end', async () => {
+    const policy = newPolicy();
+    await write(policy, ['m v=1 1']);
+    const other = await open();
+    try {
+      const { dropped } = await other.writeLines({
+        policy,
+        body: Buffer.from(`m v="x" 2\nm v="y" ${WEEK * 3n}`),
+        precision: 'ns',
+        now: 0n,
+      });
+
+      expect(dropped).toMatchObject({ count: 1 });
+      expect(dropped?.reason).toContain('already exists as type float');
+      const fields = [{ name: 'v', type: 'string' }] as const;
+      expect(await rows(policy, 'm', { fields }, other)).toEqual([`m@${WEEK * 3n} v=y`]);
+    } finally {
+      await other.close();
+    }
+  });
+
+  test('orders by groups and keys, filters by tags and fields, limits and turns around', async () => {
+    const policy = newPolicy();
+    const lines = Array.from(
+      { length: 60 },
+      (_, i) => `m,h=h${i % 6},z=z${i % 2} v=${i}i,w="t${i % 4}" ${i}`,
+    );
+    await write(policy, lines);
+    const fields = [{ name: 'v', type: 'integer' }] as const;
+    const expected = (keep: (i: number) => boolean): string[] =>
+      Array.from({ length: 60 }, (_, i) => i)
+        .filter(keep)
+        .sort((a, b) => (a % 2) - (b % 2) || (a % 6) - (b % 6) || a - b)
+        .map((i) => `m,h=h${i % 6},z=z${i % 2}@${i} v=${i}`);
+    const where: Predicate = {
+      kind: 'and',
+      left: { kind: 'tag-regex', key: 'h', operator: '=~', pattern: '(?i)H[0-3]$' },
+      right: {
+        kind: 'or',
+        left: { kind: 'field', field: 'v', operator: '>=', value: 30.5 },
+        right: { kind: 'field-regex', field: 'w', operator: '=~', pattern: '^t2' },
+      },
+    };
+    const groupBy = ['z'];
+
+    expect(await rows(policy, 'm', { fields, groupBy })).toEqual(expected(() => true));
+    expect(await rows(policy, 'm', { fields, groupBy, where })).toEqual(
+      expected((i) => i % 6 <= 3 && (i > 30 || i % 4 === 2)),
+    );
+    expect(
+      await rows(policy, 'm', { fields, groupBy, timeRange: { start: 10n, end: 20n } }),
+    ).toEqual(expected((i) => i >= 10 && i <= 20));
+    expect(await rows(policy, 'm', { fields, groupBy, descending: true })).toEqual(
+      expected(() => true).reverse(),
+    );
+    expect(await rows(policy, 'm', { fields, groupBy, limitPerSeries: 2 })).toEqual(
+      expected((i) => i < 12),
+    );
+    const one: Predicate = { kind: 'tag', key: 'h', operator: '=', value: 'h3' };
+    expect(
+      await rows(policy, 'm', { fields, where: one, limitPerSeries: 2, descending: true }),
+    ).toEqual(['m,h=h3,z=z1@57 v=57', 'm,h=h3,z=z1@51 v=51']);
+  });
+
+  test('answers look-ups of names over both shards', async () => {
+    const policy = newPolicy();
+    const { database } = policy;
+    await write(policy, [
+      ...Array.from({ length: 20 }, (_, i) => `a,h=${i},k\\ 1=x v=1,n=1i ${i}`),
+      `b,h=1 v="x" ${WEEK * 9n}`,
+      'c v=1 1',
+    ]);
+
+    expect(await look({ kind: 'measurements', filter: { database } })).toEqual([
+      { kind: 'measurements', names: ['a', 'b', 'c'] },
+    ]);
+    const recent = { database, timeRange: { start: WEEK * 8n, end: WEEK * 20n } };
+    expect(await look({ kind: 'fields', filter: recent })).toEqual([
+      { kind: 'fields', measurement: 'b', fields: [{ name: 'v', type: 'string' }] },
+    ]);
+    expect(await look({ kind: 'tag-keys', filter: { database } })).toEqual([
+      { kind: 'tag-keys', measurement: 'a', keys: ['h', 'k 1'] },
+      { kind: 'tag-keys', measurement: 'b', keys: ['h'] },
+    ]);
+    expect(
+      await look({
+        kind: 'tag-values',
+        filter: { database, measurementPattern: '[ab]' },
+        keys: { kind: 'in', keys: ['h'] },
+        limitPerMeasurement: 2,
+      }),
+    ).toEqual([
+      { kind: 'tag-values', measurement: 'a', key: 'h', values: ['0', '1'] },
+      { kind: 'tag-values', measurement: 'b', key: 'h', values: ['1'] },
+    ]);
+    const { length: count } = Array.from({ length: 20 });
+    expect(await look({ kind: 'series-cardinality', filter: { database } })).toEqual([
+      { kind: 'series-cardinality', measurement: 'a', count },
+      { kind: 'series-cardinality', measurement: 'b', count: 1 },
+      { kind: 'series-cardinality', measurement: 'c', count: 1 },
+    ]);
+    const where: Predicate = { kind: 'tag', key: 'h', operator: '=', value: '' };
+    expect(await look({ kind: 'series', filter: { database, where } })).toEqual([
+      { kind: 'series', measurement: 'c', keys: ['c'] },
+    ]);
+  });
+
+  test('deletes rows, and series that have no others; they can be written again', async () => {
+    const policy = newPolicy();
+    const { database } = policy;
+    const fields = [{ name: 'v', type: 'float' }] as const;
+    const filter = { database };
+    await write(policy, ['m,h=a v=1 1', 'm,h=a v=2 2', 'm,h=b v=3 1', 'n,h=a v=4 1']);
+
+    await engine.delete({ database, measurements: ['m'], timeRange: { start: 0n, end: 1n } });
+    expect(await rows(policy, 'm', { fields })).toEqual(['m,h=a@2 v=2']);
+    expect(await look({ kind: 'series', filter })).toEqual([
+      { kind: 'series', measurement: 'm', keys: ['m,h=a'] },
+      { kind: 'series', measurement: 'n', keys: ['n,h=a'] },
+    ]);
+
+    await write(policy, ['m,h=b v=5 1']);
+    expect(await rows(policy, 'm', { fields })).toEqual(['m,h=a@2 v=2', 'm,h=b@1 v=5']);
+
+    await engine.dropMeasurement(database, 'm');
+    const { dropped } = await write(policy, ['m,h=b v="x" 1']);
+    expect(dropped).toBeUndefined();
+    expect(await look({ kind: 'fields', filter })).toEqual([
+      { kind: 'fields', measurement: 'm', fields: [{ name: 'v', type: 'string' }] },
+      { kind: 'fields', measurement: 'n', fields: [{ name: 'v', type: 'float' }] },
+    ]);
+  });
+
+  test('drops shard groups and policies for good', async () => {
+    const policy = newPolicy();
+    const other = newPolicy();
+    const fields = [{ name: 'v', type: 'float' }] as const;
+    await write(policy, ['m v=1 1', `m v=2 ${WEEK * 5n}`]);
+    await write(other, ['m v=1 1']);
+    const own = async (storage: StorageEngine) =>
+      (await storage.shards()).filter(({ policyId }) => policyId === policy.id);
+    const [first, second] = await own(engine);
+
+    expect(second?.diskBytes).toBeGreaterThan(0);
+    expect(await engine.dropShard(first?.id ?? 0)).toBe(true);
+    expect(await engine.dropShard(first?.id ?? 0)).toBe(false);
+    expect(await rows(policy, 'm', { fields })).toEqual([`m@${WEEK * 5n} v=2`]);
+    await engine.dropPolicy(other.id);
+    expect(await rows(other, 'm', { fields })).toEqual([]);
+
+    const again = await open();
+    expect((await own(again)).map(({ id }) => id)).toEqual([second?.id]);
+    expect(await rows(other, 'm', { fields }, again)).toEqual([]);
+    await again.close();
+    await write(other, ['m v=7 1']);
+    expect(await rows(other, 'm', { fields })).toEqual(['m@1 v=7']);
+  });
+
+  test('refuses a write while as many rows wait as may', async () => {
+    const small = await openClickHouse({ ...settings, urls, writeQueueMaxBytes: 0 });
+    const policy = newPolicy();
+    const body = (): Buffer => Buffer.from('m v=1 1');
+    const one = () => small.writeLines({ policy, body: body(), precision: 'ns', now: 0n });
+    const [first, second, third] = await Promise.allSettled([one(), one(), one()]);
+
+    expect([first?.status, second?.status]).toEqual(['fulfilled', 'fulfilled']);
+    expect(third).toMatchObject({ reason: { setting: 'data.write-queue-max-size' } });
+    await small.close();
+  });
+
+  test('says what is wrong with the settings', async () => {
+    await expect(openClickHouse({ ...settings, urls: [] })).rejects.toThrow(
+      'storage.clickhouse-urls names no server',
+    );
+    await expect(openClickHouse({ ...settings, urls: urls.slice(0, 1) })).rejects.toThrow(
+      'storage.clickhouse-urls names no replica of shard 2 of 2',
+    );
+    await expect(openClickHouse({ ...settings, urls, cluster: 'other' })).rejects.toThrow(
+      'no cluster `other`',
+    );
+    await expect(openClickHouse({ ...settings, urls: ['http://127.0.0.1:1'] })).rejects.toThrow(
+      'can not be reached',
+    );
+  });
+});

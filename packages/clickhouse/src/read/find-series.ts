@@ -1,0 +1,67 @@
+// The series of one measurement that a request speaks of, in the order of its answer.
+import { compareBytes, formatSeriesKey } from '@tidemark/core';
+import type { Predicate, SeriesGrouping } from '@tidemark/query';
+
+import type { Cluster } from '../cluster/cluster.ts';
+import type { ReadOptions } from '../cluster/node.ts';
+import { filterCondition } from '../sql/conditions.ts';
+import { RowReader } from '../sql/row-binary.ts';
+import { seriesTable } from '../sql/tables.ts';
+import { inGroups } from './parts.ts';
+import type { PolicyPart } from './parts.ts';
+
+export type FoundSeries = {
+  readonly id: bigint;
+  /** Index of its shard. */
+  readonly shard: number;
+  readonly key: string;
+  readonly tags: ReadonlyMap<string, string>;
+};
+
+export type SeriesRequest = {
+  readonly measurement: string;
+  readonly where?: Predicate | undefined;
+};
+
+/** In no order. */
+export async function findSeries(
+  cluster: Cluster,
+  part: PolicyPart,
+  { measurement, where }: SeriesRequest,
+  options: ReadOptions,
+): Promise<FoundSeries[]> {
+  const condition = filterCondition({ measurements: [measurement], where });
+  const answers = await cluster.rowsOfAll(
+    `SELECT series, any(tag_keys), any(tag_values) FROM ${cluster.table(seriesTable(part.policyId))} FINAL
+     WHERE NOT is_gone AND ${inGroups(part)} AND ${condition} GROUP BY series`,
+    options,
+  );
+  return answers.flatMap((answer, shard) => {
+    const reader = new RowReader(answer);
+    const found: FoundSeries[] = [];
+    while (reader.hasMore) {
+      const id = reader.uint64();
+      const keys = reader.texts();
+      const values = reader.texts();
+      const tags = new Map(keys.map((key, i) => [key, values[i] ?? '']));
+      found.push({ id, shard, key: formatSeriesKey(measurement, tags), tags });
+    }
+    return found;
+  });
+}
+
+/** By the tags of their groups, then by their keys. */
+export function sortSeries(
+  series: FoundSeries[],
+  { groupBy, descending }: { readonly groupBy: SeriesGrouping; readonly descending: boolean },
+): void {
+  const names = groupBy === 'all' ? [] : groupBy;
+  const direction = descending ? -1 : 1;
+  series.sort((a, b) => {
+    for (const name of names) {
+      const order = compareBytes(a.tags.get(name) ?? '', b.tags.get(name) ?? '');
+      if (order !== 0) return order * direction;
+    }
+    return compareBytes(a.key, b.key) * direction;
+  });
+}

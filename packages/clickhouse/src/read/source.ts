@@ -1,0 +1,32 @@
+// SeriesSource over the cluster.
+import { Unavailable } from '@tidemark/core';
+import { collectNames } from '@tidemark/query';
+import type { SeriesSource, SourceCapabilities, SourceSnapshot } from '@tidemark/query';
+
+import { scan } from './scan.ts';
+import type { ReadParts } from './scan.ts';
+import { schema } from './schema.ts';
+
+/** Statements of one request see what was stored when each of them began. */
+const CAPABILITIES: SourceCapabilities = {
+  hasSnapshots: false,
+  filtersFields: true,
+  aggregateFunctions: new Set(),
+};
+
+export function clusterSource(parts: ReadParts): SeriesSource {
+  return { capabilities: CAPABILITIES, snapshot: () => snapshotOf(parts) };
+}
+
+function snapshotOf(parts: ReadParts): SourceSnapshot {
+  return {
+    schema: (request, options) => schema(parts, request, options),
+    names: (filter, options) =>
+      collectNames(filter.database, schema(parts, { kind: 'names', filter }, options)),
+    scan: (request, options) => scan(parts, request, options),
+    aggregate: () => {
+      throw new Unavailable('the cluster is not asked for aggregates');
+    },
+    close: () => undefined,
+  };
+}

@@ -1,0 +1,21 @@
+// Values as SQL text. Everything that comes from a user or from data passes through here.
+
+/** A text in single quotes. */
+export function sqlText(text: string): string {
+  return `'${text.replace(/[\\'\0]/g, (char) => (char === '\0' ? '\\0' : `\\${char}`))}'`;
+}
+
+/** Several values of `IN (…)`. */
+export function sqlTexts(texts: Iterable<string>): string {
+  return Array.from(texts, sqlText).join(', ');
+}
+
+/** A name in backquotes. */
+export function sqlName(name: string): string {
+  return `\`${name.replace(/[\\`]/g, (char) => `\\${char}`)}\``;
+}
+
+/** An int64; the smallest has no literal of its own. */
+export function sqlInt64(value: bigint): string {
+  return value === -(2n ** 63n) ? 'toInt64(-9223372036854775807) - 1' : `toInt64(${value})`;
+}

@@ -1,0 +1,208 @@
+// What takes points away: deletes of series and measurements, drops of shard groups and policies.
+import { floorDiv, NANOS_PER_HOUR } from '@tidemark/core';
+import type { DeleteRequest } from '@tidemark/storage';
+
+import type { Cluster } from '../cluster/cluster.ts';
+import { columnIdOf } from '../ids.ts';
+import { inGroups, partsOf } from '../read/parts.ts';
+import type { PolicyPart } from '../read/parts.ts';
+import type { Registry } from '../registry/registry.ts';
+import { filterCondition } from '../sql/conditions.ts';
+import { sqlInt64, sqlName } from '../sql/literals.ts';
+import { RowReader, RowWriter } from '../sql/row-binary.ts';
+import { POINT_COLUMNS, pointsTable, seriesTable } from '../sql/tables.ts';
+import type { PendingRows } from './pending.ts';
+import type { Writer } from './writer.ts';
+
+export type DeleteParts = {
+  readonly cluster: Cluster;
+  readonly registry: Registry;
+  readonly writer: Writer;
+};
+
+/** Series that one change names. */
+const SERIES_PER_CHANGE = 10_000;
+
+/** Deletes rows; series that have no others vanish. */
+export async function deletePoints(parts: DeleteParts, request: DeleteRequest): Promise<void> {
+  const { cluster, registry, writer } = parts;
+  for (const part of partsOf(registry, request)) {
+    await writer.alone(part.policyId, async (rows) => {
+      await Promise.all(
+        Array.from({ length: cluster.shardCount }, (_, shard) =>
+          deleteOnShard(parts, part, { shard, request, rows }),
+        ),
+      );
+      writer.forget(
+        request.database,
+        part.groups.map(({ id }) => id),
+      );
+    });
+  }
+}
+
+/** Deletes all rows of a measurement and the types of its fields. */
+export async function dropMeasurement(
+  parts: DeleteParts,
+  database: string,
+  measurement: string,
+): Promise<void> {
+  const { registry, writer } = parts;
+  await deletePoints(parts, { database, measurements: [measurement] });
+  for (const part of partsOf(registry, { database })) {
+    await writer.alone(part.policyId, async (rows) => {
+      for (const { id } of part.groups) {
+        for (const field of registry.fields(id, measurement).keys())
+          rows.addField({ group: id, measurement, field }, '');
+        registry.forgetFields(id, measurement);
+      }
+      writer.forget(database, []);
+    });
+  }
+}
+
+/** Drops the tables of a policy. */
+export async function dropPolicy(parts: DeleteParts, policyId: number): Promise<void> {
+  const { cluster, registry, writer } = parts;
+  const groups = registry.groupsOf((group) => group.policyId === policyId);
+  if (groups.length === 0) return;
+  const { database } = cluster.settings;
+  await writer.alone(policyId, async (rows) => {
+    for (const group of groups) {
+      registry.removeGroup(group.id);
+      rows.addGroup(group, true);
+    }
+    writer.forget(
+      groups[0]?.database ?? '',
+      groups.map(({ id }) => id),
+    );
+    writer.forgetTables(policyId);
+    for (const table of [pointsTable(policyId), seriesTable(policyId)])
+      await cluster.define(
+        (onCluster) => `DROP TABLE IF EXISTS ${sqlName(database)}.${table} ${onCluster}`,
+      );
+  });
+}
+
+/** Drops a shard group; `false` when there is none. */
+export async function dropGroup(parts: DeleteParts, id: number): Promise<boolean> {
+  const { cluster, registry, writer } = parts;
+  const group = registry.group(id);
+  if (group === undefined) return false;
+  const { policyId } = group;
+  await writer.alone(policyId, async (rows) => {
+    registry.removeGroup(id);
+    rows.addGroup(group, true);
+    writer.forget(group.database, [id]);
+    for (let shard = 0; shard < cluster.shardCount; shard++) {
+      for (const table of [pointsTable(policyId), seriesTable(policyId)])
+        await cluster.alter(shard, table, `DROP PARTITION ${id}`);
+    }
+  });
+  return true;
+}
+
+async function deleteOnShard(
+  { cluster, registry }: DeleteParts,
+  part: PolicyPart,
+  scope: {
+    readonly shard: number;
+    readonly request: DeleteRequest;
+    readonly rows: PendingRows;
+  },
+): Promise<void> {
+  const { shard, request, rows } = scope;
+  const found = new RowReader(
+    await cluster.rows(
+      shard,
+      `SELECT measurement, grp, series FROM ${cluster.table(seriesTable(part.policyId))} FINAL
+       WHERE NOT is_gone AND ${inGroups(part)} AND ${filterCondition(request)}`,
+    ),
+  );
+  const byMeasurement = new Map<string, Place[]>();
+  while (found.hasMore) {
+    const measurement = found.text();
+    const places = byMeasurement.get(measurement) ?? [];
+    byMeasurement.set(measurement, places);
+    const group = found.uint32();
+    places.push({ group, id: found.uint64() });
+  }
+  for (const [measurement, places] of byMeasurement) {
+    const columns = columnsIn(registry, part, measurement).join(', ');
+    for (let at = 0; at < places.length; at += SERIES_PER_CHANGE) {
+      const some = places.slice(at, at + SERIES_PER_CHANGE);
+      const ids = [...new Set(some.map(({ id }) => id))].join(', ');
+      const which = `column IN (${columns}) AND series IN (${ids}) AND ${inGroups(part)}`;
+      await deleteRows({ cluster, part, shard }, which + timeCondition(request));
+      const left = await placesWithRows({ cluster, part, shard }, which);
+      for (const place of some) {
+        if (!left.has(`${place.group} ${place.id}`))
+          rows.addGoneSeries(shard, { measurement, ...place });
+      }
+    }
+  }
+}
+
+/** A series in a shard group. */
+type Place = { readonly group: number; readonly id: bigint };
+
+type OnShard = {
+  readonly cluster: Cluster;
+  readonly part: PolicyPart;
+  readonly shard: number;
+};
+
+async function deleteRows({ cluster, part, shard }: OnShard, condition: string): Promise<void> {
+  const table = pointsTable(part.policyId);
+  const mark = await cluster.startDelete(shard, table, condition);
+  // 18.16 leaves the last block that was inserted with a quorum alone, in every partition: rows of
+  // no column make another block the last.
+  const rows = new RowWriter();
+  const [batch = 0n] = crypto.getRandomValues(new BigUint64Array(1));
+  for (const { id } of part.groups) {
+    rows.uint64(0n);
+    rows.int32(0);
+    rows.uint64(0n);
+    rows.int64(0n);
+    rows.float64(0);
+    rows.int64(0n);
+    rows.text('');
+    rows.uint64(batch);
+    rows.uint32(id);
+  }
+  await cluster.insert(shard, `${cluster.table(table)} ${POINT_COLUMNS}`, rows.finish());
+  await cluster.endDelete(shard, table, mark);
+}
+
+/** Series that have rows, with their shard groups, as text. */
+async function placesWithRows(
+  { cluster, part, shard }: OnShard,
+  which: string,
+): Promise<ReadonlySet<string>> {
+  const reader = new RowReader(
+    await cluster.rows(
+      shard,
+      `SELECT grp, series FROM ${cluster.table(pointsTable(part.policyId))}
+       WHERE ${which} GROUP BY grp, series`,
+    ),
+  );
+  const left = new Set<string>();
+  while (reader.hasMore) left.add(`${reader.uint32()} ${reader.uint64()}`);
+  return left;
+}
+
+function columnsIn(registry: Registry, part: PolicyPart, measurement: string): readonly bigint[] {
+  const ids = new Set<bigint>();
+  for (const { id } of part.groups) {
+    for (const [field, type] of registry.fields(id, measurement))
+      ids.add(columnIdOf(measurement, field, type));
+  }
+  return [...ids];
+}
+
+function timeCondition({ timeRange }: DeleteRequest): string {
+  if (timeRange === undefined) return '';
+  const { start, end } = timeRange;
+  return ` AND hour >= ${floorDiv(start, NANOS_PER_HOUR)} AND hour <= ${floorDiv(end, NANOS_PER_HOUR)}
+    AND time >= ${sqlInt64(start)} AND time <= ${sqlInt64(end)}`;
+}

@@ -1,0 +1,155 @@
+// Requests of one database to rows: the ingest kernel parses and checks, as for the embedded
+// engine; the rows go to whoever asks, with the ids of the cluster.
+import { isUtf8 } from 'node:buffer';
+
+import { parseLines } from '@tidemark/line-protocol';
+import { IngestKernel, Kernels, SeriesKeys } from '@tidemark/kernels';
+import type { Batch, IngestHost } from '@tidemark/kernels';
+import { badLineLimit, canonicalTags, OutcomeCollector, shardLimit } from '@tidemark/storage';
+import type {
+  PolicyRef,
+  WriteLinesRequest,
+  WriteOutcome,
+  WritePointsRequest,
+} from '@tidemark/storage';
+
+import { seriesIdOf } from '../ids.ts';
+import type { Registry, ShardGroup } from '../registry/registry.ts';
+
+export type IngestSettings = {
+  readonly allowUnsigned: boolean;
+  readonly fieldTypes: 'shard' | 'measurement';
+  /** Of one write; 0 is no limit. */
+  readonly maxShards: number;
+  readonly maxBadLines: number;
+};
+
+/** What a part of a request brings. Its tables are valid until the next call. */
+export type IngestedPart = {
+  readonly batch: Batch;
+  readonly newGroups: readonly ShardGroup[];
+};
+
+/** Bad lines are parsed again for their errors: so many take some ten milliseconds. */
+const BAD_LINES_PER_BATCH = 1000;
+
+export class Ingest {
+  readonly #keys = new SeriesKeys(new Kernels());
+  readonly #kernel: IngestKernel;
+  readonly #settings: IngestSettings;
+  readonly #registry: Registry;
+  /** By the kernel's number of a series. */
+  readonly #ids: bigint[] = [];
+
+  constructor(registry: Registry, settings: IngestSettings) {
+    this.#registry = registry;
+    this.#settings = settings;
+    const { allowUnsigned } = settings;
+    this.#kernel = new IngestKernel({
+      series: this.#keys,
+      parseLine: (line, options) => parseLines(line, { ...options, allowUnsigned }),
+    });
+  }
+
+  /** Types of fields may have gone: the next request asks the registry again. */
+  forgetTypes(): void {
+    this.#kernel.forgetTypes();
+  }
+
+  /** The id that all front ends give a series. */
+  idOf(local: number): bigint {
+    return (this.#ids[local] ??= seriesIdOf(this.#keys.key(local)));
+  }
+
+  /** The canonical key of a series. */
+  keyOf(local: number): string {
+    return Buffer.from(this.#keys.key(local)).toString('utf8');
+  }
+
+  /** Takes line protocol, in parts; each is given away before the next is parsed. */
+  lines(request: WriteLinesRequest, take: (part: IngestedPart) => void): WriteOutcome {
+    const { precision, now, isDetailed } = request;
+    const outcome = new OutcomeCollector({ isDetailed: isDetailed === true });
+    const body = isUtf8(request.body)
+      ? request.body
+      : Buffer.from(Buffer.from(request.body).toString('utf8'));
+    const { maxBadLines } = this.#settings;
+    const used = new Set<number>();
+    for (let from = 0; ;) {
+      const left = maxBadLines === 0 ? Infinity : maxBadLines - outcome.parseErrorCount;
+      const parseErrorsMax = Math.min(BAD_LINES_PER_BATCH, left);
+      const newGroups: ShardGroup[] = [];
+      const host = this.#host(request.policy, used, newGroups);
+      const options = { precision, now, isDetailed, from, parseErrorsMax };
+      const batch = this.#kernel.parseLines(body, options, host);
+      outcome.add(batch);
+      this.#define(batch);
+      take({ batch, newGroups });
+      const isWhole = batch.consumedBytes >= body.length;
+      const isLeft = maxBadLines > 0 && outcome.parseErrorCount >= maxBadLines;
+      if (isLeft && !isWhole) outcome.leave(badLineLimit(maxBadLines));
+      if (batch.consumedBytes <= from || isWhole || isLeft) return outcome.outcome;
+      from = batch.consumedBytes;
+    }
+  }
+
+  /** Takes points from inside the process. */
+  points(request: WritePointsRequest, take: (part: IngestedPart) => void): WriteOutcome {
+    const outcome = new OutcomeCollector({ isDetailed: false });
+    const points = request.points.flatMap((point) => {
+      // NaN and infinities can not be stored; a point of nothing else is skipped.
+      const fields = point.fields.filter(
+        ([, value]) => typeof value !== 'number' || Number.isFinite(value),
+      );
+      return fields.length === 0 ? [] : [{ ...point, fields, tags: canonicalTags(point.tags) }];
+    });
+    const newGroups: ShardGroup[] = [];
+    const batch = this.#kernel.appendPoints(
+      points,
+      this.#host(request.policy, new Set(), newGroups),
+    );
+    outcome.add(batch);
+    this.#define(batch);
+    take({ batch, newGroups });
+    return outcome.outcome;
+  }
+
+  /** `used`: ids of the groups that the write has points for. */
+  #host(policy: PolicyRef, used: Set<number>, newGroups: ShardGroup[]): IngestHost {
+    const { maxShards, fieldTypes } = this.#settings;
+    const registry = this.#registry;
+    return {
+      oldestAccepted: policy.oldestAccepted,
+      newestAccepted: policy.newestAccepted,
+      shardFor: (time) => {
+        const isFull = maxShards > 0 && used.size >= maxShards;
+        let group = registry.find(policy.id, time);
+        if (isFull && (group === undefined || !used.has(group.id))) return shardLimit(maxShards);
+        if (group === undefined) {
+          group = registry.makeGroup(policy, time);
+          registry.addGroup(group);
+          newGroups.push(group);
+        }
+        used.add(group.id);
+        return group;
+      },
+      fieldTypes: (id, measurement) => {
+        if (fieldTypes === 'shard') return registry.fields(id, measurement);
+        const types = new Map(registry.fields(id, measurement));
+        for (const other of registry.groupsOf((group) => group.database === policy.database)) {
+          for (const [field, type] of registry.fields(other.id, measurement)) {
+            if (!types.has(field)) types.set(field, type);
+          }
+        }
+        return types;
+      },
+    };
+  }
+
+  #define(batch: Batch): void {
+    for (const { shardId, measurement, field, type } of batch.newFields)
+      this.#registry.addField({ group: shardId, measurement, field }, type);
+    if (batch.newFields.length > 0 && this.#settings.fieldTypes === 'measurement')
+      this.#kernel.forgetTypes();
+  }
+}

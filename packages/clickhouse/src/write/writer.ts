@@ -1,0 +1,260 @@
+// Writes: rows of many requests become one insert per table and shard. One insert of a table runs
+// at a time, what comes meanwhile goes with the next one; a request is answered when the quorum has
+// its rows.
+import { LimitExceeded } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+import { tagsOfSeriesKey } from '@tidemark/query';
+import type {
+  PolicyRef,
+  WriteLinesRequest,
+  WriteOutcome,
+  WritePointsRequest,
+} from '@tidemark/storage';
+
+import type { Cluster } from '../cluster/cluster.ts';
+import { LIMITS } from '../limits.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { RowWriter } from '../sql/row-binary.ts';
+import {
+  FIELD_COLUMNS,
+  FIELDS_TABLE,
+  GROUP_COLUMNS,
+  GROUPS_TABLE,
+  POINT_COLUMNS,
+  pointsTable,
+  policyTables,
+  SERIES_COLUMNS,
+  seriesTable,
+} from '../sql/tables.ts';
+import { encodePoints } from './encode-points.ts';
+import type { SeriesTarget } from './encode-points.ts';
+import { Ingest } from './ingest.ts';
+import type { IngestedPart, IngestSettings } from './ingest.ts';
+import { PendingRows } from './pending.ts';
+
+export type WriterParts = {
+  readonly cluster: Cluster;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly settings: IngestSettings;
+  /** Rows that may wait. */
+  readonly queueMaxBytes: number;
+};
+
+/** The queue of one retention policy. */
+type Queue = {
+  rows: PendingRows;
+  /** Ends with the insert that runs. */
+  running: Promise<void> | undefined;
+  /** Monotonic, when the last insert began. */
+  lastMs: number;
+};
+
+export class Writer {
+  readonly #parts: WriterParts;
+  readonly #ingests = new Map<string, Ingest>();
+  readonly #queues = new Map<number, Queue>();
+  /** Series that were announced, by shard group and the ingest's number. */
+  readonly #announced = new Map<number, Set<number>>();
+  /** Policies that have their tables. */
+  readonly #ready = new Set<number>();
+
+  constructor(parts: WriterParts) {
+    this.#parts = parts;
+  }
+
+  lines(request: WriteLinesRequest): Promise<WriteOutcome> {
+    return this.#write(request.policy, (ingest, take) => ingest.lines(request, take));
+  }
+
+  points(request: WritePointsRequest): Promise<WriteOutcome> {
+    return this.#write(request.policy, (ingest, take) => ingest.points(request, take));
+  }
+
+  /** Series and fields of these groups may have gone: they are announced again. */
+  forget(database: string, groups: Iterable<number>): void {
+    for (const group of groups) this.#announced.delete(group);
+    this.#ingests.get(database)?.forgetTypes();
+  }
+
+  /** The tables of a policy have gone: who writes to it needs them again. */
+  forgetTables(policyId: number): void {
+    this.#ready.delete(policyId);
+  }
+
+  /** Does what must not meet writes of a policy: behind the insert that runs, before the next. */
+  async alone<T>(policyId: number, work: (rows: PendingRows) => Promise<T>): Promise<T> {
+    const queue = this.#queueOf(policyId);
+    while (queue.running !== undefined) await queue.running;
+    const change = (async () => {
+      const rows = new PendingRows(this.#parts.cluster.shardCount);
+      const result = await work(rows);
+      await this.#announce(rows);
+      await this.#insertSharded(`${seriesTable(policyId)} ${SERIES_COLUMNS}`, rows.series);
+      return result;
+    })();
+    queue.running = change.then(
+      () => undefined,
+      () => undefined, // Whoever wants the change is told.
+    );
+    try {
+      return await change;
+    } finally {
+      queue.running = undefined;
+      this.#start(policyId, queue);
+    }
+  }
+
+  /** Resolves when everything that was taken is stored or refused. */
+  async drain(): Promise<void> {
+    while ([...this.#queues.values()].some(({ running }) => running !== undefined))
+      await Promise.all([...this.#queues.values()].map(({ running }) => running));
+  }
+
+  /** Makes the tables of a policy when they are not there. */
+  async makeTables(policyId: number): Promise<void> {
+    if (this.#ready.has(policyId)) return;
+    const { cluster } = this.#parts;
+    const { database } = cluster.settings;
+    for (let i = 0; i < 2; i++) {
+      await cluster.define((onCluster) => policyTables(policyId, { database, onCluster })[i] ?? '');
+    }
+    this.#ready.add(policyId);
+  }
+
+  // Not `async`: a body is parsed and its rows are queued in the turn in which it came, so that
+  // rows are inserted in the order of the requests.
+  #write(
+    policy: PolicyRef,
+    ingestAll: (ingest: Ingest, take: (part: IngestedPart) => void) => WriteOutcome,
+  ): Promise<WriteOutcome> {
+    const { queueMaxBytes } = this.#parts;
+    const queue = this.#queueOf(policy.id);
+    const { rows } = queue;
+    if (rows.sizeBytes > queueMaxBytes)
+      return Promise.reject(
+        new LimitExceeded(
+          'the cluster is slower than the writes: rows that wait for it take as much as they may',
+          'data.write-queue-max-size',
+        ),
+      );
+    const ingest = this.#ingestOf(policy.database);
+    return new Promise((resolve, reject) => {
+      try {
+        const outcome = ingestAll(ingest, (part) => this.#take(part, ingest, rows));
+        rows.waiters.push({ outcome, resolve, reject });
+      } catch (error) {
+        reject(error);
+      }
+      this.#start(policy.id, queue);
+    });
+  }
+
+  #queueOf(policyId: number): Queue {
+    let queue = this.#queues.get(policyId);
+    if (queue === undefined) {
+      const rows = new PendingRows(this.#parts.cluster.shardCount);
+      queue = { rows, running: undefined, lastMs: -Infinity };
+      this.#queues.set(policyId, queue);
+    }
+    return queue;
+  }
+
+  #ingestOf(database: string): Ingest {
+    let ingest = this.#ingests.get(database);
+    if (ingest === undefined) {
+      ingest = new Ingest(this.#parts.registry, this.#parts.settings);
+      this.#ingests.set(database, ingest);
+    }
+    return ingest;
+  }
+
+  #take({ batch, newGroups }: IngestedPart, ingest: Ingest, rows: PendingRows): void {
+    for (const group of newGroups) rows.addGroup(group);
+    for (const { shardId, measurement, field, type } of batch.newFields) {
+      rows.addField({ group: shardId, measurement, field }, type);
+    }
+    for (const table of batch.tables) {
+      let announced = this.#announced.get(table.shardId);
+      if (announced === undefined) this.#announced.set(table.shardId, (announced = new Set()));
+      encodePoints(table, rows.batch, (local) => {
+        const target = this.#targetOf(ingest.idOf(local), rows);
+        if (!announced.has(local)) {
+          announced.add(local);
+          announce(rows, table, { ...target, key: ingest.keyOf(local) });
+        }
+        return target;
+      });
+    }
+  }
+
+  #targetOf(id: bigint, rows: PendingRows): SeriesTarget & { readonly shard: number } {
+    const shard = this.#parts.cluster.shardOfSeries(id);
+    const writer = rows.points[shard]!;
+    return { id, shard, writer };
+  }
+
+  #start(policyId: number, queue: Queue): void {
+    if (queue.rows.waiters.length > 0) queue.running ??= this.#run(policyId, queue);
+  }
+
+  async #run(policyId: number, queue: Queue): Promise<void> {
+    const { clock, cluster } = this.#parts;
+    while (queue.rows.waiters.length > 0) {
+      const waitMs = queue.lastMs + LIMITS.batchMs.value - clock.monotonicMs();
+      if (waitMs > 0) await clock.sleep(waitMs);
+      queue.lastMs = clock.monotonicMs();
+      const { rows } = queue;
+      queue.rows = new PendingRows(cluster.shardCount);
+      try {
+        await this.#insert(policyId, rows);
+        rows.resolve();
+      } catch (error) {
+        queue.rows.takeAnnouncements(rows);
+        rows.reject(error);
+      }
+    }
+    // In the turn of the last look: who was answered just now may write again before any other.
+    queue.running = undefined;
+  }
+
+  /** What points need to be found goes first: they are visible as soon as they are there. */
+  async #insert(policyId: number, rows: PendingRows): Promise<void> {
+    await this.makeTables(policyId);
+    await this.#announce(rows);
+    await this.#insertSharded(`${seriesTable(policyId)} ${SERIES_COLUMNS}`, rows.series);
+    await this.#insertSharded(`${pointsTable(policyId)} ${POINT_COLUMNS}`, rows.points);
+  }
+
+  async #announce({ groups, fields, newGroups }: PendingRows): Promise<void> {
+    await this.#insertSharded(`${GROUPS_TABLE} ${GROUP_COLUMNS}`, [groups]);
+    for (const { id } of newGroups) this.#parts.registry.markStored(id);
+    await this.#insertSharded(`${FIELDS_TABLE} ${FIELD_COLUMNS}`, [fields]);
+  }
+
+  async #insertSharded(into: string, parts: readonly RowWriter[]): Promise<void> {
+    const { cluster } = this.#parts;
+    await Promise.all(
+      parts.map(async (part, shard) => {
+        if (part.sizeBytes > 0) await cluster.insert(shard, cluster.table(into), part.finish());
+      }),
+    );
+  }
+}
+
+/** Says that a series has rows in a shard group. */
+function announce(
+  rows: PendingRows,
+  table: { readonly measurement: string; readonly shardId: number },
+  series: { readonly id: bigint; readonly shard: number; readonly key: string },
+): void {
+  const writer = rows.series[series.shard]!;
+  const tags = tagsOfSeriesKey(series.key);
+  writer.text(table.measurement);
+  writer.uint64(series.id);
+  writer.texts([...tags.keys()]);
+  writer.texts([...tags.values()]);
+  writer.uint8(0);
+  writer.uint64(rows.batch);
+  writer.uint32(table.shardId);
+}
