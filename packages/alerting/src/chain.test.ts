@@ -5,10 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { open } from 'lmdb';
 import { InvalidRequest } from '@tidemark/core';
-import type { Clock } from '@tidemark/core';
 import { expect, test } from 'vitest';
 import { decodeOptions } from '@tidemark/settings';
-import { sectionsOf } from '@tidemark/testkit';
+import { sectionsOf, TestClock } from '@tidemark/testkit';
 import { AlertService } from './alert-service.ts';
 import { AlertStore } from './alert-store.ts';
 import { makeStep } from './chain.ts';
@@ -33,12 +32,7 @@ const EVENT: TopicEvent = {
   context: { name: 'm', taskName: 'task', group: '', category: '', tags: {}, fields: {} },
 };
 
-let nowSeconds = 0;
-const clock: Clock = {
-  now: () => BigInt(nowSeconds) * 1_000_000_000n,
-  monotonicMs: () => nowSeconds * 1000,
-  sleep: () => new Promise(() => undefined),
-};
+const clock = new TestClock();
 
 function context(urls: string[] = []): Omit<HandlerContext, 'signal'> {
   const configured = {
@@ -71,7 +65,7 @@ test('a throttle lets so many events of an id pass in an interval', async () => 
   // A throttle holds nothing, so it never speaks to its delivery.
   const step = makeStep({ kind, options: decoded.options }, 0, {} as Delivery, context());
   const passes = async (id: string, seconds: number): Promise<boolean> => {
-    nowSeconds = seconds;
+    clock.advance(seconds * 1000 - clock.monotonicMs());
     const entry = { sequence: 1, handlerKey: 'k', event: { ...EVENT, id }, step: 0 };
     return (await step.run(entry, AbortSignal.abort())).kind === 'pass';
   };

@@ -5,43 +5,13 @@ import { join } from 'node:path';
 import { open } from 'lmdb';
 import type { RootDatabase } from 'lmdb';
 import { InvalidRequest, Unavailable } from '@tidemark/core';
-import type { Clock } from '@tidemark/core';
+import { TestClock } from '@tidemark/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { AlertStore } from './alert-store.ts';
 import type { OutboxEntry } from './alert-store.ts';
 import { Delivery } from './delivery.ts';
 import type { ChainStep } from './delivery.ts';
 import type { TopicEvent } from './event.ts';
-
-/** A clock whose sleepers wake only when the test moves it. */
-class FakeClock implements Clock {
-  #nowMs = 1_000_000;
-  readonly #sleepers: { at: number; wake: () => void }[] = [];
-
-  now(): bigint {
-    return BigInt(this.#nowMs) * 1_000_000n;
-  }
-
-  monotonicMs(): number {
-    return this.#nowMs;
-  }
-
-  sleep(delayMs: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted === true) {
-        reject(signal.reason as Error);
-        return;
-      }
-      signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-      this.#sleepers.push({ at: this.#nowMs + delayMs, wake: resolve });
-    });
-  }
-
-  advance(ms: number): void {
-    this.#nowMs += ms;
-    for (const sleeper of this.#sleepers) if (sleeper.at <= this.#nowMs) sleeper.wake();
-  }
-}
 
 function event(id: string, message = id): TopicEvent {
   return {
@@ -63,7 +33,7 @@ function event(id: string, message = id): TopicEvent {
 let directory: string;
 let root: RootDatabase;
 let store: AlertStore;
-let clock: FakeClock;
+let clock: TestClock;
 let reports: string[];
 
 beforeEach(() => {
@@ -74,7 +44,7 @@ beforeEach(() => {
     maxDbs: 8,
     overlappingSync: false,
   });
-  clock = new FakeClock();
+  clock = new TestClock(1_000_000_000_000n);
   store = new AlertStore(root, { clock, log: () => undefined });
   reports = [];
 });

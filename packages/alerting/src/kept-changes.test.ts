@@ -4,33 +4,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Unavailable } from '@tidemark/core';
-import type { Clock } from '@tidemark/core';
 import { open } from 'lmdb';
 import type { RootDatabase } from 'lmdb';
+import { TestClock } from '@tidemark/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { AlertStore } from './alert-store.ts';
 import type { TopicEvent } from './event.ts';
 import { UNSTORED_BYTES } from './limits.ts';
-
-/** Sleepers wake when the test says so. */
-class ManualClock implements Clock {
-  #sleepers: (() => void)[] = [];
-  now(): bigint {
-    return 0n;
-  }
-  monotonicMs(): number {
-    return 0;
-  }
-  sleep(_delayMs: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-      this.#sleepers.push(resolve);
-    });
-  }
-  wake(): void {
-    for (const wake of this.#sleepers.splice(0)) wake();
-  }
-}
 
 function event(id: string, level: 'OK' | 'CRITICAL', message = `${id} ${level}`): TopicEvent {
   return {
@@ -51,7 +31,7 @@ function event(id: string, level: 'OK' | 'CRITICAL', message = `${id} ${level}`)
 
 let directory: string;
 let root: RootDatabase;
-let clock: ManualClock;
+let clock: TestClock;
 /** What the disk does not take. */
 let refused: 'nothing' | 'values' | 'everything';
 let logged: string[];
@@ -77,7 +57,7 @@ beforeEach(() => {
     maxDbs: 8,
     overlappingSync: false,
   });
-  clock = new ManualClock();
+  clock = new TestClock();
   refused = 'nothing';
   logged = [];
   store = openStore();
@@ -133,11 +113,11 @@ test('it is written when nobody asks and nothing else happens, too', async () =>
     collect(event('a', 'CRITICAL'), resolve).stored.catch(() => undefined);
   });
   await expect(store.stored).rejects.toThrow('no space left');
-  clock.wake();
+  clock.wakeAll();
   await expect(store.stored).rejects.toThrow('no space left');
   refused = 'nothing';
 
-  clock.wake();
+  clock.wakeAll();
   await stored;
 
   expect(onDisk().levels).toEqual(['a CRITICAL']);

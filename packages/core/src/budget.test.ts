@@ -1,37 +1,16 @@
+import { TestClock } from '@tidemark/testkit';
 import { beforeEach, expect, test } from 'vitest';
 
 import { Budget } from './budget.ts';
 import type { Holder, Part } from './budget.ts';
-import type { Clock } from './clock.ts';
 import { Unavailable } from './errors.ts';
 
-type Sleeper = { readonly dueMs: number; readonly wake: () => void };
-
-let nowMs: number;
-let sleepers: Set<Sleeper>;
+let clock: TestClock;
 let budget: Budget;
-
-const clock: Clock = {
-  now: () => 0n,
-  monotonicMs: () => nowMs,
-  sleep: (delayMs, signal) =>
-    new Promise((resolve, reject) => {
-      const sleeper = { dueMs: nowMs + delayMs, wake: resolve };
-      sleepers.add(sleeper);
-      signal?.addEventListener('abort', () => {
-        sleepers.delete(sleeper);
-        reject(signal.reason);
-      });
-    }),
-};
 
 async function pass(seconds: number): Promise<void> {
   for (let i = 0; i < seconds; i++) {
-    nowMs += 1000;
-    for (const sleeper of [...sleepers].filter(({ dueMs }) => dueMs <= nowMs)) {
-      sleepers.delete(sleeper);
-      sleeper.wake();
-    }
+    clock.advance(1000);
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
@@ -48,8 +27,7 @@ function take(name: string, sizeBytes: number, holder?: Holder): void {
 }
 
 beforeEach(() => {
-  nowMs = 0;
-  sleepers = new Set();
+  clock = new TestClock();
   given = new Map();
   refused = new Map();
   budget = new Budget({

@@ -3,7 +3,7 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { TestEngine } from './testing/engine.ts';
+import { TestEngine } from '@tidemark/testkit/engine';
 
 let engine: TestEngine;
 

@@ -1,6 +1,7 @@
 // Public face of @tidemark/testkit: what only tests need.
 export { BROWSER_ARGUMENTS } from './browser.ts';
 export { EVERYTHING_ALLOWED } from './allowed.ts';
+export { TestClock } from './clock.ts';
 export { eventually, query, send, write } from './http.ts';
 export type { Answer, QuerySeries } from './http.ts';
 export { startInfluxdb } from './influxdb.ts';
@@ -14,7 +15,10 @@ export {
   PEER_PACKAGES,
   programPath,
 } from './programs.ts';
+export { seededRandom } from './random.ts';
 export { optionsGiven, sectionsOf } from './sections.ts';
+export { TestServer } from './test-server.ts';
+export type { ReceivedRequest, ServerAnswer } from './test-server.ts';
 export {
   EXECUTABLE,
   makeDirectory,

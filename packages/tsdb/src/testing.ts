@@ -113,48 +113,6 @@ function tryParse(text: string): unknown {
   }
 }
 
-/** A clock that moves when it is told to. */
-export class ManualClock implements Clock {
-  #now: bigint;
-  #monotonicMs = 0;
-  readonly #sleepers = new Set<{ readonly dueMs: number; readonly wake: () => void }>();
-
-  constructor(now: bigint) {
-    this.#now = now;
-  }
-
-  now(): bigint {
-    return this.#now;
-  }
-
-  monotonicMs(): number {
-    return this.#monotonicMs;
-  }
-
-  sleep(delayMs: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted === true) return reject(signal.reason);
-      const sleeper = { dueMs: this.#monotonicMs + delayMs, wake: resolve };
-      this.#sleepers.add(sleeper);
-      signal?.addEventListener('abort', () => {
-        this.#sleepers.delete(sleeper);
-        reject(signal.reason);
-      });
-    });
-  }
-
-  /** Moves time on and wakes whoever is due. */
-  advance(ms: number): void {
-    this.#monotonicMs += ms;
-    this.#now += BigInt(Math.round(ms * 1e6));
-    for (const sleeper of this.#sleepers) {
-      if (sleeper.dueMs > this.#monotonicMs) continue;
-      this.#sleepers.delete(sleeper);
-      sleeper.wake();
-    }
-  }
-}
-
 // Longer than anything takes on a busy machine, shorter than a test may take.
 const WAIT_MS = 18_000;
 

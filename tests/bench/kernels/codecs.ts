@@ -1,11 +1,12 @@
 // Codecs: bytes per value, and rates of encoding and decoding blocks of 8,192 values (copies in and
 // out included). node --conditions=source --import tsx tests/bench/kernels/codecs.ts
 import { Codecs } from '@tidemark/kernels';
-import { measure, normalFrom, randomFrom } from './measure.ts';
+import { seededRandom } from '@tidemark/testkit';
+import { measure, normalFrom } from './measure.ts';
 
 const COUNT = 8192;
 const codecs = new Codecs();
-const random = randomFrom(3);
+const random = seededRandom(3);
 const unit = 'values';
 
 const walk = new BigInt64Array(COUNT);

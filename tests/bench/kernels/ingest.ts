@@ -3,7 +3,8 @@
 import { IngestKernel, Kernels, SeriesKeys, RowRoom } from '@tidemark/kernels';
 import type { Batch, IngestHost } from '@tidemark/kernels';
 import { parseLines } from '@tidemark/line-protocol';
-import { cpuMs, measure, normalFrom, randomFrom } from './measure.ts';
+import { seededRandom } from '@tidemark/testkit';
+import { cpuMs, measure, normalFrom } from './measure.ts';
 
 const room = new RowRoom();
 const LINES = 5000;
@@ -11,7 +12,7 @@ const START = 1_600_000_000_000_000_000n;
 const WHOLE = { id: 1, start: 0n, end: 1n << 62n };
 const host: IngestHost = { shardFor: () => WHOLE, fieldTypes: () => [] };
 const options = { precision: 'ns', now: START } as const;
-const random = randomFrom(7);
+const random = seededRandom(7);
 const utf8 = new TextEncoder();
 
 const tags = Array.from(

@@ -34,15 +34,6 @@ export function measure(
   return best;
 }
 
-/** Uniform numbers in [0, 1) from a fixed seed. */
-export function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state / 4294967296;
-  };
-}
-
 /** Standard normal numbers from uniform ones. */
 export function normalFrom(random: () => number): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());

@@ -3,14 +3,15 @@
 // node --conditions=source --import tsx tests/bench/kernels/scans.ts
 import { Codecs, ColumnCache, Kernels, Scans } from '@tidemark/kernels';
 import type { CachedColumn, CachedType, CacheEntries } from '@tidemark/kernels';
-import { measure, normalFrom, randomFrom } from './measure.ts';
+import { seededRandom } from '@tidemark/testkit';
+import { measure, normalFrom } from './measure.ts';
 
 const COUNT = 8192;
 const SERIES = 8;
 const kernels = new Kernels();
 const codecs = new Codecs(kernels);
 const scans = new Scans(kernels);
-const random = randomFrom(5);
+const random = seededRandom(5);
 const unit = 'values';
 
 const times = BigInt64Array.from({ length: COUNT }, (_, i) => 10_000_000_000n * BigInt(i));

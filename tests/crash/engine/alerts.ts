@@ -7,7 +7,7 @@ import type { Tidemark } from '@tidemark/testkit';
 
 import { Lane } from './lane.ts';
 import type { Expected } from './lane.ts';
-import { seededRandom } from './random.ts';
+import { seededRandom } from '@tidemark/testkit';
 import { openReceiver } from './receiver.ts';
 import type { Delivered, Receiver } from './receiver.ts';
 import { mountSmallDisk } from './small-disk.ts';

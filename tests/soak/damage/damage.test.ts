@@ -1,7 +1,7 @@
 // The short form of `npm run soak:damage`.
 import { expect, test } from 'vitest';
 
-import { seededRandom } from '../../crash/engine/random.ts';
+import { seededRandom } from '@tidemark/testkit';
 import { soakDamage } from './damage.ts';
 
 test('damaged files are never answered from without a word, and verify finds them', async () => {

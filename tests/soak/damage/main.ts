@@ -1,5 +1,5 @@
 // `npm run soak:damage [-- rounds [seed [n]]]`: with `n`, one of so many damages is tried.
-import { seededRandom } from '../../crash/engine/random.ts';
+import { seededRandom } from '@tidemark/testkit';
 import { soakDamage } from './damage.ts';
 
 const [rounds = 1, seed = Math.floor(Math.random() * 2 ** 31), oneOf = 1] = process.argv

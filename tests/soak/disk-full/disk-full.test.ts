@@ -1,7 +1,7 @@
 // Two rounds on a disk of 12 MiB; `npm run soak:disk-full` runs twenty on a larger one.
 import { expect, test } from 'vitest';
 
-import { seededRandom } from '../../crash/engine/random.ts';
+import { seededRandom } from '@tidemark/testkit';
 import { soakFullDisk } from './disk-full.ts';
 
 test(

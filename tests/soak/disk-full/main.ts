@@ -1,6 +1,6 @@
 // `npm run soak:disk-full [-- rounds [seed]]`
 import { soakFullDisk } from './disk-full.ts';
-import { seededRandom } from '../../crash/engine/random.ts';
+import { seededRandom } from '@tidemark/testkit';
 
 const [rounds = 20, seed = Math.floor(Math.random() * 2 ** 31)] = process.argv.slice(2).map(Number);
 const say = (line: string): void => {

@@ -1,19 +1,13 @@
 // Seeded randomness: the same seed gives the same data and the same statements on every machine.
 
+import { seededRandom } from '@tidemark/testkit';
+
 export class Random {
-  #state: number;
+  /** A number in [0, 1). */
+  readonly next: () => number;
 
   constructor(seed: number) {
-    this.#state = seed >>> 0;
-  }
-
-  /** A number in [0, 1): mulberry32. */
-  next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
-    let t = this.#state;
-    t = Math.imul(t ^ (t >>> 15), t | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+    this.next = seededRandom(seed);
   }
 
   /** A whole number in [0, limit). */

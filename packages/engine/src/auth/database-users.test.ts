@@ -1,9 +1,8 @@
 // How the database is asked about users, with answers that are made here: how often, for how long,
 // and what they mean.
-import type { Clock } from '@tidemark/core';
 import { expect, test } from 'vitest';
 import type { OutgoingRequest, IncomingResponse } from '@tidemark/settings';
-import { optionsGiven } from '@tidemark/testkit';
+import { optionsGiven, TestClock } from '@tidemark/testkit';
 import { TSDB_SECTION } from '../database/cluster-section.ts';
 import { Clusters } from '../database/clusters.ts';
 import { DatabaseUsers } from './database-users.ts';
@@ -18,7 +17,6 @@ function make(
   answer: (request: OutgoingRequest) => Answer,
   credentials: Readonly<Record<string, string>> = OWN,
 ) {
-  let nowMs = 0;
   const requests: OutgoingRequest[] = [];
   const clusters = new Clusters({
     send: (request) => {
@@ -34,13 +32,9 @@ function make(
       optionsGiven(TSDB_SECTION.options, { name: 'default', urls: ['http://db'], ...more }),
     ]);
   configure();
-  const clock: Clock = {
-    now: () => 0n,
-    monotonicMs: () => nowMs,
-    sleep: () => Promise.reject(new Error('nothing here waits')),
-  };
+  const clock = new TestClock();
   const users = new DatabaseUsers({ clusters, clock });
-  return { users, requests, clusters, configure, advance: (ms: number) => void (nowMs += ms) };
+  return { users, requests, clusters, configure, advance: (ms: number) => clock.advance(ms) };
 }
 
 /** A database that answers statements as one that knows `ana`, who is no admin. */

@@ -14,7 +14,7 @@ import {
   startTidemark,
 } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { TestEngine } from '../testing/engine.ts';
+import { TestEngine } from '@tidemark/testkit/engine';
 
 const SHARED_SECRET = 'signs-tokens';
 const START_TIMEOUT_MS = 60_000;

@@ -1,9 +1,10 @@
 // Schedules of batch tasks in virtual time, over both changes of daylight saving: nothing drifts,
 // nothing is skipped.
 import { parseRfc3339, formatRfc3339, Unavailable } from '@tidemark/core';
-import type { Clock, Timestamp } from '@tidemark/core';
+import type { Timestamp } from '@tidemark/core';
 import { buildPipeline } from '@tidemark/pipeline';
 import type { QueryResultSeries, RunningTask } from '@tidemark/runtime';
+import { TestClock } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BatchScheduler } from './batch-scheduler.ts';
 import type { Clusters } from '../database/clusters.ts';
@@ -61,56 +62,11 @@ describe.each([
   );
 });
 
-/** Time that passes only when told; who sleeps is woken in order. */
-class VirtualClock implements Clock {
-  #now: Timestamp;
-  #sleepers: { at: Timestamp; wake: () => void }[] = [];
-
-  constructor(start: Timestamp) {
-    this.#now = start;
-  }
-
-  now(): Timestamp {
-    return this.#now;
-  }
-
-  monotonicMs(): number {
-    return Number(this.#now / 1_000_000n);
-  }
-
-  sleep(delayMs: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const at = this.#now + BigInt(Math.round(delayMs * 1e6));
-      const onAbort = (): void => reject(signal?.reason);
-      const wake = (): void => {
-        signal?.removeEventListener('abort', onAbort);
-        resolve();
-      };
-      this.#sleepers.push({ at, wake });
-      signal?.addEventListener('abort', onAbort, { once: true });
-    });
-  }
-
-  async passTo(end: Timestamp): Promise<void> {
-    for (;;) {
-      // Whoever was woken gets the chance to sleep again.
-      for (let i = 0; i < 50; i++) await Promise.resolve();
-      this.#sleepers.sort((a, b) => (a.at < b.at ? -1 : 1));
-      const first = this.#sleepers[0];
-      if (first === undefined || first.at > end) break;
-      this.#sleepers.shift();
-      if (first.at > this.#now) this.#now = first.at;
-      first.wake();
-    }
-    this.#now = end;
-  }
-}
-
 type Query = (statement: string) => Promise<readonly QueryResultSeries[]>;
 
 /** Starts the queries of a task that only writes down what it is given. */
 function feed(
-  clock: VirtualClock,
+  clock: TestClock,
   { query }: { readonly query: (cluster: string, statement: string) => ReturnType<Query> },
   {
     script,
@@ -187,7 +143,7 @@ function feed(
 
 test('queries of a day lie exactly on their ticks, however long each one takes', async () => {
   const start = parseRfc3339('2026-03-28T23:00:00.123Z') ?? 0n;
-  const clock = new VirtualClock(start);
+  const clock = new TestClock(start);
   const asked: string[] = [];
   const clusters = {
     cluster: () => ({}),
@@ -234,7 +190,7 @@ describe('runs that were missed', () => {
     setup: Partial<Parameters<typeof feed>[2]>,
     clusters: Parameters<typeof feed>[1] = answer,
   ): Promise<ReturnType<typeof feed>> {
-    const clock = new VirtualClock(now);
+    const clock = new TestClock(now);
     const fed = feed(clock, clusters, { script: '.every(1m).align()', ...setup });
     await clock.passTo(at(2, 30));
     const closed = fed.source.close();
@@ -309,7 +265,7 @@ describe('runs that were missed', () => {
     const setup = { missedRuns: 'all', from: from([['query1', at(-2)]]) };
     const back = await run(setup, { query });
     failuresLeft = Number.POSITIVE_INFINITY;
-    const clock = new VirtualClock(now);
+    const clock = new TestClock(now);
     const gone = feed(clock, { query }, { script: '.every(1m).align()', ...setup });
     await clock.passTo(at(15));
     const closed = gone.source.close();
@@ -327,7 +283,7 @@ describe('runs that were missed', () => {
 
 test('a query that fails is repeated after 1, 2 and 4 seconds, and given up until the next tick', async () => {
   const start = parseRfc3339('2026-03-28T23:00:00Z') ?? 0n;
-  const clock = new VirtualClock(start);
+  const clock = new TestClock(start);
   const askedMs: number[] = [];
   const query = (): ReturnType<Query> => {
     askedMs.push(Number((clock.now() - start) / 1_000_000n));
@@ -347,7 +303,7 @@ test('a query that fails is repeated after 1, 2 and 4 seconds, and given up unti
 
 test('no more queries run at the same time than are allowed', async () => {
   const start = parseRfc3339('2026-03-28T23:00:00Z') ?? 0n;
-  const clock = new VirtualClock(start);
+  const clock = new TestClock(start);
   let running = 0;
   let most = 0;
   const query = async (): Promise<readonly QueryResultSeries[]> => {

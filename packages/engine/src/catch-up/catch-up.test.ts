@@ -3,7 +3,7 @@
 import { eventually } from '@tidemark/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { PointDatabase } from '../testing/point-database.ts';
-import { TestEngine } from '../testing/engine.ts';
+import { TestEngine } from '@tidemark/testkit/engine';
 
 const DBRPS = [{ db: 'd', rp: 'r' }];
 /** Other processes may have the cores for themselves. */

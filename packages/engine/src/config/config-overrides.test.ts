@@ -1,6 +1,6 @@
 // Overrides of the configuration over restarts.
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { TestEngine } from '../testing/engine.ts';
+import { TestEngine } from '@tidemark/testkit/engine';
 
 const FILE = { smtp: { port: 2525, from: 'a@b' } };
 

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { query, removeDirectory, startTidemark } from '@tidemark/testkit';
 import type { Tidemark } from '@tidemark/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { TestEngine } from '../testing/engine.ts';
+import { TestEngine } from '@tidemark/testkit/engine';
 
 const SECRET = 'signs-tokens';
 const CLUSTER = '/engine/v1/config/tsdb/default';

@@ -9,7 +9,7 @@ import { eventually } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ENGINE_ENVIRONMENT_SCHEMA, resolveEngineConfig } from './config.ts';
 import { OVERRIDABLE_SECTIONS } from './overridable-sections.ts';
-import { TestEngine } from '../testing/engine.ts';
+import { TestEngine } from '@tidemark/testkit/engine';
 
 /** Older name by present one. A name that scripts and files out there use must not get lost. */
 const SECTIONS = { influxdb: 'tsdb', slack: 'chat' };

@@ -3,7 +3,7 @@
 import net from 'node:net';
 import { metricValue } from '@tidemark/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { TestEngine } from '../testing/engine.ts';
+import { TestEngine } from '@tidemark/testkit/engine';
 
 const BODY_BYTES = 600_000;
 

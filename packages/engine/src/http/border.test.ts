@@ -1,7 +1,7 @@
 // The border of the engine's listener: pages of other origins and foreign names define no tasks.
 import http from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { TestEngine } from '../testing/engine.ts';
+import { TestEngine } from '@tidemark/testkit/engine';
 
 const engine = new TestEngine();
 const TASK = JSON.stringify({ id: 'planted', type: 'stream', script: 'stream|from()' });

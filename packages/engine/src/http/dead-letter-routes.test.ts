@@ -4,7 +4,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { eventually } from '@tidemark/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { TestEngine } from '../testing/engine.ts';
+import { TestEngine } from '@tidemark/testkit/engine';
 
 const LETTERS = '/engine/v1preview/alerts/dead-letters';
 const HANDLERS = '/engine/v1preview/alerts/topics/t/handlers';

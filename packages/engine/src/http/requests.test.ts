@@ -1,6 +1,6 @@
 // What the specification says of requests whatever they are about: ids, lists, refusals, links.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { TestEngine } from '../testing/engine.ts';
+import { TestEngine } from '@tidemark/testkit/engine';
 
 const engine = new TestEngine();
 const TOPICS = '/engine/v1preview/alerts/topics';

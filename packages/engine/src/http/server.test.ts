@@ -1,7 +1,7 @@
 // What the server does with clients that do not bring what they promised.
 import net from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { TestEngine } from '../testing/engine.ts';
+import { TestEngine } from '@tidemark/testkit/engine';
 
 const engine = new TestEngine();
 

@@ -5,7 +5,7 @@ import { get as getSecure } from 'node:https';
 import type { IncomingMessage } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { TestEngine } from '../testing/engine.ts';
+import { TestEngine } from '@tidemark/testkit/engine';
 
 const CERTIFICATE = fileURLToPath(
   new URL('../../../tsdb/src/testdata/localhost.pem', import.meta.url),

@@ -2,7 +2,7 @@
 // ones.
 import { eventually } from '@tidemark/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { TestEngine } from '../testing/engine.ts';
+import { TestEngine } from '@tidemark/testkit/engine';
 
 let engine: TestEngine;
 beforeEach(() => {

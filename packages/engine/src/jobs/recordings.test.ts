@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '@tidemark/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { TestEngine } from '../testing/engine.ts';
+import { TestEngine } from '@tidemark/testkit/engine';
 
 let engine: TestEngine;
 

@@ -4,7 +4,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { eventually, metricProblems } from '@tidemark/testkit';
 import { expect, test } from 'vitest';
-import { TestEngine } from '../testing/engine.ts';
+import { TestEngine } from '@tidemark/testkit/engine';
 
 const DBRPS = [{ db: 'd', rp: 'r' }];
 

@@ -8,7 +8,6 @@ import { join } from 'node:path';
 import { AlertService, AlertStore } from '@tidemark/alerting';
 import type { HandlerSpec } from '@tidemark/alerting';
 import { Unavailable } from '@tidemark/core';
-import type { Clock } from '@tidemark/core';
 import { buildPipeline } from '@tidemark/pipeline';
 import { createTask, PointBatchBuilder, VirtualTimers } from '@tidemark/runtime';
 import type { RunningTask, TaskState } from '@tidemark/runtime';
@@ -16,6 +15,7 @@ import { silentServices } from '@tidemark/runtime/testing';
 import fc from 'fast-check';
 import { open } from 'lmdb';
 import type { RootDatabase } from 'lmdb';
+import { TestClock } from '@tidemark/testkit';
 import { expect, test } from 'vitest';
 import { ALLOW_EVERYTHING } from '@tidemark/settings';
 import { checkTemplate, renderTemplate } from './render.ts';
@@ -63,36 +63,6 @@ const op: fc.Arbitrary<Op> = fc.oneof(
   }),
 );
 
-/** A clock whose sleepers wake when the test moves it. */
-class FakeClock implements Clock {
-  #nowMs = Number(START) * 1000;
-  #sleepers: { readonly at: number; readonly wake: () => void }[] = [];
-
-  now(): bigint {
-    return BigInt(this.#nowMs) * 1_000_000n;
-  }
-
-  monotonicMs(): number {
-    return this.#nowMs;
-  }
-
-  sleep(delayMs: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const cancel = (): void => reject(signal?.reason as Error);
-      if (signal?.aborted === true) return cancel();
-      signal?.addEventListener('abort', cancel, { once: true });
-      this.#sleepers.push({ at: this.#nowMs + delayMs, wake: resolve });
-    });
-  }
-
-  advance(ms: number): void {
-    this.#nowMs += ms;
-    const due = this.#sleepers.filter(({ at }) => at <= this.#nowMs);
-    this.#sleepers = this.#sleepers.filter(({ at }) => at > this.#nowMs);
-    for (const { wake } of due) wake();
-  }
-}
-
 /** One handler as the model sees it: what must arrive at its address, what may, and what did. */
 class ModelHandler {
   readonly due: string[] = [];
@@ -107,7 +77,7 @@ class ModelHandler {
 
 class World {
   readonly directory = mkdtempSync(join(tmpdir(), 'alert-model-'));
-  readonly clock = new FakeClock();
+  readonly clock = new TestClock(START * SECOND);
   readonly levels = new Map<string, Level>();
   readonly times = new Map<string, bigint>();
   readonly slots = new Map<number, ModelHandler>();

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { eventually, hasPrograms } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { TestEngine } from '../testing/engine.ts';
+import { TestEngine } from '@tidemark/testkit/engine';
 
 const hasMosquitto = hasPrograms('mosquitto', 'mosquitto_sub');
 const hasKcat = hasPrograms('kcat');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { open } from 'lmdb';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { StoreCipher } from './store-cipher.ts';
-import { TestEngine } from '../testing/engine.ts';
+import { TestEngine } from '@tidemark/testkit/engine';
 
 const DBRPS = [{ db: 'd', rp: 'r' }];
 const SECRETS = ['pw-of-script', 'pw-of-var', 'pw-of-handler', 'pw-of-config'];

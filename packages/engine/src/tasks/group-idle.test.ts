@@ -1,7 +1,7 @@
 // Groups of tasks that expire: the setting, through the engine.
 import { eventually } from '@tidemark/testkit';
 import { afterEach, expect, test } from 'vitest';
-import { TestEngine } from '../testing/engine.ts';
+import { TestEngine } from '@tidemark/testkit/engine';
 
 const engine = new TestEngine();
 

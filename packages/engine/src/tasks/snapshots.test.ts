@@ -9,7 +9,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Executing, Executor } from './executor.ts';
 import { Metadata } from '../store/metadata.ts';
 import { Snapshots } from './snapshots.ts';
-import { TestEngine } from '../testing/engine.ts';
+import { TestEngine } from '@tidemark/testkit/engine';
 
 const DBRPS = [{ db: 'd', rp: 'r' }];
 const COUNT = "stream|from()|eval(lambda: count()).as('n')|httpOut('o')";

@@ -1,7 +1,7 @@
 // What keeps a task from starting is told with its place in the script: when it is defined, when it
 // is enabled, and as long as it is stored. Status and sentence stay the recorded ones.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { TestEngine } from '../testing/engine.ts';
+import { TestEngine } from '@tidemark/testkit/engine';
 
 const engine = new TestEngine();
 

@@ -1,6 +1,6 @@
 // Templates and their tasks, changed at the same time.
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { TestEngine } from '../testing/engine.ts';
+import { TestEngine } from '@tidemark/testkit/engine';
 
 const DBRPS = [{ db: 'd', rp: 'r' }];
 const scriptOf = (name: string): string => `stream|from()|httpOut('${name}')`;

@@ -1,17 +1,18 @@
 import { parseRfc3339 } from '@tidemark/core';
+import { TestClock } from '@tidemark/testkit';
 import { afterEach, describe, expect, test } from 'vitest';
 
-import { ManualClock, startTestService, untilDefined } from '../testing.ts';
+import { startTestService, untilDefined } from '../testing.ts';
 import type { TestService } from '../testing.ts';
 
 const START = parseRfc3339('2022-03-01T10:07:30Z') ?? 0n;
 
 let service: TestService;
-let clock: ManualClock;
+let clock: TestClock;
 afterEach(() => service.close());
 
 async function start(config: Record<string, Record<string, unknown>> = {}): Promise<void> {
-  clock = new ManualClock(START);
+  clock = new TestClock(START);
   service = await startTestService({ clock, config });
 }
 

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { describeBackup, joinBackups, storeBackup } from '@tidemark/storage';
+import { TestClock } from '@tidemark/testkit';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
-import { ManualClock, startTestService } from '../testing.ts';
+import { startTestService } from '../testing.ts';
 import type { TestService } from '../testing.ts';
 import { LIMITS } from '../limits.ts';
 
@@ -194,7 +195,7 @@ test('a restore of nonsense, of half a backup or of what is not in it changes no
 
 test('a restore whose client stays away is ended and does not hinder the next', async () => {
   const file = await backUp('one', { databases: ['e'] });
-  const clock = new ManualClock(1_600_000_000_000_000_000n);
+  const clock = new TestClock(1_600_000_000_000_000_000n);
   other = await startTestService({ clock });
   const first = await other.get('/api/restore', { method: 'POST' });
 

@@ -1,8 +1,9 @@
 import { parseRfc3339 } from '@tidemark/core';
+import { TestClock } from '@tidemark/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { LIMITS } from '../limits.ts';
-import { ManualClock, startTestService } from '../testing.ts';
+import { startTestService } from '../testing.ts';
 import type { TestService } from '../testing.ts';
 
 const NOW = '2022-03-01T10:07:30Z';
@@ -10,7 +11,7 @@ const at = (time: string): bigint => parseRfc3339(time) ?? 0n;
 
 let service: TestService;
 beforeEach(async () => {
-  service = await startTestService({ clock: new ManualClock(at(NOW)) });
+  service = await startTestService({ clock: new TestClock(at(NOW)) });
   await service.query('CREATE DATABASE d');
   await service.query(
     'CREATE CONTINUOUS QUERY c ON d BEGIN SELECT sum(f) INTO sums FROM m GROUP BY time(1m), host END',

@@ -3,17 +3,17 @@
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 
-import { metricValue } from '@tidemark/testkit';
+import { metricValue, TestClock } from '@tidemark/testkit';
 import { afterEach, expect, test } from 'vitest';
 
-import { ManualClock, startTestService, untilDefined } from '../testing.ts';
+import { startTestService, untilDefined } from '../testing.ts';
 import type { TestService } from '../testing.ts';
 
 const BODY_BYTES = 600_000;
 const LIMIT_BYTES = 1_000_000;
 
 let service: TestService;
-let clock: ManualClock;
+let clock: TestClock;
 const sockets: Socket[] = [];
 
 afterEach(async () => {
@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 
 async function start(timeout: string): Promise<void> {
-  clock = new ManualClock(0n);
+  clock = new TestClock(0n);
   service = await startTestService({
     clock,
     config: { http: { 'body-memory-limit': LIMIT_BYTES, 'body-memory-timeout': timeout } },

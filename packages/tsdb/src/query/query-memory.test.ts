@@ -3,10 +3,10 @@
 import { connect } from 'node:net';
 
 import type { Holder } from '@tidemark/core';
-import { metricValue } from '@tidemark/testkit';
+import { metricValue, TestClock } from '@tidemark/testkit';
 import { afterEach, describe, expect, test } from 'vitest';
 
-import { ManualClock, startTestService, untilDefined } from '../testing.ts';
+import { startTestService, untilDefined } from '../testing.ts';
 import type { TestService } from '../testing.ts';
 import { QueryMemories } from './query-memory.ts';
 
@@ -14,7 +14,7 @@ const MEBIBYTE = 1 << 20;
 const holder: Holder = { progress: () => undefined, revoke: () => undefined };
 
 function memories(options: { totalBytes: number; limitBytes: number }): QueryMemories {
-  return new QueryMemories({ ...options, waitMs: 1000, clock: new ManualClock(0n) });
+  return new QueryMemories({ ...options, waitMs: 1000, clock: new TestClock(0n) });
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -68,10 +68,10 @@ test.each([
 
 describe('of a service', () => {
   let service: TestService;
-  let clock: ManualClock;
+  let clock: TestClock;
 
   async function start(total: string): Promise<void> {
-    clock = new ManualClock(0n);
+    clock = new TestClock(0n);
     service = await startTestService({
       clock,
       config: {

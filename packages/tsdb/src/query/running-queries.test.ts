@@ -1,7 +1,8 @@
 import { Unavailable } from '@tidemark/core';
+import { TestClock } from '@tidemark/testkit';
 import { afterEach, expect, test } from 'vitest';
 
-import { ManualClock, startTestService, untilDefined } from '../testing.ts';
+import { startTestService, untilDefined } from '../testing.ts';
 import type { TestService } from '../testing.ts';
 import { driverOf } from '../statements/context.ts';
 import { runRemoteQueries } from '../prometheus/read.ts';
@@ -15,10 +16,7 @@ afterEach(() => service.close());
 const ENDLESS =
   'SELECT mean(f) FROM m WHERE time >= 0 AND time < 2000000000s GROUP BY time(1s) fill(0)';
 
-async function start(
-  coordinator: Record<string, unknown> = {},
-  clock?: ManualClock,
-): Promise<void> {
+async function start(coordinator: Record<string, unknown> = {}, clock?: TestClock): Promise<void> {
   const unlimited = { 'max-filled-windows': 0, ...coordinator };
   service = await startTestService({ config: { coordinator: unlimited }, clock });
   await service.query('CREATE DATABASE d');
@@ -68,7 +66,7 @@ test('a query whose client goes away ends', async () => {
 });
 
 test('a query that takes too long ends with the setting named', async () => {
-  const clock = new ManualClock(1_700_000_000_000_000_000n);
+  const clock = new TestClock(1_700_000_000_000_000_000n);
   await start({ 'query-timeout': '5s' }, clock);
   const endless = await startEndless();
   clock.advance(5001);
@@ -84,7 +82,7 @@ test('more queries than allowed are refused', async () => {
 });
 
 test('stopping the service ends queries that do not end by themselves', async () => {
-  const clock = new ManualClock(1_700_000_000_000_000_000n);
+  const clock = new TestClock(1_700_000_000_000_000_000n);
   await start({}, clock);
   const endless = await startEndless();
   const answer = endless.read().catch(() => 'connection closed');
@@ -101,7 +99,7 @@ test('stopping the service ends queries that do not end by themselves', async ()
 
 test('work that fails before it has begun gives its place back', async () => {
   await start();
-  const clock = new ManualClock(0n);
+  const clock = new TestClock(0n);
   const counters = {
     queriesActive: 0,
     queriesExecuted: 0,

@@ -1,9 +1,10 @@
 // Statements whose answers depend on the state of the service, which recorded cases can not hold:
 // shards, statistics, diagnostics, queries, subscriptions; and values that are bound to a place of
 // every kind.
+import { TestClock } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { ManualClock, startTestService } from '../testing.ts';
+import { startTestService } from '../testing.ts';
 import type { TestService } from '../testing.ts';
 
 type Series = {
@@ -19,7 +20,7 @@ const NOW = 1_704_844_800_000_000_000n;
 let service: TestService;
 
 beforeAll(async () => {
-  service = await startTestService({ clock: new ManualClock(NOW) });
+  service = await startTestService({ clock: new TestClock(NOW) });
   await service.query('CREATE DATABASE d WITH DURATION 30d SHARD DURATION 1d NAME days');
   const lines = ['m,host=a v=1,n=1i 1704844800', 'm,host=b v=2,n=2i 1704758400'];
   await service.write(lines.join('\n'), { db: 'd', precision: 's' });

@@ -1,14 +1,14 @@
+import { TestClock } from '@tidemark/testkit';
 import { beforeEach, expect, test } from 'vitest';
 
-import { ManualClock } from '../testing.ts';
 import { Deadlines } from './deadlines.ts';
 
-let clock: ManualClock;
+let clock: TestClock;
 let deadlines: Deadlines;
 let late: string[];
 
 beforeEach(() => {
-  clock = new ManualClock(0n);
+  clock = new TestClock(0n);
   deadlines = new Deadlines(clock, 1000);
   late = [];
 });

@@ -3,9 +3,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { resolveEngineConfig } from '../config/config.ts';
-import { startEngine } from '../start-engine.ts';
-import type { EngineService, StartEngineOptions } from '../start-engine.ts';
+import { resolveEngineConfig, startEngine } from '@tidemark/engine';
+import type { EngineService, StartEngineOptions } from '@tidemark/engine';
+
+import { EVERYTHING_ALLOWED } from './allowed.ts';
 
 export type Answer = {
   readonly status: number;
@@ -14,13 +15,6 @@ export type Answer = {
   /** The body's JSON; bare text where it is none. Tests say what they expect of it. */
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly json: any;
-};
-
-/** What definitions may reach: the whole machine. */
-const EVERYTHING_ALLOWED = {
-  'allowed-programs': ['*', '/**'],
-  'allowed-files': ['/**'],
-  'allowed-secrets': ['env:*', 'file:/**'],
 };
 
 type Values = Readonly<Record<string, unknown>>;

@@ -1,8 +1,9 @@
-// A seeded generator, so that a round that fails can be looked at again.
+// Seeded randomness: the same seed gives the same numbers on every machine, so that a case that
+// fails can be looked at again.
 
-/** Numbers in [0, 1). The same seed gives the same numbers. */
+/** Numbers in [0, 1): mulberry32. */
 export function seededRandom(seed: number): () => number {
-  let state = (seed ^ 0x9e3779b9) >>> 0;
+  let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);

@@ -1,0 +1,73 @@
+// A server of HTTP that keeps what it is sent: the receiver of alerts, the sink of points, a
+// service that says no.
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export type ReceivedRequest = {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly headers: http.IncomingHttpHeaders;
+  readonly body: string;
+};
+
+export type ServerAnswer = {
+  /** 200 unless told otherwise. */
+  readonly status?: number | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly body?: string | undefined;
+};
+
+export class TestServer {
+  /** In the order in which they were complete. */
+  readonly requests: ReceivedRequest[] = [];
+  /** What it answers; may be changed at any time. */
+  answer: (request: ReceivedRequest) => ServerAnswer | Promise<ServerAnswer>;
+  readonly #waiting: (() => void)[] = [];
+  readonly #server = http.createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const { method = '', url: path = '', headers } = request;
+      void this.#take(
+        { method, path, headers, body: Buffer.concat(chunks).toString('utf8') },
+        response,
+      );
+    });
+  });
+
+  constructor(answer: TestServer['answer'] = () => ({})) {
+    this.answer = answer;
+  }
+
+  /** Listens on a free port of loopback. */
+  async open(): Promise<void> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Without a slash at the end. */
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  /** Resolves when the condition holds; looked at after every request. */
+  async until(condition: () => boolean): Promise<void> {
+    while (!condition()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  async #take(request: ReceivedRequest, response: http.ServerResponse): Promise<void> {
+    this.requests.push(request);
+    const { status = 200, headers = {}, body } = await this.answer(request);
+    response.writeHead(status, headers).end(body);
+    for (const wake of this.#waiting.splice(0)) wake();
+  }
+}
