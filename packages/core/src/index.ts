@@ -8,6 +8,7 @@ export { PAGE_KEY_HEADER } from './client-address.ts';
 export { Budget } from './budget.ts';
 export { budgetRows } from './budget-metrics.ts';
 export type { Holder, Part } from './budget.ts';
+export { ByteLru } from './byte-lru.ts';
 export { systemClock } from './clock.ts';
 export type { Clock } from './clock.ts';
 export { LATE, within } from './deadline.ts';

@@ -1,7 +1,7 @@
 // Regular expressions of queries: RE2 rules in linear time, with short cuts for plain literals.
 // Storage and query threads share this file (`@tidemark/query/regex`), so that both agree on what a
 // pattern matches.
-import { InvalidRequest, messageOf } from '@tidemark/core';
+import { ByteLru, InvalidRequest, messageOf } from '@tidemark/core';
 import { RE2JS } from 're2js';
 
 import type { TagKeyMatch } from './series-source.ts';
@@ -14,23 +14,17 @@ export type TextMatcher = (text: string) => boolean;
  * be kept.
  */
 const CACHE_ENTRIES = 16;
-/** Least recently used first. */
-const cache = new Map<string, TextMatcher>();
+const cache = new ByteLru<string, TextMatcher>(CACHE_ENTRIES);
 
 /**
  * A matcher for a pattern, unanchored. Patterns are cached: queries repeat themselves.
  * `InvalidRequest` when it is none.
  */
 export function textMatcher(pattern: string): TextMatcher {
-  const matcher = cache.get(pattern) ?? compileMatcher(pattern);
-  cache.delete(pattern);
-  cache.set(pattern, matcher);
-  if (cache.size > CACHE_ENTRIES) {
-    for (const oldest of cache.keys()) {
-      cache.delete(oldest);
-      break;
-    }
-  }
+  const known = cache.get(pattern);
+  if (known !== undefined) return known;
+  const matcher = compileMatcher(pattern);
+  cache.set(pattern, matcher, 1);
   return matcher;
 }
 

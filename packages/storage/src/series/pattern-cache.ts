@@ -1,6 +1,7 @@
 // Which texts of an index match the patterns that conditions ask for, remembered: a text keeps its
 // id and an id its text, so that an answer stays true whatever else is written. Two bits per text
 // and pattern.
+import { ByteLru } from '@tidemark/core';
 import { textMatcher } from '@tidemark/query/regex';
 import type { TextMatcher } from '@tidemark/query/regex';
 
@@ -9,8 +10,7 @@ const PATTERNS_MAX = 16;
 
 export class PatternCache {
   readonly #textOf: (id: number) => string;
-  /** Least recently used first. */
-  readonly #patterns = new Map<string, PatternAnswers>();
+  readonly #patterns = new ByteLru<string, PatternAnswers>(PATTERNS_MAX);
 
   /** `textOf`: the text of an id, which never becomes another one. */
   constructor(textOf: (id: number) => string) {
@@ -26,13 +26,10 @@ export class PatternCache {
   /** Answers for a pattern that is known to compile. */
   of(pattern: string): PatternAnswers {
     const known = this.#patterns.get(pattern);
-    const answers = known ?? new PatternAnswers(textMatcher(pattern), this.#textOf);
-    this.#patterns.delete(pattern);
-    this.#patterns.set(pattern, answers);
-    if (this.#patterns.size > PATTERNS_MAX) {
-      const [oldest] = this.#patterns.keys();
-      if (oldest !== undefined) this.#patterns.delete(oldest);
-    }
+    if (known !== undefined) return known;
+    const answers = new PatternAnswers(textMatcher(pattern), this.#textOf);
+    // All weigh the same: what they hold grows with what is asked of them.
+    this.#patterns.set(pattern, answers, 1);
     return answers;
   }
 }

@@ -1,6 +1,8 @@
 // Postings that are in memory, least recently used ones dropped beyond a number of bytes. One for
 // all databases of an engine. What does not fit is answered from columns, which always are in
 // memory: slower, never wrong.
+import { ByteLru } from '@tidemark/core';
+
 import type { TagColumn } from './measurement-index.ts';
 import { TagPostings } from './postings.ts';
 
@@ -11,30 +13,31 @@ const GROWTH_SHARE = 1 / 8;
 const GROWTH_MIN = 4096;
 
 export class PostingsCache {
-  readonly limitBytes: number;
   readonly #seriesMin: number;
-  /** Least recently used first. */
-  readonly #postings = new Map<TagColumn, TagPostings>();
+  readonly #postings: ByteLru<TagColumn, TagPostings>;
   /**
    * Columns whose postings are larger than all there may be, with the number of series at which
    * that was found.
    */
   readonly #tooLarge = new WeakMap<TagColumn, number>();
-  #sizeBytes = 0;
 
   /** `seriesMin`: measurements with fewer series have no postings. */
   constructor(limitBytes: number, seriesMin = SERIES_MIN) {
-    this.limitBytes = limitBytes;
+    this.#postings = new ByteLru(limitBytes);
     this.#seriesMin = seriesMin;
   }
 
+  get limitBytes(): number {
+    return this.#postings.weightMax;
+  }
+
   get memoryBytes(): number {
-    return this.#sizeBytes;
+    return this.#postings.weight;
   }
 
   /** Number of tag keys that have postings now. */
   get count(): number {
-    return this.#postings.size;
+    return this.#postings.count;
   }
 
   /**
@@ -52,8 +55,6 @@ export class PostingsCache {
       known !== undefined &&
       count - known.end <= Math.max(GROWTH_MIN, known.end * GROWTH_SHARE)
     ) {
-      this.#postings.delete(column);
-      this.#postings.set(column, known);
       return known;
     }
     // More series may bring more values, never fewer.
@@ -66,30 +67,17 @@ export class PostingsCache {
       this.#tooLarge.set(column, count);
       return undefined;
     }
-    this.#add(column, made);
+    this.#postings.set(column, made, made.memoryBytes);
     return made;
   }
 
   /** Postings of a column as far as there are some: they may cover fewer series than there are. */
   known(column: TagColumn): TagPostings | undefined {
-    return this.#postings.get(column);
+    return this.#postings.peek(column);
   }
 
   /** Drops the postings of a column that is no longer used. */
   forget(column: TagColumn): void {
-    const known = this.#postings.get(column);
-    if (known === undefined) return;
     this.#postings.delete(column);
-    this.#sizeBytes -= known.memoryBytes;
-  }
-
-  #add(column: TagColumn, postings: TagPostings): void {
-    this.forget(column);
-    this.#postings.set(column, postings);
-    this.#sizeBytes += postings.memoryBytes;
-    for (const oldest of this.#postings.keys()) {
-      if (this.#sizeBytes <= this.limitBytes) break;
-      this.forget(oldest);
-    }
   }
 }
