@@ -104,13 +104,11 @@ export function isHeld(shards: readonly ShardView[], id: SeriesId): boolean {
   return false;
 }
 
-/** A series in a group, and a group with its tags, roughly. */
-const SERIES_BYTES = 32;
+/** A series with the number of its group and its place in it; a group with its tags, roughly. */
+const SERIES_BYTES = 12;
 const GROUP_BYTES = 320;
 /** A series while many are put in order: twice in linear memory, and in the list that comes out. */
 const SORTED_BYTES = 16;
-/** A list of fewer series is smaller, and faster to make, as an array. */
-const LONG_LIST = 1024;
 
 type MutableGroup = {
   tags: ReadonlyMap<string, string>;
@@ -145,38 +143,64 @@ function* groupSeries(
     }
     return groups;
   }
-  const columns = groupBy.map((name) => measurement.column(name)?.values);
-  const groups = new Map<string, MutableGroup & { readonly series: SeriesId[] }>();
-  let seen = 0;
-  for (const id of ids) {
-    if (++seen % STEP_ELEMENTS === 0) yield undefined;
-    const ordinal = index.ordinalOf(id);
-    const stored = columns.map((column) => column?.[ordinal] ?? 0);
-    const key = stored.join(' ');
-    const group = groups.get(key);
-    if (group !== undefined) {
-      group.series.push(id);
-      continue;
-    }
-    memory.hold(GROUP_BYTES, 'groups of a request');
-    const values = stored.map((value) => (value === 0 ? '' : index.symbol(value - 1)));
-    const tags = new Map(groupBy.map((name, i) => [name, values[i] ?? '']));
-    groups.set(key, { tags, values, series: [id] });
-  }
-  const result: MutableGroup[] = yield* sortInSteps([...groups.values()], (a, b) => {
+  const groups = yield* groupsByTags(database, measurement, { ids, groupBy, memory });
+  const result = yield* sortInSteps(groups, (a, b) => {
     for (let i = 0; i < a.values.length; i++) {
       const order = compareBytes(a.values[i]!, b.values[i]!);
       if (order !== 0) return order;
     }
     return 0;
   });
-  for (const group of result) {
-    if (group.series.length > 1 && !isUnordered) {
-      const ordered = yield* byKey(database, group.series, memory);
-      group.series = ordered.length < LONG_LIST ? Array.from(ordered) : ordered;
-    }
+  if (isUnordered) return result;
+  for (const { series } of result) {
+    if (series.length > 1) series.set(yield* byKey(database, series, memory));
   }
   return result;
+}
+
+/** Groups by the values of some tags, in the order in which series of them come first. */
+function* groupsByTags(
+  { index }: DatabaseView,
+  measurement: MeasurementIndex,
+  {
+    ids,
+    groupBy,
+    memory,
+  }: Pick<Grouping, 'ids' | 'memory'> & { readonly groupBy: readonly string[] },
+): Generator<undefined, (MutableGroup & { readonly series: Uint32Array })[]> {
+  const columns = groupBy.map((name) => measurement.column(name)?.values);
+  const places = new Map<string | number, number>();
+  const found: { readonly stored: readonly number[]; count: number }[] = [];
+  const groupOf = new Uint32Array(ids.length);
+  for (let i = 0; i < ids.length; i++) {
+    if ((i + 1) % STEP_ELEMENTS === 0) yield undefined;
+    const ordinal = index.ordinalOf(ids[i]!);
+    const stored = columns.map((column) => column?.[ordinal] ?? 0);
+    const key = stored.length === 1 ? stored[0]! : stored.join(' ');
+    let place = places.get(key);
+    if (place === undefined) {
+      memory.hold(GROUP_BYTES, 'groups of a request');
+      place = found.push({ stored, count: 0 }) - 1;
+      places.set(key, place);
+    }
+    groupOf[i] = place;
+    found[place]!.count++;
+  }
+  // One array for all: of each group's series it holds the next place, then where they end.
+  const all = new Uint32Array(ids.length);
+  const next = new Uint32Array(found.length);
+  for (let group = 1; group < found.length; group++) {
+    next[group] = next[group - 1]! + found[group - 1]!.count;
+  }
+  for (let i = 0; i < ids.length; i++) {
+    if ((i + 1) % STEP_SERIES === 0) yield undefined;
+    all[next[groupOf[i]!]!++] = ids[i]!;
+  }
+  return found.map(({ stored, count }, group) => {
+    const values = stored.map((value) => (value === 0 ? '' : index.symbol(value - 1)));
+    const tags = new Map(groupBy.map((name, i) => [name, values[i] ?? '']));
+    return { tags, values, series: all.subarray(next[group]! - count, next[group]!) };
+  });
 }
 
 /** Series in the order of their keys. */
