@@ -3,7 +3,7 @@ import { commandsOf, wholeProgram } from '@tidemark/cli';
 import type { ConfigSchema, MetricTable } from '@tidemark/core';
 import { printConfigDuration, RequestMetrics } from '@tidemark/core';
 import { ENGINE_CONFIG_SCHEMA, ENGINE_METRICS } from '@tidemark/engine';
-import { HANDLERS, NODES } from '@tidemark/pipeline';
+import { HANDLER_DEFINITIONS, NODES } from '@tidemark/pipeline';
 import type { Parameter } from '@tidemark/pipeline';
 import { FUNCTIONS } from '@tidemark/query';
 import { LAMBDA_FUNCTIONS } from '@tidemark/tickscript';
@@ -88,13 +88,31 @@ function nodesPage(): string {
 }
 
 function handlersPage(): string {
-  const parts = HANDLERS.map((handler) => {
-    const names = [handler.name, ...handler.aliases].map((name) => `\`.${name}()\``).join(', ');
-    const properties = handler.properties.map(({ name, summary, parameters }) => [
+  const parts = HANDLER_DEFINITIONS.map(({ kind, aliases = [], doc, options, script }) => {
+    const scriptNames = script === undefined ? [] : [script.name, ...script.aliases];
+    const names = [
+      ...(aliases.length === 0 ? [] : [`Also \`${aliases.join('`, `')}\`.`]),
+      ...(script === undefined
+        ? ['Not in scripts.']
+        : [`In scripts: ${scriptNames.map((name) => `\`.${name}()\``).join(', ')}.`]),
+    ];
+    const rows = Object.entries(options).map(([name, row]) => [
+      `\`${name}\``,
+      row.type,
+      row.reaches === 'program' || row.reaches === 'file'
+        ? `${row.doc} Only what \`alert.allowed-${row.reaches}s\` lists.`
+        : row.doc,
+    ]);
+    const properties = (script?.properties ?? []).map(({ name, summary, parameters }) => [
       `\`.${name}(${parametersText(parameters)})\``,
       summary,
     ]);
-    return `## ${handler.kind}\n\n${handler.summary}. In scripts: ${names}.${properties.length === 0 ? '' : `\n\n${table(['Property', 'Meaning'], properties)}`}`;
+    return [
+      `## ${kind}`,
+      [doc, ...names].join(' '),
+      ...(rows.length === 0 ? [] : [table(['Option', 'Type', 'Meaning'], rows)]),
+      ...(properties.length === 0 ? [] : [table(['Property in scripts', 'Meaning'], properties)]),
+    ].join('\n\n');
   });
   return `${HEADER}# Alert handlers\n\n${parts.join('\n\n')}\n`;
 }

@@ -54,6 +54,30 @@ export const REGISTRIES: readonly Registry[] = [
       },
     ],
   },
+  {
+    folder: 'packages/pipeline/src/handlers',
+    isPublic: true,
+    lists: [
+      {
+        name: 'HANDLER_DEFINITIONS',
+        type: 'HandlerDefinition',
+        from: '../definition/handler-definition.ts',
+        pattern: /^export const (\w+Handler)\b/gm,
+      },
+    ],
+  },
+  {
+    folder: 'packages/alerting/src/handlers',
+    isPublic: false,
+    lists: [
+      {
+        name: 'DELIVERIES',
+        type: 'HandlerKind',
+        from: '../handler.ts',
+        pattern: /^export const (\w+) = (?:deliver|act)\(/gm,
+      },
+    ],
+  },
 ];
 
 /** Name of the registry inside its folder. */

@@ -7,7 +7,7 @@ import type { HandlerSpec as ScriptHandler } from '@tidemark/pipeline';
 import type { AlertStore } from './alert-store.ts';
 import { makeStep } from './chain.ts';
 import type { CheckedAction } from './chain.ts';
-import { Delivery } from './delivery.ts';
+import { Delivery, STOP } from './delivery.ts';
 import type { DeliveryState } from './delivery.ts';
 import type { TopicEvent } from './event.ts';
 import type { HandlerContext, HandlerKind } from './handler.ts';
@@ -296,8 +296,8 @@ export class AttachedHandlers {
       },
       (owner) =>
         enabled.length === 0
-          ? [{ run: () => Promise.resolve({ kind: 'stop' }) }]
-          : enabled.map((action, i) => makeStep(action, i, owner, context)),
+          ? [{ run: () => Promise.resolve(STOP) }]
+          : enabled.map((action, index) => makeStep(action, { index, delivery: owner, context })),
     );
   }
 

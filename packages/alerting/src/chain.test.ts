@@ -63,7 +63,10 @@ test('a throttle lets so many events of an id pass in an interval', async () => 
   const decoded = decodeOptions(kind?.options ?? {}, 'throttle', { interval: '10s', count: 2 });
   if (kind === undefined || !decoded.ok) throw new Error('throttle takes these options');
   // A throttle holds nothing, so it never speaks to its delivery.
-  const step = makeStep({ kind, options: decoded.options }, 0, {} as Delivery, context());
+  const step = makeStep(
+    { kind, options: decoded.options },
+    { index: 0, delivery: {} as Delivery, context: context() },
+  );
   const passes = async (id: string, seconds: number): Promise<boolean> => {
     clock.advance(seconds * 1000 - clock.monotonicMs());
     const entry = { sequence: 1, handlerKey: 'k', event: { ...EVENT, id }, step: 0 };

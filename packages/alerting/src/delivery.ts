@@ -24,6 +24,10 @@ export type StepResult =
   /** The action keeps the event; it will call `release` with what takes its place. */
   | { readonly kind: 'hold' };
 
+export const PASS: StepResult = { kind: 'pass' };
+export const STOP: StepResult = { kind: 'stop' };
+export const HOLD: StepResult = { kind: 'hold' };
+
 /** One action of a handler's chain. */
 export interface ChainStep {
   /**

@@ -1,5 +1,6 @@
-// What a kind of handler is: one row of the registry, one file per kind under handlers/.
+// What a kind of handler adds to its definition; one file per kind under handlers/.
 import type { Clock } from '@tidemark/core';
+import type { HandlerDefinition } from '@tidemark/pipeline';
 import { TemplateDuration, TemplateTime } from '@tidemark/runtime';
 import type {
   AccessPolicy,
@@ -9,6 +10,7 @@ import type {
   SectionSpec,
   Sections,
 } from '@tidemark/settings';
+import type { ChainStep, Delivery } from './delivery.ts';
 import type { TopicEvent } from './event.ts';
 
 /** What a service test sends: its options with defaults, and the act. */
@@ -65,12 +67,8 @@ export interface ConnectionCache {
   discard(key: string): Promise<void>;
 }
 
-/** A kind of handler that tells the outside. */
-export type HandlerKind<Table extends OptionTable = OptionTable> = {
-  readonly kind: string;
-  readonly aliases?: readonly string[];
-  readonly doc: string;
-  readonly options: Table;
+/** What a kind has besides its definition, whether it delivers or not. */
+type HandlerParts<Table extends OptionTable> = {
   /**
    * Section of the configuration; the kind is usable only while the section's `enabled` is true, if
    * it has one.
@@ -80,22 +78,52 @@ export type HandlerKind<Table extends OptionTable = OptionTable> = {
    * The option that names an element of the section; the only or the default one is meant where it
    * is empty.
    */
-  readonly element?: string | undefined;
+  readonly element?: (keyof Table & string) | undefined;
   /** Why these options can not be used; checked when the handler is defined. */
   validate?(options: OptionsOf<Table>, context: HandlerContext): string | undefined;
+  readonly tests?: readonly ServiceTestSpec[];
+};
+
+/** Tells the outside. */
+type Sending<Table extends OptionTable> = {
   /**
    * Delivers one event. Rejects with `Unavailable` when repeating it later may work, with anything
    * else when not.
    */
   send(event: TopicEvent, options: OptionsOf<Table>, context: HandlerContext): Promise<void>;
-  readonly tests?: readonly ServiceTestSpec[];
 };
 
-/** A kind of handler with the options that its own table describes. */
-export function defineHandler<const Table extends OptionTable>(
-  kind: HandlerKind<Table> & { readonly element?: keyof Table },
-): HandlerKind<Table> {
-  return kind;
+/** Where in a chain a step stands, and what it may use. */
+export type StepPlace = {
+  readonly index: number;
+  readonly delivery: Delivery;
+  readonly context: Omit<HandlerContext, 'signal'>;
+};
+
+/** Acts on the chain of a handler instead of on the outside. */
+type Stepping<Table extends OptionTable> = {
+  makeStep(options: OptionsOf<Table>, place: StepPlace): ChainStep;
+};
+
+/** A definition at work. */
+export type HandlerKind<Table extends OptionTable = OptionTable> = HandlerDefinition<Table> &
+  HandlerParts<Table> &
+  (Sending<Table> | Stepping<Table>);
+
+/** Joins a definition and what delivers its events. */
+export function deliver<const Table extends OptionTable>(
+  definition: HandlerDefinition<Table>,
+  parts: HandlerParts<Table> & Sending<Table>,
+): HandlerDefinition<Table> & HandlerParts<Table> & Sending<Table> {
+  return { ...definition, ...parts };
+}
+
+/** Joins a definition and the step of a chain that it is. */
+export function act<const Table extends OptionTable>(
+  definition: HandlerDefinition<Table>,
+  parts: HandlerParts<Table> & Stepping<Table>,
+): HandlerDefinition<Table> & HandlerParts<Table> & Stepping<Table> {
+  return { ...definition, ...parts };
 }
 
 /** The names that templates of handler options know. */

@@ -102,7 +102,7 @@ async function send(
   event = EVENT,
 ): Promise<void> {
   const kind = findHandlerKind(kindName);
-  if (kind === undefined) throw new Error(`no kind ${kindName}`);
+  if (kind === undefined || !('send' in kind)) throw new Error(`no kind ${kindName}`);
   const elements = optionsGiven(kind.section?.options ?? {}, { enabled: true, ...section });
   const invalid = kind.section?.validate?.(elements);
   if (invalid !== undefined) throw new Error(invalid);

@@ -108,7 +108,8 @@ async function send(
   event: TopicEvent = EVENT,
 ): Promise<void> {
   const kind = findHandlerKind(kindName);
-  if (kind?.section === undefined) throw new Error(`no kind ${kindName} with a section`);
+  if (kind?.section === undefined || !('send' in kind))
+    throw new Error(`no kind ${kindName} with a section`);
   sections[kind.section.name] = [section];
   const decoded = decodeOptions(kind.options, kind.kind, given);
   if (!decoded.ok) throw new Error(decoded.reason);

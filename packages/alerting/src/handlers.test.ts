@@ -108,7 +108,7 @@ async function send(
   event: TopicEvent = EVENT,
 ): Promise<void> {
   const kind = findHandlerKind(kindName);
-  if (kind === undefined) throw new Error(`no kind ${kindName}`);
+  if (kind === undefined || !('send' in kind)) throw new Error(`no kind ${kindName}`);
   if (kind.section !== undefined) {
     sections[kind.section.name] = [section ?? {}];
   }

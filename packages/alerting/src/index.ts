@@ -25,4 +25,5 @@ export type { HandlerPatch } from './handler-secrets.ts';
 export { LEVELS, levelRank, parseLevel } from './level.ts';
 export { bodyTemplate, HTTP_POST_SECTION } from './handlers/post.ts';
 export { findHandlerKind, HANDLER_KINDS } from './registry.ts';
+export { refusedReach } from './script-handler.ts';
 export type { Undeliverable } from './undeliverable.ts';

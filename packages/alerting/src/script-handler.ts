@@ -3,8 +3,9 @@
 import { InvalidRequest } from '@tidemark/core';
 import type { HandlerSpec as ScriptHandler } from '@tidemark/pipeline';
 import { HIDDEN, decodeOptions, findHidden, resolveSecrets } from '@tidemark/settings';
+import type { AccessPolicy } from '@tidemark/settings';
 import type { CheckedAction } from './chain.ts';
-import type { HandlerContext } from './handler.ts';
+import type { HandlerContext, HandlerKind } from './handler.ts';
 import { findHandlerKind } from './registry.ts';
 
 /**
@@ -37,7 +38,22 @@ export function checkAction(
   const options = resolveSecrets(kind.options, decoded.options, context.resolveSecret);
   const problem = kind.validate?.(options, { ...context, signal: AbortSignal.abort() });
   if (problem !== undefined) throw new InvalidRequest(problem);
+  const [refusal] = refusedReach(kind, options, context.access);
+  if (refusal !== undefined) throw new InvalidRequest(refusal);
   return { kind, options: decoded.options };
+}
+
+/** Why programs and files that an action names may not be used. */
+export function refusedReach(
+  { options: table }: Pick<HandlerKind, 'options'>,
+  options: Readonly<Record<string, unknown>>,
+  access: AccessPolicy,
+): readonly string[] {
+  return Object.entries(table).flatMap(([name, { reaches }]) => {
+    const value = String(options[name] ?? '');
+    if (reaches === 'program') return access.refuseProgram(value) ?? [];
+    return (reaches === 'file' ? access.refuseFile(value) : undefined) ?? [];
+  });
 }
 
 /** Checks a handler that a script attaches. */

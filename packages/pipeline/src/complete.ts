@@ -5,7 +5,7 @@ import type { ExpressionNode, Program, Token } from '@tidemark/tickscript';
 import { chainMethodsOf } from './evaluate/chain-methods.ts';
 import type { Parameter } from './evaluate/parameter.ts';
 import type { HandlerRow } from './definition/handler-definition.ts';
-import { findHandler, HANDLERS } from './handlers/registry.ts';
+import { findHandler, HANDLERS } from './definition/handler-registry.ts';
 import { QUIET } from './definition/node-definition.ts';
 import type { NodeRow } from './definition/node-definition.ts';
 import { findMacro, findNode, NODES } from './definition/registry.ts';

@@ -7,9 +7,11 @@ export { formatDot, formatRunningDot } from './dot.ts';
 export type { DotView, NodeStats, PipelineStats } from './dot.ts';
 export { DEFAULT_DEADMAN } from './evaluate/deadman-config.ts';
 export type { DeadmanConfig } from './evaluate/deadman-config.ts';
-export type { Parameter, ParameterType } from './evaluate/parameter.ts';
-export type { HandlerRow } from './definition/handler-definition.ts';
-export { findHandler, HANDLERS } from './handlers/registry.ts';
+export type { Parameter, ParameterType, Reached } from './evaluate/parameter.ts';
+export type { HandlerDefinition, HandlerRow } from './definition/handler-definition.ts';
+export { findHandler, HANDLERS } from './definition/handler-registry.ts';
+export { defineHandler } from './definition/handler-definition.ts';
+export * from './handlers/registry.gen.ts';
 export { placeOf } from './definition/node-problem.ts';
 export { defineNode } from './definition/node-definition.ts';
 export type {

@@ -12,7 +12,7 @@ import type { DraftNode } from './evaluate/draft.ts';
 import type { Value } from './evaluate/value.ts';
 import { validateNodes } from './evaluate/validate.ts';
 import { valueOfVar } from './evaluate/var-values.ts';
-import { HANDLERS } from './handlers/registry.ts';
+import { HANDLERS } from './definition/handler-registry.ts';
 import type { NodeRow } from './definition/node-definition.ts';
 import { effectsOf, findNode } from './definition/registry.ts';
 import type { HandlerSpec, NodeSpec, Pipeline, PropertyCall, SpecValue } from './pipeline.ts';

@@ -4,7 +4,7 @@
 import { formatExpression, formatScript } from '@tidemark/tickscript';
 import type { ExpressionNode } from '@tidemark/tickscript';
 import { literalOf } from './evaluate/value.ts';
-import { HANDLERS } from './handlers/registry.ts';
+import { HANDLERS } from './definition/handler-registry.ts';
 import { effectsOf, findNode } from './definition/registry.ts';
 import type { LambdaSpec, NodeSpec, Pipeline, PropertyCall, SpecValue } from './pipeline.ts';
 

@@ -2,7 +2,7 @@
 import { formatDuration } from '@tidemark/core';
 import { formatFloat } from '@tidemark/tickscript';
 import { formatParameters } from './complete.ts';
-import { HANDLERS } from './handlers/registry.ts';
+import { HANDLERS } from './definition/handler-registry.ts';
 import type { HandlerRow } from './definition/handler-definition.ts';
 import { QUIET } from './definition/node-definition.ts';
 import type { NodeCategory, NodeRow } from './definition/node-definition.ts';

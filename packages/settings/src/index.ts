@@ -40,6 +40,8 @@ export {
   integer,
   json,
   list,
+  ownFile,
+  program,
   receiver,
   requireWhenEnabled,
   secret,

@@ -68,6 +68,16 @@ export function file(doc: string): OptionSpec<'string'> {
   return { ...str(doc), isFile: true };
 }
 
+/** A program that is run; clients may name only those that they may reach. */
+export function program(doc: string): OptionSpec<'string'> {
+  return { ...str(doc), reaches: 'program' };
+}
+
+/** A file that is written; clients may name only those that they may reach. */
+export function ownFile(doc: string): OptionSpec<'string'> {
+  return { ...str(doc), reaches: 'file' };
+}
+
 /** The URL that gets what is sent; it may be given by reference. */
 export function receiver(doc: string, value = ''): OptionSpec<'string'> {
   return { ...str(doc, value), isReceiver: true };

@@ -49,6 +49,10 @@ export type OptionSpec<Type extends OptionType = OptionType> = {
    * are.
    */
   readonly isFile?: true;
+  /**
+   * What the value names and the handler reaches: only what the configuration lists may be used.
+   */
+  readonly reaches?: 'program' | 'file' | 'host';
   /** Not part of what older clients know: left out of answers while it has its default. */
   readonly isShownWhenSet?: true;
   /** A template over the event; its syntax is checked when the handler is defined. */

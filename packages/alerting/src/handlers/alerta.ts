@@ -1,4 +1,5 @@
 // alerta: the Alerta monitoring system.
+import { alertaHandler } from '@tidemark/pipeline';
 import type { AlertLevelName } from '@tidemark/runtime';
 import { InvalidRequest, formatClockDuration } from '@tidemark/core';
 import {
@@ -8,18 +9,16 @@ import {
   duration,
   durationMs,
   enabled,
-  json,
   list,
   requireWhenEnabled,
   secret,
   str,
-  template,
   tlsOf,
 } from '@tidemark/settings';
 import type { JsonValue, OptionsOf } from '@tidemark/settings';
 import { printDataJson } from '../event.ts';
 import type { HandlerContext } from '../handler.ts';
-import { defineTest, defineHandler, templateScope } from '../handler.ts';
+import { defineTest, deliver, templateScope } from '../handler.ts';
 import { enabledSection, postJson } from './service.ts';
 
 const section = defineSection({
@@ -51,23 +50,7 @@ const SEVERITIES: Readonly<Record<AlertLevelName, string>> = {
 
 const DEFAULT_TIMEOUT_SECONDS = 86_400;
 
-export const alerta = defineHandler({
-  kind: 'alerta',
-  doc: 'Sends to Alerta.',
-  options: {
-    token: secret('Token instead of the configured one.'),
-    'token-prefix': str('Word before the token.'),
-    resource: template('Template of the resource.', '{{ .Name }}'),
-    event: template('Template of the event.', '{{ .ID }}'),
-    environment: template('Template of the environment.'),
-    group: template('Template of the group.', '{{ .Group }}'),
-    value: template('Template of the value.'),
-    origin: str('Origin.'),
-    service: list('Templates of the affected services; none means the measurement.'),
-    correlate: list('Templates of related events; none means the measurement.'),
-    attributes: json('Further attributes; texts are templates.', {}),
-    timeout: duration('Lifetime of the alert; 0 is the configured one, and 24 h when none is.'),
-  },
+export const alerta = deliver(alertaHandler, {
   section,
   send: async (event, options, context) => {
     const config = enabledSection(context, section);

@@ -1,4 +1,5 @@
 // bigpanda: BigPanda's alert API.
+import { bigpandaHandler } from '@tidemark/pipeline';
 import type { AlertLevelName } from '@tidemark/runtime';
 import { InvalidRequest } from '@tidemark/core';
 import {
@@ -12,13 +13,11 @@ import {
   requireWhenEnabled,
   secret,
   str,
-  template,
-  texts,
   tlsOf,
 } from '@tidemark/settings';
 import type { OptionsOf } from '@tidemark/settings';
 import type { HandlerContext } from '../handler.ts';
-import { defineTest, defineHandler, templateScope } from '../handler.ts';
+import { defineTest, deliver, templateScope } from '../handler.ts';
 import { parseLevel } from '../level.ts';
 import { enabledSection, postJson } from './service.ts';
 
@@ -52,17 +51,7 @@ const STATUSES: Readonly<Record<AlertLevelName, string>> = {
   CRITICAL: 'critical',
 };
 
-export const bigpanda = defineHandler({
-  kind: 'bigpanda',
-  doc: 'Sends to BigPanda.',
-  options: {
-    'app-key': str('Key of the integration; empty is the configured one.'),
-    url: str('URL of the API; empty is the configured one.'),
-    host: template('Template of the host.'),
-    'primary-property': str('Name of the property that incidents are grouped by.'),
-    'secondary-property': str('Name of the second such property.'),
-    attributes: texts('Further attributes, as templates.'),
-  },
+export const bigpanda = deliver(bigpandaHandler, {
   section,
   send: async (event, options, context) => {
     const config = enabledSection(context, section);

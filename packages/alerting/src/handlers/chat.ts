@@ -1,4 +1,5 @@
 // chat: incoming webhooks of Slack and of the chats that understand the same message.
+import { chatHandler } from '@tidemark/pipeline';
 import type { AlertLevelName } from '@tidemark/runtime';
 import { InvalidRequest } from '@tidemark/core';
 import {
@@ -17,7 +18,7 @@ import {
 } from '@tidemark/settings';
 import type { OptionsOf } from '@tidemark/settings';
 import type { HandlerContext } from '../handler.ts';
-import { defineHandler, defineTest } from '../handler.ts';
+import { deliver, defineTest } from '../handler.ts';
 import { parseLevel } from '../level.ts';
 import { enabledSection, postJson } from './service.ts';
 
@@ -60,13 +61,6 @@ const section = defineSection({
   },
 });
 
-const messageOptions = {
-  workspace: str('Element of the configuration; empty is the default one.'),
-  channel: str('Channel or user; empty is the configured one.'),
-  username: str('Name under which the message appears.'),
-  'icon-emoji': str('Emoji beside the message.'),
-};
-
 const COLORS: Readonly<Record<AlertLevelName, string>> = {
   OK: 'good',
   INFO: 'good',
@@ -74,11 +68,7 @@ const COLORS: Readonly<Record<AlertLevelName, string>> = {
   CRITICAL: 'danger',
 };
 
-export const chat = defineHandler({
-  kind: 'chat',
-  aliases: ['slack'],
-  doc: 'Posts to Slack or a compatible chat.',
-  options: messageOptions,
+export const chat = deliver(chatHandler, {
   section,
   element: 'workspace',
   send: (event, options, context) => say(event.message, event.level, { options, context }),
@@ -109,7 +99,7 @@ async function say(
   {
     options,
     context,
-  }: { readonly options: OptionsOf<typeof messageOptions>; readonly context: HandlerContext },
+  }: { readonly options: OptionsOf<typeof chatHandler.options>; readonly context: HandlerContext },
 ): Promise<void> {
   const workspace = options.workspace;
   const config = enabledSection(context, section, {

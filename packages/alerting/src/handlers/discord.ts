@@ -1,4 +1,5 @@
 // discord: webhooks of Discord.
+import { discordHandler } from '@tidemark/pipeline';
 import type { AlertLevelName } from '@tidemark/runtime';
 import { formatRfc3339, InvalidRequest } from '@tidemark/core';
 import {
@@ -18,7 +19,7 @@ import {
 } from '@tidemark/settings';
 import type { OptionsOf } from '@tidemark/settings';
 import type { HandlerContext } from '../handler.ts';
-import { defineTest, defineHandler, templateScope } from '../handler.ts';
+import { defineTest, deliver, templateScope } from '../handler.ts';
 import { parseLevel } from '../level.ts';
 import { enabledSection, postJson } from './service.ts';
 
@@ -59,15 +60,7 @@ const COLORS: Readonly<Record<AlertLevelName, number>> = {
   CRITICAL: 0xf95f53,
 };
 
-export const discord = defineHandler({
-  kind: 'discord',
-  doc: 'Posts to Discord.',
-  options: {
-    workspace: str('Element of the configuration; empty is the default one.'),
-    username: str('Name under which the message appears.'),
-    'avatar-url': str('Picture beside the message.'),
-    'embed-title': template('Template of the title.'),
-  },
+export const discord = deliver(discordHandler, {
   section,
   element: 'workspace',
   send: async (event, options, context) => {

@@ -1,24 +1,14 @@
 // exec: runs a program for each event, with the event as JSON on its standard input.
+import { execHandler } from '@tidemark/pipeline';
 import { InvalidRequest, Unavailable } from '@tidemark/core';
 import { startProgram } from '@tidemark/core/start-program';
-import { list, str } from '@tidemark/settings';
 import { printEventJson } from '../event.ts';
-import { defineHandler } from '../handler.ts';
+import { deliver } from '../handler.ts';
 
 const OUTPUT_CHARS_MAX = 4096;
 
-export const exec = defineHandler({
-  kind: 'exec',
-  doc: 'Runs a program for each event; the event is its standard input.',
-  options: {
-    prog: str('The program.'),
-    args: list('Its arguments.'),
-  },
-  validate: (options, context) => {
-    const program = options.prog;
-    if (program === '') return 'must provide a program to execute';
-    return context.access.refuseProgram(program);
-  },
+export const exec = deliver(execHandler, {
+  validate: ({ prog }) => (prog === '' ? 'must provide a program to execute' : undefined),
   send: (event, options, context) =>
     run(options.prog, options.args ?? [], {
       input: `${printEventJson(event)}\n`,

@@ -1,4 +1,5 @@
 // hipchat: notifications of rooms.
+import { hipchatHandler } from '@tidemark/pipeline';
 import type { AlertLevelName } from '@tidemark/runtime';
 import { InvalidRequest } from '@tidemark/core';
 import {
@@ -12,7 +13,7 @@ import {
   str,
 } from '@tidemark/settings';
 import type { HandlerContext } from '../handler.ts';
-import { defineTest, defineHandler } from '../handler.ts';
+import { defineTest, deliver } from '../handler.ts';
 import { parseLevel } from '../level.ts';
 import { enabledSection, postJson } from './service.ts';
 
@@ -38,13 +39,7 @@ const COLORS: Readonly<Record<AlertLevelName, string>> = {
   CRITICAL: 'red',
 };
 
-export const hipchat = defineHandler({
-  kind: 'hipchat',
-  doc: 'Notifies a HipChat room.',
-  options: {
-    room: str('Room; empty is the configured one.'),
-    token: secret('Token of the API.'),
-  },
+export const hipchat = deliver(hipchatHandler, {
   section,
   send: (event, options, context) => notify(event.message, event.level, { options, context }),
   tests: [

@@ -1,4 +1,5 @@
 // kafka: sends the event, or what a template makes of it, to a Kafka topic.
+import { kafkaHandler } from '@tidemark/pipeline';
 import { crc32 } from 'node:zlib';
 import { InvalidRequest, messageOf, own, Unavailable } from '@tidemark/core';
 import { readFileSync } from 'node:fs';
@@ -15,12 +16,11 @@ import {
   list,
   secret,
   str,
-  template,
 } from '@tidemark/settings';
 import type { OptionsOf } from '@tidemark/settings';
 import { printEventJson } from '../event.ts';
 import type { Closable, HandlerContext } from '../handler.ts';
-import { defineTest, defineHandler, templateScope } from '../handler.ts';
+import { defineTest, deliver, templateScope } from '../handler.ts';
 import { enabledSection } from './service.ts';
 import { fnv1a, murmur2, murmur3 } from '../hash.ts';
 
@@ -60,16 +60,7 @@ const section = defineSection({
 
 type Config = OptionsOf<typeof section.options>;
 
-export const kafka = defineHandler({
-  kind: 'kafka',
-  doc: 'Sends to a Kafka topic.',
-  options: {
-    cluster: str('Element of the configuration; empty is the only one.'),
-    topic: str('Topic.'),
-    template: template('Template of the value; empty sends the event as JSON.'),
-    disablePartitionById: bool('Do not choose the partition by the event’s id.'),
-    partitionAlgorithm: str('`crc32`, `murmur2`, `murmur3` or `fnv-1a`.', 'crc32'),
-  },
+export const kafka = deliver(kafkaHandler, {
   section,
   element: 'cluster',
   validate: (options, context) => {

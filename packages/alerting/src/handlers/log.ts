@@ -1,28 +1,22 @@
 // log: appends each event as a line of JSON to a file.
+import { logHandler } from '@tidemark/pipeline';
 import { open } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import { Unavailable } from '@tidemark/core';
-import { integer, str } from '@tidemark/settings';
 import { printEventJson } from '../event.ts';
-import { defineHandler } from '../handler.ts';
+import { deliver } from '../handler.ts';
 
 const USER_WRITABLE = 0o200;
 
-export const log = defineHandler({
-  kind: 'log',
-  doc: 'Appends each event as one line of JSON to a file.',
-  options: {
-    path: str('Absolute path of the file.'),
-    mode: integer('Permissions of the file when it is created.', 0o600),
-  },
-  validate: (options, context) => {
+export const log = deliver(logHandler, {
+  validate: (options) => {
     const path = options.path;
     const mode = options.mode;
     if (!isAbsolute(path)) return `log path must be absolute: ${path} is not absolute`;
     if ((mode & USER_WRITABLE) === 0) {
       return `invalid file mode ${mode.toString(8)}, must be user writable`;
     }
-    return context.access.refuseFile(path);
+    return undefined;
   },
   send: async (event, options) => {
     const path = options.path;

@@ -1,4 +1,5 @@
 // mqtt: publishes the message of an event to a broker.
+import { mqttHandler } from '@tidemark/pipeline';
 import { InvalidRequest, messageOf, Unavailable } from '@tidemark/core';
 import { readFileSync } from 'node:fs';
 import type { MqttClient } from 'mqtt';
@@ -11,11 +12,10 @@ import {
   requireWhenEnabled,
   secret,
   str,
-  template,
 } from '@tidemark/settings';
 import type { OptionsOf } from '@tidemark/settings';
 import type { Closable, HandlerContext } from '../handler.ts';
-import { defineTest, defineHandler, templateScope } from '../handler.ts';
+import { defineTest, deliver, templateScope } from '../handler.ts';
 import { enabledSection } from './service.ts';
 
 const QUALITIES: readonly string[] = ['at-most-once', 'at-least-once', 'exactly-one'];
@@ -66,17 +66,7 @@ const section = defineSection({
 
 type Config = OptionsOf<typeof section.options>;
 
-const messageOptions = {
-  'broker-name': str('Element of the configuration; empty is the default one.'),
-  topic: template('Template of the topic.'),
-  qos: str('`at-most-once`, `at-least-once` or `exactly-one`.', 'at-most-once'),
-  retained: bool('The broker keeps the message for new subscribers.'),
-};
-
-export const mqtt = defineHandler({
-  kind: 'mqtt',
-  doc: 'Publishes the message to an MQTT topic.',
-  options: messageOptions,
+export const mqtt = deliver(mqttHandler, {
   section,
   element: 'broker-name',
   validate: (options) => {
@@ -117,7 +107,7 @@ async function publish(
     topic,
     message,
   }: {
-    readonly options: OptionsOf<typeof messageOptions>;
+    readonly options: OptionsOf<typeof mqttHandler.options>;
     readonly topic: string;
     readonly message: string;
   },

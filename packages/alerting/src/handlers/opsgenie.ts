@@ -1,4 +1,5 @@
 // opsgenie, opsgenie2: OpsGenie's alert API, first and second version.
+import { opsgenieHandler, opsgenie2Handler } from '@tidemark/pipeline';
 import { InvalidRequest } from '@tidemark/core';
 import {
   GLOBAL,
@@ -15,7 +16,7 @@ import type { OptionsOf } from '@tidemark/settings';
 import { printDataJson } from '../event.ts';
 import type { TopicEvent } from '../event.ts';
 import type { HandlerContext } from '../handler.ts';
-import { defineTest, defineHandler } from '../handler.ts';
+import { defineTest, deliver } from '../handler.ts';
 import { enabledSection, postJson } from './service.ts';
 
 const common = {
@@ -64,11 +65,6 @@ function checkRecoveryAction(action: string): string | undefined {
     : `invalid recovery_action ${JSON.stringify(action)}, must be 'notes' or 'close'`;
 }
 
-const lists = {
-  'teams-list': list('Teams; none means the configured ones.'),
-  'recipients-list': list('Recipients; none means the configured ones.'),
-};
-
 const testOptions = {
   teams: list('Teams.'),
   recipients: list('Recipients.'),
@@ -88,7 +84,7 @@ type Alert = {
   readonly description: string;
 };
 
-function alertOf(event: TopicEvent, options: OptionsOf<typeof lists>): Alert {
+function alertOf(event: TopicEvent, options: OptionsOf<typeof opsgenieHandler.options>): Alert {
   return {
     id: event.id,
     message: event.message,
@@ -120,10 +116,7 @@ function choose(
   return own.length > 0 ? own : (config[name] ?? []);
 }
 
-export const opsgenie = defineHandler({
-  kind: 'opsgenie',
-  doc: 'Sends to OpsGenie, first version of its API.',
-  options: lists,
+export const opsgenie = deliver(opsgenieHandler, {
   section: section1,
   send: (event, options, context) => send1(alertOf(event, options), context),
   tests: [
@@ -158,14 +151,7 @@ async function send1(alert: Alert, context: HandlerContext): Promise<void> {
   });
 }
 
-export const opsgenie2 = defineHandler({
-  kind: 'opsgenie2',
-  doc: 'Sends to OpsGenie, second version of its API.',
-  options: {
-    ...lists,
-    recovery_action: str('What a recovery does; empty is as configured.'),
-    details: bool('Send tags as details.'),
-  },
+export const opsgenie2 = deliver(opsgenie2Handler, {
   section: section2,
   validate: (options) => checkRecoveryAction(options.recovery_action),
   send: (event, options, context) =>

@@ -1,4 +1,5 @@
 // pagerduty, pagerduty2: PagerDuty's events API, first and second version.
+import { pagerdutyHandler, pagerduty2Handler } from '@tidemark/pipeline';
 import { InvalidRequest } from '@tidemark/core';
 import {
   GLOBAL,
@@ -13,7 +14,7 @@ import {
 import type { JsonValue } from '@tidemark/settings';
 import { printDataJson } from '../event.ts';
 import type { HandlerContext } from '../handler.ts';
-import { defineTest, defineHandler, templateScope } from '../handler.ts';
+import { defineTest, deliver, templateScope } from '../handler.ts';
 import { enabledSection, postJson } from './service.ts';
 
 const section1 = defineSection({
@@ -45,12 +46,7 @@ const section2 = defineSection({
     requireWhenEnabled(options, { url: 'url cannot be empty' }) ?? checkUrl('url', options.url),
 });
 
-export const pagerduty = defineHandler({
-  kind: 'pagerduty',
-  doc: 'Sends to PagerDuty, first version of its events API.',
-  options: {
-    'service-key': secret('Key of the service; empty is the configured one.'),
-  },
+export const pagerduty = deliver(pagerdutyHandler, {
   section: section1,
   send: (event, options, context) =>
     send1(context, {
@@ -120,13 +116,7 @@ const SEVERITIES: Readonly<Record<string, string>> = {
 
 type Link = { readonly href: string; readonly text: string };
 
-export const pagerduty2 = defineHandler({
-  kind: 'pagerduty2',
-  doc: 'Sends to PagerDuty, second version of its events API.',
-  options: {
-    'routing-key': secret('Key of the integration; empty is the configured one.'),
-    links: json('Links `{href, text}`, as templates.', []),
-  },
+export const pagerduty2 = deliver(pagerduty2Handler, {
   section: section2,
   send: (event, options, context) => {
     const scope = templateScope(event);

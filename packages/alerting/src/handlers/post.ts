@@ -1,13 +1,12 @@
 // post: sends the event as JSON, or as a template of the configuration makes it, to a URL or a
 // named endpoint.
+import { postHandler } from '@tidemark/pipeline';
 import { readFileSync } from 'node:fs';
 import { InvalidRequest, messageOf } from '@tidemark/core';
 import {
-  bool,
   credentials,
   defaultOptions,
   defineSection,
-  duration,
   durationMs,
   file,
   headers,
@@ -21,7 +20,7 @@ import type { OptionsOf } from '@tidemark/settings';
 import type { TopicEvent } from '../event.ts';
 import { printDataJson, printEventJson } from '../event.ts';
 import type { HandlerContext } from '../handler.ts';
-import { defineTest, defineHandler, templateScope } from '../handler.ts';
+import { defineTest, deliver, templateScope } from '../handler.ts';
 
 const endpointOptions = {
   endpoint: str('Name of this element.', 'example'),
@@ -62,20 +61,7 @@ export const HTTP_POST_SECTION = defineSection({
   },
 });
 
-const postOptions = {
-  url: receiver('Receiver.'),
-  endpoint: receiver('Element of the section `httppost` to use instead of a URL.'),
-  headers: headers('Headers of the request.'),
-  'capture-response': bool('Show the receiver’s answer in errors.'),
-  timeout: duration('Longest time of a request; 0 is the common limit.'),
-  'skip-ssl-verification': bool('Accept any TLS certificate.'),
-};
-
-export const post = defineHandler({
-  kind: 'post',
-  aliases: ['httppost'],
-  doc: 'Sends each event to a URL or to a configured endpoint.',
-  options: postOptions,
+export const post = deliver(postHandler, {
   section: HTTP_POST_SECTION,
   element: 'endpoint',
   validate: (options) => {
@@ -112,7 +98,7 @@ export const post = defineHandler({
 
 async function send(
   event: TopicEvent,
-  options: OptionsOf<typeof postOptions>,
+  options: OptionsOf<typeof postHandler.options>,
   context: HandlerContext,
 ): Promise<void> {
   const name = options.endpoint;

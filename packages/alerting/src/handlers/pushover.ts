@@ -1,4 +1,5 @@
 // pushover: push notifications.
+import { pushoverHandler } from '@tidemark/pipeline';
 import type { AlertLevelName } from '@tidemark/runtime';
 import { InvalidRequest } from '@tidemark/core';
 import {
@@ -11,7 +12,7 @@ import {
 } from '@tidemark/settings';
 import type { OptionsOf } from '@tidemark/settings';
 import type { HandlerContext } from '../handler.ts';
-import { defineTest, defineHandler } from '../handler.ts';
+import { defineTest, deliver } from '../handler.ts';
 import { parseLevel } from '../level.ts';
 import { checkStatus, enabledSection } from './service.ts';
 
@@ -39,19 +40,7 @@ const PRIORITIES: Readonly<Record<AlertLevelName, string>> = {
   CRITICAL: '1',
 };
 
-const messageOptions = {
-  'user-key': secret('User or group; empty is the configured one.'),
-  device: str('Device; empty is all.'),
-  title: str('Title.'),
-  url: str('Link.'),
-  'url-title': str('Text of the link.'),
-  sound: str('Sound.'),
-};
-
-export const pushover = defineHandler({
-  kind: 'pushover',
-  doc: 'Sends a push notification.',
-  options: messageOptions,
+export const pushover = deliver(pushoverHandler, {
   section,
   send: (event, options, context) => push(event.message, event.level, { options, context }),
   tests: [
@@ -82,7 +71,10 @@ async function push(
   {
     options,
     context,
-  }: { readonly options: OptionsOf<typeof messageOptions>; readonly context: HandlerContext },
+  }: {
+    readonly options: OptionsOf<typeof pushoverHandler.options>;
+    readonly context: HandlerContext;
+  },
 ): Promise<void> {
   const config = enabledSection(context, section);
   const form = new URLSearchParams({

@@ -1,17 +1,9 @@
 // sensu: results for a Sensu client socket.
+import { sensuHandler } from '@tidemark/pipeline';
 import { InvalidRequest, Unavailable } from '@tidemark/core';
-import {
-  defineSection,
-  enabled,
-  json,
-  list,
-  requireWhenEnabled,
-  str,
-  template,
-  texts,
-} from '@tidemark/settings';
+import { defineSection, enabled, list, requireWhenEnabled, str, texts } from '@tidemark/settings';
 import type { HandlerContext } from '../handler.ts';
-import { defineTest, defineHandler, templateScope } from '../handler.ts';
+import { defineTest, deliver, templateScope } from '../handler.ts';
 import { parseLevel } from '../level.ts';
 import { enabledSection } from './service.ts';
 import { exchangeLine } from './tcp.ts';
@@ -32,14 +24,7 @@ const section = defineSection({
 
 const STATUSES: Readonly<Record<string, number>> = { OK: 0, INFO: 0, WARNING: 1, CRITICAL: 2 };
 
-export const sensu = defineHandler({
-  kind: 'sensu',
-  doc: 'Sends a result to Sensu.',
-  options: {
-    source: template('Template of the source; empty is the configured one.'),
-    handlers: list('Handlers; none means the configured ones.'),
-    metadata: json('Further members of the result.', {}),
-  },
+export const sensu = deliver(sensuHandler, {
   section,
   send: (event, options, context) => {
     const source = options.source;

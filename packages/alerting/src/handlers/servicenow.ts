@@ -1,4 +1,5 @@
 // servicenow: ServiceNow's event management.
+import { servicenowHandler } from '@tidemark/pipeline';
 import { InvalidRequest, own } from '@tidemark/core';
 import {
   GLOBAL,
@@ -6,15 +7,13 @@ import {
   checkUrl,
   defineSection,
   enabled,
-  receiver,
   requireWhenEnabled,
   secret,
   str,
-  template,
   texts,
 } from '@tidemark/settings';
 import type { HandlerContext, TemplateScope } from '../handler.ts';
-import { defineTest, defineHandler, templateScope } from '../handler.ts';
+import { defineTest, deliver, templateScope } from '../handler.ts';
 import { enabledSection, postJson } from './service.ts';
 
 const section = defineSection({
@@ -45,21 +44,7 @@ const SEVERITIES: Readonly<Record<string, string>> = {
 const LENGTHS: Readonly<Record<string, number>> = { message_key: 1024, description: 4000 };
 const LENGTH_DEFAULT = 100;
 
-export const servicenow = defineHandler({
-  kind: 'servicenow',
-  doc: 'Sends an event to ServiceNow.',
-  options: {
-    url: receiver('URL of the API; empty is the configured one.'),
-    username: str('User; empty is the configured one.'),
-    password: secret('Password.'),
-    source: str('Source; empty is the configured one.'),
-    node: template('Template of the node.'),
-    type: template('Template of the type.'),
-    resource: template('Template of the resource.'),
-    metric_name: template('Template of the name of the metric.'),
-    message_key: template('Template of the key that tells alerts apart; empty is the event’s id.'),
-    additional_info: texts('Further information, as templates.'),
-  },
+export const servicenow = deliver(servicenowHandler, {
   section,
   send: (event, options, context) => {
     const scope = templateScope(event);

@@ -1,4 +1,5 @@
 // smtp: mail. The subject is the message, the HTML body the details.
+import { smtpHandler } from '@tidemark/pipeline';
 import { InvalidRequest, isLoopback, messageOf, Unavailable } from '@tidemark/core';
 import type { Transporter } from 'nodemailer';
 import {
@@ -16,7 +17,7 @@ import {
 } from '@tidemark/settings';
 import type { OptionsOf } from '@tidemark/settings';
 import type { Closable, HandlerContext } from '../handler.ts';
-import { defineTest, defineHandler, templateScope } from '../handler.ts';
+import { defineTest, deliver, templateScope } from '../handler.ts';
 import { enabledSection } from './service.ts';
 
 const TLS_MODES = ['', 'implicit', 'starttls', 'off'];
@@ -77,14 +78,7 @@ function isMailbox(address: string): boolean {
   return ADDRESS.test((inAngles?.[1] ?? address).trim());
 }
 
-export const smtp = defineHandler({
-  kind: 'smtp',
-  aliases: ['email'],
-  doc: 'Sends a mail.',
-  options: {
-    to: list('Recipients; none means the configured ones.', []),
-    'to-field': list('More recipients, as templates over the event.'),
-  },
+export const smtp = deliver(smtpHandler, {
   section,
   validate: (options) => {
     const bad = (options.to ?? []).find((address) => !isMailbox(address));

@@ -1,4 +1,5 @@
 // snmptrap: SNMP v2c traps.
+import { snmptrapHandler } from '@tidemark/pipeline';
 import { InvalidRequest, messageOf, Unavailable } from '@tidemark/core';
 import {
   defineSection,
@@ -12,7 +13,7 @@ import {
 } from '@tidemark/settings';
 import type { JsonValue } from '@tidemark/settings';
 import type { HandlerContext } from '../handler.ts';
-import { defineTest, defineHandler, templateScope } from '../handler.ts';
+import { defineTest, deliver, templateScope } from '../handler.ts';
 import { enabledSection } from './service.ts';
 
 const section = defineSection({
@@ -41,13 +42,7 @@ type Entry = { readonly oid: string; readonly type: string; readonly value: stri
 const TYPES = ['c', 'i', 'n', 's', 't'];
 const DATA_DEFAULT = [{ oid: '1.1.1.1.2', type: 's', value: 'test snmptrap message' }];
 
-export const snmptrap = defineHandler({
-  kind: 'snmptrap',
-  doc: 'Sends an SNMP v2c trap.',
-  options: {
-    'trap-oid': str('Object id of the trap.'),
-    'data-list': json('Values `{oid, type, value}`; values are templates.', []),
-  },
+export const snmptrap = deliver(snmptrapHandler, {
   section,
   validate: (options) => {
     if (options['trap-oid'] === '') return 'you must supply a trap Oid';

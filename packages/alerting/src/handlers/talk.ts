@@ -1,4 +1,5 @@
 // talk: incoming webhooks of Jianliao (Talk).
+import { talkHandler } from '@tidemark/pipeline';
 import {
   checkUrl,
   defineSection,
@@ -8,7 +9,7 @@ import {
   str,
 } from '@tidemark/settings';
 import type { HandlerContext } from '../handler.ts';
-import { defineTest, defineHandler } from '../handler.ts';
+import { defineTest, deliver } from '../handler.ts';
 import { enabledSection, postJson } from './service.ts';
 
 const section = defineSection({
@@ -23,10 +24,7 @@ const section = defineSection({
     requireWhenEnabled(options, { url: 'must specify url' }) ?? checkUrl('url', options.url),
 });
 
-export const talk = defineHandler({
-  kind: 'talk',
-  doc: 'Posts to Talk.',
-  options: {},
+export const talk = deliver(talkHandler, {
   section,
   send: (event, _options, context) => send(context, event.id, event.message),
   tests: [

@@ -1,16 +1,12 @@
 // tcp: connects for each event and sends it as a line of JSON.
+import { tcpHandler } from '@tidemark/pipeline';
 import { connect } from 'node:net';
 import { InvalidRequest, Unavailable } from '@tidemark/core';
-import { parseAddress, str } from '@tidemark/settings';
+import { parseAddress } from '@tidemark/settings';
 import { printEventJson } from '../event.ts';
-import { defineHandler } from '../handler.ts';
+import { deliver } from '../handler.ts';
 
-export const tcp = defineHandler({
-  kind: 'tcp',
-  doc: 'Sends each event as one line of JSON over a TCP connection of its own.',
-  options: {
-    address: str('Receiver as `host:port`.'),
-  },
+export const tcp = deliver(tcpHandler, {
   validate: (options) =>
     options.address === '' ? 'must provide an address, host:port' : undefined,
   send: (event, options, context) =>

@@ -1,4 +1,5 @@
 // teams: incoming webhooks of Microsoft Teams.
+import { teamsHandler } from '@tidemark/pipeline';
 import type { AlertLevelName } from '@tidemark/runtime';
 import { InvalidRequest } from '@tidemark/core';
 import {
@@ -12,7 +13,7 @@ import {
   str,
 } from '@tidemark/settings';
 import type { HandlerContext } from '../handler.ts';
-import { defineTest, defineHandler } from '../handler.ts';
+import { defineTest, deliver } from '../handler.ts';
 import { parseLevel } from '../level.ts';
 import { enabledSection, postJson } from './service.ts';
 
@@ -39,12 +40,7 @@ const COLORS: Readonly<Record<AlertLevelName, string>> = {
 
 const SUMMARY_CHARS_MAX = 70;
 
-export const teams = defineHandler({
-  kind: 'teams',
-  doc: 'Posts to Microsoft Teams.',
-  options: {
-    'channel-url': secret('URL of the channel’s webhook; empty is the configured one.'),
-  },
+export const teams = deliver(teamsHandler, {
   section,
   send: (event, options, context) =>
     send(context, {

@@ -1,4 +1,5 @@
 // telegram: messages by a Telegram bot.
+import { telegramHandler } from '@tidemark/pipeline';
 import {
   GLOBAL,
   STATE_CHANGES_ONLY,
@@ -12,7 +13,7 @@ import {
 } from '@tidemark/settings';
 import type { OptionsOf } from '@tidemark/settings';
 import type { HandlerContext } from '../handler.ts';
-import { defineTest, defineHandler } from '../handler.ts';
+import { defineTest, deliver } from '../handler.ts';
 import { enabledSection, postJson } from './service.ts';
 
 const section = defineSection({
@@ -42,17 +43,7 @@ function checkParseMode(options: { readonly 'parse-mode': string }): string | un
     : `parseMode ${mode} is not valid, please use 'Markdown' or 'HTML'`;
 }
 
-const messageOptions = {
-  'chat-id': str('Chat; empty is the configured one.'),
-  'parse-mode': str('`Markdown` or `HTML`; empty is as configured.'),
-  'disable-web-page-preview': bool('Show no previews of links.'),
-  'disable-notification': bool('Make no sound.'),
-};
-
-export const telegram = defineHandler({
-  kind: 'telegram',
-  doc: 'Sends a Telegram message.',
-  options: messageOptions,
+export const telegram = deliver(telegramHandler, {
   section,
   validate: checkParseMode,
   send: (event, options, context) => send(event.message, options, context),
@@ -74,7 +65,7 @@ export const telegram = defineHandler({
 
 async function send(
   message: string,
-  options: OptionsOf<typeof messageOptions>,
+  options: OptionsOf<typeof telegramHandler.options>,
   context: HandlerContext,
 ): Promise<void> {
   const config = enabledSection(context, section);

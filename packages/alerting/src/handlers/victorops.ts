@@ -1,4 +1,5 @@
 // victorops: VictorOps' generic REST integration.
+import { victoropsHandler } from '@tidemark/pipeline';
 import { InvalidRequest } from '@tidemark/core';
 import {
   GLOBAL,
@@ -12,7 +13,7 @@ import {
 } from '@tidemark/settings';
 import { printDataJson } from '../event.ts';
 import type { HandlerContext } from '../handler.ts';
-import { defineTest, defineHandler } from '../handler.ts';
+import { defineTest, deliver } from '../handler.ts';
 import { checkStatus, enabledSection } from './service.ts';
 
 const section = defineSection({
@@ -30,12 +31,7 @@ const section = defineSection({
     requireWhenEnabled(options, { url: 'url cannot be empty' }) ?? checkUrl('url', options.url),
 });
 
-export const victorops = defineHandler({
-  kind: 'victorops',
-  doc: 'Sends to VictorOps.',
-  options: {
-    'routing-key': str('Routing key; empty is the configured one.'),
-  },
+export const victorops = deliver(victoropsHandler, {
   section,
   send: (event, options, context) =>
     send(context, {

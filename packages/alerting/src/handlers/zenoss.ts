@@ -1,4 +1,5 @@
 // zenoss: Zenoss' event router.
+import { zenossHandler } from '@tidemark/pipeline';
 import {
   GLOBAL,
   STATE_CHANGES_ONLY,
@@ -10,12 +11,11 @@ import {
   requireWhenEnabled,
   secret,
   str,
-  template,
   texts,
 } from '@tidemark/settings';
 import type { JsonValue } from '@tidemark/settings';
 import type { HandlerContext } from '../handler.ts';
-import { defineTest, defineHandler, templateScope } from '../handler.ts';
+import { defineTest, deliver, templateScope } from '../handler.ts';
 import { enabledSection, postJson } from './service.ts';
 
 const SEVERITY_MAP = { OK: 'Clear', Info: 'Info', Warning: 'Warning', Critical: 'Critical' };
@@ -54,23 +54,7 @@ const LEVEL_NAMES: Readonly<Record<string, string>> = {
 const SUMMARY_CHARS_MAX = 256;
 const MESSAGE_CHARS_MAX = 4096;
 
-export const zenoss = defineHandler({
-  kind: 'zenoss',
-  doc: 'Sends an event to Zenoss.',
-  options: {
-    action: str('Router; empty is the configured one.'),
-    method: str('Method; empty is the configured one.'),
-    type: str('Type of the request; empty is the configured one.'),
-    tid: integer('Number of the transaction; 0 is the configured one.'),
-    summary: template('Template of the summary; empty is the message.'),
-    device: template('Template of the device.'),
-    component: template('Template of the component.'),
-    eventclasskey: template('Template of the key of the event class.'),
-    eventclass: template('Template of the event class.'),
-    message: template('Template of the message.'),
-    collector: template('Template of the collector; empty is the configured one.'),
-    custom_fields: json('Further fields; texts are templates.', {}),
-  },
+export const zenoss = deliver(zenossHandler, {
   section,
   send: (event, options, context) => {
     const scope = templateScope(event);

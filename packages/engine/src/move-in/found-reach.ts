@@ -4,7 +4,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { findHandlerKind } from '@tidemark/alerting';
 import { messageOf } from '@tidemark/core';
+import { HANDLERS, NODES } from '@tidemark/pipeline';
+import type { Reached } from '@tidemark/pipeline';
 import { isReference } from '@tidemark/settings';
 import { parseScript } from '@tidemark/tickscript';
 import type { ChainNode, FunctionNode } from '@tidemark/tickscript';
@@ -23,6 +26,15 @@ export type FoundReach = {
 };
 
 type Kind = 'programs' | 'files' | 'secrets';
+
+/** Handlers and properties of scripts whose first argument names what they reach. */
+const REACHING: ReadonlyMap<string, Reached> = new Map(
+  [...HANDLERS, ...NODES.flatMap(({ properties }) => properties)].flatMap((row) => {
+    const reached = row.parameters[0]?.reaches;
+    if (reached === undefined || reached === 'host') return [];
+    return [[row.name, reached] as const];
+  }),
+);
 
 /** A path with these would allow more than itself. */
 const GLOB_CHARACTERS = /[*?[\]{}\\]/;
@@ -68,7 +80,8 @@ class Search implements FoundReach {
     const valueOf = (argument: FunctionNode['arguments'][number] | undefined) =>
       argument?.kind === 'identifier' ? variables.get(argument.name) : stringOf(argument);
     for (const { name, arguments: given } of propertiesIn(program)) {
-      if (name !== 'exec' && name !== 'log' && name !== 'source') {
+      const reached = REACHING.get(name);
+      if (reached === undefined) {
         for (const argument of given) this.#text(path, valueOf(argument));
         continue;
       }
@@ -78,7 +91,7 @@ class Search implements FoundReach {
       if (isVariable || (value === undefined && argument !== undefined)) {
         this.unclear.push(`${path}: .${name}(…) is not written out; tasks may give other values`);
       }
-      if (value !== undefined) this.#option(path, name, value);
+      if (value !== undefined) this.#option(path, reached, value);
     }
   }
 
@@ -87,15 +100,18 @@ class Search implements FoundReach {
     const { kind, options, script } = asObject(value, 'expected an object');
     if (typeof script === 'string') this.script(path, script);
     for (const text of textsIn(options)) this.#text(path, text);
-    if (kind !== 'exec' && kind !== 'log') return;
-    const given = asObject(options, 'expected options')[kind === 'exec' ? 'prog' : 'path'];
-    if (typeof given === 'string') this.#option(path, kind, given);
-    else this.unclear.push(`${path}: the handler names no ${kind === 'exec' ? 'prog' : 'path'}`);
+    const table = typeof kind === 'string' ? findHandlerKind(kind)?.options : undefined;
+    for (const [name, { reaches }] of Object.entries(table ?? {})) {
+      if (reaches === undefined || reaches === 'host') continue;
+      const given = asObject(options, 'expected options')[name];
+      if (typeof given === 'string') this.#option(path, reaches, given);
+      else this.unclear.push(`${path}: the handler names no ${name}`);
+    }
   }
 
-  #option(path: string, name: 'exec' | 'log' | 'source', value: string): void {
-    if (name === 'exec') this.#add('programs', value, path);
-    else if (name === 'log') this.#add('files', value, path);
+  #option(path: string, reached: Reached, value: string): void {
+    if (reached === 'program') this.#add('programs', value, path);
+    else if (reached === 'file') this.#add('files', value, path);
     else if (value.startsWith('file://') && URL.canParse(value))
       this.#add('files', fileURLToPath(value), path);
   }

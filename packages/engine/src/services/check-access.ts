@@ -1,7 +1,7 @@
 // What scripts may reach on the machine: checked before a task with them starts.
 import { fileURLToPath } from 'node:url';
 import { InvalidRequest } from '@tidemark/core';
-import { findHandlerKind } from '@tidemark/alerting';
+import { findHandlerKind, refusedReach } from '@tidemark/alerting';
 import { effectsOf } from '@tidemark/pipeline';
 import type { HandlerSpec, Pipeline } from '@tidemark/pipeline';
 import { isReference, isSecretHeader, resolveSecrets } from '@tidemark/settings';
@@ -22,10 +22,9 @@ export function checkAccess(pipeline: Pipeline, access: AccessPolicy): void {
     ];
   });
   for (const handler of scriptHandlersOf(pipeline)) {
-    const { kind, options } = handler;
+    const kind = findHandlerKind(handler.kind);
     reasons.push(...referencesOf(handler).map(access.refuseSecret));
-    if (kind === 'exec') reasons.push(access.refuseProgram(String(options?.['prog'] ?? '')));
-    if (kind === 'log') reasons.push(access.refuseFile(String(options?.['path'] ?? '')));
+    if (kind !== undefined) reasons.push(...refusedReach(kind, handler.options ?? {}, access));
   }
   const reason = reasons.find((each) => each !== undefined);
   if (reason !== undefined) throw new InvalidRequest(reason);

@@ -4,8 +4,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '@tidemark/core';
-import { AlertService, AlertStore, HANDLER_KINDS } from '@tidemark/alerting';
-import type { HandlerSpec } from '@tidemark/alerting';
+import { AlertService, AlertStore, findHandlerKind, HANDLER_KINDS } from '@tidemark/alerting';
+import type { HandlerKind, HandlerSpec } from '@tidemark/alerting';
 import type {
   AlertEvent,
   AlertLevelName,
@@ -21,14 +21,14 @@ import type { Sections } from '@tidemark/settings';
 import { checkTemplate, renderTemplate } from '../services/render.ts';
 import { eventLine, pointLine } from './lines.ts';
 
-/** Kinds that a test carries out; all others are accepted and do nothing. */
-const INSIDE_KINDS: ReadonlySet<string> = new Set([
-  'log',
-  'publish',
-  'aggregate',
-  'stateChangesOnly',
-  'throttle',
-]);
+/**
+ * Kinds that a test carries out: those that reach nothing but topics and files. All others are
+ * accepted and do nothing.
+ */
+function isInside({ section, options }: HandlerKind): boolean {
+  const reached = Object.values(options).map(({ reaches }) => reaches);
+  return section === undefined && reached.every((each) => each === undefined || each === 'file');
+}
 
 const NO_FILE = 'ENOENT';
 
@@ -143,25 +143,28 @@ export class TestAlerts implements AlertSink {
       random: () => 0.5,
       isPersistent: false,
       disabledKinds: new Set(
-        HANDLER_KINDS.map(({ kind }) => kind).filter((kind) => !INSIDE_KINDS.has(kind)),
+        HANDLER_KINDS.filter((each) => !isInside(each)).map(({ kind }) => kind),
       ),
     });
     this.#topics = { service, root };
     return service;
   }
 
-  /** Adds a handler. Files of log handlers lie below a folder of the test. */
+  /** Adds a handler. Files that it writes lie below a folder of the test. */
   async addHandler(topic: string, spec: HandlerSpec): Promise<void> {
     const service = await this.service();
     const actions = spec.actions.map((action) => {
-      const { path } = action.options;
-      if (action.kind !== 'log' || typeof path !== 'string' || path === '') return action;
-      return { ...action, options: { ...action.options, path: this.#fileOf(path) } };
+      const table = findHandlerKind(action.kind)?.options ?? {};
+      const options = Object.entries(action.options).map(([name, value]) => {
+        const isFile = table[name]?.reaches === 'file' && typeof value === 'string';
+        return [name, isFile && value !== '' ? this.#fileOf(value) : value] as const;
+      });
+      return { ...action, options: Object.fromEntries(options) };
     });
     await service.createHandler(topic, { ...spec, actions });
   }
 
-  /** What log handlers have written to a file since the last call, line by line. */
+  /** What handlers have written to a file since the last call, line by line. */
   async takeLog(path: string): Promise<readonly string[]> {
     await this.#topics?.service.drained();
     try {

@@ -1,12 +1,14 @@
-// How a handler of the alert node describes itself: the script's name, the kind and option names
-// that topic handlers have, its properties. One row per handler.
+// How a kind of handler describes itself: the options that topic handlers have, with their types,
+// and how scripts write them. What delivers events, or acts on the chain of a handler, belongs to
+// the file of the same name in `alerting`.
 import { formatClockDuration } from '@tidemark/core';
-import type { NodeProblem } from './node-problem.ts';
+import type { OptionSpec, OptionTable } from '@tidemark/settings/tables';
 import { ArgumentFailure } from '../evaluate/failure.ts';
-import type { HandlerOption } from '../pipeline.ts';
-import type { Arguments, Parameter } from '../evaluate/parameter.ts';
 import { scriptTypeName } from '../evaluate/hints.ts';
 import { parameter, variadic } from '../evaluate/parameter.ts';
+import type { Arguments, Parameter, ParameterType } from '../evaluate/parameter.ts';
+import type { HandlerOption } from '../pipeline.ts';
+import type { NodeProblem } from './node-problem.ts';
 
 export type HandlerOptions = { readonly [name: string]: HandlerOption };
 
@@ -18,110 +20,160 @@ export type HandlerProperty = {
   readonly apply: (options: HandlerOptions, values: Arguments) => HandlerOptions;
 };
 
-export type HandlerRow = {
-  /** Name in scripts, `slack`. */
+/** A property that is more than the value of an option. */
+type OwnProperty = Partial<Omit<HandlerProperty, 'name'>>;
+
+/** How scripts write a kind. */
+export type ScriptForm<Table extends OptionTable> = {
+  /** `slack`. */
   readonly name: string;
-  /** Other names in scripts. */
-  readonly aliases: readonly string[];
-  /** Kind of the topic handler that does the same, `chat`. */
-  readonly kind: string;
+  readonly aliases?: readonly string[];
   /** Name of the implementation in recorded error texts. */
+  readonly className: string;
+  /** Options that the arguments of the call set, in their order. */
+  readonly arguments?: readonly {
+    readonly option: keyof Table & string;
+    readonly name: string;
+    readonly isOptional?: true;
+  }[];
+  /** Properties with the options that they set, and what they have of their own. */
+  readonly properties?: Readonly<
+    Record<
+      string,
+      (keyof Table & string) | (OwnProperty & { readonly option: keyof Table & string })
+    >
+  >;
+  /** Checked when the script is defined. */
+  readonly validate?: (options: HandlerOptions) => NodeProblem | undefined;
+  /** Checked when the task starts. */
+  readonly checkStart?: (options: HandlerOptions) => NodeProblem | undefined;
+};
+
+export type HandlerDefinition<Table extends OptionTable = OptionTable> = {
+  /** Of topic handlers, `chat`. */
+  readonly kind: string;
+  readonly aliases?: readonly string[];
+  /** One sentence. */
+  readonly doc: string;
+  readonly options: Table;
+  /** How scripts write it; absent for kinds that only topic handlers have. */
+  readonly script?: HandlerRow | undefined;
+};
+
+/** A kind as scripts see it. */
+export type HandlerRow = {
+  readonly name: string;
+  readonly aliases: readonly string[];
+  readonly kind: string;
   readonly className: string;
   readonly summary: string;
   readonly parameters: readonly Parameter[];
   readonly create: (values: Arguments) => HandlerOptions;
   readonly properties: readonly HandlerProperty[];
-  /** Checked when the script is defined. */
   readonly validate?: ((options: HandlerOptions) => NodeProblem | undefined) | undefined;
-  /** Checked when the task starts. */
   readonly checkStart?: ((options: HandlerOptions) => NodeProblem | undefined) | undefined;
 };
 
-/** `.name('text')`. */
-export function text(name: string, option: string, summary: string): HandlerProperty {
+/** Makes the definition of a kind. */
+export function defineHandler<const Table extends OptionTable>({
+  script,
+  ...definition
+}: Omit<HandlerDefinition<Table>, 'script'> & {
+  readonly script?: ScriptForm<Table>;
+}): HandlerDefinition<Table> {
+  return script === undefined ? definition : { ...definition, script: rowOf(definition, script) };
+}
+
+function rowOf<Table extends OptionTable>(
+  { kind, doc, options }: Omit<HandlerDefinition<Table>, 'script'>,
+  script: ScriptForm<Table>,
+): HandlerRow {
+  const given = script.arguments ?? [];
+  const specOf = (name: string): OptionSpec => {
+    const spec = options[name];
+    if (spec === undefined) throw new TypeError(`the kind ${kind} has no option ${name}`);
+    return spec;
+  };
   return {
-    name,
-    summary,
-    style: 'value',
-    parameters: [parameter(name, 'string')],
-    apply: (options, values) => ({ ...options, [option]: values.string(0) }),
+    name: script.name,
+    aliases: script.aliases ?? [],
+    kind,
+    className: script.className,
+    summary: summaryOf(doc),
+    parameters: given.map(({ option, name, isOptional }) => {
+      const { type, reaches } = specOf(option);
+      const isVariadic = type === 'strings' || isOptional === true;
+      return { ...parameter(name, 'string'), ...(isVariadic ? { isVariadic } : {}), reaches };
+    }),
+    create: (values) => {
+      const entries = given.flatMap(({ option }, index) => {
+        const isList = specOf(option).type === 'strings';
+        const value = isList ? values.strings(index) : values.strings(index)[0];
+        return value === undefined || (value.length === 0 && isList)
+          ? []
+          : [[option, value] as const];
+      });
+      return Object.fromEntries<HandlerOption>(entries);
+    },
+    properties: Object.entries(script.properties ?? {}).map(([name, target]) => {
+      const { option, ...own } = typeof target === 'string' ? { option: target } : target;
+      return { ...propertyOf(name, option, specOf(option)), ...own };
+    }),
+    validate: script.validate,
+    checkStart: script.checkStart,
   };
 }
 
-/** `.name(5)`. */
-export function integer(name: string, option: string, summary: string): HandlerProperty {
+/** A document as reference pages and completion show it: part of a sentence. */
+function summaryOf(doc: string): string {
+  const text = doc.replace(/\.$/, '');
+  return /^[A-Z][^A-Z]/.test(text) ? `${text.charAt(0).toLowerCase()}${text.slice(1)}` : text;
+}
+
+const SINGLE: Partial<Record<OptionSpec['type'], ParameterType>> = {
+  string: 'string',
+  boolean: 'bool',
+  integer: 'int',
+  float: 'float',
+  duration: 'duration',
+};
+
+function propertyOf(name: string, option: string, { type, doc }: OptionSpec): HandlerProperty {
+  const summary = summaryOf(doc);
+  const single = SINGLE[type];
+  if (single !== undefined) {
+    return {
+      name,
+      summary,
+      style: 'value',
+      parameters: [parameter(name, single)],
+      apply: (options, values) => ({ ...options, [option]: optionOf(values, 0) }),
+    };
+  }
   return {
     name,
     summary,
-    style: 'value',
-    parameters: [parameter(name, 'int')],
-    // Modes, qualities of service and transaction ids are small.
-    apply: (options, values) => ({ ...options, [option]: Number(values.integer(0)) }),
+    style: 'call',
+    ...(type === 'strings'
+      ? {
+          parameters: [variadic(name, 'string')],
+          apply: (options, values) => appended(options, option, values.strings(0)),
+        }
+      : {
+          parameters: [parameter('key', 'string'), parameter('value', 'any')],
+          apply: (options, values) => withEntry(options, option, values),
+        }),
   };
 }
 
-/** `.name(TRUE)`. */
-export function boolean(name: string, option: string, summary: string): HandlerProperty {
+/** `.name()`: sets an option to true. */
+export function flag<Name extends string>(option: Name): OwnProperty & { readonly option: Name } {
   return {
-    name,
-    summary,
-    style: 'value',
-    parameters: [parameter(name, 'bool')],
-    apply: (options, values) => ({ ...options, [option]: values.boolean(0) }),
-  };
-}
-
-/** `.name(10s)`; the option is text such as `10s` or `1m30s`. */
-export function duration(name: string, option: string, summary: string): HandlerProperty {
-  return {
-    name,
-    summary,
-    style: 'value',
-    parameters: [parameter(name, 'duration')],
-    apply: (options, values) => ({ ...options, [option]: formatClockDuration(values.nanos(0)) }),
-  };
-}
-
-/** `.name()`. */
-export function flag(name: string, option: string, summary: string): HandlerProperty {
-  return {
-    name,
-    summary,
+    option,
     style: 'call',
     parameters: [],
     apply: (options) => ({ ...options, [option]: true }),
   };
-}
-
-/** `.name('a', 'b')`; repeated calls add to the list. */
-export function list(name: string, option: string, summary: string): HandlerProperty {
-  return {
-    name,
-    summary,
-    style: 'call',
-    parameters: [variadic(name, 'string')],
-    apply: (options, values) => appended(options, option, values.strings(0)),
-  };
-}
-
-/** `.name('key', 'value')`, repeatable. */
-export function entry(name: string, option: string, summary: string): HandlerProperty {
-  return {
-    name,
-    summary,
-    style: 'call',
-    parameters: [parameter('key', 'string'), parameter('value', 'any')],
-    apply: (options, values) => {
-      const before = options[option];
-      const entries = isRecord(before) ? before : {};
-      return { ...options, [option]: { ...entries, [values.string(0)]: optionOf(values, 1) } };
-    },
-  };
-}
-
-/** A property refuses its argument at once, with the position of the call. */
-export function callRefusal(text: string): ArgumentFailure {
-  return new ArgumentFailure(text);
 }
 
 /** Adds items to an option that is a list. */
@@ -134,10 +186,23 @@ export function appended(
   return { ...options, [option]: [...(Array.isArray(before) ? before : []), ...items] };
 }
 
+/** A property refuses its argument at once, with the position of the call. */
+export function callRefusal(text: string): ArgumentFailure {
+  return new ArgumentFailure(text);
+}
+
+/** `.name('key', 'value')`, for each call an entry. */
+function withEntry(options: HandlerOptions, option: string, values: Arguments): HandlerOptions {
+  const before = options[option];
+  const entries = isRecord(before) ? before : {};
+  return { ...options, [option]: { ...entries, [values.string(0)]: optionOf(values, 1) } };
+}
+
 function isRecord(option: HandlerOption | undefined): option is HandlerOptions {
   return typeof option === 'object' && !Array.isArray(option);
 }
 
+/** A value as JSON of topic handlers has it; durations are texts such as `1m30s`. */
 function optionOf(values: Arguments, index: number): HandlerOption {
   const value = values.values[index];
   switch (value?.kind) {
@@ -146,6 +211,7 @@ function optionOf(values: Arguments, index: number): HandlerOption {
     case 'float':
       return value.value;
     case 'integer':
+      // Modes, qualities of service and transaction ids are small.
       return Number(value.value);
     case 'duration':
       return formatClockDuration(value.nanos);

@@ -61,6 +61,17 @@ export function stringOption(name: string, summary: string, initial = ''): Optio
   });
 }
 
+/** `.name('file:///folder')`: a folder that is read, or what else has an address. */
+export function folderOption(name: string, summary: string): Option<string> {
+  return valueOption('', {
+    name,
+    summary,
+    parameters: [{ ...parameter(name, 'string'), reaches: 'folder' }],
+    apply: (_, values) => values.string(0),
+    read: (value) => ({ kind: 'string', value }),
+  });
+}
+
 /** `.name(10s)`, in nanoseconds. */
 export function durationOption(name: string, summary: string, initial = 0n): Option<bigint> {
   return valueOption(initial, {

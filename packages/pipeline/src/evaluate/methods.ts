@@ -1,7 +1,7 @@
 // What the words after `|`, `.` and `@` do: new nodes, properties, handlers, user-defined
 // functions. The texts of refusals are those that existing tools know.
 import type { Span } from '@tidemark/core';
-import { findHandler, HANDLERS } from '../handlers/registry.ts';
+import { findHandler, HANDLERS } from '../definition/handler-registry.ts';
 import { MAX_CALLS_PER_NODE } from '../limits.ts';
 import { QUIET } from '../definition/node-definition.ts';
 import type { PropertyRow } from '../definition/node-definition.ts';

@@ -20,6 +20,9 @@ export type ParameterType =
   | 'node'
   | 'any';
 
+/** What of the world outside a value may name. */
+export type Reached = 'program' | 'file' | 'folder' | 'host';
+
 /** The last parameter may be variadic: it takes any number of values, also none. */
 export type Parameter = {
   readonly name: string;
@@ -27,6 +30,8 @@ export type Parameter = {
   readonly isVariadic?: boolean | undefined;
   /** What a lambda has to answer; anything when absent. */
   readonly gives?: LambdaType | undefined;
+  /** What the value names and the node or handler reaches; a folder is a `file://` address. */
+  readonly reaches?: Reached | undefined;
 };
 
 export function parameter(name: string, type: ParameterType): Parameter {

@@ -4,7 +4,7 @@ import type { Arguments } from '../evaluate/parameter.ts';
 import { specValueOf } from '../evaluate/value.ts';
 import { defineNode } from '../definition/node-definition.ts';
 import type { OptionsOfNode } from '../definition/node-definition.ts';
-import { callOption, stringMapOption, stringOption, stringsOption } from '../definition/option.ts';
+import { callOption, folderOption, stringMapOption, stringsOption } from '../definition/option.ts';
 import type { SpecValue } from '../pipeline.ts';
 
 type Fields = ReadonlyMap<string, SpecValue>;
@@ -20,7 +20,7 @@ export const sideloadNode = defineNode({
   wants: 'any',
   provides: 'same',
   options: {
-    source: stringOption('source', 'file:///directory, http(s)://…, or a configured endpoint'),
+    source: folderOption('source', 'file:///directory, http(s)://…, or a configured endpoint'),
     /** Templates over the tags of a point. */
     order: stringsOption(
       'order',

@@ -1,0 +1,5 @@
+// What kinds that work in intervals ask of their options.
+
+export function requirePositive(options: { readonly interval: bigint }): string | undefined {
+  return options.interval > 0n ? undefined : 'interval must be greater than zero';
+}
