@@ -29,7 +29,7 @@ export type StorageOptions = {
   readonly maxBadLines?: number | undefined;
   /** What requests of all queries may hold together; 0 is no limit. */
   readonly requestMemoryBytes?: number | undefined;
-  /** Decoded columns kept in memory, of the thread. */
+  /** Decoded columns kept in memory. */
   readonly columnCacheBytes?: number | undefined;
   /** Postings of tags kept in memory, of all databases together. */
   readonly indexCacheBytes?: number | undefined;

@@ -9,7 +9,7 @@ import { Pacer } from '../schedule/pacer.ts';
 import { allAdditions } from '../series/stored-index.ts';
 import { segmentPath } from '../disk/paths.ts';
 import type { Manifest } from '../manifest/manifest.ts';
-import { PageCache } from '../segment/page-cache.ts';
+import { SegmentCaches } from '../segment/segment-caches.ts';
 import { Segment } from '../segment/segment.ts';
 import type { BackupRequest } from '../storage-engine.ts';
 import { backupHeader, encodeFrame, PIECE_BYTES, segmentName } from './format.ts';
@@ -114,7 +114,7 @@ async function* segmentFrames(
   try {
     const pacer = new Pacer(turns);
     // A cache of its own: a backup must not drive the pages of queries out of theirs.
-    await checkBlocks(Segment.open(segment.info, file, new PageCache()), pacer);
+    await checkBlocks(Segment.open(segment.info, file, new SegmentCaches()), pacer);
     yield encodeFrame({ kind: 'file', name, sizeBytes });
     for (let at = 0; at < sizeBytes; at += PIECE_BYTES) {
       const piece = new Uint8Array(Math.min(PIECE_BYTES, sizeBytes - at));

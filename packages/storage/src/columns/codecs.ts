@@ -1,15 +1,12 @@
-// The one set of codecs and scans of this thread. Blocks are described in
-// docs/formats/encodings.md.
-import { CodecError, Codecs, ColumnCache, Kernels, Scans } from '@tidemark/kernels';
+// Codecs and scans of this thread: pure functions over what they are given, which keep nothing from
+// one call to the next. Blocks are described in docs/formats/encodings.md.
+import { CodecError, Codecs, Kernels, Scans } from '@tidemark/kernels';
 
 import { DecodeError } from './bytes.ts';
-import { LIMITS } from '../limits.ts';
 
 let kernels: Kernels | undefined;
 let sharedCodecs: Codecs | undefined;
 let sharedScans: Scans | undefined;
-let sharedCache: ColumnCache | undefined;
-let columnCacheBytes: number = LIMITS.columnCacheBytes.value;
 
 export function codecs(): Codecs {
   kernels ??= new Kernels();
@@ -21,19 +18,6 @@ export function scans(): Scans {
   kernels ??= new Kernels();
   sharedScans ??= new Scans(kernels);
   return sharedScans;
-}
-
-/** Columns of segments that were read lately, decoded. */
-export function columnCache(): ColumnCache {
-  kernels ??= new Kernels();
-  sharedCache ??= new ColumnCache(kernels, columnCacheBytes);
-  return sharedCache;
-}
-
-/** How large the cache of this thread may become. */
-export function setColumnCacheBytes(limitBytes: number): void {
-  columnCacheBytes = limitBytes;
-  sharedCache?.setLimit(limitBytes);
 }
 
 /** Runs a decoder; bytes that no encoder wrote become `DecodeError`. */

@@ -2,8 +2,11 @@
 import type { Clock } from '@tidemark/core';
 
 import type { Disk } from '../disk/disk.ts';
+import type { SchemaVersions } from '../series/schema-version.ts';
 
 export type StorageEnvironment = {
+  /** Where another thread looks whether the schema has changed; default: of this engine alone. */
+  readonly schemaVersions?: SchemaVersions | undefined;
   readonly clock: Clock;
   readonly disk: Disk;
   /** Called at named steps of background work; a test ends the process there. */

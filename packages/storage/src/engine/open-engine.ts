@@ -10,9 +10,7 @@ import { Stopping } from '../jobs/stopping.ts';
 import { LIMITS } from '../limits.ts';
 import { Memtables } from '../memtable/memtables.ts';
 import type { StorageOptions } from '../options.ts';
-import { MemoryTotal } from '../read/request-memory.ts';
 import { Pacer } from '../schedule/pacer.ts';
-import type { Turns } from '../schedule/turns.ts';
 import { IndexFiles } from '../series/index-files.ts';
 import { PostingsCache } from '../series/postings-cache.ts';
 import { ShardKeys } from '../shard/shard-keys.ts';
@@ -30,27 +28,24 @@ import { Writes } from '../write/writes.ts';
 import { Engine } from './engine.ts';
 import type { StorageEnvironment } from './environment.ts';
 import { recover } from './recovery.ts';
-
-/** What an engine shares with who reads from it. */
-export type OpenedEngine = {
-  readonly engine: Engine;
-  readonly requestMemory: MemoryTotal;
-};
+import type { Resources } from './resources.ts';
 
 /** Brings up what is in the directory, which nobody else uses. */
 export async function openEngine(
   options: StorageOptions,
-  environment: StorageEnvironment & { readonly turns: Turns },
-): Promise<OpenedEngine> {
+  environment: StorageEnvironment,
+  resources: Resources,
+): Promise<Engine> {
   const { directory, log = () => undefined } = options;
-  const { disk, clock, turns } = environment;
+  const { disk, clock } = environment;
+  const { turns, kernels, requestMemory } = resources;
   const fault = async (point: string): Promise<void> => environment.fault?.(point);
   const common = { disk, directory, clock, turns, log, fault };
 
-  const contents = emptyContents(options);
+  const contents = emptyContents(options, resources);
   const reclaimer = new Reclaimer();
   const indexFiles = new IndexFiles(common);
-  const segmentFiles = new SegmentFiles({ disk, directory, reclaimer });
+  const segmentFiles = new SegmentFiles({ disk, directory, reclaimer, kernels });
   const recovered = recover({ ...common, contents, indexFiles, segmentFiles });
 
   const wal = new Wal({
@@ -114,9 +109,7 @@ export async function openEngine(
   const writes = new Writes({ ...common, contents, wal, reserve, flusher, settings });
   const deletes = new Deletes({ ...shared, leaveReserve });
   const jobs = { contents, wal, flush, compaction, rebuilds, makeReserve };
-  const requestMemoryBytes = options.requestMemoryBytes ?? LIMITS.totalRequestMemoryBytes.value;
-  const requestMemory = new MemoryTotal(requestMemoryBytes);
-  const engine = new Engine({
+  return new Engine({
     state,
     wal,
     reclaimer,
@@ -133,16 +126,18 @@ export async function openEngine(
     log,
     background: isActive ? runBackground({ ...common, ...jobs, settings }, signal) : undefined,
   });
-  return { engine, requestMemory };
 }
 
-function emptyContents(options: StorageOptions): Contents {
+function emptyContents(
+  options: StorageOptions,
+  { schemaVersions }: Pick<Resources, 'schemaVersions'>,
+): Contents {
   const ids = new Ids();
   const postings = new PostingsCache(options.indexCacheBytes ?? LIMITS.indexCacheBytes.value);
   return {
     ids,
-    shards: new ShardStore(),
-    databases: new Databases(ids, postings),
+    shards: new ShardStore(schemaVersions),
+    databases: new Databases(ids, { postings, schemaVersions }),
     stopped: new StoppedDatabases(),
     memtables: new Memtables(options.memtableMaxBytes ?? LIMITS.memtableBytes.value),
   };

@@ -1,11 +1,10 @@
 // The engine in the calling thread: inside the storage thread, for tests and for offline tools.
 import { systemClock } from '@tidemark/core';
 
-import { setColumnCacheBytes } from '../columns/codecs.ts';
 import { lockStorage } from '../disk/storage-lock.ts';
 import { nodeDisk } from '../disk/node-disk.ts';
 import { openEngine } from './open-engine.ts';
-import { Turns } from '../schedule/turns.ts';
+import { resourcesFor } from './resources.ts';
 import { localSource } from '../read/local-source.ts';
 import { LIMITS } from '../limits.ts';
 import type { StorageEnvironment } from './environment.ts';
@@ -22,23 +21,17 @@ export async function openStorageInline(
   disk.makeDirectory(options.directory);
   // Whoever brings a disk of his own also says who uses it.
   const lock = environment.disk === undefined ? await lockStorage(options.directory) : undefined;
-  if (options.columnCacheBytes !== undefined) setColumnCacheBytes(options.columnCacheBytes);
-  const turns = new Turns({ clock, sliceMs: LIMITS.sliceMs.value });
-  const { engine, requestMemory } = await openEngine(options, {
-    ...environment,
-    clock,
-    disk,
-    turns,
-  }).catch(async (error: unknown) => {
+  const resources = resourcesFor(options, { ...environment, clock });
+  const opening = openEngine(options, { ...environment, clock, disk }, resources);
+  const engine = await opening.catch(async (error: unknown) => {
     await lock?.release();
     throw error;
   });
   const snapshotMaxAgeMs = options.snapshotMaxAgeMs ?? LIMITS.snapshotAgeMs.value;
   return {
     source: localSource({
+      ...resources,
       snapshot: () => engine.snapshot(),
-      turns,
-      requestMemory,
       clock,
       snapshotMaxAgeMs,
     }),

@@ -28,7 +28,7 @@ export function statisticsOf(parts: EngineParts): StorageStatistics {
     memtableBytes: state.memtables.bytes,
     requestMemoryBytes: requestMemory.heldBytes,
     indexBytes,
-    postingsBytes: state.databases.postings.memoryBytes,
+    postingsBytes: state.databases.postingsBytes,
     openSnapshots: reclaimer.openCount,
     filesWaitingForSnapshots: reclaimer.waitingCount,
     walBytes: wal.fileBytes,

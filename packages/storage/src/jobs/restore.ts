@@ -16,7 +16,7 @@ import type { IndexFiles } from '../series/index-files.ts';
 import { IndexLog } from '../series/index-log.ts';
 import { registerSegment } from '../shard/live-series.ts';
 import type { ShardKeys } from '../shard/shard-keys.ts';
-import { Shard } from '../shard/shard.ts';
+import type { Shard } from '../shard/shard.ts';
 import type { Database } from '../state/database.ts';
 import type { SegmentFiles } from '../state/segment-files.ts';
 import type { State } from '../state/state.ts';
@@ -119,7 +119,7 @@ class Restore {
       at += segments.length;
       if (database === undefined || policyId === undefined) continue;
       const id = state.shards.takeId();
-      const shard = new Shard({ ...descriptor, id, policyId, database });
+      const shard = state.shards.make({ ...descriptor, id, policyId, database });
       shard.tombstones = tombstones.map((t) => ({ ...t, sequence: newSequence(t.sequence) }));
       const infos = segments.map((old, i): SegmentInfo => {
         const name = names[first + i] ?? '';

@@ -11,7 +11,7 @@ import {
   shardsDirectory,
   walDirectory,
 } from '../disk/paths.ts';
-import { PageCache } from '../segment/page-cache.ts';
+import { SegmentCaches } from '../segment/segment-caches.ts';
 import { Segment } from '../segment/segment.ts';
 import type { SegmentInfo } from '../segment/segment.ts';
 import { walFileId } from '../wal/wal.ts';
@@ -154,7 +154,7 @@ function sizeOfWhole(disk: Disk, path: string): number | undefined {
   const file = disk.open(path, 'read');
   try {
     const sizeBytes = file.size();
-    Segment.open({ fileId: 0, sequence: 0, level: 0, sizeBytes }, file, new PageCache());
+    Segment.open({ fileId: 0, sequence: 0, level: 0, sizeBytes }, file, new SegmentCaches());
     return sizeBytes;
   } catch (error) {
     if (error instanceof Corruption) return undefined;

@@ -2,6 +2,7 @@
 // series.
 import { floorMod } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
+import type { Scans } from '@tidemark/kernels';
 import type { AggregateBatch, AggregateRequest, SourceCounters, WindowSpec } from '@tidemark/query';
 
 import { MIN_STATISTICS_ROWS } from '../segment/format.ts';
@@ -33,13 +34,14 @@ export function* aggregate(
   request: AggregateRequest,
   budget: ReadOptions,
 ): Generator<AggregateBatch | undefined> {
-  const { counters, memory } = budget;
+  const { counters, memory, kernels } = budget;
   const countsOnly = request.aggregates.every(({ functions }) => isCountOnly(functions));
   const unordered = { ...request, unorderedFrom: countsOnly ? 0 : MANY_SERIES };
   const selection = yield* select(snapshot, unordered, budget);
   if (selection === undefined) return;
   const wanted = request.aggregates.map(({ field, type }) => ({ name: field, type }));
-  const work = { selection, wanted, request, counters, memory, countsOnly };
+  const { scans } = kernels;
+  const work = { selection, wanted, request, counters, memory, countsOnly, scans };
   const common = foldsBlocks(selection, request) ? commonResidual(request.where) : undefined;
   if (common === undefined) yield* aggregateBySeries(work);
   else yield* aggregateBlocks(work, common.condition);
@@ -63,7 +65,7 @@ function foldsBlocks({ groups }: Selection, request: AggregateRequest): boolean 
 
 function* aggregateBySeries(work: Work): Generator<AggregateBatch | undefined> {
   const { request, selection } = work;
-  const windows = new GroupWindows(request);
+  const windows = new GroupWindows(request, work.scans);
   try {
     for (const group of selection.groups) {
       const ofGroup = { ...work, group, windows };
@@ -86,7 +88,8 @@ function* aggregateBlocks(
   const { request, selection, memory } = work;
   const windows: GroupWindows[] = [];
   try {
-    for (let i = 0; i < selection.groups.length; i++) windows.push(new GroupWindows(request));
+    for (let i = 0; i < selection.groups.length; i++)
+      windows.push(new GroupWindows(request, work.scans));
     const groups = new GroupOfSeries(selection.groups, memory);
     const short = { ...work, condition, windows, groups, presenceOnly: work.countsOnly };
     for (const view of selection.shards) {
@@ -129,6 +132,8 @@ type GroupWork = {
   readonly memory: RequestMemory;
   /** Nothing but the number of values is asked of any field. */
   readonly countsOnly: boolean;
+  /** Over the columns that are held in memory. */
+  readonly scans: Scans;
 };
 
 /** How much further each step looks when the one before found too few windows. */

@@ -5,7 +5,7 @@ import { CACHED_ROWS_MAX } from '@tidemark/kernels';
 import type { CachedColumn, CachedRows } from '@tidemark/kernels';
 import type { ComparisonOperator, SourceCounters } from '@tidemark/query';
 
-import { columnCache, scans } from '../columns/codecs.ts';
+import { scans } from '../columns/codecs.ts';
 import type { ChunkMeta, ColumnMeta, SegmentMeasurement } from '../segment/format.ts';
 import type { ReadAhead, Segment } from '../segment/segment.ts';
 import { converts } from './convert.ts';
@@ -73,7 +73,7 @@ export class ChunkReader {
       const before =
         cached === undefined
           ? (time: bigint) => lowerBound(this.#allTimes(), time)
-          : (time: bigint) => columnCache().rowsBefore(cached, time);
+          : (time: bigint) => this.#source.segment.columnCache.rowsBefore(cached, time);
       if (minTime < timeRange.start) from = before(timeRange.start);
       if (maxTime > timeRange.end) to = before(timeRange.end + 1n);
     }
@@ -91,7 +91,7 @@ export class ChunkReader {
     this.#times =
       cached === undefined
         ? this.#allTimes().subarray(rows.from, rows.to)
-        : columnCache().times(cached, rows);
+        : this.#source.segment.columnCache.times(cached, rows);
     return this.#times;
   }
 
@@ -122,9 +122,10 @@ export class ChunkReader {
     if (meta === undefined) return undefined;
     const cached = this.cached(index);
     if (cached !== undefined) {
-      if (mask === undefined) return columnCache().column(cached.values, cached.rows);
-      const count = columnCache().chooseRows(mask, cached.rows.from);
-      return columnCache().chosenColumn(cached.values, count);
+      if (mask === undefined)
+        return this.#source.segment.columnCache.column(cached.values, cached.rows);
+      const count = this.#source.segment.columnCache.chooseRows(mask, cached.rows.from);
+      return this.#source.segment.columnCache.chosenColumn(cached.values, count);
     }
     const { from, to } = this.rows;
     const { segment, stored } = this.#source;
@@ -144,14 +145,14 @@ export class ChunkReader {
     const { rows } = this;
     const times = this.#cachedTimes();
     if (times === undefined) return undefined;
-    const kept = columnCache().chooseRows(mask, rows.from);
+    const kept = this.#source.segment.columnCache.chooseRows(mask, rows.from);
     if (kept === 0) {
       return {
         times: new BigInt64Array(),
         columns: Array.from({ length: count }, () => undefined),
       };
     }
-    return columnCache().chosenRun(times, kept, {
+    return this.#source.segment.columnCache.chosenRun(times, kept, {
       columns: count,
       columnAt: (index) => this.#cachedValues(index, times),
     });
@@ -168,7 +169,10 @@ export class ChunkReader {
   ): boolean {
     const cached = this.cached(index);
     if (cached === undefined) return false;
-    columnCache().filterInPlace(mask, cached.values, { rows: cached.rows, ...condition });
+    this.#source.segment.columnCache.filterInPlace(mask, cached.values, {
+      rows: cached.rows,
+      ...condition,
+    });
     return true;
   }
 

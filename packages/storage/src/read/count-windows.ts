@@ -2,10 +2,9 @@
 // read. A chunk within a window is counted by its directory entry, whatever its type and however
 // short it is.
 import type { Column, FieldType } from '@tidemark/core';
-import type { Accumulator } from '@tidemark/kernels';
+import type { Accumulator, Scans } from '@tidemark/kernels';
 import type { AggregateFunction, AggregateRequest, FieldAggregates } from '@tidemark/query';
 
-import { scans } from '../columns/codecs.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import { converts } from './convert.ts';
 import { presenceColumn } from '../columns/presence.ts';
@@ -25,11 +24,11 @@ export class CountWindows implements FieldWindows {
   /** Start of their window. */
   #start = 0n;
 
-  constructor({ window, timeRange }: AggregateRequest, { type }: FieldAggregates) {
+  constructor(scans: Scans, { window, timeRange }: AggregateRequest, { type }: FieldAggregates) {
     this.#type = type;
     const { start } = timeRange;
     const wants = { wantsSum: false, wantsExtremes: false };
-    this.#accumulator = scans().openAccumulator('boolean', { window, start, ...wants });
+    this.#accumulator = scans.openAccumulator('boolean', { window, start, ...wants });
   }
 
   get windowCount(): number {

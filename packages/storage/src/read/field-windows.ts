@@ -2,7 +2,7 @@
 // AggregateBatch in the query package.
 import type { Column, FieldType } from '@tidemark/core';
 import { floorMod } from '@tidemark/core';
-import type { Accumulator, WindowResult, Words } from '@tidemark/kernels';
+import type { Accumulator, Scans, WindowResult, Words } from '@tidemark/kernels';
 import type {
   AggregateColumn,
   AggregateFunction,
@@ -10,7 +10,6 @@ import type {
   FieldAggregates,
 } from '@tidemark/query';
 
-import { scans } from '../columns/codecs.ts';
 import { newFieldArray } from '../columns/row-block.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import { CountWindows, isCountOnly } from './count-windows.ts';
@@ -45,10 +44,14 @@ export interface FieldWindows {
 }
 
 /** Windows of one field of a request. */
-export function openFieldWindows(request: AggregateRequest, field: FieldAggregates): FieldWindows {
-  if (isCountOnly(field.functions)) return new CountWindows(request, field);
+export function openFieldWindows(
+  scans: Scans,
+  request: AggregateRequest,
+  field: FieldAggregates,
+): FieldWindows {
+  if (isCountOnly(field.functions)) return new CountWindows(scans, request, field);
   if (field.type === 'string') return new TextWindows(request);
-  return new NumberWindows(request, field.type, field.functions);
+  return new NumberWindows(scans, request, { ...field, type: field.type });
 }
 
 class NumberWindows implements FieldWindows {
@@ -59,9 +62,9 @@ class NumberWindows implements FieldWindows {
   readonly #hasTimes: boolean;
 
   constructor(
+    scans: Scans,
     { window, timeRange, omitsPointTimes = false }: AggregateRequest,
-    type: Exclude<FieldType, 'string'>,
-    functions: readonly AggregateFunction[],
+    { type, functions }: FieldAggregates & { readonly type: Exclude<FieldType, 'string'> },
   ) {
     this.#type = type;
     this.#wantsMean = functions.includes('mean');
@@ -69,7 +72,7 @@ class NumberWindows implements FieldWindows {
     const results = functions.flatMap((name) => RESULTS[name]);
     const wanted = omitsPointTimes ? results.filter((name) => !name.endsWith('Time')) : results;
     this.#wanted = ['start', ...new Set(wanted)];
-    this.#accumulator = scans().openAccumulator(type, {
+    this.#accumulator = scans.openAccumulator(type, {
       window,
       start: timeRange.start,
       wantsSum: functions.some((name) => name === 'sum' || name === 'mean'),

@@ -1,5 +1,6 @@
 // Windows of one group: its fields' windows side by side, as batches in the order of delivery.
 import type { Column } from '@tidemark/core';
+import type { Scans } from '@tidemark/kernels';
 import type { AggregateBatch, AggregateColumn, AggregateRequest } from '@tidemark/query';
 
 import { newFieldArray } from '../columns/row-block.ts';
@@ -28,12 +29,13 @@ export class GroupWindows {
   readonly fields: readonly FieldWindows[];
   readonly #request: AggregateRequest;
 
-  constructor(request: AggregateRequest) {
+  /** `scans` are those over the columns that are held in memory. */
+  constructor(request: AggregateRequest, scans: Scans) {
     this.#request = request;
     const fields: FieldWindows[] = [];
     this.fields = fields;
     try {
-      for (const field of request.aggregates) fields.push(openFieldWindows(request, field));
+      for (const field of request.aggregates) fields.push(openFieldWindows(scans, request, field));
     } catch (error) {
       this.close();
       throw error;

@@ -6,7 +6,8 @@ import * as fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { viewOf } from '../state/snapshot.ts';
-import { Shard } from '../shard/shard.ts';
+import { SchemaVersions } from '../series/schema-version.ts';
+import { ShardStore } from '../shard/shard-store.ts';
 import { EVERYTHING, testEngine, write } from '../testing/fixtures.ts';
 import type { TestEngine } from '../testing/fixtures.ts';
 import { LastRows } from './last-rows.ts';
@@ -117,7 +118,8 @@ test('the last row is that of all rows, whatever happened since it was asked for
 
 test('rows are copies, and all are dropped when there are too many values', () => {
   const names = { database: 'db', retentionPolicy: 'autogen' };
-  const view = viewOf(new Shard({ id: 1, policyId: 1, start: 0n, end: 10n, ...names }), []);
+  const shards = new ShardStore(new SchemaVersions());
+  const view = viewOf(shards.add({ id: 1, policyId: 1, start: 0n, end: 10n, ...names }), []);
   const place = (series: number) => ({
     view,
     measurementId: 0,

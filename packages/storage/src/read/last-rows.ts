@@ -83,14 +83,6 @@ export class LastRows {
   }
 }
 
-let shared: LastRows | undefined;
-
-/** Those of this thread. */
-export function lastRows(): LastRows {
-  shared ??= new LastRows();
-  return shared;
-}
-
 function isOf({ segments, tombstones }: Kept, view: ShardView): boolean {
   return segments === view.segments && tombstones === view.tombstones;
 }

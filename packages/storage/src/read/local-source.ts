@@ -21,6 +21,8 @@ import { scan } from './scan.ts';
 import { schema } from './schema.ts';
 import { sliced } from './slicer.ts';
 import type { Turns } from '../schedule/turns.ts';
+import type { ReadKernels } from '../columns/read-kernels.ts';
+import type { LastRows } from './last-rows.ts';
 import type { MemoryTotal } from './request-memory.ts';
 import type { Snapshot } from '../state/snapshot.ts';
 
@@ -64,6 +66,8 @@ export type LocalSourceOptions = {
   readonly turns: Turns;
   /** What the requests of all queries hold. */
   readonly requestMemory: MemoryTotal;
+  readonly kernels: ReadKernels;
+  readonly lastRows: LastRows;
   readonly clock: Clock;
   readonly snapshotMaxAgeMs: number;
 };
@@ -85,7 +89,7 @@ export function* only<T>(answer: Operator<T>): Steps<T> {
 }
 
 function localSnapshot(options: LocalSourceOptions): SourceSnapshot {
-  const { clock, snapshotMaxAgeMs, turns, requestMemory } = options;
+  const { clock, snapshotMaxAgeMs, turns, requestMemory, kernels, lastRows } = options;
   let held: Snapshot | undefined = options.snapshot();
   const deadline = clock.monotonicMs() + snapshotMaxAgeMs;
   const use = (): Snapshot => {
@@ -100,7 +104,7 @@ function localSnapshot(options: LocalSourceOptions): SourceSnapshot {
     { signal, counters = emptyCounters(), memoryLimitBytes, onPartial }: RequestOptions,
   ): Operator<T> => {
     const memory = new RequestMemory(memoryLimitBytes, requestMemory);
-    const work = make(use(), { counters, memory, onPartial });
+    const work = make(use(), { counters, memory, kernels, lastRows, onPartial });
     return sliced(ending(work, memory), { turns, signal });
   };
   return {

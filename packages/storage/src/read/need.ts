@@ -5,6 +5,8 @@ import type { SourceCounters } from '@tidemark/query';
 
 import { partialAnswer, unreadable } from '../damage.ts';
 import type { Damage } from '../damage.ts';
+import type { ReadKernels } from '../columns/read-kernels.ts';
+import type { LastRows } from './last-rows.ts';
 import type { RequestMemory } from './request-memory.ts';
 import type { ShardView, Snapshot } from '../state/snapshot.ts';
 
@@ -16,6 +18,8 @@ export type ReadOptions = {
   readonly counters: SourceCounters;
   /** What it holds. */
   readonly memory: RequestMemory;
+  readonly kernels: ReadKernels;
+  readonly lastRows: LastRows;
   readonly onPartial?: OnPartial;
 };
 

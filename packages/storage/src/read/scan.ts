@@ -11,7 +11,6 @@ import type { ChunkReader } from './chunk-reader.ts';
 import { convertColumn } from './convert.ts';
 import { select } from './groups.ts';
 import type { Selection } from './groups.ts';
-import { lastRows } from './last-rows.ts';
 import type { LastRowPlace } from './last-rows.ts';
 import type { ReadOptions } from './need.ts';
 import {
@@ -31,7 +30,7 @@ export function* scan(
   request: ScanRequest,
   budget: ReadOptions,
 ): Generator<SeriesBatch | undefined> {
-  const { counters, memory } = budget;
+  const { counters, memory, lastRows } = budget;
   const selection = yield* select(snapshot, request, budget);
   if (selection === undefined) return;
   const { database, shards } = selection;
@@ -53,7 +52,7 @@ export function* scan(
           condition === undefined && left === 1 && lastFields !== undefined
             ? placeOf(selection, view, { series, fields: lastFields, timeRange })
             : undefined;
-        const known = place && lastRows().get(place);
+        const known = place && lastRows.get(place);
         if (known !== undefined) {
           yield toBatch(known, request, { seriesKey, tags });
           left = 0;
@@ -65,7 +64,7 @@ export function* scan(
             const last = lastRow(part.chunk, request);
             if (last !== undefined) {
               counters.chunksAnsweredByStatistics++;
-              lastRows().set(place, last);
+              lastRows.set(place, last);
               yield toBatch(last, request, { seriesKey, tags });
               left = 0;
               break;
@@ -75,7 +74,7 @@ export function* scan(
           if (request.descending) kept = reverseRun(kept);
           if (kept.times.length > left) kept = sliceRun(kept, 0, left);
           left -= kept.times.length;
-          if (place !== undefined && kept.times.length === 1) lastRows().set(place, kept);
+          if (place !== undefined && kept.times.length === 1) lastRows.set(place, kept);
           if (kept.times.length > 0) yield toBatch(kept, request, { seriesKey, tags });
           if (left <= 0) break;
           yield undefined;

@@ -3,7 +3,6 @@
 import type { Column } from '@tidemark/core';
 import type { SourceCounters } from '@tidemark/query';
 
-import { columnCache } from '../columns/codecs.ts';
 import type { ColumnMeta, SegmentMeasurement } from '../segment/format.ts';
 import type { Segment } from '../segment/segment.ts';
 import type { SharedRows } from '../segment/shared-page.ts';
@@ -49,7 +48,7 @@ export class SharedRowsReader {
       counters.bytesRead += chunk.timeBytes;
       cached = segment.cacheTimes(chunk);
     }
-    this.#times = columnCache().times(cached, rows);
+    this.#times = this.#source.segment.columnCache.times(cached, rows);
     return this.#times;
   }
 
@@ -91,6 +90,6 @@ export class SharedRowsReader {
       const times = segment.heldTimes(rows.chunk) ?? segment.cacheTimes(rows.chunk);
       cached = segment.cacheValues(meta, { type, beside: times, whole: undefined });
     }
-    return columnCache().column(cached, rows);
+    return this.#source.segment.columnCache.column(cached, rows);
   }
 }

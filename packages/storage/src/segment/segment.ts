@@ -3,10 +3,10 @@
 // met it.
 import { assert, Corruption } from '@tidemark/core';
 import type { Column, FieldType } from '@tidemark/core';
-import type { CachedColumn, CacheEntries } from '@tidemark/kernels';
+import type { CachedColumn, CacheEntries, ColumnCache } from '@tidemark/kernels';
 
 import { ByteReader, DecodeError } from '../columns/bytes.ts';
-import { codecs, columnCache, crc32c } from '../columns/codecs.ts';
+import { codecs, crc32c } from '../columns/codecs.ts';
 import type { DiskFile } from '../disk/disk.ts';
 import { newFieldArray } from '../columns/row-block.ts';
 import { columnOf, valuesOf } from '../columns/run.ts';
@@ -28,7 +28,7 @@ import type {
   SegmentMeasurement,
 } from './format.ts';
 import { DirectoryPage } from './directory-page.ts';
-import type { PageCache } from './page-cache.ts';
+import type { SegmentCaches } from './segment-caches.ts';
 import { SharedPage } from './shared-page.ts';
 import type { SharedRows } from './shared-page.ts';
 
@@ -62,7 +62,7 @@ export class Segment {
   readonly footer: SegmentFooter;
   readonly footerChecksum: number;
   readonly #file: DiskFile;
-  readonly #cache: PageCache;
+  readonly #caches: SegmentCaches;
   readonly #columns: CacheEntries = new Map();
   readonly #measurements = new Map<number, SegmentMeasurement>();
   #lastShared: DecodedShared | undefined;
@@ -73,21 +73,21 @@ export class Segment {
       readonly file: DiskFile;
       readonly footer: SegmentFooter;
       readonly footerChecksum: number;
-      readonly cache: PageCache;
+      readonly caches: SegmentCaches;
     },
   ) {
     this.info = info;
     this.footer = parts.footer;
     this.footerChecksum = parts.footerChecksum;
     this.#file = parts.file;
-    this.#cache = parts.cache;
+    this.#caches = parts.caches;
     for (const measurement of parts.footer.measurements) {
       this.#measurements.set(measurement.measurementId, measurement);
     }
   }
 
   /** Takes over the file. Throws `Corruption` when header or footer are not right. */
-  static open(info: SegmentInfo, file: DiskFile, cache: PageCache): Segment {
+  static open(info: SegmentInfo, file: DiskFile, caches: SegmentCaches): Segment {
     const size = file.size();
     const damaged = (what: string, offset: number): Corruption =>
       new Corruption(`segment is damaged: ${what}`, { file: file.path, offset });
@@ -116,7 +116,7 @@ export class Segment {
       file.read(header, 0);
       if (Buffer.compare(header, segmentHeader(footer.shardId, version)) !== 0)
         throw damaged('header', 0);
-      return new Segment(info, { file, footer, footerChecksum: checksum, cache });
+      return new Segment(info, { file, footer, footerChecksum: checksum, caches });
     } catch (error) {
       if (error instanceof DecodeError) throw damaged(error.message, offset);
       throw error;
@@ -141,7 +141,7 @@ export class Segment {
     const page = this.#page(measurement, meta);
     if (page instanceof SharedPage) return { chunks: NO_CHUNKS, shared: page.rowsOf(series) };
     const chunks = this.decoding(meta.offset, () => page.chunks(series));
-    this.#cache.resized(meta);
+    this.#caches.pages.resized(meta);
     return { chunks: chunks ?? NO_CHUNKS, shared: undefined };
   }
 
@@ -169,14 +169,14 @@ export class Segment {
   }
 
   #page(measurement: SegmentMeasurement, meta: PageMeta): DirectoryPage | SharedPage {
-    const known = this.#cache.get(meta);
+    const known = this.#caches.pages.get(meta);
     if (known !== undefined) return known;
     const bytes = this.#readBlock(meta.offset, meta.length);
     const { fields } = measurement;
     const page = this.decoding(meta.offset, () =>
       meta.isShared ? SharedPage.decode(bytes, fields) : new DirectoryPage(bytes, meta, fields),
     );
-    this.#cache.set(this, meta, page);
+    this.#caches.pages.set(this, meta, page);
     return page;
   }
 
@@ -270,14 +270,19 @@ export class Segment {
     return this.#lastShared;
   }
 
+  /** Columns that are held in memory, of this and other segments. */
+  get columnCache(): ColumnCache {
+    return this.#caches.kernels.columns;
+  }
+
   /** Times of a chunk of at most CACHED_ROWS_MAX rows, decoded, if they are in memory. */
   heldTimes(chunk: ChunkMeta): CachedColumn | undefined {
-    return columnCache().get(this.#columns, chunk.timeOffset);
+    return this.columnCache.get(this.#columns, chunk.timeOffset);
   }
 
   /** A column without nulls of such a chunk, decoded, if it is in memory. */
   heldValues(meta: ColumnMeta): CachedColumn | undefined {
-    return columnCache().get(this.#columns, meta.offset);
+    return this.columnCache.get(this.#columns, meta.offset);
   }
 
   /** Reads what `heldTimes` does not find. */
@@ -285,7 +290,7 @@ export class Segment {
     const { timeOffset: offset, timeBytes, rows } = chunk;
     const block = this.#readBlock(offset, timeBytes, whole);
     const times = this.decoding(offset, () =>
-      columnCache().add(this.#columns, offset, { type: 'time', block }),
+      this.columnCache.add(this.#columns, offset, { type: 'time', block }),
     );
     this.#check(times.count === rows, 'number of times', offset);
     return times;
@@ -305,7 +310,7 @@ export class Segment {
     assert(validBytes === 0, 'columns with nulls are not kept');
     const block = this.#readBlock(offset, valueBytes, whole);
     const values = this.decoding(offset, () =>
-      columnCache().add(this.#columns, offset, { type, block, beside }),
+      this.columnCache.add(this.#columns, offset, { type, block, beside }),
     );
     this.#check(values.count === count, 'number of values', offset);
     return values;
@@ -325,7 +330,7 @@ export class Segment {
   }
 
   close(): void {
-    this.#cache.forget(this);
+    this.#caches.pages.forget(this);
     this.#file.close();
   }
 

@@ -14,7 +14,7 @@ import type { SeriesRows } from '../columns/series-rows.ts';
 import { nodeDisk } from '../disk/node-disk.ts';
 import { sharedBlocks } from '../shard/shared-blocks.ts';
 import type { SegmentMeasurement } from './format.ts';
-import { PageCache } from './page-cache.ts';
+import { SegmentCaches } from './segment-caches.ts';
 import { Segment } from './segment.ts';
 import { longRanges } from './series-ranges.ts';
 import { SegmentWriter } from './writer.ts';
@@ -103,7 +103,7 @@ async function inFile(
     writer.endMeasurement();
     const sizeBytes = await writer.finish();
     const info = { fileId: 1, sequence: 1, level: 0, sizeBytes };
-    const segment = Segment.open(info, disk.open(path, 'read'), new PageCache());
+    const segment = Segment.open(info, disk.open(path, 'read'), new SegmentCaches());
     try {
       look(segment, segment.measurement(0)!);
     } finally {

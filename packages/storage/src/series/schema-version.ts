@@ -10,7 +10,7 @@ const COUNTER_COUNT = 1 + 2 * SLOTS;
 /** What an answer stands and falls with. */
 export type SchemaScope = 'names' | 'series';
 
-/** The numbers of one thread; engines that share a thread share them. */
+/** The numbers of an engine; one that is rehearsed with shares those of its neighbour. */
 export class SchemaVersions {
   readonly counters: Int32Array<SharedArrayBuffer>;
 
@@ -34,18 +34,13 @@ export class SchemaVersions {
   }
 }
 
-let versions = new SchemaVersions();
-
-/** Counts in `shared` from now on, before anything is opened. */
-export function shareSchemaVersions(shared: SchemaVersions): void {
-  versions = shared;
-}
-
 /** Where the owners of names and series of one database report changes, in the turn they happen. */
 export class SchemaChanges {
+  readonly #versions: SchemaVersions;
   readonly #slot: number;
 
-  constructor(database: string) {
+  constructor(database: string, versions: SchemaVersions) {
+    this.#versions = versions;
     this.#slot = slotOf(database);
   }
 
@@ -54,12 +49,12 @@ export class SchemaChanges {
    * go.
    */
   names(): void {
-    versions.count(this.#slot, 'names');
+    this.#versions.count(this.#slot, 'names');
   }
 
   /** A series has come; its names have been reported by whoever holds them. */
   series(): void {
-    versions.count(this.#slot, 'series');
+    this.#versions.count(this.#slot, 'series');
   }
 }
 

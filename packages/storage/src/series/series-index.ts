@@ -13,7 +13,7 @@ import type { SplitSeries } from '@tidemark/kernels';
 import type { SeriesId } from '../columns/series-id.ts';
 import { ByteWriter, DecodeError, utf8, utf8Text } from '../columns/bytes.ts';
 import { LIMITS } from '../limits.ts';
-import { SchemaChanges } from './schema-version.ts';
+import { SchemaChanges, SchemaVersions } from './schema-version.ts';
 import { SeriesSet } from './series-set.ts';
 import { MeasurementIndex } from './measurement-index.ts';
 import type { LoadedColumn, TagColumn } from './measurement-index.ts';
@@ -40,6 +40,8 @@ export class SeriesIndex {
   readonly keys = new SeriesKeys(new Kernels());
   /** Postings of tags, shared with other databases. */
   readonly postings: PostingsCache;
+  /** Told of series that come and go. */
+  readonly schemaVersions: SchemaVersions;
   /**
    * Which tag values match patterns. Every text is read once per pattern: too many to keep decoded
    * ones.
@@ -59,9 +61,14 @@ export class SeriesIndex {
   readonly #cardinalities = new TagCardinalities();
   readonly #decoded = new Map<SymbolId, string>();
 
-  constructor(database: string, postings = new PostingsCache(LIMITS.indexCacheBytes.value)) {
+  constructor(
+    database: string,
+    postings = new PostingsCache(LIMITS.indexCacheBytes.value),
+    schemaVersions = new SchemaVersions(),
+  ) {
     this.database = database;
-    this.#changes = new SchemaChanges(database);
+    this.schemaVersions = schemaVersions;
+    this.#changes = new SchemaChanges(database, schemaVersions);
     this.postings = postings;
   }
 

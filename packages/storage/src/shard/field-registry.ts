@@ -1,15 +1,14 @@
 // Field types of a shard: the first written type of a field stays until the measurement is dropped.
 import type { FieldType } from '@tidemark/core';
 
-import { SchemaChanges } from '../series/schema-version.ts';
-
-let removals = 0;
+import type { SchemaChanges } from '../series/schema-version.ts';
 
 /**
- * Grows whenever a field of any shard loses its type: who keeps types that it was told asks again.
+ * Of all shards of an engine, how often a field has lost its type: who keeps types that it was told
+ * asks again when it grows.
  */
-export function fieldRemovals(): number {
-  return removals;
+export class FieldRemovals {
+  count = 0;
 }
 
 /**
@@ -20,9 +19,11 @@ type OneField = readonly [field: string, type: FieldType];
 export class FieldRegistry {
   readonly #fields = new Map<number, Map<string, FieldType> | OneField>();
   readonly #changes: SchemaChanges;
+  readonly #removals: FieldRemovals;
 
-  constructor(database: string) {
-    this.#changes = new SchemaChanges(database);
+  constructor(changes: SchemaChanges, removals: FieldRemovals) {
+    this.#changes = changes;
+    this.#removals = removals;
   }
 
   get(measurementId: number, field: string): FieldType | undefined {
@@ -49,13 +50,13 @@ export class FieldRegistry {
     const fields = this.#fields.get(measurementId);
     if (fields instanceof Map) fields.delete(field);
     else if (fields?.[0] === field) this.#fields.delete(measurementId);
-    removals++;
+    this.#removals.count++;
     this.#changes.names();
   }
 
   removeMeasurement(measurementId: number): void {
     this.#fields.delete(measurementId);
-    removals++;
+    this.#removals.count++;
     this.#changes.names();
   }
 

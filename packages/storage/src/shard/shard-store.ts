@@ -3,6 +3,8 @@ import { assert } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
 
 import { SchemaChanges } from '../series/schema-version.ts';
+import type { SchemaVersions } from '../series/schema-version.ts';
+import { FieldRegistry, FieldRemovals } from './field-registry.ts';
 import { firstBeyond } from '../columns/search.ts';
 import type { PolicyRef } from '../storage-engine.ts';
 import { shardBounds } from './shard-bounds.ts';
@@ -14,6 +16,12 @@ export class ShardStore {
   /** Per policy id, in time order, not overlapping. Arrays are replaced, never changed. */
   readonly #byPolicy = new Map<number, readonly Shard[]>();
   #nextId = 1;
+  readonly fieldRemovals = new FieldRemovals();
+  readonly #versions: SchemaVersions;
+
+  constructor(versions: SchemaVersions) {
+    this.#versions = versions;
+  }
 
   get nextId(): number {
     return this.#nextId;
@@ -82,16 +90,22 @@ export class ShardStore {
     });
   }
 
-  add(descriptor: ShardDescriptor): Shard {
-    return this.adopt(new Shard(descriptor));
+  /** A shard that is not visible until it is adopted. */
+  make(descriptor: ShardDescriptor): Shard {
+    const changes = new SchemaChanges(descriptor.database, this.#versions);
+    return new Shard(descriptor, new FieldRegistry(changes, this.fieldRemovals));
   }
 
-  /** Adds a shard that was made outside; no shard of its policy overlaps it. */
+  add(descriptor: ShardDescriptor): Shard {
+    return this.adopt(this.make(descriptor));
+  }
+
+  /** Adds a shard that `make` made; no shard of its policy overlaps it. */
   adopt(shard: Shard): Shard {
     const { descriptor } = shard;
     assert(!this.#byId.has(descriptor.id), 'a shard id is used once');
     this.#byId.set(descriptor.id, shard);
-    new SchemaChanges(descriptor.database).names();
+    new SchemaChanges(descriptor.database, this.#versions).names();
     const known = this.ofPolicy(descriptor.policyId);
     const place = firstEndingBehind(known, descriptor.start);
     this.#byPolicy.set(descriptor.policyId, known.toSpliced(place, 0, shard));
@@ -104,7 +118,7 @@ export class ShardStore {
     if (shard === undefined) return undefined;
     this.#byId.delete(id);
     const { policyId, database } = shard.descriptor;
-    new SchemaChanges(database).names();
+    new SchemaChanges(database, this.#versions).names();
     const rest = this.ofPolicy(policyId).filter((other) => other !== shard);
     if (rest.length === 0) this.#byPolicy.delete(policyId);
     else this.#byPolicy.set(policyId, rest);

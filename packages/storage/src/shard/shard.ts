@@ -1,7 +1,7 @@
 // A shard: what one retention policy holds for one range of time.
 import type { ShardDescriptor } from '../storage-engine.ts';
 import type { Damage } from '../damage.ts';
-import { FieldRegistry } from './field-registry.ts';
+import type { FieldRegistry } from './field-registry.ts';
 import type { Segment, SegmentInfo } from '../segment/segment.ts';
 import { SeriesSet } from '../series/series-set.ts';
 import type { Tombstone } from './tombstone.ts';
@@ -25,9 +25,9 @@ export class Shard {
   /** Bytes of the file of its series' keys; `undefined` when it has none yet. */
   seriesFileBytes: number | undefined;
 
-  constructor(descriptor: ShardDescriptor) {
+  constructor(descriptor: ShardDescriptor, fields: FieldRegistry) {
     this.descriptor = descriptor;
-    this.fields = new FieldRegistry(descriptor.database);
+    this.fields = fields;
   }
 
   /**

@@ -2,6 +2,7 @@
 import { assert } from '@tidemark/core';
 
 import type { ManifestDatabase } from '../manifest/manifest.ts';
+import type { SchemaVersions } from '../series/schema-version.ts';
 import type { PostingsCache } from '../series/postings-cache.ts';
 import { IndexRebuild } from '../series/index-rebuild.ts';
 import { SeriesIndex } from '../series/series-index.ts';
@@ -18,6 +19,12 @@ export type PendingIndex = {
   isReady: boolean;
 };
 
+/** What indexes of all databases share. */
+export type IndexResources = {
+  readonly postings: PostingsCache;
+  readonly schemaVersions: SchemaVersions;
+};
+
 export class Database {
   readonly name: string;
   /** Tells this database from an earlier one of the same name. */
@@ -31,10 +38,13 @@ export class Database {
   #writesEnded = 0;
   readonly #dead: { readonly ids: readonly SeriesId[]; readonly after: number }[] = [];
 
-  constructor(ref: DatabaseRef & { readonly indexFile: number }, postings: PostingsCache) {
+  constructor(
+    ref: DatabaseRef & { readonly indexFile: number },
+    { postings, schemaVersions }: IndexResources,
+  ) {
     this.name = ref.name;
     this.instance = ref.instance;
-    const index = new SeriesIndex(ref.name, postings);
+    const index = new SeriesIndex(ref.name, postings, schemaVersions);
     this.#stored = new StoredIndex(index, ref.indexFile);
   }
 

@@ -3,21 +3,25 @@
 import { Conflict, Unavailable } from '@tidemark/core';
 
 import type { ManifestDatabase } from '../manifest/manifest.ts';
-import type { PostingsCache } from '../series/postings-cache.ts';
 import type { StoredIndex } from '../series/stored-index.ts';
 import { Database } from './database.ts';
+import type { IndexResources } from './database.ts';
 import type { Ids } from './ids.ts';
 
 export class Databases {
-  /** Postings of their indexes. */
-  readonly postings: PostingsCache;
+  readonly #resources: IndexResources;
   readonly #ids: Ids;
   readonly #byName = new Map<string, Database>();
   readonly #restoring = new Set<Database>();
 
-  constructor(ids: Ids, postings: PostingsCache) {
+  constructor(ids: Ids, resources: IndexResources) {
     this.#ids = ids;
-    this.postings = postings;
+    this.#resources = resources;
+  }
+
+  /** Of the postings of all indexes. */
+  get postingsBytes(): number {
+    return this.#resources.postings.memoryBytes;
   }
 
   get(name: string): Database | undefined {
@@ -50,7 +54,7 @@ export class Databases {
 
   #make({ name, instance, indexFile = instance }: ManifestDatabase): Database {
     this.#ids.reserve({ nextInstance: Math.max(instance, indexFile) + 1 });
-    return new Database({ name, instance, indexFile }, this.postings);
+    return new Database({ name, instance, indexFile }, this.#resources);
   }
 
   delete(database: Database): void {

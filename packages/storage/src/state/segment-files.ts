@@ -2,7 +2,8 @@
 // them any more.
 import type { Disk } from '../disk/disk.ts';
 import { segmentPath, shardDirectory, shardsDirectory } from '../disk/paths.ts';
-import { PageCache } from '../segment/page-cache.ts';
+import { SegmentCaches } from '../segment/segment-caches.ts';
+import type { ReadKernels } from '../columns/read-kernels.ts';
 import { Segment } from '../segment/segment.ts';
 import type { SegmentInfo } from '../segment/segment.ts';
 import type { Shard } from '../shard/shard.ts';
@@ -19,17 +20,19 @@ export class SegmentFiles {
   readonly #disk: Disk;
   readonly #directory: string;
   readonly #reclaimer: Reclaimer;
-  readonly #pages = new PageCache();
+  readonly #caches: SegmentCaches;
 
   /** `directory` is that of the engine. */
   constructor(options: {
     readonly disk: Disk;
     readonly directory: string;
     readonly reclaimer: Reclaimer;
+    readonly kernels: ReadKernels;
   }) {
     this.#disk = options.disk;
     this.#directory = options.directory;
     this.#reclaimer = options.reclaimer;
+    this.#caches = new SegmentCaches(options.kernels);
   }
 
   /** Where a new segment goes; the directory of the shard is made. */
@@ -54,7 +57,7 @@ export class SegmentFiles {
   open(shardId: number, info: SegmentInfo): Segment {
     const file = this.#disk.open(this.pathOf(shardId, info.fileId), 'read');
     try {
-      return Segment.open(info, file, this.#pages);
+      return Segment.open(info, file, this.#caches);
     } catch (error) {
       file.close();
       throw error;

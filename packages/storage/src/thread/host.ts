@@ -8,8 +8,9 @@ import type { CostRequest, Operator, SourceCounters, SourceSnapshot } from '@tid
 import { memoryDisk } from '../disk/memory-disk.ts';
 import { emptyCounters } from '../read/local-source.ts';
 import { openStorageInline } from '../engine/open-inline.ts';
-import { SchemaVersions, shareSchemaVersions } from '../series/schema-version.ts';
+import { SchemaVersions } from '../series/schema-version.ts';
 import type { SchemaScope } from '../series/schema-version.ts';
+import type { StorageLog } from '../options.ts';
 import type { StorageEngine } from '../storage-engine.ts';
 import { byteStreams } from './byte-streams.ts';
 import { errorToMessage } from './errors.ts';
@@ -30,7 +31,6 @@ assert(parentPort !== null, 'runs in a thread');
 const port = parentPort;
 const { options, schemaVersions } = workerData as ThreadData;
 const versions = new SchemaVersions(schemaVersions);
-shareSchemaVersions(versions);
 collectWhenIdle();
 
 /** Requests are ended by ending their streams. */
@@ -122,7 +122,9 @@ class Host {
   async #openRehearsal(): Promise<void> {
     assert(this.#rehearsal === undefined, 'one rehearsal at a time');
     const memory = { directory: '/rehearsal', hasBackgroundWork: false };
-    this.#rehearsal = new Host(await openStorageInline(memory, { disk: memoryDisk() }));
+    this.#rehearsal = new Host(
+      await openStorageInline(memory, { disk: memoryDisk(), schemaVersions: versions }),
+    );
   }
 
   #call(name: (ToThread & { kind: 'call' })['name'], args: unknown[]): Promise<unknown> {
@@ -319,14 +321,12 @@ function* costBatch(
 /** Opens the engine and serves it. Without an `await` of the module: the bundle has none. */
 async function open(): Promise<void> {
   try {
-    const engine = await openStorageInline({
-      ...options,
-      log: (level, message, details) => {
-        const error = details?.['error'];
-        const plain = error === undefined ? details : { ...details, error: String(error) };
-        send({ kind: 'log', level, message, details: plain });
-      },
-    });
+    const log: StorageLog = (level, message, details) => {
+      const error = details?.['error'];
+      const plain = error === undefined ? details : { ...details, error: String(error) };
+      send({ kind: 'log', level, message, details: plain });
+    };
+    const engine = await openStorageInline({ ...options, log }, { schemaVersions: versions });
     const host = new Host(engine);
     port.on('message', (messages: readonly ToThread[]) => {
       for (const message of messages) host.handle(message);

@@ -9,7 +9,7 @@ import { expect, test } from 'vitest';
 import type { StorageEngine } from '../storage-engine.ts';
 import { schemaBatches, write } from '../testing/fixtures.ts';
 import { openStorage } from './open-storage.ts';
-import { SchemaChanges, SchemaVersions, shareSchemaVersions } from '../series/schema-version.ts';
+import { SchemaChanges, SchemaVersions } from '../series/schema-version.ts';
 import type { SchemaScope } from '../series/schema-version.ts';
 import { SchemaCache } from './schema-cache.ts';
 
@@ -28,17 +28,21 @@ const SHARDS = [
 function cacheOf(database = 'db') {
   const versions = new SchemaVersions();
   const stamp = (scope: SchemaScope) => ({ scope, version: versions.of(database, scope) });
-  shareSchemaVersions(versions);
-  return { cache: new SchemaCache(versions), stamp, changes: new SchemaChanges(database) };
+  return {
+    cache: new SchemaCache(versions),
+    stamp,
+    changes: new SchemaChanges(database, versions),
+    versions,
+  };
 }
 
 test('an answer is kept until a series of its database comes', () => {
-  const { cache, stamp, changes } = cacheOf();
+  const { cache, stamp, changes, versions } = cacheOf();
   cache.set(KEYS, ANSWER, { stamp: stamp('series') });
 
   expect(cache.get(KEYS)).toBe(ANSWER);
   expect(cache.get({ ...KEYS, filter: { database: 'other' } })).toBeUndefined();
-  new SchemaChanges('other').names();
+  new SchemaChanges('other', versions).names();
   expect(cache.get(KEYS)).toBe(ANSWER);
   changes.series();
   expect(cache.get(KEYS)).toBeUndefined();

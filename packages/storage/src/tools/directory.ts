@@ -12,7 +12,7 @@ import { segmentPath, walDirectory } from '../disk/paths.ts';
 import { MANIFEST_NAME, readManifest } from '../manifest/manifest.ts';
 import type { Manifest, ManifestShard } from '../manifest/manifest.ts';
 import { lacksManifest, rebuildManifest } from '../manifest/rebuild.ts';
-import { PageCache } from '../segment/page-cache.ts';
+import { SegmentCaches } from '../segment/segment-caches.ts';
 import { Segment } from '../segment/segment.ts';
 import type { SegmentInfo } from '../segment/segment.ts';
 import { checkLog } from '../wal/log-check.ts';
@@ -94,7 +94,7 @@ export function openSegment(
 ): Segment {
   const file = disk.open(segmentPath(directory, shard.descriptor.id, info.fileId), 'read');
   try {
-    return Segment.open(info, file, new PageCache());
+    return Segment.open(info, file, new SegmentCaches());
   } catch (error) {
     file.close();
     throw error;

@@ -12,7 +12,6 @@ import { utf8, utf8Text } from '../columns/bytes.ts';
 import { RowBlock } from '../columns/row-block.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
 import { canonicalTags } from '../series/series-index.ts';
-import { fieldRemovals } from '../shard/field-registry.ts';
 import type { ShardStore } from '../shard/shard-store.ts';
 import type { Shard } from '../shard/shard.ts';
 import type {
@@ -134,7 +133,7 @@ export class Ingest {
   #host({ shards, policy, admission }: IngestTarget, used: Set<number>): IngestHost {
     this.#followIndex();
     const { maxShards } = this.#settings;
-    const removals = fieldRemovals();
+    const { count: removals } = shards.fieldRemovals;
     if (removals !== this.#fieldRemovals) this.#kernel.forgetTypes();
     this.#fieldRemovals = removals;
     return {

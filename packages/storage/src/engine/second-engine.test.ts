@@ -1,0 +1,75 @@
+// Engines that share a thread: what one does leaves the other as it is.
+import { systemClock } from '@tidemark/core';
+import { eachBatch } from '@tidemark/query';
+import { afterEach, expect, test } from 'vitest';
+
+import { memoryDisk } from '../disk/memory-disk.ts';
+import { emptyCounters } from '../read/local-source.ts';
+import { SchemaVersions } from '../series/schema-version.ts';
+import type { StorageEngine } from '../storage-engine.ts';
+import { scanRows, testEngine, write } from '../testing/fixtures.ts';
+import type { TestEngine } from '../testing/fixtures.ts';
+import { openStorageInline } from './open-inline.ts';
+import { resourcesFor } from './resources.ts';
+
+let storage: TestEngine;
+afterEach(() => storage.dispose());
+
+/** More than the megabyte that every cache of columns has, decoded. */
+const ROWS = 200_000;
+
+/** Floats that no codec makes narrow. */
+const lines = (factor: number): string =>
+  Array.from({ length: ROWS }, (_, i) => `m v=${Math.sin(i) * factor} ${i}`).join('\n');
+
+/** Bytes that were read from files for the sums of windows. */
+async function bytesOfSums(engine: StorageEngine): Promise<number> {
+  const snapshot = engine.source.snapshot();
+  const counters = emptyCounters();
+  const request = {
+    source: { database: 'db', retentionPolicy: 'autogen', measurement: 'm' },
+    timeRange: { start: 0n, end: BigInt(ROWS) - 1n },
+    descending: false,
+    groupBy: [],
+    aggregates: [{ field: 'v', type: 'float', functions: ['sum'] }],
+    window: { everyNanos: 500n, offsetNanos: 0n },
+  } as const;
+  const { signal } = new AbortController();
+  const batches = snapshot.aggregate(request, { signal, counters });
+  for await (const { windowStarts } of eachBatch(batches)) expect(windowStarts.length).toBe(400);
+  snapshot.close();
+  return counters.bytesRead;
+}
+
+test('a second engine takes no room, no types and no schema from the first', async () => {
+  const schemaVersions = new SchemaVersions();
+  storage = await testEngine({ columnCacheBytes: 16 << 20 }, { schemaVersions });
+  const first = storage.engine;
+  await write(first, lines(1));
+  await first.flush();
+  expect(await bytesOfSums(first)).toBeGreaterThan(ROWS);
+  expect(await bytesOfSums(first)).toBe(0);
+  const versionBefore = schemaVersions.total;
+
+  const options = { directory: '/second', columnCacheBytes: 0, hasBackgroundWork: false };
+  const second = await openStorageInline(options, { disk: memoryDisk() });
+  await write(second, lines(2));
+  await second.flush();
+  expect(await bytesOfSums(second)).toBeGreaterThan(ROWS);
+  await second.dropMeasurement('db', 'm');
+  await second.close();
+
+  expect(await bytesOfSums(first)).toBe(0);
+  expect(schemaVersions.total).toBe(versionBefore);
+  expect((await write(first, `m v=7.5 ${ROWS}`)).pointsWritten).toBe(1);
+  expect(await scanRows(first, 'm', [['v', 'float']])).toHaveLength(ROWS + 1);
+});
+
+test('nothing that an engine works with is shared by way of a module', () => {
+  const clock = systemClock();
+  const [first, second] = [{}, {}].map(() => resourcesFor({ directory: '/' }, { clock }));
+
+  for (const name of ['turns', 'kernels', 'lastRows', 'requestMemory', 'schemaVersions'] as const) {
+    expect(first?.[name]).not.toBe(second?.[name]);
+  }
+});
