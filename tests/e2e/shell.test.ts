@@ -200,6 +200,7 @@ test('a plan is a tree, and series are drawn', async () => {
   expect(plan.stdout).toMatch(
     /^query plan\n└── mean\(celsius::float\)\n    ├── number of shards: 1\n/,
   );
+  expect(plan.stdout).toMatch(/\noperators\n└── select: mean\n {4}└── evaluate columns\n/);
   const lines = Array.from(
     { length: 8 },
     (_, i) => `wave,name=a f=${i} ${i}\nwave,name=b f=${7 - i} ${i}`,

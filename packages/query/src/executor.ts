@@ -5,15 +5,14 @@
 // `error`.
 import type { ExplainStatement, SelectStatement } from '@tidemark/influxql';
 
-import { prepareSelect } from './analyse/prepare-select.ts';
 import type { QueryContext } from './context.ts';
 import { explain } from './explain.ts';
+import { execute } from './operators/execute.ts';
 import { writeInto } from './operators/into.ts';
 import { RunContext } from './operators/run-context.ts';
-import { runSelect } from './operators/run-select.ts';
 import { runSystemFields, selectsSystemFields } from './operators/system-fields.ts';
 import { toResults } from './operators/run-statement.ts';
-import { planSelect } from './plan/plan-select.ts';
+import { planStatement } from './plan/plan-statement.ts';
 import type { ResultBatch } from './result.ts';
 import type { SchemaShowStatement } from './show/run-show.ts';
 import { runShow } from './show/run-show.ts';
@@ -32,9 +31,8 @@ export function* executeSelect(
     yield* runSystemFields(statement, context);
     return;
   }
-  const prepared = yield* prepareSelect(statement, context);
-  const plan = planSelect(prepared, { now: context.now, isInto: false });
-  yield* toResults(runSelect(plan, new RunContext(context)), plan);
+  const plan = yield* planStatement(statement, context);
+  yield* toResults(execute(plan, new RunContext(context)), plan.select);
 }
 
 /** Runs a SHOW statement about the schema. */

@@ -1,14 +1,18 @@
 // EXPLAIN ANALYZE: every operator with what it cost. The clock moves one millisecond each time it
 // is read, so that the times are exact.
 import { parseQuery } from '@tidemark/influxql';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { executeExplain } from './executor.ts';
 import { MemorySource } from './testing/memory-source.ts';
 import { contextOf, DATABASE, driverOf, SECOND } from './testing/run-statement.ts';
 
-async function analyse(text: string): Promise<readonly string[]> {
-  const { query, error } = parseQuery(`EXPLAIN ANALYZE ${text}`);
+function analyse(text: string): Promise<readonly string[]> {
+  return explained(`ANALYZE ${text}`);
+}
+
+async function explained(text: string): Promise<readonly string[]> {
+  const { query, error } = parseQuery(`EXPLAIN ${text}`);
   const [statement] = query.statements;
   if (error !== undefined || statement?.kind !== 'explain') throw new Error(error ?? text);
   let ms = 0;
@@ -33,6 +37,8 @@ function sourceOfTwelve(): MemorySource {
     time: BigInt(i) * SECOND,
   }));
   source.write(DATABASE, 'autogen', points);
+  const text = { measurement: 't', tags: [], fields: [['s', 'x']] as const, time: 0n };
+  source.write(DATABASE, 'autogen', [text]);
   return source;
 }
 
@@ -123,3 +129,88 @@ test('a scan tells what the source counted for it', async () => {
   const ofScan = lines.slice(scan).find((line) => line.includes('rows_read'));
   expect(ofScan?.replace(/.*── /, '')).toBe(total?.replace(/.*── /, ''));
 });
+
+/** The operators that EXPLAIN knows beforehand, without what belongs to the recorded lines. */
+async function plan(text: string): Promise<string> {
+  const lines = await explained(text);
+  return lines.slice(lines.indexOf('PLAN') + 1).join('\n');
+}
+
+describe('EXPLAIN draws the way a statement goes', () => {
+  test('raw rows of a condition that the source holds in part', async () => {
+    expect(await plan("SELECT v FROM m WHERE host = 'a' AND v > 2 AND v + 1 > 4 LIMIT 3")).toBe(
+      [
+        '└── select: v; limit 3',
+        '    └── evaluate columns',
+        '        └── merge series',
+        '            └── scan db.autogen.m: v',
+        "                ├── where (host = 'a' AND v > 2)",
+        '                └── the rest of the condition is held against each row',
+      ].join('\n'),
+    );
+  });
+
+  test('windows that the source reduces, and windows that are reduced here', async () => {
+    expect(
+      await plan('SELECT mean(v), max(v) FROM m WHERE time < 12s GROUP BY time(2s), host'),
+    ).toBe(
+      [
+        '└── select: mean, max; by host',
+        '    └── evaluate columns',
+        '        └── fill and transform: windows of 2s, fill(null), unless a group comes whole',
+        '            └── aggregate db.autogen.m: mean(v), max(v)',
+      ].join('\n'),
+    );
+    expect(await plan('SELECT median(v) FROM m GROUP BY host')).toBe(
+      [
+        '└── select: median; by host',
+        '    └── evaluate columns',
+        '        └── fill and transform: one window',
+        '            └── reduce: median(v)',
+        '                └── scan db.autogen.m: v',
+      ].join('\n'),
+    );
+  });
+
+  test('subqueries, merged sources, limits of series and faults', async () => {
+    const text =
+      'SELECT max(mean) FROM (SELECT mean(v) FROM m GROUP BY host), (SELECT v AS mean FROM m)';
+    const lines = (await plan(text)).split('\n').map((line) => line.replace(/^[│├└─ ]*/, ''));
+    expect(lines.filter((line) => line === 'read subquery')).toHaveLength(2);
+    expect(lines).toContain('merge sources');
+    expect(lines).toContain('aggregate db.autogen.m: mean(v)');
+    expect(await plan('SELECT v FROM m GROUP BY host SLIMIT 1 SOFFSET 1')).toContain(
+      'limit series: 1 from 1',
+    );
+    expect(await plan('SELECT mean(s) FROM t')).toContain(
+      'error: unsupported mean iterator type: *query.stringInterruptIterator',
+    );
+  });
+
+  test('below the recorded lines', async () => {
+    const lines = await explained('SELECT mean(v) FROM m');
+
+    expect(lines.slice(0, lines.indexOf('PLAN')).map((line) => line.replace(/: .*/, ''))).toEqual([
+      'EXPRESSION',
+      'NUMBER OF SHARDS',
+      'NUMBER OF SERIES',
+      'CACHED VALUES',
+      'NUMBER OF FILES',
+      'NUMBER OF BLOCKS',
+      'SIZE OF BLOCKS',
+      '',
+    ]);
+  });
+
+  test('the operators that it draws are those that EXPLAIN ANALYZE measures', async () => {
+    const text = 'SELECT median(v) FROM m WHERE time < 12s GROUP BY time(2s)';
+    const drawn = (await plan(text)).split('\n').map(nameOf);
+    const measured = operators(await analyse(text)).map(nameOf);
+
+    expect([...measured].sort()).toEqual([...drawn].sort());
+  });
+});
+
+function nameOf(line: string): string {
+  return line.replace(/^[│├└─ ]*/, '').replace(/:.*/, '');
+}

@@ -1,17 +1,18 @@
 // EXPLAIN: what a SELECT would read. EXPLAIN ANALYZE: what it has read, and how long that took.
 import type { ExplainStatement } from '@tidemark/influxql';
 
-import { prepareSelect } from './analyse/prepare-select.ts';
 import type { QueryContext } from './context.ts';
 import { lookUp, requestOptions } from './look-up.ts';
 import type { OperatorCost } from './operators/profile.ts';
 import { COUNTER_NAMES, ownMs, Profile, zeroCounters } from './operators/profile.ts';
+import { execute } from './operators/execute.ts';
 import { RunContext } from './operators/run-context.ts';
-import { runSelect } from './operators/run-select.ts';
 import { onlyTags } from './operators/only-tags.ts';
-import type { TreeNode } from './plan/describe-plan.ts';
-import { draw, planBlocks, selectNode } from './plan/describe-plan.ts';
-import { planSelect } from './plan/plan-select.ts';
+import { describePlan } from './plan/describe-plan.ts';
+import { planBlocks } from './plan/plan-blocks.ts';
+import { draw } from './plan/tree.ts';
+import type { TreeNode } from './plan/tree.ts';
+import { planStatement } from './plan/plan-statement.ts';
 import type { SelectPlan } from './plan/select-plan.ts';
 import type { ResultBatch } from './result.ts';
 import { rowsBatch } from './result.ts';
@@ -28,8 +29,8 @@ export function* explain(
     yield yield* explainAnalyze(statement, context);
     return;
   }
-  const prepared = yield* prepareSelect(statement.statement, context);
-  const plan = planSelect(prepared, { now: context.now, isInto: false });
+  const physical = yield* planStatement(statement.statement, context);
+  const plan = physical.select;
   const lines: string[] = [];
   for (const block of planBlocks(plan)) {
     if (lines.length > 0) lines.push('');
@@ -39,6 +40,7 @@ export function* explain(
     }
     lines.push(...costLines(yield* costOf(plan, block.fields, context)));
   }
+  lines.push('', ...draw({ label: 'PLAN', children: [describePlan(physical)] }));
   yield rowsBatch({ columns: ['QUERY PLAN'], rows: lines.map((line) => [line]) });
 }
 
@@ -136,13 +138,12 @@ function* explainAnalyze(statement: ExplainStatement, context: QueryContext): St
   const profile = new Profile(context.monotonicMs, counters);
   const counted: QueryContext = { ...context, counters };
   const started = context.monotonicMs();
-  const prepared = yield* prepareSelect(statement.statement, counted);
-  const plan = planSelect(prepared, { now: context.now, isInto: false });
+  const plan = yield* planStatement(statement.statement, counted);
   const planned = context.monotonicMs();
   let rowCount = 0;
   let seriesCount = 0;
   let group: unknown;
-  for (const batch of runSelect(plan, new RunContext(counted, profile))) {
+  for (const batch of execute(plan, new RunContext(counted, profile))) {
     if (isPause(batch)) {
       yield batch;
       continue;
@@ -165,7 +166,7 @@ function* explainAnalyze(statement: ExplainStatement, context: QueryContext): St
           leafNode(`rows_answered: ${rowCount}`),
           leafNode(`series_answered: ${seriesCount}`),
           ...counterNodes(counters),
-          selectNode(plan),
+          { label: 'plan', children: [describePlan(plan)] },
           { label: 'operators', children: profile.root.children.map(operatorNode) },
         ],
       },

@@ -10,11 +10,13 @@ export function isPlan(columns: readonly string[]): boolean {
 
 /**
  * Lines of a plan as a tree. EXPLAIN ANALYZE answers with one that is drawn already; EXPLAIN with
- * `KEY: value` lines, in which `EXPRESSION` begins a part.
+ * `KEY: value` lines, in which `EXPRESSION` begins a part, and a tree of operators below `PLAN`.
  */
 export function explainTree(title: string, rows: readonly (readonly Cell[])[]): readonly string[] {
-  const lines = rows.map((row) => String(row[0] ?? ''));
-  if (lines.some((line) => /^\s*[├└]/.test(line))) return lines;
+  const all = rows.map((row) => String(row[0] ?? ''));
+  const drawn = all.indexOf('PLAN');
+  if (drawn < 0 && all.some((line) => /^\s*[├└]/.test(line))) return all;
+  const lines = drawn < 0 ? all : all.slice(0, drawn);
   const branches: Branch[] = [];
   for (const line of lines) {
     if (line.trim() === '') continue;
@@ -29,6 +31,7 @@ export function explainTree(title: string, rows: readonly (readonly Cell[])[]): 
   return [
     title.toLowerCase(),
     ...branches.flatMap((branch, i) => drawBranch(branch, i === branches.length - 1)),
+    ...(drawn < 0 ? [] : ['operators', ...all.slice(drawn + 1)]),
   ];
 }
 

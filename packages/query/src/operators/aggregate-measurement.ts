@@ -3,72 +3,18 @@ import type { Column, FieldType, TimeRange } from '@tidemark/core';
 
 import type { GroupKey } from '../batch/row-batch.ts';
 import { nullColumn } from '../batch/column-ops.ts';
-import type { Leaf, ReducerSpec } from '../analyse/columns.ts';
+import type { Leaf } from '../analyse/columns.ts';
+import { pushedFunction } from '../plan/push-aggregates.ts';
 import type { MeasurementPlan, SelectPlan } from '../plan/select-plan.ts';
 import type {
   AggregateColumn,
   AggregateFunction,
   AggregateRequest,
-  Predicate,
-  SourceCapabilities,
   WindowSpec,
 } from '../series-source.ts';
 import type { RunContext } from './run-context.ts';
 import { isPause } from '../operator.ts';
 import type { Operator } from '../operator.ts';
-
-const PUSHED: ReadonlySet<string> = new Set<AggregateFunction>([
-  'count',
-  'sum',
-  'mean',
-  'min',
-  'max',
-  'first',
-  'last',
-  'spread',
-]);
-
-function pushedFunction(reducer: ReducerSpec | undefined): AggregateFunction | undefined {
-  return reducer !== undefined && PUSHED.has(reducer.kind)
-    ? (reducer.kind as AggregateFunction)
-    : undefined;
-}
-
-/** Whether the source can answer all leaves of the plan by itself. */
-export function canPushAggregates(plan: SelectPlan, capabilities: SourceCapabilities): boolean {
-  if (plan.leaves.length === 0 || plan.auxiliaryInputs.length > 0) return false;
-  if (plan.condition.residual !== undefined) return false;
-  if (plan.zone !== undefined && plan.interval !== undefined) return false;
-  const { pushed } = plan.condition;
-  if (!capabilities.filtersFields && pushed !== undefined && hasFieldLeaf(pushed)) return false;
-  const names = new Set<string>();
-  for (const source of plan.sources) {
-    if (source.kind !== 'measurement' || names.has(source.measurement.measurement)) return false;
-    names.add(source.measurement.measurement);
-  }
-  const [first] = plan.leaves;
-  return plan.leaves.every((leaf) => {
-    const wanted = pushedFunction(leaf.reducer);
-    return (
-      wanted !== undefined &&
-      capabilities.aggregateFunctions.has(wanted) &&
-      leaf.prefetchWindows === first?.prefetchWindows
-    );
-  });
-}
-
-function hasFieldLeaf(predicate: Predicate): boolean {
-  switch (predicate.kind) {
-    case 'and':
-    case 'or':
-      return hasFieldLeaf(predicate.left) || hasFieldLeaf(predicate.right);
-    case 'field':
-    case 'field-regex':
-      return true;
-    default:
-      return false;
-  }
-}
 
 /** Reduced points of some windows of one group: per leaf the windows that have a point. */
 export type AggregatedGroup = {

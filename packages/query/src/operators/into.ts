@@ -3,18 +3,17 @@ import { Internal } from '@tidemark/core';
 import { columnValue } from '@tidemark/core';
 import type { IntoTarget, SelectStatement } from '@tidemark/influxql';
 
-import { prepareSelect } from '../analyse/prepare-select.ts';
 import { resolveTarget } from '../analyse/resolve-source.ts';
 import type { RowBatch } from '../batch/row-batch.ts';
 import { invalid } from '../compat-messages.ts';
 import type { IntoPoint, PointSink, QueryContext, UnsignedValue, WriteTarget } from '../context.ts';
 import { INTO_BATCH_ROWS } from '../limits.ts';
-import { planSelect } from '../plan/plan-select.ts';
+import { planStatement } from '../plan/plan-statement.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
 import type { ResultBatch } from '../result.ts';
+import { execute } from './execute.ts';
 import { IntoLines } from './into-lines.ts';
 import { RunContext } from './run-context.ts';
-import { runSelect } from './run-select.ts';
 import { isPause, waitFor } from '../operator.ts';
 import type { Operator, Steps } from '../operator.ts';
 
@@ -27,8 +26,8 @@ export function* writeInto(
   const { sink } = context;
   if (sink === undefined) throw new Internal('a statement with INTO needs a sink');
   const target = resolveTarget(into, context);
-  const prepared = yield* prepareSelect(statement, context);
-  const plan = planSelect(prepared, { now: context.now, isInto: true });
+  const physical = yield* planStatement(statement, context, { isInto: true });
+  const plan = physical.select;
   if (plan.timeColumnName !== 'time') {
     throw invalid('error finding time index in result', {
       code: 'IQL_INTO',
@@ -37,7 +36,7 @@ export function* writeInto(
     });
   }
   const writer = new IntoWriter({ plan, into, sink, target });
-  for (const batch of runSelect(plan, new RunContext(context))) {
+  for (const batch of execute(physical, new RunContext(context))) {
     if (isPause(batch)) {
       yield batch;
       continue;

@@ -2,23 +2,30 @@
 import type { GroupKey, RowBatch } from '../batch/row-batch.ts';
 import { isPause } from '../operator.ts';
 import type { Operator } from '../operator.ts';
-import type { SelectPlan } from '../plan/select-plan.ts';
+import type { RowsPlan } from '../plan/physical-plan.ts';
 import { limitRows } from './limit-rows.ts';
 import { openRows } from './open-rows.ts';
-import type { RunPlan } from './open-rows.ts';
+import type { Execute } from './open-rows.ts';
 import { project } from './project.ts';
 import { RawFiller } from './row-defaults.ts';
 import type { RunContext } from './run-context.ts';
 
 /** Rows of the answer. */
-export function runRaw(plan: SelectPlan, run: RunContext, runPlan: RunPlan): Operator<RowBatch> {
-  return limitRows(selectedRows(plan, run, runPlan), plan);
+export function runRaw(rows: RawPlan, run: RunContext, execute: Execute): Operator<RowBatch> {
+  return limitRows(selectedRows(rows, run, execute), rows.select);
 }
 
-function* selectedRows(plan: SelectPlan, run: RunContext, runPlan: RunPlan): Operator<RowBatch> {
+type RawPlan = RowsPlan & { readonly kind: 'raw' };
+
+function* selectedRows(
+  { select: plan, sources }: RawPlan,
+  run: RunContext,
+  execute: Execute,
+): Operator<RowBatch> {
   if (plan.selectedInputCount === 0) return;
   const wanted = plan.limit === 0 ? undefined : plan.limit + plan.offset;
-  const opened = openRows(plan, { range: plan.range, limitPerSeries: wanted }, run, runPlan);
+  const options = { range: plan.range, limitPerSeries: wanted };
+  const opened = openRows({ select: plan, sources, options }, run, execute);
   const filler = new RawFiller(plan);
   let done: GroupKey | undefined;
   let count = 0;

@@ -3,26 +3,26 @@
 import type { RowBatch } from '../batch/row-batch.ts';
 import { isPause } from '../operator.ts';
 import type { Operator } from '../operator.ts';
-import type { SelectPlan } from '../plan/select-plan.ts';
+import type { RowsPlan } from '../plan/physical-plan.ts';
 import { LeavesPlan } from './group-leaves.ts';
 import { OpenGroup } from './open-group.ts';
 import { openRows } from './open-rows.ts';
-import type { RunPlan } from './open-rows.ts';
+import type { Execute } from './open-rows.ts';
 import { OutsideEnd } from './outside-end.ts';
 import type { RunContext } from './run-context.ts';
 import type { ScanOptions } from './scan-measurement.ts';
 
 /** Rows of the answer. */
 export function* runReduced(
-  plan: SelectPlan,
+  { select: plan, sources, endsOutside }: RowsPlan & { readonly kind: 'reduced' },
   run: RunContext,
-  runPlan: RunPlan,
+  execute: Execute,
 ): Operator<RowBatch> {
   const leaves = new LeavesPlan(plan);
   const options: ScanOptions = { range: leaves.range, limitPerSeries: undefined };
-  const ends = endsOutside(plan) ? new OutsideEnd(plan) : undefined;
+  const ends = endsOutside ? new OutsideEnd(plan) : undefined;
   const open = new OpenGroup(leaves, run);
-  for (const batch of openRows(plan, options, run, runPlan)) {
+  for (const batch of openRows({ select: plan, sources, options }, run, execute)) {
     if (isPause(batch)) {
       yield batch;
       continue;
@@ -36,13 +36,4 @@ export function* runReduced(
     if (ends?.isOver === true) break;
   }
   yield* open.finish();
-}
-
-/** Whether reading ends at a value outside of the range (`outside-end.ts`). */
-function endsOutside({ interval, sources, leaves }: SelectPlan): boolean {
-  return (
-    interval === undefined &&
-    sources.some((source) => source.kind === 'subquery') &&
-    leaves.every((leaf) => leaf.reducer !== undefined)
-  );
 }

@@ -7,6 +7,7 @@ import { nullColumn, sliceColumn, takeInt64, takeRows } from '../batch/column-op
 import { CONDITION_CELLS } from '../limits.ts';
 import type { GroupKey, RowBatch } from '../batch/row-batch.ts';
 import type { RowInput, ValueExpression } from '../analyse/columns.ts';
+import type { OpenPlan } from '../plan/physical-plan.ts';
 import type { MeasurementPlan, SelectPlan } from '../plan/select-plan.ts';
 import type { FieldRef, Predicate, ScanRequest, SeriesBatch } from '../series-source.ts';
 import { evaluate, truth } from './evaluate.ts';
@@ -35,14 +36,14 @@ export type ScanOptions = {
  * itself.
  */
 export function* scanMeasurement(
-  source: MeasurementPlan,
+  { source, hasSeriesPerGroup }: OpenPlan & { readonly kind: 'scan' },
   plan: SelectPlan,
   options: ScanOptions,
   run: RunContext,
 ): Operator<RowBatch> {
   const layout = new InputLayout(plan);
   if (layout.fields.length === 0) return;
-  yield* scanGroups({ source, plan, layout, run }, options, run.mergeRows);
+  yield* scanGroups({ source, plan, layout, run, hasSeriesPerGroup }, options, run.mergeRows);
 }
 
 type Scan = {
@@ -50,6 +51,7 @@ type Scan = {
   readonly plan: SelectPlan;
   readonly layout: InputLayout;
   readonly run: RunContext;
+  readonly hasSeriesPerGroup: boolean;
 };
 
 /** Scans a range of time; groups of more than `maxRows` rows are cut into slices. */
@@ -57,7 +59,6 @@ function* scanGroups(scan: Scan, options: ScanOptions, maxRows: number): Operato
   const { source, plan, layout, run } = scan;
   const { query } = run;
   const request = scanRequest(source, plan, layout.fields, options);
-  const isOneSeries = hasGroupPerSeries(source, plan);
   const held = new HeldRows(run);
   let group: GroupKey | undefined;
   let isSliced = false;
@@ -87,7 +88,7 @@ function* scanGroups(scan: Scan, options: ScanOptions, maxRows: number): Operato
       run.countPoints(batch.times.length);
       const rows = yield* layout.rows(batch, plan);
       if (rows === undefined) continue;
-      if (isOneSeries) {
+      if (scan.hasSeriesPerGroup) {
         yield { group, ...withTagColumns(rows, plan) };
       } else if (held.rowCount + rows.times.length <= maxRows) {
         held.add(rows);
@@ -103,11 +104,6 @@ function* scanGroups(scan: Scan, options: ScanOptions, maxRows: number): Operato
   } finally {
     held.take();
   }
-}
-
-/** Whether the tags of a group leave no choice of its series. */
-function hasGroupPerSeries({ tagKeys }: MeasurementPlan, { dimensions }: SelectPlan): boolean {
-  return tagKeys.size <= dimensions.length && [...tagKeys].every((key) => dimensions.includes(key));
 }
 
 /** The rows of one group, slice by slice. */

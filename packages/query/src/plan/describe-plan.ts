@@ -1,99 +1,122 @@
-// Plans as text, for EXPLAIN.
-import { compareBytes } from '@tidemark/core';
+// A physical plan as a tree, for EXPLAIN.
+import { formatDuration } from '@tidemark/core';
 
 import { print } from '../analyse/print.ts';
-import type { SelectPlan } from './select-plan.ts';
+import type { Predicate } from '../series-source.ts';
+import type { OpenPlan, PhysicalPlan, RowsPlan, SourcesPlan } from './physical-plan.ts';
+import type { MeasurementPlan, SelectPlan } from './select-plan.ts';
+import type { TreeNode } from './tree.ts';
 
-/** What one call, or the raw columns, of a plan read: the lines of one block of EXPLAIN. */
-export type PlanBlock = {
-  readonly expression: string;
-  readonly auxiliaryFields: string | undefined;
-  /** Names of the fields that are read. */
-  readonly fields: readonly string[];
-};
-
-/** One block per call of the outermost SELECT, or one for a raw query. */
-export function planBlocks(plan: SelectPlan): readonly PlanBlock[] {
-  const auxiliary = (inputs: readonly number[]): string | undefined =>
-    inputs.length === 0
-      ? undefined
-      : inputs
-          .map((input) => inputText(plan, input))
-          .sort(compareBytes)
-          .join(', ');
-  const fields = (inputs: readonly (number | undefined)[]): readonly string[] =>
-    inputs.flatMap((index) => {
-      const input = index === undefined ? undefined : plan.inputs[index];
-      return input?.kind === 'field' ? [input.name] : [];
-    });
-  if (plan.leaves.length === 0) {
-    const selected = plan.inputs.slice(0, plan.selectedInputCount).map((_, i) => i);
-    return [
-      { expression: '<nil>', auxiliaryFields: auxiliary(selected), fields: fields(selected) },
-    ];
-  }
-  return plan.leaves.map((leaf) => ({
-    expression:
-      leaf.input === undefined ? print(leaf.call) : typedCall(plan, print(leaf.call), leaf.input),
-    auxiliaryFields: auxiliary(plan.auxiliaryInputs),
-    fields: fields([leaf.input, ...plan.auxiliaryInputs]),
-  }));
+/**
+ * The operators of a plan, the outermost on top, with the names that EXPLAIN ANALYZE gives them.
+ */
+export function describePlan({ select, rows }: PhysicalPlan): TreeNode {
+  const columns = select.outputs.map(({ name }) => name);
+  const parts = [`select: ${columns.join(', ')}`];
+  if (select.dimensions.length > 0) parts.push(`by ${select.dimensions.join(', ')}`);
+  if (select.limit > 0) parts.push(`limit ${select.limit}`);
+  if (select.offset > 0) parts.push(`offset ${select.offset}`);
+  if (select.descending) parts.push('newest first');
+  return { label: parts.join('; '), children: rowsNodes(rows) };
 }
 
-function inputText(plan: SelectPlan, index: number): string {
-  const input = plan.inputs[index];
-  if (input === undefined) return '';
-  return `${input.name}::${input.kind === 'tag' ? 'tag' : input.type}`;
-}
-
-/** `mean(heat)` with the type of its field: `mean(heat::float)`. */
-function typedCall(plan: SelectPlan, key: string, index: number): string {
-  const input = plan.inputs[index];
-  if (input === undefined) return key;
-  const typed = inputText(plan, index);
-  const at = key.indexOf(input.name, key.indexOf('(') + 1);
-  if (at < 0) return key;
-  const rest = key.slice(at + input.name.length).replace(/^"?::\w+/, '');
-  return `${key.slice(0, at)}${typed}${rest}`;
-}
-
-export type TreeNode = { readonly label: string; readonly children: readonly TreeNode[] };
-
-/** Lines of a tree. */
-export function draw(node: TreeNode, indent = '', isLast = true, isRoot = true): string[] {
-  const branch = isRoot ? '' : `${indent}${isLast ? '└── ' : '├── '}`;
-  const lines = [`${branch}${node.label}`];
-  const next = isRoot ? '' : `${indent}${isLast ? '    ' : '│   '}`;
-  node.children.forEach((child, i) => {
-    lines.push(...draw(child, next, i === node.children.length - 1, false));
-  });
-  return lines;
-}
-
-export function selectNode(plan: SelectPlan): TreeNode {
-  const children: TreeNode[] = [];
-  for (const leaf of plan.leaves)
-    children.push({ label: `expression: ${print(leaf.call)}`, children: [] });
-  if (plan.interval !== undefined) {
-    const { everyNanos, offsetNanos } = plan.interval;
-    children.push({
-      label: `windows: every ${everyNanos}ns, offset ${offsetNanos}ns, fill ${plan.fill.kind}`,
-      children: [],
-    });
-  }
-  if (plan.dimensions.length > 0) {
-    children.push({ label: `groups: ${plan.dimensions.join(', ')}`, children: [] });
-  }
-  for (const source of plan.sources) {
-    if (source.kind === 'subquery') {
-      children.push({ label: 'subquery', children: [selectNode(source.plan)] });
-    } else {
-      const { database, retentionPolicy, measurement } = source.measurement;
-      children.push({
-        label: `scan: ${database}.${retentionPolicy}.${measurement}`,
-        children: [],
-      });
+function rowsNodes(rows: RowsPlan): readonly TreeNode[] {
+  switch (rows.kind) {
+    case 'fault':
+      return [{ label: `error: ${rows.fault.text}`, children: [] }];
+    case 'limit-series': {
+      const { seriesLimit, seriesOffset } = rows.select;
+      const label = `limit series: ${seriesLimit === 0 ? 'all' : seriesLimit} from ${seriesOffset}`;
+      return [{ label, children: rowsNodes(rows.rows) }];
+    }
+    case 'in-turn':
+      return rows.parts.flatMap(rowsNodes);
+    case 'raw':
+      return [{ label: 'evaluate columns', children: sourcesNodes(rows.select, rows.sources) }];
+    case 'reduced': {
+      const children = sourcesNodes(rows.select, rows.sources);
+      const reduce = { label: `reduce: ${calls(rows.select)}`, children };
+      return evaluated({ label: filling(rows.select), children: [reduce] });
+    }
+    case 'aggregated': {
+      const aggregates = rows.sources.map((source) => ({
+        label: `aggregate ${nameOf(source)}: ${calls(rows.select)}${limited(rows.limitWindows)}`,
+        children: condition(rows.select),
+      }));
+      const unless = rows.takesWholeGroups ? ', unless a group comes whole' : '';
+      return evaluated({ label: `${filling(rows.select)}${unless}`, children: aggregates });
     }
   }
-  return { label: plan.leaves.length === 0 ? 'raw select' : 'select', children };
+}
+
+function evaluated(input: TreeNode): readonly TreeNode[] {
+  return [{ label: 'evaluate columns', children: [input] }];
+}
+
+function sourcesNodes(select: SelectPlan, { kind, sources }: SourcesPlan): readonly TreeNode[] {
+  const nodes = sources.map((source) => openNode(select, source));
+  return kind === 'merge' ? [{ label: 'merge sources', children: nodes }] : nodes;
+}
+
+function openNode(select: SelectPlan, opened: OpenPlan): TreeNode {
+  if (opened.kind === 'subquery') {
+    return { label: 'read subquery', children: [describePlan(opened.inner)] };
+  }
+  const fields = select.inputs.flatMap((input) => (input.kind === 'field' ? input.name : []));
+  const scan = {
+    label: `scan ${nameOf(opened.source)}: ${fields.join(', ')}`,
+    children: condition(select),
+  };
+  if (opened.hasSeriesPerGroup) return scan;
+  return { label: 'merge series', children: [scan] };
+}
+
+/** What the source is told, and what is left to hold against each row. */
+function condition({ condition: { pushed, residual } }: SelectPlan): readonly TreeNode[] {
+  const labels: string[] = [];
+  if (pushed !== undefined) labels.push(`where ${printPredicate(pushed)}`);
+  if (residual !== undefined) labels.push('the rest of the condition is held against each row');
+  return labels.map((label) => ({ label, children: [] }));
+}
+
+function calls({ leaves }: SelectPlan): string {
+  return leaves.map((leaf) => print(leaf.call)).join(', ');
+}
+
+function filling({ interval, fill }: SelectPlan): string {
+  if (interval === undefined) return 'fill and transform: one window';
+  const { everyNanos, offsetNanos } = interval;
+  const offset = offsetNanos === 0n ? '' : ` from ${formatDuration(offsetNanos)}`;
+  const value = fill.kind === 'number' ? String(fill.value) : fill.kind;
+  return `fill and transform: windows of ${formatDuration(everyNanos)}${offset}, fill(${value})`;
+}
+
+function limited(windows: number | undefined): string {
+  return windows === undefined ? '' : `; ${windows} windows of each group`;
+}
+
+function nameOf({ measurement: source }: MeasurementPlan): string {
+  return `${source.database}.${source.retentionPolicy}.${source.measurement}`;
+}
+
+function printPredicate(predicate: Predicate): string {
+  switch (predicate.kind) {
+    case 'and':
+    case 'or': {
+      const word = predicate.kind.toUpperCase();
+      return `(${printPredicate(predicate.left)} ${word} ${printPredicate(predicate.right)})`;
+    }
+    case 'constant':
+      return String(predicate.value);
+    case 'tag':
+      return `${predicate.key} ${predicate.operator} '${predicate.value}'`;
+    case 'tag-regex':
+      return `${predicate.key} ${predicate.operator} /${predicate.pattern}/`;
+    case 'field': {
+      const { field, operator, value } = predicate;
+      return `${field} ${operator} ${typeof value === 'string' ? `'${value}'` : value}`;
+    }
+    case 'field-regex':
+      return `${predicate.field} ${predicate.operator} /${predicate.pattern}/`;
+  }
 }

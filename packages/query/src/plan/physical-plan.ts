@@ -1,0 +1,160 @@
+// The way a SELECT goes: a tree of operators, decided once from the plan and from what the source
+// can do. It is executed by `operators/execute.ts` and printed by EXPLAIN.
+import { compareBytes } from '@tidemark/core';
+
+import type { LeafFault } from '../analyse/columns.ts';
+import type { SourceCapabilities } from '../series-source.ts';
+import { canPushAggregates } from './push-aggregates.ts';
+import type { MeasurementPlan, SelectPlan, SourcePlan, SubqueryPlan } from './select-plan.ts';
+
+/** One SELECT, the outermost or a subquery: its limits are checked, then its rows are asked for. */
+export type PhysicalPlan = { readonly select: SelectPlan; readonly rows: RowsPlan };
+
+/** Rows of the answer of a SELECT, in the order of the answer. */
+export type RowsPlan =
+  /** A call does not suit its field: who asks for the rows is told. */
+  | { readonly kind: 'fault'; readonly fault: LeafFault }
+  /** Series by SLIMIT and SOFFSET. */
+  | { readonly kind: 'limit-series'; readonly select: SelectPlan; readonly rows: RowsPlan }
+  | { readonly kind: 'in-turn'; readonly parts: readonly RowsPlan[] }
+  /** Without functions: rows of the sources, filled and evaluated. */
+  | { readonly kind: 'raw'; readonly select: SelectPlan; readonly sources: SourcesPlan }
+  /** Functions that are calculated here. */
+  | {
+      readonly kind: 'reduced';
+      readonly select: SelectPlan;
+      readonly sources: SourcesPlan;
+      /** Reading ends at a value outside of the range (`outside-end.ts`). */
+      readonly endsOutside: boolean;
+    }
+  /** Functions that the source calculates. */
+  | {
+      readonly kind: 'aggregated';
+      readonly select: SelectPlan;
+      readonly sources: readonly MeasurementPlan[];
+      /** So many windows of each group are asked for; `undefined` is all. */
+      readonly limitWindows: number | undefined;
+      /** Groups that come in one batch with every window need no queues and no filling. */
+      readonly takesWholeGroups: boolean;
+    };
+
+/** Rows of everything that FROM names, with the inputs of the plan as columns. */
+export type SourcesPlan = {
+  /** Measurements with names of their own follow each other; the rows of others are merged. */
+  readonly kind: 'in-turn' | 'merge';
+  readonly sources: readonly OpenPlan[];
+};
+
+export type OpenPlan =
+  | {
+      readonly kind: 'scan';
+      readonly source: MeasurementPlan;
+      /** The tags of a group leave no choice of its series: nothing is merged. */
+      readonly hasSeriesPerGroup: boolean;
+    }
+  | { readonly kind: 'subquery'; readonly source: SubqueryPlan; readonly inner: PhysicalPlan };
+
+/** Decides how a plan is executed over a source. */
+export function physicalPlan(select: SelectPlan, capabilities: SourceCapabilities): PhysicalPlan {
+  return { select, rows: limitedRows(select, capabilities) };
+}
+
+function limitedRows(select: SelectPlan, capabilities: SourceCapabilities): RowsPlan {
+  if (select.seriesLimit === 0 && select.seriesOffset === 0) return rowsPlan(select, capabilities);
+  // Measurements are limited one by one, so that none is read further than it is answered.
+  const selects = haveDistinctNames(select)
+    ? inNameOrder(select).map((source) => ({ ...select, sources: [source] }))
+    : [select];
+  const parts = selects.map((part): RowsPlan => {
+    return { kind: 'limit-series', select: part, rows: rowsPlan(part, capabilities) };
+  });
+  return parts.length === 1 ? parts[0]! : { kind: 'in-turn', parts };
+}
+
+function rowsPlan(select: SelectPlan, capabilities: SourceCapabilities): RowsPlan {
+  if (select.leaves.length === 0) {
+    return { kind: 'raw', select, sources: sourcesPlan(select, capabilities) };
+  }
+  const fault = firstFault(select);
+  if (fault !== undefined) return { kind: 'fault', fault };
+  if (canPushAggregates(select, capabilities)) return aggregatedPlan(select);
+  const sources = sourcesPlan(select, capabilities);
+  return { kind: 'reduced', select, sources, endsOutside: endsOutside(select) };
+}
+
+/** The fault of a call on a field of the wrong type; that of an inner query comes first. */
+function firstFault(select: SelectPlan): LeafFault | undefined {
+  const own = select.leaves.find((leaf) => leaf.fault !== undefined)?.fault;
+  if (own === undefined) return undefined;
+  for (const source of select.sources) {
+    const inner = source.kind === 'subquery' ? firstFault(source.plan) : undefined;
+    if (inner !== undefined) return inner;
+  }
+  return own;
+}
+
+function aggregatedPlan(select: SelectPlan): RowsPlan {
+  const { limit, offset, leaves, interval } = select;
+  // Leaves are limited each for itself: one may need windows in which the others have no point.
+  const canLimit =
+    limit > 0 &&
+    interval !== undefined &&
+    leaves.every((leaf) => leaf.input === leaves[0]?.input) &&
+    leaves.every((leaf) => leaf.transformations.length === 0);
+  return {
+    kind: 'aggregated',
+    select,
+    sources: inNameOrder(select).flatMap((source) => (source.kind === 'measurement' ? source : [])),
+    // One window more than is answered, because linear fill looks at the next one.
+    limitWindows: canLimit ? limit + offset + 1 : undefined,
+    takesWholeGroups:
+      limit === 0 &&
+      offset === 0 &&
+      select.zone === undefined &&
+      leaves.every(
+        ({ input, transformations, prefetchWindows }) =>
+          input !== undefined && transformations.length === 0 && prefetchWindows === 0,
+      ),
+  };
+}
+
+function endsOutside({ interval, sources, leaves }: SelectPlan): boolean {
+  return (
+    interval === undefined &&
+    sources.some((source) => source.kind === 'subquery') &&
+    leaves.every((leaf) => leaf.reducer !== undefined)
+  );
+}
+
+function sourcesPlan(select: SelectPlan, capabilities: SourceCapabilities): SourcesPlan {
+  const open = (source: SourcePlan): OpenPlan =>
+    source.kind === 'measurement'
+      ? { kind: 'scan', source, hasSeriesPerGroup: hasSeriesPerGroup(source, select) }
+      : { kind: 'subquery', source, inner: physicalPlan(source.plan, capabilities) };
+  return haveDistinctNames(select)
+    ? { kind: 'in-turn', sources: inNameOrder(select).map(open) }
+    : { kind: 'merge', sources: select.sources.map(open) };
+}
+
+function hasSeriesPerGroup({ tagKeys }: MeasurementPlan, { dimensions }: SelectPlan): boolean {
+  return tagKeys.size <= dimensions.length && [...tagKeys].every((key) => dimensions.includes(key));
+}
+
+/** Whether every source is a measurement with a name of its own. */
+function haveDistinctNames({ sources }: SelectPlan): boolean {
+  if (sources.length === 1) return true;
+  const names = new Set<string>();
+  for (const source of sources) {
+    if (source.kind !== 'measurement') return false;
+    names.add(source.measurement.measurement);
+  }
+  return names.size === sources.length;
+}
+
+function inNameOrder({ sources, descending }: SelectPlan): readonly SourcePlan[] {
+  if (sources.length === 1) return sources;
+  const direction = descending ? -1 : 1;
+  const name = (source: SourcePlan): string =>
+    source.kind === 'measurement' ? source.measurement.measurement : '';
+  return [...sources].sort((a, b) => compareBytes(name(a), name(b)) * direction);
+}
