@@ -7,11 +7,11 @@ import type { ExplainStatement, SelectStatement } from '@tidemark/influxql';
 
 import type { QueryContext } from './context.ts';
 import { explain } from './explain.ts';
-import { execute } from './operators/execute.ts';
-import { writeInto } from './operators/into.ts';
-import { RunContext } from './operators/run-context.ts';
-import { runSystemFields, selectsSystemFields } from './operators/system-fields.ts';
-import { toResults } from './operators/run-statement.ts';
+import { execute } from './execute/execute.ts';
+import { writeInto } from './into/into.ts';
+import { RunContext } from './execute/run-context.ts';
+import { runSystemFields, selectsSystemFields } from './show/system-fields.ts';
+import { toResults } from './project/run-statement.ts';
 import { planStatement } from './plan/plan-statement.ts';
 import type { ResultBatch } from './result.ts';
 import type { SchemaShowStatement } from './show/run-show.ts';

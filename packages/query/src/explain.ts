@@ -3,11 +3,11 @@ import type { ExplainStatement } from '@tidemark/influxql';
 
 import type { QueryContext } from './context.ts';
 import { lookUp, requestOptions } from './look-up.ts';
-import type { OperatorCost } from './operators/profile.ts';
-import { COUNTER_NAMES, ownMs, Profile, zeroCounters } from './operators/profile.ts';
-import { execute } from './operators/execute.ts';
-import { RunContext } from './operators/run-context.ts';
-import { onlyTags } from './operators/only-tags.ts';
+import type { OperatorCost } from './execute/profile.ts';
+import { COUNTER_NAMES, ownMs, Profile, zeroCounters } from './execute/profile.ts';
+import { execute } from './execute/execute.ts';
+import { RunContext } from './execute/run-context.ts';
+import { onlyTags } from './plan/only-tags.ts';
 import { describePlan } from './plan/describe-plan.ts';
 import { planBlocks } from './plan/plan-blocks.ts';
 import { draw } from './plan/tree.ts';

@@ -3,7 +3,7 @@
 import type { FieldValue } from '@tidemark/core';
 import { columnValue } from '@tidemark/core';
 
-import type { LeafWriter, RowRef } from '../operators/leaf-writer.ts';
+import type { LeafWriter, RowRef } from '../reduce/leaf-writer.ts';
 import type { Accumulator, AccumulatorContext, ReducerInput } from './reducers.ts';
 import { RetainedRows } from './retained-rows.ts';
 import { sortInSteps, stepsIfMany, STEP_ITEMS } from './steps.ts';

@@ -2,7 +2,7 @@
 import type { FieldValue } from '@tidemark/core';
 import { columnValue } from '@tidemark/core';
 
-import type { LeafWriter, RowRef } from '../operators/leaf-writer.ts';
+import type { LeafWriter, RowRef } from '../reduce/leaf-writer.ts';
 import type { Accumulator, ReducerInput } from './reducers.ts';
 
 type Picked = {

@@ -1,7 +1,7 @@
 // count, sum, mean, spread: reducers that keep a few numbers per window.
 import type { FieldType } from '@tidemark/core';
 
-import type { LeafWriter } from '../operators/leaf-writer.ts';
+import type { LeafWriter } from '../reduce/leaf-writer.ts';
 import type { Accumulator, ReducerInput } from './reducers.ts';
 
 const EPOCH = 0n;

@@ -1,5 +1,5 @@
 // median, stddev, percentile: reducers over all numbers of the window.
-import type { LeafWriter, RowRef } from '../operators/leaf-writer.ts';
+import type { LeafWriter, RowRef } from '../reduce/leaf-writer.ts';
 import type { Accumulator, AccumulatorContext, ReducerInput } from './reducers.ts';
 import { selectInSteps, stepsIfMany, STEP_ITEMS } from './steps.ts';
 import { ValueList } from './value-list.ts';

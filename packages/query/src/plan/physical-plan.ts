@@ -1,5 +1,5 @@
 // The way a SELECT goes: a tree of operators, decided once from the plan and from what the source
-// can do. It is executed by `operators/execute.ts` and printed by EXPLAIN.
+// can do. It is executed by `execute/execute.ts` and printed by EXPLAIN.
 import { compareBytes } from '@tidemark/core';
 
 import type { LeafFault } from '../analyse/columns.ts';

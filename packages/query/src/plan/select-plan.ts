@@ -1,5 +1,5 @@
 // The plan of a SELECT: plain data that says what is read, how it is reduced and what is answered.
-// Made by `plan-select.ts`, run by `operators/run-select.ts`, printed by EXPLAIN.
+// Made by `plan-select.ts`, made into a `physical-plan.ts`, printed by EXPLAIN.
 import type { TimeRange } from '@tidemark/core';
 import type { Fill } from '@tidemark/influxql';
 

@@ -5,7 +5,7 @@ import type { Expression, ShowStatement } from '@tidemark/influxql';
 import { readDimensions } from '../analyse/dimensions.ts';
 import type { QueryContext } from '../context.ts';
 import { lookUp } from '../look-up.ts';
-import { RunContext } from '../operators/run-context.ts';
+import { RunContext } from '../execute/run-context.ts';
 import { textMatcher } from '../regex.ts';
 import type { ResultBatch } from '../result.ts';
 import { rowsBatch } from '../result.ts';

@@ -5,7 +5,7 @@ import type { Accumulator, ReducerInput } from '../functions/reducers.ts';
 import { STEP_ITEMS } from '../functions/steps.ts';
 import type { LeafBatch } from './leaf-batch.ts';
 import type { LeafWriter } from './leaf-writer.ts';
-import type { Run } from './merge-runs.ts';
+import type { Run } from '../merge/merge-runs.ts';
 import type { Window, Windows } from './windows.ts';
 import type { Calculation } from '../functions/steps.ts';
 

@@ -4,12 +4,12 @@ import { invalid } from '../compat-messages.ts';
 import { isPause } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 import type { PhysicalPlan, RowsPlan } from '../plan/physical-plan.ts';
-import { checkLimits } from './check-limits.ts';
-import { runAggregated } from './run-aggregated.ts';
+import { checkLimits } from '../limit/check-limits.ts';
+import { runAggregated } from '../reduce/run-aggregated.ts';
 import type { RunContext } from './run-context.ts';
-import { runRaw } from './run-raw.ts';
-import { runReduced } from './run-reduced.ts';
-import { limitSeries } from './series-limit.ts';
+import { runRaw } from '../project/run-raw.ts';
+import { runReduced } from '../reduce/run-reduced.ts';
+import { limitSeries } from '../limit/series-limit.ts';
 
 /** Rows of the answer: columns are the plan's outputs, groups in the order of the answer. */
 export function execute(plan: PhysicalPlan, run: RunContext): Operator<RowBatch> {

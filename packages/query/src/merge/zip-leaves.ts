@@ -4,9 +4,9 @@ import type { Column, FieldType } from '@tidemark/core';
 
 import { ColumnBuilder, TimeBuilder } from '../batch/column-builder.ts';
 import { BATCH_CELLS, BATCH_ROWS, SLICE_ROWS } from '../limits.ts';
-import type { LeafBatch } from './leaf-batch.ts';
-import type { LeafQueue } from './leaf-pipeline.ts';
-import { sliceLeaf } from './leaf-pipeline.ts';
+import type { LeafBatch } from '../reduce/leaf-batch.ts';
+import type { LeafQueue } from '../transform/leaf-pipeline.ts';
+import { sliceLeaf } from '../transform/leaf-pipeline.ts';
 
 /**
  * Rows over all leaves; columns are the leaves' values, then the auxiliary columns of the only

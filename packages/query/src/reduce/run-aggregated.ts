@@ -3,11 +3,11 @@ import type { RowBatch } from '../batch/row-batch.ts';
 import { isPause } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 import type { RowsPlan } from '../plan/physical-plan.ts';
-import type { AggregatedGroup, AggregateOptions } from './aggregate-measurement.ts';
-import { aggregateMeasurement } from './aggregate-measurement.ts';
+import type { AggregatedGroup, AggregateOptions } from '../scan/aggregate-measurement.ts';
+import { aggregateMeasurement } from '../scan/aggregate-measurement.ts';
 import { LeavesPlan } from './group-leaves.ts';
 import { OpenGroup } from './open-group.ts';
-import type { RunContext } from './run-context.ts';
+import type { RunContext } from '../execute/run-context.ts';
 import { WholeGroups } from './whole-group.ts';
 
 /** Rows of the answer. */

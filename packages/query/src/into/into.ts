@@ -11,9 +11,9 @@ import { INTO_BATCH_ROWS } from '../limits.ts';
 import { planStatement } from '../plan/plan-statement.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
 import type { ResultBatch } from '../result.ts';
-import { execute } from './execute.ts';
+import { execute } from '../execute/execute.ts';
 import { IntoLines } from './into-lines.ts';
-import { RunContext } from './run-context.ts';
+import { RunContext } from '../execute/run-context.ts';
 import { isPause, waitFor } from '../operator.ts';
 import type { Operator, Steps } from '../operator.ts';
 

@@ -1,8 +1,8 @@
 // One leaf of one group behind its reduction: fill, then transformations, then a queue that the
 // rows are read from.
 import { sliceColumn } from '../batch/column-ops.ts';
-import type { LeafBatch } from './leaf-batch.ts';
-import type { Filler } from './fill.ts';
+import type { LeafBatch } from '../reduce/leaf-batch.ts';
+import type { Filler } from '../fill/fill.ts';
 import type { Transformation } from '../functions/transformation.ts';
 
 /** What is done to the points of a leaf. Absent parts are not done. */

@@ -7,8 +7,8 @@ import { ColumnBuilder } from '../batch/column-builder.ts';
 import type { GroupKey, RowBatch } from '../batch/row-batch.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
 import { castNumber } from './fill.ts';
-import type { LeavesPlan } from './group-leaves.ts';
-import type { ZippedRows } from './zip-leaves.ts';
+import type { LeavesPlan } from '../reduce/group-leaves.ts';
+import type { ZippedRows } from '../merge/zip-leaves.ts';
 
 /** Replaces nulls of one column by the value before or by a number. */
 class ColumnDefaults {

@@ -3,7 +3,7 @@ import { columnValue } from '@tidemark/core';
 
 import type { RowBatch } from '../batch/row-batch.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
-import { isText } from './row-defaults.ts';
+import { isText } from '../fill/row-defaults.ts';
 import type { MixedValue, ResultBatch, ResultColumn } from '../result.ts';
 import { isPause } from '../operator.ts';
 import type { Operator } from '../operator.ts';

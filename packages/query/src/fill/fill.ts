@@ -10,8 +10,8 @@ import type { Fill } from '@tidemark/influxql';
 import { ColumnBuilder, TimeBuilder } from '../batch/column-builder.ts';
 import { floatToInteger } from '../batch/column-ops.ts';
 import { BATCH_ROWS } from '../limits.ts';
-import type { LeafBatch } from './leaf-batch.ts';
-import type { Windows } from './windows.ts';
+import type { LeafBatch } from '../reduce/leaf-batch.ts';
+import type { Windows } from '../reduce/windows.ts';
 
 export type FillOptions = {
   readonly fill: Fill;

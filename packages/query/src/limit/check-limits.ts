@@ -6,9 +6,9 @@ import { lookUp } from '../look-up.ts';
 import { isPause } from '../operator.ts';
 import type { Steps } from '../operator.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
-import { LeavesPlan } from './group-leaves.ts';
-import type { RunContext } from './run-context.ts';
-import { onlyTags } from './only-tags.ts';
+import { LeavesPlan } from '../reduce/group-leaves.ts';
+import type { RunContext } from '../execute/run-context.ts';
+import { onlyTags } from '../plan/only-tags.ts';
 
 /** Throws `LimitExceeded` when the plan is over one of them. */
 export function* checkLimits(plan: SelectPlan, run: RunContext): Steps<void> {

@@ -6,10 +6,10 @@ import type { GroupKey, RowBatch } from '../batch/row-batch.ts';
 import type { Operator } from '../operator.ts';
 import { GroupLeaves } from './group-leaves.ts';
 import type { LeavesPlan } from './group-leaves.ts';
-import { project } from './project.ts';
-import { RowDefaults } from './row-defaults.ts';
-import type { RunContext } from './run-context.ts';
-import type { ZippedRows } from './zip-leaves.ts';
+import { project } from '../project/project.ts';
+import { RowDefaults } from '../fill/row-defaults.ts';
+import type { RunContext } from '../execute/run-context.ts';
+import type { ZippedRows } from '../merge/zip-leaves.ts';
 
 /** One per run of a plan. */
 export class OpenGroup {

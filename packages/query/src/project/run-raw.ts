@@ -3,12 +3,12 @@ import type { GroupKey, RowBatch } from '../batch/row-batch.ts';
 import { isPause } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 import type { RowsPlan } from '../plan/physical-plan.ts';
-import { limitRows } from './limit-rows.ts';
-import { openRows } from './open-rows.ts';
-import type { Execute } from './open-rows.ts';
+import { limitRows } from '../limit/limit-rows.ts';
+import { openRows } from '../scan/open-rows.ts';
+import type { Execute } from '../scan/open-rows.ts';
 import { project } from './project.ts';
-import { RawFiller } from './row-defaults.ts';
-import type { RunContext } from './run-context.ts';
+import { RawFiller } from '../fill/row-defaults.ts';
+import type { RunContext } from '../execute/run-context.ts';
 
 /** Rows of the answer. */
 export function runRaw(rows: RawPlan, run: RunContext, execute: Execute): Operator<RowBatch> {

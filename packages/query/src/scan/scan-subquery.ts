@@ -12,13 +12,13 @@ import {
 } from '../batch/column-ops.ts';
 import type { GroupKey, RowBatch } from '../batch/row-batch.ts';
 import type { SelectPlan, SubqueryPlan } from '../plan/select-plan.ts';
-import { hasPointTimes } from './group-leaves.ts';
-import { compareGroups } from './group-order.ts';
-import type { MergeOptions, Run } from './merge-runs.ts';
-import { mergeRuns } from './merge-runs.ts';
-import type { RunContext } from './run-context.ts';
+import { hasPointTimes } from '../reduce/group-leaves.ts';
+import { compareGroups } from '../merge/group-order.ts';
+import type { MergeOptions, Run } from '../merge/merge-runs.ts';
+import { mergeRuns } from '../merge/merge-runs.ts';
+import type { RunContext } from '../execute/run-context.ts';
 import { conditionMask, inputTypes, maskToRows } from './scan-measurement.ts';
-import { Windows } from './windows.ts';
+import { Windows } from '../reduce/windows.ts';
 import { isPause } from '../operator.ts';
 import type { Operator, Steps } from '../operator.ts';
 

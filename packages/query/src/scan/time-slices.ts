@@ -6,8 +6,8 @@ import { requestOptions } from '../look-up.ts';
 import { MAX_TIME_SLICES } from '../limits.ts';
 import type { MeasurementPlan, SelectPlan } from '../plan/select-plan.ts';
 import type { AggregateRequest, FieldAggregates } from '../series-source.ts';
-import type { RunContext } from './run-context.ts';
-import { onlyTags } from './only-tags.ts';
+import type { RunContext } from '../execute/run-context.ts';
+import { onlyTags } from '../plan/only-tags.ts';
 import { isPause } from '../operator.ts';
 import type { Steps } from '../operator.ts';
 

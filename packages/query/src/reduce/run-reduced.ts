@@ -6,11 +6,11 @@ import type { Operator } from '../operator.ts';
 import type { RowsPlan } from '../plan/physical-plan.ts';
 import { LeavesPlan } from './group-leaves.ts';
 import { OpenGroup } from './open-group.ts';
-import { openRows } from './open-rows.ts';
-import type { Execute } from './open-rows.ts';
-import { OutsideEnd } from './outside-end.ts';
-import type { RunContext } from './run-context.ts';
-import type { ScanOptions } from './scan-measurement.ts';
+import { openRows } from '../scan/open-rows.ts';
+import type { Execute } from '../scan/open-rows.ts';
+import { OutsideEnd } from '../scan/outside-end.ts';
+import type { RunContext } from '../execute/run-context.ts';
+import type { ScanOptions } from '../scan/scan-measurement.ts';
 
 /** Rows of the answer. */
 export function* runReduced(

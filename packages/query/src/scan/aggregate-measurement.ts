@@ -12,7 +12,7 @@ import type {
   AggregateRequest,
   WindowSpec,
 } from '../series-source.ts';
-import type { RunContext } from './run-context.ts';
+import type { RunContext } from '../execute/run-context.ts';
 import { isPause } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 

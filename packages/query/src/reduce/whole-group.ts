@@ -6,9 +6,9 @@ import { MIN_TIME } from '@tidemark/core';
 import type { RowBatch } from '../batch/row-batch.ts';
 import { BATCH_ROWS } from '../limits.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
-import type { AggregatedGroup } from './aggregate-measurement.ts';
-import { validRows } from './aggregate-measurement.ts';
-import { evaluate } from './evaluate.ts';
+import type { AggregatedGroup } from '../scan/aggregate-measurement.ts';
+import { validRows } from '../scan/aggregate-measurement.ts';
+import { evaluate } from '../project/evaluate.ts';
 import type { LeavesPlan } from './group-leaves.ts';
 
 /** Knows the rows of whole groups of one plan. */

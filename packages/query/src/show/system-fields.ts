@@ -8,9 +8,9 @@ import type { QueryContext } from '../context.ts';
 import { lookUp } from '../look-up.ts';
 import type { ResultBatch } from '../result.ts';
 import type { SchemaFilter } from '../series-source.ts';
-import { seriesCondition } from '../show/show-context.ts';
-import { seriesOf } from '../show/show-rows.ts';
-import type { RowPiece } from '../show/show-rows.ts';
+import { seriesCondition } from './show-context.ts';
+import { seriesOf } from './show-rows.ts';
+import type { RowPiece } from './show-rows.ts';
 import { isPause } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 
