@@ -1,8 +1,24 @@
-// Explore: statements and their answers.
+// Explore: what is stored, statements by hand and by form, and their answers.
+import { readFile } from 'node:fs/promises';
+
 import { hasPrograms, query, write } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { Visit } from './visit.ts';
+
+const POINTS = 25_000;
+const ROOMS = ['kitchen', 'cellar', 'attic'];
+
+/** One point a second and room over the last minutes, ending now. */
+function recentPoints(): string {
+  const now = Date.now();
+  return Array.from({ length: 1800 }, (_, i) =>
+    ROOMS.map((room, at) => {
+      const celsius = (20 - at * 4 + Math.sin(i / 120) * 3).toFixed(2);
+      return `room,name=${room},floor=${at} celsius=${celsius},doors=${at}i ${now - (1800 - i) * 1000}`;
+    }).join('\n'),
+  ).join('\n');
+}
 
 describe.skipIf(!hasPrograms('chromium'))('the page to explore', () => {
   let visit: Visit;
@@ -10,16 +26,20 @@ describe.skipIf(!hasPrograms('chromium'))('the page to explore', () => {
     visit = await Visit.open();
     const { tsdb } = visit.server;
     await query(tsdb, 'CREATE DATABASE house');
-    await write(tsdb, 'house', 'room,name=kitchen celsius=21.5 1700000000000000000');
-    await write(tsdb, 'house', 'big count=9223372036854775807i 1700000000000000000');
+    await write(tsdb, 'house', recentPoints(), { precision: 'ms' });
+    await write(tsdb, 'house', 'big,note=a count=9223372036854775807i 1700000000123456789');
+    const many = Array.from({ length: POINTS }, (_, i) => `many value=${i} ${i + 1}`);
+    await write(tsdb, 'house', many.join('\n'), { precision: 's' });
     await visit.show('explore?db=house');
     await visit.page.locator('.cm-editor').waitFor();
   }, 60_000);
   afterAll(() => visit.close());
 
+  const statement = () => visit.page.getByRole('textbox', { name: 'Statement' });
+  const rows = (name: string) => visit.page.getByRole('group', { name });
   const type = async (text: string): Promise<void> => {
     const { page } = visit;
-    await page.getByLabel('Statement').click();
+    await statement().click();
     await page.keyboard.press('Control+a');
     await page.keyboard.insertText(text);
   };
@@ -28,22 +48,116 @@ describe.skipIf(!hasPrograms('chromium'))('the page to explore', () => {
     await visit.page.keyboard.press('Control+Enter');
   };
 
-  test('a statement gives a table', async () => {
+  test('what is stored can be opened, and a press makes a statement of it', async () => {
     const { page } = visit;
-    await run('SELECT celsius FROM room GROUP BY "name"');
-    const table = page.getByRole('group', { name: 'Rows of room' });
-    await table.waitFor();
-    expect(await table.getByRole('columnheader').allTextContents()).toEqual(['time', 'celsius']);
-    expect(await table.getByRole('cell').allTextContents()).toEqual([
-      '2023-11-14T22:13:20Z',
-      '21.5',
-    ]);
-    expect(await table.locator('caption').textContent()).toBe('room name=kitchen ');
+    await page.getByRole('button', { name: 'Open room' }).click();
+    await page.getByText('3 values').first().waitFor();
+    await page.getByText('integer').waitFor();
+    await page.getByRole('button', { name: 'Open name' }).click();
+    await page.getByRole('button', { name: 'celsius', exact: true }).click();
+    await page.getByRole('button', { name: 'cellar', exact: true }).click();
+    expect(await statement().textContent()).toBe(
+      `SELECT celsius FROM room WHERE $timeFilter AND "name" = 'cellar'`,
+    );
+    await page.getByLabel('Search measurements').fill('big');
+    await page.getByRole('button', { name: 'Open room' }).waitFor({ state: 'detached' });
+    await page.getByLabel('Search measurements').fill('');
   });
 
-  test('long integers keep all their digits', async () => {
+  test('a form says the same as the text, both ways', async () => {
+    const { page } = visit;
+    await page.getByRole('button', { name: 'Form', exact: true }).click();
+    await page.getByLabel('Windows', { exact: true }).selectOption('$interval');
+    await page.getByRole('checkbox', { name: 'name' }).check();
+    await page.getByRole('button', { name: 'Remove name' }).click();
+    expect(await visit.accessibilityFaults()).toEqual([]);
+    await page.getByRole('button', { name: 'Text', exact: true }).click();
+    expect(await statement().textContent()).toBe(
+      'SELECT mean(celsius) FROM room WHERE $timeFilter GROUP BY time($interval), "name"',
+    );
+    await type('SELECT celsius * 2 FROM room WHERE $timeFilter');
+    await page.getByRole('button', { name: 'Form', exact: true }).click();
+    await page.getByText('says more than the form can show').waitFor();
+    await page.getByRole('button', { name: 'Text', exact: true }).click();
+    expect(await statement().textContent()).toContain('celsius * 2');
+  });
+
+  test('the answer is a chart with figures, and dragging in it chooses the span', async () => {
+    const { page } = visit;
+    await run('SELECT mean(celsius) FROM room WHERE $timeFilter GROUP BY time($interval), "name"');
+    const legend = page.getByRole('group', { name: 'Legend' });
+    await legend.getByRole('row', { name: /mean name=kitchen 1\d.* 2\d/ }).waitFor();
+    const plot = page.locator('.u-over');
+    const box = await plot.boundingBox();
+    if (box === null) throw new Error('the plot is not shown');
+    const y = box.y + box.height / 2;
+    await page.mouse.move(box.x + box.width * 0.6, y);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.8, y, { steps: 4 });
+    await page.mouse.up();
+    await page.waitForURL(/from=20\d\d/);
+    const params = new URL(page.url()).searchParams;
+    const minutes =
+      (Date.parse(params.get('to') ?? '') - Date.parse(params.get('from') ?? '')) / 60_000;
+    expect(minutes).toBeGreaterThan(10);
+    expect(minutes).toBeLessThan(14);
+    await visit.inspect('explore');
+  });
+
+  test('a link restores the view; one that would change something only shows it', async () => {
+    const address = visit.page.url();
+    const { page } = visit;
+    await page.evaluate('sessionStorage.clear()');
+    await page.goto(address);
+    await page.getByRole('group', { name: 'Legend' }).getByText('mean name=attic').waitFor();
+
+    await visit.show(`explore?db=house&q=${encodeURIComponent('DROP MEASUREMENT big')}`);
+    await statement().getByText('DROP').waitFor();
+    const kept = await query(visit.server.tsdb, 'SHOW MEASUREMENTS', 'house');
+    expect(kept[0]?.values).toContainEqual(['big']);
+  });
+
+  test('times and long integers keep all their digits, in a zone that is chosen', async () => {
+    const { page } = visit;
     await run('SELECT count FROM big');
-    await visit.page.getByRole('cell', { name: '9223372036854775807' }).waitFor();
+    await page.getByRole('cell', { name: '9223372036854775807' }).waitFor();
+    await page.getByRole('button', { name: /^Last|–/ }).click();
+    await page.getByLabel('Times are shown in').selectOption('Asia/Tokyo');
+    expect(await visit.accessibilityFaults()).toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.getByRole('cell', { name: '2023-11-15 07:13:20.123456789' }).waitFor();
+  });
+
+  test('no more rows are read than are shown, until more are wanted', async () => {
+    const { page } = visit;
+    await run('SELECT value FROM many');
+    await page.getByText('These are the first 10,000 rows.').waitFor();
+    await page.getByRole('button', { name: 'Table', exact: true }).click();
+    await page.getByRole('button', { name: 'More rows' }).click();
+    await page.getByText(`${POINTS.toLocaleString('en')} rows ·`).waitFor();
+    await rows('Rows of series 1 many').evaluate((frame) => frame.scrollTo(0, frame.scrollHeight));
+    await page.getByRole('cell', { name: String(POINTS - 1), exact: true }).waitFor();
+  });
+
+  test('rows are saved as CSV and as line protocol', async () => {
+    const { page } = visit;
+    const save = async (kind: string): Promise<string> => {
+      await page.getByRole('button', { name: 'Export' }).click();
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('menuitem', { name: kind }).click(),
+      ]);
+      return readFile(await download.path(), 'utf8');
+    };
+    await run('SELECT * FROM big');
+    await rows('Rows of series 1 big').waitFor();
+    expect(await save('CSV')).toBe(
+      'name,time,count,note\nbig,2023-11-14T22:13:20.123456789Z,9223372036854775807,a\n',
+    );
+    expect(await save('Line protocol')).toBe(
+      'big,note=a count=9223372036854775807i 1700000000123456789\n',
+    );
+    expect(await save('JSON')).toContain('9223372036854775807');
   });
 
   test('a wrong statement shows where it is wrong, while it is written and when it was run', async () => {
@@ -59,10 +173,31 @@ describe.skipIf(!hasPrograms('chromium'))('the page to explore', () => {
 
   test('each of several statements has its own answer, an error among them too', async () => {
     const { page } = visit;
-    await run('SELECT celsius FROM room; SELECT count FROM big; SELECT maen(celsius) FROM room');
-    await page.getByText('did you mean mean()?').waitFor();
-    await page.getByRole('group', { name: 'Rows of room' }).waitFor();
-    await page.getByRole('group', { name: 'Rows of big' }).waitFor();
+    await run('SELECT count FROM big; SHOW DATABASES; SELECT maen(celsius) FROM room');
+    await page
+      .getByRole('region', { name: 'Statement 3' })
+      .getByText('did you mean mean()?')
+      .waitFor();
+    await page
+      .getByRole('region', { name: 'Statement 1' })
+      .getByRole('cell', { name: /^9223/ })
+      .waitFor();
+    await page
+      .getByRole('region', { name: 'Statement 2' })
+      .getByRole('cell', { name: 'house' })
+      .waitFor();
+  });
+
+  test('a plan is a tree', async () => {
+    const { page } = visit;
+    await type('SELECT mean(celsius) FROM room');
+    await page.getByRole('button', { name: 'Explain' }).click();
+    await page
+      .getByRole('group', { name: 'Plan' })
+      .getByText(/: total .*own /)
+      .first()
+      .waitFor();
+    await visit.inspect('explore-plan');
   });
 
   test('names of the database are completed', async () => {
@@ -70,13 +205,32 @@ describe.skipIf(!hasPrograms('chromium'))('the page to explore', () => {
     await type('SELECT mean(celsius) FROM ');
     await page.keyboard.press('Control+Space');
     await page.getByRole('option', { name: /room/ }).click();
-    expect(await page.getByLabel('Statement').textContent()).toBe('SELECT mean(celsius) FROM room');
+    expect(await statement().textContent()).toBe('SELECT mean(celsius) FROM room');
   });
 
-  test('has no fault that axe finds, in both themes and at 360 pixels', async () => {
-    await run('SELECT celsius FROM room');
-    await visit.page.getByRole('group', { name: 'Rows of room' }).waitFor();
-    await visit.inspect('explore');
+  test('what was run is remembered', async () => {
+    const { page } = visit;
+    await page.getByRole('button', { name: 'History' }).click();
+    await page.getByPlaceholder('Save this statement as').fill('mean');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    expect(await visit.accessibilityFaults()).toEqual([]);
+    await page.getByRole('button', { name: 'SELECT count FROM big', exact: true }).click();
+    expect(await statement().textContent()).toBe('SELECT count FROM big');
+  });
+
+  test('survives a restart of the services with what was typed', async () => {
+    const { page } = visit;
+    await type('SELECT count FROM big WHERE time > 0');
+    await visit.restart(async () => {
+      await page.getByRole('button', { name: 'Run', exact: true }).click();
+      await page.getByText('The database gave no answer').waitFor();
+      await page.getByText(/does not answer\. Trying again/).waitFor();
+      expect(await visit.accessibilityFaults()).toEqual([]);
+    });
+    await page.getByText(/does not answer\. Trying again/).waitFor({ state: 'detached' });
+    expect(await statement().textContent()).toBe('SELECT count FROM big WHERE time > 0');
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByRole('cell', { name: '9223372036854775807' }).waitFor();
     expect(visit.faults).toEqual([]);
   });
 });

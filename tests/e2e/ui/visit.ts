@@ -12,6 +12,9 @@ import { expect } from 'vitest';
 
 const SCREENSHOTS = fileURLToPath(new URL('../../../build/screenshots/', import.meta.url));
 
+/** Long enough for a machine that does much else, short enough to see which step it was. */
+const WAIT_MS = 12_000;
+
 const REFUSED = 'refused by the policy: ';
 
 /**
@@ -28,7 +31,7 @@ export type Theme = 'light' | 'dark';
 
 /** Services, a browser, and a page of the application in it. */
 export class Visit {
-  readonly server: Tidemark;
+  server: Tidemark;
   readonly browser: Browser;
   readonly page: Page;
   /**
@@ -41,6 +44,7 @@ export class Visit {
     this.server = server;
     this.browser = browser;
     this.page = page;
+    page.setDefaultTimeout(WAIT_MS);
     page.on('pageerror', (error) => this.faults.push(error.message));
     page.on('console', (message) => {
       if (message.text().startsWith(REFUSED)) this.faults.push(message.text());
@@ -69,6 +73,20 @@ export class Visit {
     await this.browser.close();
     await this.server.stop();
     await removeDirectory(this.server.directory);
+  }
+
+  /**
+   * Ends the services without notice and starts them anew, on the same data and at the same
+   * addresses.
+   */
+  async restart(whileDown: () => Promise<void>): Promise<void> {
+    const { server } = this;
+    await server.kill();
+    await whileDown();
+    const address = (url: string): string => new URL(url).host;
+    const args = ['--tsdb-bind', address(server.tsdb), '--engine-bind', address(server.engine)];
+    args.push('--ui-bind', address(server.ui));
+    this.server = await startTidemark({ directory: server.directory, args });
   }
 
   /** Shows a page, by its address below `ui/`. */

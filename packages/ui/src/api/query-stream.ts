@@ -105,7 +105,11 @@ export class QueryCursor {
     if (!this.#isAtEnd) this.#parked = window.setTimeout(() => this.#letGo(), PARKED_MS);
     const { statements, error, diagnostics } = this.#answering;
     return {
-      statements,
+      // Copies: components tell by identity whether something has changed.
+      statements: statements.map((one) => ({
+        ...one,
+        series: one.series.map((each) => ({ ...each, rows: [...each.rows] })),
+      })),
       error,
       diagnostics,
       rowCount: this.#rowCount,

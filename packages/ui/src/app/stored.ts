@@ -5,9 +5,9 @@ import type { Signal } from '@preact/signals';
 
 const PREFIX = 'tidemark.';
 
-function read<T>(store: Storage, key: string, initial: T): T {
+function read<T>(store: () => Storage, key: string, initial: T): T {
   try {
-    const text = store.getItem(PREFIX + key);
+    const text = store().getItem(PREFIX + key);
     return text === null ? initial : (JSON.parse(text) as T);
   } catch {
     // Not ours, or not readable: as if it were not there.
@@ -15,9 +15,9 @@ function read<T>(store: Storage, key: string, initial: T): T {
   }
 }
 
-function keep(store: Storage, key: string, value: unknown): void {
+function keep(store: () => Storage, key: string, value: unknown): void {
   try {
-    store.setItem(PREFIX + key, JSON.stringify(value));
+    store().setItem(PREFIX + key, JSON.stringify(value));
   } catch {
     // Full or forbidden: what is on the page stays, it only is not kept over a reload.
   }
@@ -28,9 +28,9 @@ const known = new Map<string, Signal<unknown>>();
 function stored<T>(store: () => Storage, key: string, initial: T): Signal<T> {
   const before = known.get(key);
   if (before !== undefined) return before as Signal<T>;
-  const made = signal<T>(read(store(), key, initial));
+  const made = signal<T>(read(store, key, initial));
   known.set(key, made);
-  effect(() => keep(store(), key, made.value));
+  effect(() => keep(store, key, made.value));
   return made;
 }
 

@@ -83,7 +83,10 @@ export function makePlot(parent: HTMLElement, options: PlotOptions): Plot {
         y: { range: (_, min, max) => valueRange(min, max, style === 'bars' || options.isStacked) },
       },
       axes: [
-        axis(options, {}),
+        axis(options, {
+          space: 64,
+          values: (_, splits, _axis, _space, increment) => timeLabels(splits, increment, zone),
+        }),
         axis(options, {
           size: (self, values) => axisSize(self, values),
           values: (_, splits) => splits.map((value) => options.formatValue(value)),
@@ -144,6 +147,31 @@ function axis(options: PlotOptions, more: uPlot.Axis): uPlot.Axis {
     gap: 4,
     ...more,
   };
+}
+
+const DAY_MS = 86_400_000;
+
+/** Times as short as they can be told apart; the day where it changes. */
+function timeLabels(
+  times: readonly number[],
+  increment: number,
+  zone: string | undefined,
+): string[] {
+  const parts = new Intl.DateTimeFormat('sv-SE', {
+    ...(zone === undefined ? {} : { timeZone: zone }),
+    dateStyle: 'short',
+    timeStyle: 'medium',
+  });
+  let before = '';
+  return times.map((time) => {
+    const [day = '', clock = ''] = parts.format(time).split(' ');
+    if (increment >= DAY_MS) return increment >= 28 * DAY_MS ? day.slice(0, 7) : day.slice(5);
+    const seconds = increment < 1000 ? `.${String(time % 1000).padStart(3, '0')}` : '';
+    const text = increment >= 60_000 ? clock.slice(0, 5) : clock + seconds;
+    const isNewDay = day !== before;
+    before = day;
+    return isNewDay ? `${text}\n${day}` : text;
+  });
 }
 
 /** Wide enough for the longest label. */

@@ -21,7 +21,7 @@ export function Empty({
   return (
     <div class="state">
       <Icon name={icon} />
-      <h3>{title}</h3>
+      <strong>{title}</strong>
       {children === undefined ? null : <p>{children}</p>}
       {actions === undefined ? null : <div class="row">{actions}</div>}
     </div>
@@ -52,7 +52,7 @@ export function Failure({
   return (
     <div class="state bad" role="alert">
       <Icon name="error" />
-      <h3>{title}</h3>
+      <strong>{title}</strong>
       <p>{error.message}</p>
       {error.hint === undefined ? null : <p>{error.hint}</p>}
       {onRetry === undefined ? null : (

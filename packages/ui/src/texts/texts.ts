@@ -7,6 +7,7 @@ import { editor } from './en/editor.ts';
 import { explore } from './en/explore.ts';
 import { home } from './en/home.ts';
 import { shortcuts } from './en/shortcuts.ts';
+import { time } from './en/time.ts';
 
 export const texts = {
   charts,
@@ -20,4 +21,5 @@ export const texts = {
   shell,
   shortcuts,
   signIn,
+  time,
 } as const;

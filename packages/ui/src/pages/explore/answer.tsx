@@ -1,38 +1,93 @@
-// What the statements answered, each for itself.
-import type { ResponseDiagnostic } from '@tidemark/client';
+// What the statements answered, each for itself: as chart, as table, as text.
+import type { Cell, ResponseDiagnostic } from '@tidemark/client';
+import { useMemo, useRef } from 'preact/hooks';
 
-import type { StatementAnswer } from '../../api/query-stream.ts';
+import { services } from '../../api/connection.ts';
+import type { AnswerSeries, QueryAnswer, StatementAnswer } from '../../api/query-stream.ts';
 import type { QueryRun } from '../../api/run.ts';
+import { setParams } from '../../app/router.ts';
+import { Chart } from '../../charts/chart.tsx';
+import type { ChartHandle } from '../../charts/chart.tsx';
 import { formatBytes, formatMs } from '../../charts/format.ts';
-import { Button } from '../../design/button.tsx';
+import { Button, Choice } from '../../design/button.tsx';
 import { Caret } from '../../design/caret.tsx';
 import { Panel } from '../../design/panel.tsx';
+import { Menu } from '../../design/popover.tsx';
 import { ResultTable } from '../../design/result-table.tsx';
-import { Notice } from '../../design/states.tsx';
+import { Empty, Loading, Notice } from '../../design/states.tsx';
+import { toast } from '../../design/toasts.tsx';
+import { chartOf } from '../../query/frames.ts';
+import { formatTime, shownZone, zoneName } from '../../time/zone.ts';
 import { texts } from '../../texts/texts.ts';
+import { download, toCsv, toJson, toLines } from './export.ts';
+import { Plan } from './plan.tsx';
+import { view, VIEWS } from './state.ts';
 
 const t = texts.explore;
 
-export function Answer({ run, onMore }: { readonly run: QueryRun; readonly onMore: () => void }) {
+/** Beyond these only the first are shown, which is said. */
+const SERIES_MAX = 50;
+
+type AnswerProps = {
+  readonly run: QueryRun;
+  readonly onMore: () => void;
+  readonly onZoom: ((from: number, to: number) => void) | undefined;
+};
+
+export function Answer({ run, onMore, onZoom }: AnswerProps) {
+  const chart = useRef<ChartHandle>();
   const answer = run.answer.value;
   const asked = run.request.value;
-  if (answer === undefined || asked === undefined) return null;
+  if (answer === undefined || asked === undefined) {
+    if (run.isRunning.value && services.tsdb.value.state !== 'down') return <Loading rows={8} />;
+    return (
+      <section class="panel" aria-label={t.answer}>
+        <Empty title={t.nothingAsked} icon="explore">
+          {t.nothingAskedHint}
+        </Empty>
+      </section>
+    );
+  }
   return (
     <Panel
       title={t.answer}
       controls={
-        <span class="muted small">
-          {t.figures(answer.rowCount, formatMs(answer.elapsedMs), formatBytes(answer.sizeBytes))}
-        </span>
+        <>
+          <span class="muted small">
+            {t.figures(answer.rowCount, formatMs(answer.elapsedMs), formatBytes(answer.sizeBytes))}
+          </span>
+          <Choice
+            label={t.view}
+            value={view.value}
+            options={VIEWS.map((value) => ({ value, label: t.views[value] }))}
+            onChange={(next) => setParams({ view: next })}
+          />
+          <ExportMenu
+            answer={answer}
+            database={asked.database ?? ''}
+            picture={() => chart.current?.picture() ?? Promise.resolve(undefined)}
+          />
+        </>
       }
     >
-      <div class="stack">
+      <div class="stack wide">
         {answer.error === undefined ? null : (
           <Refusal text={asked.text} error={answer.error} diagnostics={answer.diagnostics} />
         )}
-        {answer.statements.map((statement) => (
-          <Statement key={statement.id} statement={statement} text={asked.text} />
-        ))}
+        {view.value === 'raw' ? (
+          <Raw answer={answer} />
+        ) : (
+          answer.statements.map((statement) => (
+            <Statement
+              key={statement.id}
+              statement={statement}
+              text={asked.text}
+              isOnly={answer.statements.length === 1}
+              onZoom={onZoom}
+              onChart={(handle) => (chart.current = handle)}
+            />
+          ))
+        )}
         {answer.hasMore ? (
           <Notice
             action={
@@ -46,6 +101,60 @@ export function Answer({ run, onMore }: { readonly run: QueryRun; readonly onMor
         ) : null}
       </div>
     </Panel>
+  );
+}
+
+function ExportMenu({
+  answer,
+  database,
+  picture,
+}: {
+  readonly answer: QueryAnswer;
+  readonly database: string;
+  readonly picture: () => Promise<Blob | undefined>;
+}) {
+  const { statements } = answer;
+  const save = (text: string, type: string, name: string): void =>
+    download(new Blob([text], { type }), name);
+  const lines = async (): Promise<void> => {
+    const text = await toLines(statements, database);
+    if (text === '') toast(t.noLines, 'bad');
+    else save(text, 'text/plain', 'points.lp');
+  };
+  const png = async (): Promise<void> => {
+    const blob = await picture();
+    if (blob === undefined) toast(t.noPicture, 'bad');
+    else download(blob, 'chart.png');
+  };
+  const guarded = (deed: () => Promise<void>) => (): void => {
+    deed().catch((error: unknown) => toast(String(error), 'bad'));
+  };
+  return (
+    <Menu
+      label={t.export}
+      icon="download"
+      isIconOnly
+      items={[
+        { label: 'CSV', run: () => save(toCsv(statements), 'text/csv', 'answer.csv') },
+        { label: 'JSON', run: () => save(toJson(statements), 'application/json', 'answer.json') },
+        { label: t.lineProtocol, run: guarded(lines) },
+        { label: 'PNG', run: guarded(png) },
+      ]}
+    />
+  );
+}
+
+const RAW_LENGTH_MAX = 200_000;
+
+function Raw({ answer }: { readonly answer: QueryAnswer }) {
+  const text = useMemo(() => toJson(answer.statements), [answer]);
+  return (
+    <>
+      <pre class="raw" tabIndex={0} aria-label={t.views.raw}>
+        {text.slice(0, RAW_LENGTH_MAX)}
+      </pre>
+      {text.length > RAW_LENGTH_MAX ? <Notice>{t.rawCut}</Notice> : null}
+    </>
   );
 }
 
@@ -91,13 +200,24 @@ function Findings({
 function Statement({
   statement,
   text,
+  isOnly,
+  onZoom,
+  onChart,
 }: {
   readonly statement: StatementAnswer;
   readonly text: string;
+  readonly isOnly: boolean;
+  readonly onZoom: AnswerProps['onZoom'];
+  readonly onChart: (handle: ChartHandle) => void;
 }) {
-  const { error, series, messages, diagnostics } = statement;
+  const { id, error, series, messages, diagnostics } = statement;
+  const chart = useMemo(() => chartOf(statement), [statement]);
+  const lines = planLines(series);
+  const hasChart = chart.series.length > 0 && view.value !== 'table';
+  const hasTable = view.value !== 'chart' || !hasChart;
   return (
-    <div class="stack">
+    <section class="stack" aria-label={t.statementNumber(id + 1)}>
+      {isOnly ? null : <h3>{t.statementNumber(id + 1)}</h3>}
       {messages.map((message) => (
         <Notice key={message} kind="warn">
           {message}
@@ -111,10 +231,45 @@ function Statement({
         </Notice>
       ) : null}
       {error === undefined && series.length === 0 ? <p class="muted">{t.noRows}</p> : null}
-      {series.map(({ name, tags, columns, rows }, i) => (
+      {lines !== undefined ? (
+        <Plan lines={lines} />
+      ) : (
+        <div class={hasChart && hasTable ? 'side-by-side' : 'stack'}>
+          {hasChart ? (
+            <Chart
+              label={t.chartOf(chart.series.length)}
+              data={chart}
+              height={300}
+              zone={zoneName(shownZone.value)}
+              syncKey="explore"
+              onZoom={onZoom}
+              onReady={onChart}
+            />
+          ) : null}
+          {hasTable ? <Tables series={series} /> : null}
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** Lines of a plan, when that is what was answered. */
+function planLines(series: readonly AnswerSeries[]): readonly string[] | undefined {
+  const [only] = series;
+  if (only?.columns.length !== 1) return undefined;
+  if (!/^(QUERY PLAN|EXPLAIN ANALYZE)$/.test(only.columns[0] ?? '')) return undefined;
+  return only.rows.map((row) => String(row[0]));
+}
+
+function Tables({ series }: { readonly series: readonly AnswerSeries[] }) {
+  const zone = shownZone.value;
+  const height = series.length > 1 ? 260 : 480;
+  return (
+    <div class="stack">
+      {series.slice(0, SERIES_MAX).map(({ name, tags, columns, rows }, i) => (
         <ResultTable
           key={i}
-          label={t.rowsOf(name)}
+          label={t.rowsOf(i + 1, name)}
           caption={
             <>
               {name}{' '}
@@ -127,8 +282,19 @@ function Statement({
           }
           columns={columns}
           rows={rows}
+          height={height}
+          format={(cell: Cell, at: number) =>
+            cell === null
+              ? ''
+              : columns[at] === 'time'
+                ? formatTime(String(cell), zone)
+                : String(cell)
+          }
         />
       ))}
+      {series.length > SERIES_MAX ? (
+        <Notice>{t.someSeries(SERIES_MAX, series.length)}</Notice>
+      ) : null}
     </div>
   );
 }

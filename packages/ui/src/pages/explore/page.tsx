@@ -1,72 +1,162 @@
-// Ask the database, and see what it answers.
-import { useMemo } from 'preact/hooks';
+// Explore: what is stored, a statement by hand or by form, and its answer as chart, table and text.
+// The address holds all of it, so that a link restores it.
+import { useComputed, useSignal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
 
 import { QueryRun } from '../../api/run.ts';
 import { useResource } from '../../api/use-resource.ts';
+import { useCommands } from '../../app/commands.ts';
 import { PageHead } from '../../app/page-frame.tsx';
-import { route, setParams } from '../../app/router.ts';
+import { setParams } from '../../app/router.ts';
 import { draft } from '../../app/stored.ts';
-import { Button } from '../../design/button.tsx';
-import { SelectField } from '../../design/field.tsx';
+import { Button, IconButton } from '../../design/button.tsx';
+import { copyText } from '../../design/copy-button.tsx';
 import { Failure } from '../../design/states.tsx';
-import { CodeEditor } from '../../editor/code-editor.tsx';
 import { forgetSchema, schemaSource } from '../../editor/schema-source.ts';
+import { expandMacros, hasTimeFilter, intervalOf } from '../../query/macros.ts';
+import { isReadOnly } from '../../query/read-only.ts';
+import { rangeOf, spanOf, widened } from '../../time/range.ts';
+import { RangePicker, refreshMs, RefreshPicker } from '../../time/range-picker.tsx';
 import { texts } from '../../texts/texts.ts';
 import { Answer } from './answer.tsx';
+import { remember } from './history.tsx';
+import { insertion } from './insertion.ts';
+import { QueryPanel } from './query-panel.tsx';
+import { SchemaTree } from './schema-tree.tsx';
+import { linkedText, range, refresh, setRange, shownDatabase } from './state.ts';
+import './explore.css';
 
 const t = texts.explore;
 
-const FIRST_ROWS = 1000;
-const MORE_ROWS = 5000;
+/** As many as charts and tables take at once; more on demand. */
+const FIRST_ROWS = 10_000;
+const MORE_ROWS = 50_000;
 
-const text = draft('explore.text', 'SHOW MEASUREMENTS');
+const text = draft('explore.text', '');
 
 export function Page() {
   const run = useMemo(() => new QueryRun(), []);
+  const isTreeShown = useSignal(window.innerWidth > 1000);
   const databases = useResource(() => schemaSource.databases(), []);
   const names = databases.value.value ?? [];
-  const database =
-    route.value.params.get('db') ?? names.find((name) => name !== '_internal') ?? names[0] ?? '';
-  const start = (): void => {
-    forgetSchema();
-    void run.start({ text: text.value, database }, FIRST_ROWS);
+  const database = useComputed(() => {
+    const all = databases.value.value ?? [];
+    return shownDatabase.value || (all.find((name) => name !== '_internal') ?? all[0] ?? '');
+  }).value;
+
+  const start = (prefix = ''): void => {
+    const span = spanOf(range.value, Date.now());
+    if (span === undefined || text.value.trim() === '') return;
+    const interval = intervalOf(span.toMs - span.fromMs, window.innerWidth - 300);
+    const written = prefix + text.value;
+    const expanded = expandMacros(written, { ...span, interval });
+    setParams({ q: text.value, db: database });
+    remember({ text: text.value, database });
+    void run.start({ text: expanded.text, database }, FIRST_ROWS);
+    // What ran may have made names.
+    if (!isReadOnly(text.value)) forgetSchema();
   };
+
+  useEffect(() => {
+    if (linkedText.value !== '') text.value = linkedText.value;
+    // Nobody shall change anything by following a link.
+    if (linkedText.value !== '' && database !== '' && isReadOnly(text.value)) start();
+    return () => run.cancel();
+  }, [database === '']);
+  const everyMs = refreshMs(refresh.value);
+  useEffect(() => {
+    if (everyMs === undefined) return undefined;
+    const timer = window.setInterval(() => {
+      if (!document.hidden && !run.isRunning.value && isReadOnly(text.value)) start();
+    }, everyMs);
+    return () => window.clearInterval(timer);
+  }, [everyMs]);
+  useCommands([
+    { id: 'explore-run', group: t.title, label: t.run, keys: 'r', run: () => start() },
+    { id: 'explore-cancel', group: t.title, label: t.cancel, keys: 'x', run: () => run.cancel() },
+    {
+      id: 'explore-link',
+      group: t.title,
+      label: t.copyLink,
+      run: () => void copyText(location.href),
+    },
+  ]);
+
+  const chooseSpan = (fromMs: number, toMs: number): void => {
+    setRange(rangeOf(fromMs, toMs));
+    start();
+  };
+  const span = spanOf(range.value, Date.now());
   return (
     <>
-      <PageHead title={t.title} />
-      <section class="panel">
-        <header>
-          <SelectField
-            label={t.database}
-            isLabelHidden
-            value={database}
-            options={names}
-            onChange={(db) => setParams({ db })}
-          />
-          <span class="grow" />
-          {run.isRunning.value ? (
-            <Button icon="stop" onClick={() => run.cancel()}>
-              {t.cancel}
-            </Button>
-          ) : null}
-          <Button kind="primary" icon="play" isBusy={run.isRunning.value} onClick={start}>
-            {t.run}
+      <PageHead title={t.title}>
+        <IconButton
+          icon="columns"
+          label={t.showSchema}
+          aria-pressed={isTreeShown.value ? 'true' : 'false'}
+          onClick={() => (isTreeShown.value = !isTreeShown.value)}
+        />
+        <IconButton icon="link" label={t.copyLink} onClick={() => void copyText(location.href)} />
+        <IconButton
+          icon="minus"
+          label={t.zoomOut}
+          disabled={span === undefined}
+          onClick={() => {
+            if (span !== undefined) setRange(widened(span, 2));
+            start();
+          }}
+        />
+        <RangePicker
+          range={range.value}
+          onChange={(next) => {
+            setRange(next);
+            if (hasTimeFilter(text.value)) start();
+          }}
+        />
+        <RefreshPicker
+          value={refresh.value}
+          range={range.value}
+          onChange={(next) => setParams({ refresh: next })}
+        />
+        {run.isRunning.value ? (
+          <Button icon="stop" onClick={() => run.cancel()}>
+            {t.cancel}
           </Button>
-        </header>
-        <div class="body">
-          <CodeEditor
-            label={t.statement}
-            language="influxql"
-            value={text}
+        ) : null}
+        <Button kind="primary" icon="play" isBusy={run.isRunning.value} onClick={() => start()}>
+          {t.run}
+        </Button>
+      </PageHead>
+      {databases.error.value === undefined ? null : (
+        <Failure error={databases.error.value} onRetry={() => void databases.reload()} />
+      )}
+      <div class={`explore ${isTreeShown.value ? '' : 'wide'}`}>
+        {isTreeShown.value ? (
+          <SchemaTree
             database={database}
-            onRun={start}
+            databases={names}
+            onDatabase={(db) => setParams({ db })}
+            onChoose={(chosen) => (text.value = insertion(text.value, chosen))}
+          />
+        ) : null}
+        <div class="stack">
+          <QueryPanel
+            text={text}
+            database={database}
+            onRun={() => start()}
+            onExplain={() => start('EXPLAIN ANALYZE ')}
+            onDatabase={(db) => setParams({ db })}
+          />
+          {run.problem.value === undefined ? null : (
+            <Failure title={t.noAnswer} error={run.problem.value} onRetry={() => start()} />
+          )}
+          <Answer
+            run={run}
+            onMore={() => void run.more(MORE_ROWS)}
+            onZoom={hasTimeFilter(text.value) ? chooseSpan : undefined}
           />
         </div>
-      </section>
-      {run.problem.value === undefined ? null : (
-        <Failure title={t.noAnswer} error={run.problem.value} onRetry={start} />
-      )}
-      <Answer run={run} onMore={() => void run.more(MORE_ROWS)} />
+      </div>
     </>
   );
 }

@@ -1,0 +1,125 @@
+// Where a statement is written: by hand or by form.
+import { useSignal } from '@preact/signals';
+import type { Signal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
+
+import { preference } from '../../app/stored.ts';
+import { Button, Choice } from '../../design/button.tsx';
+import { Notice } from '../../design/states.tsx';
+import { CodeEditor } from '../../editor/code-editor.tsx';
+import { EMPTY_QUERY, parseBuilt, printBuilt } from '../../query/builder.ts';
+import type { BuiltQuery } from '../../query/builder.ts';
+import { hasTimeFilter } from '../../query/macros.ts';
+import { texts } from '../../texts/texts.ts';
+import { BuilderForm } from './builder-form.tsx';
+import { HistoryButton } from './history.tsx';
+
+const t = texts.explore;
+
+const mode = preference<'text' | 'form'>('explore.mode', 'text');
+
+export function QueryPanel({
+  text,
+  database,
+  onRun,
+  onExplain,
+  onDatabase,
+}: {
+  readonly text: Signal<string>;
+  readonly database: string;
+  readonly onRun: () => void;
+  readonly onExplain: () => void;
+  readonly onDatabase: (database: string) => void;
+}) {
+  const format = useRef<() => void>();
+  const isEditing = mode.value === 'text';
+  return (
+    <section class="panel" aria-label={t.statement}>
+      <header>
+        <Choice
+          label={t.mode}
+          value={mode.value}
+          options={[
+            { value: 'text', label: t.asText },
+            { value: 'form', label: t.asForm },
+          ]}
+          onChange={(next) => (mode.value = next)}
+        />
+        <span class="grow" />
+        {isEditing ? (
+          <Button isSmall kind="quiet" onClick={() => format.current?.()}>
+            {t.format}
+          </Button>
+        ) : null}
+        <Button isSmall kind="quiet" onClick={onExplain}>
+          {t.explain}
+        </Button>
+        <HistoryButton
+          present={{ text: text.value, database }}
+          onChoose={(chosen) => {
+            text.value = chosen.text;
+            onDatabase(chosen.database);
+          }}
+        />
+      </header>
+      <div class="body stack">
+        {isEditing ? (
+          <CodeEditor
+            label={t.statement}
+            language="influxql"
+            value={text}
+            database={database}
+            placeholder={t.placeholder}
+            onRun={onRun}
+            onReady={(handle) => (format.current = () => handle.format())}
+          />
+        ) : (
+          <Form text={text} database={database} />
+        )}
+        {text.value.trim() === '' ||
+        hasTimeFilter(text.value) ||
+        !/\bwhere\b|\bselect\b/i.test(text.value) ? null : (
+          <p class="muted small">{t.ownRange}</p>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function Form({ text, database }: { readonly text: Signal<string>; readonly database: string }) {
+  // A form may hold what the text cannot say yet, such as a tag without a value.
+  const held = useSignal<BuiltQuery>(EMPTY_QUERY);
+  const isHeld = held.value.measurement !== '' && printBuilt(held.value) === text.value;
+  const query = isHeld
+    ? held.value
+    : text.value.trim() === ''
+      ? EMPTY_QUERY
+      : parseBuilt(text.value);
+  if (query === undefined) {
+    return (
+      <Notice
+        kind="warn"
+        action={
+          <Button isSmall onClick={() => (text.value = '')}>
+            {t.startAnew}
+          </Button>
+        }
+      >
+        {t.noForm}
+      </Notice>
+    );
+  }
+  return (
+    <>
+      <BuilderForm
+        database={database}
+        query={query}
+        onChange={(next) => {
+          held.value = next;
+          text.value = next.measurement === '' ? '' : printBuilt(next);
+        }}
+      />
+      <pre class="built">{text.value}</pre>
+    </>
+  );
+}

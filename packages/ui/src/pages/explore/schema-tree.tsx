@@ -1,0 +1,267 @@
+// What is in the databases: measurements, their fields with types, their tags with how many values
+// they have. Asked for when it is opened; a press puts a name where the statement is written.
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+
+import { tsdb } from '../../api/clients.ts';
+import { useResource } from '../../api/use-resource.ts';
+import type { Resource } from '../../api/use-resource.ts';
+import { IconButton } from '../../design/button.tsx';
+import { SelectField, TextField } from '../../design/field.tsx';
+import { Icon } from '../../design/icon.tsx';
+import { Empty, Failure, Loading } from '../../design/states.tsx';
+import { schemaSource } from '../../editor/schema-source.ts';
+import { texts } from '../../texts/texts.ts';
+import { measurementDetails } from './schema.ts';
+import type { TagDetails } from './schema.ts';
+
+const t = texts.explore;
+const SHOWN_MAX = 200;
+
+export type Chosen =
+  | { readonly kind: 'measurement'; readonly measurement: string }
+  | { readonly kind: 'field' | 'tag'; readonly measurement: string; readonly name: string }
+  | {
+      readonly kind: 'value';
+      readonly measurement: string;
+      readonly name: string;
+      readonly value: string;
+    };
+
+export function SchemaTree({
+  database,
+  databases,
+  onDatabase,
+  onChoose,
+}: {
+  readonly database: string;
+  readonly databases: readonly string[];
+  readonly onDatabase: (database: string) => void;
+  readonly onChoose: (chosen: Chosen) => void;
+}) {
+  const search = useSignal('');
+  const measurements = useResource(
+    async (signal) => {
+      if (database === '') return [];
+      const [series] = await tsdb.rows('SHOW MEASUREMENTS', { database, signal });
+      return (series?.values ?? []).map((row) => String(row[0]));
+    },
+    [database],
+  );
+  const policies = useResource(
+    () => (database === '' ? Promise.resolve([]) : schemaSource.policies(database)),
+    [database],
+  );
+  return (
+    <aside class="panel schema" aria-label={t.schema}>
+      <div class="body stack">
+        <div class="row">
+          <div class="grow">
+            <SelectField
+              label={t.database}
+              value={database}
+              options={databases}
+              onChange={onDatabase}
+            />
+          </div>
+          <IconButton
+            icon="refresh"
+            label={t.reloadSchema}
+            onClick={() => void measurements.reload()}
+          />
+        </div>
+        <p class="muted small">
+          {t.policies}: {(policies.value.value ?? []).join(', ')}
+        </p>
+        <TextField
+          label={t.searchSchema}
+          isLabelHidden
+          placeholder={t.searchSchema}
+          value={search.value}
+          onInput={(value) => (search.value = value)}
+        />
+        <Measurements
+          database={database}
+          found={measurements}
+          search={search.value}
+          onChoose={onChoose}
+        />
+      </div>
+    </aside>
+  );
+}
+
+function Measurements({
+  database,
+  found,
+  search,
+  onChoose,
+}: {
+  readonly database: string;
+  readonly found: Resource<readonly string[]>;
+  readonly search: string;
+  readonly onChoose: (chosen: Chosen) => void;
+}) {
+  const all = found.value.value;
+  if (all === undefined) {
+    const error = found.error.value;
+    if (error === undefined) return <Loading />;
+    return <Failure error={error} onRetry={() => void found.reload()} />;
+  }
+  if (all.length === 0) return <Empty title={t.noMeasurements}>{t.noMeasurementsHint}</Empty>;
+  const matching = all.filter((name) => name.toLowerCase().includes(search.toLowerCase()));
+  return (
+    <ul class="tree">
+      {matching.slice(0, SHOWN_MAX).map((name) => (
+        <Branch
+          key={`${database} ${name}`}
+          label={name}
+          onChoose={() => onChoose({ kind: 'measurement', measurement: name })}
+        >
+          <Details database={database} measurement={name} onChoose={onChoose} />
+        </Branch>
+      ))}
+      {matching.length > SHOWN_MAX ? (
+        <li class="muted small">{t.someNames(SHOWN_MAX, matching.length)}</li>
+      ) : null}
+      {matching.length === 0 ? <li class="muted small">{t.nothingFound}</li> : null}
+    </ul>
+  );
+}
+
+/** A name that opens. What is below is rendered, and so asked for, only then. */
+function Branch({
+  label,
+  note,
+  onChoose,
+  children,
+}: {
+  readonly label: string;
+  readonly note?: string | undefined;
+  readonly onChoose: () => void;
+  readonly children: ComponentChildren;
+}) {
+  const isOpen = useSignal(false);
+  return (
+    <li>
+      <span class="tree-line">
+        <button
+          type="button"
+          class="tree-toggle"
+          aria-expanded={isOpen.value ? 'true' : 'false'}
+          aria-label={isOpen.value ? t.shut(label) : t.open(label)}
+          onClick={() => (isOpen.value = !isOpen.value)}
+        >
+          <Icon name={isOpen.value ? 'down' : 'right'} />
+        </button>
+        <button type="button" class="tree-name" onClick={onChoose}>
+          {label}
+        </button>
+        {note === undefined ? null : <span class="muted small">{note}</span>}
+      </span>
+      {isOpen.value ? children : null}
+    </li>
+  );
+}
+
+function Details({
+  database,
+  measurement,
+  onChoose,
+}: {
+  readonly database: string;
+  readonly measurement: string;
+  readonly onChoose: (chosen: Chosen) => void;
+}) {
+  const { value, error, reload } = useResource(
+    (signal) => measurementDetails(database, measurement, signal),
+    [database, measurement],
+  );
+  const details = value.value;
+  if (details === undefined) {
+    if (error.value === undefined) return <Loading rows={2} />;
+    return <Failure error={error.value} onRetry={() => void reload()} />;
+  }
+  return (
+    <ul class="tree">
+      {details.fields.map(({ name, type }) => (
+        <li key={`f ${name}`} class="tree-line leaf">
+          <button
+            type="button"
+            class="tree-name"
+            onClick={() => onChoose({ kind: 'field', measurement, name })}
+          >
+            {name}
+          </button>
+          <span class="muted small">{type}</span>
+        </li>
+      ))}
+      {details.tags.map((tag) => (
+        <Tag
+          key={`t ${tag.name}`}
+          database={database}
+          measurement={measurement}
+          tag={tag}
+          onChoose={onChoose}
+        />
+      ))}
+    </ul>
+  );
+}
+
+function Tag({
+  database,
+  measurement,
+  tag,
+  onChoose,
+}: {
+  readonly database: string;
+  readonly measurement: string;
+  readonly tag: TagDetails;
+  readonly onChoose: (chosen: Chosen) => void;
+}) {
+  const { name, valueCount } = tag;
+  return (
+    <Branch
+      label={name}
+      note={t.tagValues(valueCount)}
+      onChoose={() => onChoose({ kind: 'tag', measurement, name })}
+    >
+      <Values
+        database={database}
+        measurement={measurement}
+        tag={name}
+        onChoose={(value) => onChoose({ kind: 'value', measurement, name, value })}
+      />
+    </Branch>
+  );
+}
+
+function Values({
+  database,
+  measurement,
+  tag,
+  onChoose,
+}: {
+  readonly database: string;
+  readonly measurement: string;
+  readonly tag: string;
+  readonly onChoose: (value: string) => void;
+}) {
+  const { value } = useResource(
+    () => schemaSource.tagValues(database, measurement, tag),
+    [database, measurement, tag],
+  );
+  if (value.value === undefined) return <Loading rows={2} />;
+  return (
+    <ul class="tree">
+      {value.value.map((each) => (
+        <li key={each} class="tree-line leaf">
+          <button type="button" class="tree-name" onClick={() => onChoose(each)}>
+            {each}
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
