@@ -136,6 +136,8 @@ GET    /engine/v1preview/alerts/topics/:topic/handlers/:handler/state 401 403 40
 /** Files are for everybody; what is forwarded is decided by the service. */
 const PAGE = `
 GET    /health                                   200 200 200 200 200
+GET    /api/session                              401 401 401 401 401
+DELETE /api/session                              200 200 200 200 200
 GET    /api/tsdb/ping                            204 204 204 204 204
 GET    /api/tsdb/query?q=SHOW+USERS              401 403 403 403 200
 POST   /api/tsdb/write?db=d                      401 403 403 204 204
@@ -327,11 +329,18 @@ describe('rights', () => {
       const inFolder = files
         .filter((file) => file.isFile())
         .map((file) => `${file.parentPath}/${file.name}`.slice(UI_DIRECTORY.pathname.length - 1))
-        .map((name) => `GET /${name.replace(/^\/+/, '')} 200 200 200 200 200`);
-      inFolder.push('GET / 200 200 200 200 200');
+        .map((name) => `GET /ui/${name.replace(/^\/+/, '')} 200 200 200 200 200`);
+      inFolder.push('GET /ui/ 200 200 200 200 200', 'GET / 302 302 302 302 302');
       await walk(server.ui, [...rows, ...readTable(inFolder.join('\n'))]);
       // Nothing but files answers where no prefix is.
-      for (const path of ['/api', '/api/', '/api/other/x', '/engine/v1/tasks', '/query']) {
+      for (const path of [
+        '/api',
+        '/api/',
+        '/index.html',
+        '/api/other/x',
+        '/engine/v1/tasks',
+        '/query',
+      ]) {
         expect(await statusOf('GET', server.ui + path, basic('admin')), path).toBe(404);
       }
     },

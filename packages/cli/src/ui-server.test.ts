@@ -46,6 +46,7 @@ beforeAll(async () => {
     allowedOrigins: [],
     trustedProxies: ['127.0.0.2'],
     pageKey: 'key of the page',
+    nowMs: () => 0,
     directory: pathToFileURL(`${directory}/`),
     tsdbUrl: `http://${serviceHost}`,
   });
@@ -234,6 +235,7 @@ test('/health says how the services are that the page asks', async () => {
     allowedOrigins: [],
     trustedProxies: [],
     pageKey: 'key',
+    nowMs: () => 0,
     directory: pathToFileURL(`${directory}/`),
     engineUrl,
   });

@@ -12,6 +12,9 @@ import type { Bind } from '@tidemark/core';
 
 import { listen, urlOf } from './listen.ts';
 import { readPageFile, SECURITY_HEADERS } from './ui-files.ts';
+import { PageSessions, sessionCookie } from './ui-session.ts';
+import type { Session } from './ui-session.ts';
+import { askWhoItIs } from './ui-sign-in.ts';
 
 export type UiServerOptions = {
   readonly bind: Bind;
@@ -22,6 +25,8 @@ export type UiServerOptions = {
   readonly pageKey: string;
   /** Whether a service that it forwards to asks nobody for credentials. */
   readonly isOpen: boolean;
+  /** Monotonic milliseconds. */
+  readonly nowMs: () => number;
   /** Folder of the built application. */
   readonly directory: URL;
   /** Base URLs of the services that are forwarded to; a missing one answers 502. */
@@ -50,7 +55,10 @@ const REQUEST_HEADERS: readonly string[] = [
   'x-request-id',
 ];
 
-/** What of a service's answer the page gets. */
+/**
+ * What of a service's answer the page gets. Not how to authenticate: the browser would ask by
+ * itself, before the page can.
+ */
 const RESPONSE_HEADERS: readonly string[] = [
   'allow',
   'cache-control',
@@ -60,7 +68,6 @@ const RESPONSE_HEADERS: readonly string[] = [
   'content-type',
   'request-id',
   'retry-after',
-  'www-authenticate',
   'x-engine-version',
   'x-influxdb-build',
   'x-influxdb-error',
@@ -86,8 +93,9 @@ export async function startUiServer(options: UiServerOptions): Promise<UiServer>
     allowedOrigins,
     trustedProxies,
   });
+  const sessions = new PageSessions(options.nowMs);
   const server = createServer((request, response) => {
-    handle(options, border, request, response).catch((error: unknown) => {
+    handle({ options, border, sessions }, request, response).catch((error: unknown) => {
       // Whatever went wrong belongs to this one request.
       if (!response.headersSent)
         sendError(response, 500, error instanceof Error ? error.message : 'failed');
@@ -117,9 +125,14 @@ const MALFORMED = [
   '\r\n',
 ].join('\r\n');
 
+type PageServer = {
+  readonly options: UiServerOptions;
+  readonly border: BorderGuard;
+  readonly sessions: PageSessions;
+};
+
 async function handle(
-  options: UiServerOptions,
-  border: BorderGuard,
+  { options, border, sessions }: PageServer,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -142,7 +155,8 @@ async function handle(
     each.path.endsWith('/*') ? path.startsWith(each.path.slice(0, -1)) : path === each.path,
   );
   if (route !== undefined) {
-    await route.serve({ options, request, response, clientAddress: border.clientAddress(request) });
+    const clientAddress = border.clientAddress(request);
+    await route.serve({ options, sessions, request, response, clientAddress });
   } else if (path === '/' || path === '/ui') {
     // Relative: a proxy may have put a prefix before the path.
     response.writeHead(302, { ...SECURITY_HEADERS, Location: 'ui/', 'Content-Length': 0 }).end();
@@ -155,6 +169,7 @@ async function handle(
 
 type Visit = {
   readonly options: UiServerOptions;
+  readonly sessions: PageSessions;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly clientAddress: string;
@@ -166,6 +181,7 @@ export const PAGE_ROUTES: readonly {
   readonly serve: (visit: Visit) => Promise<void> | void;
 }[] = [
   { path: '/health', serve: sendHealth },
+  { path: '/api/session', serve: serveSession },
   { path: '/api/tsdb/*', serve: (visit) => forward(visit, '/api/tsdb', visit.options.tsdbUrl) },
   {
     path: '/api/engine/*',
@@ -223,7 +239,7 @@ async function healthOf(url: string | undefined): Promise<Health> {
  * name another host.
  */
 function forward(
-  { options, request, response, clientAddress }: Visit,
+  { options, sessions, request, response, clientAddress }: Visit,
   prefix: string,
   base: string | undefined,
 ): void {
@@ -248,6 +264,7 @@ function forward(
       path: (request.url ?? '').slice(prefix.length),
       method,
       headers: {
+        ...signedInHeaders(sessions.ofCall(request)),
         ...pick(request.headers, REQUEST_HEADERS),
         ...(isChunked ? { 'transfer-encoding': 'chunked' } : {}),
         [PAGE_KEY_HEADER]: options.pageKey,
@@ -271,6 +288,84 @@ function forward(
   });
   response.on('close', () => outgoing.destroy());
   request.pipe(outgoing);
+}
+
+const signedInHeaders = (session: Session | undefined): Readonly<Record<string, string>> =>
+  session === undefined ? {} : { authorization: session.authorization };
+
+/** Who is signed in (GET), signing in (POST) and out (DELETE). */
+async function serveSession(visit: Visit): Promise<void> {
+  const { sessions, request, response } = visit;
+  const session = sessions.ofCookie(request);
+  switch (request.method) {
+    case 'GET':
+      if (session === undefined) sendError(response, 401, 'nobody is signed in');
+      else sendJson(response, 200, { ...session.signedIn, csrf: session.csrf });
+      return;
+    case 'POST':
+      await signIn(visit);
+      return;
+    case 'DELETE': {
+      const own = sessions.ofCall(request);
+      if (own !== undefined) sessions.close(own);
+      response.setHeader('Set-Cookie', sessionCookie(undefined, request));
+      sendJson(response, 200, {});
+      return;
+    }
+    default:
+      sendError(response, 405, 'only GET, POST and DELETE');
+  }
+}
+
+const SIGN_IN_BYTES_MAX = 10_000;
+
+async function signIn({
+  options,
+  sessions,
+  request,
+  response,
+  clientAddress,
+}: Visit): Promise<void> {
+  const { username, password } = signInFields(await readText(request, SIGN_IN_BYTES_MAX));
+  if (username === '') {
+    sendError(response, 400, 'the body must be {"username": "…", "password": "…"}');
+    return;
+  }
+  const credentials = Buffer.from(`${username}:${password}`).toString('base64');
+  const authorization = `Basic ${credentials}`;
+  const { pageKey, tsdbUrl, engineUrl } = options;
+  const question = { username, authorization, clientAddress, pageKey, tsdbUrl, engineUrl };
+  const answer = await askWhoItIs(question);
+  if ('error' in answer) {
+    sendError(response, answer.status, answer.error);
+    return;
+  }
+  // A session that somebody else may have planted is not taken on.
+  const session = sessions.open(authorization, answer.signedIn);
+  response.setHeader('Set-Cookie', sessionCookie(session, request));
+  sendJson(response, 200, { ...session.signedIn, csrf: session.csrf });
+}
+
+function signInFields(text: string): { readonly username: string; readonly password: string } {
+  try {
+    const { username, password } = JSON.parse(text) as Readonly<Record<string, unknown>>;
+    return { username: String(username ?? ''), password: String(password ?? '') };
+  } catch {
+    // Not JSON, or none at all: nobody, which is refused by the caller.
+    return { username: '', password: '' };
+  }
+}
+
+/** A small body; nothing of one that is too large. */
+async function readText(request: IncomingMessage, bytesMax: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > bytesMax) return '';
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
 }
 
 function pick(headers: IncomingHttpHeaders, names: readonly string[]): Record<string, string> {

@@ -112,6 +112,7 @@ async function startAll(
       ...parseBind(config.ui.ui.bindAddress, 'ui.bind-address'),
       setting: 'ui.bind-address (--ui-bind)',
     },
+    nowMs: () => clock.monotonicMs(),
     directory: UI_DIRECTORY,
     tsdbUrl: tsdb.url,
     engineUrl: engine.url,

@@ -5,7 +5,7 @@ import { EngineClient, TsdbClient } from '@tidemark/client';
 import { noteDown, services } from './connection.ts';
 import type { Service } from './connection.ts';
 import { SERVER_PATH } from './paths.ts';
-import { sessionHeaders, waitForSignIn } from './session.ts';
+import { sessionHeaders, waitForSignIn, whenResumed } from './session.ts';
 
 /** Long enough for what a service lets a statement take; a page that is left cancels before. */
 const TIMEOUT_MS = 600_000;
@@ -18,6 +18,7 @@ export async function serviceFetch(
   path: string,
   init: RequestInit = {},
 ): Promise<Response> {
+  await whenResumed();
   for (;;) {
     const headers = new Headers(init.headers);
     for (const [name, value] of Object.entries(sessionHeaders())) headers.set(name, value);

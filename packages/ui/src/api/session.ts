@@ -8,9 +8,8 @@ export type Session = {
   /** Empty while nobody is signed in, or nobody needs to be. */
   readonly user: string;
   readonly isAdmin: boolean;
-  /** Databases that the user may read and write; `undefined` when all. */
+  /** Databases that the user may read; `undefined` when all. */
   readonly reads?: readonly string[] | undefined;
-  readonly writes?: readonly string[] | undefined;
 };
 
 type SessionDocument = Session & { readonly csrf: string };
@@ -43,9 +42,18 @@ function take(document: SessionDocument): void {
 }
 
 /** Takes up the session that the browser has a cookie of, after a reload. */
-export async function resumeSession(): Promise<void> {
+async function resumeSession(): Promise<void> {
   const response = await fetch(`${SERVER_PATH}api/session`);
   if (response.ok) take((await response.json()) as SessionDocument);
+}
+
+let resumed: Promise<void> | undefined;
+
+/** Resolves when it is known whether somebody is signed in: calls before would be nobody's. */
+export function whenResumed(): Promise<void> {
+  // Without an answer nobody is; the call itself will tell what is wrong.
+  resumed ??= resumeSession().catch(() => undefined);
+  return resumed;
 }
 
 /** Signs in; the sentence why not, or `undefined` when it went well. */

@@ -4,13 +4,7 @@ import { useEffect } from 'preact/hooks';
 
 import { services } from '../api/connection.ts';
 import type { Service } from '../api/connection.ts';
-import {
-  isSessionNeeded,
-  isSignInWanted,
-  resumeSession,
-  session,
-  signOut,
-} from '../api/session.ts';
+import { isSessionNeeded, isSignInWanted, session, signOut } from '../api/session.ts';
 import { Button, IconButton } from '../design/button.tsx';
 import { Icon } from '../design/icon.tsx';
 import { Notice } from '../design/states.tsx';
@@ -53,8 +47,6 @@ const COMMANDS: readonly Command[] = [
 export function App() {
   useEffect(() => {
     window.addEventListener('keydown', onGlobalKey);
-    // Nobody may be signed in, or nobody needs to be: the first call tells.
-    resumeSession().catch(() => undefined);
     return () => window.removeEventListener('keydown', onGlobalKey);
   }, []);
   useCommands([

@@ -1,0 +1,93 @@
+// Who is signed in to the web application. The browser has a cookie that no script can read; every
+// call has to carry a token, too, which another page cannot know. Credentials stay in the memory of
+// this process and end with it.
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+
+/** What the page is told of its user. */
+export type SignedIn = {
+  readonly user: string;
+  readonly isAdmin: boolean;
+  /** Databases that a user who is no admin may read; `undefined` when that is not known. */
+  readonly reads?: readonly string[] | undefined;
+};
+
+export type Session = {
+  readonly id: string;
+  readonly csrf: string;
+  /** What services are sent for this user. */
+  readonly authorization: string;
+  readonly signedIn: SignedIn;
+};
+
+const COOKIE = 'tidemark-session';
+const CSRF_HEADER = 'x-csrf-token';
+
+/** Beyond these the one that was unused for longest ends: a session is some hundred bytes. */
+export const SESSIONS_MAX = 1000;
+
+/** A session that nobody uses ends after twelve hours: a working day, not a night. */
+export const SESSION_IDLE_MS = 12 * 3_600_000;
+
+export class PageSessions {
+  readonly #nowMs: () => number;
+  /** In the order of their last use. */
+  readonly #sessions = new Map<string, { readonly session: Session; usedMs: number }>();
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
+
+  open(authorization: string, signedIn: SignedIn): Session {
+    const secret = (): string => randomBytes(32).toString('base64url');
+    const session = { id: secret(), csrf: secret(), authorization, signedIn };
+    this.#sessions.set(session.id, { session, usedMs: this.#nowMs() });
+    const [oldest] = this.#sessions.keys();
+    if (this.#sessions.size > SESSIONS_MAX && oldest !== undefined) this.#sessions.delete(oldest);
+    return session;
+  }
+
+  close(session: Session): void {
+    this.#sessions.delete(session.id);
+  }
+
+  /** The session of a request's cookie: enough to be told who one is, and nothing else. */
+  ofCookie({ headers }: IncomingMessage): Session | undefined {
+    const pair = (headers.cookie ?? '')
+      .split(';')
+      .map((text) => text.trim())
+      .find((text) => text.startsWith(`${COOKIE}=`));
+    const id = pair?.slice(COOKIE.length + 1) ?? '';
+    const found = this.#sessions.get(id);
+    if (found === undefined) return undefined;
+    this.#sessions.delete(id);
+    const nowMs = this.#nowMs();
+    if (nowMs - found.usedMs > SESSION_IDLE_MS) return undefined;
+    found.usedMs = nowMs;
+    this.#sessions.set(id, found);
+    return found.session;
+  }
+
+  /** The session of a call: by the cookie, and by the token that only the page itself has. */
+  ofCall(request: IncomingMessage): Session | undefined {
+    const session = this.ofCookie(request);
+    const token = request.headers[CSRF_HEADER];
+    if (session === undefined || typeof token !== 'string') return undefined;
+    const given = Buffer.from(token);
+    const wanted = Buffer.from(session.csrf);
+    return given.length === wanted.length && timingSafeEqual(given, wanted) ? session : undefined;
+  }
+}
+
+/** The cookie of a session, or the end of one. Over TLS, as a proxy says it, it stays there. */
+export function sessionCookie(session: Session | undefined, request: IncomingMessage): string {
+  const isSecure = request.headers['x-forwarded-proto'] === 'https';
+  return [
+    `${COOKIE}=${session?.id ?? ''}`,
+    'Path=/',
+    'HttpOnly',
+    'SameSite=Strict',
+    ...(session === undefined ? ['Max-Age=0'] : []),
+    ...(isSecure ? ['Secure'] : []),
+  ].join('; ');
+}

@@ -1,0 +1,98 @@
+// Signing in, by a session that the page keeps in place, and what rights hide.
+import { hasPrograms, query, send } from '@tidemark/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { Visit } from './visit.ts';
+
+describe.skipIf(!hasPrograms('chromium'))('with authentication', () => {
+  let visit: Visit;
+  beforeAll(async () => {
+    visit = await Visit.open({
+      args: ['--database-http-auth-enabled', 'true', '--engine-http-auth-enabled', 'true'],
+    });
+    const { tsdb } = visit.server;
+    await query(tsdb, "CREATE USER root WITH PASSWORD 'pw' WITH ALL PRIVILEGES");
+    for (const statement of [
+      'CREATE DATABASE house',
+      'CREATE DATABASE hidden',
+      "CREATE USER reader WITH PASSWORD 'pw'",
+      'GRANT READ ON house TO reader',
+    ]) {
+      const answer = await send(`${tsdb}/query`, {
+        method: 'POST',
+        headers: { Authorization: `Basic ${btoa('root:pw')}` },
+        body: new URLSearchParams({ q: statement }),
+      });
+      expect(answer.status, answer.text).toBe(200);
+    }
+  }, 60_000);
+  afterAll(() => visit.close());
+
+  const dialog = () => visit.page.getByRole('dialog', { name: 'Sign in' });
+  const signIn = async (user: string, password: string): Promise<void> => {
+    await dialog().getByLabel('User').fill(user);
+    await dialog().getByLabel('Password').fill(password);
+    await dialog().getByRole('button', { name: 'Sign in' }).click();
+  };
+
+  test('the page asks who it is, says what is wrong, and goes on', async () => {
+    const { page } = visit;
+    await visit.show('explore?q=SHOW+DATABASES');
+    await dialog().waitFor();
+    await visit.inspect('sign-in');
+    await signIn('root', 'wrong');
+    await dialog().getByText('authorization failed').waitFor();
+    expect(await visit.accessibilityFaults()).toEqual([]);
+    await signIn('root', 'pw');
+    await dialog().waitFor({ state: 'detached' });
+    await page
+      .getByLabel('Database')
+      .getByRole('option', { name: 'hidden' })
+      .waitFor({ state: 'attached' });
+    await page.reload();
+    await page.getByRole('button', { name: 'Sign out root' }).waitFor();
+    expect(await page.evaluate('document.cookie')).toBe('');
+  });
+
+  test('a session that has expired is renewed over what was typed', async () => {
+    const { page } = visit;
+    const [cookie] = await page.context().cookies();
+    const csrf = (
+      (await (
+        await fetch(`${visit.server.ui}/api/session`, {
+          headers: { Cookie: `${cookie?.name}=${cookie?.value}` },
+        })
+      ).json()) as { csrf: string }
+    ).csrf;
+    await send(`${visit.server.ui}/api/session`, {
+      method: 'DELETE',
+      headers: { Cookie: `${cookie?.name}=${cookie?.value}`, 'X-CSRF-Token': csrf },
+    });
+    const editor = page.getByRole('textbox', { name: 'Statement' });
+    await editor.click();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.insertText('SHOW USERS');
+    await page.keyboard.press('Control+Enter');
+    await dialog().waitFor();
+    await signIn('root', 'pw');
+    await page.getByRole('cell', { name: 'reader' }).waitFor();
+    expect(await editor.textContent()).toBe('SHOW USERS');
+  });
+
+  test('who signs out has to sign in again, and sees what is theirs', async () => {
+    const { page } = visit;
+    await page.getByRole('button', { name: 'Sign out root' }).click();
+    await signIn('reader', 'pw');
+    await dialog().waitFor({ state: 'detached' });
+    await page.reload();
+    await page.getByRole('button', { name: 'Sign out reader' }).waitFor();
+    await page
+      .getByLabel('Database')
+      .getByRole('option', { name: 'house' })
+      .waitFor({ state: 'attached' });
+    expect(await page.getByLabel('Database').getByRole('option').allTextContents()).toEqual([
+      'house',
+    ]);
+    expect(visit.faults).toEqual([]);
+  });
+});
