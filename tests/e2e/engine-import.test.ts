@@ -1,5 +1,5 @@
 // `tidemark engine import --from`: the command from its line to its exit status, between two
-// running engines. What the answers of a Kapacitor are copied to is packages/engine/src/move-in's
+// running engines. What the answers of a Kapacitor are copied to is packages/engine/src/import's
 // test.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

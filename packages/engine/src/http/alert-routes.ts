@@ -93,7 +93,7 @@ function addTopicRoutes(api: Api, alerts: AlertService): void {
     const state = alerts.event(topic, id);
     return { status: 200, json: eventView({ topic, id, state }, request) };
   });
-  // For moving in: what another engine knew of an event. Nobody is told.
+  // For imports: what another engine knew of an event. Nobody is told.
   api.onPreview('PUT', `${TOPICS}/:topic/events/*`, async (request) => {
     const topic = topicOf(request);
     const id = request.params['*'] ?? '';

@@ -1,4 +1,4 @@
-// Findings about a text, as answers of the API carry them when `diagnostics=true` asks for them.
+// Diagnostics about a text, as answers of the API carry them when `diagnostics=true` asks for them.
 import type { Diagnostic } from '@tidemark/core';
 import type { QueryParams } from './params.ts';
 
@@ -7,12 +7,12 @@ export function wantsDiagnostics(query: QueryParams): boolean {
   return query.get('diagnostics') === 'true';
 }
 
-/** `position` and `length` in place of the span; what else is known of a finding goes along. */
+/** `position` and `length` in place of the span; what else is known of a diagnostic goes along. */
 export function printDiagnostics(
-  findings: readonly Diagnostic[],
+  diagnostics: readonly Diagnostic[],
   redact: (text: string) => string,
 ): readonly Readonly<Record<string, unknown>>[] {
-  return findings.map(({ message, span, ...rest }) => ({
+  return diagnostics.map(({ message, span, ...rest }) => ({
     ...redacted(rest, redact),
     message: redact(message),
     position: span.start,

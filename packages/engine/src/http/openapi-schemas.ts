@@ -69,10 +69,10 @@ export const RESOURCE_SCHEMAS: Readonly<Record<string, Schema>> = {
     stats: anything,
     ...times,
     'last-enabled': time,
-    diagnostics: list(reference('Finding')),
-    warnings: list(reference('Finding')),
+    diagnostics: list(reference('Diagnostic')),
+    warnings: list(reference('Diagnostic')),
   }),
-  Finding: object({
+  Diagnostic: object({
     code: text,
     message: text,
     position: count,

@@ -409,12 +409,12 @@ export class HttpServer implements Api {
     reply: FastifyReply,
     status: number,
     message: string,
-    findings?: readonly Diagnostic[],
+    diagnostics?: readonly Diagnostic[],
   ): FastifyReply {
     const { redact } = this.#options;
     const body = {
       error: redact(message),
-      ...(findings === undefined ? {} : { diagnostics: printDiagnostics(findings, redact) }),
+      ...(diagnostics === undefined ? {} : { diagnostics: printDiagnostics(diagnostics, redact) }),
     };
     void reply.code(status).header('Content-Type', 'application/json');
     return reply.send(Buffer.from(`${printJson(body)}\n`));

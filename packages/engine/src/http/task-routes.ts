@@ -76,7 +76,7 @@ export function addTaskRoutes(api: Api, options: TaskRoutesOptions): void {
       ...show(taskView(record, view, options), undefined),
       ...(wantsDiagnostics(request.query)
         ? {
-            diagnostics: printDiagnostics(options.starts.findings(record), options.redact),
+            diagnostics: printDiagnostics(options.starts.diagnostics(record), options.redact),
             ...(await warningsOf(record)),
           }
         : {}),

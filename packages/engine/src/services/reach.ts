@@ -9,7 +9,7 @@ import { effectsOf } from '@tidemark/pipeline';
 import type { ClusterNeed, NodeSpec } from '@tidemark/pipeline';
 import type { Clusters } from '../database/clusters.ts';
 import type { Definition } from '../tasks/definition.ts';
-import { findingAt, spanOf } from '../tasks/start-findings.ts';
+import { diagnosticAt, spanOf } from '../tasks/start-diagnostics.ts';
 import { scriptHandlersOf } from '../tasks/script-handlers.ts';
 
 export type ReachOptions = {
@@ -48,7 +48,7 @@ export class Reach {
     this.#options = options;
   }
 
-  /** Findings about a definition that starts, in the order of its nodes, handlers first. */
+  /** Diagnostics about a definition that starts, in the order of its nodes, handlers first. */
   async unreached(script: string, definition: Definition): Promise<readonly Diagnostic[]> {
     const found = await Promise.all(needsOf(definition).map((need) => this.#unmet(script, need)));
     return [...this.#undeliverable(script, definition), ...found.flat()];
@@ -60,7 +60,7 @@ export class Reach {
         const reason = this.#options.alerts.undeliverable(handler);
         return reason === undefined
           ? []
-          : [findingAt(script, handler.span, { ...reason, code: CODE })];
+          : [diagnosticAt(script, handler.span, { ...reason, code: CODE })];
       } catch (error) {
         // A handler that is wrong keeps the task from starting, which is told there.
         if (error instanceof InvalidRequest) return [];
@@ -71,8 +71,8 @@ export class Reach {
 
   async #unmet(script: string, need: Need): Promise<readonly Diagnostic[]> {
     const { node, property, cluster, databases, urgency } = need;
-    const finding = (message: string, hint?: string): Diagnostic =>
-      findingAt(script, spanOf(node, [property]), {
+    const diagnostic = (message: string, hint?: string): Diagnostic =>
+      diagnosticAt(script, spanOf(node, [property]), {
         message: `${node.name}: ${message}`,
         hint,
         code: CODE,
@@ -81,16 +81,16 @@ export class Reach {
     // What is written to the engine itself needs no cluster.
     if (isOptional && this.#options.clusters.elements.length === 0) return [];
     const known = await this.#databases(cluster);
-    if ('problem' in known) return isOptional ? [] : [finding(known.problem)];
+    if ('problem' in known) return isOptional ? [] : [diagnostic(known.problem)];
     return databases
       .filter((name) => !known.names.has(name))
       .map((name) =>
         isOptional
-          ? finding(
+          ? diagnostic(
               `database ${JSON.stringify(name)} does not exist`,
               'only what is written to the engine itself comes to this task',
             )
-          : finding(
+          : diagnostic(
               `database ${JSON.stringify(name)} does not exist`,
               `CREATE DATABASE ${quoteIdentifier(name)}`,
             ),

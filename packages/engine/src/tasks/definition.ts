@@ -10,7 +10,7 @@ import type { SyntaxDiagnostic } from '@tidemark/tickscript';
 import type { Dbrp, TaskRecord } from '../store/records.ts';
 import { parseJson } from '../http/json.ts';
 import { hideSecretVars } from './secret-vars.ts';
-import { findingAt } from './start-findings.ts';
+import { diagnosticAt } from './start-diagnostics.ts';
 
 /** What the configuration adds to every script; what is left out has its default. */
 export type BuildEnvironment = {
@@ -75,7 +75,8 @@ export function defineTask(input: DefinitionInput, environment: BuildEnvironment
 type BuiltTask = {
   readonly built: BuildResult;
   /**
-   * The same with markers for secrets. Findings come from here: they quote pieces of what is wrong.
+   * The same with markers for secrets. Diagnostics come from here: they quote pieces of what is
+   * wrong.
    */
   readonly shown: BuildResult;
   readonly pipeline: Pipeline;
@@ -108,7 +109,7 @@ function misfitOf(script: string, found: readonly Diagnostic[]): SyntaxDiagnosti
   const message = 'invalid TICKscript: the value of a secret var does not fit where it is used';
   const [first] = found;
   const span = first?.span ?? { start: 0, end: 0 };
-  return findingAt(script, span, { code: first?.code ?? 'TICK_INVALID_VAR', message });
+  return diagnosticAt(script, span, { code: first?.code ?? 'TICK_INVALID_VAR', message });
 }
 
 /** Reads the vars of a request. Throws `InvalidRequest` in the recorded words. */

@@ -9,7 +9,7 @@ import type { TaskRecord } from '../store/records.ts';
 import { defineTask, varsOf } from './definition.ts';
 import type { BuildEnvironment, Definition } from './definition.ts';
 import { scriptHandlersOf } from './script-handlers.ts';
-import { checkAt, checkStartOf, findingsOf, spanOf } from './start-findings.ts';
+import { checkAt, checkStartOf, diagnosticsOf, spanOf } from './start-diagnostics.ts';
 
 export type TaskChecksOptions = {
   readonly environment: () => BuildEnvironment;
@@ -53,19 +53,19 @@ export class TaskChecks {
     return definition;
   }
 
-  /** Why a task could not be started, as findings about its script. */
-  findingsOf(error: unknown, record: TaskRecord): readonly Diagnostic[] {
+  /** Why a task could not be started, as diagnostics about its script. */
+  diagnosticsOf(error: unknown, record: TaskRecord): readonly Diagnostic[] {
     const { script } = record;
-    return findingsOf(error, { script, pipeline: () => this.definitionOf(record).pipeline });
+    return diagnosticsOf(error, { script, pipeline: () => this.definitionOf(record).pipeline });
   }
 
   /** What would keep a task from starting now. */
-  findings(record: TaskRecord): readonly Diagnostic[] {
+  diagnostics(record: TaskRecord): readonly Diagnostic[] {
     try {
       this.startableOf(record);
       return [];
     } catch (error) {
-      return this.findingsOf(error, record);
+      return this.diagnosticsOf(error, record);
     }
   }
 
@@ -80,7 +80,7 @@ export class TaskChecks {
       const unreached = await this.#options.reach.unreached(record.script, definition);
       return [...definition.warnings(), ...unreached];
     } catch (error) {
-      // Told by `findings`.
+      // Told by `diagnostics`.
       if (error instanceof InvalidRequest) return [];
       throw error;
     }

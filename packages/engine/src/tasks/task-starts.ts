@@ -29,7 +29,7 @@ export type TaskStartsOptions = {
 /** The state that a task starts with. */
 type Saved = () => Promise<TaskState | undefined> | TaskState | undefined;
 
-type Refusal = { readonly reason: string; readonly findings: readonly Diagnostic[] };
+type Refusal = { readonly reason: string; readonly diagnostics: readonly Diagnostic[] };
 
 export class TaskStarts {
   readonly #options: TaskStartsOptions;
@@ -86,12 +86,12 @@ export class TaskStarts {
   }
 
   /** What keeps a task from starting: found without starting it, or when that was tried last. */
-  findings(record: TaskRecord): readonly Diagnostic[] {
+  diagnostics(record: TaskRecord): readonly Diagnostic[] {
     const { executor, checks } = this.#options;
     if (executor.running(record.id) !== undefined) return [];
     const refusal = this.#refusals.get(record.id);
-    if (refusal !== undefined && refusal.reason === record.error) return refusal.findings;
-    return checks.findings(record);
+    if (refusal !== undefined && refusal.reason === record.error) return refusal.diagnostics;
+    return checks.diagnostics(record);
   }
 
   /** Nobody wants the task to run any more: why it could not is forgotten. */
@@ -119,11 +119,11 @@ export class TaskStarts {
       if (record.error !== '') await this.#setError(record.id, '');
     } catch (error) {
       const reason = redactor.redact(messageOf(error));
-      const findings = checks.findingsOf(error, record);
-      this.#refusals.set(record.id, { reason, findings });
+      const diagnostics = checks.diagnosticsOf(error, record);
+      this.#refusals.set(record.id, { reason, diagnostics });
       await this.#setError(record.id, reason);
       const Kind = kindOf(error);
-      throw new Kind(reason, { cause: error, diagnostics: findings });
+      throw new Kind(reason, { cause: error, diagnostics });
     }
   }
 

@@ -1,6 +1,6 @@
 // `tidemark engine import`: moves the definitions and alert states of a running Kapacitor 1.x into
 // a running engine.
-import type { MoveInStep } from '@tidemark/engine';
+import type { ImportStep } from '@tidemark/engine';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 
@@ -41,10 +41,10 @@ export function engineImportCommand(finish: Finish): Command {
     .option('--dry-run', 'only say what would be done')
     .addHelpText('after', NOTES)
     .action(async (flags: Flags) => {
-      const { moveIn } = await import('@tidemark/engine');
-      const steps: MoveInStep[] = [];
+      const { importDefinitions } = await import('@tidemark/engine');
+      const steps: ImportStep[] = [];
       try {
-        await moveIn({
+        await importDefinitions({
           from: flags.from,
           ...targetOf(flags),
           pattern: flags.pattern,
@@ -67,11 +67,11 @@ export function engineImportCommand(finish: Finish): Command {
  * An event that differs has gone on here since it was copied; a definition that does is somebody's
  * to look at.
  */
-function isProblem({ kind, outcome }: MoveInStep): boolean {
+function isProblem({ kind, outcome }: ImportStep): boolean {
   return outcome === 'failed' || (outcome === 'kept' && kind !== 'event');
 }
 
-function report(steps: readonly MoveInStep[], flags: Flags): void {
+function report(steps: readonly ImportStep[], flags: Flags): void {
   if (flags.json === true) {
     printJson(steps);
     return;

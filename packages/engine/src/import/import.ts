@@ -1,4 +1,4 @@
-// Moving in: copies templates, tasks, topic handlers and the states of events from a running
+// Import: copies templates, tasks, topic handlers and the states of events from a running
 // Kapacitor 1.x (or another engine) into a running engine, over the API of both. What is the same
 // already is left alone, so a copy that was interrupted can be made again; what is there and
 // differs is replaced only when that is asked for. Order: templates before their tasks, topics
@@ -9,7 +9,7 @@ import { differences, sortedDbrps } from './compare.ts';
 import { Refused, Server } from './server.ts';
 import type { Json } from './server.ts';
 
-export type MoveInOptions = {
+export type ImportOptions = {
   /** Where to copy from, with user and password if it wants them. */
   readonly from: string;
   /** The running engine. */
@@ -25,13 +25,13 @@ export type MoveInOptions = {
   /** Looks and reports what would be done, changes nothing. */
   readonly isDryRun?: boolean | undefined;
   /** Told about each thing when it is done. */
-  readonly onStep?: ((step: MoveInStep) => void) | undefined;
+  readonly onStep?: ((step: ImportStep) => void) | undefined;
 };
 
 /** `kept`: there already and different, and left as it is. */
 type Outcome = 'created' | 'replaced' | 'unchanged' | 'kept' | 'failed';
 
-export type MoveInStep = {
+export type ImportStep = {
   readonly kind: 'template' | 'task' | 'topic' | 'handler' | 'event';
   readonly id: string;
   readonly outcome: Outcome;
@@ -52,25 +52,25 @@ type Item = {
  * Copies everything that can be copied; what can not is a step `failed`. Rejects with `Unavailable`
  * when a server does not answer; `onStep` has told by then what was done.
  */
-export async function moveIn(options: MoveInOptions): Promise<readonly MoveInStep[]> {
+export async function importDefinitions(options: ImportOptions): Promise<readonly ImportStep[]> {
   const from = await Server.open(options.from);
   const to = await Server.open(options.to, options.toToken);
-  return new MoveIn(from, to, options).run();
+  return new Import(from, to, options).run();
 }
 
-class MoveIn {
+class Import {
   readonly #from: Server;
   readonly #to: Server;
-  readonly #options: MoveInOptions;
-  readonly #steps: MoveInStep[] = [];
+  readonly #options: ImportOptions;
+  readonly #steps: ImportStep[] = [];
 
-  constructor(from: Server, to: Server, options: MoveInOptions) {
+  constructor(from: Server, to: Server, options: ImportOptions) {
     this.#from = from;
     this.#to = to;
     this.#options = options;
   }
 
-  async run(): Promise<readonly MoveInStep[]> {
+  async run(): Promise<readonly ImportStep[]> {
     await this.#templates();
     await this.#topics();
     await this.#tasks();
@@ -193,7 +193,7 @@ class MoveIn {
     };
   }
 
-  async #step(kind: MoveInStep['kind'], id: string, prepare: () => Promise<Item>): Promise<void> {
+  async #step(kind: ImportStep['kind'], id: string, prepare: () => Promise<Item>): Promise<void> {
     try {
       this.#tell({ kind, id, ...(await this.#copy(await prepare())) });
     } catch (error) {
@@ -218,7 +218,7 @@ class MoveIn {
     return { outcome: 'replaced', note };
   }
 
-  #tell(step: MoveInStep): void {
+  #tell(step: ImportStep): void {
     this.#steps.push(step);
     this.#options.onStep?.(step);
   }

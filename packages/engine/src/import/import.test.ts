@@ -1,4 +1,4 @@
-// Moving in from a server that answers as a Kapacitor 1.5 was recorded to answer.
+// Import from a server that answers as a Kapacitor 1.5 was recorded to answer.
 import { mkdtempSync, rmSync } from 'node:fs';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,8 +8,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { resolveEngineConfig } from '../config/config.ts';
 import { startEngine } from '../start-engine.ts';
 import type { EngineService } from '../start-engine.ts';
-import { moveIn } from './move-in.ts';
-import type { MoveInStep } from './move-in.ts';
+import { importDefinitions } from './import.ts';
+import type { ImportStep } from './import.ts';
 
 const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const SCRIPT = `// my own layout
@@ -89,7 +89,7 @@ let authorization: (string | undefined)[] = [];
 let answers: Readonly<Record<string, unknown>> | undefined;
 
 beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'move-in-'));
+  directory = mkdtempSync(join(tmpdir(), 'import-'));
   const { config } = resolveEngineConfig([
     {
       source: 'test',
@@ -144,7 +144,7 @@ async function send(method: string, path: string, body: unknown): Promise<void> 
 }
 
 test('definitions and states arrive, and what can not be used is told by name', async () => {
-  const steps = await moveIn({ from, to: engine.url });
+  const steps = await importDefinitions({ from, to: engine.url });
 
   expect(steps.map(({ kind, id, outcome }) => `${kind} ${id} ${outcome}`)).toEqual([
     'template tpl created',
@@ -174,7 +174,7 @@ test('definitions and states arrive, and what can not be used is told by name', 
 });
 
 test('a level that was told there is not told again here, its end is', async () => {
-  await moveIn({ from, to: engine.url });
+  await importDefinitions({ from, to: engine.url });
   const write = (line: string): Promise<Response> =>
     fetch(`${engine.url}/write?db=d&rp=r&precision=s`, { method: 'POST', body: line });
   const topic = async (): Promise<unknown> => {
@@ -189,15 +189,15 @@ test('a level that was told there is not told again here, its end is', async () 
   expect(await topic()).toEqual(['OK', 1]);
 });
 
-const outcomes = (steps: readonly MoveInStep[]): readonly string[] =>
+const outcomes = (steps: readonly ImportStep[]): readonly string[] =>
   steps.map(({ kind, id, outcome, note }) =>
     `${kind} ${id} ${outcome} ${outcome === 'failed' ? '' : note}`.trimEnd(),
   );
 
 test('what is the same is left alone, and tasks may arrive disabled', async () => {
-  await moveIn({ from, to: engine.url, isDisabled: true });
+  await importDefinitions({ from, to: engine.url, isDisabled: true });
   const before = (await get('/engine/v1/tasks/own')).json;
-  const steps = await moveIn({ from, to: engine.url, isDisabled: true, pattern: 'o*' });
+  const steps = await importDefinitions({ from, to: engine.url, isDisabled: true, pattern: 'o*' });
 
   expect(outcomes(steps)).toEqual([
     'handler cpu/ops unchanged',
@@ -223,7 +223,7 @@ describe('what is there and differs', () => {
   const other = "stream|from().measurement('other')|httpOut('mine')";
 
   beforeEach(async () => {
-    await moveIn({ from, to: engine.url });
+    await importDefinitions({ from, to: engine.url });
     const topic = 'preview/alerts/topics/cpu';
     await send('PATCH', '/templates/tpl', { script: `${TEMPLATE} // mine` });
     await send('PATCH', '/tasks/made', { vars: { limit: { type: 'int', value: 3 } } });
@@ -235,7 +235,7 @@ describe('what is there and differs', () => {
   });
 
   test('is kept, and told by name', async () => {
-    expect(outcomes(await moveIn({ from, to: engine.url }))).toEqual(kept);
+    expect(outcomes(await importDefinitions({ from, to: engine.url }))).toEqual(kept);
     expect((await get('/engine/v1/tasks/own?script-format=raw')).json).toMatchObject({
       script: other,
       status: 'disabled',
@@ -247,18 +247,18 @@ describe('what is there and differs', () => {
     const replaced = kept.map((line) => line.replace(' kept ', ' replaced '));
 
     // What would be refused only the engine can say.
-    expect(outcomes(await moveIn({ ...overwriting, isDryRun: true }))).toEqual(
+    expect(outcomes(await importDefinitions({ ...overwriting, isDryRun: true }))).toEqual(
       replaced.map((line) => line.replace(' failed', ' created')),
     );
-    expect(outcomes(await moveIn({ from, to: engine.url }))).toEqual(kept);
-    expect(outcomes(await moveIn(overwriting))).toEqual(replaced);
+    expect(outcomes(await importDefinitions({ from, to: engine.url }))).toEqual(kept);
+    expect(outcomes(await importDefinitions(overwriting))).toEqual(replaced);
     expect((await get('/engine/v1/tasks/own?script-format=raw')).json).toMatchObject({
       script: SCRIPT,
       dbrps: [{ db: 'd', rp: 'r' }],
       status: 'enabled',
       executing: true,
     });
-    expect(outcomes(await moveIn({ from, to: engine.url }))).toEqual(
+    expect(outcomes(await importDefinitions({ from, to: engine.url }))).toEqual(
       kept.map((line) => line.replace(/ kept .*/, ' unchanged')),
     );
   });
@@ -274,7 +274,7 @@ test('a task with secret vars arrives when it has its secrets here already', asy
     '/kapacitor/v1/tasks/hushed': shown,
   };
   const arrive = async (): Promise<unknown> => {
-    const steps = await moveIn({ from, to: engine.url });
+    const steps = await importDefinitions({ from, to: engine.url });
     return steps.find(({ id }) => id === 'hushed');
   };
   expect(await arrive()).toMatchObject({
@@ -287,7 +287,7 @@ test('a task with secret vars arrives when it has its secrets here already', asy
 });
 
 test('a dry run says what would be created and changes nothing', async () => {
-  const steps = await moveIn({ from, to: engine.url, isDryRun: true });
+  const steps = await importDefinitions({ from, to: engine.url, isDryRun: true });
 
   expect(new Set(steps.map(({ outcome }) => outcome))).toEqual(new Set(['created']));
   expect((await get('/engine/v1/tasks')).json.tasks).toEqual([]);
@@ -297,7 +297,7 @@ test('a dry run says what would be created and changes nothing', async () => {
 test('a topic that the old engine can not tell does not keep the rest back', async () => {
   const { '/kapacitor/v1preview/alerts/topics/cpu/events': _events, ...others } = ANSWERS;
   answers = others;
-  const steps = await moveIn({ from, to: engine.url });
+  const steps = await importDefinitions({ from, to: engine.url });
 
   expect(steps).toContainEqual({
     kind: 'topic',
@@ -309,8 +309,8 @@ test('a topic that the old engine can not tell does not keep the rest back', asy
 });
 
 test('when the old engine goes away in the middle, what was done is told first', async () => {
-  const told: MoveInStep[] = [];
-  const moving = moveIn({
+  const told: ImportStep[] = [];
+  const importing = importDefinitions({
     from,
     to: engine.url,
     onStep: (step) => {
@@ -319,12 +319,12 @@ test('when the old engine goes away in the middle, what was done is told first',
     },
   });
 
-  await expect(moving).rejects.toThrow('does not answer');
+  await expect(importing).rejects.toThrow('does not answer');
   expect(outcomes(told)).toEqual(['template tpl created']);
 });
 
 test('where no engine answers is said with the address', async () => {
-  await expect(moveIn({ from: 'http://127.0.0.1:1', to: engine.url })).rejects.toThrow(
+  await expect(importDefinitions({ from: 'http://127.0.0.1:1', to: engine.url })).rejects.toThrow(
     'http://127.0.0.1:1 does not answer',
   );
 });

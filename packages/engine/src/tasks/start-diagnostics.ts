@@ -1,4 +1,4 @@
-// Why a task cannot start, as findings about its script: the piece that is at fault beside the
+// Why a task cannot start, as diagnostics about its script: the piece that is at fault beside the
 // recorded sentence.
 import { AppError, InvalidRequest } from '@tidemark/core';
 import type { Diagnostic, Span } from '@tidemark/core';
@@ -14,7 +14,7 @@ const CODE = 'TICK_START_REFUSED';
  * What an error of checking or starting a task says about its script; nothing when it is not the
  * script's.
  */
-export function findingsOf(
+export function diagnosticsOf(
   error: unknown,
   task: { readonly script: string; readonly pipeline: () => Pipeline },
 ): readonly Diagnostic[] {
@@ -25,7 +25,7 @@ export function findingsOf(
   const node = task.pipeline().nodes.find((each) => each.name === nodeName);
   if (node === undefined) return [];
   const { message } = start;
-  return [findingAt(task.script, spanOf(node, properties), { message, hint })];
+  return [diagnosticAt(task.script, spanOf(node, properties), { message, hint })];
 }
 
 /** Where a script calls one of these properties of a node, or the node. */
@@ -44,8 +44,8 @@ export function checkStartOf(script: string, node: NodeSpec, check: () => void):
     if (!(cause instanceof StartError)) throw cause;
     const { message } = cause;
     const { properties = [], hint } = cause.details;
-    const finding = findingAt(script, spanOf(node, properties), { message, hint });
-    throw new InvalidRequest(message, { cause, hint, diagnostics: [finding] });
+    const diagnostic = diagnosticAt(script, spanOf(node, properties), { message, hint });
+    throw new InvalidRequest(message, { cause, hint, diagnostics: [diagnostic] });
   }
 }
 
@@ -59,13 +59,13 @@ export function checkAt(
   } catch (cause) {
     if (!(cause instanceof InvalidRequest) || cause.diagnostics.length > 0) throw cause;
     const { message, hint } = cause;
-    const finding = findingAt(place.script, place.span, { message, hint });
-    throw new InvalidRequest(message, { cause, hint, diagnostics: [finding] });
+    const diagnostic = diagnosticAt(place.script, place.span, { message, hint });
+    throw new InvalidRequest(message, { cause, hint, diagnostics: [diagnostic] });
   }
 }
 
-/** A finding about a place of a script. */
-export function findingAt(
+/** A diagnostic about a place of a script. */
+export function diagnosticAt(
   script: string,
   span: Span,
   what: {
