@@ -1,17 +1,16 @@
 // The recorded answers of the older system, replayed against the executable. What differs is listed
 // with its reason in oracle-differences.json; a listed case that agrees after all fails as well.
-import { execFile } from 'node:child_process';
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 
 import { removeDirectory, startTidemark } from '@tidemark/testkit';
 import type { Tidemark } from '@tidemark/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import differences from './oracle-differences.json' with { type: 'json' };
+import { nameOf, pathOf, readLines, replayCases } from './recorded-database-cases.ts';
+import type { RecordedCase } from './recorded-database-cases.ts';
 
 /** Listed cases of the 1884 given ones that are no decisions: 1 % at most. */
 const MOST_DIFFERENCES = 18;
@@ -24,21 +23,6 @@ const JUSTIFICATION = /^(spec\/tsdb-http-api\.md, .+|bug influxdata\/influxdb#\d
 
 /** Or a decision: the first words of its row in differences.md. */
 const DECISION = /^docs\/compat\/differences\.md, “(.+)”$/;
-
-type RecordedRequest = {
-  readonly method: string;
-  readonly path: string;
-  readonly params: Readonly<Record<string, string>>;
-  readonly body?: string;
-};
-
-type RecordedCase = {
-  readonly group: string;
-  readonly pre?: readonly RecordedRequest[];
-  readonly request: RecordedRequest;
-};
-
-type Difference = { readonly line: number; readonly want: string; readonly got: string };
 
 let server: Tidemark;
 let scratch: string;
@@ -59,30 +43,6 @@ afterAll(async () => {
   await removeDirectory(scratch);
 });
 
-function pathOf(name: string): string {
-  return fileURLToPath(new URL(name, import.meta.url));
-}
-
-async function readLines<T>(path: string): Promise<readonly T[]> {
-  const text = await readFile(path, 'utf8');
-  return text
-    .split('\n')
-    .filter((line) => line.trim() !== '')
-    .map((line): T => JSON.parse(line));
-}
-
-function describeRequest({ method, path, params, body }: RecordedRequest): string {
-  const written = Object.entries(params).map(([name, value]) => `${name}=${value}`);
-  return [method, path, ...written, ...(body === undefined ? [] : [JSON.stringify(body)])].join(
-    ' ',
-  );
-}
-
-/** What a case is called in the list: its group and every request of it. */
-function nameOf({ group, pre = [], request }: RecordedCase): string {
-  return [group, ...[...pre, request].map(describeRequest)].join(' | ');
-}
-
 const listed = new Set(differences.map((difference) => difference.case));
 const decisions = differences.filter(({ source }) => DECISION.test(source));
 const decided = new Set(decisions.map((difference) => difference.case));
@@ -95,21 +55,8 @@ test.each([
   'answers %s as recorded, except for the listed cases',
   async (file, most) => {
     const report = join(scratch, file);
-    await promisify(execFile)(
-      process.execPath,
-      [
-        pathOf('record-oracle-cases.mjs'),
-        '--url',
-        server.tsdb,
-        '--check',
-        pathOf(file),
-        '--report',
-        report,
-      ],
-      { maxBuffer: 64 * 1024 * 1024 },
-    );
     const names = (await readLines<RecordedCase>(pathOf(file))).map(nameOf);
-    const found = await readLines<Difference>(report);
+    const found = await replayCases(server.tsdb, pathOf(file), report);
 
     const unlisted = found.filter(({ line }) => !listed.has(names[line]!));
     const differing = new Set(found.map(({ line }) => names[line]!));

@@ -245,6 +245,12 @@ describe.runIf(isComplete)('storage on a cluster', () => {
       { kind: 'series-cardinality', measurement: 'b', count: 1 },
       { kind: 'series-cardinality', measurement: 'c', count: 1 },
     ]);
+    await write(policy, [`a,h=1 v=1 ${WEEK * 9n}`, `a,h=1 v=1 ${WEEK * 20n}`]);
+    const middle = { database, timeRange: { start: WEEK * 8n, end: WEEK * 10n } };
+    expect(await look({ kind: 'series', filter: middle })).toMatchObject([
+      { measurement: 'a', keys: ['a,h=1'] },
+      { measurement: 'b' },
+    ]);
     const where: Predicate = { kind: 'tag', key: 'h', operator: '=', value: '' };
     expect(await look({ kind: 'series', filter: { database, where } })).toEqual([
       { kind: 'series', measurement: 'c', keys: ['c'] },

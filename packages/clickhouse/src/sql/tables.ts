@@ -69,7 +69,8 @@ export function policyTables(policyId: number, { database, onCluster }: Placemen
       seriesTable(policyId),
       `measurement String, series UInt64, tag_keys Array(String), tag_values Array(String),
        is_gone UInt8, batch UInt64, grp UInt32`,
-      '(measurement, series)',
+      // FINAL also merges across partitions.
+      '(measurement, series, grp)',
     ),
   ];
 }
