@@ -1,0 +1,19 @@
+// scale: multiplies a field.
+import { defineNode } from '../definition/node-definition.ts';
+import { integerOption, stringArgument } from '../definition/option.ts';
+
+export const scaleNode = defineNode({
+  type: 'scale',
+  label: 'scale',
+  className: 'ScaleNode',
+  category: 'transformation',
+  summary: 'multiplies a field',
+  wants: 'any',
+  provides: 'same',
+  options: {
+    field: stringArgument('field'),
+    factor: integerOption('by', 'what the field is multiplied by', 2n),
+  },
+  validate: ({ factor }) =>
+    factor === 0n ? { text: 'nothing would be left', properties: ['by'] } : undefined,
+});

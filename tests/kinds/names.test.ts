@@ -1,0 +1,56 @@
+// Nothing outside of its own file decides by the name of a node or of a kind of handler: what
+// others have to know is in the definition.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { HANDLER_DEFINITIONS, NODES } from '@tidemark/pipeline';
+import { expect, test } from 'vitest';
+
+const packages = fileURLToPath(new URL('../../packages/', import.meta.url));
+
+/** Types of edges and tasks, too. */
+const EDGES = ['stream', 'batch'];
+
+/**
+ * Words that other things are called by: messages of threads, sections of task tests, statements.
+ */
+const OTHER_WORDS = new Set([
+  'barrier',
+  'delete',
+  'from',
+  'last',
+  'log',
+  'publish',
+  'query',
+  'stats',
+  'sum',
+  'where',
+]);
+
+const types = NODES.map(({ type }) => type).filter((type) => !EDGES.includes(type));
+const names = new Set([...types, ...HANDLER_DEFINITIONS.map(({ kind }) => kind)]);
+
+function* decisionsIn(text: string): Generator<string> {
+  for (const [line, type] of text.matchAll(/\btype (?:===|!==) '(\w+)'/g)) {
+    if (types.includes(type ?? '')) yield line;
+  }
+  for (const [line, name] of text.matchAll(/\b(?:case|\w+ (?:===|!==)) '(\w+)'/g)) {
+    if (names.has(name ?? '') && !OTHER_WORDS.has(name ?? '')) yield line;
+  }
+}
+
+test('no code decides by the name of a node or handler outside of its file', () => {
+  const found = ['pipeline', 'runtime', 'alerting', 'engine', 'cli', 'ui'].flatMap((name) => {
+    const folder = join(packages, name, 'src');
+    return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((file) => /\.tsx?$/.test(file) && !/\.(test|gen)\.tsx?$/.test(file))
+      .filter((file) => !/^(nodes|handlers)\//.test(file))
+      .flatMap((file) => {
+        const text = readFileSync(join(folder, file), 'utf8');
+        return [...decisionsIn(text)].map((line) => `${name}/src/${file}: ${line}`);
+      });
+  });
+
+  expect(found).toEqual([]);
+});
