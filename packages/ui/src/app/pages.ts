@@ -43,6 +43,15 @@ export const PAGES: readonly PageDefinition[] = [
     load: () => import('../pages/explore/page.tsx'),
   },
   {
+    id: 'tasks',
+    title: nav.tasks,
+    icon: 'tasks',
+    keys: 'g t',
+    isListed: true,
+    needs: ['engine'],
+    load: () => import('../pages/tasks/page.tsx'),
+  },
+  {
     id: 'shortcuts',
     title: nav.shortcuts,
     icon: 'keyboard',

@@ -7,6 +7,7 @@ import { editor } from './en/editor.ts';
 import { explore } from './en/explore.ts';
 import { home } from './en/home.ts';
 import { shortcuts } from './en/shortcuts.ts';
+import { tasks } from './en/tasks.ts';
 import { time } from './en/time.ts';
 
 export const texts = {
@@ -21,5 +22,6 @@ export const texts = {
   shell,
   shortcuts,
   signIn,
+  tasks,
   time,
 } as const;

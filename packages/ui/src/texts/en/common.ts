@@ -16,6 +16,7 @@ export const nav = {
   home: 'Overview',
   shortcuts: 'Keyboard shortcuts',
   design: 'Design system',
+  tasks: 'Tasks',
 } as const;
 
 export const palette = {

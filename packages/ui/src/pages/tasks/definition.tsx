@@ -1,0 +1,142 @@
+// The definition of a task: id, databases, script. What is typed is kept until it is saved or
+// thrown away.
+import { useSignal } from '@preact/signals';
+import type { Dbrp, Task } from '@tidemark/client';
+import { useMemo, useRef } from 'preact/hooks';
+
+import { engine } from '../../api/clients.ts';
+import { problemOf } from '../../api/problem.ts';
+import type { Problem } from '../../api/problem.ts';
+import { draft } from '../../app/stored.ts';
+import { Button } from '../../design/button.tsx';
+import { CheckField, TextField } from '../../design/field.tsx';
+import { Notice } from '../../design/states.tsx';
+import { toast } from '../../design/toasts.tsx';
+import { CodeEditor } from '../../editor/code-editor.tsx';
+import type { EditorHandle } from '../../editor/codemirror.ts';
+import { texts } from '../../texts/texts.ts';
+import { Outline } from './outline.tsx';
+
+const t = texts.tasks;
+
+const EXAMPLE = `stream
+    |from()
+        .measurement('cpu')
+    |alert()
+        .crit(lambda: "usage" > 90.0)
+        .log('/tmp/alerts.log')
+`;
+
+/** `house.autogen, other.week`. */
+const printDbrps = (dbrps: readonly Dbrp[]): string =>
+  dbrps.map(({ db, rp }) => `${db}.${rp}`).join(', ');
+
+function readDbrps(text: string): readonly Dbrp[] {
+  const names = text.split(',').map((one) => one.trim());
+  return names
+    .filter((one) => one !== '')
+    .map((one) => {
+      const [db = '', rp = 'autogen'] = one.split('.');
+      return { db, rp };
+    });
+}
+
+export function Definition({
+  task,
+  onSaved,
+}: {
+  readonly task: Task | undefined;
+  readonly onSaved: (id: string) => void;
+}) {
+  const key = task?.id ?? '';
+  const script = useMemo(() => draft(`task.${key}`, task?.script ?? EXAMPLE), [key]);
+  const id = useSignal(key);
+  const dbrps = useSignal(printDbrps(task?.dbrps ?? []));
+  const isEnabled = useSignal(task === undefined || task.status === 'enabled');
+  const problem = useSignal<Problem | undefined>(undefined);
+  const isBusy = useSignal(false);
+  const editor = useRef<EditorHandle>();
+  const isChanged = task !== undefined && script.value !== task.script;
+
+  const save = async (): Promise<void> => {
+    isBusy.value = true;
+    const changed = {
+      script: script.value,
+      dbrps: readDbrps(dbrps.value),
+      status: isEnabled.value ? 'enabled' : 'disabled',
+    } as const;
+    try {
+      if (task === undefined) await engine.createTask({ id: id.value, ...changed });
+      else {
+        const saved = await engine.changeTask(task.id, changed);
+        // As it is printed, so that it is not a change.
+        script.value = saved.script;
+      }
+      problem.value = undefined;
+      toast(t.saved(id.value));
+      onSaved(id.value);
+    } catch (error) {
+      problem.value = problemOf(error);
+    }
+    isBusy.value = false;
+  };
+
+  return (
+    <form
+      class="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void save();
+      }}
+    >
+      <div class="form-grid">
+        <TextField
+          label={t.id}
+          value={id.value}
+          required
+          disabled={task !== undefined}
+          onInput={(text) => (id.value = text)}
+        />
+        <TextField
+          label={t.dbrps}
+          value={dbrps.value}
+          placeholder="telegraf.autogen"
+          hint={t.dbrpsHint}
+          onInput={(text) => (dbrps.value = text)}
+        />
+      </div>
+      <div class="definition">
+        <CodeEditor
+          label={t.script}
+          language="tickscript"
+          value={script}
+          lines={16}
+          onRun={() => void save()}
+          onReady={(handle) => (editor.current = handle)}
+        />
+        <Outline script={script} onChoose={(start, end) => editor.current?.select(start, end)} />
+      </div>
+      {problem.value === undefined ? null : (
+        <Notice kind="bad">
+          {problem.value.message}
+          {problem.value.hint === undefined ? null : <p>{problem.value.hint}</p>}
+        </Notice>
+      )}
+      <div class="row">
+        <CheckField
+          label={t.enabled}
+          isChecked={isEnabled.value}
+          onChange={(isChecked) => (isEnabled.value = isChecked)}
+        />
+        <span class="grow" />
+        {isChanged ? (
+          <Button onClick={() => (script.value = task.script)}>{t.discard}</Button>
+        ) : null}
+        <Button onClick={() => editor.current?.format()}>{t.format}</Button>
+        <Button kind="primary" type="submit" isBusy={isBusy.value}>
+          {task === undefined ? t.create : t.save}
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,33 @@
+// What the counters of a task say.
+import type { Task } from '@tidemark/client';
+
+export type NodeFigures = Readonly<Record<string, number>>;
+
+export type TaskFigures = {
+  /** Points per second. */
+  readonly throughput: number;
+  readonly errorCount: number;
+  /** Of the node that has most. */
+  readonly groupCount: number;
+  readonly memoryBytes: number;
+  readonly nodes: Readonly<Record<string, NodeFigures>>;
+};
+
+type Stats = {
+  readonly 'task-stats'?: NodeFigures;
+  readonly 'node-stats'?: Readonly<Record<string, NodeFigures>>;
+};
+
+/** Of a task that does not run, nothing but zeros. */
+export function figuresOf({ stats }: Pick<Task, 'stats'>): TaskFigures {
+  // The engine's answer, of which every part may be missing.
+  const { 'task-stats': task = {}, 'node-stats': nodes = {} } = (stats ?? {}) as Stats;
+  const each = Object.values(nodes);
+  return {
+    throughput: task['throughput'] ?? 0,
+    errorCount: each.reduce((sum, node) => sum + (node['errors'] ?? 0), 0),
+    groupCount: each.reduce((most, node) => Math.max(most, node['working_cardinality'] ?? 0), 0),
+    memoryBytes: task['memory_bytes'] ?? 0,
+    nodes,
+  };
+}

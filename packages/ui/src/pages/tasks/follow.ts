@@ -1,0 +1,81 @@
+// Streams of lines, such as a tap or a log, as they come. The newest are kept, and all stop when
+// nobody looks.
+import { useSignal } from '@preact/signals';
+import type { ReadonlySignal } from '@preact/signals';
+import { parseLossless } from '@tidemark/client';
+import { useEffect } from 'preact/hooks';
+
+import { isAbort, problemOf } from '../../api/problem.ts';
+import type { Problem } from '../../api/problem.ts';
+
+const KEPT_MAX = 500;
+/** How often what has come is shown: quick enough to look live, seldom enough for a flood. */
+const SHOWN_EVERY_MS = 200;
+
+export type Followed = {
+  readonly lines: ReadonlySignal<readonly unknown[]>;
+  /** Lines that came in all. */
+  readonly count: ReadonlySignal<number>;
+  readonly problem: ReadonlySignal<Problem | undefined>;
+  readonly hasEnded: ReadonlySignal<boolean>;
+};
+
+async function* linesOf(stream: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string> {
+  const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const lines = (rest + value).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines.filter((line) => line !== '');
+  }
+}
+
+/** Follows a stream while it is wanted; `inputs` tell which. Paused, it stops being read. */
+export function useFollowed(
+  open: (signal: AbortSignal) => Promise<ReadableStream<Uint8Array>>,
+  inputs: readonly unknown[],
+  isPaused: boolean,
+): Followed {
+  const lines = useSignal<readonly unknown[]>([]);
+  const count = useSignal(0);
+  const problem = useSignal<Problem | undefined>(undefined);
+  const hasEnded = useSignal(false);
+  useEffect(() => {
+    lines.value = [];
+    count.value = 0;
+  }, inputs);
+  useEffect(() => {
+    if (isPaused) return undefined;
+    const controller = new AbortController();
+    let waiting: unknown[] = [];
+    const show = (): void => {
+      if (waiting.length === 0) return;
+      count.value += waiting.length;
+      lines.value = [...waiting.toReversed(), ...lines.value].slice(0, KEPT_MAX);
+      waiting = [];
+    };
+    const timer = window.setInterval(show, SHOWN_EVERY_MS);
+    const follow = async (): Promise<void> => {
+      problem.value = undefined;
+      hasEnded.value = false;
+      // The platform's stream of an answer, whatever the client's type of it.
+      const stream = (await open(controller.signal)) as ReadableStream<Uint8Array<ArrayBuffer>>;
+      for await (const line of linesOf(stream)) {
+        waiting.push(parseLossless(line));
+        if (waiting.length > KEPT_MAX) show();
+      }
+      show();
+      hasEnded.value = true;
+    };
+    follow().catch((error: unknown) => {
+      if (!controller.signal.aborted && !isAbort(error)) problem.value = problemOf(error);
+    });
+    return () => {
+      window.clearInterval(timer);
+      controller.abort();
+    };
+  }, [...inputs, isPaused]);
+  return { lines, count, problem, hasEnded };
+}

@@ -1,0 +1,46 @@
+// The nodes of a script, in the order in which it makes them. A press leads to the place.
+import { useSignal } from '@preact/signals';
+import type { Signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+
+import { texts } from '../../texts/texts.ts';
+
+type Entry = { readonly name: string; readonly start: number; readonly end: number };
+
+const WAIT_MS = 300;
+
+export function Outline({
+  script,
+  onChoose,
+}: {
+  readonly script: Signal<string>;
+  readonly onChoose: (start: number, end: number) => void;
+}) {
+  const entries = useSignal<readonly Entry[]>([]);
+  const text = script.value;
+  useEffect(() => {
+    // While somebody types nobody reads it.
+    const timer = window.setTimeout(() => {
+      const read = async (): Promise<void> => {
+        const { buildPipeline } = await import('@tidemark/pipeline');
+        const { pipeline } = buildPipeline(text);
+        // A script with errors keeps the outline that it had.
+        if (pipeline === undefined) return;
+        entries.value = pipeline.nodes.map(({ name, span }) => ({ name, ...span }));
+      };
+      // Without the parser there is no outline; the editor itself says that it could not be loaded.
+      read().catch(() => undefined);
+    }, WAIT_MS);
+    return () => window.clearTimeout(timer);
+  }, [text]);
+  if (entries.value.length === 0) return null;
+  return (
+    <nav class="outline" aria-label={texts.tasks.outline}>
+      {entries.value.map(({ name, start, end }) => (
+        <button key={name} type="button" class="menu-item" onClick={() => onChoose(start, end)}>
+          {name}
+        </button>
+      ))}
+    </nav>
+  );
+}

@@ -1,0 +1,13 @@
+// Tasks: the list of what runs, one of them in full, or a new one – as the address says.
+import { route } from '../../app/router.ts';
+import { TaskDetail } from './task-detail.tsx';
+import { TaskList } from './task-list.tsx';
+import './tasks.css';
+
+export function Page() {
+  const { params } = route.value;
+  const id = params.get('id');
+  if (id !== null) return <TaskDetail key={id} id={id} />;
+  if (params.get('new') !== null) return <TaskDetail key="new" id={undefined} />;
+  return <TaskList />;
+}

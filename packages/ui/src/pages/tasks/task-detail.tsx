@@ -1,0 +1,130 @@
+// One task: its script, its pipeline with counters, its log.
+import { useSignal } from '@preact/signals';
+import type { Task } from '@tidemark/client';
+import { useMemo } from 'preact/hooks';
+
+import { engine } from '../../api/clients.ts';
+import { useResource } from '../../api/use-resource.ts';
+import { Link } from '../../app/link.tsx';
+import { PageHead } from '../../app/page-frame.tsx';
+import { navigate, route, setParams } from '../../app/router.ts';
+import { formatBytes, formatValue } from '../../charts/format.ts';
+import { Panel } from '../../design/panel.tsx';
+import { Failure, Loading, Notice } from '../../design/states.tsx';
+import { Tabs } from '../../design/tabs.tsx';
+import { texts } from '../../texts/texts.ts';
+import { Definition } from './definition.tsx';
+import { figuresOf } from './figures.ts';
+import { PipelineView } from './pipeline-view.tsx';
+import { Tap } from './tap.tsx';
+import { TaskState } from './task-list.tsx';
+import { TaskLog } from './task-log.tsx';
+
+const t = texts.tasks;
+const REFRESH_MS = 2000;
+const TABS = ['script', 'pipeline', 'log'] as const;
+
+/** Without an id, a task that is still to be made. */
+export function TaskDetail({ id }: { readonly id: string | undefined }) {
+  if (id === undefined) {
+    return (
+      <>
+        <PageHead title={t.create}>
+          <Link page="tasks">{t.backToAll}</Link>
+        </PageHead>
+        <Panel title={t.definition}>
+          <Definition task={undefined} onSaved={(made) => navigate('tasks', { id: made })} />
+        </Panel>
+      </>
+    );
+  }
+  return <Existing id={id} />;
+}
+
+function Existing({ id }: { readonly id: string }) {
+  const found = useResource(() => engine.task(id, { scriptFormat: 'raw' }), [id], {
+    refreshMs: REFRESH_MS,
+  });
+  const chosen = TABS.find((tab) => tab === route.value.params.get('tab')) ?? 'script';
+  const task = found.value.value;
+  if (task === undefined) {
+    return (
+      <>
+        <PageHead title={id}>
+          <Link page="tasks">{t.backToAll}</Link>
+        </PageHead>
+        {found.error.value === undefined ? (
+          <Loading rows={8} />
+        ) : (
+          <Failure error={found.error.value} onRetry={() => void found.reload()} />
+        )}
+      </>
+    );
+  }
+  return (
+    <>
+      <PageHead title={id}>
+        <TaskState task={task} />
+        <Figures task={task} />
+        <Link page="tasks">{t.backToAll}</Link>
+      </PageHead>
+      {task.error === '' ? null : <Notice kind="bad">{task.error}</Notice>}
+      {(task.warnings ?? []).map(({ message, hint }) => (
+        <Notice key={message} kind="warn">
+          {message}
+          {hint === undefined ? null : <p class="muted">{hint}</p>}
+        </Notice>
+      ))}
+      <Tabs
+        label={t.parts}
+        value={chosen}
+        tabs={TABS.map((value) => ({ value, label: t.tabs[value] }))}
+        onChange={(tab) => setParams({ tab })}
+      >
+        {chosen === 'script' ? (
+          <Definition key={id} task={task} onSaved={() => void found.reload()} />
+        ) : chosen === 'pipeline' ? (
+          <Pipeline task={task} />
+        ) : (
+          <TaskLog task={id} />
+        )}
+      </Tabs>
+    </>
+  );
+}
+
+function Figures({ task }: { readonly task: Task }) {
+  const { throughput, errorCount, groupCount, memoryBytes } = figuresOf(task);
+  return (
+    <span class="muted small">
+      {t.figures(
+        formatValue(throughput, 'per-second'),
+        errorCount,
+        groupCount,
+        formatBytes(memoryBytes),
+      )}
+    </span>
+  );
+}
+
+function Pipeline({ task }: { readonly task: Task }) {
+  const selected = useSignal('');
+  const { nodes } = useMemo(() => figuresOf(task), [task]);
+  return (
+    <div class="pipeline-and-tap">
+      <PipelineView
+        dot={task.dot}
+        figures={nodes}
+        selected={selected.value}
+        onSelect={(name) => (selected.value = name)}
+      />
+      {!task.executing ? (
+        <Notice>{t.doesNotRun}</Notice>
+      ) : selected.value === '' ? (
+        <p class="muted">{t.chooseNode}</p>
+      ) : (
+        <Tap key={selected.value} task={task.id} node={selected.value} />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,200 @@
+// All tasks with what they do: state, throughput, errors, memory, groups.
+import { useSignal } from '@preact/signals';
+import type { Task, Template } from '@tidemark/client';
+
+import { engine } from '../../api/clients.ts';
+import { problemOf } from '../../api/problem.ts';
+import { useResource } from '../../api/use-resource.ts';
+import { useCommands } from '../../app/commands.ts';
+import { Link } from '../../app/link.tsx';
+import { PageHead } from '../../app/page-frame.tsx';
+import { navigate } from '../../app/router.ts';
+import { formatBytes, formatValue } from '../../charts/format.ts';
+import { Button, IconButton } from '../../design/button.tsx';
+import { ConfirmDialog } from '../../design/dialog.tsx';
+import { TextField } from '../../design/field.tsx';
+import { Panel } from '../../design/panel.tsx';
+import { Badge, Empty, Failure, Loading } from '../../design/states.tsx';
+import { Table } from '../../design/table.tsx';
+import { toast } from '../../design/toasts.tsx';
+import { texts } from '../../texts/texts.ts';
+import { figuresOf } from './figures.ts';
+import { TemplatePanel } from './templates.tsx';
+
+const t = texts.tasks;
+const REFRESH_MS = 3000;
+
+async function all<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}
+
+async function load(): Promise<{
+  readonly tasks: readonly Task[];
+  readonly templates: readonly Template[];
+}> {
+  const fields = ['type', 'status', 'executing', 'error', 'stats', 'dbrps', 'template-id'];
+  const [tasks, templates] = await Promise.all([
+    all(engine.tasks({ fields })),
+    all(engine.templates()),
+  ]);
+  return { tasks, templates };
+}
+
+export function TaskList() {
+  const found = useResource(load, [], { refreshMs: REFRESH_MS });
+  const search = useSignal('');
+  const doomed = useSignal<string | undefined>(undefined);
+  useCommands([
+    {
+      id: 'task-new',
+      group: t.title,
+      label: t.create,
+      keys: 'n',
+      run: () => navigate('tasks', { new: '1' }),
+    },
+  ]);
+
+  const change = async (what: Promise<unknown>, done: string): Promise<void> => {
+    try {
+      await what;
+      toast(done);
+    } catch (error) {
+      toast(problemOf(error).message, 'bad');
+    }
+    await found.reload();
+  };
+
+  const { value } = found.value;
+  const shown = (value?.tasks ?? []).filter(({ id }) => id.includes(search.value));
+  return (
+    <>
+      <PageHead title={t.title}>
+        <TextField
+          label={t.search}
+          isLabelHidden
+          placeholder={t.search}
+          value={search.value}
+          onInput={(text) => (search.value = text)}
+        />
+        <Button kind="primary" icon="plus" onClick={() => navigate('tasks', { new: '1' })}>
+          {t.create}
+        </Button>
+      </PageHead>
+      <Panel title={t.all} isFlush>
+        {value === undefined ? (
+          found.error.value === undefined ? (
+            <Loading rows={8} />
+          ) : (
+            <Failure error={found.error.value} onRetry={() => void found.reload()} />
+          )
+        ) : (
+          <Table
+            label={t.all}
+            rows={shown}
+            rowKey={({ id }) => id}
+            empty={
+              <Empty title={t.none} icon="tasks">
+                {t.noneHint}
+              </Empty>
+            }
+            columns={[
+              {
+                label: t.id,
+                sortBy: ({ id }) => id,
+                cell: (task) => (
+                  <>
+                    <Link page="tasks" params={{ id: task.id }}>
+                      {task.id}
+                    </Link>
+                    {task.error === '' ? null : <p class="bad small">{task.error}</p>}
+                  </>
+                ),
+              },
+              { label: t.type, cell: ({ type }) => type, sortBy: ({ type }) => type },
+              { label: t.state, cell: (task) => <TaskState task={task} />, sortBy: stateOf },
+              {
+                label: t.throughput,
+                isNumber: true,
+                cell: (task) => formatValue(figuresOf(task).throughput, 'per-second'),
+                sortBy: (task) => figuresOf(task).throughput,
+              },
+              {
+                label: t.errors,
+                isNumber: true,
+                cell: (task) => figuresOf(task).errorCount,
+                sortBy: (task) => figuresOf(task).errorCount,
+              },
+              {
+                label: t.groups,
+                isNumber: true,
+                cell: (task) => figuresOf(task).groupCount,
+                sortBy: (task) => figuresOf(task).groupCount,
+              },
+              {
+                label: t.memory,
+                isNumber: true,
+                cell: (task) => formatBytes(figuresOf(task).memoryBytes),
+                sortBy: (task) => figuresOf(task).memoryBytes,
+              },
+              {
+                label: t.actions,
+                isActions: true,
+                cell: ({ id, status }) => (
+                  <>
+                    <IconButton
+                      isSmall
+                      icon={status === 'enabled' ? 'pause' : 'play'}
+                      label={status === 'enabled' ? t.disable(id) : t.enable(id)}
+                      onClick={() => {
+                        const next = status === 'enabled' ? 'disabled' : 'enabled';
+                        void change(engine.changeTask(id, { status: next }), t.changed(id, next));
+                      }}
+                    />
+                    <IconButton
+                      isSmall
+                      icon="trash"
+                      label={t.remove(id)}
+                      onClick={() => (doomed.value = id)}
+                    />
+                  </>
+                ),
+              },
+            ]}
+          />
+        )}
+      </Panel>
+      {value === undefined || value.templates.length === 0 ? null : (
+        <TemplatePanel templates={value.templates} onMade={() => void found.reload()} />
+      )}
+      {doomed.value === undefined ? null : (
+        <ConfirmDialog
+          title={t.removeTitle(doomed.value)}
+          action={t.removeAction}
+          onClose={() => (doomed.value = undefined)}
+          onConfirm={() => {
+            const id = doomed.value ?? '';
+            doomed.value = undefined;
+            void change(engine.deleteTask(id), t.removed(id));
+          }}
+        >
+          {t.removeHint}
+        </ConfirmDialog>
+      )}
+    </>
+  );
+}
+
+function stateOf({ executing, error, status }: Task): keyof typeof t.states {
+  if (executing) return 'runs';
+  if (error !== '') return 'failed';
+  return status === 'enabled' ? 'stopped' : 'disabled';
+}
+
+const STATE_KINDS = { runs: 'good', failed: 'bad', stopped: 'warn', disabled: 'plain' } as const;
+
+export function TaskState({ task }: { readonly task: Task }) {
+  const state = stateOf(task);
+  return <Badge kind={STATE_KINDS[state]}>{t.states[state]}</Badge>;
+}

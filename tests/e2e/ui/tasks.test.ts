@@ -1,0 +1,144 @@
+// Tasks: the list, a script that is written and saved, its pipeline with what flows through it.
+import { hasPrograms, query, send, write } from '@tidemark/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { Visit } from './visit.ts';
+
+const SCRIPT = `var limit = 30.0
+
+stream
+    |from()
+        .measurement('room')
+        .groupBy('name')
+    |eval(lambda: "celsius" * 2.0)
+        .as('double')
+    |alert()
+        .crit(lambda: "double" > limit)
+        .topic('heat')
+`;
+
+describe.skipIf(!hasPrograms('chromium'))('the page of tasks', () => {
+  let visit: Visit;
+  const point = async (celsius: number): Promise<void> => {
+    await write(visit.server.engine, 'house', `room,name=kitchen celsius=${celsius}`, {
+      rp: 'autogen',
+    });
+  };
+
+  beforeAll(async () => {
+    visit = await Visit.open();
+    await query(visit.server.tsdb, 'CREATE DATABASE house');
+    const template = await send(`${visit.server.engine}/engine/v1/templates`, {
+      method: 'POST',
+      body: JSON.stringify({
+        id: 'above',
+        type: 'stream',
+        script:
+          '// The limit.\nvar limit = 5.0\nvar measurement string\nstream|from().measurement(measurement)|alert().crit(lambda: "x" > limit)',
+      }),
+    });
+    expect(template.status, template.text).toBe(200);
+    await visit.show('tasks');
+  }, 60_000);
+  afterAll(() => visit.close());
+
+  const script = () => visit.page.getByRole('textbox', { name: 'Script' });
+
+  test('a task is written with the help of the parser, and made', async () => {
+    const { page } = visit;
+    await page.getByRole('button', { name: 'New task' }).click();
+    await page.getByLabel('Task', { exact: true }).fill('hot');
+    await page.getByLabel('Databases and retention policies').fill('house.autogen');
+    await script().click();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.insertText('stream|frm()');
+    await page.locator('.cm-lintRange-error').waitFor();
+    await page.getByRole('button', { name: 'New task' }).click();
+    await page
+      .getByRole('alert')
+      .getByText(/invalid TICKscript/)
+      .waitFor();
+    expect(await visit.accessibilityFaults()).toEqual([]);
+
+    await script().click();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.insertText(SCRIPT);
+    await page.getByRole('navigation', { name: 'Outline' }).getByText('alert').waitFor();
+    await page.getByRole('button', { name: 'New task' }).click();
+    await page.getByRole('heading', { level: 1, name: 'hot' }).waitFor();
+    await page.getByText('runs', { exact: true }).waitFor();
+    await visit.inspect('task');
+  });
+
+  test('a node shows what leaves it, and the picture counts', async () => {
+    const { page } = visit;
+    await page.getByRole('tab', { name: 'Pipeline' }).click();
+    await page
+      .getByRole('group', { name: 'Pipeline' })
+      .getByRole('button', { name: /^eval/ })
+      .click();
+    await page.getByText('Nothing has left this node since it is watched.').waitFor();
+    await expect
+      .poll(
+        async () => {
+          await point(21);
+          return page.getByRole('list', { name: /^Leaving eval/ }).textContent();
+        },
+        { timeout: 12_000 },
+      )
+      .toContain('"double":42');
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByRole('button', { name: 'Go on' }).waitFor();
+    await visit.inspect('task-pipeline');
+  });
+
+  test('a change is kept while it is not saved, over a reload and a restart', async () => {
+    const { page } = visit;
+    await page.getByRole('tab', { name: 'Script' }).click();
+    await script().click();
+    await page.keyboard.press('Control+Home');
+    await page.keyboard.insertText('// Warm rooms.\n');
+    await page.reload();
+    await page.getByRole('button', { name: 'Discard changes' }).waitFor();
+    await visit.restart(async () => {
+      await page.getByText(/does not answer\. Trying again/).waitFor();
+    });
+    await page.getByText(/does not answer\. Trying again/).waitFor({ state: 'detached' });
+    await script().getByText('// Warm rooms.').waitFor();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('hot is saved').waitFor();
+    const { text } = await send(`${visit.server.engine}/engine/v1/tasks/hot`);
+    expect(text).toContain('// Warm rooms.');
+  });
+
+  test('a template becomes a task by a form of its vars', async () => {
+    const { page } = visit;
+    await page.getByRole('link', { name: 'All tasks' }).click();
+    await page.getByRole('button', { name: 'Task of it' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Task of the template above' });
+    await dialog.getByText('The limit.').waitFor();
+    expect(await visit.accessibilityFaults()).toEqual([]);
+    await dialog.getByLabel('Task', { exact: true }).fill('above-cpu');
+    await dialog.getByLabel('Databases and retention policies').fill('house.autogen');
+    await dialog.getByLabel('limit (float)').fill('7.5');
+    await dialog.getByLabel('measurement (string)').fill('cpu');
+    await dialog.getByRole('button', { name: 'New task' }).click();
+    await page.getByRole('link', { name: 'above-cpu' }).waitFor();
+    const { text } = await send(`${visit.server.engine}/engine/v1/tasks/above-cpu`);
+    expect(JSON.parse(text).vars.limit.value).toBe(7.5);
+  });
+
+  test('tasks are disabled, enabled and deleted in the list', async () => {
+    const { page } = visit;
+    await page.getByRole('button', { name: 'Disable hot' }).click();
+    await page.getByRole('row', { name: /^hot .*disabled/ }).waitFor();
+    await visit.inspect('tasks');
+    await page.getByRole('button', { name: 'Enable hot' }).click();
+    await page.getByRole('row', { name: /^hot .*runs/ }).waitFor();
+    await page.getByRole('button', { name: 'Delete above-cpu' }).click();
+    expect(await visit.accessibilityFaults()).toEqual([]);
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByRole('link', { name: 'above-cpu' }).waitFor({ state: 'detached' });
+    expect(visit.faults).toEqual([]);
+  });
+});
