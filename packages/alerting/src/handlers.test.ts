@@ -1,8 +1,6 @@
 // What each kind of handler sends, checked at the other end of a real socket.
 import { createSocket } from 'node:dgram';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import http from 'node:http';
-import type { IncomingHttpHeaders } from 'node:http';
 import net from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -11,20 +9,14 @@ import { systemClock } from '@tidemark/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { decodeOptions, httpSender } from '@tidemark/settings';
 import type { Options } from '@tidemark/settings';
-import { sectionsOf } from '@tidemark/testkit';
+import { sectionsOf, TestServer } from '@tidemark/testkit';
+import type { ReceivedRequest } from '@tidemark/testkit';
 import { connectionCache } from './connection-cache.ts';
 import type { TopicEvent } from './event.ts';
 import { printEventJson } from './event.ts';
 import type { HandlerContext } from './handler.ts';
 import { findHandlerKind } from './registry.ts';
 import { handlerContext } from './testing/handler-context.ts';
-
-type Seen = {
-  readonly method: string;
-  readonly path: string;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-};
 
 const EVENT: TopicEvent = {
   id: 'cpu:host=a',
@@ -58,9 +50,9 @@ const EVENT: TopicEvent = {
 const DATA =
   '{"series":[{"name":"cpu","tags":{"host":"a"},"columns":["time","v","s"],"values":[["2024-01-01T00:00:00.000000005Z",9007199254740993,"x<y"]]}]}';
 
-let server: http.Server;
+let server: TestServer;
 let base: string;
-let seen: Seen[];
+let seen: readonly ReceivedRequest[];
 let answer: { status: number; body: string };
 let sections: Record<string, readonly Options[]>;
 let directory: string;
@@ -68,32 +60,19 @@ const sender = httpSender();
 const connections = connectionCache(systemClock());
 
 beforeEach(async () => {
-  seen = [];
   sections = {};
   answer = { status: 200, body: '' };
   directory = mkdtempSync(join(tmpdir(), 'handlers-'));
-  server = http.createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      seen.push({
-        method: request.method ?? '',
-        path: request.url ?? '',
-        headers: request.headers,
-        body: Buffer.concat(chunks).toString('utf8'),
-      });
-      response.writeHead(answer.status).end(answer.body);
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  server = new TestServer(() => answer);
+  await server.open();
+  base = server.url;
+  seen = server.requests;
 });
 
 afterEach(async () => {
   await connections.close();
   await sender.close();
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
+  await server.close();
   rmSync(directory, { recursive: true, force: true });
 });
 
@@ -119,7 +98,7 @@ async function send(
   await kind.send(event, decoded.options, context());
 }
 
-function only(): Seen & { json: any } {
+function only(): ReceivedRequest & { json: any } {
   const [request] = seen;
   if (request === undefined || seen.length > 1) throw new Error(`saw ${seen.length} requests`);
   let json: unknown;

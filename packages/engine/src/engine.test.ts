@@ -1,11 +1,10 @@
 // The service over real sockets: tasks, writes, events, and what a restart keeps.
 import { mkdtempSync, rmSync } from 'node:fs';
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { TestServer } from '@tidemark/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { resolveEngineConfig } from './config/config.ts';
 import { startEngine } from './start-engine.ts';
@@ -59,37 +58,10 @@ async function call(
 }
 
 /** Takes what tasks post. */
-const sink = {
-  url: '',
-  bodies: [] as string[],
-  server: http.createServer(),
-  waiting: [] as (() => void)[],
-  async open(): Promise<void> {
-    this.bodies = [];
-    this.server = http.createServer((request, response) => {
-      let body = '';
-      request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-      request.on('end', () => {
-        this.bodies.push(body);
-        response.end();
-        for (const wake of this.waiting.splice(0)) wake();
-      });
-    });
-    await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
-    this.url = `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
-  },
-  async received(count: number): Promise<void> {
-    while (this.bodies.length < count) {
-      await new Promise<void>((resolve) => this.waiting.push(resolve));
-    }
-  },
-  async close(): Promise<void> {
-    this.server.closeAllConnections();
-    await new Promise((resolve) => this.server.close(resolve));
-  },
-};
+let sink: TestServer;
 
 beforeEach(async () => {
+  sink = new TestServer();
   await sink.open();
   directory = mkdtempSync(join(tmpdir(), 'engine-test-'));
   await start();
@@ -453,10 +425,10 @@ describe('user-defined functions', () => {
       status: 'enabled',
     });
     await call('POST', '/write?db=d&rp=r', 'm v=1 10\nm v=2 11');
-    await sink.received(2);
+    await sink.until(() => sink.requests.length === 2);
 
     expect(status).toBe(200);
-    const sums = sink.bodies.map((body) => JSON.parse(body).series[0]);
+    const sums = sink.requests.map(({ body }) => JSON.parse(body).series[0]);
     const at = sums[0].columns.indexOf('sum');
     expect(sums.map(({ values }) => values[0][at])).toEqual([1, 3]);
     const unknown = await call('POST', '/engine/v1/tasks', {

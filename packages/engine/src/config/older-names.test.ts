@@ -1,11 +1,9 @@
 // Older names of sections, handlers and kinds: the whole list, and that what is said under an older
 // name has the effect of the present one, in files, overrides, scripts, topic handlers and service
 // tests.
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { HANDLER_KINDS } from '@tidemark/alerting';
 import { HANDLERS } from '@tidemark/pipeline';
-import { eventually } from '@tidemark/testkit';
+import { eventually, TestServer } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ENGINE_ENVIRONMENT_SCHEMA, resolveEngineConfig } from './config.ts';
 import { OVERRIDABLE_SECTIONS } from './overridable-sections.ts';
@@ -24,28 +22,21 @@ const KNOWN_KINDS =
 
 /** What the chat service got: channel and text. */
 const posted: string[] = [];
-const server = http.createServer((request, response) => {
-  let body = '';
-  request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-  request.on('end', () => {
-    // The engine asks the database for its version, too.
-    if (body === '') {
-      response.end();
-      return;
-    }
-    const { channel, attachments } = JSON.parse(body) as {
-      channel: string;
-      attachments: readonly { text: string }[];
-    };
-    posted.push(`${channel} ${attachments[0]?.text}`);
-    response.end('ok');
-  });
+const server = new TestServer(({ body }) => {
+  // The engine asks the database for its version, too.
+  if (body === '') return {};
+  const { channel, attachments } = JSON.parse(body) as {
+    channel: string;
+    attachments: readonly { text: string }[];
+  };
+  posted.push(`${channel} ${attachments[0]?.text}`);
+  return { body: 'ok' };
 });
 const engine = new TestEngine();
 
 beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await server.open();
+  const { url } = server;
   await engine.start({
     influxdb: [{ name: 'house', urls: [url], 'disable-subscriptions': true }],
     slack: [{ enabled: true, default: true, url, channel: '#file' }],
@@ -54,8 +45,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await engine.close();
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
+  await server.close();
 });
 
 function aliasesOf(

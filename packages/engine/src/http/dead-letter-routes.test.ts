@@ -1,8 +1,6 @@
 // Events that were given up: where they show, and how they are delivered after all or dropped. And
 // what /health says.
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { eventually } from '@tidemark/testkit';
+import { eventually, TestServer } from '@tidemark/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { TestEngine } from '@tidemark/testkit/engine';
 
@@ -10,7 +8,7 @@ const LETTERS = '/engine/v1preview/alerts/dead-letters';
 const HANDLERS = '/engine/v1preview/alerts/topics/t/handlers';
 
 let engine: TestEngine;
-let receiver: http.Server;
+let receiver: TestServer;
 let url: string;
 /** What the receiver answers; 400 is not worth repeating. */
 let status: number;
@@ -19,16 +17,12 @@ let received: string[];
 beforeEach(async () => {
   status = 400;
   received = [];
-  receiver = http.createServer((request, response) => {
-    let body = '';
-    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-    request.on('end', () => {
-      if (status === 200) received.push((JSON.parse(body) as { id: string }).id);
-      response.writeHead(status).end();
-    });
+  receiver = new TestServer(({ body }) => {
+    if (status === 200) received.push((JSON.parse(body) as { id: string }).id);
+    return { status };
   });
-  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-  url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+  await receiver.open();
+  url = `${receiver.url}/`;
   engine = new TestEngine();
   await engine.start();
   await engine.call('POST', '/engine/v1/tasks', {
@@ -42,7 +36,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await engine.close();
-  await new Promise((resolve) => receiver.close(resolve));
+  await receiver.close();
 });
 
 async function define(id: string): Promise<void> {

@@ -1,8 +1,6 @@
 // The page of metrics: conventions, requests by endpoint, times of writes and queries, deliveries
 // by handler.
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { eventually, metricProblems } from '@tidemark/testkit';
+import { eventually, metricProblems, TestServer } from '@tidemark/testkit';
 import { expect, test } from 'vitest';
 import { TestEngine } from '@tidemark/testkit/engine';
 
@@ -17,9 +15,9 @@ const BATCH = "batch|query('SELECT v FROM d.r.m').period(1s).every(1h)|httpOut('
 
 test('all statistics are metrics with a name, a unit and a sentence', async () => {
   const engine = new TestEngine();
-  const database = http.createServer((_request, response) => response.end('{"results":[{}]}'));
-  await new Promise<void>((resolve) => database.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(database.address() as AddressInfo).port}`;
+  const database = new TestServer(() => ({ body: '{"results":[{}]}' }));
+  await database.open();
+  const { url } = database;
   try {
     await engine.start({
       tsdb: [{ name: 'main', urls: [url], default: true, 'disable-subscriptions': true }],
@@ -86,7 +84,6 @@ test('all statistics are metrics with a name, a unit and a sentence', async () =
     );
   } finally {
     await engine.close();
-    database.closeAllConnections();
-    database.close();
+    await database.close();
   }
 });

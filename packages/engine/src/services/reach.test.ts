@@ -1,20 +1,18 @@
 // What a definition is warned of: services, clusters and databases that are not there, told before
 // an alert is lost.
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { TestServer } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TestEngine } from '@tidemark/testkit/engine';
 
 const engine = new TestEngine();
-const database = http.createServer((_request, response) => {
+const database = new TestServer(() => {
   const series = [{ name: 'databases', columns: ['name'], values: [['d']] }];
-  response.end(JSON.stringify({ results: [{ series }] }));
+  return { body: JSON.stringify({ results: [{ series }] }) };
 });
 
 beforeAll(async () => {
-  await new Promise<void>((resolve) => database.listen(0, '127.0.0.1', resolve));
-  const { port } = database.address() as AddressInfo;
-  const cluster = { urls: [`http://127.0.0.1:${port}`], 'disable-subscriptions': true };
+  await database.open();
+  const cluster = { urls: [database.url], 'disable-subscriptions': true };
   const away = { urls: ['http://127.0.0.1:1'], 'disable-subscriptions': true };
   const chat = { enabled: true, url: 'http://127.0.0.1:1/', channel: '#ops' };
   await engine.start({
@@ -29,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await engine.close();
-  await new Promise((resolve) => database.close(resolve));
+  await database.close();
 });
 
 type Warning = { readonly code: string; readonly message: string; readonly position: number };

@@ -1,54 +1,45 @@
 // Autoscale nodes of a running engine against local servers that speak the providers' HTTP
 // interfaces.
 import { mkdtempSync, rmSync } from 'node:fs';
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseRfc3339 } from '@tidemark/core';
+import { TestServer } from '@tidemark/testkit';
+import type { ReceivedRequest } from '@tidemark/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { resolveEngineConfig } from '../config/config.ts';
 import { signRequest } from './scaler-clusters.ts';
 import { startEngine } from '../start-engine.ts';
 import type { EngineService } from '../start-engine.ts';
 
-type Exchange = { readonly request: http.IncomingMessage; readonly body: string };
 type Answer = { readonly status: number; readonly body: string };
 
 /** A provider that remembers the replicas it is told to run. */
 class Provider {
   replicas = 2;
   readonly refused: string[] = [];
-  readonly #answer: (provider: Provider, exchange: Exchange) => Answer;
-  readonly #waiting: (() => void)[] = [];
-  readonly #server = http.createServer((request, response) => {
-    let body = '';
-    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-    request.on('end', () => {
-      const answer = this.#answer(this, { request, body });
-      if (answer.status >= 400) this.refused.push(`${request.method} ${request.url}`);
-      response.writeHead(answer.status).end(answer.body);
-      for (const wake of this.#waiting.splice(0)) wake();
-    });
-  });
+  readonly #server: TestServer;
 
-  constructor(answer: (provider: Provider, exchange: Exchange) => Answer) {
-    this.#answer = answer;
+  constructor(answer: (provider: Provider, request: ReceivedRequest) => Answer) {
+    this.#server = new TestServer((request) => {
+      const given = answer(this, request);
+      if (given.status >= 400) this.refused.push(`${request.method} ${request.path}`);
+      return given;
+    });
   }
 
   async open(): Promise<string> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    await this.#server.open();
+    return this.#server.url;
   }
 
   /** Resolves when the condition holds; looked at after every request. */
-  async until(condition: () => boolean): Promise<void> {
-    while (!condition()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  until(condition: () => boolean): Promise<void> {
+    return this.#server.until(condition);
   }
 
-  async close(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+  close(): Promise<void> {
+    return this.#server.close();
   }
 }
 
@@ -56,13 +47,13 @@ const NOT_FOUND: Answer = { status: 404, body: '{"message":"not found"}' };
 const json = (value: unknown): Answer => ({ status: 200, body: JSON.stringify(value) });
 
 /** The scale of one deployment. */
-function kubernetes(provider: Provider, { request, body }: Exchange): Answer {
+function kubernetes(provider: Provider, request: ReceivedRequest): Answer {
   if (request.headers.authorization !== 'Bearer t0ken') return { status: 401, body: '{}' };
-  if (request.url === '/version') return json({ major: '1' });
-  if (request.url !== '/apis/apps/v1/namespaces/prod/deployments/web/scale') return NOT_FOUND;
+  if (request.path === '/version') return json({ major: '1' });
+  if (request.path !== '/apis/apps/v1/namespaces/prod/deployments/web/scale') return NOT_FOUND;
   const metadata = { name: 'web', namespace: 'prod', resourceVersion: '7' };
   if (request.method === 'PUT') {
-    const wanted = JSON.parse(body) as { metadata: unknown; spec: { replicas: number } };
+    const wanted = JSON.parse(request.body) as { metadata: unknown; spec: { replicas: number } };
     // A write without the version that was read is refused by the real one.
     if (JSON.stringify(wanted.metadata) !== JSON.stringify(metadata)) {
       return { status: 409, body: '{"reason":"Conflict"}' };
@@ -79,18 +70,18 @@ function kubernetes(provider: Provider, { request, body }: Exchange): Answer {
 }
 
 /** One replicated service. */
-function swarm(provider: Provider, { request, body }: Exchange): Answer {
-  if (request.url === '/version') return json({ ApiVersion: '1.44' });
+function swarm(provider: Provider, request: ReceivedRequest): Answer {
+  if (request.path === '/version') return json({ ApiVersion: '1.44' });
   const template = { ContainerSpec: { Image: 'web:1' } };
-  if (request.method === 'GET' && request.url === '/services/web') {
+  if (request.method === 'GET' && request.path === '/services/web') {
     const Mode = { Replicated: { Replicas: provider.replicas } };
     const Spec = { Name: 'web', TaskTemplate: template, Mode };
     return json({ ID: 'id1', Version: { Index: 11 }, Spec });
   }
-  if (request.method !== 'POST' || request.url !== '/services/id1/update?version=11') {
+  if (request.method !== 'POST' || request.path !== '/services/id1/update?version=11') {
     return NOT_FOUND;
   }
-  const spec = JSON.parse(body) as {
+  const spec = JSON.parse(request.body) as {
     TaskTemplate?: unknown;
     Mode: { Replicated: { Replicas: number } };
   };
@@ -103,12 +94,12 @@ function swarm(provider: Provider, { request, body }: Exchange): Answer {
 }
 
 /** One auto scaling group. */
-function ec2(provider: Provider, { request, body }: Exchange): Answer {
+function ec2(provider: Provider, request: ReceivedRequest): Answer {
   const signature =
     /^AWS4-HMAC-SHA256 Credential=AK\/\d{8}\/eu-west-1\/autoscaling\/aws4_request, SignedHeaders=content-type;host;x-amz-date, Signature=[0-9a-f]{64}$/;
   if (!signature.test(request.headers.authorization ?? ''))
     return { status: 403, body: '<Error/>' };
-  const parameters = new URLSearchParams(body);
+  const parameters = new URLSearchParams(request.body);
   switch (parameters.get('Action')) {
     case 'DescribeAutoScalingGroups':
       if (parameters.get('AutoScalingGroupNames.member.1') !== 'web') return NOT_FOUND;
@@ -175,7 +166,7 @@ const REPLICAS = `.currentField('n').replicas(lambda: if("load" > 10.0, "n" + 2,
 
 type Case = {
   readonly name: string;
-  readonly answer: (provider: Provider, exchange: Exchange) => Answer;
+  readonly answer: (provider: Provider, request: ReceivedRequest) => Answer;
   readonly sections: (url: string) => Record<string, unknown>;
   readonly node: string;
 };

@@ -1,21 +1,17 @@
 // Service tests over HTTP, through the endpoint: every service that is reached that way, with a
 // server that takes and refuses.
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { TestServer } from '@tidemark/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { OVERRIDABLE_SECTIONS } from '../config/overridable-sections.ts';
 import { TestEngine } from '@tidemark/testkit/engine';
 
 let engine: TestEngine;
 let status = 200;
-let requestCount = 0;
-const server = http.createServer((request, response) => {
-  request.resume().on('end', () => {
-    requestCount++;
-    response.writeHead(status, { 'Content-Type': 'application/json' });
-    response.end('{"ok":true,"status":"success","results":[{}]}');
-  });
-});
+const server = new TestServer(() => ({
+  status,
+  headers: { 'Content-Type': 'application/json' },
+  body: '{"ok":true,"status":"success","results":[{}]}',
+}));
 
 type Row = {
   readonly values: (url: string) => unknown;
@@ -83,22 +79,19 @@ const ALIASES = ['influxdb', 'slack'];
 const ABSENT = ['azure', 'consul', 'gce', 'marathon', 'nerve', 'serverset', 'triton'];
 
 beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await server.open();
   engine = new TestEngine();
-  const values = Object.entries(ROWS).map(([name, row]) => [name, row.values(urlOf())]);
+  const values = Object.entries(ROWS).map(([name, row]) => [name, row.values(server.url)]);
   await engine.start(Object.fromEntries(values));
 });
 
 afterAll(async () => {
   await engine.close();
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
+  await server.close();
 });
 
-const urlOf = (): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-
 async function run(name: string): Promise<unknown> {
-  const options = ROWS[name]?.options?.(urlOf()) ?? {};
+  const options = ROWS[name]?.options?.(server.url) ?? {};
   const answer = await engine.call('POST', `/engine/v1/service-tests/${name}`, options);
   expect(answer.status).toBe(200);
   return answer.json;
@@ -114,12 +107,12 @@ test('no section and no service test is left out', async () => {
 });
 
 test.each(Object.keys(ROWS))('%s tells of success, and of a service that refuses', async (name) => {
-  const before = requestCount;
+  const before = server.requests.length;
   status = ROWS[name]?.accepted ?? 200;
   expect(await run(name)).toEqual({ success: true, message: '' });
   status = 500;
   expect(await run(name)).toEqual({ success: false, message: expect.stringMatching(/./) });
-  expect(requestCount).toBeGreaterThanOrEqual(before + 2);
+  expect(server.requests.length).toBeGreaterThanOrEqual(before + 2);
 });
 
 test.each(ALIASES)('%s works as the present name does', async (name) => {

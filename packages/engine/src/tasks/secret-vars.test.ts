@@ -1,11 +1,10 @@
 // Vars of the type `secret`: used like texts, shown nowhere, kept when what was shown comes back.
 import { mkdtempSync, rmSync } from 'node:fs';
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { EVERYTHING_ALLOWED } from '@tidemark/testkit';
+import { EVERYTHING_ALLOWED, TestServer } from '@tidemark/testkit';
+import type { ReceivedRequest, ServerAnswer } from '@tidemark/testkit';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { resolveEngineConfig } from '../config/config.ts';
 import { startEngine } from '../start-engine.ts';
@@ -21,30 +20,31 @@ let engine: EngineService;
 let lines: string[] = [];
 let answers: string[] = [];
 let received: string[] = [];
-let receiver: http.Server;
+let receiver: TestServer;
 let url = '';
 
 /** Answers every request with what it was sent, as careless services do. */
-function echo(request: http.IncomingMessage, response: http.ServerResponse): void {
-  request.resume();
-  received.push(decodeURIComponent(request.url ?? ''));
-  response.writeHead(400, { 'Content-Type': 'text/plain' });
-  response.end(`cannot ${request.url} ${decodeURIComponent(request.url ?? '')}`);
+function echo({ path }: ReceivedRequest): ServerAnswer {
+  received.push(decodeURIComponent(path));
+  return {
+    status: 400,
+    headers: { 'Content-Type': 'text/plain' },
+    body: `cannot ${path} ${decodeURIComponent(path)}`,
+  };
 }
 
 beforeEach(async () => {
   [lines, answers, received] = [[], [], []];
-  receiver = http.createServer(echo);
-  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-  url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+  receiver = new TestServer(echo);
+  await receiver.open();
+  url = receiver.url;
   directory = mkdtempSync(join(tmpdir(), 'engine-secret-vars-'));
   await start();
 });
 
 afterEach(async () => {
   await engine.close();
-  receiver.closeAllConnections();
-  await new Promise((resolve) => receiver.close(resolve));
+  await receiver.close();
   rmSync(directory, { recursive: true, force: true });
 });
 
