@@ -33,15 +33,20 @@ export const LIMITS = {
     unit: 'ms',
     reason: 'in which an insert is tried again; shorter than coordinator.write-timeout',
   },
+  askAgainMs: {
+    value: 2000,
+    unit: 'ms',
+    reason: 'until a replica that did not answer at the start is asked again',
+  },
   batchMs: {
     value: 50,
     unit: 'ms',
     reason: 'from one insert into a table to the next: each makes a part that has to be merged',
   },
   defineSeconds: {
-    value: 10,
+    value: 1,
     unit: 'count',
-    reason: 'seconds until every node has made a table; those that are away make it later',
+    reason: 'seconds that a definition waits for nodes that are away; they make it later',
   },
   pageRows: {
     value: 200_000,

@@ -6,7 +6,7 @@ import type { Clock } from '@tidemark/core';
 import { LIMITS } from '../limits.ts';
 import { sqlName, sqlText } from '../sql/literals.ts';
 import { RowReader } from '../sql/row-binary.ts';
-import { Unreachable } from './failure.ts';
+import { Queued, Unreachable } from './failure.ts';
 import { ClickHouseNode } from './node.ts';
 import type { NodeSettings, ReadOptions } from './node.ts';
 
@@ -18,8 +18,14 @@ export type ClusterSettings = {
   readonly cluster: string;
 };
 
+type Found = {
+  readonly shards: readonly Shard[];
+  readonly away: readonly ClickHouseNode[];
+  /** Of each shard, as the servers know it. */
+  readonly replicaCount: number;
+};
+
 type Shard = {
-  readonly number: number;
   readonly replicas: ClickHouseNode[];
   /** Where the next read begins, so that replicas share the work. */
   next: number;
@@ -29,42 +35,48 @@ export class Cluster {
   readonly settings: ClusterSettings;
   readonly #clock: Clock;
   readonly #shards: readonly Shard[];
+  /** Replicas of which it is not known yet which shard they are. */
+  #away: readonly ClickHouseNode[];
+  readonly #replicaCount: number;
+  #asking: Promise<void> | undefined;
+  #nextAskMs = 0;
 
-  private constructor(settings: ClusterSettings, clock: Clock, shards: readonly Shard[]) {
+  private constructor(settings: ClusterSettings, clock: Clock, found: Found) {
     this.settings = settings;
     this.#clock = clock;
-    this.#shards = shards;
+    this.#shards = found.shards;
+    this.#away = found.away;
+    this.#replicaCount = found.replicaCount;
   }
 
-  /** Asks every URL which shard it is. Throws `Unavailable` while one does not answer. */
+  /**
+   * Asks every URL which shard it is. One that does not answer is asked again later; throws when a
+   * shard has none that does.
+   */
   static async open(settings: ClusterSettings, clock: Clock): Promise<Cluster> {
-    const { urls, cluster } = settings;
+    const { urls } = settings;
     if (urls.length === 0)
       throw new InvalidRequest(
         'storage.engine is clickhouse, and storage.clickhouse-urls names no server',
       );
-    const found = await Promise.all(
-      urls.map(async (url) => {
-        const node = new ClickHouseNode(url);
-        try {
-          return await shardOf(node, cluster);
-        } finally {
-          await node.close();
-        }
-      }),
-    );
-    const [{ shardCount } = { shardCount: 0 }] = found;
-    const shards = Array.from({ length: shardCount }, (_, i): Shard => {
-      const own = urls.filter((_url, at) => found[at]?.shard === i + 1);
-      const replicas = own.map((url) => new ClickHouseNode(url));
-      return { number: i + 1, replicas, next: i };
-    });
-    const missing = shards.find(({ replicas }) => replicas.length === 0);
-    if (missing !== undefined)
+    const asked = await Promise.all(urls.map((url) => ask(url, settings.cluster)));
+    const shape = asked.flatMap(({ place }) => (place === undefined ? [] : [place]))[0];
+    if (shape === undefined) throw asked[0]?.failure;
+    const { shardCount, replicaCount } = shape;
+    const shards = Array.from({ length: shardCount }, (_, i): Shard => ({
+      replicas: asked.flatMap(({ node, place }) => (place?.shard === i + 1 ? [node] : [])),
+      next: i,
+    }));
+    const away = asked.flatMap(({ node, place }) => (place === undefined ? [node] : []));
+    const missing = shards.findIndex(({ replicas }) => replicas.length === 0);
+    if (missing >= 0) {
+      for (const { node } of asked) await node.close();
+      if (away.length > 0) throw asked.find(({ failure }) => failure !== undefined)?.failure;
       throw new Conflict(
-        `storage.clickhouse-urls names no replica of shard ${missing.number} of ${shardCount}`,
+        `storage.clickhouse-urls names no replica of shard ${missing + 1} of ${shardCount}`,
       );
-    return new Cluster(settings, clock, shards);
+    }
+    return new Cluster(settings, clock, { shards, away, replicaCount });
   }
 
   /** A table's name with its database, in front of whatever follows it. */
@@ -78,8 +90,7 @@ export class Cluster {
 
   /** Replicas of every shard that must have a row before it is acknowledged: most of them. */
   get quorum(): number {
-    const [{ replicas } = { replicas: [] }] = this.#shards;
-    return Math.floor(replicas.length / 2) + 1;
+    return Math.floor(this.#replicaCount / 2) + 1;
   }
 
   /** Of all shards together. */
@@ -144,12 +155,16 @@ export class Cluster {
       result.status === 'rejected' ? [result.reason as unknown] : [],
     );
     for (const failure of failures) if (!(failure instanceof Unreachable)) throw failure;
-    if (failures.length === 0) return;
-    // Through the queue of the cluster, which takes long and waits for whoever is away.
+    if (failures.length === 0 && this.#away.length === 0) return;
+    // Through the queue of the cluster, which keeps it for whoever is away.
     const onCluster = `ON CLUSTER ${this.settings.cluster}`;
-    await this.#onReplica(0, (node) =>
-      node.run(sql(onCluster), { distributed_ddl_task_timeout: LIMITS.defineSeconds.value }),
-    );
+    try {
+      await this.#onReplica(0, (node) =>
+        node.run(sql(onCluster), { distributed_ddl_task_timeout: LIMITS.defineSeconds.value }),
+      );
+    } catch (error) {
+      if (!(error instanceof Queued)) throw error;
+    }
   }
 
   /** Changes a table of a shard, on its replicas. */
@@ -181,12 +196,30 @@ export class Cluster {
   }
 
   async close(): Promise<void> {
-    for (const node of this.nodes) await node.close();
+    await this.#asking;
+    for (const node of [...this.nodes, ...this.#away]) await node.close();
+  }
+
+  /** Now and then, asks those who did not answer before. */
+  #askAway(): void {
+    const nowMs = this.#clock.monotonicMs();
+    if (this.#away.length === 0 || this.#asking !== undefined || nowMs < this.#nextAskMs) return;
+    this.#nextAskMs = nowMs + LIMITS.askAgainMs.value;
+    this.#asking = (async () => {
+      const asked = await Promise.all(
+        this.#away.map(async (node) => ({ node, ...(await placeOf(node, this.settings.cluster)) })),
+      );
+      for (const { node, place } of asked)
+        if (place !== undefined) this.#shards[place.shard - 1]?.replicas.push(node);
+      this.#away = asked.flatMap(({ node, place }) => (place === undefined ? [node] : []));
+      this.#asking = undefined;
+    })();
   }
 
   async #onReplica<T>(index: number, work: (node: ClickHouseNode) => Promise<T>): Promise<T> {
     const shard = this.#shards[index];
     assert(shard !== undefined, 'a shard of the cluster is asked');
+    this.#askAway();
     const { replicas } = shard;
     const first = shard.next++;
     let failure: unknown;
@@ -195,7 +228,7 @@ export class Cluster {
       try {
         return await work(node);
       } catch (error) {
-        if (!(error instanceof Unreachable)) throw error;
+        if (!(error instanceof Unreachable) || error instanceof Queued) throw error;
         failure = error;
       }
     }
@@ -219,17 +252,37 @@ async function isDoneOn(node: ClickHouseNode, state: string): Promise<boolean> {
   }
 }
 
-async function shardOf(
-  node: ClickHouseNode,
-  cluster: string,
-): Promise<{ readonly shard: number; readonly shardCount: number }> {
+type Place = {
+  /** From 1 on. */
+  readonly shard: number;
+  readonly shardCount: number;
+  readonly replicaCount: number;
+};
+
+type Asked = { readonly place?: Place; readonly failure?: unknown };
+
+async function ask(url: string, cluster: string): Promise<Asked & { node: ClickHouseNode }> {
+  const node = new ClickHouseNode(url);
+  return { node, ...(await placeOf(node, cluster)) };
+}
+
+/** Where a server is in the cluster; a failure when it can not be reached. */
+async function placeOf(node: ClickHouseNode, cluster: string): Promise<Asked> {
   const macro = `SELECT substitution FROM system.macros WHERE macro = 'shard'`;
-  const count = `SELECT uniqExact(shard_num) FROM system.clusters WHERE cluster = ${sqlText(cluster)}`;
-  const shard = new RowReader(await node.rows(macro));
-  const shardCount = Number(new RowReader(await node.rows(count)).uint64());
-  if (!shard.hasMore || shardCount === 0)
-    throw new InvalidRequest(
-      `${node.url} has no macro \`shard\`, or no cluster \`${cluster}\` in its configuration`,
-    );
-  return { shard: Number(shard.text()), shardCount };
+  const counts = `SELECT uniqExact(shard_num), uniqExact(replica_num)
+    FROM system.clusters WHERE cluster = ${sqlText(cluster)}`;
+  try {
+    const shard = new RowReader(await node.rows(macro));
+    const reader = new RowReader(await node.rows(counts));
+    const shardCount = Number(reader.uint64());
+    const replicaCount = Number(reader.uint64());
+    if (!shard.hasMore || shardCount === 0)
+      throw new InvalidRequest(
+        `${node.url} has no macro \`shard\`, or no cluster \`${cluster}\` in its configuration`,
+      );
+    return { place: { shard: Number(shard.text()), shardCount, replicaCount } };
+  } catch (failure) {
+    if (failure instanceof Unreachable) return { failure };
+    throw failure;
+  }
 }

@@ -10,16 +10,24 @@ const TIMEOUT = new Set(['159', '160']);
 /** Replication, quorum and ZooKeeper, too many parts, readonly, too many queries. */
 const RETRY = new Set(['202', '225', '242', '252', '254', '265', '285', '286', '319', '999']);
 
-type WithCode = { readonly code?: unknown; readonly type?: unknown };
+/** A definition that some nodes have not made yet; they will. */
+export class Queued extends Unreachable {}
+const QUEUED = /DB::Exception: Watching task .* is executing longer than/;
+
+/** The server's number; the client does not find it in every text. */
+function codeOf(cause: unknown): string | undefined {
+  return /^Code: (\d+)/.exec(messageOf(cause))?.[1] ?? (cause as { code?: string }).code;
+}
 
 /** Translates what a request was answered. */
 export function failureOf(cause: unknown, url: string): AppError {
-  const { code } = cause as WithCode;
+  const code = codeOf(cause);
   const message = messageOf(cause).split('\n')[0] ?? '';
   if (cause instanceof Error && cause.name === 'AbortError')
     return new Cancelled('request was cancelled', { cause });
+  if (QUEUED.test(message)) return new Queued(message, { cause });
   // Numbers are the server's, names are Node's.
-  if (typeof code !== 'string' || !/^\d+$/.test(code)) {
+  if (code === undefined || !/^\d+$/.test(code)) {
     return new Unreachable(`ClickHouse can not be reached. url=\`${url}\` reason=\`${message}\``, {
       cause,
     });

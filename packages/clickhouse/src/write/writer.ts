@@ -210,8 +210,13 @@ export class Writer {
         await this.#insert(policyId, rows);
         rows.resolve();
       } catch (error) {
-        queue.rows.takeAnnouncements(rows);
-        rows.reject(error);
+        // What has waited meanwhile would wait as long again, and be given up by its clients.
+        const waiting = queue.rows;
+        queue.rows = new PendingRows(cluster.shardCount);
+        for (const refused of [rows, waiting]) {
+          queue.rows.takeAnnouncements(refused);
+          refused.reject(error);
+        }
       }
     }
     // In the turn of the last look: who was answered just now may write again before any other.
