@@ -22,6 +22,10 @@ export async function serviceFetch(
   for (;;) {
     const headers = new Headers(init.headers);
     for (const [name, value] of Object.entries(sessionHeaders())) headers.set(name, value);
+    // Of a page services take no body without a type of its own (docs/guide/running.md, Browsers).
+    if (typeof init.body === 'string' && !headers.has('Content-Type')) {
+      headers.set('Content-Type', 'application/octet-stream');
+    }
     const answer = fetch(`${SERVER_PATH}api/${service}${path}`, { ...init, headers });
     const response = await answer.catch((error: unknown) => {
       if (init.signal?.aborted !== true) noteDown(service);

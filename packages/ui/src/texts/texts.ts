@@ -1,5 +1,6 @@
 // The catalogue of all texts of the application, by area. A language is another object of the same
 // shape.
+import { admin } from './en/admin.ts';
 import { charts } from './en/charts.ts';
 import { common, palette, shell, signIn, nav } from './en/common.ts';
 import { design } from './en/design.ts';
@@ -9,8 +10,10 @@ import { home } from './en/home.ts';
 import { shortcuts } from './en/shortcuts.ts';
 import { tasks } from './en/tasks.ts';
 import { time } from './en/time.ts';
+import { write } from './en/write.ts';
 
 export const texts = {
+  admin,
   charts,
   common,
   design,
@@ -24,4 +27,5 @@ export const texts = {
   signIn,
   tasks,
   time,
+  write,
 } as const;

@@ -16,7 +16,9 @@ export const nav = {
   home: 'Overview',
   shortcuts: 'Keyboard shortcuts',
   design: 'Design system',
+  admin: 'Administration',
   tasks: 'Tasks',
+  write: 'Write',
 } as const;
 
 export const palette = {

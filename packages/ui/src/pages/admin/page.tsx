@@ -1,0 +1,68 @@
+// Administration: what the database keeps, for how long and for whom, and what it does at the
+// moment.
+import { PageHead } from '../../app/page-frame.tsx';
+import { route, setParams } from '../../app/router.ts';
+import { Tabs } from '../../design/tabs.tsx';
+import { texts } from '../../texts/texts.ts';
+import { Cardinality } from './cardinality.tsx';
+import { Databases } from './databases.tsx';
+import { Queries } from './queries.tsx';
+import { Rejected } from './rejected.tsx';
+import { Shards } from './shards.tsx';
+import { StatementLists } from './statement-lists.tsx';
+import { Tokens } from './tokens.tsx';
+import { Users } from './users.tsx';
+import './admin.css';
+
+const t = texts.admin;
+
+const TABS = [
+  'databases',
+  'shards',
+  'automatic',
+  'users',
+  'queries',
+  'cardinality',
+  'rejected',
+] as const;
+
+export function Page() {
+  const chosen = TABS.find((tab) => tab === route.value.params.get('tab')) ?? 'databases';
+  return (
+    <>
+      <PageHead title={t.title} />
+      <Tabs
+        label={t.parts}
+        value={chosen}
+        tabs={TABS.map((value) => ({ value, label: t.tabs[value] }))}
+        onChange={(tab) => setParams({ tab })}
+      >
+        <div class="stack">{part(chosen)}</div>
+      </Tabs>
+    </>
+  );
+}
+
+function part(chosen: (typeof TABS)[number]) {
+  switch (chosen) {
+    case 'databases':
+      return <Databases />;
+    case 'shards':
+      return <Shards />;
+    case 'automatic':
+      return <StatementLists />;
+    case 'users':
+      return (
+        <>
+          <Users />
+          <Tokens />
+        </>
+      );
+    case 'queries':
+      return <Queries />;
+    case 'cardinality':
+      return <Cardinality />;
+    case 'rejected':
+      return <Rejected />;
+  }
+}

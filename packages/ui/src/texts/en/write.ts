@@ -1,0 +1,60 @@
+const count = (value: number): string => value.toLocaleString('en');
+
+export const write = {
+  check: 'Before it is sent',
+  checked: (points: number, measurements: string) =>
+    points === 0 ? 'No points.' : `${count(points)} points of ${measurements}.`,
+  choose: 'Choose a file',
+  column: (name: string) => `Column ${name}`,
+  database: 'Database',
+  defaultPolicy: 'default',
+  dropHint: 'Files can be dropped here.',
+  faults: 'Lines that cannot be read',
+  faulty: (lines: number) =>
+    lines === 1
+      ? '1 line cannot be read and will be refused.'
+      : `${count(lines)} lines cannot be read and will be refused.`,
+  kind: 'What it is',
+  line: 'Line',
+  lines: 'Line protocol',
+  measurement: 'Measurement',
+  nothing: 'Nothing to write yet',
+  nothingHint: 'Paste points above, or choose a file. They are looked at before anything is sent.',
+  placeholders: {
+    lines: 'room,name=kitchen celsius=21.5 1700000000000000000',
+    csv: 'time,name,celsius',
+  },
+  points: 'Points',
+  policy: 'Retention policy',
+  precision: 'Unit of times',
+  precisions: {
+    ns: 'nanoseconds',
+    u: 'microseconds',
+    ms: 'milliseconds',
+    s: 'seconds',
+    m: 'minutes',
+    h: 'hours',
+  },
+  progress: 'How much is written',
+  reason: 'Reason',
+  rejected: 'Lines that the database refused',
+  roles: {
+    ignore: 'nothing',
+    time: 'time',
+    tag: 'tag',
+    float: 'field, number',
+    integer: 'field, whole number',
+    boolean: 'field, true or false',
+    string: 'field, text',
+  },
+  send: (points: number, database: string) => `Write ${count(points)} points into ${database}`,
+  someFaults: (shown: number, all: number) => `${shown} of ${count(all)} lines are shown.`,
+  stopped: (line: number, reason: string) =>
+    `The database took everything up to line ${count(line)}, and then gave up: ${reason}`,
+  text: 'Text',
+  title: 'Write',
+  written: (points: number, rejected: number) =>
+    rejected === 0
+      ? `${count(points)} points are written.`
+      : `${count(points)} points are written, ${count(rejected)} lines were refused.`,
+} as const;

@@ -1,0 +1,67 @@
+// Write: points by hand and as a table, looked at before they are sent.
+import { hasPrograms, query } from '@tidemark/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { Visit } from './visit.ts';
+
+describe.skipIf(!hasPrograms('chromium'))('the page to write', () => {
+  let visit: Visit;
+  beforeAll(async () => {
+    visit = await Visit.open();
+    await query(visit.server.tsdb, 'CREATE DATABASE house');
+    await query(visit.server.tsdb, 'CREATE DATABASE other');
+    await visit.show('write?db=house');
+  }, 60_000);
+  afterAll(() => visit.close());
+
+  test('lines are looked at while they are typed, and written', async () => {
+    const { page } = visit;
+    await page.getByLabel('Unit of times').selectOption('s');
+    await page
+      .getByRole('textbox', { name: 'Line protocol' })
+      .fill(
+        'room,name=a celsius=21.5 1700000000\nroom,name=a celsius=\nroom,name=b celsius=20 1700000001',
+      );
+    await page.getByText('2 points of room. 1 line cannot be read').waitFor();
+    await page.getByRole('row', { name: /^2 missing field value/ }).waitFor();
+    await visit.inspect('write');
+    await page.getByRole('button', { name: 'Write 2 points into house' }).click();
+    await page.getByText('2 points are written, 1 lines were refused.').waitFor();
+    const [series] = await query(visit.server.tsdb, 'SELECT count(celsius) FROM room', 'house');
+    expect(series?.values?.[0]?.[1]).toBe(2);
+  });
+
+  test('what the database refuses is said line by line', async () => {
+    const { page } = visit;
+    await page
+      .getByRole('textbox', { name: 'Line protocol' })
+      .fill('room,name=a celsius=1 1700000005\nroom,name=a celsius="warm" 1700000006');
+    await page.getByRole('button', { name: 'Write 2 points into house' }).click();
+    await page
+      .getByRole('group', { name: 'Lines that the database refused' })
+      .getByText(/field type conflict/)
+      .waitFor();
+  });
+
+  test('a table becomes points by its columns', async () => {
+    const { page } = visit;
+    await page.getByRole('button', { name: 'CSV' }).click();
+    await page
+      .getByRole('textbox', { name: 'CSV' })
+      .fill(
+        'time,room,celsius,note\n2024-01-01T00:00:00Z,kitchen,21.5,warm\n2024-01-01T00:01:00Z,cellar,12,"cold, dark"',
+      );
+    await page.getByLabel('Measurement').fill('climate');
+    await page.getByLabel('Column note').selectOption('string');
+    await page.getByText('climate,room=kitchen celsius=21.5,note="warm" 1704067200').waitFor();
+    await visit.inspect('write-csv');
+    await page.getByRole('button', { name: 'Write 2 points into house' }).click();
+    await page.getByText('2 points are written.', { exact: true }).waitFor();
+    const [series] = await query(visit.server.tsdb, 'SELECT * FROM climate', 'house');
+    expect(series?.values).toEqual([
+      ['2024-01-01T00:00:00Z', 21.5, 'warm', 'kitchen'],
+      ['2024-01-01T00:01:00Z', 12, 'cold, dark', 'cellar'],
+    ]);
+    expect(visit.faults).toEqual([]);
+  });
+});
