@@ -47,8 +47,10 @@ import { fieldOf, measurementOf } from './symbols';
 import {
   addColumn,
   beginTable,
+  bytesForRow,
   Column,
   columnOf,
+  dropRoom,
   dropTexts,
   growTable,
   keepText,
@@ -381,8 +383,12 @@ function appendRow(table: Table): bool {
   return true;
 }
 
-/** Appends the staged point. Returns 0 or an event. */
-function commit(): i32 {
+/**
+ * Appends the staged point. Returns 0 or an event; a batch that `mayEnd` ends before a point for
+ * which the table would have to grow beyond what tables may hold: thousands of columns that are
+ * mostly empty take far more than the values that came.
+ */
+function commit(mayEnd: bool): i32 {
   const time = stagedTime;
   if (time < oldestTime || time > newestTime) return EVENT_RETENTION;
   if (time < shardStart || time >= shardEnd) {
@@ -404,6 +410,13 @@ function commit(): i32 {
     return EVENT_CONFLICT;
   }
   touch(table);
+  if (
+    (missing > 0 || table.rowCount === table.capacity) &&
+    <u64>tableBytes() + bytesForRow(table, missing) > <u64>bytesLimit
+  ) {
+    if (table.rowCount === 0) dropRoom(table);
+    else if (mayEnd) return EVENT_FULL;
+  }
   if (missing > 0) {
     const before = table.columnCount;
     const event = addColumns(table);
@@ -448,7 +461,12 @@ function runDirect(p: usize): usize {
 export function run(): i32 {
   while (true) {
     if (isStaged) {
-      const event = commit();
+      const event = commit(true);
+      if (event === EVENT_FULL) {
+        clearStage();
+        cursor = eventStart;
+        return EVENT_FULL;
+      }
       if (event !== 0) {
         lineWork += EVENT_WORK;
         return event;
@@ -499,5 +517,5 @@ export function run(): i32 {
 
 /** Appends the staged point without reading on; for points that come as values. */
 export function runPoint(): i32 {
-  return isStaged ? commit() : EVENT_DONE;
+  return isStaged ? commit(false) : EVENT_DONE;
 }

@@ -198,10 +198,36 @@ export function beginTable(table: Table, batch: u32): void {
   }
 }
 
+@inline
+function nextCapacity(table: Table): u32 {
+  return table.capacity === 0 ? FIRST_ROWS : table.capacity * GROWTH;
+}
+
+/** What one more row and so many more columns would take. */
+export function bytesForRow(table: Table, columns: u32): u64 {
+  let capacity = <u64>table.capacity;
+  let bytes: u64 = 0;
+  if (table.rowCount === table.capacity) {
+    capacity = <u64>nextCapacity(table);
+    let rowBytes: u64 = 12;
+    for (let i: u32 = 0; i < table.columnCount; i++) {
+      const column = columnAt(table, i);
+      rowBytes += <u64>widthOfType(column.type) + (column.isSparse ? 1 : 0);
+    }
+    bytes = capacity * rowBytes;
+  }
+  return bytes + <u64>columns * (capacity * 8 + offsetof<Column>());
+}
+
+/** Forgets the room for rows of a table that has none: it is made anew, and smaller. */
+export function dropRoom(table: Table): void {
+  table.capacity = 0;
+}
+
 /** Room for more rows. False when memory is exhausted. */
 export function growTable(table: Table): bool {
   const rows = <usize>table.rowCount;
-  const capacity: u32 = table.capacity === 0 ? FIRST_ROWS : table.capacity * GROWTH;
+  const capacity = nextCapacity(table);
   const wanted = <usize>capacity;
   const series = allocate(arena(), wanted * 4);
   const times = allocate(arena(), wanted * 8);

@@ -58,7 +58,7 @@ export type ChosenColumns = {
 
 export class ColumnCache {
   readonly #kernels: Kernels;
-  #slabsMax = 0;
+  readonly #slabsMax: number;
   readonly #slabs: Slab[] = [];
   /** A column on its way into the cache. */
   readonly #decoded: KernelRoom;
@@ -67,18 +67,11 @@ export class ColumnCache {
   /** The one that is being filled. */
   #current = -1;
 
+  /** Uses at most `limitBytes`, entries included, in slabs of 256 KiB, at least four. */
   constructor(kernels: Kernels, limitBytes: number) {
     this.#kernels = kernels;
     this.#decoded = new KernelRoom(kernels);
     this.#chosen = new KernelRoom(kernels);
-    this.setLimit(limitBytes);
-  }
-
-  /**
-   * Uses at most `limitBytes` from now on, entries included, in slabs of 256 KiB, at least four.
-   * What is in use already stays in use.
-   */
-  setLimit(limitBytes: number): void {
     this.#slabsMax = Math.max(4, Math.floor(limitBytes / SLAB_BYTES));
   }
 

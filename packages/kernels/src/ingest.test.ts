@@ -292,6 +292,53 @@ describe('batches', () => {
     expect(rowsOf('rubbish')).toBe(1000);
   });
 
+  // A column has room for as many rows as its table: of thousands of them, mostly empty, doubling
+  // the rows once took a hundred megabytes, which linear memory never gives back.
+  test('thousands of new field names take no more than a batch may hold', () => {
+    const kernels = new Kernels();
+    const series = new SeriesKeys(kernels);
+    const ingest = new IngestKernel({ series, parseLine: parseLines });
+    const written = new Map<string, bigint>();
+    const types = new Map<string, FieldType>();
+    const host = hostWith({ fieldTypes: () => types });
+    for (let first = 0; first < 10_000; first += 5000) {
+      const lines = Array.from({ length: 5000 }, (_, i) => `m f${first + i}=1i ${first + i}`);
+      const body = utf8.encode(lines.join('\n'));
+      for (let from = 0; from < body.length;) {
+        const batch = ingest.parseLines(body, { precision: 'ns', now: NOW, from }, host);
+        for (const table of batch.tables) {
+          const rows = table.copyRows(new RowRoom());
+          table.fields.forEach(({ name }, c) => {
+            for (let row = 0; row < table.rowCount; row++) {
+              if (columnValue(rows.columns[c]!, row) !== null) written.set(name, rows.times[row]!);
+            }
+          });
+        }
+        for (const { field, type } of batch.newFields) types.set(field, type);
+        expect(ingest.batchBytes).toBeLessThan(34 << 20);
+        from = batch.consumedBytes;
+      }
+      ingest.forgetTypes();
+    }
+
+    expect(kernels.memoryBytes).toBeLessThan(64 << 20);
+    expect(written.size).toBe(10_000);
+    for (const [name, time] of written) expect(name).toBe(`f${time}`);
+  });
+
+  test('many fields of one line are taken whatever rows the table had room for', () => {
+    const opened = open();
+    const narrow = Array.from({ length: 3000 }, (_, i) => `m f=${i}i ${i}`).join('\n');
+    write(opened, narrow);
+
+    const wide = Array.from({ length: 20_000 }, (_, i) => `g${i}=1i`).join(',');
+    const batch = write(opened, `m ${wide} 1`);
+
+    expect(batch.pointsWritten).toBe(1);
+    expect(batch.newFields).toHaveLength(20_000);
+    expect(opened.ingest.batchBytes).toBeLessThan(34 << 20);
+  });
+
   test('tables of a large batch are not kept', () => {
     const opened = open();
     // Each measurement brings a field of its own: rows are as wide as there are fields.
