@@ -1,6 +1,6 @@
 // The service from start to stop: what is opened, in which order, and how it is closed again.
 import { Resolver } from 'node:dns/promises';
-import { openAll, systemClock } from '@tidemark/core';
+import { Budget, openAll, systemClock } from '@tidemark/core';
 import type { Clock, OpenParts } from '@tidemark/core';
 import { lockDirectory } from '@tidemark/core/directory-lock';
 import { makeDirectory } from '@tidemark/core/make-directory';
@@ -97,7 +97,14 @@ async function open(
   await resumeTasks(stores, tasking, service, parts);
   const jobs = await openJobs(stores, alerting, tasking, parts);
   const load = await openLoadDirectory(stores, alerting, tasking, parts);
-  const inputs = await openInputs(stores, tasking, parts);
+  const bodies = new Budget({
+    setting: 'http.body-memory-limit',
+    limitBytes: config.http.bodyMemoryLimitBytes,
+    waitMs: config.http.bodyMemoryTimeoutMs,
+    clock,
+    what: 'bodies of requests',
+  });
+  const inputs = await openInputs(stores, { ...tasking, bodies }, parts);
   const scrape = {
     http: stores.http,
     sections: stores.overrides,
@@ -113,7 +120,7 @@ async function open(
     await sideloads.reload();
   };
   const { server, reporter } = openServer(
-    { stores, alerting, tasking, jobs, load, inputs, scrapers, scrape },
+    { stores, alerting, tasking, jobs, load, inputs, scrapers, scrape, bodies },
     { startedMs, pageKey, reload },
     parts,
   );

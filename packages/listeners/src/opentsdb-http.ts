@@ -25,8 +25,8 @@ const server = createServer((request, response) => {
 type PutSink = {
   readonly border: BorderGuard;
   readonly batcher: Batcher;
-  /** Memory of all bodies of the process together; absent where nobody counts it. */
-  readonly bodies: Budget | undefined;
+  /** Memory of all bodies of the process together. */
+  readonly bodies: Budget;
   /** Told how many points of a body were wrong. */
   readonly onRejected: (count: number) => void;
 };
@@ -87,10 +87,10 @@ const POINT_FACTOR = 10;
 /** The body, unpacked; what it and its points take of the budget is added to `parts`. */
 async function readBody(
   request: IncomingMessage,
-  { bodies, parts }: { readonly bodies: Budget | undefined; readonly parts: Part[] },
+  { bodies, parts }: { readonly bodies: Budget; readonly parts: Part[] },
 ): Promise<Uint8Array> {
   const budget: Pick<Budget, 'take'> = {
-    take: (sizeBytes, holder) => bodies?.take(sizeBytes * POINT_FACTOR, holder) ?? NO_PART,
+    take: (sizeBytes, holder) => bodies.take(sizeBytes * POINT_FACTOR, holder),
   };
   const body = await receiveBody(request, {
     maxBytes: PUT_BYTES.value,
@@ -111,8 +111,6 @@ async function readBody(
     throw new InvalidRequest('invalid gzip body', { cause });
   }
 }
-
-const NO_PART: Part = { sizeBytes: 0, release: () => undefined };
 
 function tooLarge(): LimitExceeded {
   const message = `request body is larger than ${PUT_BYTES.value} bytes`;

@@ -32,8 +32,8 @@ export type ListenerOptions = {
   readonly writer: ListenerSink;
   readonly clock: Clock;
   readonly log: ListenerLog;
-  /** Memory of all bodies of the process together; absent where nobody counts it. */
-  readonly bodies?: Budget | undefined;
+  /** Memory of all bodies of the process together. */
+  readonly bodies: Budget;
   /** Before a listener opens: makes sure that its database can be written to. */
   readonly prepare: (database: string) => Promise<void>;
   /** Told what could not be read or stored. `time` is RFC 3339. */

@@ -1,6 +1,6 @@
 // The API with all its endpoints, and the statistics that it shows.
-import { BorderGuard, Budget } from '@tidemark/core';
-import type { OpenParts } from '@tidemark/core';
+import { BorderGuard } from '@tidemark/core';
+import type { Budget, OpenParts } from '@tidemark/core';
 import type { ProtocolListeners } from '@tidemark/listeners';
 import type { EngineConfig } from '../config/config.ts';
 import { listenAddress } from '../exposure.ts';
@@ -30,6 +30,8 @@ import { addWriteRoutes } from './write-routes.ts';
 
 /** What endpoints act on. */
 export type Served = {
+  /** Memory of all bodies of the process together. */
+  readonly bodies: Budget;
   readonly stores: Stores;
   readonly alerting: Alerting;
   readonly tasking: Tasking;
@@ -139,17 +141,11 @@ function makeReporter(
   });
 }
 
-function makeServer({ stores, tasking }: Served, pageKey: string | undefined): HttpServer {
-  const { config, clock, logs, redactor, authenticator } = stores;
+function makeServer({ bodies, stores, tasking }: Served, pageKey: string | undefined): HttpServer {
+  const { config, logs, redactor, authenticator } = stores;
   return new HttpServer({
     bodyBytesMax: config.http.maxBodySizeBytes,
-    bodies: new Budget({
-      setting: 'http.body-memory-limit',
-      limitBytes: config.http.bodyMemoryLimitBytes,
-      waitMs: config.http.bodyMemoryTimeoutMs,
-      clock,
-      what: 'bodies of requests',
-    }),
+    bodies,
     requestTimeoutMs: config.http.requestTimeoutMs,
     hasCompatPaths: config.http.compatPaths,
     isLogging: config.http.logEnabled,

@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { eventually } from '@tidemark/testkit';
+import { eventually, metricValue } from '@tidemark/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { resolveEngineConfig } from '../config/config.ts';
 import { startEngine } from '../start-engine.ts';
@@ -114,6 +114,19 @@ test('a put of OpenTSDB reaches tasks', async () => {
   await sendLines(await portOf('opentsdb'), 'put m 1704067200 9 host=a\n');
 
   expect(await row()).toEqual([{ host: 'a' }, 9]);
+});
+
+test('a body of OpenTSDB is part of the memory of all bodies', async () => {
+  const held = async (): Promise<number> => {
+    const text = await (await fetch(`${engine.url}/metrics`)).text();
+    return metricValue(text, 'tidemark_engine_memory_budget_bytes{budget="body"}');
+  };
+  const socket = connect(await portOf('opentsdb'), '127.0.0.1');
+  socket.write('POST /api/put HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2000\r\n\r\n[');
+
+  await eventually('the body', async () => ((await held()) >= 2000 ? true : undefined));
+  socket.destroy();
+  await eventually('its end', async () => ((await held()) === 0 ? true : undefined));
 });
 
 /** One part of a packet of collectd: its type, its length with the header, its content. */

@@ -1,19 +1,23 @@
 // The listeners beside HTTP. What they get goes the same way as every write.
-import type { OpenParts } from '@tidemark/core';
+import type { Budget, OpenParts } from '@tidemark/core';
 import { ProtocolListeners } from '@tidemark/listeners';
 import type { Stores } from '../open-stores.ts';
 import type { Tasking } from '../open-tasks.ts';
 
-/** Opens the listeners of the configuration. Closed with `parts`. */
+/**
+ * Opens the listeners of the configuration; `bodies` is their memory, and that of HTTP. Closed with
+ * `parts`.
+ */
 export async function openInputs(
   { config, clock, logs }: Stores,
-  { writes }: Tasking,
+  { bodies, writes }: Pick<Tasking, 'writes'> & { readonly bodies: Budget },
   parts: OpenParts,
 ): Promise<ProtocolListeners> {
   const log = logs.logger('input');
   const inputs = new ProtocolListeners({
     config,
     clock,
+    bodies,
     writer: {
       writePoints: ({ database, retentionPolicy }, points) => {
         const policy = retentionPolicy || config[''].defaultRetentionPolicy;
