@@ -9,9 +9,9 @@ import type { QueryContext } from './context.ts';
 import { explain } from './explain.ts';
 import { execute } from './execute/execute.ts';
 import { writeInto } from './into/into.ts';
-import { RunContext } from './execute/run-context.ts';
+import { ExecutionContext } from './execute/execution-context.ts';
 import { runSystemFields, selectsSystemFields } from './show/system-fields.ts';
-import { toResults } from './project/run-statement.ts';
+import { toResults } from './project/to-results.ts';
 import { planStatement } from './plan/plan-statement.ts';
 import type { ResultBatch } from './result.ts';
 import type { SchemaShowStatement } from './show/run-show.ts';
@@ -32,7 +32,7 @@ export function* executeSelect(
     return;
   }
   const plan = yield* planStatement(statement, context);
-  yield* toResults(execute(plan, new RunContext(context)), plan.select);
+  yield* toResults(execute(plan, new ExecutionContext(context)), plan.select);
 }
 
 /** Runs a SHOW statement about the schema. */

@@ -6,7 +6,7 @@ import { lookUp, requestOptions } from './look-up.ts';
 import type { OperatorCost } from './execute/profile.ts';
 import { COUNTER_NAMES, ownMs, Profile, zeroCounters } from './execute/profile.ts';
 import { execute } from './execute/execute.ts';
-import { RunContext } from './execute/run-context.ts';
+import { ExecutionContext } from './execute/execution-context.ts';
 import { onlyTags } from './plan/only-tags.ts';
 import { describePlan } from './plan/describe-plan.ts';
 import { planBlocks } from './plan/plan-blocks.ts';
@@ -143,7 +143,7 @@ function* explainAnalyze(statement: ExplainStatement, context: QueryContext): St
   let rowCount = 0;
   let seriesCount = 0;
   let group: unknown;
-  for (const batch of execute(plan, new RunContext(counted, profile))) {
+  for (const batch of execute(plan, new ExecutionContext(counted, profile))) {
     if (isPause(batch)) {
       yield batch;
       continue;

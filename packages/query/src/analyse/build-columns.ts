@@ -10,10 +10,16 @@ import { print } from './print.ts';
 import { invalid } from '../compat-messages.ts';
 import { isMathFunction } from '../functions/registry.ts';
 import { binaryType, isNumeric, mathType } from './expression-types.ts';
-import type { LeafContext } from './build-leaf.ts';
-import { buildLeaf } from './build-leaf.ts';
+import type { CallContext } from './build-call.ts';
+import { buildCall } from './build-call.ts';
 import { InputSet } from './input-set.ts';
-import type { BuiltColumns, Leaf, OutputColumn, RowInput, ValueExpression } from './columns.ts';
+import type {
+  BuiltColumns,
+  AggregateCall,
+  OutputColumn,
+  RowInput,
+  ValueExpression,
+} from './columns.ts';
 
 export type ColumnRequest = {
   readonly statement: SelectStatement;
@@ -31,9 +37,9 @@ export function buildColumns(request: ColumnRequest): BuiltColumns {
 class ColumnsBuilder {
   readonly #request: ColumnRequest;
   readonly #inputs = new InputSet();
-  readonly #leaves: Leaf[] = [];
-  /** Numbers of leaves by the name of their function and of what it reads first. */
-  readonly #leavesOf = new Map<string, number[]>();
+  readonly #calls: AggregateCall[] = [];
+  /** Numbers of calls by the name of their function and of what it reads first. */
+  readonly #callsOf = new Map<string, number[]>();
   readonly #auxiliary: number[] = [];
   readonly #isRaw: boolean;
 
@@ -46,7 +52,7 @@ class ColumnsBuilder {
     const { fields } = this.#request;
     // Leaves come first in the row, so they have to be known before auxiliary columns get their
     // numbers.
-    if (!this.#isRaw) for (const field of fields) this.#collectLeaves(field.expression);
+    if (!this.#isRaw) for (const field of fields) this.#collectCalls(field.expression);
     const outputs = fields.map((field): OutputColumn => {
       const expression = this.#value(field.expression);
       return {
@@ -59,7 +65,7 @@ class ColumnsBuilder {
     });
     return {
       inputs: this.#inputs.all,
-      leaves: this.#leaves,
+      calls: this.#calls,
       auxiliaryInputs: this.#auxiliary,
       outputs,
     };
@@ -75,46 +81,46 @@ class ColumnsBuilder {
     return resolveReference(reference, this.#request.sources);
   }
 
-  #collectLeaves(expression: Expression): void {
+  #collectCalls(expression: Expression): void {
     switch (expression.kind) {
       case 'call':
         if (isMathFunction(expression.name)) {
-          for (const argument of expression.arguments) this.#collectLeaves(argument);
+          for (const argument of expression.arguments) this.#collectCalls(argument);
         } else {
-          this.#leafIndex(expression);
+          this.#callIndex(expression);
         }
         break;
       case 'binary':
-        this.#collectLeaves(expression.left);
-        this.#collectLeaves(expression.right);
+        this.#collectCalls(expression.left);
+        this.#collectCalls(expression.right);
         break;
       case 'paren':
-        this.#collectLeaves(expression.expression);
+        this.#collectCalls(expression.expression);
         break;
       default:
         break;
     }
   }
 
-  #leafIndex(call: Call): number {
-    const alike = this.#leavesAlike(call);
-    const known = alike.find((index) => isSameExpression(this.#leaves[index]!.call, call));
+  #callIndex(call: Call): number {
+    const alike = this.#callsAlike(call);
+    const known = alike.find((index) => isSameExpression(this.#calls[index]!.expression, call));
     if (known !== undefined) return known;
-    const context: LeafContext = {
+    const context: CallContext = {
       interval: this.#request.interval,
       input: (reference) => this.#inputOf(reference),
       tagInput: (name) => this.#inputs.add(this.#toldApart(name)),
     };
-    const index = this.#leaves.push(buildLeaf(call, context)) - 1;
+    const index = this.#calls.push(buildCall(call, context)) - 1;
     alike.push(index);
     return index;
   }
 
-  #leavesAlike(call: Call): number[] {
+  #callsAlike(call: Call): number[] {
     const [first] = call.arguments;
     const key = first?.kind === 'reference' ? `${call.name} ${first.name}` : call.name;
-    let alike = this.#leavesOf.get(key);
-    if (alike === undefined) this.#leavesOf.set(key, (alike = []));
+    let alike = this.#callsOf.get(key);
+    if (alike === undefined) this.#callsOf.set(key, (alike = []));
     return alike;
   }
 
@@ -185,8 +191,8 @@ class ColumnsBuilder {
       const given = call.arguments.map((argument) => this.#value(argument));
       return { kind: 'math', name: call.name, arguments: given, type: mathType(call.name, given) };
     }
-    const index = this.#leafIndex(call);
-    return { kind: 'column', index, type: this.#leaves[index]?.type };
+    const index = this.#callIndex(call);
+    return { kind: 'column', index, type: this.#calls[index]?.type };
   }
 
   /**
@@ -212,7 +218,7 @@ class ColumnsBuilder {
     if (this.#isRaw) return { kind: 'column', index: input, type };
     let place = this.#auxiliary.indexOf(input);
     if (place < 0) place = this.#auxiliary.push(input) - 1;
-    return { kind: 'column', index: this.#leaves.length + place, type };
+    return { kind: 'column', index: this.#calls.length + place, type };
   }
 }
 

@@ -70,12 +70,12 @@ export type ReducerSpec =
     };
 
 /** What is wrong with a call, and where. */
-export type LeafFault = { readonly text: string; readonly place: Place };
+export type CallFault = { readonly text: string; readonly place: Place };
 
 /** One function call of the SELECT list: a stream of values per group. */
-export type Leaf = {
-  /** Equal calls share a leaf. */
-  readonly call: Call;
+export type AggregateCall = {
+  /** As it is written; equal ones are one call. */
+  readonly expression: Call;
   /** The input that it reads; undefined when there is no such field, which gives nothing. */
   readonly input: number | undefined;
   readonly inputType: FieldType;
@@ -87,8 +87,8 @@ export type Leaf = {
   readonly type: FieldType;
   /** The field is unknown, but the type of the result is not: fill() has something to fill in. */
   readonly hasFixedType: boolean;
-  /** The field does not suit the function. Raised when the leaf is run; nobody may ask for it. */
-  readonly fault: LeafFault | undefined;
+  /** The field does not suit the function. Raised when the call is run; nobody may ask for it. */
+  readonly fault: CallFault | undefined;
   /**
    * Windows that are read beyond the time range so that the first one has something to compare
    * with.
@@ -98,7 +98,7 @@ export type Leaf = {
 
 export type OutputColumn = {
   readonly name: string;
-  /** Raw: over the inputs. Otherwise over the leaves, then the auxiliary inputs. */
+  /** Raw: over the inputs. Otherwise over the calls, then the auxiliary inputs. */
   readonly expression: ValueExpression;
   readonly type: FieldType;
   /** The column is a tag of its source; a query around this one sees it as a tag. */
@@ -110,7 +110,7 @@ export type OutputColumn = {
 /** All of them together. */
 export type BuiltColumns = {
   readonly inputs: readonly RowInput[];
-  readonly leaves: readonly Leaf[];
+  readonly calls: readonly AggregateCall[];
   readonly auxiliaryInputs: readonly number[];
   readonly outputs: readonly OutputColumn[];
 };

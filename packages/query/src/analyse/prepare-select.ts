@@ -8,7 +8,7 @@ import type { Expression, SelectStatement } from '@tidemark/influxql';
 import { invalid } from '../compat-messages.ts';
 import type { QueryContext } from '../context.ts';
 import { conditionLimitExceeded, dimensionLimitExceeded, sourceLimitExceeded } from '../limits.ts';
-import type { Leaf, ValueExpression } from './columns.ts';
+import type { AggregateCall, ValueExpression } from './columns.ts';
 import { textMatcher } from '../regex.ts';
 import { buildColumns, resolveReference } from './build-columns.ts';
 import { checkSelect } from './check-select.ts';
@@ -157,10 +157,10 @@ function prepare(checked: CheckedSelect, around: Around): PreparedSelect {
     timeColumnName: time?.alias ?? 'time',
     built,
     columns: built.outputs.map(({ name, expression, isTag, isIntoTag }, i): PreparedColumn => {
-      const leaf = leafOf(expression, built.leaves);
-      const type = isUnknownCall(leaf) ? undefined : declaredType(expression);
+      const call = callOf(expression, built.calls);
+      const type = isUnknownCall(call) ? undefined : declaredType(expression);
       // What a call picks of a tag is still a tag to wildcards.
-      const isTagValue = leaf?.hasFixedType === false && readsTag(fields[i]?.expression, sources);
+      const isTagValue = call?.hasFixedType === false && readsTag(fields[i]?.expression, sources);
       const known = type === undefined ? 'wildcard' : 'all';
       return {
         name,
@@ -174,13 +174,16 @@ function prepare(checked: CheckedSelect, around: Around): PreparedSelect {
 }
 
 /** The call that a column is. */
-function leafOf(expression: ValueExpression, leaves: readonly Leaf[]): Leaf | undefined {
-  return expression.kind === 'column' ? leaves[expression.index] : undefined;
+function callOf(
+  expression: ValueExpression,
+  calls: readonly AggregateCall[],
+): AggregateCall | undefined {
+  return expression.kind === 'column' ? calls[expression.index] : undefined;
 }
 
 /** A call on a field that nobody knows, with a result of its type. */
-function isUnknownCall(leaf: Leaf | undefined): boolean {
-  return leaf !== undefined && leaf.input === undefined && !leaf.hasFixedType;
+function isUnknownCall(call: AggregateCall | undefined): boolean {
+  return call !== undefined && call.input === undefined && !call.hasFixedType;
 }
 
 /** Whether a call is one of a column that is a tag of a subquery. */

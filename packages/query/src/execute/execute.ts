@@ -6,43 +6,50 @@ import type { Operator } from '../operator.ts';
 import type { PhysicalPlan, RowsPlan } from '../plan/physical-plan.ts';
 import { checkLimits } from '../limit/check-limits.ts';
 import { runAggregated } from '../reduce/run-aggregated.ts';
-import type { RunContext } from './run-context.ts';
+import type { ExecutionContext } from './execution-context.ts';
 import { runRaw } from '../project/run-raw.ts';
 import { runReduced } from '../reduce/run-reduced.ts';
 import { limitSeries } from '../limit/series-limit.ts';
 
 /** Rows of the answer: columns are the plan's outputs, groups in the order of the answer. */
-export function execute(plan: PhysicalPlan, run: RunContext): Operator<RowBatch> {
-  return run.operator('select', plan.select, checkedRows(plan, run));
+export function execute(plan: PhysicalPlan, execution: ExecutionContext): Operator<RowBatch> {
+  return execution.operator('select', plan.select, checkedRows(plan, execution));
 }
 
-function* checkedRows({ select, rows }: PhysicalPlan, run: RunContext): Operator<RowBatch> {
-  yield* checkLimits(select, run);
-  for (const batch of rowsOf(rows, run)) {
+function* checkedRows(
+  { select, rows }: PhysicalPlan,
+  execution: ExecutionContext,
+): Operator<RowBatch> {
+  yield* checkLimits(select, execution);
+  for (const batch of rowsOf(rows, execution)) {
     yield batch;
     if (!isPause(batch)) yield;
   }
 }
 
-function rowsOf(rows: RowsPlan, run: RunContext): Operator<RowBatch> {
+function rowsOf(rows: RowsPlan, execution: ExecutionContext): Operator<RowBatch> {
   switch (rows.kind) {
     case 'fault':
       throw invalid(rows.fault.text, rows.fault.place);
     case 'limit-series': {
       const { select } = rows;
-      return run.operator('limit series', select, limitSeries(rowsOf(rows.rows, run), select));
+      return execution.operator(
+        'limit series',
+        select,
+        limitSeries(rowsOf(rows.rows, execution), select),
+      );
     }
     case 'in-turn':
-      return inTurn(rows.parts, run);
+      return inTurn(rows.parts, execution);
     case 'raw':
-      return runRaw(rows, run, execute);
+      return runRaw(rows, execution, execute);
     case 'reduced':
-      return runReduced(rows, run, execute);
+      return runReduced(rows, execution, execute);
     case 'aggregated':
-      return runAggregated(rows, run);
+      return runAggregated(rows, execution);
   }
 }
 
-function* inTurn(parts: readonly RowsPlan[], run: RunContext): Operator<RowBatch> {
-  for (const part of parts) yield* rowsOf(part, run);
+function* inTurn(parts: readonly RowsPlan[], execution: ExecutionContext): Operator<RowBatch> {
+  for (const part of parts) yield* rowsOf(part, execution);
 }

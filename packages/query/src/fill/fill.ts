@@ -1,4 +1,4 @@
-// fill(): rows for windows without points, per leaf and group, before transformations and
+// fill(): rows for windows without points, per call and group, before transformations and
 // arithmetic.
 //
 // Windows are produced lazily, a batch at a time: a small interval over a long range is a stream,
@@ -10,7 +10,7 @@ import type { Fill } from '@tidemark/influxql';
 import { ColumnBuilder, TimeBuilder } from '../batch/column-builder.ts';
 import { floatToInteger } from '../batch/column-ops.ts';
 import { BATCH_ROWS } from '../limits.ts';
-import type { LeafBatch } from '../reduce/leaf-batch.ts';
+import type { PointBatch } from '../reduce/point-batch.ts';
 import type { Windows } from '../reduce/windows.ts';
 
 export type FillOptions = {
@@ -29,7 +29,7 @@ export type FillOptions = {
 
 type Known = { readonly time: bigint; readonly value: FieldValue | null };
 
-/** Fills the windows of one leaf of one group. */
+/** Fills the windows of one call of one group. */
 export class Filler {
   readonly #options: FillOptions;
   readonly #times = new TimeBuilder();
@@ -45,7 +45,7 @@ export class Filler {
   }
 
   /** The points of a batch and the empty windows before each of them. */
-  *push(batch: LeafBatch): Iterable<LeafBatch> {
+  *push(batch: PointBatch): Iterable<PointBatch> {
     const { times, columns } = batch;
     if (this.#hasNoGaps(times)) {
       const last = times.length - 1;
@@ -88,7 +88,7 @@ export class Filler {
   }
 
   /** The empty windows behind the last point, up to the end of the range. */
-  *finish(): Iterable<LeafBatch> {
+  *finish(): Iterable<PointBatch> {
     if (this.#next === undefined) return;
     const { descending, firstStart, lastStart } = this.#options;
     // Nothing is known of the time before the first point of an unbounded range.
@@ -156,7 +156,7 @@ export class Filler {
     }
   }
 
-  #take(): LeafBatch {
+  #take(): PointBatch {
     this.#options.onFilled(this.#times.length);
     return { times: this.#times.take(), columns: this.#builders.map((builder) => builder.take()) };
   }

@@ -7,8 +7,8 @@ import { ColumnBuilder } from '../batch/column-builder.ts';
 import type { GroupKey, RowBatch } from '../batch/row-batch.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
 import { castNumber } from './fill.ts';
-import type { LeavesPlan } from '../reduce/group-leaves.ts';
-import type { ZippedRows } from '../merge/zip-leaves.ts';
+import type { CallsPlan } from '../reduce/group-calls.ts';
+import type { AlignedRows } from '../merge/align-calls.ts';
 
 /** Replaces nulls of one column by the value before or by a number. */
 class ColumnDefaults {
@@ -42,11 +42,11 @@ class ColumnDefaults {
   }
 }
 
-/** Defaults for the rows over a plan's leaves. */
+/** Defaults for the rows over a plan's calls. */
 export class RowDefaults {
   readonly #columns: readonly (ColumnDefaults | undefined)[] | undefined;
 
-  constructor({ plan, types }: LeavesPlan) {
+  constructor({ plan, types }: CallsPlan) {
     const { fill } = plan;
     if (fill.kind === 'number') {
       this.#columns = types.map((type, i) =>
@@ -63,7 +63,7 @@ export class RowDefaults {
     for (const column of this.#columns ?? []) column?.reset();
   }
 
-  apply(rows: ZippedRows): readonly Column[] {
+  apply(rows: AlignedRows): readonly Column[] {
     const columns = this.#columns;
     if (columns === undefined) return rows.columns;
     return rows.columns.map((column, i) => columns[i]?.apply(column) ?? column);
@@ -82,7 +82,7 @@ export class RawFiller {
       const type = input.kind === 'tag' ? 'string' : input.type;
       if (fill.kind !== 'number') return new ColumnDefaults(type, undefined);
       // A number does not fit into a column of texts; the last step puts it there (see
-      // `run-statement.ts`).
+      // `to-results.ts`).
       if (isText(type)) return undefined;
       return new ColumnDefaults(type, castNumber(fill.value, type));
     });
@@ -100,12 +100,12 @@ export class RawFiller {
 
 /**
  * Calls of unknown fields stay null; columns of texts get their number in the last step
- * (`run-statement.ts`).
+ * (`to-results.ts`).
  */
 function hasNoDefault(plan: SelectPlan, index: number, type: FieldType): boolean {
-  const leaf = plan.leaves[index];
-  if (leaf === undefined || isText(type)) return isText(type);
-  return leaf.input === undefined && !leaf.hasFixedType;
+  const call = plan.calls[index];
+  if (call === undefined || isText(type)) return isText(type);
+  return call.input === undefined && !call.hasFixedType;
 }
 
 /** Types of columns that a number does not fit into. */

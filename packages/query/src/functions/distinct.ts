@@ -2,7 +2,7 @@
 // window.
 import type { FieldType } from '@tidemark/core';
 
-import type { LeafWriter } from '../reduce/leaf-writer.ts';
+import type { PointWriter } from '../reduce/point-writer.ts';
 import type { Accumulator, AccumulatorContext, ReducerInput } from './reducers.ts';
 import { orderInSteps, stepsIfMany, STEP_ITEMS } from './steps.ts';
 import { NO_VALUE, ValueTable } from './value-table.ts';
@@ -58,11 +58,11 @@ abstract class PerValueAccumulator implements Accumulator {
     this.see(numbers, times.subarray(from, to), known);
   }
 
-  emit(stamp: bigint | undefined, out: LeafWriter): Calculation | undefined {
+  emit(stamp: bigint | undefined, out: PointWriter): Calculation | undefined {
     return stepsIfMany(this.values.size, this.#emitInSteps(stamp ?? EPOCH, out));
   }
 
-  *#emitInSteps(stamp: bigint, out: LeafWriter): Calculation {
+  *#emitInSteps(stamp: bigint, out: PointWriter): Calculation {
     if (this.values.size > 0) yield* this.reduce(stamp, out);
     this.values.clear();
     this.forget();
@@ -75,7 +75,7 @@ abstract class PerValueAccumulator implements Accumulator {
   protected abstract see(numbers: Uint32Array, times: BigInt64Array, known: number): void;
 
   /** Appends what the values of a window come to. There is at least one. */
-  protected abstract reduce(stamp: bigint, out: LeafWriter): Calculation;
+  protected abstract reduce(stamp: bigint, out: PointWriter): Calculation;
 
   /** The window has ended. */
   protected abstract forget(): void;
@@ -101,7 +101,7 @@ export class DistinctAccumulator extends PerValueAccumulator {
     }
   }
 
-  protected *reduce(stamp: bigint, out: LeafWriter): Calculation {
+  protected *reduce(stamp: bigint, out: PointWriter): Calculation {
     const { values } = this;
     const firsts = this.#firsts.forValues(values.size);
     const ordered = yield* orderInSteps(values.size, (a, b) => {
@@ -128,7 +128,7 @@ export class CountDistinctAccumulator extends PerValueAccumulator {
   }
 
   // oxlint-disable-next-line require-yield -- its size is known
-  protected *reduce(stamp: bigint, out: LeafWriter): Calculation {
+  protected *reduce(stamp: bigint, out: PointWriter): Calculation {
     out.append(stamp, BigInt(this.values.size));
   }
 
@@ -178,7 +178,7 @@ export class ModeAccumulator extends PerValueAccumulator {
     }
   }
 
-  protected *reduce(stamp: bigint, out: LeafWriter): Calculation {
+  protected *reduce(stamp: bigint, out: PointWriter): Calculation {
     const { values } = this;
     const tied = yield* this.#mostFrequent();
     const [first] = tied;

@@ -3,7 +3,7 @@
 import type { FieldValue } from '@tidemark/core';
 import { columnValue } from '@tidemark/core';
 
-import type { LeafWriter, RowRef } from '../reduce/leaf-writer.ts';
+import type { PointWriter, RowRef } from '../reduce/point-writer.ts';
 import type { Accumulator, AccumulatorContext, ReducerInput } from './reducers.ts';
 import { RetainedRows } from './retained-rows.ts';
 import { sortInSteps, stepsIfMany, STEP_ITEMS } from './steps.ts';
@@ -70,11 +70,11 @@ export class RankingAccumulator implements Accumulator {
     return kind === 'top' ? value < worst.value : value > worst.value;
   }
 
-  emit(_stamp: bigint | undefined, out: LeafWriter): Calculation | undefined {
+  emit(_stamp: bigint | undefined, out: PointWriter): Calculation | undefined {
     return stepsIfMany(this.#heap.length + this.#bestOf.length, this.#emitInSteps(out));
   }
 
-  *#emitInSteps(out: LeafWriter): Calculation {
+  *#emitInSteps(out: PointWriter): Calculation {
     const candidates = this.#bestOf;
     this.#bestOf = [];
     this.#combinations.clear();

@@ -3,7 +3,7 @@
 import type { Column, FieldType } from '@tidemark/core';
 import { unreachable } from '@tidemark/core';
 
-import type { LeafWriter } from '../reduce/leaf-writer.ts';
+import type { PointWriter } from '../reduce/point-writer.ts';
 import type { ReducerSpec } from '../analyse/columns.ts';
 import { CountAccumulator, MeanAccumulator, SpreadAccumulator, SumAccumulator } from './sums.ts';
 import { ExtremeAccumulator, FirstLastAccumulator } from './selectors.ts';
@@ -31,7 +31,7 @@ export interface Accumulator {
    * `stamp`, or with its own time when `stamp` is undefined. What takes long comes back as steps
    * that have to be done before anything else is asked of the accumulator.
    */
-  emit(stamp: bigint | undefined, out: LeafWriter): Calculation | undefined;
+  emit(stamp: bigint | undefined, out: PointWriter): Calculation | undefined;
 }
 
 export type AccumulatorContext = {

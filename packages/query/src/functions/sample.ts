@@ -2,7 +2,7 @@
 import type { FieldValue } from '@tidemark/core';
 import { columnValue } from '@tidemark/core';
 
-import type { LeafWriter, RowRef } from '../reduce/leaf-writer.ts';
+import type { PointWriter, RowRef } from '../reduce/point-writer.ts';
 import type { Accumulator, AccumulatorContext, ReducerInput } from './reducers.ts';
 import { RetainedRows } from './retained-rows.ts';
 import { sortInSteps, stepsIfMany, STEP_ITEMS } from './steps.ts';
@@ -43,11 +43,11 @@ export class SampleAccumulator implements Accumulator {
     }
   }
 
-  emit(_stamp: bigint | undefined, out: LeafWriter): Calculation | undefined {
+  emit(_stamp: bigint | undefined, out: PointWriter): Calculation | undefined {
     return stepsIfMany(this.#kept.length, this.#emitInSteps(out));
   }
 
-  *#emitInSteps(out: LeafWriter): Calculation {
+  *#emitInSteps(out: PointWriter): Calculation {
     const kept = yield* sortInSteps(this.#kept, (a, b) => a.sequence - b.sequence);
     let count = 0;
     for (const { time, value, row } of kept) {

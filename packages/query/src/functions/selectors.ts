@@ -2,7 +2,7 @@
 import type { FieldValue } from '@tidemark/core';
 import { columnValue } from '@tidemark/core';
 
-import type { LeafWriter, RowRef } from '../reduce/leaf-writer.ts';
+import type { PointWriter, RowRef } from '../reduce/point-writer.ts';
 import type { Accumulator, ReducerInput } from './reducers.ts';
 
 type Picked = {
@@ -28,7 +28,7 @@ abstract class Picker implements Accumulator {
     }
   }
 
-  emit(stamp: bigint | undefined, out: LeafWriter): undefined {
+  emit(stamp: bigint | undefined, out: PointWriter): undefined {
     const { best } = this;
     this.best = undefined;
     if (best !== undefined) out.append(stamp ?? best.time, best.value, best.row);

@@ -1,7 +1,7 @@
 // count, sum, mean, spread: reducers that keep a few numbers per window.
 import type { FieldType } from '@tidemark/core';
 
-import type { LeafWriter } from '../reduce/leaf-writer.ts';
+import type { PointWriter } from '../reduce/point-writer.ts';
 import type { Accumulator, ReducerInput } from './reducers.ts';
 
 const EPOCH = 0n;
@@ -20,7 +20,7 @@ export class CountAccumulator implements Accumulator {
     this.#count += count;
   }
 
-  emit(stamp: bigint | undefined, out: LeafWriter): undefined {
+  emit(stamp: bigint | undefined, out: PointWriter): undefined {
     if (this.#count > 0) out.append(stamp ?? EPOCH, BigInt(this.#count));
     this.#count = 0;
   }
@@ -90,7 +90,7 @@ export class SumAccumulator implements Accumulator {
     this.#sum.add(input, from, to);
   }
 
-  emit(stamp: bigint | undefined, out: LeafWriter): undefined {
+  emit(stamp: bigint | undefined, out: PointWriter): undefined {
     if (this.#sum.count > 0) out.append(stamp ?? EPOCH, this.#sum.value);
     this.#sum.reset();
   }
@@ -107,7 +107,7 @@ export class MeanAccumulator implements Accumulator {
     this.#sum.add(input, from, to);
   }
 
-  emit(stamp: bigint | undefined, out: LeafWriter): undefined {
+  emit(stamp: bigint | undefined, out: PointWriter): undefined {
     if (this.#sum.count > 0) out.append(stamp ?? EPOCH, this.#sum.mean);
     this.#sum.reset();
   }
@@ -133,7 +133,7 @@ export class SpreadAccumulator implements Accumulator {
     }
   }
 
-  emit(stamp: bigint | undefined, out: LeafWriter): undefined {
+  emit(stamp: bigint | undefined, out: PointWriter): undefined {
     const min = this.#min;
     const max = this.#max;
     this.#min = undefined;

@@ -1,5 +1,5 @@
 // median, stddev, percentile: reducers over all numbers of the window.
-import type { LeafWriter, RowRef } from '../reduce/leaf-writer.ts';
+import type { PointWriter, RowRef } from '../reduce/point-writer.ts';
 import type { Accumulator, AccumulatorContext, ReducerInput } from './reducers.ts';
 import { selectInSteps, stepsIfMany, STEP_ITEMS } from './steps.ts';
 import { ValueList } from './value-list.ts';
@@ -20,22 +20,22 @@ abstract class ListAccumulator implements Accumulator {
     this.list.append(column, from, to);
   }
 
-  emit(stamp: bigint | undefined, out: LeafWriter): Calculation | undefined {
+  emit(stamp: bigint | undefined, out: PointWriter): Calculation | undefined {
     return stepsIfMany(this.list.length, this.#emitInSteps(stamp, out));
   }
 
-  *#emitInSteps(stamp: bigint | undefined, out: LeafWriter): Calculation {
+  *#emitInSteps(stamp: bigint | undefined, out: PointWriter): Calculation {
     if (this.list.length > 0) yield* this.reduce(stamp, out);
     this.list.clear();
   }
 
   /** Appends what the list comes to; it has at least one value, and may be put in another order. */
-  protected abstract reduce(stamp: bigint | undefined, out: LeafWriter): Calculation;
+  protected abstract reduce(stamp: bigint | undefined, out: PointWriter): Calculation;
 }
 
 /** The middle value; of an even number of values, the middle of the two in the middle. */
 export class MedianAccumulator extends ListAccumulator {
-  protected *reduce(stamp: bigint | undefined, out: LeafWriter): Calculation {
+  protected *reduce(stamp: bigint | undefined, out: PointWriter): Calculation {
     const values = this.list.values();
     const middle = values.length >> 1;
     yield* selectInSteps(values, middle);
@@ -66,7 +66,7 @@ function* largestOf(values: ReturnType<ValueList['values']>): Calculation<number
  * number.
  */
 export class StddevAccumulator extends ListAccumulator {
-  protected *reduce(stamp: bigint | undefined, out: LeafWriter): Calculation {
+  protected *reduce(stamp: bigint | undefined, out: PointWriter): Calculation {
     const values = this.list.values();
     const { length } = values;
     // The mean grows value by value and the squares are summed in a second pass, as recorded:
@@ -121,14 +121,14 @@ export class PercentileAccumulator extends ListAccumulator {
     this.#hold(bytes);
   }
 
-  override emit(stamp: bigint | undefined, out: LeafWriter): Calculation | undefined {
+  override emit(stamp: bigint | undefined, out: PointWriter): Calculation | undefined {
     const steps = super.emit(stamp, out);
     // A window of nulls has pieces, and no value.
     if (this.list.length === 0) this.#forget();
     return steps;
   }
 
-  protected *reduce(stamp: bigint | undefined, out: LeafWriter): Calculation {
+  protected *reduce(stamp: bigint | undefined, out: PointWriter): Calculation {
     const values = this.list.values();
     const rank = Math.floor((values.length * this.#percent) / 100 + 0.5) - 1;
     if (rank >= 0 && rank < values.length) {

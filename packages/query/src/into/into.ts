@@ -13,7 +13,7 @@ import type { SelectPlan } from '../plan/select-plan.ts';
 import type { ResultBatch } from '../result.ts';
 import { execute } from '../execute/execute.ts';
 import { IntoLines } from './into-lines.ts';
-import { RunContext } from '../execute/run-context.ts';
+import { ExecutionContext } from '../execute/execution-context.ts';
 import { isPause, waitFor } from '../operator.ts';
 import type { Operator, Steps } from '../operator.ts';
 
@@ -36,7 +36,7 @@ export function* writeInto(
     });
   }
   const writer = new IntoWriter({ plan, into, sink, target });
-  for (const batch of execute(physical, new RunContext(context))) {
+  for (const batch of execute(physical, new ExecutionContext(context))) {
     if (isPause(batch)) {
       yield batch;
       continue;

@@ -6,18 +6,18 @@ import { lookUp } from '../look-up.ts';
 import { isPause } from '../operator.ts';
 import type { Steps } from '../operator.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
-import { LeavesPlan } from '../reduce/group-leaves.ts';
-import type { RunContext } from '../execute/run-context.ts';
+import { CallsPlan } from '../reduce/group-calls.ts';
+import type { ExecutionContext } from '../execute/execution-context.ts';
 import { onlyTags } from '../plan/only-tags.ts';
 
 /** Throws `LimitExceeded` when the plan is over one of them. */
-export function* checkLimits(plan: SelectPlan, run: RunContext): Steps<void> {
-  checkBuckets(plan, run);
-  yield* checkSeries(plan, run);
+export function* checkLimits(plan: SelectPlan, execution: ExecutionContext): Steps<void> {
+  checkBuckets(plan, execution);
+  yield* checkSeries(plan, execution);
 }
 
-function checkBuckets(plan: SelectPlan, run: RunContext): void {
-  const { maxSelectBuckets, maxFilledWindows } = run.query.limits;
+function checkBuckets(plan: SelectPlan, execution: ExecutionContext): void {
+  const { maxSelectBuckets, maxFilledWindows } = execution.query.limits;
   const count = windowCount(plan);
   if (count === undefined) return;
   if (maxSelectBuckets > 0 && count > maxSelectBuckets) {
@@ -39,14 +39,14 @@ function windowCount(plan: SelectPlan): bigint | undefined {
   if (plan.interval === undefined) return undefined;
   const { start, end } = plan.range;
   if (start === MIN_TIME || end === MAX_TIME || end < start) return undefined;
-  const { windows } = new LeavesPlan(plan);
+  const { windows } = new CallsPlan(plan);
   if (windows === undefined) return undefined;
   return (windows.of(end).start - windows.of(start).start) / windows.everyNanos + 1n;
 }
 
 /** Counts the series that will be read, when there is a limit, before anything is read. */
-function* checkSeries(plan: SelectPlan, run: RunContext): Steps<void> {
-  const { query } = run;
+function* checkSeries(plan: SelectPlan, execution: ExecutionContext): Steps<void> {
+  const { query } = execution;
   if (query.limits.maxSelectSeries === 0) return;
   for (const source of plan.sources) {
     if (source.kind !== 'measurement') continue;
@@ -65,7 +65,7 @@ function* checkSeries(plan: SelectPlan, run: RunContext): Steps<void> {
       }
       const { keys } = next;
 
-      for (const key of keys) run.countSeries(key);
+      for (const key of keys) execution.countSeries(key);
     }
   }
 }

@@ -11,12 +11,12 @@ import type { TieOrder } from '@tidemark/kernels';
 import { concatColumns, concatTimes, constantColumn } from '../batch/column-ops.ts';
 import type { RowInput } from '../analyse/columns.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
-import type { Run } from './merge-runs.ts';
-import { inOrder } from './merge-runs.ts';
+import type { SortedRows } from './merge-sorted-rows.ts';
+import { inOrder } from './merge-sorted-rows.ts';
 import type { Steps } from '../operator.ts';
 
 /** Rows of one series in the order of the query. */
-export type SeriesRun = {
+export type SeriesRows = {
   readonly times: BigInt64Array;
   /** One per input of the plan; `undefined` for tags. */
   readonly columns: readonly (Column | undefined)[];
@@ -24,8 +24,8 @@ export type SeriesRun = {
   readonly tags: ReadonlyMap<string, string>;
 };
 
-/** The run with its tags as columns; missing ones are null. */
-export function withTagColumns({ times, columns, tags }: SeriesRun, plan: SelectPlan): Run {
+/** The rows with their tags as columns; missing ones are null. */
+export function withTagColumns({ times, columns, tags }: SeriesRows, plan: SelectPlan): SortedRows {
   return {
     times,
     columns: columns.map(
@@ -40,14 +40,14 @@ function tagOf(tags: ReadonlyMap<string, string>, input: RowInput | undefined): 
 }
 
 /**
- * All rows of all runs by time. Runs of one series follow each other and go on where the one before
- * ends.
+ * All rows of all parts by time. Parts of one series follow each other and go on where the one
+ * before ends.
  */
-export function* mergeSeries(runs: readonly SeriesRun[], plan: SelectPlan): Steps<Run> {
-  const series = seriesOf(runs);
-  const [only] = runs;
-  if (runs.length === 1 && only !== undefined) return withTagColumns(only, plan);
-  const times = concatTimes(runs.map((run) => run.times));
+export function* mergeSeries(parts: readonly SeriesRows[], plan: SelectPlan): Steps<SortedRows> {
+  const series = seriesOf(parts);
+  const [only] = parts;
+  if (parts.length === 1 && only !== undefined) return withTagColumns(only, plan);
+  const times = concatTimes(parts.map((part) => part.times));
   const codes = series.codes(times.length);
   const columns: Column[] = [];
   for (const [i, input] of plan.inputs.entries()) {
@@ -57,7 +57,7 @@ export function* mergeSeries(runs: readonly SeriesRun[], plan: SelectPlan): Step
         ? tagColumn(series, input, codes)
         : concatColumns(
             input.type,
-            runs.map((run) => run.columns[i]!),
+            parts.map((part) => part.columns[i]!),
           ),
     );
   }
@@ -66,7 +66,7 @@ export function* mergeSeries(runs: readonly SeriesRun[], plan: SelectPlan): Step
   return yield* inOrder({ times, columns }, { bounds: series.bounds, descending }, ties);
 }
 
-/** The series of some runs, and where the rows of each lie. */
+/** The series of some parts, and where the rows of each lie. */
 type Series = {
   readonly tags: readonly ReadonlyMap<string, string>[];
   readonly bounds: readonly number[];
@@ -74,16 +74,16 @@ type Series = {
   readonly codes: (rowCount: number) => Uint32Array;
 };
 
-function seriesOf(runs: readonly SeriesRun[]): Series {
+function seriesOf(parts: readonly SeriesRows[]): Series {
   const tags: ReadonlyMap<string, string>[] = [];
   const bounds: number[] = [0];
   let end = 0;
   let key: string | undefined;
-  for (const run of runs) {
-    end += run.times.length;
-    if (run.seriesKey === key) bounds.pop();
-    else tags.push(run.tags);
-    key = run.seriesKey;
+  for (const part of parts) {
+    end += part.times.length;
+    if (part.seriesKey === key) bounds.pop();
+    else tags.push(part.tags);
+    key = part.seriesKey;
     bounds.push(end);
   }
   const codes = (rowCount: number): Uint32Array => {
@@ -125,7 +125,7 @@ function tieOrder(columns: readonly Column[], series: Series, plan: SelectPlan):
  * that holds no texts. What a function reads travels alone.
  */
 function tieColumnsOf(plan: SelectPlan): readonly number[] {
-  if (plan.leaves.length > 0) return [];
+  if (plan.calls.length > 0) return [];
   const selected = plan.inputs.slice(0, plan.selectedInputCount);
   const byName = [...selected.entries()].sort(([, a], [, b]) => compareBytes(a.name, b.name));
   const isText = ([, input]: readonly [number, RowInput]): boolean =>

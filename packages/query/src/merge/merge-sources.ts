@@ -2,8 +2,8 @@
 // merged by time.
 import type { RowBatch } from '../batch/row-batch.ts';
 import { compareGroups } from './group-order.ts';
-import type { MergeOptions, Run } from './merge-runs.ts';
-import { mergeRuns } from './merge-runs.ts';
+import type { MergeOptions, SortedRows } from './merge-sorted-rows.ts';
+import { mergeSortedRows } from './merge-sorted-rows.ts';
 import { isPause } from '../operator.ts';
 import type { Operator, Steps } from '../operator.ts';
 
@@ -37,14 +37,14 @@ export function* mergeSources(
         }
         continue;
       }
-      const runs: Run[] = [];
+      const parts: SortedRows[] = [];
       for (const member of members) {
         while (member.head !== undefined && compareGroups(member.head.group, group) === 0) {
-          runs.push(member.head);
+          parts.push(member.head);
           yield* advance(member);
         }
       }
-      yield { group, ...(yield* mergeRuns(runs, options)) };
+      yield { group, ...(yield* mergeSortedRows(parts, options)) };
     }
   } finally {
     for (const { rows } of cursors) rows.return();

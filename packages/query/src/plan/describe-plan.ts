@@ -35,12 +35,12 @@ function rowsNodes(rows: RowsPlan): readonly TreeNode[] {
       return [{ label: 'evaluate columns', children: sourcesNodes(rows.select, rows.sources) }];
     case 'reduced': {
       const children = sourcesNodes(rows.select, rows.sources);
-      const reduce = { label: `reduce: ${calls(rows.select)}`, children };
+      const reduce = { label: `reduce: ${printCalls(rows.select)}`, children };
       return evaluated({ label: filling(rows.select), children: [reduce] });
     }
     case 'aggregated': {
       const aggregates = rows.sources.map((source) => ({
-        label: `aggregate ${nameOf(source)}: ${calls(rows.select)}${limited(rows.limitWindows)}`,
+        label: `aggregate ${nameOf(source)}: ${printCalls(rows.select)}${limited(rows.limitWindows)}`,
         children: condition(rows.select),
       }));
       const unless = rows.takesWholeGroups ? ', unless a group comes whole' : '';
@@ -79,8 +79,8 @@ function condition({ condition: { pushed, residual } }: SelectPlan): readonly Tr
   return labels.map((label) => ({ label, children: [] }));
 }
 
-function calls({ leaves }: SelectPlan): string {
-  return leaves.map((leaf) => print(leaf.call)).join(', ');
+function printCalls({ calls }: SelectPlan): string {
+  return calls.map((call) => print(call.expression)).join(', ');
 }
 
 function filling({ interval, fill }: SelectPlan): string {

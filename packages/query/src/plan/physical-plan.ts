@@ -2,7 +2,7 @@
 // can do. It is executed by `execute/execute.ts` and printed by EXPLAIN.
 import { compareBytes } from '@tidemark/core';
 
-import type { LeafFault } from '../analyse/columns.ts';
+import type { CallFault } from '../analyse/columns.ts';
 import type { SourceCapabilities } from '../series-source.ts';
 import { canPushAggregates } from './push-aggregates.ts';
 import type { MeasurementPlan, SelectPlan, SourcePlan, SubqueryPlan } from './select-plan.ts';
@@ -13,7 +13,7 @@ export type PhysicalPlan = { readonly select: SelectPlan; readonly rows: RowsPla
 /** Rows of the answer of a SELECT, in the order of the answer. */
 export type RowsPlan =
   /** A call does not suit its field: who asks for the rows is told. */
-  | { readonly kind: 'fault'; readonly fault: LeafFault }
+  | { readonly kind: 'fault'; readonly fault: CallFault }
   /** Series by SLIMIT and SOFFSET. */
   | { readonly kind: 'limit-series'; readonly select: SelectPlan; readonly rows: RowsPlan }
   | { readonly kind: 'in-turn'; readonly parts: readonly RowsPlan[] }
@@ -72,7 +72,7 @@ function limitedRows(select: SelectPlan, capabilities: SourceCapabilities): Rows
 }
 
 function rowsPlan(select: SelectPlan, capabilities: SourceCapabilities): RowsPlan {
-  if (select.leaves.length === 0) {
+  if (select.calls.length === 0) {
     return { kind: 'raw', select, sources: sourcesPlan(select, capabilities) };
   }
   const fault = firstFault(select);
@@ -83,8 +83,8 @@ function rowsPlan(select: SelectPlan, capabilities: SourceCapabilities): RowsPla
 }
 
 /** The fault of a call on a field of the wrong type; that of an inner query comes first. */
-function firstFault(select: SelectPlan): LeafFault | undefined {
-  const own = select.leaves.find((leaf) => leaf.fault !== undefined)?.fault;
+function firstFault(select: SelectPlan): CallFault | undefined {
+  const own = select.calls.find((call) => call.fault !== undefined)?.fault;
   if (own === undefined) return undefined;
   for (const source of select.sources) {
     const inner = source.kind === 'subquery' ? firstFault(source.plan) : undefined;
@@ -94,13 +94,13 @@ function firstFault(select: SelectPlan): LeafFault | undefined {
 }
 
 function aggregatedPlan(select: SelectPlan): RowsPlan {
-  const { limit, offset, leaves, interval } = select;
+  const { limit, offset, calls, interval } = select;
   // Leaves are limited each for itself: one may need windows in which the others have no point.
   const canLimit =
     limit > 0 &&
     interval !== undefined &&
-    leaves.every((leaf) => leaf.input === leaves[0]?.input) &&
-    leaves.every((leaf) => leaf.transformations.length === 0);
+    calls.every((call) => call.input === calls[0]?.input) &&
+    calls.every((call) => call.transformations.length === 0);
   return {
     kind: 'aggregated',
     select,
@@ -111,18 +111,18 @@ function aggregatedPlan(select: SelectPlan): RowsPlan {
       limit === 0 &&
       offset === 0 &&
       select.zone === undefined &&
-      leaves.every(
+      calls.every(
         ({ input, transformations, prefetchWindows }) =>
           input !== undefined && transformations.length === 0 && prefetchWindows === 0,
       ),
   };
 }
 
-function endsOutside({ interval, sources, leaves }: SelectPlan): boolean {
+function endsOutside({ interval, sources, calls }: SelectPlan): boolean {
   return (
     interval === undefined &&
     sources.some((source) => source.kind === 'subquery') &&
-    leaves.every((leaf) => leaf.reducer !== undefined)
+    calls.every((call) => call.reducer !== undefined)
   );
 }
 

@@ -26,17 +26,19 @@ export function planBlocks(plan: SelectPlan): readonly PlanBlock[] {
       const input = index === undefined ? undefined : plan.inputs[index];
       return input?.kind === 'field' ? [input.name] : [];
     });
-  if (plan.leaves.length === 0) {
+  if (plan.calls.length === 0) {
     const selected = plan.inputs.slice(0, plan.selectedInputCount).map((_, i) => i);
     return [
       { expression: '<nil>', auxiliaryFields: auxiliary(selected), fields: fields(selected) },
     ];
   }
-  return plan.leaves.map((leaf) => ({
+  return plan.calls.map((call) => ({
     expression:
-      leaf.input === undefined ? print(leaf.call) : typedCall(plan, print(leaf.call), leaf.input),
+      call.input === undefined
+        ? print(call.expression)
+        : typedCall(plan, print(call.expression), call.input),
     auxiliaryFields: auxiliary(plan.auxiliaryInputs),
-    fields: fields([leaf.input, ...plan.auxiliaryInputs]),
+    fields: fields([call.input, ...plan.auxiliaryInputs]),
   }));
 }
 

@@ -52,12 +52,12 @@ function plan(
   const readableRange = around?.readableRange;
   const read = rangeBefore(
     { range, readableRange, interval, descending },
-    mostPrefetched(built.leaves),
+    mostPrefetched(built.calls),
   );
   const inner: Surroundings = {
     range: read,
     readableRange:
-      readableRange ?? rangeBefore({ range, interval, descending }, mostShifted(built.leaves)),
+      readableRange ?? rangeBefore({ range, interval, descending }, mostShifted(built.calls)),
     dimensions: [...new Set([...dimensions, ...hiddenTags(inputs)])].sort(compareBytes),
     descending,
   };
@@ -66,7 +66,7 @@ function plan(
     inputs,
     selectedInputCount: built.inputs.length,
     condition,
-    leaves: built.leaves,
+    calls: built.calls,
     auxiliaryInputs: built.auxiliaryInputs,
     outputs: built.outputs,
     timeColumnName: prepared.timeColumnName,

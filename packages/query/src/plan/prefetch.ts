@@ -6,7 +6,7 @@ import { MAX_TIME, MIN_TIME } from '@tidemark/core';
 import type { Interval } from '../analyse/dimensions.ts';
 import { intersect } from '../analyse/time-range.ts';
 import type { TransformationSpec } from '../functions/transformation.ts';
-import type { Leaf } from '../analyse/columns.ts';
+import type { AggregateCall } from '../analyse/columns.ts';
 
 type Ranged = {
   readonly range: TimeRange;
@@ -37,12 +37,12 @@ function widenedRange({ range, interval, descending }: Ranged, windows: number):
 }
 
 /**
- * Windows by which the leaves of the outermost query widen what its subqueries may read ahead
+ * Windows by which the calls of the outermost query widen what its subqueries may read ahead
  * (recorded).
  */
-export function mostShifted(leaves: readonly Leaf[]): number {
-  return leaves
-    .flatMap((leaf) => leaf.transformations)
+export function mostShifted(calls: readonly AggregateCall[]): number {
+  return calls
+    .flatMap((call) => call.transformations)
     .reduce((most, spec) => Math.max(most, windowsShifted(spec)), 0);
 }
 
@@ -59,7 +59,7 @@ function windowsShifted(spec: TransformationSpec): number {
   }
 }
 
-/** Windows that the leaf reads which looks back furthest. */
-export function mostPrefetched(leaves: readonly Leaf[]): number {
-  return leaves.reduce((most, leaf) => Math.max(most, leaf.prefetchWindows), 0);
+/** Windows that the call reads which looks back furthest. */
+export function mostPrefetched(calls: readonly AggregateCall[]): number {
+  return calls.reduce((most, call) => Math.max(most, call.prefetchWindows), 0);
 }

@@ -21,9 +21,9 @@ export function pushedFunction(reducer: ReducerSpec | undefined): AggregateFunct
     : undefined;
 }
 
-/** Whether the source can answer all leaves of the plan by itself. */
+/** Whether the source can answer all calls of the plan by itself. */
 export function canPushAggregates(plan: SelectPlan, capabilities: SourceCapabilities): boolean {
-  if (plan.leaves.length === 0 || plan.auxiliaryInputs.length > 0) return false;
+  if (plan.calls.length === 0 || plan.auxiliaryInputs.length > 0) return false;
   if (plan.condition.residual !== undefined) return false;
   if (plan.zone !== undefined && plan.interval !== undefined) return false;
   const { pushed } = plan.condition;
@@ -33,13 +33,13 @@ export function canPushAggregates(plan: SelectPlan, capabilities: SourceCapabili
     if (source.kind !== 'measurement' || names.has(source.measurement.measurement)) return false;
     names.add(source.measurement.measurement);
   }
-  const [first] = plan.leaves;
-  return plan.leaves.every((leaf) => {
-    const wanted = pushedFunction(leaf.reducer);
+  const [first] = plan.calls;
+  return plan.calls.every((call) => {
+    const wanted = pushedFunction(call.reducer);
     return (
       wanted !== undefined &&
       capabilities.aggregateFunctions.has(wanted) &&
-      leaf.prefetchWindows === first?.prefetchWindows
+      call.prefetchWindows === first?.prefetchWindows
     );
   });
 }

@@ -3,7 +3,7 @@
 import type { TimeRange } from '@tidemark/core';
 import type { Fill } from '@tidemark/influxql';
 
-import type { Leaf, OutputColumn, RowInput, ValueExpression } from '../analyse/columns.ts';
+import type { AggregateCall, OutputColumn, RowInput, ValueExpression } from '../analyse/columns.ts';
 import type { Interval } from '../analyse/dimensions.ts';
 import type { Zone } from '../analyse/zone.ts';
 import type { MeasurementRef, Predicate } from '../series-source.ts';
@@ -50,7 +50,7 @@ export type SelectPlan = {
   readonly selectedInputCount: number;
   readonly condition: ConditionPlan;
   /** Empty for a raw query. */
-  readonly leaves: readonly Leaf[];
+  readonly calls: readonly AggregateCall[];
   /** Inputs that travel along with the point of the only selector. */
   readonly auxiliaryInputs: readonly number[];
   readonly outputs: readonly OutputColumn[];

@@ -1,4 +1,4 @@
-// The SELECT list over rows of inputs or leaves.
+// The SELECT list over rows of inputs or calls.
 import type { Column } from '@tidemark/core';
 
 import type { GroupKey, RowBatch } from '../batch/row-batch.ts';

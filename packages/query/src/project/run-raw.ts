@@ -8,24 +8,28 @@ import { openRows } from '../scan/open-rows.ts';
 import type { Execute } from '../scan/open-rows.ts';
 import { project } from './project.ts';
 import { RawFiller } from '../fill/row-defaults.ts';
-import type { RunContext } from '../execute/run-context.ts';
+import type { ExecutionContext } from '../execute/execution-context.ts';
 
 /** Rows of the answer. */
-export function runRaw(rows: RawPlan, run: RunContext, execute: Execute): Operator<RowBatch> {
-  return limitRows(selectedRows(rows, run, execute), rows.select);
+export function runRaw(
+  rows: RawPlan,
+  execution: ExecutionContext,
+  execute: Execute,
+): Operator<RowBatch> {
+  return limitRows(selectedRows(rows, execution, execute), rows.select);
 }
 
 type RawPlan = RowsPlan & { readonly kind: 'raw' };
 
 function* selectedRows(
   { select: plan, sources }: RawPlan,
-  run: RunContext,
+  execution: ExecutionContext,
   execute: Execute,
 ): Operator<RowBatch> {
   if (plan.selectedInputCount === 0) return;
   const wanted = plan.limit === 0 ? undefined : plan.limit + plan.offset;
   const options = { range: plan.range, limitPerSeries: wanted };
-  const opened = openRows({ select: plan, sources, options }, run, execute);
+  const opened = openRows({ select: plan, sources, options }, execution, execute);
   const filler = new RawFiller(plan);
   let done: GroupKey | undefined;
   let count = 0;
@@ -41,6 +45,6 @@ function* selectedRows(
     if (wanted !== undefined && count >= wanted) continue;
     count += batch.times.length;
     const rows = { times: batch.times, columns: filler.fill(batch) };
-    yield yield* run.step('evaluate columns', plan, project(plan, batch.group, rows));
+    yield yield* execution.step('evaluate columns', plan, project(plan, batch.group, rows));
   }
 }

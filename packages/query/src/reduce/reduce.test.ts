@@ -8,8 +8,8 @@ import { createAccumulator } from '../functions/reducers.ts';
 import type { Accumulator } from '../functions/reducers.ts';
 import { STEP_ITEMS } from '../functions/steps.ts';
 import type { ReducerSpec } from '../analyse/columns.ts';
-import type { LeafBatch } from './leaf-batch.ts';
-import { LeafWriter } from './leaf-writer.ts';
+import type { PointBatch } from './point-batch.ts';
+import { PointWriter } from './point-writer.ts';
 import { Reduction } from './reduce.ts';
 import { Windows } from './windows.ts';
 import type { Calculation } from '../functions/steps.ts';
@@ -51,7 +51,7 @@ function accumulatorOf(spec: ReducerSpec, inputType: FieldType): Accumulator {
  * one.
  */
 function run(
-  steps: Calculation<LeafBatch | undefined>,
+  steps: Calculation<PointBatch | undefined>,
   most: { rows: number; points: number },
   work: { rows: number; points: number },
 ): number {
@@ -90,8 +90,8 @@ describe('a window of very many different values', () => {
       },
       emit: (stamp, out) => accumulator.emit(stamp, out),
     };
-    class CountingWriter extends LeafWriter {
-      override append(...point: Parameters<LeafWriter['append']>): void {
+    class CountingWriter extends PointWriter {
+      override append(...point: Parameters<PointWriter['append']>): void {
         work.points++;
         super.append(...point);
       }
@@ -112,7 +112,7 @@ describe('a window of very many different values', () => {
 test('a mode that many values tie for is found in steps', () => {
   const twice = columnFrom('float', [...scattered, ...scattered.toReversed()]);
   const all = BigInt64Array.from({ length: 2 * ROWS }, (_, i) => BigInt(i) * SECOND);
-  const out = new LeafWriter('float', []);
+  const out = new PointWriter('float', []);
   const accumulator = accumulatorOf({ kind: 'mode' }, 'float');
   const reduction = new Reduction({ ...options, inputType: 'float' }, accumulator, out);
   const most = { rows: 0, points: 0 };
@@ -125,7 +125,7 @@ test('a mode that many values tie for is found in steps', () => {
 });
 
 test('many short windows give way in between', () => {
-  const out = new LeafWriter('float', []);
+  const out = new PointWriter('float', []);
   const accumulator = accumulatorOf({ kind: 'median' }, 'float');
   const windows = new Windows({ everyNanos: SECOND, offsetNanos: 0n }, undefined);
   const reduction = new Reduction({ ...options, windows, inputType: 'float' }, accumulator, out);

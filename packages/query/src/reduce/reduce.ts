@@ -3,9 +3,9 @@ import type { FieldType } from '@tidemark/core';
 
 import type { Accumulator, ReducerInput } from '../functions/reducers.ts';
 import { STEP_ITEMS } from '../functions/steps.ts';
-import type { LeafBatch } from './leaf-batch.ts';
-import type { LeafWriter } from './leaf-writer.ts';
-import type { Run } from '../merge/merge-runs.ts';
+import type { PointBatch } from './point-batch.ts';
+import type { PointWriter } from './point-writer.ts';
+import type { SortedRows } from '../merge/merge-sorted-rows.ts';
 import type { Window, Windows } from './windows.ts';
 import type { Calculation } from '../functions/steps.ts';
 
@@ -21,14 +21,14 @@ export type ReduceOptions = {
   readonly inputType: FieldType;
 };
 
-/** Reduces one leaf of one group. Rows come in the time order of the query. */
+/** Reduces one call of one group. Rows come in the time order of the query. */
 export class Reduction {
   readonly #options: ReduceOptions;
   readonly #accumulator: Accumulator;
-  readonly #out: LeafWriter;
+  readonly #out: PointWriter;
   #window: Window | undefined;
 
-  constructor(options: ReduceOptions, accumulator: Accumulator, out: LeafWriter) {
+  constructor(options: ReduceOptions, accumulator: Accumulator, out: PointWriter) {
     this.#options = options;
     this.#accumulator = accumulator;
     this.#out = out;
@@ -38,8 +38,8 @@ export class Reduction {
    * Takes rows; returns the points of windows that have ended, if there are any. Large windows end
    * in steps.
    */
-  *push(run: Run): Calculation<LeafBatch | undefined> {
-    const { times, columns } = run;
+  *push(sorted: SortedRows): Calculation<PointBatch | undefined> {
+    const { times, columns } = sorted;
     const { windows, input, descending } = this.#options;
     const column = columns[input];
     if (column === undefined) return undefined;
@@ -67,7 +67,7 @@ export class Reduction {
   }
 
   /** Ends the group: the points of the last window. */
-  *finish(): Calculation<LeafBatch | undefined> {
+  *finish(): Calculation<PointBatch | undefined> {
     if (this.#options.windows === undefined) {
       const { keepsPointTime, wholeStamp } = this.#options;
       yield* this.#accumulator.emit(keepsPointTime ? undefined : wholeStamp, this.#out) ?? [];

@@ -5,19 +5,22 @@ import type { Operator } from '../operator.ts';
 import type { RowsPlan } from '../plan/physical-plan.ts';
 import type { AggregatedGroup, AggregateOptions } from '../scan/aggregate-measurement.ts';
 import { aggregateMeasurement } from '../scan/aggregate-measurement.ts';
-import { LeavesPlan } from './group-leaves.ts';
+import { CallsPlan } from './group-calls.ts';
 import { OpenGroup } from './open-group.ts';
-import type { RunContext } from '../execute/run-context.ts';
+import type { ExecutionContext } from '../execute/execution-context.ts';
 import { WholeGroups } from './whole-group.ts';
 
 /** Rows of the answer. */
-export function* runAggregated(rows: AggregatedPlan, run: RunContext): Operator<RowBatch> {
-  const leaves = new LeavesPlan(rows.select);
-  const whole = new WholeGroups(leaves);
-  const open = new OpenGroup(leaves, run);
+export function* runAggregated(
+  rows: AggregatedPlan,
+  execution: ExecutionContext,
+): Operator<RowBatch> {
+  const calls = new CallsPlan(rows.select);
+  const whole = new WholeGroups(calls);
+  const open = new OpenGroup(calls, execution);
   /** The first batch of a group, while it is the only one. */
   let first: AggregatedGroup | undefined;
-  for (const batch of aggregatedGroups(rows, leaves, run)) {
+  for (const batch of aggregatedGroups(rows, calls, execution)) {
     if (isPause(batch)) {
       yield batch;
       continue;
@@ -43,8 +46,8 @@ export function* runAggregated(rows: AggregatedPlan, run: RunContext): Operator<
 
 function* pushed(batch: AggregatedGroup, open: OpenGroup): Operator<RowBatch> {
   yield* open.enter(batch.group);
-  if (open.leaves.isSatisfied) return;
-  open.leaves.pushAggregates(batch);
+  if (open.calls.isSatisfied) return;
+  open.calls.pushAggregates(batch);
   yield* open.known();
 }
 
@@ -53,8 +56,8 @@ type AggregatedPlan = RowsPlan & { readonly kind: 'aggregated' };
 /** Windows of all measurements, in the order of the answer. */
 function* aggregatedGroups(
   { select, sources, limitWindows }: AggregatedPlan,
-  { range, keepsPointTime }: LeavesPlan,
-  run: RunContext,
+  { range, keepsPointTime }: CallsPlan,
+  execution: ExecutionContext,
 ): Operator<AggregatedGroup> {
   const { interval } = select;
   const options: AggregateOptions = {
@@ -63,5 +66,5 @@ function* aggregatedGroups(
     omitsPointTimes: !keepsPointTime,
     limitWindows,
   };
-  for (const source of sources) yield* aggregateMeasurement(source, select, options, run);
+  for (const source of sources) yield* aggregateMeasurement(source, select, options, execution);
 }

@@ -1,36 +1,36 @@
-// A SELECT with functions that are calculated here: rows of the sources go into the leaves of their
+// A SELECT with functions that are calculated here: rows of the sources go into the calls of their
 // group.
 import type { RowBatch } from '../batch/row-batch.ts';
 import { isPause } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 import type { RowsPlan } from '../plan/physical-plan.ts';
-import { LeavesPlan } from './group-leaves.ts';
+import { CallsPlan } from './group-calls.ts';
 import { OpenGroup } from './open-group.ts';
 import { openRows } from '../scan/open-rows.ts';
 import type { Execute } from '../scan/open-rows.ts';
 import { OutsideEnd } from '../scan/outside-end.ts';
-import type { RunContext } from '../execute/run-context.ts';
+import type { ExecutionContext } from '../execute/execution-context.ts';
 import type { ScanOptions } from '../scan/scan-measurement.ts';
 
 /** Rows of the answer. */
 export function* runReduced(
   { select: plan, sources, endsOutside }: RowsPlan & { readonly kind: 'reduced' },
-  run: RunContext,
+  execution: ExecutionContext,
   execute: Execute,
 ): Operator<RowBatch> {
-  const leaves = new LeavesPlan(plan);
-  const options: ScanOptions = { range: leaves.range, limitPerSeries: undefined };
+  const calls = new CallsPlan(plan);
+  const options: ScanOptions = { range: calls.range, limitPerSeries: undefined };
   const ends = endsOutside ? new OutsideEnd(plan) : undefined;
-  const open = new OpenGroup(leaves, run);
-  for (const batch of openRows({ select: plan, sources, options }, run, execute)) {
+  const open = new OpenGroup(calls, execution);
+  for (const batch of openRows({ select: plan, sources, options }, execution, execute)) {
     if (isPause(batch)) {
       yield batch;
       continue;
     }
     const inside = ends === undefined ? batch : ends.apply(batch);
     yield* open.enter(inside.group);
-    if (!open.leaves.isSatisfied) {
-      yield* run.step('reduce', plan, open.leaves.pushRows(inside));
+    if (!open.calls.isSatisfied) {
+      yield* execution.step('reduce', plan, open.calls.pushRows(inside));
       yield* open.known();
     }
     if (ends?.isOver === true) break;

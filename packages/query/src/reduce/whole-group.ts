@@ -1,5 +1,5 @@
 // Groups of aggregates that are complete as the source hands them on: one batch, every window
-// there. They need no queues, no filling and no merge of leaves.
+// there. They need no queues, no filling and no merge of calls.
 import type { Column } from '@tidemark/core';
 import { MIN_TIME } from '@tidemark/core';
 
@@ -9,38 +9,38 @@ import type { SelectPlan } from '../plan/select-plan.ts';
 import type { AggregatedGroup } from '../scan/aggregate-measurement.ts';
 import { validRows } from '../scan/aggregate-measurement.ts';
 import { evaluate } from '../project/evaluate.ts';
-import type { LeavesPlan } from './group-leaves.ts';
+import type { CallsPlan } from './group-calls.ts';
 
 /** Knows the rows of whole groups of one plan. */
 export class WholeGroups {
-  readonly #leaves: LeavesPlan;
+  readonly #calls: CallsPlan;
   readonly #span: WindowSpan | undefined;
   /** Whether groups of the plan can be whole at all. */
   readonly arePossible: boolean;
 
-  constructor(leaves: LeavesPlan) {
-    this.#leaves = leaves;
-    this.#span = filledSpan(leaves);
-    this.arePossible = canBeWhole(leaves.plan);
+  constructor(calls: CallsPlan) {
+    this.#calls = calls;
+    this.#span = filledSpan(calls);
+    this.arePossible = canBeWhole(calls.plan);
   }
 
   /**
-   * The rows of a group of one batch, when every window has a point in every leaf and none is
+   * The rows of a group of one batch, when every window has a point in every call and none is
    * missing.
    */
-  rows({ group, windowStarts, leaves }: AggregatedGroup): RowBatch | undefined {
-    const { plan, wholeStamp, keepsPointTime } = this.#leaves;
+  rows({ group, windowStarts, calls }: AggregatedGroup): RowBatch | undefined {
+    const { plan, wholeStamp, keepsPointTime } = this.#calls;
     const rowCount = windowStarts.length;
     if (rowCount * plan.outputs.length > BATCH_ROWS) return undefined;
     if (this.#span !== undefined && !isFilled(windowStarts, this.#span)) return undefined;
     const inputs: Column[] = [];
-    for (const { values } of leaves) {
+    for (const { values } of calls) {
       if (validRows(values, rowCount) !== undefined) return undefined;
       inputs.push(values.valid === undefined ? values : { ...values, valid: undefined });
     }
     let times = windowStarts;
     if (plan.interval === undefined) times = new BigInt64Array(rowCount).fill(wholeStamp);
-    if (keepsPointTime) times = leaves[0]?.pointTimes ?? times;
+    if (keepsPointTime) times = calls[0]?.pointTimes ?? times;
     const context = { columns: inputs, rowCount, isCondition: false };
     const columns = plan.outputs.map(({ expression }) => evaluate(expression, context));
     return { group, times, columns };
@@ -52,9 +52,9 @@ function canBeWhole(plan: SelectPlan): boolean {
     plan.limit === 0 &&
     plan.offset === 0 &&
     plan.zone === undefined &&
-    plan.leaves.every(
-      (leaf) =>
-        leaf.input !== undefined && leaf.transformations.length === 0 && leaf.prefetchWindows === 0,
+    plan.calls.every(
+      (call) =>
+        call.input !== undefined && call.transformations.length === 0 && call.prefetchWindows === 0,
     )
   );
 }
@@ -71,7 +71,7 @@ type WindowSpan = {
 };
 
 /** `undefined` where nothing is filled. */
-function filledSpan({ plan, windows, range }: LeavesPlan): WindowSpan | undefined {
+function filledSpan({ plan, windows, range }: CallsPlan): WindowSpan | undefined {
   if (windows === undefined || plan.fill.kind === 'none') return undefined;
   return {
     first: range.start === MIN_TIME ? undefined : windows.of(range.start).start,

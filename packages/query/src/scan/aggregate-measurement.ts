@@ -3,7 +3,7 @@ import type { Column, FieldType, TimeRange } from '@tidemark/core';
 
 import type { GroupKey } from '../batch/row-batch.ts';
 import { nullColumn } from '../batch/column-ops.ts';
-import type { Leaf } from '../analyse/columns.ts';
+import type { AggregateCall } from '../analyse/columns.ts';
 import { pushedFunction } from '../plan/push-aggregates.ts';
 import type { MeasurementPlan, SelectPlan } from '../plan/select-plan.ts';
 import type {
@@ -12,16 +12,16 @@ import type {
   AggregateRequest,
   WindowSpec,
 } from '../series-source.ts';
-import type { RunContext } from '../execute/run-context.ts';
+import type { ExecutionContext } from '../execute/execution-context.ts';
 import { isPause } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 
-/** Reduced points of some windows of one group: per leaf the windows that have a point. */
+/** Reduced points of some windows of one group: per call the windows that have a point. */
 export type AggregatedGroup = {
   readonly group: GroupKey;
   readonly windowStarts: BigInt64Array;
-  /** One per leaf of the plan. */
-  readonly leaves: readonly AggregateColumn[];
+  /** One per call of the plan. */
+  readonly calls: readonly AggregateColumn[];
 };
 
 export type AggregateOptions = {
@@ -36,14 +36,14 @@ export function* aggregateMeasurement(
   source: MeasurementPlan,
   plan: SelectPlan,
   wanted: AggregateOptions,
-  run: RunContext,
+  execution: ExecutionContext,
 ): Operator<AggregatedGroup> {
   const { request, places } = aggregateRequest(source, plan, wanted);
   if (request.aggregates.length === 0) return;
-  const { query } = run;
+  const { query } = execution;
   let group: GroupKey | undefined;
-  const options = run.countingOptions();
-  const reduced = run.read('aggregate', source, {
+  const options = execution.countingOptions();
+  const reduced = execution.read('aggregate', source, {
     from: query.snapshot.aggregate(request, options),
     rowsOf: (batch) => batch.windowStarts.length,
   });
@@ -53,18 +53,18 @@ export function* aggregateMeasurement(
       continue;
     }
     yield;
-    run.checkRowsRead(options.counters);
+    execution.checkRowsRead(options.counters);
     const tags = plan.dimensions.map((name) => batch.groupTags.get(name) ?? '');
     if (group === undefined || group.tags.some((value, i) => value !== tags[i])) {
       group = { name: source.measurement.measurement, tags };
     }
     const { windowStarts } = batch;
-    const leaves = places.map((place): AggregateColumn =>
+    const calls = places.map((place): AggregateColumn =>
       place === undefined
         ? { values: nullColumn('float', windowStarts.length) }
         : batch.fields[place.field]![place.column]!,
     );
-    yield { group, windowStarts, leaves };
+    yield { group, windowStarts, calls };
   }
 }
 
@@ -77,9 +77,9 @@ function aggregateRequest(
   options: AggregateOptions,
 ): { readonly request: AggregateRequest; readonly places: readonly (Place | undefined)[] } {
   const fields: { field: string; type: FieldType; functions: AggregateFunction[] }[] = [];
-  const places = plan.leaves.map((leaf): Place | undefined => {
-    const input = leafField(leaf, plan);
-    const wanted = pushedFunction(leaf.reducer);
+  const places = plan.calls.map((call): Place | undefined => {
+    const input = callField(call, plan);
+    const wanted = pushedFunction(call.reducer);
     if (input === undefined || wanted === undefined) return undefined;
     let at = fields.findIndex((known) => known.field === input.name && known.type === input.type);
     if (at < 0) at = fields.push({ field: input.name, type: input.type, functions: [] }) - 1;
@@ -104,8 +104,8 @@ function aggregateRequest(
   };
 }
 
-function leafField(leaf: Leaf, plan: SelectPlan) {
-  const input = leaf.input === undefined ? undefined : plan.inputs[leaf.input];
+function callField(call: AggregateCall, plan: SelectPlan) {
+  const input = call.input === undefined ? undefined : plan.inputs[call.input];
   return input?.kind === 'field' ? input : undefined;
 }
 

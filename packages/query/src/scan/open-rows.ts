@@ -8,13 +8,13 @@ import type { Operator } from '../operator.ts';
 import type { OpenPlan, PhysicalPlan, SourcesPlan } from '../plan/physical-plan.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
 import { mergeSources } from '../merge/merge-sources.ts';
-import type { RunContext } from '../execute/run-context.ts';
+import type { ExecutionContext } from '../execute/execution-context.ts';
 import type { ScanOptions } from './scan-measurement.ts';
 import { inputTypes, scanMeasurement } from './scan-measurement.ts';
 import { scanSubquery } from './scan-subquery.ts';
 
 /** What executes the plan of a subquery. */
-export type Execute = (plan: PhysicalPlan, run: RunContext) => Operator<RowBatch>;
+export type Execute = (plan: PhysicalPlan, execution: ExecutionContext) => Operator<RowBatch>;
 
 type Opening = {
   readonly select: SelectPlan;
@@ -25,23 +25,31 @@ type Opening = {
 /** Rows of all sources, filtered, in the order of the answer. */
 export function openRows(
   { select, sources: { kind, sources }, options }: Opening,
-  run: RunContext,
+  execution: ExecutionContext,
   execute: Execute,
 ): Operator<RowBatch> {
   const open = (opened: OpenPlan): Operator<RowBatch> => {
     const { source } = opened;
     if (opened.kind === 'scan') {
-      return run.operator('merge series', source, scanMeasurement(opened, select, options, run));
+      return execution.operator(
+        'merge series',
+        source,
+        scanMeasurement(opened, select, options, execution),
+      );
     }
-    const inner = execute(opened.inner, run);
-    return run.operator('read subquery', source, scanSubquery(opened.source, select, inner, run));
+    const inner = execute(opened.inner, execution);
+    return execution.operator(
+      'read subquery',
+      source,
+      scanSubquery(opened.source, select, inner, execution),
+    );
   };
   if (kind === 'in-turn') return inSlices(inTurn(sources, open));
   const merged = mergeSources(sources.map(open), {
     types: inputTypes(select.inputs),
     descending: select.descending,
   });
-  return inSlices(run.operator('merge sources', select, merged));
+  return inSlices(execution.operator('merge sources', select, merged));
 }
 
 /** What was merged as a whole goes on in parts, so that no step behind takes long. */

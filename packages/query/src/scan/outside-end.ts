@@ -9,16 +9,16 @@ import { columnLength } from '@tidemark/core';
 import type { RowBatch } from '../batch/row-batch.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
 
-/** Takes away the values behind the end; one per run of a plan, batches in order. */
+/** Takes away the values behind the end; one per execution of a plan, batches in order. */
 export class OutsideEnd {
   readonly #range: SelectPlan['range'];
   /** Inputs that are still read. */
   readonly #open: Set<number>;
   readonly #ended = new Set<number>();
 
-  constructor({ range, leaves }: SelectPlan) {
+  constructor({ range, calls }: SelectPlan) {
     this.#range = range;
-    this.#open = new Set(leaves.flatMap(({ input }) => (input === undefined ? [] : [input])));
+    this.#open = new Set(calls.flatMap(({ input }) => (input === undefined ? [] : [input])));
   }
 
   /** Whether nothing that follows can count. */

@@ -12,8 +12,8 @@ import type { MeasurementPlan, SelectPlan } from '../plan/select-plan.ts';
 import type { FieldRef, Predicate, ScanRequest, SeriesBatch } from '../series-source.ts';
 import { evaluate, truth } from '../project/evaluate.ts';
 import { mergeSeries, withTagColumns } from '../merge/merge-series.ts';
-import type { SeriesRun } from '../merge/merge-series.ts';
-import type { RunContext } from '../execute/run-context.ts';
+import type { SeriesRows } from '../merge/merge-series.ts';
+import type { ExecutionContext } from '../execute/execution-context.ts';
 import { timeSlices } from './time-slices.ts';
 import { isPause } from '../operator.ts';
 import type { Operator, Steps } from '../operator.ts';
@@ -39,34 +39,38 @@ export function* scanMeasurement(
   { source, hasSeriesPerGroup }: OpenPlan & { readonly kind: 'scan' },
   plan: SelectPlan,
   options: ScanOptions,
-  run: RunContext,
+  execution: ExecutionContext,
 ): Operator<RowBatch> {
   const layout = new InputLayout(plan);
   if (layout.fields.length === 0) return;
-  yield* scanGroups({ source, plan, layout, run, hasSeriesPerGroup }, options, run.mergeRows);
+  yield* scanGroups(
+    { source, plan, layout, execution, hasSeriesPerGroup },
+    options,
+    execution.mergeRows,
+  );
 }
 
 type Scan = {
   readonly source: MeasurementPlan;
   readonly plan: SelectPlan;
   readonly layout: InputLayout;
-  readonly run: RunContext;
+  readonly execution: ExecutionContext;
   readonly hasSeriesPerGroup: boolean;
 };
 
 /** Scans a range of time; groups of more than `maxRows` rows are cut into slices. */
 function* scanGroups(scan: Scan, options: ScanOptions, maxRows: number): Operator<RowBatch> {
-  const { source, plan, layout, run } = scan;
-  const { query } = run;
+  const { source, plan, layout, execution } = scan;
+  const { query } = execution;
   const request = scanRequest(source, plan, layout.fields, options);
-  const held = new HeldRows(run);
+  const held = new HeldRows(execution);
   let group: GroupKey | undefined;
   let isSliced = false;
   const merged = function* (key: GroupKey): Steps<RowBatch> {
     const rows = yield* mergeSeries(held.take(), plan);
     return { group: key, ...rows };
   };
-  const scanned = run.read('scan', source, {
+  const scanned = execution.read('scan', source, {
     from: query.snapshot.scan(request, requestOptions(query)),
     rowsOf: (batch) => batch.times.length,
   });
@@ -84,8 +88,8 @@ function* scanGroups(scan: Scan, options: ScanOptions, maxRows: number): Operato
         isSliced = false;
       }
       if (isSliced) continue;
-      run.countSeries(batch.seriesKey);
-      run.countPoints(batch.times.length);
+      execution.countSeries(batch.seriesKey);
+      execution.countPoints(batch.times.length);
       const rows = yield* layout.rows(batch, plan);
       if (rows === undefined) continue;
       if (scan.hasSeriesPerGroup) {
@@ -93,7 +97,7 @@ function* scanGroups(scan: Scan, options: ScanOptions, maxRows: number): Operato
       } else if (held.rowCount + rows.times.length <= maxRows) {
         held.add(rows);
       } else {
-        run.countPoints(-held.rowCount - batch.times.length);
+        execution.countPoints(-held.rowCount - batch.times.length);
         held.take();
         yield* scanSlices(scan, options, group);
         if (plan.dimensions.length === 0) return;
@@ -108,10 +112,10 @@ function* scanGroups(scan: Scan, options: ScanOptions, maxRows: number): Operato
 
 /** The rows of one group, slice by slice. */
 function* scanSlices(scan: Scan, options: ScanOptions, group: GroupKey): Operator<RowBatch> {
-  const { source, run } = scan;
+  const { source, execution } = scan;
   const plan = withinGroup(scan.plan, group);
   let left = options.limitPerSeries ?? Infinity;
-  for (const range of yield* timeSlices(source, plan, options.range, run)) {
+  for (const range of yield* timeSlices(source, plan, options.range, execution)) {
     for (const batch of scanGroups({ ...scan, plan }, { ...options, range }, Infinity)) {
       if (isPause(batch)) {
         yield batch;
@@ -129,38 +133,38 @@ function* scanSlices(scan: Scan, options: ScanOptions, group: GroupKey): Operato
 function withinGroup(plan: SelectPlan, { tags }: GroupKey): SelectPlan {
   let { pushed } = plan.condition;
   for (const [i, key] of plan.dimensions.entries()) {
-    const leaf: Predicate = { kind: 'tag', key, operator: '=', value: tags[i] ?? '' };
-    pushed = pushed === undefined ? leaf : { kind: 'and', left: pushed, right: leaf };
+    const ofGroup: Predicate = { kind: 'tag', key, operator: '=', value: tags[i] ?? '' };
+    pushed = pushed === undefined ? ofGroup : { kind: 'and', left: pushed, right: ofGroup };
   }
   return { ...plan, condition: { ...plan.condition, pushed } };
 }
 
 /** Rows that wait for their group to be complete; their memory counts as the query's. */
 class HeldRows {
-  readonly #run: RunContext;
-  #runs: SeriesRun[] = [];
+  readonly #execution: ExecutionContext;
+  #held: SeriesRows[] = [];
   #bytes = 0;
   rowCount = 0;
 
-  constructor(run: RunContext) {
-    this.#run = run;
+  constructor(execution: ExecutionContext) {
+    this.#execution = execution;
   }
 
-  add(rows: SeriesRun): void {
+  add(rows: SeriesRows): void {
     const bytes = rows.times.length * 8 * (rows.columns.length + 1);
-    this.#run.hold(bytes);
+    this.#execution.hold(bytes);
     this.#bytes += bytes;
     this.rowCount += rows.times.length;
-    this.#runs.push(rows);
+    this.#held.push(rows);
   }
 
-  take(): SeriesRun[] {
-    const runs = this.#runs;
-    this.#run.release(this.#bytes);
-    this.#runs = [];
+  take(): SeriesRows[] {
+    const held = this.#held;
+    this.#execution.release(this.#bytes);
+    this.#held = [];
     this.#bytes = 0;
     this.rowCount = 0;
-    return runs;
+    return held;
   }
 }
 
@@ -211,12 +215,12 @@ class InputLayout {
    * Rows of a batch that meet the residual condition and hold a selected field; undefined when
    * there are none.
    */
-  *rows(batch: SeriesBatch, plan: SelectPlan): Steps<SeriesRun | undefined> {
+  *rows(batch: SeriesBatch, plan: SelectPlan): Steps<SeriesRows | undefined> {
     const { times, seriesKey, tags } = batch;
     const columns = this.#fieldOf.map((field): Column | undefined =>
       field === undefined ? undefined : (batch.columns[field] ?? nullColumn('float', times.length)),
     );
-    const all: SeriesRun = { times, columns, seriesKey, tags };
+    const all: SeriesRows = { times, columns, seriesKey, tags };
     const keep = yield* this.#kept(all, plan);
     if (keep === undefined) return all;
     if (keep.length === 0) return undefined;
@@ -228,15 +232,15 @@ class InputLayout {
   }
 
   /** Numbers of the rows to keep; undefined keeps all. */
-  *#kept(run: SeriesRun, plan: SelectPlan): Steps<Uint32Array | undefined> {
-    const rowCount = run.times.length;
+  *#kept(rows: SeriesRows, plan: SelectPlan): Steps<Uint32Array | undefined> {
+    const rowCount = rows.times.length;
     const { residual } = plan.condition;
     const needsPresence = this.fields.length > this.#selectedFieldCount;
     if (residual === undefined && !needsPresence) return undefined;
     const keep =
       residual === undefined
         ? new Uint8Array(rowCount).fill(1)
-        : yield* conditionMask(residual, withTagColumns(run, plan).columns, {
+        : yield* conditionMask(residual, withTagColumns(rows, plan).columns, {
             plan,
             rowCount,
           });
@@ -244,7 +248,7 @@ class InputLayout {
       const present = new Uint8Array(rowCount);
       for (let i = 0; i < plan.selectedInputCount; i++) {
         if (plan.inputs[i]!.kind !== 'field') continue;
-        const valid = run.columns[i]?.valid;
+        const valid = rows.columns[i]?.valid;
         for (let row = 0; row < rowCount; row++)
           present[row]! |= valid === undefined ? 1 : valid[row]!;
       }

@@ -12,18 +12,18 @@ import {
 } from '../batch/column-ops.ts';
 import type { GroupKey, RowBatch } from '../batch/row-batch.ts';
 import type { SelectPlan, SubqueryPlan } from '../plan/select-plan.ts';
-import { hasPointTimes } from '../reduce/group-leaves.ts';
+import { hasPointTimes } from '../reduce/group-calls.ts';
 import { compareGroups } from '../merge/group-order.ts';
-import type { MergeOptions, Run } from '../merge/merge-runs.ts';
-import { mergeRuns } from '../merge/merge-runs.ts';
-import type { RunContext } from '../execute/run-context.ts';
+import type { MergeOptions, SortedRows } from '../merge/merge-sorted-rows.ts';
+import { mergeSortedRows } from '../merge/merge-sorted-rows.ts';
+import type { ExecutionContext } from '../execute/execution-context.ts';
 import { conditionMask, inputTypes, maskToRows } from './scan-measurement.ts';
 import { Windows } from '../reduce/windows.ts';
 import { isPause } from '../operator.ts';
 import type { Operator, Steps } from '../operator.ts';
 
-/** Rows of a group: of each group of the subquery its runs, in its order. */
-type CollectedGroup = { readonly key: GroupKey; readonly parts: Run[][]; bytes: number };
+/** Rows of a group: of each group of the subquery its sorted rows, in its order. */
+type CollectedGroup = { readonly key: GroupKey; readonly parts: SortedRows[][]; bytes: number };
 
 /**
  * Reads a subquery. `inner` is its running plan. Within an outer group rows are merged by time or
@@ -33,7 +33,7 @@ export function* scanSubquery(
   source: SubqueryPlan,
   plan: SelectPlan,
   inner: Operator<RowBatch>,
-  run: RunContext,
+  execution: ExecutionContext,
 ): Operator<RowBatch> {
   const types = inputTypes(plan.inputs);
   const picks = plan.dimensions.map((name) => source.plan.dimensions.indexOf(name));
@@ -43,16 +43,16 @@ export function* scanSubquery(
   const windows = isReducedInWindows(plan) ? undefined : windowsOfPoints(source.plan);
   const merge: MergeOptions = { types, descending: plan.descending };
   const finish = function* (collected: CollectedGroup): Operator<RowBatch> {
-    run.release(collected.bytes);
+    execution.release(collected.bytes);
     // Inner groups count in ascending order among equal times, in descending queries too.
     if (plan.descending) collected.parts.reverse();
-    const runs = collected.parts.flat();
+    const parts = collected.parts.flat();
     if (keepsInnerOrder) {
-      for (const rows of runs) yield { group: collected.key, ...rows };
+      for (const rows of parts) yield { group: collected.key, ...rows };
     } else if (windows !== undefined) {
-      yield { group: collected.key, ...(yield* mergeByWindow(runs, windows, merge)) };
-    } else if (runs.length > 0) {
-      yield { group: collected.key, ...(yield* mergeRuns(runs, merge)) };
+      yield { group: collected.key, ...(yield* mergeByWindow(parts, windows, merge)) };
+    } else if (parts.length > 0) {
+      yield { group: collected.key, ...(yield* mergeSortedRows(parts, merge)) };
     }
   };
   let current: string | undefined;
@@ -73,7 +73,7 @@ export function* scanSubquery(
     }
     current = id;
     const bytes = rows.times.length * 8 * (rows.columns.length + 1);
-    run.hold(bytes);
+    execution.hold(bytes);
     const known = groups.get(id);
     if (known === undefined) {
       groups.set(id, { key: { name: batch.group.name, tags }, parts: [[rows]], bytes });
@@ -95,21 +95,21 @@ export function* scanSubquery(
  * stands where its group stands; windows that are filled are a series of their own.
  */
 function keepsGroupsApart(plan: SelectPlan, inner: SelectPlan): boolean {
-  if (plan.leaves.some((leaf) => leaf.reducer !== undefined)) return false;
+  if (plan.calls.some((call) => call.reducer !== undefined)) return false;
   // A raw query passes on the order that it finds.
-  if (inner.leaves.length === 0) {
+  if (inner.calls.length === 0) {
     return inner.sources.some(
       (source) => source.kind === 'subquery' && keepsGroupsApart(inner, source.plan),
     );
   }
-  if (inner.leaves.some((leaf) => leaf.reducer === undefined)) return false;
+  if (inner.calls.some((call) => call.reducer === undefined)) return false;
   if (inner.interval === undefined) return true;
-  return inner.fill.kind !== 'none' && !inner.leaves.every(hasPointTimes);
+  return inner.fill.kind !== 'none' && !inner.calls.every(hasPointTimes);
 }
 
 /** Windows of the query itself need the points in the order of time. */
-function isReducedInWindows({ interval, leaves }: SelectPlan): boolean {
-  return interval !== undefined && leaves.some((leaf) => leaf.reducer !== undefined);
+function isReducedInWindows({ interval, calls }: SelectPlan): boolean {
+  return interval !== undefined && calls.some((call) => call.reducer !== undefined);
 }
 
 /**
@@ -117,17 +117,24 @@ function isReducedInWindows({ interval, leaves }: SelectPlan): boolean {
  * the order.
  */
 function windowsOfPoints(inner: SelectPlan): Windows | undefined {
-  if (inner.interval === undefined || !inner.leaves.some(hasPointTimes)) return undefined;
+  if (inner.interval === undefined || !inner.calls.some(hasPointTimes)) return undefined;
   return new Windows(inner.interval, inner.zone);
 }
 
 /** Merges by the windows that rows lie in; within a window, one inner group follows the other. */
-function* mergeByWindow(runs: readonly Run[], windows: Windows, merge: MergeOptions): Steps<Run> {
-  const byWindow = runs.map(({ times, columns }): Run => ({
+function* mergeByWindow(
+  parts: readonly SortedRows[],
+  windows: Windows,
+  merge: MergeOptions,
+): Steps<SortedRows> {
+  const byWindow = parts.map(({ times, columns }): SortedRows => ({
     times: times.map((time) => windows.of(time).start),
     columns: [...columns, { type: 'integer', values: times, valid: undefined }],
   }));
-  const { columns } = yield* mergeRuns(byWindow, { ...merge, types: [...merge.types, 'integer'] });
+  const { columns } = yield* mergeSortedRows(byWindow, {
+    ...merge,
+    types: [...merge.types, 'integer'],
+  });
   const times = columns.at(-1);
   assert(times?.type === 'integer', 'the last column holds the times');
   return { times: times.values, columns: columns.slice(0, -1) };
@@ -137,7 +144,7 @@ function* mergeByWindow(runs: readonly Run[], windows: Windows, merge: MergeOpti
 function* outerRows(
   batch: RowBatch,
   { source, plan }: { readonly source: SubqueryPlan; readonly plan: SelectPlan },
-): Steps<Run | undefined> {
+): Steps<SortedRows | undefined> {
   const rowCount = batch.times.length;
   const columns = source.inputs.map((pick, i): Column => {
     const input = plan.inputs[i]!;

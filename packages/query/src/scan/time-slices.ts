@@ -6,7 +6,7 @@ import { requestOptions } from '../look-up.ts';
 import { MAX_TIME_SLICES } from '../limits.ts';
 import type { MeasurementPlan, SelectPlan } from '../plan/select-plan.ts';
 import type { AggregateRequest, FieldAggregates } from '../series-source.ts';
-import type { RunContext } from '../execute/run-context.ts';
+import type { ExecutionContext } from '../execute/execution-context.ts';
 import { onlyTags } from '../plan/only-tags.ts';
 import { isPause } from '../operator.ts';
 import type { Steps } from '../operator.ts';
@@ -16,13 +16,13 @@ export function* timeSlices(
   source: MeasurementPlan,
   plan: SelectPlan,
   range: TimeRange,
-  run: RunContext,
+  execution: ExecutionContext,
 ): Steps<readonly TimeRange[]> {
-  const extent = yield* extentOf(source, plan, range, run);
+  const extent = yield* extentOf(source, plan, range, execution);
   if (extent === undefined) return [range];
   const { first, last, rows } = extent;
   // Half of what is merged at once, because rows are rarely spread evenly.
-  const wanted = Math.min(Math.ceil(rows / (run.mergeRows / 2)), MAX_TIME_SLICES);
+  const wanted = Math.min(Math.ceil(rows / (execution.mergeRows / 2)), MAX_TIME_SLICES);
   const width = (last - first) / BigInt(wanted) + 1n;
   const slices: TimeRange[] = [];
   for (let start = first; start <= last; start += width) {
@@ -39,9 +39,9 @@ function* extentOf(
   source: MeasurementPlan,
   plan: SelectPlan,
   range: TimeRange,
-  run: RunContext,
+  execution: ExecutionContext,
 ): Steps<Extent | undefined> {
-  const { query } = run;
+  const { query } = execution;
   const { aggregateFunctions } = query.capabilities;
   const functions = ['first', 'last', 'count'] as const;
   if (!functions.every((name) => aggregateFunctions.has(name))) return undefined;
@@ -59,7 +59,7 @@ function* extentOf(
     aggregates,
   };
   let extent: Extent | undefined;
-  const bounds = run.read('measure slices of', source, {
+  const bounds = execution.read('measure slices of', source, {
     from: query.snapshot.aggregate(request, requestOptions(query)),
     rowsOf: (batch) => batch.windowStarts.length,
   });

@@ -3,7 +3,7 @@
 import { compareBytes } from '@tidemark/core';
 
 import { sortInSteps } from '../functions/steps.ts';
-import type { RunContext } from '../execute/run-context.ts';
+import type { ExecutionContext } from '../execute/execution-context.ts';
 import { tagKeyTest } from '../regex.ts';
 import { tagsOfSeriesKey } from '../series-key.ts';
 import type { SchemaFilter, TagKeyMatch } from '../series-source.ts';
@@ -43,12 +43,12 @@ type Group = {
  */
 export function* countInGroups(
   { of, keys, filters, dimensions }: Grouping,
-  run: RunContext,
+  execution: ExecutionContext,
 ): Operator<Counted> {
   const groups = new Map<string, Group>();
   const parts = partsOf(of, keys);
   for (const filter of filters) {
-    for (const next of seriesKeys(filter, run)) {
+    for (const next of seriesKeys(filter, execution)) {
       if (isPause(next)) {
         yield next;
         continue;
@@ -61,8 +61,8 @@ export function* countInGroups(
         const id = JSON.stringify([name, ...values]);
         let group = groups.get(id);
         if (group === undefined) {
-          run.hold(GROUP_BYTES + 2 * id.length);
-          groups.set(id, (group = { name, tags: values, members: new Members(run) }));
+          execution.hold(GROUP_BYTES + 2 * id.length);
+          groups.set(id, (group = { name, tags: values, members: new Members(execution) }));
         }
         for (const part of parts(key, tags)) group.members.add(part);
       }

@@ -1,5 +1,5 @@
 // Sets of texts that a SHOW statement counts the members of.
-import type { RunContext } from '../execute/run-context.ts';
+import type { ExecutionContext } from '../execute/execution-context.ts';
 
 /** What a text takes in a set of them, without its letters. */
 const MEMBER_BYTES = 64;
@@ -11,12 +11,12 @@ export function memberBytes(text: string): number {
 
 /** Different texts, which count as memory of the statement. */
 export class Members {
-  readonly #run: RunContext;
+  readonly #execution: ExecutionContext;
   readonly #texts = new Set<string>();
   #sizeBytes = 0;
 
-  constructor(run: RunContext) {
-    this.#run = run;
+  constructor(execution: ExecutionContext) {
+    this.#execution = execution;
   }
 
   get texts(): ReadonlySet<string> {
@@ -30,13 +30,13 @@ export class Members {
   add(text: string): void {
     if (this.#texts.has(text)) return;
     const sizeBytes = memberBytes(text);
-    this.#run.hold(sizeBytes);
+    this.#execution.hold(sizeBytes);
     this.#sizeBytes += sizeBytes;
     this.#texts.add(text);
   }
 
   release(): void {
-    this.#run.release(this.#sizeBytes);
+    this.#execution.release(this.#sizeBytes);
     this.#sizeBytes = 0;
     this.#texts.clear();
   }

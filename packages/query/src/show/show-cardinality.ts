@@ -5,7 +5,7 @@ import type { Expression, ShowStatement } from '@tidemark/influxql';
 import { readDimensions } from '../analyse/dimensions.ts';
 import type { QueryContext } from '../context.ts';
 import { lookUp } from '../look-up.ts';
-import { RunContext } from '../execute/run-context.ts';
+import { ExecutionContext } from '../execute/execution-context.ts';
 import { textMatcher } from '../regex.ts';
 import type { ResultBatch } from '../result.ts';
 import { rowsBatch } from '../result.ts';
@@ -41,7 +41,7 @@ export function* showCardinality(
   }
   // LIMIT and OFFSET count the one row of each series, as recorded.
   const isShown = (statement.offset ?? 0n) === 0n;
-  for (const next of counted(statement, new RunContext(context))) {
+  for (const next of counted(statement, new ExecutionContext(context))) {
     if (isPause(next)) {
       yield next;
       continue;
@@ -83,35 +83,42 @@ function* estimate(statement: ShowCardinality, context: QueryContext): Steps<Res
   return rowsBatch({ columns: ['cardinality estimation'], rows: [[BigInt(count)]] });
 }
 
-function* counted(statement: ShowCardinality, run: RunContext): Operator<Counted> {
+function* counted(statement: ShowCardinality, execution: ExecutionContext): Operator<Counted> {
   if (statement.of === 'field-key') {
-    yield* countFieldKeys(statement, run);
+    yield* countFieldKeys(statement, execution);
     return;
   }
   const { database, sources } = statement;
-  const condition = seriesCondition(statement.condition, run.query);
-  const filters = yield* sourceFilters(sources, { database, needsPolicy: true, condition }, run);
-  const dimensions = yield* groupTags(statement.dimensions, filters, run.query);
+  const condition = seriesCondition(statement.condition, execution.query);
+  const filters = yield* sourceFilters(
+    sources,
+    { database, needsPolicy: true, condition },
+    execution,
+  );
+  const dimensions = yield* groupTags(statement.dimensions, filters, execution.query);
   if (statement.of === 'measurement') {
-    const { size } = yield* measurementsOf(filters, run);
+    const { size } = yield* measurementsOf(filters, execution);
     if (size > 0) yield { count: size };
     return;
   }
   const [only] = filters;
   const isOne = only !== undefined && filters.length === 1 && dimensions.length === 0;
-  if (isOne) yield* countPerMeasurement(statement, only, run);
+  if (isOne) yield* countPerMeasurement(statement, only, execution);
   else
     yield* countInGroups(
       { of: statement.of, keys: tagKeysOf(statement), filters, dimensions },
-      run,
+      execution,
     );
 }
 
-function* countFieldKeys(statement: ShowCardinality, run: RunContext): Operator<Counted> {
+function* countFieldKeys(
+  statement: ShowCardinality,
+  execution: ExecutionContext,
+): Operator<Counted> {
   let name: string | undefined;
   let field: string | undefined;
   let count = 0;
-  for (const next of yield* fieldsOf(statement, run)) {
+  for (const next of yield* fieldsOf(statement, execution)) {
     if (isPause(next)) {
       yield next;
       continue;
@@ -137,9 +144,9 @@ function* countFieldKeys(statement: ShowCardinality, run: RunContext): Operator<
 function* countPerMeasurement(
   statement: ShowCardinality,
   filter: SchemaFilter,
-  run: RunContext,
+  execution: ExecutionContext,
 ): Operator<Counted> {
-  const { query } = run;
+  const { query } = execution;
   switch (statement.of) {
     case 'series':
       for (const batch of lookUp(query, 'series-cardinality', { filter })) {
@@ -152,16 +159,16 @@ function* countPerMeasurement(
       }
       break;
     case 'tag-key':
-      yield* sums(tagKeyCounts(filter, run));
+      yield* sums(tagKeyCounts(filter, execution));
       break;
     default:
-      yield* countTagValues(tagKeysOf(statement), filter, run);
+      yield* countTagValues(tagKeysOf(statement), filter, execution);
   }
 }
 
 function* tagKeyCounts(
   filter: SchemaFilter,
-  { query }: RunContext,
+  { query }: ExecutionContext,
 ): Operator<{ readonly name: string; readonly count: number }> {
   for (const next of lookUp(query, 'tag-keys', { filter })) {
     if (isPause(next)) {
@@ -177,9 +184,9 @@ function* tagKeyCounts(
 function* countTagValues(
   keys: TagKeyMatch,
   filter: SchemaFilter,
-  run: RunContext,
+  execution: ExecutionContext,
 ): Operator<Counted> {
-  const known = yield* knownTagValues(keys, filter, run);
+  const known = yield* knownTagValues(keys, filter, execution);
   if (known !== undefined) {
     yield* known;
     return;
@@ -190,7 +197,7 @@ function* countTagValues(
   const counts = function* countValues(): Operator<{ name: string; count: number }> {
     let last: string | undefined;
     const asked = { filter, keys };
-    for (const batch of lookUp(run.query, 'tag-values', asked)) {
+    for (const batch of lookUp(execution.query, 'tag-values', asked)) {
       if (isPause(batch)) {
         yield batch;
         continue;
@@ -203,7 +210,7 @@ function* countTagValues(
       }
       if (name !== last) {
         members?.release();
-        members = new Members(run);
+        members = new Members(execution);
         last = name;
       }
       const before = members?.size ?? 0;
@@ -221,7 +228,7 @@ function* countTagValues(
 function* knownTagValues(
   keys: TagKeyMatch,
   filter: SchemaFilter,
-  { query }: RunContext,
+  { query }: ExecutionContext,
 ): Steps<readonly Counted[] | undefined> {
   const isPlain = filter.where === undefined && filter.timeRange === undefined;
   if (!isPlain || keys.kind !== 'in' || keys.keys.length !== 1) return undefined;

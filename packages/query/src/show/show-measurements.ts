@@ -3,7 +3,7 @@ import type { ShowStatement } from '@tidemark/influxql';
 
 import type { QueryContext } from '../context.ts';
 import { lookUp } from '../look-up.ts';
-import { RunContext } from '../execute/run-context.ts';
+import { ExecutionContext } from '../execute/execution-context.ts';
 import type { ResultBatch } from '../result.ts';
 import type { SchemaFilter } from '../series-source.ts';
 import { namedDatabase, refuseTime, tagPredicate } from './show-context.ts';
@@ -28,16 +28,17 @@ export function* showMeasurements(
   };
   const where = statement.condition === undefined ? undefined : tagPredicate(statement.condition);
   if (!context.catalog.hasDatabase(database)) return;
-  const run = new RunContext(context);
-  const filters = yield* withCondition(filter, { where, timeRange: undefined }, run);
-  const chosen = where === undefined ? undefined : (yield* measurementsOf(filters, run)).texts;
-  yield* oneSeriesOf(named(filter, chosen, run), ['name'], statement);
+  const execution = new ExecutionContext(context);
+  const filters = yield* withCondition(filter, { where, timeRange: undefined }, execution);
+  const chosen =
+    where === undefined ? undefined : (yield* measurementsOf(filters, execution)).texts;
+  yield* oneSeriesOf(named(filter, chosen, execution), ['name'], statement);
 }
 
 function* named(
   filter: SchemaFilter,
   chosen: ReadonlySet<string> | undefined,
-  { query }: RunContext,
+  { query }: ExecutionContext,
 ): Operator<RowPiece> {
   for (const next of lookUp(query, 'measurements', { filter })) {
     if (isPause(next)) {

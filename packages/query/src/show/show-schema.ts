@@ -5,7 +5,7 @@ import type { ShowStatement, TagKeyFilter } from '@tidemark/influxql';
 
 import type { QueryContext } from '../context.ts';
 import { lookUp } from '../look-up.ts';
-import { RunContext } from '../execute/run-context.ts';
+import { ExecutionContext } from '../execute/execution-context.ts';
 import type { ResultBatch } from '../result.ts';
 import { compareSeriesKeys } from '../series-key.ts';
 import type { SchemaFilter, SeriesOrder, TagKeyMatch } from '../series-source.ts';
@@ -28,13 +28,17 @@ export function* showSeries(
   statement: Show<'show-series'>,
   context: QueryContext,
 ): Operator<ResultBatch> {
-  const run = new RunContext(context);
+  const execution = new ExecutionContext(context);
   const condition = seriesCondition(statement.condition, context);
   const hasTime = condition.timeRange !== undefined;
   const { database, sources } = statement;
-  const filters = yield* sourceFilters(sources, { database, needsPolicy: hasTime, condition }, run);
+  const filters = yield* sourceFilters(
+    sources,
+    { database, needsPolicy: hasTime, condition },
+    execution,
+  );
   const order = hasTime ? 'key' : 'tags';
-  const answers = filters.map((filter) => seriesKeys(filter, run, order));
+  const answers = filters.map((filter) => seriesKeys(filter, execution, order));
   const keys = merged(answers, hasTime ? compareBytes : compareSeriesKeys);
   yield* oneSeriesOf(unnamed(keys), ['key'], statement);
 }
@@ -42,7 +46,7 @@ export function* showSeries(
 /** Keys of the series that a filter leaves. */
 export function* seriesKeys(
   filter: SchemaFilter,
-  { query }: RunContext,
+  { query }: ExecutionContext,
   order: SeriesOrder = 'tags',
 ): Operator<Piece<string>> {
   for (const next of lookUp(query, 'series', { filter, order })) {
@@ -72,18 +76,22 @@ export function* showTagKeys(
   statement: Show<'show-tag-keys'>,
   context: QueryContext,
 ): Operator<ResultBatch> {
-  const run = new RunContext(context);
+  const execution = new ExecutionContext(context);
   const condition = seriesCondition(statement.condition, context);
   const { database, sources } = statement;
-  const filters = yield* sourceFilters(sources, { database, needsPolicy: false, condition }, run);
+  const filters = yield* sourceFilters(
+    sources,
+    { database, needsPolicy: false, condition },
+    execution,
+  );
   const keys = merged(
-    filters.map((filter) => tagKeys(filter, run)),
+    filters.map((filter) => tagKeys(filter, execution)),
     compareBytes,
   );
   yield* seriesOf(keyed(keys), ['tagKey'], statement);
 }
 
-function* tagKeys(filter: SchemaFilter, { query }: RunContext): Operator<Piece<string>> {
+function* tagKeys(filter: SchemaFilter, { query }: ExecutionContext): Operator<Piece<string>> {
   for (const next of lookUp(query, 'tag-keys', { filter })) {
     if (isPause(next)) {
       yield next;
@@ -128,13 +136,19 @@ export function* showTagValues(
   statement: Show<'show-tag-values'>,
   context: QueryContext,
 ): Operator<ResultBatch> {
-  const run = new RunContext(context);
+  const execution = new ExecutionContext(context);
   const condition = seriesCondition(statement.condition, context);
   const keys = tagKeyMatch(statement.keys);
   const limitPerMeasurement = rowsNeeded(statement);
   const { database, sources } = statement;
-  const filters = yield* sourceFilters(sources, { database, needsPolicy: false, condition }, run);
-  const answers = filters.map((filter) => tagValues({ filter, keys, limitPerMeasurement }, run));
+  const filters = yield* sourceFilters(
+    sources,
+    { database, needsPolicy: false, condition },
+    execution,
+  );
+  const answers = filters.map((filter) =>
+    tagValues({ filter, keys, limitPerMeasurement }, execution),
+  );
   const [only] = answers;
   const isOne = answers.length === 1 && only !== undefined;
   const pieces = isOne ? only : mergedPairs(answers);
@@ -177,7 +191,7 @@ function* tagValues(
     readonly keys: TagKeyMatch;
     readonly limitPerMeasurement: number | undefined;
   },
-  { query }: RunContext,
+  { query }: ExecutionContext,
 ): Operator<RowPiece> {
   for (const next of lookUp(query, 'tag-values', asked)) {
     if (isPause(next)) {
@@ -195,8 +209,8 @@ export function* showFieldKeys(
   statement: Show<'show-field-keys'>,
   context: QueryContext,
 ): Operator<ResultBatch> {
-  const run = new RunContext(context);
-  const fields = yield* fieldsOf(statement, run);
+  const execution = new ExecutionContext(context);
+  const fields = yield* fieldsOf(statement, execution);
   yield* seriesOf(nameAndType(fields), ['fieldKey', 'fieldType'], statement);
 }
 
@@ -205,25 +219,33 @@ type TypedField = { readonly name: string; readonly type: string };
 /** Fields of the sources with their types; one that has two types is there twice. */
 export function* fieldsOf(
   statement: Pick<Show<'show-field-keys'>, 'database' | 'sources' | 'condition'>,
-  run: RunContext,
+  execution: ExecutionContext,
 ): Steps<Operator<Piece<TypedField>>> {
   const { database, sources } = statement;
-  const condition = seriesCondition(statement.condition, run.query);
-  const filters = yield* sourceFilters(sources, { database, needsPolicy: true, condition }, run);
+  const condition = seriesCondition(statement.condition, execution.query);
+  const filters = yield* sourceFilters(
+    sources,
+    { database, needsPolicy: true, condition },
+    execution,
+  );
   const named: SchemaFilter[] = [];
   for (const filter of filters) {
     // A condition is on series, which have no fields of their own: it picks measurements.
     const { where, ...rest } = filter;
     if (where === undefined) named.push(rest);
-    else named.push({ ...rest, measurements: [...(yield* measurementsOf([filter], run)).texts] });
+    else
+      named.push({
+        ...rest,
+        measurements: [...(yield* measurementsOf([filter], execution)).texts],
+      });
   }
   return merged(
-    named.map((filter) => fields(filter, run)),
+    named.map((filter) => fields(filter, execution)),
     (a, b) => compareBytes(a.name, b.name) || compareBytes(a.type, b.type),
   );
 }
 
-function* fields(filter: SchemaFilter, { query }: RunContext): Operator<Piece<TypedField>> {
+function* fields(filter: SchemaFilter, { query }: ExecutionContext): Operator<Piece<TypedField>> {
   for (const batch of lookUp(query, 'fields', { filter })) {
     if (isPause(batch)) {
       yield batch;

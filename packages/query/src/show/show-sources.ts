@@ -4,7 +4,7 @@ import { compareBytes } from '@tidemark/core';
 import type { MeasurementSource } from '@tidemark/influxql';
 
 import { lookUp } from '../look-up.ts';
-import type { RunContext } from '../execute/run-context.ts';
+import type { ExecutionContext } from '../execute/execution-context.ts';
 import type { Predicate, SchemaFilter } from '../series-source.ts';
 import { Members } from './members.ts';
 import { asksForName, forMeasurement } from './name-condition.ts';
@@ -25,26 +25,26 @@ export type SourceOptions = PlaceOptions & { readonly condition?: SeriesConditio
 export function* sourceFilters(
   sources: readonly MeasurementSource[],
   options: SourceOptions,
-  run: RunContext,
+  execution: ExecutionContext,
 ): Steps<readonly SchemaFilter[]> {
   const places = new Map<
     string,
     { readonly place: Place; readonly members: MeasurementSource[] }
   >();
   for (const source of sources) {
-    const place = placeOf(source, options, run.query);
+    const place = placeOf(source, options, execution.query);
     const id = JSON.stringify(place);
     const known = places.get(id);
     if (known === undefined) places.set(id, { place, members: [source] });
     else known.members.push(source);
   }
   if (sources.length === 0) {
-    places.set('', { place: placeOf(undefined, options, run.query), members: [] });
+    places.set('', { place: placeOf(undefined, options, execution.query), members: [] });
   }
   const filters: SchemaFilter[] = [];
   for (const { place, members } of places.values()) {
-    const filter = { ...place, ...(yield* namesOf(members, place.database, run)) };
-    filters.push(...(yield* withCondition(filter, options.condition, run)));
+    const filter = { ...place, ...(yield* namesOf(members, place.database, execution)) };
+    filters.push(...(yield* withCondition(filter, options.condition, execution)));
   }
   return filters;
 }
@@ -52,21 +52,21 @@ export function* sourceFilters(
 function* namesOf(
   sources: readonly MeasurementSource[],
   database: string,
-  run: RunContext,
+  execution: ExecutionContext,
 ): Steps<Pick<SchemaFilter, 'measurements' | 'measurementPattern'>> {
   const [only] = sources;
   if (only === undefined) return {};
   if (sources.length === 1 && only.pattern !== undefined) {
     return { measurementPattern: only.pattern };
   }
-  const members = new Members(run);
+  const members = new Members(execution);
   for (const { name, pattern } of sources) {
     if (pattern === undefined) {
       members.add(name ?? '');
       continue;
     }
     const filter = { database, measurementPattern: pattern };
-    for (const found of lookUp(run.query, 'measurements', { filter })) {
+    for (const found of lookUp(execution.query, 'measurements', { filter })) {
       if (isPause(found)) {
         yield found;
         continue;
@@ -85,14 +85,14 @@ function* namesOf(
 export function* withCondition(
   filter: SchemaFilter,
   condition: SeriesCondition | undefined,
-  run: RunContext,
+  execution: ExecutionContext,
 ): Steps<readonly SchemaFilter[]> {
   const { where, timeRange } = condition ?? { where: undefined, timeRange: undefined };
   const ranged = timeRange === undefined ? filter : { ...filter, timeRange };
   if (where === undefined) return [ranged];
   if (!asksForName(where)) return [{ ...ranged, where }];
   const byRest = new Map<string, { readonly rest: Predicate; readonly names: Members }>();
-  for (const next of lookUp(run.query, 'measurements', { filter })) {
+  for (const next of lookUp(execution.query, 'measurements', { filter })) {
     if (isPause(next)) {
       yield next;
       continue;
@@ -103,7 +103,7 @@ export function* withCondition(
       const rest = forMeasurement(where, name);
       if (rest.kind === 'constant' && !rest.value) continue;
       const id = JSON.stringify(rest);
-      const known = byRest.get(id) ?? { rest, names: new Members(run) };
+      const known = byRest.get(id) ?? { rest, names: new Members(execution) };
       byRest.set(id, known);
       known.names.add(name);
     }
@@ -117,10 +117,13 @@ export function* withCondition(
 }
 
 /** Names of the measurements of which the filters leave a series. */
-export function* measurementsOf(filters: readonly SchemaFilter[], run: RunContext): Steps<Members> {
-  const names = new Members(run);
+export function* measurementsOf(
+  filters: readonly SchemaFilter[],
+  execution: ExecutionContext,
+): Steps<Members> {
+  const names = new Members(execution);
   for (const filter of filters) {
-    for (const batch of lookUp(run.query, 'measurements', { filter })) {
+    for (const batch of lookUp(execution.query, 'measurements', { filter })) {
       if (isPause(batch)) {
         yield batch;
         continue;

@@ -2,12 +2,12 @@
 import type { Column, FieldType, FieldValue } from '@tidemark/core';
 
 import { ColumnBuilder, TimeBuilder } from '../batch/column-builder.ts';
-import type { LeafBatch } from './leaf-batch.ts';
+import type { PointBatch } from './point-batch.ts';
 
 /** A row of a batch that is kept alive by the reference. */
 export type RowRef = { readonly columns: readonly Column[]; readonly row: number };
 
-export class LeafWriter {
+export class PointWriter {
   readonly #times = new TimeBuilder();
   readonly #value: ColumnBuilder;
   readonly #auxiliary: readonly ColumnBuilder[];
@@ -37,7 +37,7 @@ export class LeafWriter {
     }
   }
 
-  take(): LeafBatch {
+  take(): PointBatch {
     const times = this.#times.take();
     const columns = [this.#value.take(), ...this.#auxiliary.map((builder) => builder.take())];
     return { times, columns };

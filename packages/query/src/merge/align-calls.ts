@@ -1,27 +1,27 @@
-// Puts the points of several leaves beside each other: one row per time, null where a leaf has no
+// Puts the points of several calls beside each other: one row per time, null where a call has no
 // point.
 import type { Column, FieldType } from '@tidemark/core';
 
 import { ColumnBuilder, TimeBuilder } from '../batch/column-builder.ts';
 import { BATCH_CELLS, BATCH_ROWS, SLICE_ROWS } from '../limits.ts';
-import type { LeafBatch } from '../reduce/leaf-batch.ts';
-import type { LeafQueue } from '../transform/leaf-pipeline.ts';
-import { sliceLeaf } from '../transform/leaf-pipeline.ts';
+import type { PointBatch } from '../reduce/point-batch.ts';
+import type { CallQueue } from '../transform/call-queue.ts';
+import { slicePoints } from '../transform/call-queue.ts';
 
 /**
- * Rows over all leaves; columns are the leaves' values, then the auxiliary columns of the only
- * leaf.
+ * Rows over all calls; columns are the calls' values, then the auxiliary columns of the only
+ * call.
  */
-export type ZippedRows = { readonly times: BigInt64Array; readonly columns: readonly Column[] };
+export type AlignedRows = { readonly times: BigInt64Array; readonly columns: readonly Column[] };
 
 /** Reads rows from the queues of a group as far as they are known. */
-export class LeafZipper {
-  readonly #queues: readonly LeafQueue[];
+export class CallAligner {
+  readonly #queues: readonly CallQueue[];
   readonly #types: readonly FieldType[];
   readonly #descending: boolean;
   #isBusy = false;
 
-  constructor(queues: readonly LeafQueue[], types: readonly FieldType[], descending: boolean) {
+  constructor(queues: readonly CallQueue[], types: readonly FieldType[], descending: boolean) {
     this.#queues = queues;
     this.#types = types;
     this.#descending = descending;
@@ -33,7 +33,7 @@ export class LeafZipper {
   }
 
   /** The next rows, or undefined when more points are needed (or all are read, or `isBusy`). */
-  next(): ZippedRows | undefined {
+  next(): AlignedRows | undefined {
     this.#isBusy = false;
     const [only] = this.#queues;
     if (this.#queues.length === 1 && only !== undefined) {
@@ -44,9 +44,9 @@ export class LeafZipper {
     return this.#takeAligned() ?? this.#takeMerged();
   }
 
-  /** Whole batches at once, when all leaves have points at the same times. */
-  #takeAligned(): ZippedRows | undefined {
-    const heads: LeafBatch[] = [];
+  /** Whole batches at once, when all calls have points at the same times. */
+  #takeAligned(): AlignedRows | undefined {
+    const heads: PointBatch[] = [];
     for (const queue of this.#queues) {
       const head = queue.peek();
       if (head === undefined || queue.row !== 0) return undefined;
@@ -61,7 +61,7 @@ export class LeafZipper {
     return { times: first.times, columns };
   }
 
-  #takeMerged(): ZippedRows | undefined {
+  #takeMerged(): AlignedRows | undefined {
     const times = new TimeBuilder();
     const builders = this.#queues.map((_, i) => new ColumnBuilder(this.#types[i]!));
     const most = Math.min(BATCH_ROWS, Math.ceil(BATCH_CELLS / this.#queues.length));
@@ -85,7 +85,7 @@ export class LeafZipper {
   }
 
   /**
-   * The next time of all leaves; undefined as long as one of them may still bring an earlier one.
+   * The next time of all calls; undefined as long as one of them may still bring an earlier one.
    */
   #nextTime(): bigint | undefined {
     let next: bigint | undefined;
@@ -103,13 +103,13 @@ export class LeafZipper {
   }
 }
 
-function takeBatch(queue: LeafQueue): ZippedRows | undefined {
+function takeBatch(queue: CallQueue): AlignedRows | undefined {
   const head = queue.peek();
   if (head === undefined) return undefined;
   const start = queue.row;
   const end = Math.min(head.times.length, start + SLICE_ROWS);
   queue.advance(end - start);
-  return sliceLeaf(head, start, end);
+  return slicePoints(head, start, end);
 }
 
 function haveSameTimes(a: BigInt64Array, b: BigInt64Array): boolean {

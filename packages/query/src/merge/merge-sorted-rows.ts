@@ -1,4 +1,4 @@
-// Merges runs of rows that are sorted by time into one sorted sequence.
+// Merges lists of rows that are sorted by time into one sorted sequence.
 import type { Column, FieldType } from '@tidemark/core';
 import { mergeOrder } from '@tidemark/kernels';
 import type { RowOrder, SortedRuns, TieOrder } from '@tidemark/kernels';
@@ -8,7 +8,7 @@ import { queryKernels } from '../kernels.ts';
 import type { Steps } from '../operator.ts';
 
 /** Rows with times in the order of the query. */
-export type Run = {
+export type SortedRows = {
   readonly times: BigInt64Array;
   readonly columns: readonly Column[];
 };
@@ -19,28 +19,31 @@ export type MergeOptions = {
 };
 
 /**
- * All rows of all runs by time, equal ones in the order of the runs; `types` are the types of the
+ * All rows of all parts by time, equal ones in the order of the parts; `types` are the types of the
  * columns.
  */
-export function* mergeRuns(runs: readonly Run[], options: MergeOptions): Steps<Run> {
+export function* mergeSortedRows(
+  parts: readonly SortedRows[],
+  options: MergeOptions,
+): Steps<SortedRows> {
   const { types, descending } = options;
-  const [only] = runs;
-  if (runs.length === 1 && only !== undefined) return only;
-  const times = concatTimes(runs.map((run) => run.times));
+  const [only] = parts;
+  if (parts.length === 1 && only !== undefined) return only;
+  const times = concatTimes(parts.map((part) => part.times));
   const bounds: number[] = [0];
   let end = 0;
-  for (const run of runs) bounds.push((end += run.times.length));
+  for (const part of parts) bounds.push((end += part.times.length));
   const columns: Column[] = [];
   for (const [i, type] of types.entries()) {
     yield;
     columns.push(
       concatColumns(
         type,
-        runs.map((run) => run.columns[i]!),
+        parts.map((part) => part.columns[i]!),
       ),
     );
   }
-  const inTurn = Uint32Array.from(runs, (_, i) => i);
+  const inTurn = Uint32Array.from(parts, (_, i) => i);
   return yield* inOrder(
     { times, columns },
     { bounds, descending },
@@ -53,12 +56,12 @@ export function* mergeRuns(runs: readonly Run[], options: MergeOptions): Steps<R
 
 export type SortedBounds = Pick<SortedRuns, 'bounds' | 'descending'>;
 
-/** The rows of runs that lie one behind the other, by time. */
+/** The rows of parts that lie one behind the other, by time. */
 export function* inOrder(
-  rows: Run,
+  rows: SortedRows,
   { bounds, descending }: SortedBounds,
   ties: TieOrder,
-): Steps<Run> {
+): Steps<SortedRows> {
   const { times, columns } = rows;
   const order = yield* mergeOrder(queryKernels(), { times, bounds, descending }, ties);
   if (order === undefined) return rows;

@@ -1,4 +1,4 @@
-// All leaves of one group: rows or ready aggregates in, rows over the leaves out.
+// All calls of one group: rows or ready aggregates in, rows over the calls out.
 import type { FieldType, TimeRange } from '@tidemark/core';
 import { MIN_TIME } from '@tidemark/core';
 
@@ -6,19 +6,19 @@ import { takeInt64, takeRows } from '../batch/column-ops.ts';
 import { createAccumulator } from '../functions/reducers.ts';
 import { createTransformation } from '../functions/create-transformation.ts';
 import type { Transformation } from '../functions/transformation.ts';
-import type { Leaf } from '../analyse/columns.ts';
+import type { AggregateCall } from '../analyse/columns.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
 import type { AggregatedGroup } from '../scan/aggregate-measurement.ts';
 import { validRows } from '../scan/aggregate-measurement.ts';
 import { Filler } from '../fill/fill.ts';
-import { LeafQueue } from '../transform/leaf-pipeline.ts';
-import type { LeafSteps } from '../transform/leaf-pipeline.ts';
-import { LeafWriter } from './leaf-writer.ts';
-import type { Run } from '../merge/merge-runs.ts';
+import { CallQueue } from '../transform/call-queue.ts';
+import type { CallSteps } from '../transform/call-queue.ts';
+import { PointWriter } from './point-writer.ts';
+import type { SortedRows } from '../merge/merge-sorted-rows.ts';
 import { Reduction } from './reduce.ts';
-import type { RunContext } from '../execute/run-context.ts';
-import type { ZippedRows } from '../merge/zip-leaves.ts';
-import { LeafZipper } from '../merge/zip-leaves.ts';
+import type { ExecutionContext } from '../execute/execution-context.ts';
+import type { AlignedRows } from '../merge/align-calls.ts';
+import { CallAligner } from '../merge/align-calls.ts';
 import { mostPrefetched, rangeBefore } from '../plan/prefetch.ts';
 import { Windows } from './windows.ts';
 import type { Steps } from '../operator.ts';
@@ -27,13 +27,13 @@ const POINT_TIME_ALWAYS: ReadonlySet<string> = new Set(['top', 'bottom', 'sample
 const SELECTORS: ReadonlySet<string> = new Set(['min', 'max', 'first', 'last', 'percentile']);
 const NEVER_FILLED: ReadonlySet<string> = new Set(['top', 'bottom', 'sample', 'distinct']);
 
-/** Whether the points of a leaf keep their own times in windows too. */
-export function hasPointTimes(leaf: Leaf): boolean {
-  return leaf.reducer !== undefined && POINT_TIME_ALWAYS.has(leaf.reducer.kind);
+/** Whether the points of a call keep their own times in windows too. */
+export function hasPointTimes(call: AggregateCall): boolean {
+  return call.reducer !== undefined && POINT_TIME_ALWAYS.has(call.reducer.kind);
 }
 
-/** The decisions about a plan's leaves that are the same for every group. */
-export class LeavesPlan {
+/** The decisions about a plan's calls that are the same for every group. */
+export class CallsPlan {
   readonly plan: SelectPlan;
   readonly windows: Windows | undefined;
   /** Stamp of results that belong to no point and no window. */
@@ -47,60 +47,60 @@ export class LeavesPlan {
     this.plan = plan;
     this.windows = plan.interval === undefined ? undefined : new Windows(plan.interval, plan.zone);
     this.wholeStamp = plan.range.start === MIN_TIME ? 0n : plan.range.start;
-    const [only] = plan.leaves;
+    const [only] = plan.calls;
     this.keepsPointTime =
       plan.interval === undefined &&
-      plan.leaves.length === 1 &&
+      plan.calls.length === 1 &&
       only?.reducer !== undefined &&
       SELECTORS.has(only.reducer.kind);
     this.auxiliary = plan.auxiliaryInputs.map((input) => {
       const wanted = plan.inputs[input]!;
       return { input, type: wanted.kind === 'tag' ? ('string' as const) : wanted.type };
     });
-    this.types = [...plan.leaves.map((leaf) => leaf.type), ...this.auxiliary.map((a) => a.type)];
+    this.types = [...plan.calls.map((call) => call.type), ...this.auxiliary.map((a) => a.type)];
   }
 
-  /** The range of a leaf: transformations of windows look back beyond the query's own. */
-  rangeOf(leaf: Leaf): TimeRange {
-    return rangeBefore(this.plan, leaf.prefetchWindows);
+  /** The range of a call: transformations of windows look back beyond the query's own. */
+  rangeOf(call: AggregateCall): TimeRange {
+    return rangeBefore(this.plan, call.prefetchWindows);
   }
 
-  /** The range that covers all leaves. */
+  /** The range that covers all calls. */
   get range(): TimeRange {
-    return rangeBefore(this.plan, mostPrefetched(this.plan.leaves));
+    return rangeBefore(this.plan, mostPrefetched(this.plan.calls));
   }
 }
 
-/** Runs the leaves of one group. */
-export class GroupLeaves {
-  readonly #leaves: LeavesPlan;
-  readonly #queues: readonly LeafQueue[];
+/** Runs the calls of one group. */
+export class GroupCalls {
+  readonly #calls: CallsPlan;
+  readonly #queues: readonly CallQueue[];
   readonly #reductions: readonly (Reduction | undefined)[];
-  readonly #zipper: LeafZipper;
+  readonly #aligner: CallAligner;
   readonly #mostPrefetched: number;
 
-  constructor(leaves: LeavesPlan, run: RunContext) {
-    this.#leaves = leaves;
-    const { plan } = leaves;
-    this.#mostPrefetched = mostPrefetched(plan.leaves);
-    this.#queues = plan.leaves.map((leaf) => new LeafQueue(stepsOf(leaf, leaves, run)));
-    this.#reductions = plan.leaves.map((leaf) => reductionOf(leaf, leaves, run));
-    this.#zipper = new LeafZipper(this.#queues, leaves.types, plan.descending);
+  constructor(calls: CallsPlan, execution: ExecutionContext) {
+    this.#calls = calls;
+    const { plan } = calls;
+    this.#mostPrefetched = mostPrefetched(plan.calls);
+    this.#queues = plan.calls.map((call) => new CallQueue(stepsOf(call, calls, execution)));
+    this.#reductions = plan.calls.map((call) => reductionOf(call, calls, execution));
+    this.#aligner = new CallAligner(this.#queues, calls.types, plan.descending);
   }
 
-  /** Takes the next rows of the group, in the time order of the query. Gives way between leaves. */
-  *pushRows(run: Run): Steps<void> {
-    const { plan } = this.#leaves;
-    for (const [i, leaf] of plan.leaves.entries()) {
+  /** Takes the next rows of the group, in the time order of the query. Gives way between calls. */
+  *pushRows(sorted: SortedRows): Steps<void> {
+    const { plan } = this.#calls;
+    for (const [i, call] of plan.calls.entries()) {
       yield;
-      if (leaf.input === undefined) continue;
-      const isWhole = leaf.prefetchWindows === this.#mostPrefetched;
-      const range = this.#leaves.rangeOf(leaf);
-      const rows = isWhole ? run : withinRange(run, range, plan.descending);
+      if (call.input === undefined) continue;
+      const isWhole = call.prefetchWindows === this.#mostPrefetched;
+      const range = this.#calls.rangeOf(call);
+      const rows = isWhole ? sorted : withinRange(sorted, range, plan.descending);
       if (rows.times.length === 0) continue;
       const reduction = this.#reductions[i];
       if (reduction === undefined) {
-        const values = rows.columns[leaf.input]!;
+        const values = rows.columns[call.input]!;
         this.#queues[i]!.push({ times: rows.times, columns: [values] });
         continue;
       }
@@ -110,13 +110,13 @@ export class GroupLeaves {
   }
 
   /** Takes windows that the source has reduced. */
-  pushAggregates({ windowStarts, leaves }: AggregatedGroup): void {
-    const { keepsPointTime, wholeStamp, plan } = this.#leaves;
+  pushAggregates({ windowStarts, calls }: AggregatedGroup): void {
+    const { keepsPointTime, wholeStamp, plan } = this.#calls;
     const rowCount = windowStarts.length;
     const stamps =
       plan.interval === undefined ? new BigInt64Array(rowCount).fill(wholeStamp) : windowStarts;
-    for (const [i, { values, pointTimes }] of leaves.entries()) {
-      if (plan.leaves[i]!.input === undefined) continue;
+    for (const [i, { values, pointTimes }] of calls.entries()) {
+      if (plan.calls[i]!.input === undefined) continue;
       const times = keepsPointTime && pointTimes !== undefined ? pointTimes : stamps;
       const rows = validRows(values, rowCount);
       this.#queues[i]!.push(
@@ -137,48 +137,52 @@ export class GroupLeaves {
     }
   }
 
-  /** Whether every leaf has reached its limit, so that further rows change nothing. */
+  /** Whether every call has reached its limit, so that further rows change nothing. */
   get isSatisfied(): boolean {
     return this.#queues.every((queue) => queue.isEnded);
   }
 
   /** Whether `next` stopped in the midst of a long calculation: asking again goes on with it. */
   get isBusy(): boolean {
-    return this.#zipper.isBusy;
+    return this.#aligner.isBusy;
   }
 
-  /** Rows over the leaves as far as they are known; undefined when there are none now. */
-  next(): ZippedRows | undefined {
-    return this.#zipper.next();
+  /** Rows over the calls as far as they are known; undefined when there are none now. */
+  next(): AlignedRows | undefined {
+    return this.#aligner.next();
   }
 }
 
-function reductionOf(leaf: Leaf, leaves: LeavesPlan, run: RunContext): Reduction | undefined {
-  const { reducer, input, inputType } = leaf;
+function reductionOf(
+  call: AggregateCall,
+  calls: CallsPlan,
+  execution: ExecutionContext,
+): Reduction | undefined {
+  const { reducer, input, inputType } = call;
   if (reducer === undefined || input === undefined) return undefined;
   return new Reduction(
     {
-      windows: leaves.windows,
-      wholeStamp: leaves.wholeStamp,
-      keepsPointTime: leaves.keepsPointTime || hasPointTimes(leaf),
-      descending: leaves.plan.descending,
+      windows: calls.windows,
+      wholeStamp: calls.wholeStamp,
+      keepsPointTime: calls.keepsPointTime || hasPointTimes(call),
+      descending: calls.plan.descending,
       input,
       inputType,
     },
     createAccumulator(reducer, {
       inputType,
-      descending: leaves.plan.descending,
-      random: run.query.random,
-      needsRow: leaves.keepsPointTime || hasPointTimes(leaf) || leaves.auxiliary.length > 0,
-      hold: (bytes) => run.hold(bytes),
+      descending: calls.plan.descending,
+      random: execution.query.random,
+      needsRow: calls.keepsPointTime || hasPointTimes(call) || calls.auxiliary.length > 0,
+      hold: (bytes) => execution.hold(bytes),
     }),
-    new LeafWriter(reducedType(leaf), leaves.auxiliary),
+    new PointWriter(reducedType(call), calls.auxiliary),
   );
 }
 
 /** Type behind the reduction and before the transformations. */
-function reducedType(leaf: Leaf): FieldType {
-  switch (leaf.reducer?.kind) {
+function reducedType(call: AggregateCall): FieldType {
+  switch (call.reducer?.kind) {
     case 'count':
     case 'count-distinct':
       return 'integer';
@@ -187,25 +191,29 @@ function reducedType(leaf: Leaf): FieldType {
     case 'stddev':
       return 'float';
     default:
-      return leaf.inputType;
+      return call.inputType;
   }
 }
 
-function stepsOf(leaf: Leaf, leaves: LeavesPlan, run: RunContext): LeafSteps {
+function stepsOf(call: AggregateCall, calls: CallsPlan, execution: ExecutionContext): CallSteps {
   return {
-    filler: fillerOf(leaf, leaves, run),
-    transformations: transformationsOf(leaf, leaves, run),
-    offset: leaves.plan.offset,
-    limit: leaves.plan.limit,
+    filler: fillerOf(call, calls, execution),
+    transformations: transformationsOf(call, calls, execution),
+    offset: calls.plan.offset,
+    limit: calls.plan.limit,
   };
 }
 
-function fillerOf(leaf: Leaf, leaves: LeavesPlan, run: RunContext): Filler | undefined {
-  const { plan, windows } = leaves;
-  const { reducer } = leaf;
+function fillerOf(
+  call: AggregateCall,
+  calls: CallsPlan,
+  execution: ExecutionContext,
+): Filler | undefined {
+  const { plan, windows } = calls;
+  const { reducer } = call;
   if (windows === undefined || reducer === undefined || plan.fill.kind === 'none') return undefined;
   if (NEVER_FILLED.has(reducer.kind)) return undefined;
-  const range = leaves.rangeOf(leaf);
+  const range = calls.rangeOf(call);
   return new Filler({
     fill: plan.fill,
     isCount: reducer.kind === 'count' || reducer.kind === 'count-distinct',
@@ -213,19 +221,19 @@ function fillerOf(leaf: Leaf, leaves: LeavesPlan, run: RunContext): Filler | und
     firstStart: range.start === MIN_TIME ? MIN_TIME : windows.of(range.start).start,
     lastStart: windows.of(range.end).start,
     descending: plan.descending,
-    types: [reducedType(leaf), ...leaves.auxiliary.map((column) => column.type)],
-    onFilled: (count) => run.countFilled(count),
+    types: [reducedType(call), ...calls.auxiliary.map((column) => column.type)],
+    onFilled: (count) => execution.countFilled(count),
   });
 }
 
 function transformationsOf(
-  leaf: Leaf,
-  leaves: LeavesPlan,
-  run: RunContext,
+  call: AggregateCall,
+  calls: CallsPlan,
+  execution: ExecutionContext,
 ): readonly Transformation[] {
-  const { plan, windows } = leaves;
-  let type = leaf.reducer === undefined ? leaf.inputType : reducedType(leaf);
-  return leaf.transformations.map((spec) => {
+  const { plan, windows } = calls;
+  let type = call.reducer === undefined ? call.inputType : reducedType(call);
+  return call.transformations.map((spec) => {
     const complete =
       spec.kind === 'integral'
         ? {
@@ -233,29 +241,29 @@ function transformationsOf(
             hasWindows: windows !== undefined,
             windowOf: (time: bigint) =>
               windows === undefined
-                ? { start: leaves.wholeStamp, end: plan.range.end }
+                ? { start: calls.wholeStamp, end: plan.range.end }
                 : windows.of(time),
           }
         : spec;
     const transformation = createTransformation(complete, {
       inputType: type,
       descending: plan.descending,
-      hold: (bytes) => run.hold(bytes),
+      hold: (bytes) => execution.hold(bytes),
     });
     type = transformation.type;
     return transformation;
   });
 }
 
-/** The part of the rows that lies in a range. Most leaves read all there is. */
-function withinRange(run: Run, range: TimeRange, descending: boolean): Run {
-  const { times } = run;
+/** The part of the rows that lies in a range. Most calls read all there is. */
+function withinRange(sorted: SortedRows, range: TimeRange, descending: boolean): SortedRows {
+  const { times } = sorted;
   const first = times[0];
   const last = times.at(-1);
-  if (first === undefined || last === undefined) return run;
+  if (first === undefined || last === undefined) return sorted;
   const low = descending ? last : first;
   const high = descending ? first : last;
-  if (low >= range.start && high <= range.end) return run;
+  if (low >= range.start && high <= range.end) return sorted;
   const rows: number[] = [];
   for (let i = 0; i < times.length; i++) {
     if (times[i]! >= range.start && times[i]! <= range.end) rows.push(i);
@@ -263,6 +271,6 @@ function withinRange(run: Run, range: TimeRange, descending: boolean): Run {
   const keep = Uint32Array.from(rows);
   return {
     times: takeInt64(times, keep),
-    columns: run.columns.map((column) => takeRows(column, keep)),
+    columns: sorted.columns.map((column) => takeRows(column, keep)),
   };
 }

@@ -15,7 +15,7 @@ import type { Profile } from './profile.ts';
 import { zeroCounters } from './profile.ts';
 
 /** Counts what a statement uses and ends it when that is too much. */
-export class RunContext {
+export class ExecutionContext {
   readonly query: QueryContext;
   #points = 0;
   #filled = 0;

@@ -1,39 +1,39 @@
-// One leaf of one group behind its reduction: fill, then transformations, then a queue that the
+// One call of one group behind its reduction: fill, then transformations, then a queue that the
 // rows are read from.
 import { sliceColumn } from '../batch/column-ops.ts';
-import type { LeafBatch } from '../reduce/leaf-batch.ts';
+import type { PointBatch } from '../reduce/point-batch.ts';
 import type { Filler } from '../fill/fill.ts';
 import type { Transformation } from '../functions/transformation.ts';
 
-/** What is done to the points of a leaf. Absent parts are not done. */
-export type LeafSteps = {
+/** What is done to the points of a call. Absent parts are not done. */
+export type CallSteps = {
   readonly filler: Filler | undefined;
   readonly transformations: readonly Transformation[];
-  /** OFFSET and LIMIT count the points of each leaf, before they are put beside each other. */
+  /** OFFSET and LIMIT count the points of each call, before they are put beside each other. */
   readonly offset: number;
   /** 0 is unlimited. */
   readonly limit: number;
 };
 
 /**
- * Points of a leaf as a queue. Everything behind the reduction runs when its points are asked for.
+ * Points of a call as a queue. Everything behind the reduction runs when its points are asked for.
  */
-export class LeafQueue {
-  readonly #steps: LeafSteps;
+export class CallQueue {
+  readonly #steps: CallSteps;
   /** What they bring next; undefined is a pause in the midst of a long calculation. */
-  readonly #pending: Iterator<LeafBatch | undefined>[] = [];
-  #head: LeafBatch | undefined;
+  readonly #pending: Iterator<PointBatch | undefined>[] = [];
+  #head: PointBatch | undefined;
   #row = 0;
   #isClosed = false;
   #seen = 0;
   #isExhausted = false;
 
-  constructor(steps: LeafSteps) {
+  constructor(steps: CallSteps) {
     this.#steps = steps;
   }
 
   /** Adds reduced points. */
-  push(batch: LeafBatch): void {
+  push(batch: PointBatch): void {
     if (!this.#isExhausted) this.#pending.push(this.#run(batch));
   }
 
@@ -50,7 +50,7 @@ export class LeafQueue {
    * long calculations are not waited for, so that nobody has to wait for a million windows that
    * OFFSET leaves out.
    */
-  peek(): LeafBatch | undefined {
+  peek(): PointBatch | undefined {
     while (this.#head === undefined) {
       const [first] = this.#pending;
       if (first === undefined) return undefined;
@@ -69,7 +69,7 @@ export class LeafQueue {
    * Cuts a batch to the part that OFFSET and LIMIT leave. Behind the limit nothing is computed any
    * more.
    */
-  #accept(batch: LeafBatch): void {
+  #accept(batch: PointBatch): void {
     const { offset, limit } = this.#steps;
     const count = batch.times.length;
     const end = limit === 0 ? Infinity : offset + limit;
@@ -81,7 +81,7 @@ export class LeafQueue {
       this.#isExhausted = true;
     }
     if (to <= from) return;
-    this.#head = sliceLeaf(batch, from, to);
+    this.#head = slicePoints(batch, from, to);
     this.#row = 0;
   }
 
@@ -106,7 +106,7 @@ export class LeafQueue {
     if (this.#row >= this.#head.times.length) this.#head = undefined;
   }
 
-  *#run(batch: LeafBatch): Iterator<LeafBatch> {
+  *#run(batch: PointBatch): Iterator<PointBatch> {
     const { filler, transformations } = this.#steps;
     const [first] = transformations;
     for (const filled of filler === undefined ? [batch] : filler.push(batch)) {
@@ -121,7 +121,7 @@ export class LeafQueue {
     }
   }
 
-  *#end(): Iterator<LeafBatch | undefined> {
+  *#end(): Iterator<PointBatch | undefined> {
     const { filler, transformations } = this.#steps;
     if (filler !== undefined) {
       for (const filled of filler.finish()) yield this.#transform(filled, 0);
@@ -133,7 +133,7 @@ export class LeafQueue {
     }
   }
 
-  #transform(batch: LeafBatch, from: number): LeafBatch {
+  #transform(batch: PointBatch, from: number): PointBatch {
     const { transformations } = this.#steps;
     let current = batch;
     for (let i = from; i < transformations.length; i++) {
@@ -146,7 +146,7 @@ export class LeafQueue {
 }
 
 /** Rows `[from, to)` of a batch. */
-export function sliceLeaf(batch: LeafBatch, from: number, to: number): LeafBatch {
+export function slicePoints(batch: PointBatch, from: number, to: number): PointBatch {
   if (from === 0 && to === batch.times.length) return batch;
   return {
     times: batch.times.subarray(from, to),

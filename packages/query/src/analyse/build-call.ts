@@ -1,4 +1,4 @@
-// One function call of a SELECT list as a leaf of the plan: what it reads, how it reduces and
+// One function call of a SELECT list as data of the plan: what it reads, how it reduces and
 // transforms it.
 import type { FieldType, InvalidRequest } from '@tidemark/core';
 import { NANOS_PER_SECOND } from '@tidemark/core';
@@ -9,9 +9,9 @@ import { invalid } from '../compat-messages.ts';
 import { FUNCTIONS } from '../functions/registry.ts';
 import type { TransformationSpec, WarmUp } from '../functions/transformation.ts';
 import { isNumeric } from './expression-types.ts';
-import type { Leaf, LeafFault, ReducerSpec } from './columns.ts';
+import type { AggregateCall, CallFault, ReducerSpec } from './columns.ts';
 
-export type LeafContext = {
+export type CallContext = {
   readonly interval: Interval | undefined;
   /** Registers the field that is read; undefined for what is no field. */
   readonly input: (
@@ -20,8 +20,8 @@ export type LeafContext = {
   readonly tagInput: (name: string) => number;
 };
 
-/** Builds the leaf of a checked call. */
-export function buildLeaf(call: Call, context: LeafContext): Leaf {
+/** Builds it of a checked expression. */
+export function buildCall(call: Call, context: CallContext): AggregateCall {
   const transformations: TransformationSpec[] = [];
   let prefetchWindows = 0;
   let inner: Expression = call;
@@ -43,7 +43,7 @@ export function buildLeaf(call: Call, context: LeafContext): Leaf {
     type = transformedType(spec, type);
   }
   return {
-    call,
+    expression: call,
     input: base.input,
     inputType: base.inputType,
     reducer: base.reducer,
@@ -89,10 +89,10 @@ type Base = {
   readonly isKnown: boolean;
   readonly reducer: ReducerSpec | undefined;
   readonly type: FieldType;
-  readonly fault: LeafFault | undefined;
+  readonly fault: CallFault | undefined;
 };
 
-function reduction(inner: Expression, context: LeafContext): Base {
+function reduction(inner: Expression, context: CallContext): Base {
   if (inner.kind === 'reference') {
     const field = context.input(inner);
     const type = field?.type ?? 'float';
@@ -134,7 +134,7 @@ function reduction(inner: Expression, context: LeafContext): Base {
   };
 }
 
-function reducerSpec(kind: string, call: Call, context: LeafContext): ReducerSpec {
+function reducerSpec(kind: string, call: Call, context: CallContext): ReducerSpec {
   const last = call.arguments.at(-1);
   switch (kind) {
     case 'percentile':
@@ -199,7 +199,7 @@ function reducedType(kind: string, inputType: FieldType): FieldType {
 type ReadField = { readonly type: FieldType; readonly isKnown: boolean };
 
 /** What is wrong with a field type that a function does not take, in the recorded words. */
-function typeFault(call: Call, name: string, { type, isKnown }: ReadField): LeafFault | undefined {
+function typeFault(call: Call, name: string, { type, isKnown }: ReadField): CallFault | undefined {
   if (!isKnown) return undefined;
   const accepts = FUNCTIONS.get(name)?.accepts ?? 'any';
   const isAccepted =
@@ -213,7 +213,7 @@ function typeFault(call: Call, name: string, { type, isKnown }: ReadField): Leaf
  * With tags to tell apart, the best point of each combination is selected first, and the texts show
  * it.
  */
-function rankingFault(call: Call, field: ReadField): LeafFault | undefined {
+function rankingFault(call: Call, field: ReadField): CallFault | undefined {
   if (call.arguments.length < 3) return typeFault(call, call.name, field);
   const selector = call.name === 'top' ? 'max' : 'min';
   const first = typeFault(call, selector, field);
@@ -223,7 +223,7 @@ function rankingFault(call: Call, field: ReadField): LeafFault | undefined {
   return unsupported(`${call.name} iterator type: ${iterator}`, call, type);
 }
 
-function unsupported(what: string, { name, span }: Call, type: FieldType): LeafFault {
+function unsupported(what: string, { name, span }: Call, type: FieldType): CallFault {
   const hint = `${name}() does not take a field of type ${type}`;
   return { text: `unsupported ${what}`, place: { code: 'IQL_FIELD_TYPE', span, hint } };
 }

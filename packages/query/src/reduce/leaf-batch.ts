@@ -1,8 +1,0 @@
-// What flows behind a reduction: points of one leaf in one group.
-import type { Column } from '@tidemark/core';
-
-/**
- * Points of one leaf. `columns[0]` is the value, null for an empty window; the others are the
- * auxiliary inputs of the selected point.
- */
-export type LeafBatch = { readonly times: BigInt64Array; readonly columns: readonly Column[] };
