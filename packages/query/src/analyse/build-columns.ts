@@ -50,7 +50,7 @@ class ColumnsBuilder {
 
   build(): BuiltColumns {
     const { fields } = this.#request;
-    // Leaves come first in the row, so they have to be known before auxiliary columns get their
+    // Calls come first in the row, so they have to be known before auxiliary columns get their
     // numbers.
     if (!this.#isRaw) for (const field of fields) this.#collectCalls(field.expression);
     const outputs = fields.map((field): OutputColumn => {

@@ -95,7 +95,7 @@ function firstFault(select: SelectPlan): CallFault | undefined {
 
 function aggregatedPlan(select: SelectPlan): RowsPlan {
   const { limit, offset, calls, interval } = select;
-  // Leaves are limited each for itself: one may need windows in which the others have no point.
+  // Calls are limited each for itself: one may need windows in which the others have no point.
   const canLimit =
     limit > 0 &&
     interval !== undefined &&

@@ -1,4 +1,4 @@
-// Leaves whose reduction the source computes itself: windowed partial aggregates instead of rows.
+// Calls that the source reduces by itself: windowed partial aggregates instead of rows.
 import type { Column, FieldType, TimeRange } from '@tidemark/core';
 
 import type { GroupKey } from '../batch/row-batch.ts';
