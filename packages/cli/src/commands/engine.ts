@@ -1,13 +1,17 @@
 // `tidemark engine`: the task service alone.
+import { randomBytes } from 'node:crypto';
+
 import type { Command } from 'commander';
 
 import { loadConfig } from '../config/config-files.ts';
 import { withShortcuts } from '../config/flags.ts';
+import { startPage } from './page.ts';
 import { engineSink, loggingLevel, serve, serviceCommand } from './serve.ts';
 import type { ServeOptions } from './serve.ts';
 
 type Options = ServeOptions & {
   readonly bind?: string | undefined;
+  readonly uiBind?: string | undefined;
   readonly tsdbUrl?: string | undefined;
   readonly skipConfigOverrides?: boolean | undefined;
 };
@@ -19,6 +23,7 @@ export function engineCommand(
 ): Command {
   return serviceCommand('engine', 'Run the task engine.')
     .option('--bind <host:port>', 'address of the HTTP API (default 127.0.0.1:9092)')
+    .option('--ui-bind <host:port>', 'address of the web application; without it there is none')
     .option(
       '--tsdb-url <url>',
       'database that tasks read from and write to, when the configuration names none',
@@ -42,18 +47,33 @@ export function engineCommand(
           logging: ({ engine }) => engine.logging,
           start: async ({ engine: config }, { logger, clock, shutdown }) => {
             const { startEngine } = await import('@tidemark/engine');
+            const pageKey = randomBytes(32).toString('base64url');
             const service = await startEngine(config, {
               log: logger('engine', engineSink(config.logging)),
               clock,
               environment: process.env,
               defaultTsdbUrl: options.tsdbUrl ?? process.env['TIDEMARK_TSDB_URL'],
+              pageKey,
             });
             shutdown.opened(
               'engine',
               () => service.close(),
               () => service.reload(),
             );
-            return [['engine', service.url]];
+            if (options.uiBind === undefined) return [['engine', service.url]];
+            const page = await startPage({
+              bindAddress: options.uiBind,
+              unauthenticated: config.http.authEnabled ? [] : ['http.auth-enabled'],
+              isInsecureAllowed: options.insecureNoAuth === true,
+              clock,
+              pageKey,
+              engineUrl: service.url,
+            });
+            shutdown.opened('ui', () => page.close());
+            return [
+              ['engine', service.url],
+              ['ui', page.url],
+            ];
           },
         }),
       );

@@ -1,13 +1,17 @@
 // `tidemark tsdb`: the database service alone.
+import { randomBytes } from 'node:crypto';
+
 import type { Command } from 'commander';
 
 import { loadConfig } from '../config/config-files.ts';
 import { withShortcuts } from '../config/flags.ts';
+import { startPage } from './page.ts';
 import { CLICKHOUSE_URLS, loggingLevel, serve, serviceCommand } from './serve.ts';
 import type { ServeOptions } from './serve.ts';
 
 type Options = ServeOptions & {
   readonly bind?: string | undefined;
+  readonly uiBind?: string | undefined;
   readonly clickhouseUrls?: string | undefined;
 };
 
@@ -18,6 +22,7 @@ export function tsdbCommand(
 ): Command {
   return serviceCommand('tsdb', 'Run the database service.')
     .option('--bind <host:port>', 'address of the HTTP API (default 127.0.0.1:8086)')
+    .option('--ui-bind <host:port>', 'address of the web application; without it there is none')
     .option('--clickhouse-urls <urls>', CLICKHOUSE_URLS)
     .action(async (options: Options) => {
       finish(
@@ -38,17 +43,32 @@ export function tsdbCommand(
           logging: ({ tsdb }) => tsdb.logging,
           start: async ({ tsdb: config }, { logger, clock, shutdown }) => {
             const { startTsdb } = await import('@tidemark/tsdb');
+            const pageKey = randomBytes(32).toString('base64url');
             const service = await startTsdb(config, {
               log: logger('tsdb', config.logging),
               clock,
               rehearsal: {},
+              pageKey,
             });
             shutdown.opened(
               'tsdb',
               () => service.close(),
               () => service.reload(),
             );
-            return [['tsdb', service.url]];
+            if (options.uiBind === undefined) return [['tsdb', service.url]];
+            const page = await startPage({
+              bindAddress: options.uiBind,
+              unauthenticated: config.http.authEnabled ? [] : ['http.auth-enabled'],
+              isInsecureAllowed: options.insecureNoAuth === true,
+              clock,
+              pageKey,
+              tsdbUrl: service.url,
+            });
+            shutdown.opened('ui', () => page.close());
+            return [
+              ['tsdb', service.url],
+              ['ui', page.url],
+            ];
           },
         }),
       );

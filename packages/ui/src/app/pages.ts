@@ -71,6 +71,15 @@ export const PAGES: readonly PageDefinition[] = [
     load: () => import('../pages/admin/page.tsx'),
   },
   {
+    id: 'start',
+    title: nav.start,
+    icon: 'start',
+    keys: 'g s',
+    isListed: true,
+    needs: ['tsdb'],
+    load: () => import('../pages/start/page.tsx'),
+  },
+  {
     id: 'shortcuts',
     title: nav.shortcuts,
     icon: 'keyboard',

@@ -8,6 +8,7 @@ import { editor } from './en/editor.ts';
 import { explore } from './en/explore.ts';
 import { home } from './en/home.ts';
 import { shortcuts } from './en/shortcuts.ts';
+import { start } from './en/start.ts';
 import { tasks } from './en/tasks.ts';
 import { time } from './en/time.ts';
 import { write } from './en/write.ts';
@@ -25,6 +26,7 @@ export const texts = {
   shell,
   shortcuts,
   signIn,
+  start,
   tasks,
   time,
   write,

@@ -3,6 +3,7 @@ import { useMemo } from 'preact/hooks';
 
 import { services } from '../../api/connection.ts';
 import { useResource } from '../../api/use-resource.ts';
+import { Link } from '../../app/link.tsx';
 import { PageHead } from '../../app/page-frame.tsx';
 import { Sparkline } from '../../charts/sparkline.tsx';
 import { Panel } from '../../design/panel.tsx';
@@ -53,8 +54,16 @@ function DatabasePanel() {
           <Sparkline values={state.writeRates} label={t.rateChart} />
         )}
         <h3>{t.databases}</h3>
-        {state.databases.length === 0 ? (
-          <Empty title={t.noDatabases} icon="database">
+        {state.databases.every((name) => name === '_internal') ? (
+          <Empty
+            title={t.noDatabases}
+            icon="start"
+            actions={
+              <Link page="start" class="button primary">
+                {t.first}
+              </Link>
+            }
+          >
             {t.noDatabasesHint}
           </Empty>
         ) : (
@@ -138,7 +147,9 @@ function Tasks({ tasks }: Pick<EngineOverview, 'tasks'>) {
           sortBy: (task) => task.id,
           cell: (task) => (
             <>
-              {task.id}
+              <Link page="tasks" params={{ id: task.id }}>
+                {task.id}
+              </Link>
               {task.error === '' ? null : <p class="bad small">{task.error}</p>}
               {(task.warnings ?? []).map(({ message, hint }) => (
                 <p key={message} class="warn small" title={hint}>

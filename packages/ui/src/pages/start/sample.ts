@@ -1,0 +1,47 @@
+// A sample to look at: a day of a house, and a task that watches it. All of it can be taken away
+// again.
+import { NotFound } from '@tidemark/core';
+
+import { engine, tsdb } from '../../api/clients.ts';
+import { sampleLines } from './sample-lines.ts';
+
+export const SAMPLE_DATABASE = 'sample';
+export const SAMPLE_TASK = 'sample-warm-rooms';
+
+const SCRIPT = `// Part of the sample: says when a room gets warm.
+var limit = 24.0
+
+stream
+    |from()
+        .measurement('room')
+        .groupBy('name')
+    |alert()
+        .id('{{ index .Tags "name" }}')
+        .message('{{ .ID }} has {{ index .Fields "celsius" }} degrees')
+        .warn(lambda: "celsius" > limit)
+        .stateChangesOnly()
+        .topic('sample')
+`;
+
+export async function loadSample(hasEngine: boolean, nowMs: number): Promise<void> {
+  await tsdb.rows(`CREATE DATABASE ${SAMPLE_DATABASE}`);
+  await tsdb.write(SAMPLE_DATABASE, sampleLines(nowMs), { precision: 'ms', notify: false });
+  if (!hasEngine) return;
+  await engine.createTask({
+    id: SAMPLE_TASK,
+    type: 'stream',
+    dbrps: [{ db: SAMPLE_DATABASE, rp: 'autogen' }],
+    script: SCRIPT,
+    status: 'enabled',
+  });
+}
+
+export async function removeSample(hasEngine: boolean): Promise<void> {
+  if (hasEngine) {
+    await engine.deleteTask(SAMPLE_TASK).catch((error: unknown) => {
+      // Somebody has deleted it already.
+      if (!(error instanceof NotFound)) throw error;
+    });
+  }
+  await tsdb.rows(`DROP DATABASE ${SAMPLE_DATABASE}`);
+}

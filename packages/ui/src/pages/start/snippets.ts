@@ -1,0 +1,53 @@
+// What to copy for programs that write points, with address, database and token filled in.
+
+export type SnippetValues = {
+  /** Address of the database, without a path. */
+  readonly url: string;
+  readonly database: string;
+  /** Empty where nobody is asked who they are. */
+  readonly token: string;
+};
+
+export const SNIPPET_KINDS = ['telegraf', 'curl', 'javascript', 'python'] as const;
+export type SnippetKind = (typeof SNIPPET_KINDS)[number];
+
+const SNIPPETS: Readonly<Record<SnippetKind, (values: SnippetValues) => string>> = {
+  telegraf: ({ url, database, token }) => `[[outputs.influxdb]]
+  urls = ["${url}"]
+  database = "${database}"
+  skip_database_creation = ${token === '' ? 'false' : 'true'}
+${token === '' ? '' : `  http_headers = {"Authorization" = "Token ${token}"}\n`}
+[[inputs.cpu]]
+[[inputs.mem]]
+`,
+  curl: ({ url, database, token }) => {
+    const header = token === '' ? '' : ` \\\n  -H 'Authorization: Token ${token}'`;
+    return `curl -X POST '${url}/query'${header} \\
+  --data-urlencode 'q=CREATE DATABASE ${database}'
+
+curl -X POST '${url}/write?db=${database}'${header} \\
+  --data-binary 'room,name=kitchen celsius=21.5'
+`;
+  },
+  javascript: ({ url, database, token }) => `// npm install @influxdata/influxdb-client
+import { InfluxDB, Point } from '@influxdata/influxdb-client';
+
+const client = new InfluxDB({ url: '${url}', token: '${token}' });
+const writer = client.getWriteApi('', '${database}/autogen');
+writer.writePoint(new Point('room').tag('name', 'kitchen').floatField('celsius', 21.5));
+await writer.close();
+`,
+  python: ({ url, database, token }) => `# pip install requests
+import requests
+
+answer = requests.post(
+    '${url}/write',
+    params={'db': '${database}'},
+    data='room,name=kitchen celsius=21.5',${token === '' ? '' : `\n    headers={'Authorization': 'Token ${token}'},`}
+)
+answer.raise_for_status()
+`,
+};
+
+export const snippetOf = (kind: SnippetKind, values: SnippetValues): string =>
+  SNIPPETS[kind](values);

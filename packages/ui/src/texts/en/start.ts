@@ -1,0 +1,38 @@
+export const start = {
+  address: 'Address of the database',
+  copy: 'Copy the snippet',
+  database: 'Database',
+  hints: {
+    telegraf: 'Into telegraf.conf; then telegraf --config telegraf.conf',
+    curl: 'Into a terminal',
+    javascript: 'Node.js or a browser',
+    python: 'Python 3',
+  },
+  intro: 'From an empty server to a chart: let points come in, or load something to look at.',
+  kinds: { telegraf: 'Telegraf', curl: 'curl', javascript: 'JavaScript', python: 'Python' },
+  load: 'Load the sample',
+  loaded: 'The sample is loaded',
+  look: 'Look at it',
+  lookAtTask: 'Its task',
+  next: 'Go on',
+  nextAdmin: 'Decide how long points are kept, and who may do what',
+  nextExplore: 'Ask the database',
+  nextKeys: 'Do it by keyboard: Ctrl+K finds everything',
+  nextTask: 'Write a task that watches points',
+  nextWrite: 'Write points by hand or from a file',
+  programs: 'Programs that write',
+  remove: 'Take it away',
+  removed: 'The sample is gone',
+  removeHint: (database: string, task: string) =>
+    `The database ${database} with all its points and the task ${task} are deleted.`,
+  removeTitle: 'Take the sample away?',
+  sample: 'Something to look at',
+  sampleHint:
+    'A day of a house: four rooms with temperature, humidity and windows, a point a minute, and a task that says when a room gets warm.',
+  sampleThere: (database: string, task: string) =>
+    `The sample is in the database ${database}, and ${task} watches it.`,
+  title: 'First minutes',
+  token: 'API token',
+  tokenHint: 'only with authentication; made under Users',
+  write: 'Let points come in',
+} as const;

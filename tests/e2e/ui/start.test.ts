@@ -1,0 +1,56 @@
+// First minutes: snippets with what is filled in, and a sample that comes and goes.
+import { hasPrograms, query, send } from '@tidemark/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { Visit } from './visit.ts';
+
+describe.skipIf(!hasPrograms('chromium'))('the first minutes', () => {
+  let visit: Visit;
+  beforeAll(async () => {
+    visit = await Visit.open();
+    await visit.show('');
+  }, 60_000);
+  afterAll(() => visit.close());
+
+  test('an empty server leads here', async () => {
+    await visit.page.getByRole('link', { name: 'What to do first' }).click();
+    await visit.page.getByRole('heading', { level: 1, name: 'First minutes' }).waitFor();
+  });
+
+  test('snippets have address, database and token in them', async () => {
+    const { page } = visit;
+    await page.getByLabel('Address of the database').fill('http://db.example:8086');
+    await page.getByLabel('Database', { exact: true }).fill('house');
+    await page.getByLabel('API token').fill('tmk_x');
+    await page.getByText('urls = ["http://db.example:8086"]').waitFor();
+    await page.getByRole('tab', { name: 'curl' }).click();
+    await page.getByText("'http://db.example:8086/write?db=house'").waitFor();
+    await page.getByText('Authorization: Token tmk_x').first().waitFor();
+    await visit.inspect('start');
+  });
+
+  test('the sample is loaded, looked at and taken away', async () => {
+    const { page } = visit;
+    const { tsdb, engine } = visit.server;
+    await page.getByRole('button', { name: 'Load the sample' }).click();
+    await page.getByRole('link', { name: 'Its task' }).waitFor();
+    const [counted] = await query(tsdb, 'SELECT count(celsius) FROM room', 'sample');
+    expect(counted?.values?.[0]?.[1]).toBe(24 * 60 * 4);
+    expect((await send(`${engine}/engine/v1/tasks/sample-warm-rooms`)).text).toContain(
+      '"executing":true',
+    );
+
+    await page.getByRole('link', { name: 'Look at it' }).click();
+    await page.getByRole('group', { name: 'Legend' }).getByText('mean name=attic').waitFor();
+    await visit.inspect('explore-sample');
+    await page.goBack();
+    await page.getByRole('button', { name: 'Take it away' }).click();
+    expect(await visit.accessibilityFaults()).toEqual([]);
+    await page.getByRole('dialog').getByRole('button', { name: 'Take it away' }).click();
+    await page.getByRole('button', { name: 'Load the sample' }).waitFor();
+    const databases = await query(tsdb, 'SHOW DATABASES');
+    expect(databases[0]?.values).not.toContainEqual(['sample']);
+    expect((await send(`${engine}/engine/v1/tasks/sample-warm-rooms`)).status).toBe(404);
+    expect(visit.faults).toEqual([]);
+  });
+});
