@@ -15,6 +15,10 @@ import differences from './oracle-differences.json' with { type: 'json' };
 import { nameOf, pathOf, readLines, replayCases } from './recorded-database-cases.ts';
 import type { RecordedCase } from './recorded-database-cases.ts';
 
+/** Where a cluster answers otherwise than the embedded engine. */
+const ownDifferences: readonly { readonly case: string; readonly reason: string }[] =
+  clusterDifferences;
+
 /** Of the 1884 cases: 1 %. */
 const MOST_DIFFERENCES = 18;
 
@@ -69,7 +73,7 @@ describe.runIf(isComplete)('recorded cases on a cluster', () => {
 
       const names = chosen.map(nameOf);
       const known = new Set(differences.map((one) => one.case));
-      const listed = new Set(clusterDifferences.map((one) => one.case));
+      const listed = new Set(ownDifferences.map((one) => one.case));
       const own = found.filter(({ line }) => !known.has(names[line]!));
       const unlisted = own.filter(({ line }) => !listed.has(names[line]!));
       const differing = new Set(own.map(({ line }) => names[line]!));
@@ -86,8 +90,8 @@ describe.runIf(isComplete)('recorded cases on a cluster', () => {
       (await readLines<RecordedCase>(pathOf('oracle-cases.jsonl'))).map(nameOf),
     );
 
-    expect(clusterDifferences.filter((one) => !names.has(one.case))).toEqual([]);
-    expect(clusterDifferences.filter(({ reason }) => reason === '')).toEqual([]);
-    expect(clusterDifferences.length).toBeLessThanOrEqual(MOST_DIFFERENCES);
+    expect(ownDifferences.filter((one) => !names.has(one.case))).toEqual([]);
+    expect(ownDifferences.filter(({ reason }) => reason === '')).toEqual([]);
+    expect(ownDifferences.length).toBeLessThanOrEqual(MOST_DIFFERENCES);
   });
 });

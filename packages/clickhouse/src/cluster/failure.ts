@@ -1,6 +1,12 @@
 // What ClickHouse and the way to it may answer, as errors that a caller can act on.
-import { Cancelled, Internal, LimitExceeded, messageOf, Unavailable } from '@tidemark/core';
-import type { AppError } from '@tidemark/core';
+import {
+  AppError,
+  Cancelled,
+  Internal,
+  LimitExceeded,
+  messageOf,
+  Unavailable,
+} from '@tidemark/core';
 
 /** The cluster did not get a statement, or it is not known whether it did: another replica may. */
 export class Unreachable extends Unavailable {}
@@ -23,8 +29,6 @@ function codeOf(cause: unknown): string | undefined {
 export function failureOf(cause: unknown, url: string): AppError {
   const code = codeOf(cause);
   const message = messageOf(cause).split('\n')[0] ?? '';
-  if (cause instanceof Error && cause.name === 'AbortError')
-    return new Cancelled('request was cancelled', { cause });
   if (QUEUED.test(message)) return new Queued(message, { cause });
   // Numbers are the server's, names are Node's.
   if (code === undefined || !/^\d+$/.test(code)) {
@@ -49,4 +53,10 @@ export function failureOf(cause: unknown, url: string): AppError {
   return new Internal(`ClickHouse refuses a statement. code=${code} reason=\`${message}\``, {
     cause,
   });
+}
+
+/** KILL QUERY, a time limit and a shutdown have texts of their own. */
+export function cancelledBy({ reason }: AbortSignal): AppError {
+  if (reason instanceof AppError) return reason;
+  return new Cancelled('request was cancelled', { cause: reason });
 }

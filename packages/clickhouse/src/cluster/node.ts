@@ -6,7 +6,7 @@ import type { ClickHouseClient, ClickHouseSettings } from '@clickhouse/client';
 import { ClickHouseLogLevel } from '@clickhouse/client';
 
 import { LIMITS } from '../limits.ts';
-import { failureOf } from './failure.ts';
+import { cancelledBy, failureOf } from './failure.ts';
 
 /** Settings that go with one statement. */
 export type NodeSettings = Readonly<Record<string, string | number>>;
@@ -50,8 +50,11 @@ export class ClickHouseNode {
       for await (const part of stream) parts.push(part as Buffer);
       return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
     } catch (error) {
-      // A server notices late, or not at all, that nobody waits any more.
-      if (signal?.aborted === true) void this.#kill(queryId);
+      if (signal?.aborted === true) {
+        // A server notices late, or not at all, that nobody waits any more.
+        void this.#kill(queryId);
+        throw cancelledBy(signal);
+      }
       throw failureOf(error, this.url);
     }
   }
