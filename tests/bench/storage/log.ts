@@ -1,12 +1,12 @@
 // The log alone: records of several sizes from one and from eight writers, synced before they count
-// and synced by interval. What a record costs in CPU, and how many share one sync. node
-// --conditions=source --import tsx tests/bench/storage/log.ts [seconds]
+// and synced by interval. What a record costs in CPU, and how many share one sync.
+// node --conditions=source --import tsx tests/bench/storage/log.ts [seconds]
 import { mkdtempSync, rmSync, statSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { nodeDisk } from '../../../packages/storage/src/disk/node-disk.ts';
-import { fillFrame, FRAME_BYTES, scanWalFile } from '../../../packages/storage/src/disk/frames.ts';
+import { fillFrame, FRAME_BYTES, scanFrames } from '../../../packages/storage/src/disk/frames.ts';
 import { Wal, walPath } from '../../../packages/storage/src/wal/wal.ts';
 import { cpuMs } from '../kernels/measure.ts';
 
@@ -88,7 +88,7 @@ function measureReplay(directory: string): string {
   const began = performance.now();
   for (const path of files) {
     const file = disk.open(path, 'read');
-    const { goodBytes, fileBytes } = scanWalFile(file);
+    const { goodBytes, fileBytes } = scanFrames(file);
     file.close();
     if (goodBytes !== fileBytes) throw new Error(`${path} is torn`);
   }

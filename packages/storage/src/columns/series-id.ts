@@ -1,4 +1,6 @@
-// Series have numbers inside one database; everything but the series index knows them by these.
+// Numbers that stand for something inside one database.
 
-/** Dense, ascending, never used again within a database. */
+/** A series: dense, ascending, never used again. */
 export type SeriesId = number;
+/** A text that is the value of some tag. */
+export type SymbolId = number;

@@ -6,7 +6,7 @@ import { Corruption } from '@tidemark/core';
 import { crc32c } from '../columns/codecs.ts';
 import type { Disk } from './disk.ts';
 import { noteShortLived } from '../columns/short-lived.ts';
-import { frameRecord, WAL_HEADER_BYTES, walHeader } from './frames.ts';
+import { frameRecord, FRAME_FILE_HEADER_BYTES, frameFileHeader } from './frames.ts';
 
 /** How much of a file is known to be durable. */
 export type FramedEnd = {
@@ -42,7 +42,7 @@ export async function appendFrames(
     const message = `file has ${sizeBytes} bytes instead of ${logBytes}`;
     throw new Corruption(message, { file: path, offset: sizeBytes });
   }
-  if (sizeBytes > Math.max(logBytes, WAL_HEADER_BYTES)) await options.keep(path);
+  if (sizeBytes > Math.max(logBytes, FRAME_FILE_HEADER_BYTES)) await options.keep(path);
   const file = disk.open(path, isNew ? 'create' : 'modify');
   let end = logBytes;
   let { checksum } = options.end;
@@ -56,7 +56,7 @@ export async function appendFrames(
   try {
     if (sizeBytes > logBytes) file.truncate(logBytes);
     try {
-      if (end === 0) put(walHeader());
+      if (end === 0) put(frameFileHeader());
       for (const payload of options.payloads) {
         put(frameRecord(payload));
         await options.pause();

@@ -1,5 +1,5 @@
-// One file of the log: framing of records, and reading them back up to the first damaged one
-// (docs/formats/wal.md).
+// Frames: how records lie in log files, index files and files of keys, each with a mark, its length
+// and a checksum; and reading them back up to the first damaged one (docs/formats/wal.md).
 import { Corruption } from '@tidemark/core';
 
 import { ByteReader, ByteWriter } from '../columns/bytes.ts';
@@ -11,7 +11,7 @@ const MAGIC = 0x4c41574d4454n; // "TDMWAL" little-endian
 const FRAMED_VERSION = 1;
 /** Log files that are listed in `FILES` (`log-state.ts`) before anything is in them. */
 export const LISTED_VERSION = 2;
-export const WAL_HEADER_BYTES = 16;
+export const FRAME_FILE_HEADER_BYTES = 16;
 /** In front of each record. */
 export const FRAME_BYTES = 12;
 /** Begins every frame, so that a reader finds the next record behind a damaged one. */
@@ -23,12 +23,12 @@ const FRAME_MARK = 0x9e4c4157;
 const MAX_RECORD_BYTES = 1 << 30;
 
 /** Header of a file of frames. */
-export function walHeader(version = FRAMED_VERSION): Uint8Array {
-  const out = new ByteWriter(WAL_HEADER_BYTES);
+export function frameFileHeader(version = FRAMED_VERSION): Uint8Array {
+  const out = new ByteWriter(FRAME_FILE_HEADER_BYTES);
   out.i64(MAGIC | (BigInt(version) << 48n));
   out.u32(0);
   const head = out.finish();
-  const whole = new ByteWriter(WAL_HEADER_BYTES);
+  const whole = new ByteWriter(FRAME_FILE_HEADER_BYTES);
   whole.raw(head);
   whole.u32(crc32c(head));
   return whole.finish();
@@ -58,7 +58,7 @@ function frameChecksum(framed: Uint8Array): number {
 /** Bytes [offset, end) of a file. */
 export type ByteRange = { readonly offset: number; readonly end: number };
 
-export type WalScan = {
+export type FrameScan = {
   /** Of the file's header; 0 where that is damaged, or not read. */
   readonly version: number;
   /** Payloads of the good records, in order. */
@@ -80,20 +80,20 @@ export type ScanRange = { readonly from?: number | undefined; readonly to?: numb
 /**
  * Reads the good records of a range. Never throws for damage, only for a version that is not known.
  */
-export function scanWalFile(file: DiskFile, { from = 0, to }: ScanRange = {}): WalScan {
+export function scanFrames(file: DiskFile, { from = 0, to }: ScanRange = {}): FrameScan {
   const fileBytes = Math.min(file.size(), to ?? Number.POSITIVE_INFINITY);
-  if (from > WAL_HEADER_BYTES && from <= fileBytes) return scanTail(file, from, fileBytes);
+  if (from > FRAME_FILE_HEADER_BYTES && from <= fileBytes) return scanTail(file, from, fileBytes);
   const buffer = new Uint8Array(fileBytes);
   const bytes = buffer.subarray(0, file.read(buffer, 0));
   const version = headerVersion(bytes, file.path);
   const isHeaderGood = version > 0 || bytes.length === 0;
-  const at = Math.min(WAL_HEADER_BYTES, bytes.length);
-  return { ...scanFrames(bytes, at, isHeaderGood), version, fileBytes };
+  const at = Math.min(FRAME_FILE_HEADER_BYTES, bytes.length);
+  return { ...framesIn(bytes, at, isHeaderGood), version, fileBytes };
 }
 
-function scanTail(file: DiskFile, from: number, fileBytes: number): WalScan {
+function scanTail(file: DiskFile, from: number, fileBytes: number): FrameScan {
   const buffer = new Uint8Array(fileBytes - from);
-  const scan = scanFrames(buffer.subarray(0, file.read(buffer, from)), 0, true);
+  const scan = framesIn(buffer.subarray(0, file.read(buffer, from)), 0, true);
   return {
     version: 0,
     payloads: scan.payloads,
@@ -103,11 +103,11 @@ function scanTail(file: DiskFile, from: number, fileBytes: number): WalScan {
   };
 }
 
-function scanFrames(
+function framesIn(
   bytes: Uint8Array,
   start: number,
   isHeaderGood: boolean,
-): Pick<WalScan, 'payloads' | 'damaged' | 'goodBytes'> {
+): Pick<FrameScan, 'payloads' | 'damaged' | 'goodBytes'> {
   const payloads: Uint8Array[] = [];
   const damaged: ByteRange[] = [];
   let at = start;
@@ -150,7 +150,7 @@ function findMark(bytes: Uint8Array, from: number): number {
 
 /** Version of a good header, 0 of another. Throws `Corruption` for one that is not known. */
 function headerVersion(bytes: Uint8Array, path: string): number {
-  if (bytes.length < WAL_HEADER_BYTES) return 0;
+  if (bytes.length < FRAME_FILE_HEADER_BYTES) return 0;
   const reader = new ByteReader(bytes);
   const magic = reader.i64();
   const reserved = reader.u32();

@@ -1,21 +1,10 @@
 // The engine in one thread, put together of its owners and jobs (`open-engine.ts`): what the
 // embedding program may ask of it.
 import { createBackup } from '../backup/create.ts';
-import type { BackupOptions } from '../backup/create.ts';
 import type { Damage } from '../damage.ts';
-import type { Checkpoints } from '../jobs/checkpoints.ts';
-import type { Compaction } from '../jobs/compaction.ts';
-import type { Flush } from '../jobs/flush.ts';
-import type { IndexRebuilds } from '../jobs/rebuild-indexes.ts';
 import { restoreBackup } from '../jobs/restore.ts';
-import type { RestoreOptions } from '../jobs/restore.ts';
 import { flushAtEnd } from '../jobs/stopping.ts';
-import type { Stopping } from '../jobs/stopping.ts';
-import type { StorageLog } from '../options.ts';
-import type { MemoryTotal } from '../read/request-memory.ts';
-import type { Reclaimer } from '../state/reclaimer.ts';
 import type { Snapshot } from '../state/snapshot.ts';
-import type { State } from '../state/state.ts';
 import type {
   BackupRequest,
   DeleteRequest,
@@ -28,29 +17,8 @@ import type {
   WriteOutcome,
   WritePointsRequest,
 } from '../storage-engine.ts';
-import type { Wal } from '../wal/wal.ts';
-import type { Deletes } from '../write/deletes.ts';
-import type { Writes } from '../write/writes.ts';
+import type { EngineParts } from './parts.ts';
 import { statisticsOf } from './statistics.ts';
-
-export type EngineParts = {
-  readonly state: State;
-  readonly wal: Wal;
-  readonly reclaimer: Reclaimer;
-  readonly requestMemory: MemoryTotal;
-  readonly writes: Writes;
-  readonly deletes: Deletes;
-  readonly flush: Flush;
-  readonly checkpoints: Checkpoints;
-  readonly compaction: Compaction;
-  readonly rebuilds: IndexRebuilds;
-  readonly backup: BackupOptions;
-  readonly restore: RestoreOptions;
-  readonly stopping: Stopping;
-  readonly log: StorageLog;
-  /** Ends when the stopping has begun; `undefined`: nothing runs by itself. */
-  readonly background: Promise<void> | undefined;
-};
 
 /** Once it closes, everything rejects with `Unavailable`, or throws it. */
 export class Engine {

@@ -35,7 +35,7 @@ import type { UnreadableSegment } from '../shard/shard.ts';
 import { checkLog } from '../wal/log-check.ts';
 import type { LogFault } from '../wal/log-check.ts';
 import type { ListedLogs, LogFileEntry } from '../wal/log-state.ts';
-import type { WalScan } from '../disk/frames.ts';
+import type { FrameScan } from '../disk/frames.ts';
 import { walFileId } from '../wal/wal.ts';
 import { decodeRecord } from '../wal/wal-record.ts';
 import type { RowsRecord, WalRecord } from '../wal/wal-record.ts';
@@ -275,7 +275,7 @@ type Replayed = {
 function damagedEntry(
   id: number,
   entry: LogFileEntry | undefined,
-  scan: WalScan | undefined,
+  scan: FrameScan | undefined,
 ): LogFileEntry {
   return { id, bytes: entry?.bytes ?? scan?.fileBytes, databases: entry?.databases };
 }

@@ -1,6 +1,6 @@
 // What the engine counts, for `/metrics`, `SHOW STATS` and the monitor.
 import type { DatabaseStatistics, StorageStatistics } from '../storage-engine.ts';
-import type { EngineParts } from './engine.ts';
+import type { EngineParts } from './parts.ts';
 
 export function statisticsOf(parts: EngineParts): StorageStatistics {
   const { state, wal, reclaimer, requestMemory, writes, flush, compaction } = parts;

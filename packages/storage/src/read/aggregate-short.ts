@@ -28,7 +28,7 @@ import type { Selection } from './groups.ts';
 import type { RequestMemory } from './request-memory.ts';
 import { conditionColumn, evaluate, rowsOfRun, withConditionFields } from './row-filter.ts';
 import { convertRun } from './series-reader.ts';
-import type { WantedField } from './series-reader.ts';
+import type { WantedField } from './convert.ts';
 
 export type ShortWork = {
   readonly selection: Selection;

@@ -27,7 +27,7 @@ import {
 } from './row-filter.ts';
 import type { RequestMemory } from './request-memory.ts';
 import { readSeries } from './series-reader.ts';
-import type { WantedField } from './series-reader.ts';
+import type { WantedField } from './convert.ts';
 
 export function* aggregate(
   snapshot: Snapshot,

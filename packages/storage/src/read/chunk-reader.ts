@@ -12,7 +12,7 @@ import { converts } from './convert.ts';
 import { presenceColumn } from '../columns/presence.ts';
 import { lowerBound, sliceColumn } from '../columns/run.ts';
 import type { Run } from '../columns/run.ts';
-import type { WantedField } from './series-reader.ts';
+import type { WantedField } from './convert.ts';
 
 export type ChunkSource = {
   readonly segment: Segment;

@@ -2,6 +2,9 @@
 import { MIN_INT64 } from '@tidemark/core';
 import type { Column, FieldType } from '@tidemark/core';
 
+/** A field to read; without a type in the one it has. */
+export type WantedField = { readonly name: string; readonly type?: FieldType | undefined };
+
 /**
  * Whether values of a stored type are values to who wants another one; otherwise they are nulls.
  */

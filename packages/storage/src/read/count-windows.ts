@@ -8,7 +8,7 @@ import type { AggregateFunction, AggregateRequest, FieldAggregates } from '@tide
 import type { ChunkReader } from './chunk-reader.ts';
 import { converts } from './convert.ts';
 import { presenceColumn } from '../columns/presence.ts';
-import type { FieldResult, FieldWindows } from './field-windows.ts';
+import type { FieldResult, FieldWindows } from './windows.ts';
 
 /** Whether the number of values is all that is asked of a field. */
 export function isCountOnly(functions: readonly AggregateFunction[]): boolean {

@@ -12,36 +12,9 @@ import type {
 
 import { newFieldArray } from '../columns/row-block.ts';
 import type { ChunkReader } from './chunk-reader.ts';
+import type { FieldResult, FieldWindows } from './windows.ts';
 import { CountWindows, isCountOnly } from './count-windows.ts';
 import { columnOf } from '../columns/run.ts';
-
-/** Non-empty windows in the order of delivery, and their columns. */
-export type FieldResult = {
-  readonly starts: BigInt64Array;
-  readonly column: (name: AggregateFunction) => AggregateColumn;
-};
-
-/** Takes rows of one series after the other, in runs of ascending times. Close it. */
-export interface FieldWindows {
-  readonly windowCount: number;
-  add(times: BigInt64Array, column: Column, mask?: Uint8Array): void;
-  /**
-   * Adds a chunk without decoding it twice, where that is possible; `false` when `add` has to be
-   * used.
-   */
-  addChunk(chunk: ChunkReader, index: number): boolean;
-  /** Whether what the directory tells of a chunk suffices. */
-  hasStatistics(chunk: ChunkReader, index: number): boolean;
-  /**
-   * Adds a chunk that lies within the window that begins at `start` by its statistics, which must
-   * suffice.
-   */
-  addStatistics(chunk: ChunkReader, index: number, start: bigint): void;
-  finish(descending: boolean): FieldResult;
-  /** Forgets all windows: for the next group. */
-  reset(): void;
-  close(): void;
-}
 
 /** Windows of one field of a request. */
 export function openFieldWindows(

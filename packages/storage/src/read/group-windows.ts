@@ -8,7 +8,7 @@ import type { ChunkReader } from './chunk-reader.ts';
 import { convertColumn } from './convert.ts';
 import type { RequestMemory } from './request-memory.ts';
 import { openFieldWindows } from './field-windows.ts';
-import type { FieldResult, FieldWindows } from './field-windows.ts';
+import type { FieldResult, FieldWindows } from './windows.ts';
 import { columnOf, sliceColumn, valuesOf } from '../columns/run.ts';
 import type { Run } from '../columns/run.ts';
 

@@ -9,7 +9,7 @@ import { residualCondition } from '../series/select.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import type { Run } from '../columns/run.ts';
-import type { WantedField } from './series-reader.ts';
+import type { WantedField } from './convert.ts';
 
 /** Names of the fields that a condition reads. */
 function fieldsOf(condition: Predicate): string[] {

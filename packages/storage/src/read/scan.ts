@@ -23,7 +23,8 @@ import {
 import { filterRun, reverseRun, sliceRun } from '../columns/run.ts';
 import type { Run } from '../columns/run.ts';
 import { convertRun, readSeries } from './series-reader.ts';
-import type { SeriesPart, WantedField } from './series-reader.ts';
+import type { SeriesPart } from './series-reader.ts';
+import type { WantedField } from './convert.ts';
 
 export function* scan(
   snapshot: Snapshot,

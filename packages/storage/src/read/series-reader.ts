@@ -1,5 +1,5 @@
 // Rows of one series in one shard: pieces from memtable and segments, merged where they overlap.
-import type { FieldType, TimeRange } from '@tidemark/core';
+import type { TimeRange } from '@tidemark/core';
 import type { SourceCounters } from '@tidemark/query';
 
 import type { DatabaseView, ShardView, TableView } from '../state/snapshot.ts';
@@ -12,13 +12,11 @@ import { coverage, deletedRanges, withoutRanges } from '../shard/tombstone.ts';
 import type { Tombstone } from '../shard/tombstone.ts';
 import { ChunkReader } from './chunk-reader.ts';
 import { convertColumn, converts } from './convert.ts';
+import type { WantedField } from './convert.ts';
 import type { RequestMemory } from './request-memory.ts';
 import { SharedRowsReader } from './shared-rows-reader.ts';
 import { clipRun, isStrictlyAscending, lowerBound, mergeRuns } from '../columns/run.ts';
 import type { Run } from '../columns/run.ts';
-
-/** A field to read; without a type in the one it has. */
-export type WantedField = { readonly name: string; readonly type?: FieldType | undefined };
 
 export type SeriesRequest = {
   readonly database: DatabaseView;

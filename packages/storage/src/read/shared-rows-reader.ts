@@ -10,7 +10,7 @@ import { converts } from './convert.ts';
 import { presenceColumn } from '../columns/presence.ts';
 import { sliceColumn } from '../columns/run.ts';
 import type { Run } from '../columns/run.ts';
-import type { WantedField } from './series-reader.ts';
+import type { WantedField } from './convert.ts';
 
 type Source = {
   readonly segment: Segment;

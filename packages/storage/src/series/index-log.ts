@@ -6,7 +6,7 @@ import { crc32c } from '../columns/codecs.ts';
 import type { Disk, DiskFile } from '../disk/disk.ts';
 import { appendFrames, sizeOf } from '../disk/framed-file.ts';
 import type { FramedEnd } from '../disk/framed-file.ts';
-import { scanWalFile } from '../disk/frames.ts';
+import { scanFrames } from '../disk/frames.ts';
 import type { ScanRange } from '../disk/frames.ts';
 import { decodeAdditions, encodeAdditions } from './index-additions.ts';
 import type { IndexAdditions } from './index-additions.ts';
@@ -48,7 +48,7 @@ export class IndexLog {
   read(range: ScanRange): IndexLogContents {
     const nothing: IndexLogContents = { additions: [], damagedAt: [], goodBytes: 0 };
     return this.#read(nothing, (file) => {
-      const scan = scanWalFile(file, range);
+      const scan = scanFrames(file, range);
       const additions: IndexAdditions[] = [];
       const damagedAt = scan.damaged.map(({ offset }) => offset);
       for (const payload of scan.payloads) {

@@ -1,4 +1,4 @@
-// A series index made anew without the series that were deleted: their keys, texts and places in
+// A series index made anew without the series that were deleted: their keys, symbols and places in
 // columns can not be taken out of an index that is read and written all the time
 // (docs/adr/0010-rebuilt-index.md). Series keep their ids.
 //
@@ -9,7 +9,7 @@ import { assert } from '@tidemark/core';
 import { SeriesIndex } from './series-index.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 
-/** Half a millisecond to copy, mostly looking the texts of tags up. */
+/** Half a millisecond to copy, mostly looking symbols up. */
 const PORTION_SERIES = 1 << 9;
 
 export class IndexRebuild {

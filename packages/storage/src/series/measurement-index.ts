@@ -1,11 +1,11 @@
-// Series of one measurement: their ids by ordinal, and per tag key a column of text ids by ordinal.
+// Series of one measurement: their ids by ordinal, and per tag key a column of symbols by ordinal.
 import { assert, compareBytes } from '@tidemark/core';
 
-import type { SymbolId } from './series-index.ts';
+import type { SymbolId } from '../columns/series-id.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 
 /**
- * Text id + 1 per ordinal, 0 where the series lacks the tag. Shorter than the series list when the
+ * Symbol + 1 per ordinal, 0 where the series lacks the tag. Shorter than the series list when the
  * tail lacks it.
  */
 export type TagColumn = { values: Uint32Array };

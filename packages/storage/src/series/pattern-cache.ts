@@ -1,6 +1,6 @@
-// Which texts of an index match the patterns that conditions ask for, remembered: a text keeps its
-// id and an id its text, so that an answer stays true whatever else is written. Two bits per text
-// and pattern.
+// Which symbols of an index match the patterns that conditions ask for, remembered: a symbol keeps
+// its text for ever, so that an answer stays true whatever else is written. Two bits per symbol and
+// pattern.
 import { ByteLru } from '@tidemark/core';
 import { textMatcher } from '@tidemark/query/regex';
 import type { TextMatcher } from '@tidemark/query/regex';
@@ -50,7 +50,7 @@ export class PatternAnswers {
   }
 
   /**
-   * Whether a stored value matches: text id + 1, or 0 for a tag that is not there, which is
+   * Whether a stored value matches: symbol + 1, or 0 for a tag that is not there, which is
    * compared as the empty text.
    */
   matches(value: number): boolean {

@@ -42,7 +42,7 @@ export class PostingsCache {
 
   /**
    * Postings of a column of `count` series, which may cover somewhat less; made when there are
-   * none. `undefined` when it is better to look at the column. `symbolCount`: ids of texts are
+   * none. `undefined` when it is better to look at the column. `symbolCount`: symbols are
    * below.
    */
   *of(

@@ -3,7 +3,7 @@
 // first asks, in steps; series that came later are looked for in the column itself until there are
 // enough of them to make the postings anew.
 //
-// Values are stored as in columns: text id + 1, and 0 for series that lack the tag, which have a
+// Values are stored as in columns: symbol + 1, and 0 for series that lack the tag, which have a
 // list like any other.
 import { firstNotBelow } from '../columns/search.ts';
 

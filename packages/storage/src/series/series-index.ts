@@ -1,7 +1,7 @@
 // The series index of one database: which series exist, what their tags are, and which of them a
 // condition selects.
 //
-// Forward columns: per measurement and tag key one array of symbol ids by ordinal (position of the
+// Forward columns: per measurement and tag key one array of symbols by ordinal (position of the
 // series within its measurement). Conditions are evaluated over postings, which are made from
 // columns when they are first needed. Keys and symbols lie in the linear memory in which requests
 // are parsed, and nowhere else. Ids are dense, ascending and never reused within a database; ids of
@@ -10,7 +10,7 @@ import { assert, compareBytes, escapeMeasurement, escapeTagPart } from '@tidemar
 import { Kernels, NO_MEASUREMENT, SeriesKeys } from '@tidemark/kernels';
 import type { SplitSeries } from '@tidemark/kernels';
 
-import type { SeriesId } from '../columns/series-id.ts';
+import type { SeriesId, SymbolId } from '../columns/series-id.ts';
 import { ByteWriter, DecodeError, utf8, utf8Text } from '../columns/bytes.ts';
 import { LIMITS } from '../limits.ts';
 import { SchemaChanges, SchemaVersions } from './schema-version.ts';
@@ -23,8 +23,6 @@ import type { EncodedSeries } from './series-list.ts';
 import { SeriesRefs } from './series-refs.ts';
 import { TagCardinalities } from './tag-cardinality.ts';
 import type { Cardinality } from './tag-cardinality.ts';
-
-export type SymbolId = number;
 
 export type TagPair = readonly [string, string];
 
@@ -43,8 +41,8 @@ export class SeriesIndex {
   /** Told of series that come and go. */
   readonly schemaVersions: SchemaVersions;
   /**
-   * Which tag values match patterns. Every text is read once per pattern: too many to keep decoded
-   * ones.
+   * Which tag values match patterns. Every symbol is read once per pattern: too many to keep
+   * decoded ones.
    */
   readonly patterns = new PatternCache((id) => utf8Text(this.keys.text(id)));
   readonly #byName = new Map<string, MeasurementIndex>();
@@ -335,11 +333,12 @@ export class SeriesIndex {
     for (let id = 0; id < this.#indexed; id++) if (!this.isLive(id)) this.forgetDead([id]);
   }
 
-  /** Id of a symbol, or -1 when no tag value is equal to it. */
+  /** The symbol of a text, or -1 when no tag value is equal to it. */
   findSymbol(text: string): SymbolId {
     return this.keys.findText(utf8(text));
   }
 
+  /** The text of a symbol. */
   symbol(id: SymbolId): string {
     let text = this.#decoded.get(id);
     if (text === undefined) {
@@ -350,7 +349,7 @@ export class SeriesIndex {
     return text;
   }
 
-  /** A text that is one of very many: not kept decoded. */
+  /** As `symbol`, of one of very many: its text is not kept decoded. */
   symbolOnce(id: SymbolId): string {
     return this.#decoded.get(id) ?? utf8Text(this.keys.text(id));
   }

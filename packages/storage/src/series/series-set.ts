@@ -1,4 +1,4 @@
-// Set of series ids as a bitmap that starts at its smallest member's page.
+// Set of series ids: pages of a bitmap, of which those without members are not there.
 
 const PAGE_BITS = 1 << 15;
 

@@ -6,11 +6,11 @@ import { HyperLogLog } from './hyperloglog.ts';
 import type { MeasurementIndex, TagColumn } from './measurement-index.ts';
 
 /**
- * A bitmap of so many ids of texts takes as much as the sketch, and up to 4 KiB for each when they
+ * A bitmap of so many symbols takes as much as the sketch, and up to 4 KiB for each when they
  * lie far apart.
  */
 const EXACT_VALUES_MAX = 16_384;
-/** Pages of the bitmap: ids of texts that lie far apart would take one each. */
+/** Pages of the bitmap: symbols that lie far apart would take one each. */
 const EXACT_PAGES_MAX = 64;
 /** Series between two pauses. */
 const STEP_SERIES = 1 << 15;

@@ -6,7 +6,7 @@ import type { Disk } from '../disk/disk.ts';
 import { shardDirectory } from '../disk/paths.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 import { sizeOf } from '../disk/framed-file.ts';
-import { scanWalFile } from '../disk/frames.ts';
+import { scanFrames } from '../disk/frames.ts';
 
 const SERIES_FILE_NAME = 'SERIES';
 
@@ -91,7 +91,7 @@ export function readSeriesFile(disk: Disk, path: string, knownBytes: number): Se
   }
   const file = disk.open(path, 'read');
   try {
-    const { payloads, damaged: ranges, goodBytes } = scanWalFile(file, { to: knownBytes });
+    const { payloads, damaged: ranges, goodBytes } = scanFrames(file, { to: knownBytes });
     const keys: SeriesKeys[] = [];
     const damaged = ranges.map(({ offset }) => offset);
     for (const payload of payloads) {

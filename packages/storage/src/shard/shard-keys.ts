@@ -1,4 +1,4 @@
-// Keeps the keys of series beside the segments that hold them (`shard/series-file.ts`). Each key is
+// Keeps the keys of series beside the segments that hold them (`series-file.ts`). Each key is
 // written once per shard: as a rule a flush has none to write.
 import type { Disk } from '../disk/disk.ts';
 import { copyAside } from '../disk/keep-aside.ts';

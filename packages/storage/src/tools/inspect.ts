@@ -10,7 +10,7 @@ import type { SegmentMeasurement } from '../segment/format.ts';
 import type { Segment, SegmentInfo } from '../segment/segment.ts';
 import { indexFileName } from '../series/index-log.ts';
 import type { ShardDescriptor } from '../storage-engine.ts';
-import { scanWalFile } from '../disk/frames.ts';
+import { scanFrames } from '../disk/frames.ts';
 import { decodeAdditions } from '../series/index-additions.ts';
 import { openSegment, withDirectory } from './directory.ts';
 import type { OpenDirectory, ToolOptions } from './directory.ts';
@@ -157,7 +157,7 @@ function measurementNames({ disk, directory, manifest }: OpenDirectory): Map<str
     if (!disk.exists(path)) continue;
     const file = disk.open(path, 'read');
     try {
-      for (const payload of scanWalFile(file).payloads) {
+      for (const payload of scanFrames(file).payloads) {
         const { firstMeasurementId, measurements } = decodeAdditions(new ByteReader(payload));
         measurements.forEach((measurement, i) => {
           names[firstMeasurementId + i] = measurement;

@@ -17,8 +17,8 @@ import { SegmentWriter } from '../segment/writer.ts';
 import { readSeriesFile, seriesFilePath } from '../shard/series-file.ts';
 import { LogState } from '../wal/log-state.ts';
 import type { LogFileEntry } from '../wal/log-state.ts';
-import { frameRecord, LISTED_VERSION, walHeader } from '../disk/frames.ts';
-import type { WalScan } from '../disk/frames.ts';
+import { frameRecord, LISTED_VERSION, frameFileHeader } from '../disk/frames.ts';
+import type { FrameScan } from '../disk/frames.ts';
 import { walFileId } from '../wal/wal.ts';
 import { checkpointDamage, HeldSeries } from './index-contents.ts';
 import { repairIndex, rewriteSeriesFile } from './repair-index.ts';
@@ -256,12 +256,12 @@ async function repairLog(open: OpenDirectory, work: Work): Promise<void> {
 async function rewriteLogFile(
   open: OpenDirectory,
   path: string,
-  { payloads }: WalScan,
+  { payloads }: FrameScan,
 ): Promise<number> {
   const { disk } = open;
   await copyAside(open, path);
   const repaired = `${path}.repaired`;
-  const parts = [walHeader(LISTED_VERSION), ...payloads.map(frameRecord)];
+  const parts = [frameFileHeader(LISTED_VERSION), ...payloads.map(frameRecord)];
   await writeFile(disk, repaired, parts);
   disk.rename(repaired, path);
   await disk.syncDirectory(path.slice(0, path.lastIndexOf('/')));

@@ -7,8 +7,13 @@ import type { Disk } from '../disk/disk.ts';
 import { walDirectory } from '../disk/paths.ts';
 import { logStatePath, readLogState } from './log-state.ts';
 import type { LogFileEntry } from './log-state.ts';
-import { FRAME_BYTES, LISTED_VERSION, scanWalFile, WAL_HEADER_BYTES } from '../disk/frames.ts';
-import type { ByteRange, WalScan } from '../disk/frames.ts';
+import {
+  FRAME_BYTES,
+  LISTED_VERSION,
+  scanFrames,
+  FRAME_FILE_HEADER_BYTES,
+} from '../disk/frames.ts';
+import type { ByteRange, FrameScan } from '../disk/frames.ts';
 import { decodeOwner } from './wal-record.ts';
 import type { DatabaseRef } from './wal-record.ts';
 import { walFileId, walPath } from './wal.ts';
@@ -25,7 +30,7 @@ export type CheckedLogFile = {
   /** As it is listed. */
   readonly entry: LogFileEntry | undefined;
   /** Its records; `undefined` when the file is missing. */
-  readonly scan: WalScan | undefined;
+  readonly scan: FrameScan | undefined;
   /** Bytes behind the last record: a write that was not acknowledged. */
   readonly tornBytes: number;
   readonly faults: readonly LogFault[];
@@ -89,8 +94,8 @@ function hasListedRecords(disk: Disk, directory: string, ids: Iterable<number>):
     const file = disk.open(walPath(directory, id), 'read');
     try {
       // A crash may have come between the file and its place in the list; then it is empty.
-      const isUsed = file.size() > WAL_HEADER_BYTES;
-      if (isUsed && scanWalFile(file, { to: WAL_HEADER_BYTES }).version >= LISTED_VERSION)
+      const isUsed = file.size() > FRAME_FILE_HEADER_BYTES;
+      if (isUsed && scanFrames(file, { to: FRAME_FILE_HEADER_BYTES }).version >= LISTED_VERSION)
         return true;
     } finally {
       file.close();
@@ -150,7 +155,7 @@ function checkFile(
 ): CheckedLogFile {
   const file = disk.open(path, 'read');
   try {
-    const scan = scanWalFile(file, { to: entry?.bytes });
+    const scan = scanFrames(file, { to: entry?.bytes });
     const faults = scan.damaged.map((range): LogFault => {
       const databases = ownerOf(file, range, { entry, knows });
       const message = 'a record of the log is damaged';
@@ -159,7 +164,8 @@ function checkFile(
     const { goodBytes, fileBytes } = scan;
     // An unlisted file of a list was begun when the process ended.
     const mayBeTorn = isLast || (isListed && entry?.bytes === undefined);
-    const neededBytes = entry?.bytes ?? (mayBeTorn ? 0 : Math.max(fileBytes, WAL_HEADER_BYTES));
+    const neededBytes =
+      entry?.bytes ?? (mayBeTorn ? 0 : Math.max(fileBytes, FRAME_FILE_HEADER_BYTES));
     if (goodBytes < neededBytes) {
       const message = `a file of the log has ${goodBytes} readable bytes instead of ${neededBytes}`;
       faults.push({ file: path, offset: goodBytes, message, databases: entry?.databases });

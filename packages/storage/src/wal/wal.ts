@@ -10,7 +10,7 @@ import { assert, Unavailable } from '@tidemark/core';
 import type { Disk, DiskFile } from '../disk/disk.ts';
 import { LogState } from './log-state.ts';
 import type { ListedLogs } from './log-state.ts';
-import { LISTED_VERSION, WAL_HEADER_BYTES, walHeader } from '../disk/frames.ts';
+import { LISTED_VERSION, FRAME_FILE_HEADER_BYTES, frameFileHeader } from '../disk/frames.ts';
 
 export type WalOptions = {
   readonly disk: Disk;
@@ -237,12 +237,12 @@ export class Wal {
     const file = disk.open(path, 'create');
     this.#file = file;
     this.#position = 0;
-    file.write(walHeader(LISTED_VERSION), 0);
+    file.write(frameFileHeader(LISTED_VERSION), 0);
     await file.sync();
     // Its name becomes durable with the list, which comes after it in the directory.
     this.#state.set({ id: this.#fileId });
     await this.#state.write();
-    this.#position = WAL_HEADER_BYTES;
+    this.#position = FRAME_FILE_HEADER_BYTES;
     return file;
   }
 

@@ -1,0 +1,34 @@
+// What an engine is put together of (`open-engine.ts`).
+import type { BackupOptions } from '../backup/create.ts';
+import type { Checkpoints } from '../jobs/checkpoints.ts';
+import type { Compaction } from '../jobs/compaction.ts';
+import type { Flush } from '../jobs/flush.ts';
+import type { IndexRebuilds } from '../jobs/rebuild-indexes.ts';
+import type { RestoreOptions } from '../jobs/restore.ts';
+import type { Stopping } from '../jobs/stopping.ts';
+import type { StorageLog } from '../options.ts';
+import type { MemoryTotal } from '../read/request-memory.ts';
+import type { Reclaimer } from '../state/reclaimer.ts';
+import type { State } from '../state/state.ts';
+import type { Wal } from '../wal/wal.ts';
+import type { Deletes } from '../write/deletes.ts';
+import type { Writes } from '../write/writes.ts';
+
+export type EngineParts = {
+  readonly state: State;
+  readonly wal: Wal;
+  readonly reclaimer: Reclaimer;
+  readonly requestMemory: MemoryTotal;
+  readonly writes: Writes;
+  readonly deletes: Deletes;
+  readonly flush: Flush;
+  readonly checkpoints: Checkpoints;
+  readonly compaction: Compaction;
+  readonly rebuilds: IndexRebuilds;
+  readonly backup: BackupOptions;
+  readonly restore: RestoreOptions;
+  readonly stopping: Stopping;
+  readonly log: StorageLog;
+  /** Ends when the stopping has begun; `undefined`: nothing runs by itself. */
+  readonly background: Promise<void> | undefined;
+};
