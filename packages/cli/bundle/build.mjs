@@ -18,7 +18,7 @@ import { fileURLToPath } from 'node:url';
 
 import { build } from 'esbuild';
 
-import loader from '../../core/bundle-loader.cjs';
+import loader from '../../core/process/bundle-loader.cjs';
 import { EXTERNAL } from './external.mjs';
 import programs from './programs.cjs';
 
@@ -30,7 +30,12 @@ if (wantsCode && !hasCode()) keepCode();
 
 function isOlderThanBuildFiles() {
   const made = statSync(join(BUNDLE_DIRECTORY, 'tidemark.cjs')).mtimeMs;
-  const files = ['build.mjs', 'external.mjs', 'programs.cjs', '../../core/bundle-loader.cjs'];
+  const files = [
+    'build.mjs',
+    'external.mjs',
+    'programs.cjs',
+    '../../core/process/bundle-loader.cjs',
+  ];
   return files.some((file) => statSync(new URL(file, import.meta.url)).mtimeMs > made);
 }
 

@@ -1,10 +1,10 @@
 // Public face of @tidemark/core: values that everyone shares.
 export { assert, AssertionFailed, unreachable } from './assert.ts';
-export { bindUrl, isLoopback, listenError, parseBind } from './bind-address.ts';
-export type { Bind } from './bind-address.ts';
-export { BORDER_KEYS, BorderGuard, isFromBrowser } from './border.ts';
-export type { BorderRefusal, BorderSettings } from './border.ts';
-export { PAGE_KEY_HEADER } from './client-address.ts';
+export { bindUrl, isLoopback, listenError, parseBind } from './http/bind-address.ts';
+export type { Bind } from './http/bind-address.ts';
+export { BORDER_KEYS, BorderGuard, isFromBrowser } from './http/border.ts';
+export type { BorderRefusal, BorderSettings } from './http/border.ts';
+export { PAGE_KEY_HEADER } from './http/client-address.ts';
 export { Budget } from './budget.ts';
 export { budgetRows } from './budget-metrics.ts';
 export type { Holder, Part } from './budget.ts';
@@ -59,7 +59,6 @@ export type { Int64Operator } from './int64.ts';
 export type { Limit, SettingLimit } from './limits.ts';
 export { LOGGING_KEYS } from './logging-keys.ts';
 export type { LoggingConfig } from './logging-keys.ts';
-export { LOGIN_LIMITS, LoginThrottle } from './login-throttle.ts';
 export {
   familiesOf,
   LatencyHistogram,
@@ -81,7 +80,6 @@ export { openAll, OpenParts } from './open-parts.ts';
 export { own } from './own.ts';
 export { Pipe } from './pipe.ts';
 export { suggest } from './suggest.ts';
-export { countCpuFromStart } from './process-cpu.ts';
 export {
   ALL_TIME,
   floorDiv,

@@ -3,7 +3,8 @@
 // to whom a database was granted read, users write where the database lets them write, and admins
 // change something.
 import { randomBytes } from 'node:crypto';
-import { Forbidden, InvalidRequest, LoginThrottle, messageOf, Unauthorized } from '@tidemark/core';
+import { Forbidden, InvalidRequest, messageOf, Unauthorized } from '@tidemark/core';
+import { LoginThrottle } from '@tidemark/core/login-throttle';
 import type { Clock } from '@tidemark/core';
 import type { Cluster } from '../database/cluster-section.ts';
 import type { Caller } from '../config/config-overrides.ts';

@@ -1,5 +1,6 @@
 // What `debug/vars` and `/metrics` tell.
-import { countCpuFromStart, familiesOf, printMetrics, TIDEMARK_VERSION } from '@tidemark/core';
+import { familiesOf, printMetrics, TIDEMARK_VERSION } from '@tidemark/core';
+import { countCpuFromStart } from '@tidemark/core/process-cpu';
 import type { MetricFamily, RequestMetrics } from '@tidemark/core';
 import { collectDefaultMetrics, Counter, Registry } from 'prom-client';
 import type { AlertService } from '@tidemark/alerting';

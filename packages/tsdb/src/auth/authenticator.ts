@@ -1,5 +1,6 @@
 // From the credentials of a request to an identity.
-import { Conflict, LoginThrottle, Unauthorized } from '@tidemark/core';
+import { Conflict, Unauthorized } from '@tidemark/core';
+import { LoginThrottle } from '@tidemark/core/login-throttle';
 import type { Clock } from '@tidemark/core';
 
 import type { Catalog } from '../catalog/catalog.ts';

@@ -1,6 +1,7 @@
 // Prometheus text: metrics of the process, requests by endpoint, and the counters of the service by
 // its table.
-import { countCpuFromStart, familiesOf, METRICS_TYPE, printMetrics } from '@tidemark/core';
+import { familiesOf, METRICS_TYPE, printMetrics } from '@tidemark/core';
+import { countCpuFromStart } from '@tidemark/core/process-cpu';
 import type { RequestMetrics } from '@tidemark/core';
 import type * as prometheus from 'prom-client';
 import type { Registry } from 'prom-client';

@@ -8,7 +8,7 @@ import { createServer } from 'node:net';
 import type { Server } from 'node:net';
 import { join } from 'node:path';
 
-import { Conflict } from './errors.ts';
+import { Conflict } from '../errors.ts';
 import { PRIVATE_FILE } from './private-files.ts';
 
 export type DirectoryLock = {

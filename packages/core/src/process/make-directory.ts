@@ -5,7 +5,7 @@
 import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
-import { InvalidRequest, messageOf } from './errors.ts';
+import { InvalidRequest, messageOf } from '../errors.ts';
 
 export type MakeDirectoryOptions = {
   /** What to change for another directory: given for one that must be writable from the start. */

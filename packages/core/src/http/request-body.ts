@@ -3,8 +3,8 @@
 // `@tidemark/core/request-body`.
 import type { IncomingMessage } from 'node:http';
 
-import type { Budget, Holder, Part } from './budget.ts';
-import { releasePiece } from './release-piece.ts';
+import type { Budget, Holder, Part } from '../budget.ts';
+import { releasePiece } from '../process/release-piece.ts';
 
 /** Where a body is put. What is returned may hold anything. */
 export type Allocate = (sizeBytes: number) => Uint8Array;

@@ -8,9 +8,9 @@ import type { WorkerOptions } from 'node:worker_threads';
  * Takes the program's address as its first argument and makes TypeScript loadable if that is what
  * it is.
  */
-const BOOT = new URL('../thread-boot.mjs', import.meta.url);
+const BOOT = new URL('../../process/thread-boot.mjs', import.meta.url);
 /** Takes directory and name of a bundled program. */
-const BUNDLE_BOOT = new URL('../thread-bundle.cjs', import.meta.url);
+const BUNDLE_BOOT = new URL('../../process/thread-bundle.cjs', import.meta.url);
 
 /**
  * What the loader of a bundle (`bundle-loader.cjs`) tells the program; not defined in programs that

@@ -8,8 +8,8 @@ import { hostname } from 'node:os';
 
 import { isLoopback } from './bind-address.ts';
 import { ClientAddresses } from './client-address.ts';
-import { configKey } from './config-schema.ts';
-import { InvalidRequest } from './errors.ts';
+import { configKey } from '../config-schema.ts';
+import { InvalidRequest } from '../errors.ts';
 
 /** Keys of every section that configures a listener. */
 export const BORDER_KEYS = {

@@ -4,7 +4,7 @@
 import { chmodSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { messageOf } from './errors.ts';
+import { messageOf } from '../errors.ts';
 
 /** Modes of what is made. */
 export const PRIVATE_DIRECTORY = 0o700;

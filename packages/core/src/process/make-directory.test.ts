@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { InvalidRequest } from './errors.ts';
+import { InvalidRequest } from '../errors.ts';
 import { makeDirectory } from './make-directory.ts';
 
 let parent = '';

@@ -47,7 +47,7 @@ function loadBundle(directory, name, cache) {
   };
 }
 
-/** Those of a CommonJS module, and what tells the program that it is bundled (`src/thread.ts` starts threads by it). */
+/** Those of a CommonJS module, and what tells the program that it is bundled (`src/process/thread.ts` starts threads by it). */
 const PARAMETERS = 'exports,require,module,__filename,__dirname,tidemarkBundle';
 
 /** V8 refuses by itself what another version of it, or one with other flags, has made. */
