@@ -223,6 +223,34 @@ test('every page is the same document, with a number for its styles that changes
   expect([moved.status, moved.headers.get('location')]).toEqual([302, 'ui/']);
 });
 
+test('a service that does not begin to answer is given up; an answer that has begun may rest', async () => {
+  const TIMEOUT_MS = 100;
+  const slow = createServer((incoming, response) => {
+    if (incoming.url === '/never') return;
+    response.write('first ');
+    setTimeout(() => response.end('last'), TIMEOUT_MS * 3);
+  });
+  await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
+  const page = await startUiServer({
+    bind: { host: '127.0.0.1', port: 0 },
+    isOpen: true,
+    allowedHosts: [],
+    allowedOrigins: [],
+    trustedProxies: [],
+    pageKey: 'key',
+    nowMs: () => 0,
+    answerTimeoutMs: TIMEOUT_MS,
+    directory: pathToFileURL(`${directory}/`),
+    tsdbUrl: `http://127.0.0.1:${(slow.address() as AddressInfo).port}`,
+  });
+  const never = await fetch(`${page.url}/api/tsdb/never`);
+  expect([never.status, await never.text()]).toEqual([502, expect.stringContaining('in time')]);
+  expect(await (await fetch(`${page.url}/api/tsdb/rests`)).text()).toBe('first last');
+  await page.close();
+  slow.close();
+  slow.closeAllConnections();
+});
+
 test('/health says how the services are that the page asks', async () => {
   let answer = { status: 'warn', message: '1 enabled but not running' };
   const engine = createServer((_request, response) => response.end(JSON.stringify(answer)));

@@ -25,6 +25,8 @@ export type UiServerOptions = {
   readonly pageKey: string;
   /** Whether a service that it forwards to asks nobody for credentials. */
   readonly isOpen: boolean;
+  /** How long a service may take until it begins to answer; a minute unless told otherwise. */
+  readonly answerTimeoutMs?: number | undefined;
   /** Monotonic milliseconds. */
   readonly nowMs: () => number;
   /** Folder of the built application. */
@@ -79,7 +81,10 @@ const RESPONSE_HEADERS: readonly string[] = [
 
 const FORWARDED_METHODS: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-const FORWARD_TIMEOUT_MS = 60_000;
+/**
+ * How long a service may be silent before it answers. What has begun may rest: logs, taps, cursors.
+ */
+const ANSWER_TIMEOUT_MS = 60_000;
 const HEALTH_TIMEOUT_MS = 5_000;
 
 /** Starts the server. Resolves when it listens. */
@@ -271,9 +276,10 @@ function forward(
         'x-forwarded-for': clientAddress,
         host,
       },
-      timeout: FORWARD_TIMEOUT_MS,
+      timeout: options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS,
     },
     (incoming) => {
+      outgoing.setTimeout(0);
       response.writeHead(incoming.statusCode ?? 502, {
         ...pick(incoming.headers, RESPONSE_HEADERS),
         ...DATA_SECURITY_HEADERS,

@@ -1,0 +1,105 @@
+// The web application: bytes of the first view, time to its first paint, and time of a frame while
+// a chart of 500,000 points is moved.
+import { gzipSync } from 'node:zlib';
+
+import {
+  BROWSER_ARGUMENTS,
+  programPath,
+  query,
+  removeDirectory,
+  startTidemark,
+  write,
+} from '@tidemark/testkit';
+import { chromium } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
+
+const POINTS = 500_000;
+const POINTS_PER_BODY = 100_000;
+const VISITS = 5;
+
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
+
+/**
+ * Bytes as they travel, and milliseconds until something is painted, of a browser that knows
+ * nothing yet.
+ */
+async function firstView(browser: Browser, url: string): Promise<readonly [number, number]> {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  const bodies: Promise<Buffer>[] = [];
+  page.on('response', (response) => {
+    if (response.url().startsWith(`${url}/ui/`)) bodies.push(response.body());
+  });
+  await page.goto(`${url}/ui/`);
+  await page.locator('main h1').waitFor();
+  const paintMs = await page.evaluate(
+    "performance.getEntriesByName('first-contentful-paint')[0].startTime",
+  );
+  const sizeBytes = (await Promise.all(bodies)).reduce(
+    (sum, body) => sum + gzipSync(body).length,
+    0,
+  );
+  await context.close();
+  return [sizeBytes, Number(paintMs)];
+}
+
+/** Milliseconds between frames while the chart is dragged to and fro. */
+async function framesWhilePanning(page: Page): Promise<readonly number[]> {
+  const box = await page.locator('.u-over').boundingBox();
+  if (box === null) throw new Error('the chart is not shown');
+  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  await page.evaluate(`window.frames = []; (function next(before) {
+    requestAnimationFrame((now) => { frames.push(now - before); next(now); });
+  })(performance.now())`);
+  await page.keyboard.down('Shift');
+  await page.mouse.move(x, y);
+  await page.mouse.down();
+  for (let i = 0; i < 120; i++) await page.mouse.move(x + Math.sin(i / 10) * 200, y);
+  await page.mouse.up();
+  await page.keyboard.up('Shift');
+  return (await page.evaluate('window.frames.slice(5)')) as readonly number[];
+}
+
+const server = await startTidemark();
+const browser = await chromium.launch({
+  executablePath: programPath('chromium') ?? '',
+  args: [...BROWSER_ARGUMENTS],
+});
+try {
+  const views = [];
+  for (let i = 0; i < VISITS; i++) views.push(await firstView(browser, server.ui));
+  console.log(`first view            ${(views[0]?.[0] ?? 0) / 1000} kB gzipped`);
+  console.log(`first paint, median   ${median(views.map(([, ms]) => ms)).toFixed(0)} ms`);
+
+  await query(server.tsdb, 'CREATE DATABASE bench');
+  for (let start = 0; start < POINTS; start += POINTS_PER_BODY) {
+    const lines = Array.from({ length: POINTS_PER_BODY }, (_, i) => {
+      const second = start + i;
+      return `wave value=${(Math.sin(second / 5000) * 10 + Math.sin(second * 7)).toFixed(3)} ${second}`;
+    });
+    await write(server.tsdb, 'bench', lines.join('\n'), { precision: 's' });
+  }
+  const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  page.setDefaultTimeout(60_000);
+  await page.goto(`${server.ui}/ui/explore?db=bench&view=chart&q=SELECT+value+FROM+wave`);
+  const more = page.getByRole('button', { name: 'More rows' });
+  await page.locator('.u-over').waitFor();
+  while ((await more.count()) > 0) {
+    const before = await page.getByText(/rows ·/).textContent();
+    await more.click();
+    await page.waitForFunction(
+      `[...document.querySelectorAll('.small')].every((each) => each.textContent !== ${JSON.stringify(before)})`,
+    );
+  }
+  console.log(`chart of              ${(await page.getByText(/rows ·/).textContent()) ?? ''}`);
+  const frames = await framesWhilePanning(page);
+  const sorted = frames.toSorted((a, b) => a - b);
+  console.log(
+    `frame while panning   median ${median(frames).toFixed(1)} ms, 95 % ${(sorted[Math.floor(sorted.length * 0.95)] ?? NaN).toFixed(1)} ms, ${frames.length} frames`,
+  );
+} finally {
+  await browser.close();
+  await server.stop();
+  await removeDirectory(server.directory);
+}
