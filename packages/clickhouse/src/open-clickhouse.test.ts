@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { ALL_TIME, columnValue, systemClock } from '@tidemark/core';
-import { eachBatch } from '@tidemark/query';
+import { ALL_TIME, assert, columnValue, systemClock } from '@tidemark/core';
+import { Driver, eachBatch } from '@tidemark/query';
 import type { Predicate, ScanRequest, SchemaRequest } from '@tidemark/query';
 import type { PolicyRef, StorageEngine } from '@tidemark/storage';
 import { hasPrograms } from '@tidemark/testkit';
@@ -255,6 +255,38 @@ describe.runIf(isComplete)('storage on a cluster', () => {
     expect(await look({ kind: 'series', filter: { database, where } })).toEqual([
       { kind: 'series', measurement: 'c', keys: ['c'] },
     ]);
+  });
+
+  test('tells what lies in the way of a scan, and how the cluster is asked', async () => {
+    const policy = newPolicy();
+    const { database, retentionPolicy } = policy;
+    await write(policy, ['m,h=a v=1 1', 'm,h=b v=2,w=3i 1', `m,h=b v=2 ${WEEK * 4n}`]);
+    const snapshot = engine.source.snapshot();
+    const driver = new Driver({
+      supervision: () => undefined,
+      monotonicMs: () => clock.monotonicMs(),
+    });
+    const ask = (fields: readonly string[]) =>
+      snapshot.cost?.(
+        {
+          source: { database, retentionPolicy, measurement: 'm' },
+          timeRange: ALL_TIME,
+          where: { kind: 'tag', key: 'h', operator: '=', value: 'b' },
+          fields,
+        },
+        { signal: NONE },
+      );
+    const steps = ask(['v']);
+    assert(steps !== undefined, 'a cluster knows its costs');
+    const cost = await driver.result(steps);
+    snapshot.close();
+
+    expect(cost).toMatchObject({ shards: 2, series: 1, cachedValues: 0 });
+    expect(cost.files).toBeGreaterThanOrEqual(2);
+    expect(cost.blockBytes).toBeGreaterThan(0);
+    expect(cost.statements).toHaveLength(2);
+    expect(cost.statements?.[0]).toContain(`tag_values[indexOf(tag_keys, 'h')] = 'b'`);
+    expect(cost.statements?.[1]).toMatch(/^SELECT column, series, time, f\s+FROM .*FINAL/s);
   });
 
   test('deletes rows, and series that have no others; they can be written again', async () => {

@@ -52,6 +52,7 @@ function costLines(cost: SourceCost): readonly string[] {
     `NUMBER OF FILES: ${cost.files}`,
     `NUMBER OF BLOCKS: ${cost.blocks}`,
     `SIZE OF BLOCKS: ${cost.blockBytes}`,
+    ...(cost.statements ?? []).map((text) => `STATEMENT: ${text.replace(/\s+/g, ' ')}`),
   ];
 }
 
@@ -81,6 +82,7 @@ function* costOf(
       files: total.files + cost.files,
       blocks: total.blocks + cost.blocks,
       blockBytes: total.blockBytes + cost.blockBytes,
+      statements: [...(total.statements ?? []), ...(cost.statements ?? [])],
     };
   }
   return total;
@@ -129,6 +131,7 @@ function* measurementCost(
     files: known?.files ?? 0,
     blocks: known?.blocks ?? 0,
     blockBytes: known?.blockBytes ?? 0,
+    statements: known?.statements,
   };
 }
 

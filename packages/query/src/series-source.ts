@@ -357,6 +357,8 @@ export type SourceCost = {
   readonly files: number;
   readonly blocks: number;
   readonly blockBytes: number;
+  /** What a source that asks elsewhere asks there. */
+  readonly statements?: readonly string[] | undefined;
 };
 
 /**

@@ -30,12 +30,8 @@ export async function findSeries(
   { measurement, where }: SeriesRequest,
   options: ReadOptions,
 ): Promise<FoundSeries[]> {
-  const condition = filterCondition({ measurements: [measurement], where });
-  const answers = await cluster.rowsOfAll(
-    `SELECT series, any(tag_keys), any(tag_values) FROM ${cluster.table(seriesTable(part.policyId))} FINAL
-     WHERE NOT is_gone AND ${inGroups(part)} AND ${condition} GROUP BY series`,
-    options,
-  );
+  const statement = seriesStatement(cluster, part, { measurement, where });
+  const answers = await cluster.rowsOfAll(statement, options);
   return answers.flatMap((answer, shard) => {
     const reader = new RowReader(answer);
     const found: FoundSeries[] = [];
@@ -48,6 +44,18 @@ export async function findSeries(
     }
     return found;
   });
+}
+
+/** The series that may have rows that are wanted, with their tags. */
+export function seriesStatement(
+  cluster: Cluster,
+  part: PolicyPart,
+  { measurement, where }: SeriesRequest,
+): string {
+  const condition = filterCondition({ measurements: [measurement], where });
+  return `SELECT series, any(tag_keys), any(tag_values)
+     FROM ${cluster.table(seriesTable(part.policyId))} FINAL
+     WHERE NOT is_gone AND ${inGroups(part)} AND ${condition} GROUP BY series`;
 }
 
 /** By the tags of their groups, then by their keys. */

@@ -171,17 +171,10 @@ async function readRows(
     readonly limitRows?: number | undefined;
   },
 ): Promise<Buffer> {
-  const { cluster, part, columns, request, options } = run;
+  const { cluster, options } = run;
   const ids = page.series.map(({ id }) => id).join(', ');
-  const direction = request.descending ? ' DESC' : '';
-  const answer = await cluster.rows(
-    page.shard,
-    `SELECT ${['column', 'series', 'time', ...valueColumns(columns)].join(', ')}
-     FROM ${cluster.table(pointsTable(part.policyId))} FINAL
-     WHERE ${rowCondition(run, page.timeRange)} AND series IN (${ids})
-     ORDER BY series, time${direction}${limitText(run, page.limitRows)}`,
-    readOptions(options),
-  );
+  const statement = pointsStatement(run, { ...page, ids });
+  const answer = await cluster.rows(page.shard, statement, readOptions(options));
   const { memoryLimitBytes, counters } = options;
   if (memoryLimitBytes !== undefined && answer.length > memoryLimitBytes)
     throw new LimitExceeded(
@@ -190,6 +183,23 @@ async function readRows(
     );
   if (counters !== undefined) counters.bytesRead += answer.length;
   return answer;
+}
+
+/** Values of some series, by series and time. */
+export function pointsStatement(
+  run: Scan,
+  page: {
+    readonly ids: string;
+    readonly timeRange: TimeRange;
+    readonly limitRows?: number | undefined;
+  },
+): string {
+  const { cluster, part, columns, request } = run;
+  const direction = request.descending ? ' DESC' : '';
+  return `SELECT ${['column', 'series', 'time', ...valueColumns(columns)].join(', ')}
+     FROM ${cluster.table(pointsTable(part.policyId))} FINAL
+     WHERE ${rowCondition(run, page.timeRange)} AND series IN (${page.ids})
+     ORDER BY series, time${direction}${limitText(run, page.limitRows)}`;
 }
 
 /** Only where no row is left out here may rows be left out there. */

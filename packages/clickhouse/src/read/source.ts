@@ -3,6 +3,7 @@ import { Unavailable } from '@tidemark/core';
 import { collectNames } from '@tidemark/query';
 import type { SeriesSource, SourceCapabilities, SourceSnapshot } from '@tidemark/query';
 
+import { cost } from './cost.ts';
 import { scan } from './scan.ts';
 import type { ReadParts } from './scan.ts';
 import { schema } from './schema.ts';
@@ -27,6 +28,7 @@ function snapshotOf(parts: ReadParts): SourceSnapshot {
     aggregate: () => {
       throw new Unavailable('the cluster is not asked for aggregates');
     },
+    cost: (request, options) => cost(parts, request, options),
     close: () => undefined,
   };
 }

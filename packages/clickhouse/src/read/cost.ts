@@ -1,0 +1,55 @@
+// What lies in the way of a scan, and the statements with which the cluster is asked: for EXPLAIN.
+import { waitFor } from '@tidemark/query';
+import type { CostRequest, RequestOptions, SourceCost, Steps } from '@tidemark/query';
+
+import { sqlText } from '../sql/literals.ts';
+import { RowReader } from '../sql/row-binary.ts';
+import { pointsTable } from '../sql/tables.ts';
+import { columnsOf } from './columns.ts';
+import { findSeries, seriesStatement } from './find-series.ts';
+import { partsOf } from './parts.ts';
+import { pointsStatement, readOptions } from './scan.ts';
+import type { ReadParts } from './scan.ts';
+
+/** Files are parts of the tables and blocks their marks: whole shard groups, with all fields. */
+export function* cost(
+  { cluster, registry }: ReadParts,
+  request: CostRequest,
+  options: RequestOptions,
+): Steps<SourceCost> {
+  const { source, timeRange, where } = request;
+  const { measurement } = source;
+  const statements: string[] = [];
+  const total = { shards: 0, series: 0, files: 0, blocks: 0, blockBytes: 0 };
+  for (const part of partsOf(registry, { ...source, timeRange })) {
+    const asked = { measurement, where };
+    const series = yield* waitFor(findSeries(cluster, part, asked, readOptions(options)));
+    total.shards += part.groups.length;
+    total.series += series.length;
+    statements.push(seriesStatement(cluster, part, asked));
+    const fields = request.fields.flatMap((name) =>
+      Array.from(registry.typesOf(part.groups, measurement, name), (type) => ({ name, type })),
+    );
+    const columns = columnsOf(registry, part, { measurement, fields, where });
+    if (columns.length > 0) {
+      const scan = { source, fields, timeRange, where, descending: false, groupBy: [] };
+      const run = { cluster, part, columns, request: scan, options };
+      statements.push(pointsStatement(run, { timeRange, ids: '…' }));
+    }
+    const groups = part.groups.map(({ id }) => sqlText(String(id))).join(', ');
+    const sizes = yield* waitFor(
+      cluster.rowsOfAll(
+        `SELECT count(), sum(marks), sum(bytes_on_disk) FROM system.parts
+         WHERE active AND database = ${sqlText(cluster.settings.database)}
+           AND table = ${sqlText(pointsTable(part.policyId))} AND partition IN (${groups})`,
+        readOptions(options),
+      ),
+    );
+    for (const reader of sizes.map((answer) => new RowReader(answer))) {
+      total.files += Number(reader.uint64());
+      total.blocks += Number(reader.uint64());
+      total.blockBytes += Number(reader.uint64());
+    }
+  }
+  return { ...total, cachedValues: 0, statements };
+}
