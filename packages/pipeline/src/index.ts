@@ -12,7 +12,7 @@ export type { HandlerDefinition, HandlerRow } from './definition/handler-definit
 export { findHandler, HANDLERS } from './definition/handler-registry.ts';
 export { defineHandler } from './definition/handler-definition.ts';
 export * from './handlers/registry.gen.ts';
-export { placeOf } from './definition/node-problem.ts';
+export { placeOf } from './definition/node-diagnostic.ts';
 export { defineNode } from './definition/node-definition.ts';
 export type {
   NodeCategory,

@@ -4,7 +4,7 @@ import type { ExpressionNode } from '@tidemark/tickscript';
 import { ArgumentFailure } from './evaluate/failure.ts';
 import { measureExpression } from './evaluate/measure.ts';
 import { MAX_EXPRESSION_DEPTH } from './limits.ts';
-import type { NodeProblem } from './definition/node-problem.ts';
+import type { NodeDiagnostic } from './definition/node-diagnostic.ts';
 import type { LambdaSpec } from './pipeline.ts';
 
 /**
@@ -42,7 +42,7 @@ function parenthesized(node: ExpressionNode): ExpressionNode {
  */
 export function checkLambdas(
   list: readonly (readonly [prefix: string, lambda: LambdaSpec | undefined])[],
-): readonly NodeProblem[] {
+): readonly NodeDiagnostic[] {
   return list.flatMap(([prefix, lambda]) => {
     const { problems } = lambda === undefined ? NO_LAMBDA : checkLambda(lambda.expression);
     return problems.map(({ text, span, found, expected, hint }) => ({

@@ -3,14 +3,14 @@
 import { parseQuery } from '@tidemark/influxql';
 import type { SelectStatement, Source } from '@tidemark/influxql';
 import { didYouMean } from './evaluate/hints.ts';
-import type { NodeProblem } from './definition/node-problem.ts';
+import type { NodeDiagnostic } from './definition/node-diagnostic.ts';
 
 const code = 'TICK_QUERY_TEXT';
 
 type Dbrp = { readonly database: string; readonly retentionPolicy: string };
 
 /** Refuses a query that a task must not run. The places are those of the query's own text. */
-export function checkQueryText(text: string, dbrps: readonly Dbrp[]): readonly NodeProblem[] {
+export function checkQueryText(text: string, dbrps: readonly Dbrp[]): readonly NodeDiagnostic[] {
   const { query, diagnostics } = parseQuery(text);
   if (diagnostics.length > 0) {
     return diagnostics.map(({ message, span, hint }) => {
@@ -69,11 +69,11 @@ function misfitOf(message: string): Misfit {
 
 type Asked = { readonly text: string; readonly dbrps: readonly Dbrp[] };
 
-function checkSources(select: SelectStatement, asked: Asked): readonly NodeProblem[] {
+function checkSources(select: SelectStatement, asked: Asked): readonly NodeDiagnostic[] {
   return select.sources.flatMap((source) => checkSource(source, asked));
 }
 
-function checkSource(source: Source, asked: Asked): readonly NodeProblem[] {
+function checkSource(source: Source, asked: Asked): readonly NodeDiagnostic[] {
   if (source.kind === 'subquery') return checkSources(source.statement, asked);
   const { text, dbrps } = asked;
   const { database = '', retentionPolicy = '' } = source;

@@ -11,7 +11,7 @@ export { bytePosition } from './syntax-error.ts';
 export type { SyntaxDiagnostic } from './syntax-error.ts';
 export type { Token, TokenKind } from './token.ts';
 export { checkLambda } from './lambda/check.ts';
-export type { LambdaCheck, LambdaProblem } from './lambda/check.ts';
+export type { LambdaCheck, LambdaDiagnostic } from './lambda/check.ts';
 export { doomedParts, MATCH_WORLD } from './lambda/doomed.ts';
 export type { DoomedPart, LambdaWorld } from './lambda/doomed.ts';
 export {

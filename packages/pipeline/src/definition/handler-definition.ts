@@ -8,7 +8,7 @@ import { scriptTypeName } from '../evaluate/hints.ts';
 import { parameter, variadic } from '../evaluate/parameter.ts';
 import type { Arguments, Parameter, ParameterType } from '../evaluate/parameter.ts';
 import type { HandlerOption } from '../pipeline.ts';
-import type { NodeProblem } from './node-problem.ts';
+import type { NodeDiagnostic } from './node-diagnostic.ts';
 
 export type HandlerOptions = { readonly [name: string]: HandlerOption };
 
@@ -44,9 +44,9 @@ export type ScriptForm<Table extends OptionTable> = {
     >
   >;
   /** Checked when the script is defined. */
-  readonly validate?: (options: HandlerOptions) => NodeProblem | undefined;
+  readonly validate?: (options: HandlerOptions) => NodeDiagnostic | undefined;
   /** Checked when the task starts. */
-  readonly checkStart?: (options: HandlerOptions) => NodeProblem | undefined;
+  readonly checkStart?: (options: HandlerOptions) => NodeDiagnostic | undefined;
 };
 
 export type HandlerDefinition<Table extends OptionTable = OptionTable> = {
@@ -70,8 +70,8 @@ export type HandlerRow = {
   readonly parameters: readonly Parameter[];
   readonly create: (values: Arguments) => HandlerOptions;
   readonly properties: readonly HandlerProperty[];
-  readonly validate?: ((options: HandlerOptions) => NodeProblem | undefined) | undefined;
-  readonly checkStart?: ((options: HandlerOptions) => NodeProblem | undefined) | undefined;
+  readonly validate?: ((options: HandlerOptions) => NodeDiagnostic | undefined) | undefined;
+  readonly checkStart?: ((options: HandlerOptions) => NodeDiagnostic | undefined) | undefined;
 };
 
 /** Makes the definition of a kind. */

@@ -8,7 +8,7 @@ import type { Value } from '../evaluate/value.ts';
 import type { UdfInfo } from '../udf.ts';
 import { NO_EFFECTS } from './effects.ts';
 import type { NodeEffects } from './effects.ts';
-import type { NodeProblem } from './node-problem.ts';
+import type { NodeDiagnostic } from './node-diagnostic.ts';
 import type { Option, OptionsOf, OptionTable, Property } from './option.ts';
 
 export type NodeCategory =
@@ -72,12 +72,12 @@ export type NodeDefinition<Table extends OptionTable> = NodeBasics & {
   readonly validate?: (
     options: OptionsOf<Table>,
     context: ValidationContext,
-  ) => NodeProblem | undefined;
+  ) => NodeDiagnostic | undefined;
   /** Checked when the task starts; the first is what existing tools see. */
   readonly checkStart?: (
     options: OptionsOf<Table>,
     context: StartContext,
-  ) => readonly NodeProblem[];
+  ) => readonly NodeDiagnostic[];
   readonly effects?: (options: OptionsOf<Table>) => NodeEffects;
 };
 
@@ -86,8 +86,8 @@ export interface OptionsDraft {
   /** Calls a property. The values have been checked against its parameters. */
   apply(property: string, values: readonly Value[]): void;
   read(property: string): SpecValue | undefined;
-  validate(context: ValidationContext): NodeProblem | undefined;
-  checkStart(context: StartContext): readonly NodeProblem[];
+  validate(context: ValidationContext): NodeDiagnostic | undefined;
+  checkStart(context: StartContext): readonly NodeDiagnostic[];
   addHandlers(handlers: readonly HandlerSpec[]): void;
   /** The options as they stand. */
   options(): unknown;
@@ -158,7 +158,7 @@ export function defineNode<const Table extends OptionTable>(
 
 class TypedDraft<Table extends OptionTable> implements OptionsDraft {
   readonly #definition: NodeDefinition<Table>;
-  readonly #deferred: NodeProblem[] = [];
+  readonly #deferred: NodeDiagnostic[] = [];
   #options: OptionsOf<Table>;
 
   constructor(definition: NodeDefinition<Table>, values: readonly Value[]) {
@@ -188,11 +188,11 @@ class TypedDraft<Table extends OptionTable> implements OptionsDraft {
     return found?.read?.(this.#options[key]);
   }
 
-  validate(context: ValidationContext): NodeProblem | undefined {
+  validate(context: ValidationContext): NodeDiagnostic | undefined {
     return this.#deferred[0] ?? this.#definition.validate?.(this.#options, context);
   }
 
-  checkStart(context: StartContext): readonly NodeProblem[] {
+  checkStart(context: StartContext): readonly NodeDiagnostic[] {
     return this.#definition.checkStart?.(this.#options, context) ?? [];
   }
 

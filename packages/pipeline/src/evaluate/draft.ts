@@ -3,7 +3,7 @@
 import type { Span } from '@tidemark/core';
 import type { HandlerRow } from '../definition/handler-definition.ts';
 import type { NodeRow, OptionsDraft } from '../definition/node-definition.ts';
-import type { NodeProblem } from '../definition/node-problem.ts';
+import type { NodeDiagnostic } from '../definition/node-diagnostic.ts';
 import type { TextSource } from './text-source.ts';
 import type { EdgeType, HandlerOption, PropertyCall, SpecValue } from '../pipeline.ts';
 
@@ -32,6 +32,6 @@ export type DraftHandler = {
   readonly properties: PropertyCall[];
   options: { readonly [name: string]: HandlerOption };
   /** What validation will refuse. */
-  readonly deferred: NodeProblem[];
+  readonly deferred: NodeDiagnostic[];
   readonly span: Span;
 };

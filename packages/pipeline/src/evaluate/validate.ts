@@ -1,8 +1,8 @@
 // Rules that nodes must keep: when a script is defined, and when its task starts.
 import { MAX_DIAGNOSTICS } from '@tidemark/tickscript';
 import type { StartContext } from '../definition/node-definition.ts';
-import { placeOf } from '../definition/node-problem.ts';
-import type { NodeProblem, Placed } from '../definition/node-problem.ts';
+import { placeOf } from '../definition/node-diagnostic.ts';
+import type { NodeDiagnostic, Placed } from '../definition/node-diagnostic.ts';
 import type { DraftNode } from './draft.ts';
 import { EvaluationFailure } from './failure.ts';
 import { topologicalOrder } from './graph.ts';
@@ -31,7 +31,7 @@ function validateHandlers(node: DraftNode): EvaluationFailure | undefined {
 }
 
 /** The recorded texts of these failures have no position in them; the finding has. */
-function failureOf(rule: string, owner: Placed, problem: NodeProblem): EvaluationFailure {
+function failureOf(rule: string, owner: Placed, problem: NodeDiagnostic): EvaluationFailure {
   const { code = rule, text, found, expected, hint } = problem;
   const span = placeOf(owner, problem);
   return new EvaluationFailure(code, text, { span, isPositioned: false, found, expected, hint });
@@ -61,7 +61,7 @@ export function checkStart(
   return failures.slice(0, MAX_DIAGNOSTICS.value);
 }
 
-function checkEdges(node: DraftNode): NodeProblem | undefined {
+function checkEdges(node: DraftNode): NodeDiagnostic | undefined {
   const wrong = node.parents.find((parent) => parent.provides !== node.wants);
   if (wrong === undefined) return undefined;
   return {

@@ -1,7 +1,7 @@
 // What does not keep a task from starting, as recorded, but fails for every point that comes.
 import { doomedParts, LAMBDA_FUNCTIONS, MAX_DIAGNOSTICS } from '@tidemark/tickscript';
 import type { DoomedPart } from '@tidemark/tickscript';
-import { placeOf } from '../definition/node-problem.ts';
+import { placeOf } from '../definition/node-diagnostic.ts';
 import type { SpecValue } from '../pipeline.ts';
 import type { DraftNode } from './draft.ts';
 import { EvaluationFailure } from './failure.ts';

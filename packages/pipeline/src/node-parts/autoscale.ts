@@ -1,6 +1,6 @@
 // What the autoscale nodes of all providers have in common: options and rules.
 import type { NodeEffects, ScalerProvider } from '../definition/effects.ts';
-import type { NodeProblem } from '../definition/node-problem.ts';
+import type { NodeDiagnostic } from '../definition/node-diagnostic.ts';
 import { durationOption, integerOption, lambdaOption, stringOption } from '../definition/option.ts';
 import type { OptionsOf } from '../definition/option.ts';
 import { checkLambdas } from '../lambda.ts';
@@ -18,7 +18,7 @@ export const scalingOptions = {
 
 export type AutoscaleOptions = OptionsOf<typeof scalingOptions>;
 
-const NO_REPLICAS: NodeProblem = {
+const NO_REPLICAS: NodeDiagnostic = {
   text: 'must provide a replicas lambda expression',
   hint: 'say how many: .replicas(lambda: "field")',
 };
@@ -27,7 +27,7 @@ const NO_REPLICAS: NodeProblem = {
 export function validateScaling(
   options: AutoscaleOptions,
   resource: { readonly name: string; readonly tag: string; readonly what: string },
-): NodeProblem | undefined {
+): NodeDiagnostic | undefined {
   const { name, tag, what } = resource;
   const property = `${what.charAt(0).toLowerCase()}${what.slice(1)}`;
   if (name === '' && tag === '') {
@@ -56,7 +56,7 @@ export function validateScaling(
   return options.replicas === undefined ? NO_REPLICAS : undefined;
 }
 
-export function checkReplicas({ replicas }: AutoscaleOptions): readonly NodeProblem[] {
+export function checkReplicas({ replicas }: AutoscaleOptions): readonly NodeDiagnostic[] {
   return checkLambdas([['invalid replicas expression: ', replicas]]);
 }
 

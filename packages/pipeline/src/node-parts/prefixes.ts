@@ -1,5 +1,5 @@
 // Rules for the prefixes that join and combine put before field names.
-import type { NodeProblem } from '../definition/node-problem.ts';
+import type { NodeDiagnostic } from '../definition/node-diagnostic.ts';
 
 type PrefixRules = {
   readonly delimiter: string;
@@ -13,7 +13,7 @@ type PrefixRules = {
 export function checkPrefixes(
   prefixes: readonly string[],
   rules: PrefixRules,
-): NodeProblem | undefined {
+): NodeDiagnostic | undefined {
   const properties = ['as'];
   const seen = new Set<string>();
   for (const prefix of prefixes) {

@@ -11,7 +11,7 @@ import {
   stringOption,
 } from '../definition/option.ts';
 import { checkLambdas } from '../lambda.ts';
-import type { NodeProblem } from '../definition/node-problem.ts';
+import type { NodeDiagnostic } from '../definition/node-diagnostic.ts';
 
 type AlertInhibit = { readonly category: string; readonly tags: readonly string[] };
 
@@ -23,7 +23,7 @@ type Flapping = { readonly low: number; readonly high: number };
 
 const DEFAULT_HISTORY = 21n;
 
-const FLAPPING: NodeProblem = {
+const FLAPPING: NodeDiagnostic = {
   text: 'alert flap thresholds are percentages and should be between 0 and 1',
   properties: ['flapping'],
   expected: ['0.0 to 1.0'],

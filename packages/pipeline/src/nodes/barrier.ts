@@ -1,19 +1,19 @@
 // barrier: tells the nodes below that no older data comes.
 import { defineNode } from '../definition/node-definition.ts';
-import type { NodeProblem } from '../definition/node-problem.ts';
+import type { NodeDiagnostic } from '../definition/node-diagnostic.ts';
 import { booleanOption, durationOption } from '../definition/option.ts';
 
-const BOTH: NodeProblem = {
+const BOTH: NodeDiagnostic = {
   text: 'cannot specify both idle and period',
   properties: ['period', 'idle'],
   hint: 'leave out .idle() or .period()',
 };
-const NO_IDLE: NodeProblem = {
+const NO_IDLE: NodeDiagnostic = {
   text: 'idle must be greater than zero',
   properties: ['idle'],
   hint: 'set .idle(duration) or .period(duration)',
 };
-const NO_PERIOD: NodeProblem = {
+const NO_PERIOD: NodeDiagnostic = {
   text: 'period must be greater than zero',
   properties: ['period'],
   hint: 'write a positive duration, 10s',

@@ -5,7 +5,7 @@ import { displayValue, typeName } from '../evaluate/value.ts';
 import type { Value } from '../evaluate/value.ts';
 import type { AskedQuery, QueryDimension, QueryFill } from '../definition/effects.ts';
 import { defineNode } from '../definition/node-definition.ts';
-import type { NodeProblem } from '../definition/node-problem.ts';
+import type { NodeDiagnostic } from '../definition/node-diagnostic.ts';
 import {
   callOption,
   durationOption,
@@ -69,7 +69,7 @@ export const queryNode = defineNode({
   }),
 });
 
-function checkSchedule({ everyNanos, cron }: AskedQuery): NodeProblem | undefined {
+function checkSchedule({ everyNanos, cron }: AskedQuery): NodeDiagnostic | undefined {
   if (everyNanos < 0n) {
     return {
       text: "'every' duration must must non-negative",
@@ -93,7 +93,7 @@ function checkSchedule({ everyNanos, cron }: AskedQuery): NodeProblem | undefine
     : undefined;
 }
 
-function checkFill(fill: QueryFill | undefined): NodeProblem | undefined {
+function checkFill(fill: QueryFill | undefined): NodeDiagnostic | undefined {
   if (fill?.kind !== 'invalid') return undefined;
   return {
     text: `unexpected fill option ${fill.text}`,
@@ -128,7 +128,7 @@ function dimensionOf(value: Value): QueryDimension {
   }
 }
 
-function checkDimensions(dimensions: readonly QueryDimension[]): NodeProblem | undefined {
+function checkDimensions(dimensions: readonly QueryDimension[]): NodeDiagnostic | undefined {
   const properties = ['groupBy'];
   let timeCount = 0;
   for (const each of dimensions) {

@@ -525,7 +525,7 @@ test('a replay whose host fails ends with the reason', async () => {
   const died = new Record<string>();
   replay.onError((error) => died.add(error));
 
-  await replay.channel.terminate({ isExpected: false, reason: 'it broke' });
+  await replay.client.terminate({ isExpected: false, reason: 'it broke' });
 
   expect(await died.until(() => true)).toBe('task host failed: it broke');
   expect(replay.error).toBe('task host failed: it broke');

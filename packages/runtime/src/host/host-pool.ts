@@ -8,8 +8,8 @@ import { rememberedState } from '../remembered-state.ts';
 import type { RememberedState } from '../remembered-state.ts';
 import type { LogLevel, TaskServices } from '../services.ts';
 import { VirtualTimers } from '../timers.ts';
-import { HostChannel } from './host-channel.ts';
-import { HostDesk } from './host-desk.ts';
+import { RpcClient } from './rpc-client.ts';
+import { RpcServer } from './rpc-server.ts';
 import type { FollowStates, HostedTaskServices } from './hosted-services.ts';
 import { HostedTask } from './hosted-task.ts';
 import type { FromHost, HostItem } from './protocol.ts';
@@ -54,8 +54,8 @@ type Host = {
   readonly index: number;
   /** False for one that was opened for a single task which has brought down another. */
   readonly isShared: boolean;
-  readonly channel: HostChannel;
-  readonly desk: HostDesk;
+  readonly client: RpcClient;
+  readonly rpcServer: RpcServer;
   readonly tasks: Map<number, HostedTask>;
   /** Topics that its tasks publish to, with the number of tasks. */
   readonly topics: Map<string, number>;
@@ -89,15 +89,15 @@ export class HostPool {
     assert(isMovable, 'timers of hosted tasks are virtual or those of the machine');
     const host = this.#leastLoaded();
     const id = this.#nextTask++;
-    const task = new HostedTask(host.channel, {
+    const task = new HostedTask(host.client, {
       id,
       pipeline,
       services,
       options,
       stopTimeoutMs: this.#options.stopTimeoutMs,
       onEnd: () => this.#ended(task),
-      giveUpHost: (channel, reason) => channel.terminate({ isExpected: false, reason }),
-      isAnswering: (channel) => this.#isAnswering(channel),
+      giveUpHost: (client, reason) => client.terminate({ isExpected: false, reason }),
+      isAnswering: (client) => this.#isAnswering(client),
     });
     this.#topicsOf.set(id, topicsOf(pipeline, options));
     this.#place(task, host);
@@ -110,20 +110,20 @@ export class HostPool {
   async check(): Promise<void> {
     const late: Host[] = [];
     for (const host of this.#hosts) {
-      if (host === undefined || host.channel.isLost) continue;
+      if (host === undefined || host.client.isLost) continue;
       if (host.ping === undefined) {
         this.#ping(host);
         continue;
       }
       // Counted in checks: after a pause of the whole process no host is late.
       host.ping.checks++;
-      const patience = host.channel.isUp ? 1 : LOADING_PATIENCE;
+      const patience = host.client.isUp ? 1 : LOADING_PATIENCE;
       if (host.ping.checks * HOST_CHECK_MS >= this.#options.hostTimeoutMs * patience)
         late.push(host);
     }
     for (const host of late) {
       const reason = `task host did not answer for ${this.#options.hostTimeoutMs} ms`;
-      await host.channel.terminate({ isExpected: false, reason });
+      await host.client.terminate({ isExpected: false, reason });
     }
   }
 
@@ -137,8 +137,8 @@ export class HostPool {
     this.#isClosed = true;
     this.#stopFollowing();
     for (const host of this.#hosts) {
-      host?.desk.close();
-      await host?.channel.terminate({ isExpected: true });
+      host?.rpcServer.close();
+      await host?.client.terminate({ isExpected: true });
     }
     this.#hosts.fill(undefined);
   }
@@ -162,7 +162,7 @@ export class HostPool {
   #open(index: number): Host {
     const { functions, server, memoryMiB } = this.#options;
     const tasks = new Map<number, HostedTask>();
-    const channel = new HostChannel({
+    const client = new RpcClient({
       name: `task-host-${index}`,
       functions,
       server,
@@ -174,17 +174,17 @@ export class HostPool {
         lost: (reason, currentTask) => this.#lost(host, reason, currentTask),
       },
     });
-    const desk = new HostDesk({
+    const rpcServer = new RpcServer({
       servicesOf: (task) => tasks.get(task)?.services,
-      sendDocuments: (source, documents) => channel.send({ kind: 'documents', source, documents }),
+      sendDocuments: (source, documents) => client.send({ kind: 'documents', source, documents }),
     });
     const isShared = index < this.#options.hostCount;
     const topics = new Map<string, number>();
     const host: Host = {
       index,
       isShared,
-      channel,
-      desk,
+      client,
+      rpcServer,
       tasks,
       topics,
       ping: undefined,
@@ -214,8 +214,8 @@ export class HostPool {
 
   #dismiss(host: Host): void {
     this.#hosts[host.index] = undefined;
-    host.desk.close();
-    host.channel.terminate({ isExpected: true }).catch((cause: unknown) => {
+    host.rpcServer.close();
+    host.client.terminate({ isExpected: true }).catch((cause: unknown) => {
       this.#options.log('error', 'failed to end a task host', { err: String(cause) });
     });
   }
@@ -270,23 +270,23 @@ export class HostPool {
         for (const each of host.tasks.values()) if (each.tapped(item.tap, item.messages)) break;
         break;
       case 'close-sideload':
-        host.desk.closeSideload(item.source);
+        host.rpcServer.closeSideload(item.source);
         break;
       case 'call':
-        host.desk.call(item, {
-          resolve: (value) => host.channel.send({ kind: 'reply', id: item.id, value }),
-          reject: (message) => host.channel.send({ kind: 'refusal', id: item.id, message }),
+        host.rpcServer.call(item, {
+          resolve: (value) => host.client.send({ kind: 'reply', id: item.id, value }),
+          reject: (message) => host.client.send({ kind: 'refusal', id: item.id, message }),
         });
         break;
       case 'cancel':
-        host.desk.cancel(item.id);
+        host.rpcServer.cancel(item.id);
         break;
       case 'failed':
         task?.fail(item.error, item.remains);
         break;
       case 'answer':
       case 'fault':
-        // The channel keeps these for itself.
+        // The client keeps these for itself.
         break;
       default:
         unreachable(item);
@@ -296,7 +296,7 @@ export class HostPool {
   #ping(host: Host): NonNullable<Host['ping']> {
     const ping = { id: this.#nextPing++, checks: 0, waiting: [] };
     host.ping = ping;
-    host.channel.send({ kind: 'ping', id: ping.id });
+    host.client.send({ kind: 'ping', id: ping.id });
     return ping;
   }
 
@@ -312,9 +312,9 @@ export class HostPool {
   }
 
   /** Whether the host answers within the time of one check. */
-  async #isAnswering(channel: HostChannel): Promise<boolean> {
-    const host = this.#hosts.find((each) => each?.channel === channel);
-    if (host === undefined || channel.isLost) return false;
+  async #isAnswering(client: RpcClient): Promise<boolean> {
+    const host = this.#hosts.find((each) => each?.client === client);
+    if (host === undefined || client.isLost) return false;
     const ping = host.ping ?? this.#ping(host);
     const answered = new Promise<boolean>((resolve) => ping.waiting.push(() => resolve(true)));
     return (await within(this.#options.clock, HOST_CHECK_MS, answered)) !== LATE;
@@ -322,7 +322,7 @@ export class HostPool {
 
   #lost(host: Host, reason: string, currentTask: number): void {
     if (this.#hosts[host.index] === host) this.#hosts[host.index] = undefined;
-    host.desk.close();
+    host.rpcServer.close();
     for (const wake of host.ping?.waiting ?? []) wake();
     if (this.#isClosed) return;
     const now = this.#options.clock.monotonicMs();
@@ -354,7 +354,7 @@ export class HostPool {
     from.tasks.delete(task.id);
     const host = isSuspect ? this.#openReserved() : this.#leastLoaded();
     this.#place(task, host);
-    task.restart(host.channel, `${reason}; the task was started again`).catch((cause: unknown) => {
+    task.restart(host.client, `${reason}; the task was started again`).catch((cause: unknown) => {
       task.fail(`${reason}; starting again failed: ${String(cause)}`);
     });
   }
@@ -367,7 +367,7 @@ export class HostPool {
     for (const host of this.#hosts) {
       if (host === undefined || host === this.#origin || !host.topics.has(topic)) continue;
       const known = state && rememberedState(state);
-      host.channel.send({ kind: 'event-state', topic, eventId, state: known });
+      host.client.send({ kind: 'event-state', topic, eventId, state: known });
     }
   }
 }

@@ -17,7 +17,7 @@ import type {
   TaskStats,
 } from '../running-task.ts';
 import type { QueryResultSeries } from '../services.ts';
-import type { HostChannel } from './host-channel.ts';
+import type { RpcClient } from './rpc-client.ts';
 import type { HostedTaskServices } from './hosted-services.ts';
 import { ProcessedRows } from './processed-rows.ts';
 import type { TaskRemains } from './protocol.ts';
@@ -42,8 +42,8 @@ export type HostedTaskOptions = {
   /** The task has ended, by whatever way. */
   readonly onEnd: (task: HostedTask) => void;
   /** The host of the task does not let go of it: ends the host and starts its other tasks anew. */
-  readonly giveUpHost: (channel: HostChannel, reason: string) => Promise<void>;
-  readonly isAnswering: (channel: HostChannel) => Promise<boolean>;
+  readonly giveUpHost: (client: RpcClient, reason: string) => Promise<void>;
+  readonly isAnswering: (client: RpcClient) => Promise<boolean>;
 };
 
 type Tap = {
@@ -63,7 +63,7 @@ export class HostedTask implements RunningTask {
   readonly #restartListeners: ((reason: string) => void)[] = [];
   readonly #taps = new Map<number, Tap>();
   readonly #topics = new Set<string>();
-  #channel: HostChannel;
+  #client: RpcClient;
   #state: Uint8Array | undefined;
   #rerun: Rerun | undefined;
   #stats: TaskStats = EMPTY_STATS;
@@ -86,12 +86,12 @@ export class HostedTask implements RunningTask {
   /** Milliseconds of work in the last second, for the distribution over hosts. */
   loadMs = 0;
 
-  constructor(channel: HostChannel, setup: HostedTaskOptions) {
+  constructor(client: RpcClient, setup: HostedTaskOptions) {
     this.id = setup.id;
     this.taskId = setup.options.taskId;
     this.#setup = setup;
     this.#clock = setup.options.clock;
-    this.#channel = channel;
+    this.#client = client;
     this.#rerun = setup.options.rerun;
     this.#processed = new ProcessedRows(this.#clock);
     this.#isAlerting = setup.pipeline.nodes.some(
@@ -103,12 +103,12 @@ export class HostedTask implements RunningTask {
     return this.#setup.services;
   }
 
-  get channel(): HostChannel {
-    return this.#channel;
+  get client(): RpcClient {
+    return this.#client;
   }
 
   get taker(): BatchTaker {
-    return this.#channel;
+    return this.#client;
   }
 
   get error(): string | undefined {
@@ -137,7 +137,7 @@ export class HostedTask implements RunningTask {
 
   async start(): Promise<void> {
     try {
-      await this.#startOn(this.#channel);
+      await this.#startOn(this.#client);
       this.#isStarted = true;
     } catch (cause) {
       this.#end();
@@ -146,9 +146,9 @@ export class HostedTask implements RunningTask {
   }
 
   /** Starts anew after the host failed; what was on its way is lost. */
-  async restart(channel: HostChannel, reason: string): Promise<void> {
+  async restart(client: RpcClient, reason: string): Promise<void> {
     const lostRows = this.#rowsOnTheWay;
-    this.#channel = channel;
+    this.#client = client;
     this.#workOfStats = -1;
     this.#rowsOnTheWay = 0;
     this.#processed.clear();
@@ -157,7 +157,7 @@ export class HostedTask implements RunningTask {
     if (saved !== undefined) this.restore(saved.state);
     this.#rerun = saved?.rerun;
     try {
-      await this.#startOn(channel);
+      await this.#startOn(client);
     } catch (cause) {
       // The new host failed as well: the pool knows, and tries once more.
       if (cause instanceof Unavailable) return;
@@ -170,12 +170,12 @@ export class HostedTask implements RunningTask {
 
   push(batch: PointBatch): void {
     if (!this.#send(batch.rowCount)) return;
-    this.#channel.addRows(batch, this.id);
+    this.#client.addRows(batch, this.id);
   }
 
   pushDue(batch: PointBatch, offset: bigint): void {
     if (!this.#send(batch.rowCount)) return;
-    this.#channel.addRows(batch, this.id, offset);
+    this.#client.addRows(batch, this.id, offset);
   }
 
   /** Counts rows that are sent; false when the task takes none. */
@@ -187,11 +187,11 @@ export class HostedTask implements RunningTask {
   }
 
   advanceTo(time: bigint): void {
-    this.#channel.send({ kind: 'advance', task: this.id, time });
+    this.#client.send({ kind: 'advance', task: this.id, time });
   }
 
   goLive(): void {
-    this.#channel.send({ kind: 'live', task: this.id });
+    this.#client.send({ kind: 'live', task: this.id });
   }
 
   /** The host has processed rows. */
@@ -224,15 +224,15 @@ export class HostedTask implements RunningTask {
   ): void {
     const rowCount = rowCountOf(series);
     if (!this.#send(rowCount)) return;
-    this.#channel.send({ kind: 'result', task: this.id, nodeName, series, stop, rowCount });
+    this.#client.send({ kind: 'result', task: this.id, nodeName, series, stop, rowCount });
   }
 
   queryFailed(nodeName: string, message: string): void {
-    this.#channel.send({ kind: 'query-failed', task: this.id, nodeName, message });
+    this.#client.send({ kind: 'query-failed', task: this.id, nodeName, message });
   }
 
   async drain(): Promise<void> {
-    await this.#channel.request(this.id, { name: 'drain' });
+    await this.#client.request(this.id, { name: 'drain' });
   }
 
   close(): Promise<void> {
@@ -248,7 +248,7 @@ export class HostedTask implements RunningTask {
     if (options?.onlyChanged === true && !this.#isStale) return Promise.resolve();
     if (this.#isEnded || this.#error !== undefined) return Promise.resolve();
     // Clients ask again and again until nothing changes.
-    if (this.#channel.work === this.#workOfStats) return Promise.resolve();
+    if (this.#client.work === this.#workOfStats) return Promise.resolve();
     this.#refreshing ??= this.#refresh().finally(() => {
       this.#refreshing = undefined;
     });
@@ -267,11 +267,11 @@ export class HostedTask implements RunningTask {
 
   async httpOutput(endpoint: string): Promise<EndpointRows | undefined> {
     if (this.#isEnded || this.#error !== undefined) return this.#outputs?.get(endpoint);
-    return this.#channel.request(this.id, { name: 'output', endpoint });
+    return this.#client.request(this.id, { name: 'output', endpoint });
   }
 
   takeState(): Promise<Uint8Array> {
-    return this.#channel.request(this.id, { name: 'state' });
+    return this.#client.request(this.id, { name: 'state' });
   }
 
   restore(state: TaskState): void {
@@ -288,9 +288,9 @@ export class HostedTask implements RunningTask {
     assert(known, 'the tapped node exists');
     const tap = nextTap++;
     this.#taps.set(tap, { nodeName, options, listener });
-    this.#channel.send({ kind: 'tap', tap, task: this.id, nodeName, options });
+    this.#client.send({ kind: 'tap', tap, task: this.id, nodeName, options });
     return () => {
-      if (this.#taps.delete(tap)) this.#channel.send({ kind: 'untap', tap });
+      if (this.#taps.delete(tap)) this.#client.send({ kind: 'untap', tap });
     };
   }
 
@@ -323,7 +323,7 @@ export class HostedTask implements RunningTask {
     this.#outputs = outputs;
   }
 
-  async #startOn(channel: HostChannel): Promise<void> {
+  async #startOn(client: RpcClient): Promise<void> {
     const { pipeline, services, options } = this.#setup;
     const start = taskStart(pipeline, services, {
       options,
@@ -331,9 +331,9 @@ export class HostedTask implements RunningTask {
       rerun: this.#rerun,
     });
     this.#state = undefined;
-    const started = channel.request(this.id, { name: 'start', start });
+    const started = client.request(this.id, { name: 'start', start });
     for (const [tap, { nodeName, options: tapOptions }] of this.#taps) {
-      channel.send({ kind: 'tap', tap, task: this.id, nodeName, options: tapOptions });
+      client.send({ kind: 'tap', tap, task: this.id, nodeName, options: tapOptions });
     }
     await started;
     for (const topic of namedTopicsOf(pipeline)) services.alerts.openTopic(topic);
@@ -341,8 +341,8 @@ export class HostedTask implements RunningTask {
   }
 
   async #refresh(): Promise<void> {
-    const { work } = this.#channel;
-    const asked = this.#channel.request(this.id, { name: 'stats' }).then(
+    const { work } = this.#client;
+    const asked = this.#client.request(this.id, { name: 'stats' }).then(
       (stats) => {
         this.#stats = stats;
         this.#workOfStats = work;
@@ -357,9 +357,9 @@ export class HostedTask implements RunningTask {
   /** Waits while the task makes progress; one that does not is given up. */
   async #close(): Promise<void> {
     if (this.#isEnded) return;
-    const channel = this.#channel;
+    const client = this.#client;
     let isClosed = false;
-    const closed = channel.request(this.id, { name: 'close' }).then(
+    const closed = client.request(this.id, { name: 'close' }).then(
       (remains) => {
         this.#keep(remains);
         isClosed = true;
@@ -373,17 +373,17 @@ export class HostedTask implements RunningTask {
       left = this.#rowsOnTheWay === 0 ? Number.NEGATIVE_INFINITY : this.#rowsOnTheWay;
       await within(this.#clock, this.#setup.stopTimeoutMs, closed);
     }
-    if (!isClosed) await this.#giveUp(channel);
+    if (!isClosed) await this.#giveUp(client);
     this.#end();
   }
 
-  async #giveUp(channel: HostChannel): Promise<void> {
+  async #giveUp(client: RpcClient): Promise<void> {
     const { isAnswering, giveUpHost, services, stopTimeoutMs } = this.#setup;
     services.log.log('error', '', `task did not stop within ${stopTimeoutMs} ms`, {
       droppedPoints: this.#rowsOnTheWay,
     });
-    if (await isAnswering(channel)) channel.send({ kind: 'discard', task: this.id });
-    else await giveUpHost(channel, `task ${this.taskId} did not stop`);
+    if (await isAnswering(client)) client.send({ kind: 'discard', task: this.id });
+    else await giveUpHost(client, `task ${this.taskId} did not stop`);
   }
 
   #end(): void {

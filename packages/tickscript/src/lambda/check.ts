@@ -19,7 +19,7 @@ import {
 import type { LambdaType } from './types.ts';
 
 /** Operands that never fit, whatever the point. */
-export type LambdaProblem = {
+export type LambdaDiagnostic = {
   /**
    * The text that existing tools know, without the prefix which the node adds (`Failed to compile 0
    * expression: `).
@@ -36,10 +36,10 @@ export type LambdaCheck = {
   /** `undefined` when only points decide it, or when a part of the expression is wrong. */
   readonly type: LambdaType | undefined;
   /** In the order in which the expression is evaluated; the first is what existing tools see. */
-  readonly problems: readonly LambdaProblem[];
+  readonly problems: readonly LambdaDiagnostic[];
 };
 
-const NO_PROBLEMS: readonly LambdaProblem[] = [];
+const NO_PROBLEMS: readonly LambdaDiagnostic[] = [];
 
 /** Checks an expression without identifiers. Names what is wrong, several findings at once. */
 export function checkLambda(node: ExpressionNode): LambdaCheck {
@@ -83,12 +83,15 @@ function known(type: LambdaType | undefined): LambdaCheck {
   return { type, problems: NO_PROBLEMS };
 }
 
-function refused(problem: LambdaProblem): LambdaCheck {
+function refused(problem: LambdaDiagnostic): LambdaCheck {
   return { type: undefined, problems: [problem] };
 }
 
 /** Findings of a part, in the words of the whole. */
-function within(prefix: string, problems: readonly LambdaProblem[]): readonly LambdaProblem[] {
+function within(
+  prefix: string,
+  problems: readonly LambdaDiagnostic[],
+): readonly LambdaDiagnostic[] {
   if (problems.length === 0) return problems;
   return problems.map((problem) => ({ ...problem, text: prefix + problem.text }));
 }
@@ -154,7 +157,7 @@ function misfit(
   operand: ExpressionNode,
   found: LambdaType,
   expected: readonly LambdaType[],
-): Omit<LambdaProblem, 'text'> {
+): Omit<LambdaDiagnostic, 'text'> {
   const hint = found === 'time' ? TIME_HINT : conversionHint(operand, expected);
   return { span: operand.span, found, expected, hint };
 }

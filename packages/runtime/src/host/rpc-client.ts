@@ -1,4 +1,4 @@
-// The engine's end of one task host: its thread, what is sent to it and what it answers.
+// RPC client of the engine for one task host: its thread, what is sent to it and what it answers.
 import type { Worker } from 'node:worker_threads';
 import { Unavailable } from '@tidemark/core';
 import { startThread } from '@tidemark/core/thread';
@@ -39,14 +39,14 @@ export type HostEvents = {
   readonly lost: (reason: string, currentTask: number) => void;
 };
 
-export type HostChannelOptions = Pick<HostData, 'functions' | 'server'> & {
+export type RpcClientOptions = Pick<HostData, 'functions' | 'server'> & {
   readonly name: string;
   /** Heap of the thread in MiB; 0 leaves it to the platform. */
   readonly memoryMiB: number;
   readonly events: HostEvents;
 };
 
-export class HostChannel implements BatchTaker {
+export class RpcClient implements BatchTaker {
   readonly #worker: Worker;
   readonly #events: HostEvents;
   readonly #status = new Int32Array(new SharedArrayBuffer(StatusCell.Count * 4));
@@ -60,7 +60,7 @@ export class HostChannel implements BatchTaker {
   #lostReason: string | undefined;
   readonly #ended: Promise<void>;
 
-  constructor(options: HostChannelOptions) {
+  constructor(options: RpcClientOptions) {
     const { functions, server, name, memoryMiB } = options;
     this.#events = options.events;
     const data: HostData = {

@@ -6,7 +6,7 @@ import type { FailureDetails } from '../evaluate/failure.ts';
 import { placeInScript } from '../evaluate/text-source.ts';
 import type { TextSource } from '../evaluate/text-source.ts';
 
-export type NodeProblem = FailureDetails & {
+export type NodeDiagnostic = FailureDetails & {
   /** The recorded sentence. */
   readonly text: string;
   /** Stable class of the finding; a rule of the node when absent. */
@@ -32,10 +32,10 @@ export type Placed = {
   readonly textSource?: TextSource | undefined;
 };
 
-/** The piece of the script that a problem is about. */
+/** The piece of the script that a diagnostic is about. */
 export function placeOf(
   owner: Placed,
-  problem: Pick<NodeProblem, 'span' | 'textSpan' | 'properties'>,
+  problem: Pick<NodeDiagnostic, 'span' | 'textSpan' | 'properties'>,
 ): Span {
   const { span, textSpan, properties = [] } = problem;
   // What no script wrote (the condition of a deadman) has no place of its own.

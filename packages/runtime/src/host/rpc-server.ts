@@ -1,4 +1,4 @@
-// The engine's side of the services of hosted tasks: does what nodes in other threads tell and ask,
+// RPC server of the engine for the services of hosted tasks: does what nodes in other threads ask,
 // by the services that the engine gave to each task.
 import { assert, messageOf } from '@tidemark/core';
 import type {
@@ -15,7 +15,7 @@ export type Reply = {
 };
 
 /** What one host has asked for and not given back. */
-export class HostDesk {
+export class RpcServer {
   readonly #servicesOf: (task: number) => HostedTaskServices | undefined;
   readonly #sendDocuments: (source: string, documents: SideloadDocuments) => void;
   readonly #running = new Map<number, AbortController>();
