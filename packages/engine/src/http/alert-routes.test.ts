@@ -1,51 +1,29 @@
 // Topics, events and handlers over HTTP, on one running server.
-import { mkdtempSync, rmSync } from 'node:fs';
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { TestServer } from '@tidemark/testkit';
+import { TestEngine } from '@tidemark/testkit/engine';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { resolveEngineConfig } from '../config/config.ts';
-import { startEngine } from '../start-engine.ts';
-import type { EngineService } from '../start-engine.ts';
 
-const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const TOPICS = '/engine/v1preview/alerts/topics';
 
-let directory = '';
-let engine: EngineService;
-let receiver: http.Server;
+let engine: TestEngine;
+let receiver: TestServer;
 let url = '';
 const received: { path: string; id: string; level: string; previousLevel: string }[] = [];
 
 beforeAll(async () => {
-  receiver = http.createServer((request, response) => {
-    let body = '';
-    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-    request.on('end', () => {
-      received.push({ path: request.url ?? '', ...JSON.parse(body) });
-      response.end();
-    });
+  receiver = new TestServer(({ path, body }) => {
+    received.push({ path, ...JSON.parse(body) });
+    return {};
   });
-  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-  url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
-  directory = mkdtempSync(join(tmpdir(), 'engine-alerts-'));
-  const values = {
-    data_dir: join(directory, 'data'),
-    stats: { enabled: false },
-    task: { hosts: '0' },
-    http: { 'bind-address': '127.0.0.1:0' },
-  };
-  const { config, problems } = resolveEngineConfig([{ source: 'test', values }]);
-  expect(problems).toEqual([]);
-  engine = await startEngine(config, { log: quiet });
+  await receiver.open();
+  url = receiver.url;
+  engine = new TestEngine();
+  await engine.start();
 });
 
 afterAll(async () => {
   await engine.close();
-  receiver.closeAllConnections();
-  await new Promise((resolve) => receiver.close(resolve));
-  rmSync(directory, { recursive: true, force: true });
+  await receiver.close();
 });
 
 async function call(method: string, path: string, body?: unknown): Promise<any> {

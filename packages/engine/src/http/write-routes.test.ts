@@ -1,33 +1,20 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+// Writes over HTTP: what the log has of them.
+import { TestEngine } from '@tidemark/testkit/engine';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { expect, test } from 'vitest';
+let engine: TestEngine;
 
-import { resolveEngineConfig } from '../config/config.ts';
-import { startEngine } from '../start-engine.ts';
+beforeEach(() => {
+  engine = new TestEngine();
+});
 
-test.each([true, false])(
-  'bodies of writes are logged when http.write-tracing is %s',
-  async (on) => {
-    const directory = mkdtempSync(join(tmpdir(), 'engine-tracing-'));
-    const values = {
-      data_dir: directory,
-      stats: { enabled: false },
-      task: { hosts: '0' },
-      http: { 'bind-address': '127.0.0.1:0', 'write-tracing': on },
-    };
-    const { config } = resolveEngineConfig([{ source: 'test', values }]);
-    const lines: string[] = [];
-    const note = (fields: object, message: string): void =>
-      void lines.push(JSON.stringify({ message, ...fields }));
-    const log = { debug: note, info: note, warn: note, error: note };
-    const engine = await startEngine(config, { log });
+afterEach(() => engine.close());
 
-    await fetch(`${engine.url}/engine/v1/write?db=d&rp=r`, { method: 'POST', body: 'm v=12345' });
-    await engine.close();
-    rmSync(directory, { recursive: true });
+test.each([true, false])('bodies are logged when http.write-tracing is %s', async (on) => {
+  await engine.start({ http: { 'write-tracing': on } });
 
-    expect(lines.filter((line) => line.includes('m v=12345'))).toHaveLength(on ? 1 : 0);
-  },
-);
+  await engine.call('POST', '/engine/v1/write?db=d&rp=r', 'm v=12345');
+  await engine.stop();
+
+  expect(engine.log.filter((line) => line.includes('m v=12345'))).toHaveLength(on ? 1 : 0);
+});

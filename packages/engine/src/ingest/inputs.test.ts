@@ -1,50 +1,32 @@
 // What reaches tasks besides HTTP: the listeners that the database has too, and scrapers.
 import { createSocket } from 'node:dgram';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually, metricValue } from '@tidemark/testkit';
+import { TestEngine } from '@tidemark/testkit/engine';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { resolveEngineConfig } from '../config/config.ts';
-import { startEngine } from '../start-engine.ts';
-import type { EngineService } from '../start-engine.ts';
 
-const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const LISTEN = { enabled: true, 'bind-address': '127.0.0.1:0', 'batch-timeout': '10ms' };
 
-let directory = '';
-let engine: EngineService;
+let engine: TestEngine;
 
 beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'engine-inputs-'));
-  const typesdb = join(directory, 'types.db');
+  engine = new TestEngine();
+  const typesdb = join(engine.directory, 'types.db');
   writeFileSync(typesdb, 'gauge value:GAUGE:U:U\n');
-  const { config, problems } = resolveEngineConfig([
-    {
-      source: 'test',
-      values: {
-        data_dir: directory,
-        'default-retention-policy': 'standard',
-        stats: { enabled: false },
-        http: { 'bind-address': '127.0.0.1:0' },
-        udp: [{ ...LISTEN, database: 'in', buffer: 5 }],
-        graphite: [{ ...LISTEN, database: 'in', templates: ['measurement.host'] }],
-        opentsdb: [{ ...LISTEN, database: 'in' }],
-        collectd: [{ ...LISTEN, database: 'in', typesdb }],
-      },
-    },
-  ]);
-  expect(problems).toEqual([]);
-  engine = await startEngine(config, { log: quiet });
+  await engine.start({
+    'default-retention-policy': 'standard',
+    udp: [{ ...LISTEN, database: 'in', buffer: 5 }],
+    graphite: [{ ...LISTEN, database: 'in', templates: ['measurement.host'] }],
+    opentsdb: [{ ...LISTEN, database: 'in' }],
+    collectd: [{ ...LISTEN, database: 'in', typesdb }],
+  });
 });
 
-afterEach(async () => {
-  await engine.close();
-  rmSync(directory, { recursive: true, force: true });
-});
+afterEach(() => engine.close());
 
 async function post(path: string, body: unknown): Promise<{ status: number; json: any }> {
   const response = await fetch(engine.url + path, { method: 'POST', body: JSON.stringify(body) });

@@ -1,37 +1,16 @@
 // The service with tasks in threads of their own: what one of them does, the API and the others do
 // not notice.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { TestEngine } from '@tidemark/testkit/engine';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { resolveEngineConfig } from '../config/config.ts';
-import { startEngine } from '../start-engine.ts';
-import type { EngineService } from '../start-engine.ts';
 import { PointDatabase } from '../testing/point-database.ts';
 
-const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
-
-let directory = '';
-let engine: EngineService;
+let engine: TestEngine;
 
 async function start(
   task: Readonly<Record<string, unknown>> = {},
   tsdb: readonly object[] = [],
 ): Promise<void> {
-  const { config, problems } = resolveEngineConfig([
-    {
-      source: 'test',
-      values: {
-        data_dir: directory,
-        stats: { enabled: false },
-        http: { 'bind-address': '127.0.0.1:0' },
-        task: { hosts: '1', ...task },
-        ...(tsdb.length === 0 ? {} : { tsdb }),
-      },
-    },
-  ]);
-  expect(problems).toEqual([]);
-  engine = await startEngine(config, { log: quiet });
+  await engine.start({ task: { hosts: '1', ...task }, ...(tsdb.length === 0 ? {} : { tsdb }) });
 }
 
 async function call(method: string, path: string, body?: string): Promise<any> {
@@ -60,13 +39,10 @@ async function until(path: string, fits: (answer: any) => boolean): Promise<any>
 }
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'engine-hosts-'));
+  engine = new TestEngine();
 });
 
-afterEach(async () => {
-  await engine.close();
-  rmSync(directory, { recursive: true, force: true });
-});
+afterEach(() => engine.close());
 
 test('a task that is stuck does not delay the API, and ends up stopped with the reason while others go on', async () => {
   const database = new PointDatabase();
@@ -130,7 +106,7 @@ test('what was acknowledged is processed before a graceful stop, and state goes 
   const lines = Array.from({ length: 5_000 }, (_, i) => `m v=${i} ${i}`).join('\n');
   for (let i = 0; i < 10; i++) await write(lines);
 
-  await engine.close();
+  await engine.stop();
   await start();
 
   const { series } = await call('GET', '/engine/v1/tasks/t/o');
