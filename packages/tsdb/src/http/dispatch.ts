@@ -87,7 +87,7 @@ export class Dispatch {
       });
       if (status >= 500) counters.serverError++;
       else if (status >= 400) counters.clientError++;
-      accessLog?.write({ ...exchange, status, durationMs });
+      accessLog?.write(exchange, { status, durationMs });
     });
     return exchange;
   }

@@ -6,12 +6,8 @@ import type { Logger } from 'pino';
 import { LineFile } from './line-file.ts';
 import type { Requester } from './requester.ts';
 
-/** A request that has been answered. */
-export type AnsweredRequest = Requester & {
-  readonly method: string;
-  readonly status: number;
-  readonly durationMs: number;
-};
+/** How a request was answered. */
+export type Answered = { readonly status: number; readonly durationMs: number };
 
 export type AccessLogOptions = {
   /** Of the file; empty for the service log. */
@@ -32,8 +28,10 @@ export class AccessLog {
   }
 
   /** The query string is left out: it may hold passwords and points. */
-  write(answered: AnsweredRequest): void {
-    const { method, path, remoteAddress, requestId, status, userName, durationMs } = answered;
+  write(
+    { method, path, remoteAddress, requestId, userName }: Requester & { readonly method: string },
+    { status, durationMs }: Answered,
+  ): void {
     const { clock, except, log } = this.#options;
     if (except.includes(path)) return;
     if (this.#file === undefined) {
