@@ -14,10 +14,12 @@ export type Supervision = {
   readonly memory?: QueryMemory | undefined;
 };
 
+type Pull<T> = IteratorResult<T, void>;
+
 /** Batches as somebody wants them; `return`, always, ends the work. */
 export type Pulled<T> = {
   /** At once when nothing has to be waited for. */
-  readonly next: () => IteratorResult<T, void> | Promise<IteratorResult<T, void>>;
+  readonly next: () => Pull<T> | Promise<Pull<T>>;
   readonly return: () => void;
 };
 
@@ -58,7 +60,7 @@ export class Driver {
   /** What an operator hands on, one by one. */
   pull<T>(operator: Operator<T>): Pulled<T> {
     return {
-      next: () => this.#next(operator, () => operator.next()),
+      next: () => this.#next(operator),
       return: () => void operator.return(),
     };
   }
@@ -69,16 +71,30 @@ export class Driver {
   }
 
   /** The next batch, at once when nothing has to be waited for. */
-  #next<T>(
+  #next<T>(operator: Operator<T>): Pull<T> | Promise<Pull<T>> {
+    const next = this.#untilWait(operator, operator.next());
+    return next instanceof Promise ? this.#nextBehind(operator, next) : next;
+  }
+
+  /** A loop, not a chain: an operator may wait thousands of times before it hands something on. */
+  async #nextBehind<T>(operator: Operator<T>, wait: Promise<void>): Promise<Pull<T>> {
+    for (let next: Pull<T> | Promise<void> = wait; ;) {
+      if (!(next instanceof Promise)) return next;
+      await next;
+      next = this.#untilWait(operator, this.#resume(operator));
+    }
+  }
+
+  /** Pulls on until there is a batch, the end, or something to wait for. */
+  #untilWait<T>(
     operator: Operator<T>,
-    pull: () => IteratorResult<T | Pause, void>,
-  ): IteratorResult<T, void> | Promise<IteratorResult<T, void>> {
-    let step = pull();
+    first: IteratorResult<T | Pause, void>,
+  ): Pull<T> | Promise<void> {
+    let step = first;
     while (step.done !== true) {
       if (!isPause(step.value)) return { done: false, value: step.value };
       const wait = this.#wait(step.value);
-      if (wait !== undefined)
-        return wait.then(() => this.#next(operator, () => this.#resume(operator)));
+      if (wait !== undefined) return wait;
       step = this.#resume(operator);
     }
     return step;

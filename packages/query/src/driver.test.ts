@@ -1,0 +1,50 @@
+// What is pulled through the driver.
+import { expect, test } from 'vitest';
+
+import { Driver } from './driver.ts';
+import type { Operator } from './operator.ts';
+
+function driver(): Driver {
+  return new Driver({ supervision: () => undefined, monotonicMs: () => 0 });
+}
+
+test('what has not to be waited for is pulled at once', async () => {
+  const pulled = driver().pull(
+    (function* batches(): Operator<number> {
+      yield;
+      yield 1;
+      yield Promise.resolve();
+      yield 2;
+    })(),
+  );
+
+  expect(pulled.next()).toEqual({ done: false, value: 1 });
+  const waits = pulled.next();
+  expect(waits).toBeInstanceOf(Promise);
+  expect(await waits).toEqual({ done: false, value: 2 });
+  expect(pulled.next()).toMatchObject({ done: true });
+});
+
+test('the waits of an operator pile nothing up behind its batch', async () => {
+  let isHandedOn = false;
+  let isThere = false;
+  const operator = (function* waiting(): Operator<string> {
+    for (let i = 0; i < 1000; i++) yield Promise.resolve();
+    isHandedOn = true;
+    yield 'end';
+  })();
+
+  const next = Promise.resolve(driver().pull(operator).next()).then((step) => {
+    isThere = true;
+    return step;
+  });
+  let turns = 0;
+  while (!isThere) {
+    await Promise.resolve();
+    if (isHandedOn) turns++;
+  }
+
+  expect(await next).toEqual({ done: false, value: 'end' });
+  // A promise that waits for the promise of each wait is settled a thousand times.
+  expect(turns).toBeLessThan(20);
+});
