@@ -57,24 +57,8 @@ export function sendBody(
   response.statusCode = status;
   response.setHeader('Content-Type', body.type);
   response.setHeader('Content-Length', bytes.length);
-  if (exchange.method !== 'HEAD') {
-    if (bytes.length > SMALL_BODY_BYTES) return void response.end(bytes);
-    // Node holds the text back to send it with what follows. Nothing does.
-    response.write(bytesAsText(bytes), 'latin1');
-    response.socket?.uncork();
-  }
-  response.end();
-}
-
-/**
- * A body of up to this size leaves in one string with the headers, which Node writes to the socket
- * at once; bytes make a vector with them, and its request is waited for.
- */
-const SMALL_BODY_BYTES = 12 << 10;
-
-/** One character per byte: written as latin1, the bytes are the same. */
-function bytesAsText({ buffer, byteOffset, length }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, length).toString('latin1');
+  if (exchange.method === 'HEAD') response.end();
+  else response.end(bytes);
 }
 
 export function sendJson(exchange: Exchange, status: number, value: unknown): void {
