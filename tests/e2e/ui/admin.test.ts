@@ -86,6 +86,15 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
     const { page } = visit;
     await tab('Running queries');
     await page.getByRole('cell', { name: 'SHOW QUERIES' }).waitFor();
+  });
+
+  test('counters, and the configuration of the engine without its secrets', async () => {
+    const { page } = visit;
+    await tab('Counters');
+    await page.getByRole('row', { name: /^write pointReq \d/ }).waitFor();
+    await tab('Configuration of the engine');
+    await page.getByRole('row', { name: /^alerta token not set/ }).waitFor();
+    expect(await visit.accessibilityFaults()).toEqual([]);
     expect(visit.faults).toEqual([]);
   });
 });

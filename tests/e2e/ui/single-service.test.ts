@@ -8,7 +8,7 @@ import { Visit } from './visit.ts';
 describe.skipIf(!hasPrograms('chromium'))('the page', () => {
   test.each([
     ['tsdb', ['Overview', 'Explore', 'Write', 'Administration', 'First minutes'], 'Database'],
-    ['engine', ['Overview', 'Tasks'], 'Task engine'],
+    ['engine', ['Overview', 'Tasks', 'Recordings'], 'Task engine'],
   ] as const)('of %s alone', async (command, offered, panel) => {
     const visit = await Visit.open({ command, args: ['--ui-bind', '127.0.0.1:0'] });
     try {

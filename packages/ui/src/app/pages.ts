@@ -52,6 +52,15 @@ export const PAGES: readonly PageDefinition[] = [
     load: () => import('../pages/tasks/page.tsx'),
   },
   {
+    id: 'recordings',
+    title: nav.recordings,
+    icon: 'recordings',
+    keys: 'g r',
+    isListed: true,
+    needs: ['engine'],
+    load: () => import('../pages/recordings/page.tsx'),
+  },
+  {
     id: 'write',
     title: nav.write,
     icon: 'write',

@@ -7,6 +7,7 @@ import { design } from './en/design.ts';
 import { editor } from './en/editor.ts';
 import { explore } from './en/explore.ts';
 import { home } from './en/home.ts';
+import { recordings } from './en/recordings.ts';
 import { shortcuts } from './en/shortcuts.ts';
 import { start } from './en/start.ts';
 import { tasks } from './en/tasks.ts';
@@ -23,6 +24,7 @@ export const texts = {
   home,
   nav,
   palette,
+  recordings,
   shell,
   shortcuts,
   signIn,

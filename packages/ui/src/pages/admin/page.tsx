@@ -1,11 +1,14 @@
 // Administration: what the database keeps, for how long and for whom, and what it does at the
 // moment.
+import { services } from '../../api/connection.ts';
 import { PageHead } from '../../app/page-frame.tsx';
 import { route, setParams } from '../../app/router.ts';
 import { Tabs } from '../../design/tabs.tsx';
 import { texts } from '../../texts/texts.ts';
 import { Cardinality } from './cardinality.tsx';
+import { Counters } from './counters.tsx';
 import { Databases } from './databases.tsx';
+import { EngineConfig } from './engine-config.tsx';
 import { Queries } from './queries.tsx';
 import { Rejected } from './rejected.tsx';
 import { Shards } from './shards.tsx';
@@ -24,6 +27,8 @@ const TABS = [
   'queries',
   'cardinality',
   'rejected',
+  'counters',
+  'engine',
 ] as const;
 
 export function Page() {
@@ -34,7 +39,7 @@ export function Page() {
       <Tabs
         label={t.parts}
         value={chosen}
-        tabs={TABS.map((value) => ({ value, label: t.tabs[value] }))}
+        tabs={offered().map((value) => ({ value, label: t.tabs[value] }))}
         onChange={(tab) => setParams({ tab })}
       >
         <div class="stack">{part(chosen)}</div>
@@ -42,6 +47,10 @@ export function Page() {
     </>
   );
 }
+
+/** Without the engine there is nothing to say of it. */
+const offered = (): readonly (typeof TABS)[number][] =>
+  TABS.filter((tab) => tab !== 'engine' || services.engine.value.state !== 'absent');
 
 function part(chosen: (typeof TABS)[number]) {
   switch (chosen) {
@@ -64,5 +73,9 @@ function part(chosen: (typeof TABS)[number]) {
       return <Cardinality />;
     case 'rejected':
       return <Rejected />;
+    case 'counters':
+      return <Counters />;
+    case 'engine':
+      return <EngineConfig />;
   }
 }

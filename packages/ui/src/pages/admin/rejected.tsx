@@ -20,12 +20,18 @@ export function Rejected() {
   return (
     <Loaded resource={rejected}>
       {(found) =>
-        Object.entries(found)
-          .filter((entry): entry is [string, Rows] => Array.isArray(entry[1]))
-          .map(([name, rows]) => <List key={name} name={name} rows={rows} />)
+        Object.entries(found).map(([name, list]) => (
+          <List key={name} name={name} rows={rowsOf(list)} />
+        ))
       }
     </Loaded>
   );
+}
+
+/** A list as it is; numbers by source as one. */
+function rowsOf(list: unknown): Rows {
+  if (Array.isArray(list)) return list as Rows;
+  return Object.entries(list ?? {}).map(([source, count]) => ({ source, count: count as unknown }));
 }
 
 function List({ name, rows }: { readonly name: string; readonly rows: Rows }) {

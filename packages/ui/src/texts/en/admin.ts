@@ -1,7 +1,7 @@
 const rejectedLists: Readonly<Record<string, string>> = {
   lines: 'The last refused lines',
   rejected: 'The last refused lines',
-  sources: 'By source',
+  counts: 'By source',
 };
 
 export const admin = {
@@ -33,6 +33,8 @@ export const admin = {
   grantsOf: (user: string) => `Rights of ${user}`,
   isAdmin: 'Administrator',
   isDefault: 'default',
+  isNotSet: 'not set',
+  isSet: 'set, not shown',
   kept: 'Kept for',
   kill: 'End',
   killed: (id: string) => `Query ${id} was told to end`,
@@ -40,6 +42,7 @@ export const admin = {
   makeDefault: 'Make default',
   makeToken: 'Make token',
   measurement: 'Measurement',
+  module: 'Module',
   name: 'Name',
   never: 'never',
   newDatabase: 'New database',
@@ -73,6 +76,7 @@ export const admin = {
   revokeToken: (name: string) => `Revoke ${name}`,
   right: 'Right',
   runsFor: 'Runs for',
+  section: 'Section',
   series: 'Series',
   setPassword: 'Set password',
   shard: 'Shard',
@@ -87,6 +91,8 @@ export const admin = {
     queries: 'Running queries',
     cardinality: 'Cardinality',
     rejected: 'Refused points',
+    counters: 'Counters',
+    engine: 'Configuration of the engine',
   },
   thisOne: 'this page',
   timeLine: (lanes: number, shards: number) => `${shards} shards of ${lanes} retention policies`,
@@ -96,4 +102,5 @@ export const admin = {
   tokenOnce: 'This is the token. It is shown only now:',
   tokens: 'API tokens',
   user: 'User',
+  value: 'Value',
 } as const;

@@ -17,6 +17,7 @@ export const nav = {
   shortcuts: 'Keyboard shortcuts',
   design: 'Design system',
   admin: 'Administration',
+  recordings: 'Recordings',
   start: 'First minutes',
   tasks: 'Tasks',
   write: 'Write',
