@@ -54,7 +54,15 @@ export {
 export type { AppErrorOptions } from './errors.ts';
 export { FIELD_TYPES, reportedType } from './field-type.ts';
 export type { FieldType, FieldValue } from './field-type.ts';
-export { isInt64Operator, MAX_INT64, MAX_UINT64, MIN_INT64, wrapInt64 } from './int64.ts';
+export {
+  floatBits,
+  floatToInt64,
+  isInt64Operator,
+  MAX_INT64,
+  MAX_UINT64,
+  MIN_INT64,
+  wrapInt64,
+} from './int64.ts';
 export type { Int64Operator } from './int64.ts';
 export type { Limit, SettingLimit } from './limits.ts';
 export { LOGGING_KEYS } from './logging-keys.ts';

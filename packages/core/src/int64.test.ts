@@ -1,7 +1,15 @@
 // Arithmetic of 64-bit integers.
 import { expect, test } from 'vitest';
 
-import { isInt64Operator, MAX_INT64, MAX_UINT64, MIN_INT64, wrapInt64 } from './int64.ts';
+import {
+  floatBits,
+  floatToInt64,
+  isInt64Operator,
+  MAX_INT64,
+  MAX_UINT64,
+  MIN_INT64,
+  wrapInt64,
+} from './int64.ts';
 
 test.each([
   ['+', MAX_INT64, 1n, MIN_INT64],
@@ -34,4 +42,21 @@ test('operators of other kinds are told apart', () => {
     false,
     false,
   ]);
+});
+
+test('floats are cut towards zero, and what does not fit is the smallest integer', () => {
+  expect([1.9, -1.9, -0, 2 ** 53, -(2 ** 63)].map(floatToInt64)).toEqual([
+    1n,
+    -1n,
+    0n,
+    2n ** 53n,
+    MIN_INT64,
+  ]);
+  expect([2 ** 63, 1e300, Infinity, -Infinity, NaN].map(floatToInt64)).toEqual(
+    Array(5).fill(MIN_INT64),
+  );
+});
+
+test('the bits of a float are those that memory has', () => {
+  expect([0, 1, -0].map(floatBits)).toEqual([0n, 0x3ff0000000000000n, MIN_INT64]);
 });

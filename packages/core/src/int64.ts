@@ -5,6 +5,21 @@ export const MIN_INT64 = -(2n ** 63n);
 export const MAX_INT64 = 2n ** 63n - 1n;
 export const MAX_UINT64 = 2n ** 64n - 1n;
 
+/** A float cut towards zero; the smallest integer for what does not fit, NaN included. */
+export function floatToInt64(value: number): bigint {
+  // 2^63 itself is the first double that is too large.
+  return value >= -(2 ** 63) && value < 2 ** 63 ? BigInt(Math.trunc(value)) : MIN_INT64;
+}
+
+const FLOAT = new Float64Array(1);
+const FLOAT_BITS = new BigInt64Array(FLOAT.buffer);
+
+/** The bits of a float as an integer. */
+export function floatBits(value: number): bigint {
+  FLOAT[0] = value;
+  return FLOAT_BITS[0] ?? 0n;
+}
+
 /**
  * Operators of signed 64-bit integers that lambdas, constants of scripts and conditions of handlers
  * share.

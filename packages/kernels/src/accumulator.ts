@@ -1,6 +1,6 @@
 // Windowed aggregates of one field over any number of series: rows go in series by series, windows
 // come out in order.
-import { assert, Unavailable } from '@tidemark/core';
+import { assert, floatBits, Unavailable } from '@tidemark/core';
 import type { Column, FieldType, Timestamp } from '@tidemark/core';
 import {
   Area,
@@ -76,9 +76,6 @@ const WORDS = Object.keys(WINDOW).length - 1;
  * `spread` as `max`.
  */
 export type WindowResult = keyof typeof WINDOW_RESULTS;
-
-const FLOAT = new Float64Array(1);
-const FLOAT_BITS = new BigInt64Array(FLOAT.buffer);
 
 /**
  * Sums of integers wrap, means do not; min and max keep the earliest point among equals; first and
@@ -243,9 +240,7 @@ export class Accumulator {
   }
 
   #bits(value: number | bigint): bigint {
-    if (typeof value === 'bigint') return value;
-    FLOAT[0] = value;
-    return FLOAT_BITS[0]!;
+    return typeof value === 'bigint' ? value : floatBits(value);
   }
 
   #accumulate(times: number, values: number, valid: number, count: number): void {

@@ -4,7 +4,7 @@
 // Memory is taken in slabs that are filled one after the other and emptied whole: the next one
 // whose columns were not used since the last round. So making room costs nothing per column, and
 // what is used stays.
-import { assert, Unavailable } from '@tidemark/core';
+import { assert, floatBits, Unavailable } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
 
 import { Area, CACHED_HEADER_BYTES, CACHED_ROWS_MAX, VALUE_KINDS } from './abi.gen.ts';
@@ -291,12 +291,4 @@ function columnOf(
     case 'time':
       return { type: 'integer', values: new BigInt64Array(buffer, at, count), valid };
   }
-}
-
-const float = new Float64Array(1);
-const bitsOfFloat = new BigInt64Array(float.buffer);
-
-function floatBits(value: number): bigint {
-  float[0] = value;
-  return bitsOfFloat[0]!;
 }

@@ -4,6 +4,7 @@
 import {
   assert,
   escapeMeasurement,
+  floatBits,
   floorMod,
   formatSeriesKey,
   MAX_INT64,
@@ -97,7 +98,6 @@ export class IngestKernel implements Ingest {
   readonly #batchBytesMax: number;
   /** Shard id -> measurement number -> address of its table. */
   readonly #tables = new Map<number, Map<number, number>>();
-  readonly #bits = new DataView(new ArrayBuffer(8));
   #mustDrop = false;
 
   constructor(options: IngestOptions) {
@@ -410,8 +410,7 @@ export class IngestKernel implements Ingest {
   #bitsOf(value: LineValue): bigint {
     switch (typeof value) {
       case 'number':
-        this.#bits.setFloat64(0, value);
-        return this.#bits.getBigInt64(0);
+        return floatBits(value);
       case 'bigint':
         return value;
       case 'boolean':

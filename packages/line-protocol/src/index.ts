@@ -1,7 +1,7 @@
 // Public face of @tidemark/line-protocol: parse and print the write format.
 export { LineParser, parseLines } from './parser.ts';
 export type { ParsedLines, ParseLinesOptions, LineValues } from './parser.ts';
-export { lineErrorMessage } from './point.ts';
+export { lineErrorMessage, signedValue } from './point.ts';
 export type { LineError, LineFieldValue, LinePoint, LineSeries, UnsignedValue } from './point.ts';
 export {
   parsePrecision,

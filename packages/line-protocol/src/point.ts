@@ -6,6 +6,11 @@ export type UnsignedValue = { readonly unsigned: bigint };
 
 export type LineFieldValue = FieldValue | UnsignedValue;
 
+/** The value for who knows signed integers only: what is larger becomes negative. */
+export function signedValue(value: LineFieldValue): FieldValue {
+  return typeof value === 'object' ? BigInt.asIntN(64, value.unsigned) : value;
+}
+
 /**
  * Measurement and tags of a point. One object is shared by all points of a series within a parser.
  */

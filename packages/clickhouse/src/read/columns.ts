@@ -1,6 +1,6 @@
 // Which stored columns a request reads: a field has a column for each type that it has in the shard
 // groups of the request.
-import { FIELD_TYPES, MIN_INT64 } from '@tidemark/core';
+import { FIELD_TYPES, floatToInt64 } from '@tidemark/core';
 import type { FieldType, FieldValue } from '@tidemark/core';
 import type { FieldRef, Predicate } from '@tidemark/query';
 
@@ -67,18 +67,12 @@ export function convertValue(value: FieldValue, wanted: FieldType): FieldValue {
     case 'float':
       return typeof value === 'bigint' ? Number(value) : value;
     case 'integer':
-      return typeof value === 'number' ? toInt64(value) : BigInt.asIntN(64, value as bigint);
+      return typeof value === 'number' ? floatToInt64(value) : BigInt.asIntN(64, value as bigint);
     case 'unsigned': {
-      const integer = typeof value === 'number' ? toInt64(value) : (value as bigint);
+      const integer = typeof value === 'number' ? floatToInt64(value) : (value as bigint);
       return BigInt.asUintN(64, integer);
     }
     default:
       return value;
   }
-}
-
-function toInt64(value: number): bigint {
-  const whole = Math.trunc(value);
-  // 2^63 itself is the first double that is too large.
-  return whole >= -(2 ** 63) && whole < 2 ** 63 ? BigInt(whole) : MIN_INT64;
 }

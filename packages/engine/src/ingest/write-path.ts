@@ -1,7 +1,7 @@
 // Writes: line protocol in, batches of points to the router.
 import { InvalidRequest } from '@tidemark/core';
 import type { Clock, FieldValue } from '@tidemark/core';
-import { lineErrorMessage, SeriesCache } from '@tidemark/line-protocol';
+import { lineErrorMessage, SeriesCache, signedValue } from '@tidemark/line-protocol';
 import type { LineFieldValue, Precision } from '@tidemark/line-protocol';
 import type { ListenerPoint } from '@tidemark/listeners';
 import { PointBatchBuilder, WriteParser } from '@tidemark/runtime';
@@ -81,6 +81,5 @@ export class WritePath {
 
 // Tasks know signed integers only; what is larger has become negative, as it does in Kapacitor.
 function signed([name, value]: readonly [string, LineFieldValue]): readonly [string, FieldValue] {
-  const isUnsigned = typeof value === 'object';
-  return [name, isUnsigned ? BigInt.asIntN(64, value.unsigned) : value];
+  return [name, signedValue(value)];
 }

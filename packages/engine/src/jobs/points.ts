@@ -1,7 +1,7 @@
 // Points between their forms: batches of columns, line protocol, result series.
 import { columnValue } from '@tidemark/core';
 import type { FieldValue } from '@tidemark/core';
-import { parseLines, printLine } from '@tidemark/line-protocol';
+import { parseLines, printLine, signedValue } from '@tidemark/line-protocol';
 import { PointBatchBuilder } from '@tidemark/runtime';
 import type { PointBatch, QueryResultSeries } from '@tidemark/runtime';
 import type { RecordedPoint } from './recording-file.ts';
@@ -43,10 +43,7 @@ export function batchOf(points: readonly RecordedPoint[], shift: bigint): PointB
   const body = Buffer.from(points.map((point) => point.line).join('\n'));
   const { points: parsed } = parseLines(body, { precision: 'ns', now: 0n });
   for (const { measurement, tags, fields, time } of parsed) {
-    const plain = fields.map(([name, value]) => {
-      const isUnsigned = typeof value === 'object';
-      return [name, isUnsigned ? BigInt.asIntN(64, value.unsigned) : value] as const;
-    });
+    const plain = fields.map(([name, value]) => [name, signedValue(value)] as const);
     builder.add({ name: measurement, tags, fields: plain, time: time + shift });
   }
   return builder.build();

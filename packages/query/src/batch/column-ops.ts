@@ -1,6 +1,6 @@
 // Whole-column operations: slices, gathers, constants, conversions. Inputs are never changed.
 import type { Column, FieldType, FieldValue, Validity } from '@tidemark/core';
-import { columnFrom, columnLength, MIN_INT64, unreachable } from '@tidemark/core';
+import { columnFrom, columnLength, floatToInt64, unreachable } from '@tidemark/core';
 
 /** Rows `[start, end)`; shares memory with the input. */
 export function sliceColumn(column: Column, start: number, end: number): Column {
@@ -250,15 +250,6 @@ export function nullColumn(type: FieldType, length: number): Column {
 }
 
 /**
- * Float to int64 as the recorded system does: toward zero, the smallest int64 where it does not
- * fit.
- */
-export function floatToInteger(value: number): bigint {
-  if (!(value > -9223372036854775808 && value < 9223372036854775808)) return MIN_INT64;
-  return BigInt(Math.trunc(value));
-}
-
-/**
  * Reads a column in another type: numbers convert among themselves, everything else becomes null.
  */
 export function convertColumn(column: Column, type: FieldType): Column {
@@ -276,7 +267,7 @@ export function convertColumn(column: Column, type: FieldType): Column {
     if (type === 'float') values.push(Number(value));
     else if (Number.isNaN(value)) values.push(null);
     else {
-      const whole = typeof value === 'bigint' ? value : floatToInteger(value);
+      const whole = typeof value === 'bigint' ? value : floatToInt64(value);
       values.push(type === 'integer' ? BigInt.asIntN(64, whole) : BigInt.asUintN(64, whole));
     }
   }

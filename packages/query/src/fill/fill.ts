@@ -4,11 +4,10 @@
 // Windows are produced lazily, a batch at a time: a small interval over a long range is a stream,
 // not an array.
 import type { Column, FieldType, FieldValue } from '@tidemark/core';
-import { columnValue, MIN_TIME } from '@tidemark/core';
+import { columnValue, floatToInt64, MIN_TIME } from '@tidemark/core';
 import type { Fill } from '@tidemark/influxql';
 
 import { ColumnBuilder, TimeBuilder } from '../batch/column-builder.ts';
-import { floatToInteger } from '../batch/column-ops.ts';
 import { BATCH_ROWS } from '../limits.ts';
 import type { PointBatch } from '../reduce/point-batch.ts';
 import type { Windows } from '../reduce/windows.ts';
@@ -168,9 +167,9 @@ export function castNumber(value: number | bigint, type: FieldType): FieldValue 
     case 'float':
       return Number(value);
     case 'integer':
-      return typeof value === 'bigint' ? BigInt.asIntN(64, value) : floatToInteger(value);
+      return typeof value === 'bigint' ? BigInt.asIntN(64, value) : floatToInt64(value);
     case 'unsigned':
-      return BigInt.asUintN(64, typeof value === 'bigint' ? value : floatToInteger(value));
+      return BigInt.asUintN(64, typeof value === 'bigint' ? value : floatToInt64(value));
     case 'string':
       return '';
     case 'boolean':
@@ -194,7 +193,7 @@ function interpolate(
       return (a * total + (b - a) * (time - before.time)) / total;
     }
     const slope = Number(b - a) / Number(after.time - before.time);
-    return floatToInteger(slope * Number(time - before.time) + Number(a));
+    return floatToInt64(slope * Number(time - before.time) + Number(a));
   }
   if (typeof a !== 'number' || typeof b !== 'number') return null;
   const slope = (b - a) / Number(after.time - before.time);

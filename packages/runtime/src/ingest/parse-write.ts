@@ -1,9 +1,9 @@
 // From the bytes of a write to a point batch. Plain lines, which is nearly all of what clients
 // send, are read straight into columns; a body with anything unusual in it goes through the
 // line-protocol parser as a whole.
-import type { FieldValue, Timestamp } from '@tidemark/core';
-import { parseLines, SeriesCache } from '@tidemark/line-protocol';
-import type { LineError, LineFieldValue, Precision } from '@tidemark/line-protocol';
+import type { Timestamp } from '@tidemark/core';
+import { parseLines, SeriesCache, signedValue } from '@tidemark/line-protocol';
+import type { LineError, Precision } from '@tidemark/line-protocol';
 import type { PointBatch } from '../point-batch.ts';
 import { PointBatchBuilder } from '../point-batch.ts';
 import { ColumnParser } from './column-parser.ts';
@@ -43,14 +43,9 @@ export class WriteParser {
     const builder = new PointBatchBuilder(options.database, options.retentionPolicy);
     for (const { measurement, tags, fields, time } of points) {
       // A field that occurs twice counts once, with its last value.
-      const last = new Map(fields.map(([name, value]) => [name, plain(value)]));
+      const last = new Map(fields.map(([name, value]) => [name, signedValue(value)]));
       builder.add({ name: measurement, tags, fields: last, time });
     }
     return { batch: builder.build(), errors };
   }
-}
-
-/** Scripts know no unsigned integers. */
-function plain(value: LineFieldValue): FieldValue {
-  return typeof value === 'object' ? BigInt.asIntN(64, value.unsigned) : value;
 }

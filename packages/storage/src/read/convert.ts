@@ -1,5 +1,5 @@
 // A column in the type in which a query wants it (FieldRef in the query package).
-import { MIN_INT64 } from '@tidemark/core';
+import { floatToInt64 } from '@tidemark/core';
 import type { Column, FieldType } from '@tidemark/core';
 
 /** A field to read; without a type in the one it has. */
@@ -42,9 +42,7 @@ function toInt64(values: Float64Array | BigInt64Array | BigUint64Array): BigInt6
   const result = new BigInt64Array(values.length);
   if (values instanceof Float64Array) {
     for (let i = 0; i < result.length; i++) {
-      const value = Math.trunc(values[i]!);
-      // 2^63 itself is the first double that is too large; NaN fails both comparisons.
-      result[i] = value >= -(2 ** 63) && value < 2 ** 63 ? BigInt(value) : MIN_INT64;
+      result[i] = floatToInt64(values[i]!);
     }
   } else for (let i = 0; i < result.length; i++) result[i] = BigInt.asIntN(64, values[i]!);
   return result;
