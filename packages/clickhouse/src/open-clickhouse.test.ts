@@ -19,6 +19,7 @@ const WEEK = 604_800_000_000_000n;
 const settings = {
   database: 'tidemark',
   cluster: 'tidemark',
+  owner: 'catalog',
   ingest: { allowUnsigned: true, fieldTypes: 'shard', maxShards: 0, maxBadLines: 0 },
   writeQueueMaxBytes: 1 << 26,
   clock,
@@ -358,6 +359,9 @@ describe.runIf(isComplete)('storage on a cluster', () => {
     );
     await expect(openClickHouse({ ...settings, urls: urls.slice(0, 1) })).rejects.toThrow(
       'storage.clickhouse-urls names no replica of shard 2 of 2',
+    );
+    await expect(openClickHouse({ ...settings, urls, owner: 'other' })).rejects.toThrow(
+      'belong to another service',
     );
     await expect(openClickHouse({ ...settings, urls, cluster: 'other' })).rejects.toThrow(
       'no cluster `other`',

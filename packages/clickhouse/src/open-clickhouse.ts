@@ -12,6 +12,7 @@ import { Cluster } from './cluster/cluster.ts';
 import type { ClusterSettings } from './cluster/cluster.ts';
 import { partsOf } from './read/parts.ts';
 import { clusterSource } from './read/source.ts';
+import { takeTables } from './registry/owner.ts';
 import { Registry } from './registry/registry.ts';
 import { sqlText } from './sql/literals.ts';
 import { RowReader } from './sql/row-binary.ts';
@@ -21,6 +22,8 @@ import type { IngestSettings } from './write/ingest.ts';
 import { Writer } from './write/writer.ts';
 
 export type ClickHouseOptions = ClusterSettings & {
+  /** The id of the service's catalog. */
+  readonly owner: string;
   readonly ingest: IngestSettings;
   readonly writeQueueMaxBytes: number;
   readonly clock: Clock;
@@ -35,6 +38,7 @@ export async function openClickHouse(options: ClickHouseOptions): Promise<Storag
   const cluster = await Cluster.open(options, clock);
   try {
     for (const table of commonTables(options.database)) await cluster.define(table);
+    await takeTables(cluster, options.owner, clock);
     const registry = await Registry.load(cluster);
     const writer = new Writer({
       cluster,

@@ -36,6 +36,7 @@ describe.runIf(isComplete)('a shard of two replicas', () => {
       urls: status.nodes.map(({ url }) => url),
       database: 'tidemark',
       cluster: 'tidemark',
+      owner: 'catalog',
       ingest: { allowUnsigned: false, fieldTypes: 'shard', maxShards: 0, maxBadLines: 0 },
       writeQueueMaxBytes: 1 << 26,
       clock,

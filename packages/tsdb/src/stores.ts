@@ -1,10 +1,12 @@
 // The two stores of the service, points and catalog, opened side by side.
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { Conflict } from '@tidemark/core';
 import type { Clock, OpenParts } from '@tidemark/core';
 import { makeDirectory } from '@tidemark/core/make-directory';
-import { narrowAndTell, PRIVATE_DIRECTORY } from '@tidemark/core/private-files';
+import { narrowAndTell, PRIVATE_DIRECTORY, PRIVATE_FILE } from '@tidemark/core/private-files';
 import { openStorage } from '@tidemark/storage';
 import type { StorageEngine, StorageLog } from '@tidemark/storage';
 import type { Logger } from 'pino';
@@ -47,14 +49,14 @@ export async function openStores(
   openDirectory(directory, 'data.dir (--data-dir)', log);
   const logStorage: StorageLog = (level, message, details) =>
     log[level]({ ...details, part: 'storage' }, message);
-  const opening = startStorage(config, { ...options, directory, logStorage });
+  const metaDirectory = config.meta.dir === '' ? join(directory, 'meta') : config.meta.dir;
+  openDirectory(metaDirectory, 'meta.dir', log);
+  const opening = startStorage(config, { ...options, directory, metaDirectory, logStorage });
   // Its failure is thrown where it is waited for, which may be later.
   const openedOrNot = opening.catch(() => undefined);
   parts.add(async () => {
     await (await openedOrNot)?.close();
   });
-  const metaDirectory = config.meta.dir === '' ? join(directory, 'meta') : config.meta.dir;
-  openDirectory(metaDirectory, 'meta.dir', log);
   const catalog = await Catalog.open(metaDirectory, {
     reserveBytes: Math.ceil(config.data.reserveSizeBytes / CATALOG_SHARE),
     log: logStorage,
@@ -91,14 +93,20 @@ function startStorage(
   {
     clock,
     directory,
+    metaDirectory,
     log,
     logStorage,
     onLost,
     onState,
     openStorage: open = openStorage,
-  }: StoreOptions & { readonly directory: string; readonly logStorage: StorageLog },
+  }: StoreOptions & {
+    readonly directory: string;
+    readonly metaDirectory: string;
+    readonly logStorage: StorageLog;
+  },
 ): Promise<StorageEngine> {
-  if (config.storage.engine === 'clickhouse') return openCluster(config, clock);
+  if (config.storage.engine === 'clickhouse')
+    return openCluster(config, { owner: catalogId(metaDirectory), clock });
   const { coordinator, data, storage } = config;
   return open({
     directory: join(directory, 'data'),
@@ -125,12 +133,16 @@ function startStorage(
   });
 }
 
-async function openCluster({ data, storage }: TsdbConfig, clock: Clock): Promise<StorageEngine> {
+async function openCluster(
+  { data, storage }: TsdbConfig,
+  { owner, clock }: { readonly owner: string; readonly clock: Clock },
+): Promise<StorageEngine> {
   const { openClickHouse } = await import('@tidemark/clickhouse');
   return openClickHouse({
     urls: storage.clickhouseUrls,
     database: storage.clickhouseDatabase,
     cluster: storage.clickhouseCluster,
+    owner,
     ingest: {
       allowUnsigned: false,
       fieldTypes: data.fieldTypes === 'measurement' ? 'measurement' : 'shard',
@@ -140,6 +152,13 @@ async function openCluster({ data, storage }: TsdbConfig, clock: Clock): Promise
     writeQueueMaxBytes: data.writeQueueMaxSizeBytes,
     clock,
   });
+}
+
+/** A catalog and its points on a cluster know each other by this. Kept beside the catalog. */
+function catalogId(metaDirectory: string): string {
+  const path = join(metaDirectory, 'catalog-id');
+  if (!existsSync(path)) writeFileSync(path, randomUUID(), { mode: PRIVATE_FILE });
+  return readFileSync(path, 'utf8');
 }
 
 /**

@@ -14,6 +14,9 @@ export function seriesTable(policyId: number): string {
 /** Shard groups of all retention policies, the same on every node. */
 export const GROUPS_TABLE = 'shard_groups';
 
+/** Whose the tables are: the service with this id, of the rows the first. */
+export const OWNER_TABLE = 'owner';
+
 /** Types of fields by shard group, the same on every node; an empty type is none any more. */
 export const FIELDS_TABLE = 'fields';
 
@@ -37,6 +40,7 @@ export function commonTables(database: string): readonly ((onCluster: string) =>
      ORDER BY ${order}`;
   return [
     (onCluster) => `CREATE DATABASE IF NOT EXISTS ${sqlName(database)} ${onCluster}`,
+    everywhere(OWNER_TABLE, 'id String, made Int64', '(made, id)'),
     everywhere(
       GROUPS_TABLE,
       `id UInt32, policy UInt32, database String, retention_policy String,
