@@ -26,7 +26,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page to write', () => {
     await page.getByRole('row', { name: /^2 missing field value/ }).waitFor();
     await visit.inspect('write');
     await page.getByRole('button', { name: 'Write 2 points into house' }).click();
-    await page.getByText('2 points are written, 1 lines were refused.').waitFor();
+    await page.getByText('2 points are written, 1 line was refused.').waitFor();
     const [series] = await query(visit.server.tsdb, 'SELECT count(celsius) FROM room', 'house');
     expect(series?.values?.[0]?.[1]).toBe(2);
   });

@@ -35,7 +35,7 @@ export function TemplatePanel({
         rows={templates}
         rowKey={({ id }) => id}
         columns={[
-          { label: t.id, cell: ({ id }) => id, sortBy: ({ id }) => id },
+          { label: t.template, cell: ({ id }) => id, sortBy: ({ id }) => id },
           { label: t.type, cell: ({ type }) => type },
           { label: t.vars, cell: ({ vars }) => Object.keys(vars).join(', ') },
           {

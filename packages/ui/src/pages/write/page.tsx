@@ -33,6 +33,8 @@ const PREVIEW_LINES = 5;
 type RejectedLine = PartialWrite['rejected'][number];
 
 type Report = {
+  /** What was sent: of another text it says nothing. */
+  readonly lines: string;
   readonly writtenCount: number;
   readonly rejected: readonly RejectedLine[];
   readonly unlisted: number;
@@ -93,7 +95,7 @@ export function Page() {
       }
     }
     progress.value = undefined;
-    report.value = { writtenCount, rejected, unlisted, problem };
+    report.value = { lines, writtenCount, rejected, unlisted, problem };
     forgetSchema();
   };
 
@@ -207,7 +209,7 @@ export function Page() {
                 {t.send(checked.pointCount, database)}
               </Button>
             </div>
-            {report.value === undefined ? null : <Outcome report={report.value} />}
+            {report.value?.lines === lines ? <Outcome report={report.value} /> : null}
           </div>
         )}
       </Panel>

@@ -52,6 +52,7 @@ export const tasks = {
   tapWaiting: 'Nothing has left this node since it is watched.',
   taskOf: 'Task of it',
   taskOfTemplate: (id: string) => `Task of the template ${id}`,
+  template: 'Template',
   templates: 'Templates',
   throughput: 'Throughput',
   title: 'Tasks',

@@ -1,5 +1,8 @@
 const count = (value: number): string => value.toLocaleString('en');
 
+const refused = (lines: number): string =>
+  lines === 0 ? '' : lines === 1 ? ', 1 line was refused' : `, ${count(lines)} lines were refused`;
+
 export const write = {
   check: 'Before it is sent',
   checked: (points: number, measurements: string) =>
@@ -54,7 +57,5 @@ export const write = {
   text: 'Text',
   title: 'Write',
   written: (points: number, rejected: number) =>
-    rejected === 0
-      ? `${count(points)} points are written.`
-      : `${count(points)} points are written, ${count(rejected)} lines were refused.`,
+    `${points === 1 ? '1 point is' : `${count(points)} points are`} written${refused(rejected)}.`,
 } as const;
