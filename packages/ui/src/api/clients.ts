@@ -5,7 +5,7 @@ import { EngineClient, TsdbClient } from '@tidemark/client';
 import { noteDown, services } from './connection.ts';
 import type { Service } from './connection.ts';
 import { SERVER_PATH } from './paths.ts';
-import { sessionHeaders, waitForSignIn, whenResumed } from './session.ts';
+import { sessionToken, waitForSignIn, whenResumed } from './session.ts';
 
 /** Long enough for what a service lets a statement take; a page that is left cancels before. */
 const TIMEOUT_MS = 600_000;
@@ -21,7 +21,8 @@ export async function serviceFetch(
   await whenResumed();
   for (;;) {
     const headers = new Headers(init.headers);
-    for (const [name, value] of Object.entries(sessionHeaders())) headers.set(name, value);
+    const token = sessionToken();
+    if (token !== '') headers.set('X-CSRF-Token', token);
     // Of a page services take no body without a type of its own (docs/guide/running.md, Browsers).
     if (typeof init.body === 'string' && !headers.has('Content-Type')) {
       headers.set('Content-Type', 'application/octet-stream');
@@ -35,7 +36,8 @@ export async function serviceFetch(
     if (isGone) noteDown(service);
     if (response.status !== 401) return response;
     await response.body?.cancel();
-    await waitForSignIn(init.signal);
+    // Somebody may have signed in while this was on its way: then it only has to be sent again.
+    if (token === sessionToken()) await waitForSignIn(init.signal);
   }
 }
 

@@ -28,9 +28,8 @@ export const isSessionNeeded = signal(false);
 let csrf = '';
 let waiting: (() => void)[] = [];
 
-/** What a call has to carry. */
-export const sessionHeaders = (): Readonly<Record<string, string>> =>
-  csrf === '' ? {} : { 'X-CSRF-Token': csrf };
+/** What a call has to carry; empty while nobody is signed in. */
+export const sessionToken = (): string => csrf;
 
 function take(document: SessionDocument): void {
   const { csrf: token, ...rest } = document;
@@ -71,7 +70,7 @@ export async function signIn(username: string, password: string): Promise<string
 
 /** Signs out here and on the server. */
 export async function signOut(): Promise<void> {
-  await fetch(`${SERVER_PATH}api/session`, { method: 'DELETE', headers: sessionHeaders() });
+  await fetch(`${SERVER_PATH}api/session`, { method: 'DELETE', headers: { 'X-CSRF-Token': csrf } });
   csrf = '';
   session.value = NOBODY;
   isSignInWanted.value = true;
