@@ -7,6 +7,7 @@ import { HostPool } from '@tidemark/runtime/host';
 import type { HostPoolOptions } from '@tidemark/runtime/host';
 import type { Alerting } from './open-alerting.ts';
 import { BatchScheduler } from './batch/batch-scheduler.ts';
+import type { BatchSchedulerOptions } from './batch/batch-scheduler.ts';
 import { QuerySlots } from './batch/query-slots.ts';
 import { startPoints } from './catch-up/stream-feed.ts';
 import { hostCountOf } from './config/config.ts';
@@ -67,40 +68,21 @@ export async function openTasks(
   alerting: Alerting,
   parts: OpenParts,
 ): Promise<Tasking> {
-  const { config, clock, metadata, logs, clusters } = stores;
+  const { config, clock, metadata, logs } = stores;
   const { alerts } = alerting;
-  const log = logs.logger('task');
-  const router = new PointRouter(config.task.maxWaitingPoints);
-  const writes = new WritePath(router, clock, () => alerts.stored());
-  const subscriptions = new Subscriptions({
-    clusters,
-    writes,
-    clock,
-    log: logs.logger('subscriptions'),
-    ...identityOf(stores),
-    isSecure: config.http.httpsEnabled,
-    token: stores.authenticator?.subscriberToken,
-  });
+  const points = pointsOf(stores, alerting);
   const snapshots = new Snapshots({
     metadata,
     clock,
     log: logs.logger('snapshot'),
     alertsStored: () => alerts.stored(),
   });
-  const metrics = new RequestMetrics(METRIC_PREFIX, {
-    queries: 'Time of queries of tasks to a database, from their turn to their answer.',
-  });
-  const slots = new QuerySlots({
-    clock,
-    concurrency: Math.max(1, config.task.maxQueries),
-    timeoutMs: config.task.queryTimeoutMs,
-    onEnd: (seconds) => metrics.queries.observe(seconds),
-  });
-  const feed = { clusters, clock, slots, config: config.task, log };
+  const { feed, metrics } = queriesOf(stores);
   const scheduler = new BatchScheduler(feed);
   const functions = await openUserFunctions(config, clock, logs.logger('udf'));
   const hosts = taskHosts(stores, alerting, functions);
   if (hosts !== undefined) parts.add(() => hosts.close());
+  const { router, subscriptions } = points;
   const { servicesOf, sideloads } = servicesOfTasks(stores, alerting, { router, functions });
   const create = createTaskIn(hosts);
   const setting = { clock, limits: taskLimits(config), alerts: () => alerts.defaults };
@@ -109,7 +91,7 @@ export async function openTasks(
     savedState: (task) => snapshots.saved(task),
     clock,
     catchUp: config.task,
-    log,
+    log: feed.log,
     services: servicesOf,
     setting,
     startPoints: (executing, setup) =>
@@ -126,10 +108,8 @@ export async function openTasks(
     checkAccess: (pipeline) => checkAccess(pipeline, stores.access),
   });
   return {
-    router,
-    writes,
+    ...points,
     scheduler,
-    subscriptions,
     executor,
     snapshots,
     sideloads,
@@ -140,6 +120,46 @@ export async function openTasks(
     environment,
     metrics,
     ...definitions(stores, alerting, { executor, snapshots, subscriptions, environment }),
+  };
+}
+
+/** Where points of stream tasks come from. */
+function pointsOf(
+  stores: Stores,
+  { alerts }: Alerting,
+): Pick<Tasking, 'router' | 'writes' | 'subscriptions'> {
+  const { config, clock, clusters, logs } = stores;
+  const router = new PointRouter(config.task.maxWaitingPoints);
+  const writes = new WritePath(router, clock, () => alerts.stored());
+  const subscriptions = new Subscriptions({
+    clusters,
+    writes,
+    clock,
+    log: logs.logger('subscriptions'),
+    ...identityOf(stores),
+    isSecure: config.http.httpsEnabled,
+    token: stores.authenticator?.subscriberToken,
+  });
+  return { router, writes, subscriptions };
+}
+
+/** How tasks ask databases, be it for their queries or for points they have missed. */
+function queriesOf({ config, clock, clusters, logs }: Stores): {
+  readonly feed: BatchSchedulerOptions;
+  readonly metrics: RequestMetrics;
+} {
+  const metrics = new RequestMetrics(METRIC_PREFIX, {
+    queries: 'Time of queries of tasks to a database, from their turn to their answer.',
+  });
+  const slots = new QuerySlots({
+    clock,
+    concurrency: Math.max(1, config.task.maxQueries),
+    timeoutMs: config.task.queryTimeoutMs,
+    onEnd: (seconds) => metrics.queries.observe(seconds),
+  });
+  return {
+    feed: { clusters, clock, slots, config: config.task, log: logs.logger('task') },
+    metrics,
   };
 }
 

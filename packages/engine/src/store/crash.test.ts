@@ -16,10 +16,12 @@ const ACKNOWLEDGED_PER_ROUND = 40;
 const PROGRAM = `
   import { resolveEngineConfig, startEngine } from '@tidemark/engine';
   const { config } = resolveEngineConfig([{ source: 'test', values: {
-    data_dir: process.env.DIRECTORY, stats: { enabled: false }, task: { hosts: '0' }, http: { 'bind-address': '127.0.0.1:0' },
+    data_dir: process.env.DIRECTORY, stats: { enabled: false }, task: { hosts: '0' },
+    http: { 'bind-address': '127.0.0.1:0' },
   } }]);
   const none = () => {};
-  const engine = await startEngine(config, { log: { debug: none, info: none, warn: none, error: none } });
+  const log = { debug: none, info: none, warn: none, error: none };
+  const engine = await startEngine(config, { log });
   process.stdout.write(engine.url + '\\n');
 `;
 
@@ -69,7 +71,8 @@ async function post(url: string, body: unknown): Promise<number> {
 type Acknowledged = Record<'tasks' | 'templates' | 'handlers' | 'events' | 'recordings', string[]>;
 
 const scriptOf = (measurement: string, topic: string): string =>
-  `stream|from().measurement('${measurement}').groupBy('h')|alert().id('{{ index .Tags "h" }}').crit(lambda: "v" > 1).topic('${topic}')`;
+  `stream|from().measurement('${measurement}').groupBy('h')
+    |alert().id('{{ index .Tags "h" }}').crit(lambda: "v" > 1).topic('${topic}')`;
 const SCRIPT = scriptOf('m', 't');
 /**
  * What piles up from round to round gets no points: work per point must not grow with the number of
