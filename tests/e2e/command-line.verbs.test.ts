@@ -127,7 +127,7 @@ const idsOf = (json: string): readonly string[] =>
 /** Paths of all commands that have no subcommands and talk to an engine, by their own names. */
 async function verbsOfEngine(): Promise<readonly string[]> {
   const { commands } = await wholeProgram();
-  const others = ['up', 'tsdb', 'config', 'shell', 'completion'];
+  const others = ['up', 'tsdb', 'cluster', 'config', 'shell', 'completion'];
   return commands
     .filter((group) => !others.includes(group.name()))
     .flatMap((group) => group.commands.map((verb) => `${group.name()} ${verb.name()}`));
