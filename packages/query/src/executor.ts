@@ -9,7 +9,7 @@ import type { QueryContext } from './context.ts';
 import { explain } from './explain.ts';
 import { execute } from './execute/execute.ts';
 import { writeInto } from './into/into.ts';
-import { ExecutionContext } from './execute/execution-context.ts';
+import { ExecutionContext } from './execution/execution-context.ts';
 import { runSystemFields, selectsSystemFields } from './show/system-fields.ts';
 import { toResults } from './project/to-results.ts';
 import { planStatement } from './plan/plan-statement.ts';

@@ -3,10 +3,10 @@ import type { ExplainStatement } from '@tidemark/influxql';
 
 import type { QueryContext } from './context.ts';
 import { lookUp, requestOptions } from './look-up.ts';
-import type { OperatorCost } from './execute/profile.ts';
-import { COUNTER_NAMES, ownMs, Profile, zeroCounters } from './execute/profile.ts';
+import type { OperatorCost } from './execution/profile.ts';
+import { COUNTER_NAMES, ownMs, Profile, zeroCounters } from './execution/profile.ts';
 import { execute } from './execute/execute.ts';
-import { ExecutionContext } from './execute/execution-context.ts';
+import { ExecutionContext } from './execution/execution-context.ts';
 import { onlyTags } from './plan/only-tags.ts';
 import { describePlan } from './plan/describe-plan.ts';
 import { planBlocks } from './plan/plan-blocks.ts';

@@ -15,7 +15,7 @@ export { splitCondition } from './analyse/time-range.ts';
 export type { ConditionSplit } from './analyse/time-range.ts';
 export { localToInstant, openZone } from './analyse/zone.ts';
 export type { Zone } from './analyse/zone.ts';
-export { Windows } from './reduce/windows.ts';
+export { Windows } from './plan/windows.ts';
 export { FUNCTIONS } from './functions/registry.ts';
 export type { FunctionKind, FunctionSpec } from './functions/registry.ts';
 export { checkRegex, textMatcher } from './regex.ts';

@@ -5,10 +5,10 @@ import { isPause } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 import type { PhysicalPlan, RowsPlan } from '../plan/physical-plan.ts';
 import { checkLimits } from '../limit/check-limits.ts';
-import { runAggregated } from '../reduce/run-aggregated.ts';
-import type { ExecutionContext } from './execution-context.ts';
-import { runRaw } from '../project/run-raw.ts';
-import { runReduced } from '../reduce/run-reduced.ts';
+import { runAggregated } from './run-aggregated.ts';
+import type { ExecutionContext } from '../execution/execution-context.ts';
+import { runRaw } from './run-raw.ts';
+import { runReduced } from './run-reduced.ts';
 import { limitSeries } from '../limit/series-limit.ts';
 
 /** Rows of the answer: columns are the plan's outputs, groups in the order of the answer. */

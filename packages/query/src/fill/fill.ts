@@ -9,8 +9,8 @@ import type { Fill } from '@tidemark/influxql';
 
 import { ColumnBuilder, TimeBuilder } from '../batch/column-builder.ts';
 import { BATCH_ROWS } from '../limits.ts';
-import type { PointBatch } from '../reduce/point-batch.ts';
-import type { Windows } from '../reduce/windows.ts';
+import type { PointBatch } from '../batch/point-batch.ts';
+import type { Windows } from '../plan/windows.ts';
 
 export type FillOptions = {
   readonly fill: Fill;

@@ -2,7 +2,7 @@
 // window.
 import type { FieldType } from '@tidemark/core';
 
-import type { PointWriter } from '../reduce/point-writer.ts';
+import type { PointWriter } from '../batch/point-writer.ts';
 import type { Accumulator, AccumulatorContext, ReducerInput } from './reducers.ts';
 import { orderInSteps, stepsIfMany, STEP_ITEMS } from './steps.ts';
 import { NO_VALUE, ValueTable } from './value-table.ts';

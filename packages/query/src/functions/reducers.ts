@@ -3,7 +3,7 @@
 import type { Column, FieldType } from '@tidemark/core';
 import { unreachable } from '@tidemark/core';
 
-import type { PointWriter } from '../reduce/point-writer.ts';
+import type { PointWriter } from '../batch/point-writer.ts';
 import type { ReducerSpec } from '../analyse/columns.ts';
 import { CountAccumulator, MeanAccumulator, SpreadAccumulator, SumAccumulator } from './sums.ts';
 import { ExtremeAccumulator, FirstLastAccumulator } from './selectors.ts';

@@ -3,7 +3,7 @@
 import { columnLength } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
 
-import type { RowRef } from '../reduce/point-writer.ts';
+import type { RowRef } from '../batch/point-writer.ts';
 
 /** Bytes that one picked row takes besides its batch, about. */
 const ROW_BYTES = 100;

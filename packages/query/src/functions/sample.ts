@@ -2,7 +2,7 @@
 import type { FieldValue } from '@tidemark/core';
 import { columnValue } from '@tidemark/core';
 
-import type { PointWriter, RowRef } from '../reduce/point-writer.ts';
+import type { PointWriter, RowRef } from '../batch/point-writer.ts';
 import type { Accumulator, AccumulatorContext, ReducerInput } from './reducers.ts';
 import { RetainedRows } from './retained-rows.ts';
 import { sortInSteps, stepsIfMany, STEP_ITEMS } from './steps.ts';

@@ -2,7 +2,7 @@
 import type { FieldValue } from '@tidemark/core';
 import { columnValue } from '@tidemark/core';
 
-import type { PointWriter, RowRef } from '../reduce/point-writer.ts';
+import type { PointWriter, RowRef } from '../batch/point-writer.ts';
 import type { Accumulator, ReducerInput } from './reducers.ts';
 
 type Picked = {

@@ -1,7 +1,7 @@
 // count, sum, mean, spread: reducers that keep a few numbers per window.
 import type { FieldType } from '@tidemark/core';
 
-import type { PointWriter } from '../reduce/point-writer.ts';
+import type { PointWriter } from '../batch/point-writer.ts';
 import type { Accumulator, ReducerInput } from './reducers.ts';
 
 const EPOCH = 0n;

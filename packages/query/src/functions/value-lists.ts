@@ -1,5 +1,5 @@
 // median, stddev, percentile: reducers over all numbers of the window.
-import type { PointWriter, RowRef } from '../reduce/point-writer.ts';
+import type { PointWriter, RowRef } from '../batch/point-writer.ts';
 import type { Accumulator, AccumulatorContext, ReducerInput } from './reducers.ts';
 import { selectInSteps, stepsIfMany, STEP_ITEMS } from './steps.ts';
 import { ValueList } from './value-list.ts';

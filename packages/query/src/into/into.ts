@@ -13,7 +13,7 @@ import type { SelectPlan } from '../plan/select-plan.ts';
 import type { ResultBatch } from '../result.ts';
 import { execute } from '../execute/execute.ts';
 import { IntoLines } from './into-lines.ts';
-import { ExecutionContext } from '../execute/execution-context.ts';
+import { ExecutionContext } from '../execution/execution-context.ts';
 import { isPause, waitFor } from '../operator.ts';
 import type { Operator, Steps } from '../operator.ts';
 

@@ -7,7 +7,7 @@ import { isPause } from '../operator.ts';
 import type { Steps } from '../operator.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
 import { CallsPlan } from '../reduce/group-calls.ts';
-import type { ExecutionContext } from '../execute/execution-context.ts';
+import type { ExecutionContext } from '../execution/execution-context.ts';
 import { onlyTags } from '../plan/only-tags.ts';
 
 /** Throws `LimitExceeded` when the plan is over one of them. */

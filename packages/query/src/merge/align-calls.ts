@@ -4,7 +4,7 @@ import type { Column, FieldType } from '@tidemark/core';
 
 import { ColumnBuilder, TimeBuilder } from '../batch/column-builder.ts';
 import { BATCH_CELLS, BATCH_ROWS, SLICE_ROWS } from '../limits.ts';
-import type { PointBatch } from '../reduce/point-batch.ts';
+import type { PointBatch } from '../batch/point-batch.ts';
 import type { CallQueue } from '../transform/call-queue.ts';
 import { slicePoints } from '../transform/call-queue.ts';
 

@@ -13,14 +13,14 @@ import { validRows } from '../scan/aggregate-measurement.ts';
 import { Filler } from '../fill/fill.ts';
 import { CallQueue } from '../transform/call-queue.ts';
 import type { CallSteps } from '../transform/call-queue.ts';
-import { PointWriter } from './point-writer.ts';
+import { PointWriter } from '../batch/point-writer.ts';
 import type { SortedRows } from '../merge/merge-sorted-rows.ts';
 import { Reduction } from './reduce.ts';
-import type { ExecutionContext } from '../execute/execution-context.ts';
+import type { ExecutionContext } from '../execution/execution-context.ts';
 import type { AlignedRows } from '../merge/align-calls.ts';
 import { CallAligner } from '../merge/align-calls.ts';
 import { mostPrefetched, rangeBefore } from '../plan/prefetch.ts';
-import { Windows } from './windows.ts';
+import { Windows } from '../plan/windows.ts';
 import type { Steps } from '../operator.ts';
 
 const POINT_TIME_ALWAYS: ReadonlySet<string> = new Set(['top', 'bottom', 'sample']);

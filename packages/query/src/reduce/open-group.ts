@@ -8,7 +8,7 @@ import { GroupCalls } from './group-calls.ts';
 import type { CallsPlan } from './group-calls.ts';
 import { project } from '../project/project.ts';
 import { RowDefaults } from '../fill/row-defaults.ts';
-import type { ExecutionContext } from '../execute/execution-context.ts';
+import type { ExecutionContext } from '../execution/execution-context.ts';
 import type { AlignedRows } from '../merge/align-calls.ts';
 
 /** One per execution of a plan. */

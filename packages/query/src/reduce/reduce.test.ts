@@ -8,10 +8,10 @@ import { createAccumulator } from '../functions/reducers.ts';
 import type { Accumulator } from '../functions/reducers.ts';
 import { STEP_ITEMS } from '../functions/steps.ts';
 import type { ReducerSpec } from '../analyse/columns.ts';
-import type { PointBatch } from './point-batch.ts';
-import { PointWriter } from './point-writer.ts';
+import type { PointBatch } from '../batch/point-batch.ts';
+import { PointWriter } from '../batch/point-writer.ts';
 import { Reduction } from './reduce.ts';
-import { Windows } from './windows.ts';
+import { Windows } from '../plan/windows.ts';
 import type { Calculation } from '../functions/steps.ts';
 
 const BLOCKS = 6;

@@ -3,10 +3,10 @@ import type { FieldType } from '@tidemark/core';
 
 import type { Accumulator, ReducerInput } from '../functions/reducers.ts';
 import { STEP_ITEMS } from '../functions/steps.ts';
-import type { PointBatch } from './point-batch.ts';
-import type { PointWriter } from './point-writer.ts';
+import type { PointBatch } from '../batch/point-batch.ts';
+import type { PointWriter } from '../batch/point-writer.ts';
 import type { SortedRows } from '../merge/merge-sorted-rows.ts';
-import type { Window, Windows } from './windows.ts';
+import type { Window, Windows } from '../plan/windows.ts';
 import type { Calculation } from '../functions/steps.ts';
 
 export type ReduceOptions = {

@@ -12,7 +12,7 @@ import type {
   AggregateRequest,
   WindowSpec,
 } from '../series-source.ts';
-import type { ExecutionContext } from '../execute/execution-context.ts';
+import type { ExecutionContext } from '../execution/execution-context.ts';
 import { isPause } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 

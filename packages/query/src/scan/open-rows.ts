@@ -8,7 +8,7 @@ import type { Operator } from '../operator.ts';
 import type { OpenPlan, PhysicalPlan, SourcesPlan } from '../plan/physical-plan.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
 import { mergeSources } from '../merge/merge-sources.ts';
-import type { ExecutionContext } from '../execute/execution-context.ts';
+import type { ExecutionContext } from '../execution/execution-context.ts';
 import type { ScanOptions } from './scan-measurement.ts';
 import { inputTypes, scanMeasurement } from './scan-measurement.ts';
 import { scanSubquery } from './scan-subquery.ts';

@@ -13,7 +13,7 @@ import type { FieldRef, Predicate, ScanRequest, SeriesBatch } from '../series-so
 import { evaluate, truth } from '../project/evaluate.ts';
 import { mergeSeries, withTagColumns } from '../merge/merge-series.ts';
 import type { SeriesRows } from '../merge/merge-series.ts';
-import type { ExecutionContext } from '../execute/execution-context.ts';
+import type { ExecutionContext } from '../execution/execution-context.ts';
 import { timeSlices } from './time-slices.ts';
 import { isPause } from '../operator.ts';
 import type { Operator, Steps } from '../operator.ts';

@@ -16,9 +16,9 @@ import { hasPointTimes } from '../reduce/group-calls.ts';
 import { compareGroups } from '../merge/group-order.ts';
 import type { MergeOptions, SortedRows } from '../merge/merge-sorted-rows.ts';
 import { mergeSortedRows } from '../merge/merge-sorted-rows.ts';
-import type { ExecutionContext } from '../execute/execution-context.ts';
+import type { ExecutionContext } from '../execution/execution-context.ts';
 import { conditionMask, inputTypes, maskToRows } from './scan-measurement.ts';
-import { Windows } from '../reduce/windows.ts';
+import { Windows } from '../plan/windows.ts';
 import { isPause } from '../operator.ts';
 import type { Operator, Steps } from '../operator.ts';
 

@@ -6,7 +6,7 @@ import { requestOptions } from '../look-up.ts';
 import { MAX_TIME_SLICES } from '../limits.ts';
 import type { MeasurementPlan, SelectPlan } from '../plan/select-plan.ts';
 import type { AggregateRequest, FieldAggregates } from '../series-source.ts';
-import type { ExecutionContext } from '../execute/execution-context.ts';
+import type { ExecutionContext } from '../execution/execution-context.ts';
 import { onlyTags } from '../plan/only-tags.ts';
 import { isPause } from '../operator.ts';
 import type { Steps } from '../operator.ts';

@@ -3,7 +3,7 @@
 import { compareBytes } from '@tidemark/core';
 
 import { sortInSteps } from '../functions/steps.ts';
-import type { ExecutionContext } from '../execute/execution-context.ts';
+import type { ExecutionContext } from '../execution/execution-context.ts';
 import { tagKeyTest } from '../regex.ts';
 import { tagsOfSeriesKey } from '../series-key.ts';
 import type { SchemaFilter, TagKeyMatch } from '../series-source.ts';

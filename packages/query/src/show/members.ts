@@ -1,5 +1,5 @@
 // Sets of texts that a SHOW statement counts the members of.
-import type { ExecutionContext } from '../execute/execution-context.ts';
+import type { ExecutionContext } from '../execution/execution-context.ts';
 
 /** What a text takes in a set of them, without its letters. */
 const MEMBER_BYTES = 64;

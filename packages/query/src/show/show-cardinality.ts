@@ -5,7 +5,7 @@ import type { Expression, ShowStatement } from '@tidemark/influxql';
 import { readDimensions } from '../analyse/dimensions.ts';
 import type { QueryContext } from '../context.ts';
 import { lookUp } from '../look-up.ts';
-import { ExecutionContext } from '../execute/execution-context.ts';
+import { ExecutionContext } from '../execution/execution-context.ts';
 import { textMatcher } from '../regex.ts';
 import type { ResultBatch } from '../result.ts';
 import { rowsBatch } from '../result.ts';

@@ -3,7 +3,7 @@ import type { ShowStatement } from '@tidemark/influxql';
 
 import type { QueryContext } from '../context.ts';
 import { lookUp } from '../look-up.ts';
-import { ExecutionContext } from '../execute/execution-context.ts';
+import { ExecutionContext } from '../execution/execution-context.ts';
 import type { ResultBatch } from '../result.ts';
 import type { SchemaFilter } from '../series-source.ts';
 import { namedDatabase, refuseTime, tagPredicate } from './show-context.ts';

@@ -5,7 +5,7 @@ import type { ShowStatement, TagKeyFilter } from '@tidemark/influxql';
 
 import type { QueryContext } from '../context.ts';
 import { lookUp } from '../look-up.ts';
-import { ExecutionContext } from '../execute/execution-context.ts';
+import { ExecutionContext } from '../execution/execution-context.ts';
 import type { ResultBatch } from '../result.ts';
 import { compareSeriesKeys } from '../series-key.ts';
 import type { SchemaFilter, SeriesOrder, TagKeyMatch } from '../series-source.ts';

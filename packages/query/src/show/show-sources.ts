@@ -4,7 +4,7 @@ import { compareBytes } from '@tidemark/core';
 import type { MeasurementSource } from '@tidemark/influxql';
 
 import { lookUp } from '../look-up.ts';
-import type { ExecutionContext } from '../execute/execution-context.ts';
+import type { ExecutionContext } from '../execution/execution-context.ts';
 import type { Predicate, SchemaFilter } from '../series-source.ts';
 import { Members } from './members.ts';
 import { asksForName, forMeasurement } from './name-condition.ts';

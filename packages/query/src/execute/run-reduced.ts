@@ -4,12 +4,12 @@ import type { RowBatch } from '../batch/row-batch.ts';
 import { isPause } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 import type { RowsPlan } from '../plan/physical-plan.ts';
-import { CallsPlan } from './group-calls.ts';
-import { OpenGroup } from './open-group.ts';
+import { CallsPlan } from '../reduce/group-calls.ts';
+import { OpenGroup } from '../reduce/open-group.ts';
 import { openRows } from '../scan/open-rows.ts';
 import type { Execute } from '../scan/open-rows.ts';
 import { OutsideEnd } from '../scan/outside-end.ts';
-import type { ExecutionContext } from '../execute/execution-context.ts';
+import type { ExecutionContext } from '../execution/execution-context.ts';
 import type { ScanOptions } from '../scan/scan-measurement.ts';
 
 /** Rows of the answer. */

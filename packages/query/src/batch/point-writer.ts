@@ -1,7 +1,7 @@
 // Collects the points that a reducer or a fill emits.
 import type { Column, FieldType, FieldValue } from '@tidemark/core';
 
-import { ColumnBuilder, TimeBuilder } from '../batch/column-builder.ts';
+import { ColumnBuilder, TimeBuilder } from './column-builder.ts';
 import type { PointBatch } from './point-batch.ts';
 
 /** A row of a batch that is kept alive by the reference. */

@@ -5,10 +5,10 @@ import type { Operator } from '../operator.ts';
 import type { RowsPlan } from '../plan/physical-plan.ts';
 import type { AggregatedGroup, AggregateOptions } from '../scan/aggregate-measurement.ts';
 import { aggregateMeasurement } from '../scan/aggregate-measurement.ts';
-import { CallsPlan } from './group-calls.ts';
-import { OpenGroup } from './open-group.ts';
-import type { ExecutionContext } from '../execute/execution-context.ts';
-import { WholeGroups } from './whole-group.ts';
+import { CallsPlan } from '../reduce/group-calls.ts';
+import { OpenGroup } from '../reduce/open-group.ts';
+import type { ExecutionContext } from '../execution/execution-context.ts';
+import { WholeGroups } from '../reduce/whole-group.ts';
 
 /** Rows of the answer. */
 export function* runAggregated(

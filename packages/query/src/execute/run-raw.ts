@@ -6,9 +6,9 @@ import type { RowsPlan } from '../plan/physical-plan.ts';
 import { limitRows } from '../limit/limit-rows.ts';
 import { openRows } from '../scan/open-rows.ts';
 import type { Execute } from '../scan/open-rows.ts';
-import { project } from './project.ts';
+import { project } from '../project/project.ts';
 import { RawFiller } from '../fill/row-defaults.ts';
-import type { ExecutionContext } from '../execute/execution-context.ts';
+import type { ExecutionContext } from '../execution/execution-context.ts';
 
 /** Rows of the answer. */
 export function runRaw(
