@@ -9,7 +9,8 @@ import { invalid } from '../compat-messages.ts';
 import { FUNCTIONS } from '../functions/registry.ts';
 import type { TransformationSpec, WarmUp } from '../functions/transformation.ts';
 import { isNumeric } from './expression-types.ts';
-import type { AggregateCall, CallFault, ReducerSpec } from './columns.ts';
+import type { ReducerSpec } from '../functions/reducers.ts';
+import type { AggregateCall, CallFault } from './columns.ts';
 
 export type CallContext = {
   readonly interval: Interval | undefined;

@@ -4,6 +4,7 @@ import type { FieldType, FieldValue } from '@tidemark/core';
 import type { BinaryOperator, Call } from '@tidemark/influxql';
 
 import type { Place } from '../compat-messages.ts';
+import type { ReducerSpec } from '../functions/reducers.ts';
 import type { TransformationSpec } from '../functions/transformation.ts';
 
 /** A column that sources deliver. Tags are string columns, null where the series lacks the tag. */
@@ -40,33 +41,6 @@ export type ValueExpression =
       readonly name: string;
       readonly arguments: readonly ValueExpression[];
       readonly type: FieldType | undefined;
-    };
-
-/** How the points of a window become one or more values. */
-export type ReducerSpec =
-  | {
-      readonly kind:
-        | 'count'
-        | 'sum'
-        | 'mean'
-        | 'min'
-        | 'max'
-        | 'first'
-        | 'last'
-        | 'spread'
-        | 'median'
-        | 'mode'
-        | 'stddev'
-        | 'distinct'
-        | 'count-distinct';
-    }
-  | { readonly kind: 'percentile'; readonly percent: number }
-  | { readonly kind: 'sample'; readonly size: number }
-  | {
-      readonly kind: 'top' | 'bottom';
-      readonly size: number;
-      /** Inputs whose combinations are told apart; indexes into the plan's inputs. */
-      readonly distinctInputs: readonly number[];
     };
 
 /** What is wrong with a call, and where. */

@@ -1,4 +1,5 @@
-// What flows behind a reduction: points of one call in one group.
+// What flows behind a reduction: points of one call in one group, then
+// those of all calls beside each other.
 import type { Column } from '@tidemark/core';
 
 /**
@@ -6,3 +7,9 @@ import type { Column } from '@tidemark/core';
  * auxiliary inputs of the selected point.
  */
 export type PointBatch = { readonly times: BigInt64Array; readonly columns: readonly Column[] };
+
+/**
+ * Rows over all calls; columns are the calls' values, then the auxiliary columns of the only
+ * call.
+ */
+export type AlignedRows = { readonly times: BigInt64Array; readonly columns: readonly Column[] };

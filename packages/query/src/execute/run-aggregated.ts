@@ -5,7 +5,7 @@ import type { Operator } from '../operator.ts';
 import type { RowsPlan } from '../plan/physical-plan.ts';
 import type { AggregatedGroup, AggregateOptions } from '../scan/aggregate-measurement.ts';
 import { aggregateMeasurement } from '../scan/aggregate-measurement.ts';
-import { CallsPlan } from '../reduce/group-calls.ts';
+import { CallsPlan } from '../plan/calls-plan.ts';
 import { OpenGroup } from '../reduce/open-group.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
 import { WholeGroups } from '../reduce/whole-group.ts';

@@ -4,7 +4,7 @@ import type { RowBatch } from '../batch/row-batch.ts';
 import { isPause } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 import type { RowsPlan } from '../plan/physical-plan.ts';
-import { CallsPlan } from '../reduce/group-calls.ts';
+import { CallsPlan } from '../plan/calls-plan.ts';
 import { OpenGroup } from '../reduce/open-group.ts';
 import { openRows } from '../scan/open-rows.ts';
 import type { Execute } from '../scan/open-rows.ts';

@@ -7,8 +7,8 @@ import { ColumnBuilder } from '../batch/column-builder.ts';
 import type { GroupKey, RowBatch } from '../batch/row-batch.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
 import { castNumber } from './fill.ts';
-import type { CallsPlan } from '../reduce/group-calls.ts';
-import type { AlignedRows } from '../merge/align-calls.ts';
+import type { CallsPlan } from '../plan/calls-plan.ts';
+import type { AlignedRows } from '../batch/point-batch.ts';
 
 /** Replaces nulls of one column by the value before or by a number. */
 class ColumnDefaults {

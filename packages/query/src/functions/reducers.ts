@@ -4,7 +4,6 @@ import type { Column, FieldType } from '@tidemark/core';
 import { unreachable } from '@tidemark/core';
 
 import type { PointWriter } from '../batch/point-writer.ts';
-import type { ReducerSpec } from '../analyse/columns.ts';
 import { CountAccumulator, MeanAccumulator, SpreadAccumulator, SumAccumulator } from './sums.ts';
 import { ExtremeAccumulator, FirstLastAccumulator } from './selectors.ts';
 import { CountDistinctAccumulator, DistinctAccumulator, ModeAccumulator } from './distinct.ts';
@@ -12,6 +11,33 @@ import { MedianAccumulator, PercentileAccumulator, StddevAccumulator } from './v
 import { RankingAccumulator } from './ranking.ts';
 import { SampleAccumulator } from './sample.ts';
 import type { Calculation } from './steps.ts';
+
+/** How the points of a window become one or more values. */
+export type ReducerSpec =
+  | {
+      readonly kind:
+        | 'count'
+        | 'sum'
+        | 'mean'
+        | 'min'
+        | 'max'
+        | 'first'
+        | 'last'
+        | 'spread'
+        | 'median'
+        | 'mode'
+        | 'stddev'
+        | 'distinct'
+        | 'count-distinct';
+    }
+  | { readonly kind: 'percentile'; readonly percent: number }
+  | { readonly kind: 'sample'; readonly size: number }
+  | {
+      readonly kind: 'top' | 'bottom';
+      readonly size: number;
+      /** Inputs whose combinations are told apart; indexes into the plan's inputs. */
+      readonly distinctInputs: readonly number[];
+    };
 
 /** Rows of one window, or a part of them. */
 export type ReducerInput = {

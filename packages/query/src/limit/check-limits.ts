@@ -6,7 +6,7 @@ import { lookUp } from '../look-up.ts';
 import { isPause } from '../operator.ts';
 import type { Steps } from '../operator.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
-import { CallsPlan } from '../reduce/group-calls.ts';
+import { CallsPlan } from '../plan/calls-plan.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
 import { onlyTags } from '../plan/only-tags.ts';
 

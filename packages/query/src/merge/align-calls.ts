@@ -1,18 +1,12 @@
 // Puts the points of several calls beside each other: one row per time, null where a call has no
 // point.
-import type { Column, FieldType } from '@tidemark/core';
+import type { FieldType } from '@tidemark/core';
 
 import { ColumnBuilder, TimeBuilder } from '../batch/column-builder.ts';
 import { BATCH_CELLS, BATCH_ROWS, SLICE_ROWS } from '../limits.ts';
-import type { PointBatch } from '../batch/point-batch.ts';
+import type { AlignedRows, PointBatch } from '../batch/point-batch.ts';
 import type { CallQueue } from '../transform/call-queue.ts';
 import { slicePoints } from '../transform/call-queue.ts';
-
-/**
- * Rows over all calls; columns are the calls' values, then the auxiliary columns of the only
- * call.
- */
-export type AlignedRows = { readonly times: BigInt64Array; readonly columns: readonly Column[] };
 
 /** Reads rows from the queues of a group as far as they are known. */
 export class CallAligner {

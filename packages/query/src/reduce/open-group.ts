@@ -5,11 +5,11 @@ import { assert } from '@tidemark/core';
 import type { GroupKey, RowBatch } from '../batch/row-batch.ts';
 import type { Operator } from '../operator.ts';
 import { GroupCalls } from './group-calls.ts';
-import type { CallsPlan } from './group-calls.ts';
+import type { CallsPlan } from '../plan/calls-plan.ts';
 import { project } from '../project/project.ts';
 import { RowDefaults } from '../fill/row-defaults.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
-import type { AlignedRows } from '../merge/align-calls.ts';
+import type { AlignedRows } from '../batch/point-batch.ts';
 
 /** One per execution of a plan. */
 export class OpenGroup {

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { createAccumulator } from '../functions/reducers.ts';
 import type { Accumulator } from '../functions/reducers.ts';
 import { STEP_ITEMS } from '../functions/steps.ts';
-import type { ReducerSpec } from '../analyse/columns.ts';
+import type { ReducerSpec } from '../functions/reducers.ts';
 import type { PointBatch } from '../batch/point-batch.ts';
 import { PointWriter } from '../batch/point-writer.ts';
 import { Reduction } from './reduce.ts';

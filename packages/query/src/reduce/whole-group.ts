@@ -9,7 +9,7 @@ import type { SelectPlan } from '../plan/select-plan.ts';
 import type { AggregatedGroup } from '../scan/aggregate-measurement.ts';
 import { validRows } from '../scan/aggregate-measurement.ts';
 import { evaluate } from '../project/evaluate.ts';
-import type { CallsPlan } from './group-calls.ts';
+import type { CallsPlan } from '../plan/calls-plan.ts';
 
 /** Knows the rows of whole groups of one plan. */
 export class WholeGroups {

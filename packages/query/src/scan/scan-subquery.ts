@@ -12,7 +12,7 @@ import {
 } from '../batch/column-ops.ts';
 import type { GroupKey, RowBatch } from '../batch/row-batch.ts';
 import type { SelectPlan, SubqueryPlan } from '../plan/select-plan.ts';
-import { hasPointTimes } from '../reduce/group-calls.ts';
+import { hasPointTimes } from '../plan/calls-plan.ts';
 import { compareGroups } from '../merge/group-order.ts';
 import type { MergeOptions, SortedRows } from '../merge/merge-sorted-rows.ts';
 import { mergeSortedRows } from '../merge/merge-sorted-rows.ts';

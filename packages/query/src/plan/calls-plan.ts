@@ -1,0 +1,55 @@
+// The decisions about the calls of a plan that are the same for every group.
+import type { FieldType, TimeRange } from '@tidemark/core';
+import { MIN_TIME } from '@tidemark/core';
+
+import type { AggregateCall } from '../analyse/columns.ts';
+import { mostPrefetched, rangeBefore } from './prefetch.ts';
+import type { SelectPlan } from './select-plan.ts';
+import { Windows } from './windows.ts';
+
+const POINT_TIME_ALWAYS: ReadonlySet<string> = new Set(['top', 'bottom', 'sample']);
+const SELECTORS: ReadonlySet<string> = new Set(['min', 'max', 'first', 'last', 'percentile']);
+
+/** Whether the points of a call keep their own times in windows too. */
+export function hasPointTimes(call: AggregateCall): boolean {
+  return call.reducer !== undefined && POINT_TIME_ALWAYS.has(call.reducer.kind);
+}
+
+/** The decisions about a plan's calls that are the same for every group. */
+export class CallsPlan {
+  readonly plan: SelectPlan;
+  readonly windows: Windows | undefined;
+  /** Stamp of results that belong to no point and no window. */
+  readonly wholeStamp: bigint;
+  /** A lone selector without windows answers with the time of its point. */
+  readonly keepsPointTime: boolean;
+  readonly types: readonly FieldType[];
+  readonly auxiliary: readonly { readonly input: number; readonly type: FieldType }[];
+
+  constructor(plan: SelectPlan) {
+    this.plan = plan;
+    this.windows = plan.interval === undefined ? undefined : new Windows(plan.interval, plan.zone);
+    this.wholeStamp = plan.range.start === MIN_TIME ? 0n : plan.range.start;
+    const [only] = plan.calls;
+    this.keepsPointTime =
+      plan.interval === undefined &&
+      plan.calls.length === 1 &&
+      only?.reducer !== undefined &&
+      SELECTORS.has(only.reducer.kind);
+    this.auxiliary = plan.auxiliaryInputs.map((input) => {
+      const wanted = plan.inputs[input]!;
+      return { input, type: wanted.kind === 'tag' ? ('string' as const) : wanted.type };
+    });
+    this.types = [...plan.calls.map((call) => call.type), ...this.auxiliary.map((a) => a.type)];
+  }
+
+  /** The range of a call: transformations of windows look back beyond the query's own. */
+  rangeOf(call: AggregateCall): TimeRange {
+    return rangeBefore(this.plan, call.prefetchWindows);
+  }
+
+  /** The range that covers all calls. */
+  get range(): TimeRange {
+    return rangeBefore(this.plan, mostPrefetched(this.plan.calls));
+  }
+}
