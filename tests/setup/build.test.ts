@@ -20,6 +20,7 @@ const SOUND = {
   'tsconfig.json': '{"compilerOptions": {"types": [], "outDir": "dist"}, "files": ["a.ts"]}',
   'a.ts': 'export const n: number = 1;',
   'packages/cli/bundle/build.mjs': '',
+  'packages/ui/build-when-changed.mjs': '',
 };
 
 function write(files: Readonly<Record<string, string>>): void {
@@ -39,6 +40,7 @@ test.each([
   ['the kernels', { 'package.json': '{"scripts": {"build:kernels": "echo no & exit 1"}}' }, 'no'],
   ['the packages', { 'a.ts': "export const n: number = 'text';" }, 'a.ts(1,14): error TS2322'],
   ['the bundle', { 'packages/cli/bundle/build.mjs': "throw new Error('warns')" }, 'warns'],
+  ['the page', { 'packages/ui/build-when-changed.mjs': "throw new Error('no page')" }, 'no page'],
 ])('%s with a fault fail the run, with what the compiler said', (what, fault, said) => {
   write({ ...SOUND, ...fault });
 
