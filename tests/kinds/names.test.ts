@@ -54,3 +54,28 @@ test('no code decides by the name of a node or handler outside of its file', () 
 
   expect(found).toEqual([]);
 });
+
+test('the runtime knows the file of a single node from its registry only', () => {
+  const folder = join(packages, 'runtime/src');
+  const importing = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !/\.(test|gen)\.ts$/.test(file))
+    .filter((file) => !file.startsWith('nodes/'))
+    .flatMap((file) => {
+      const text = readFileSync(join(folder, file), 'utf8');
+      const found = text.matchAll(/from '(?:\.\.?\/)+nodes\/([\w.-]+)'/g);
+      return [...found].map(([, node]) => `${file}: ${node}`);
+    });
+
+  expect(importing).toEqual(['implementations.ts: registry.gen.ts']);
+});
+
+test('contracts of the runtime have no methods that may be absent', () => {
+  const found = ['node.ts', 'node-capabilities.ts', 'running-task.ts', 'services.ts'].flatMap(
+    (file) => {
+      const text = readFileSync(join(packages, 'runtime/src', file), 'utf8');
+      return [...text.matchAll(/^ +(\w+)\?\(/gm)].map(([, method]) => `${file}: ${method}`);
+    },
+  );
+
+  expect(found).toEqual([]);
+});

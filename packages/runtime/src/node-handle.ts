@@ -151,7 +151,7 @@ export class NodeHandle implements NodeContext {
       avg_exec_time_ns: this.time.averageNanos,
       working_cardinality: groupCount,
       memory_bytes: this.#heldBytes + groupCount * GROUP_BYTES,
-      ...this.#node?.stats?.(),
+      ...this.#node?.capabilities.counters?.stats(),
     };
   }
 }

@@ -13,6 +13,7 @@ import type {
   TapCondition,
   TaskLimits,
 } from './running-task.ts';
+import type { NodeCapabilities } from './node-capabilities.ts';
 import type { LogLevel, TaskServices } from './services.ts';
 import type { Timers } from './timers.ts';
 
@@ -26,32 +27,13 @@ export interface Receiver {
 
 /**
  * A running node: a function of its state and a message. Everything is synchronous; what needs an
- * answer from outside queues messages and says so by `waitingCount`.
+ * answer from outside queues messages and says so by the capability `waiting`.
  */
 export interface RunningNode extends Receiver {
-  /** Receiver for one of several parents (join, union). */
-  input?(parentIndex: number): Receiver;
   /** Number of live groups, `working_cardinality`. */
   readonly groupCount: number;
-  /** Counters that only this kind of node has. */
-  stats?(): Readonly<Record<string, number>>;
-  start?(): Promise<void>;
-  /** Messages that wait for an answer. */
-  readonly waitingCount?: number;
-  /** Resolves when `waitingCount` is zero. */
-  idle?(): Promise<void>;
-  /**
-   * All parents have ended: resolves when the outside part of the node has given its last answer.
-   */
-  finishing?(): Promise<void>;
-  /** Fetches from outside what `snapshot` will hand out. */
-  prepareSnapshot?(): Promise<void>;
-  /** All parents have ended: emit what the end of the data decides. */
-  finish?(): void;
-  /** Release everything; writes what is buffered. No messages follow. */
-  close?(): Promise<void> | void;
-  snapshot?(): unknown;
-  restore?(state: unknown): void;
+  /** What it can do beyond taking messages; does not change. */
+  readonly capabilities: NodeCapabilities;
 }
 
 /** What nodes of one task share. */

@@ -266,7 +266,7 @@ export interface RunningTask {
    * too slow to be waited for. `undefined` when they have been, as in a task of the same thread, or
    * the task raises none.
    */
-  processed?(): Promise<void> | undefined;
+  processed(): Promise<void> | undefined;
   /**
    * Resolves when nothing waits inside (answers from outside included). Windows are not flushed.
    */

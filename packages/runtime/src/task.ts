@@ -1,6 +1,7 @@
 // A task in this thread: builds the nodes of a pipeline, feeds them, and keeps failures inside.
 import { assert, AssertionFailed, messageOf } from '@tidemark/core';
 import type { NodeSpec, Pipeline } from '@tidemark/pipeline';
+import { rowPoint } from './data/row-point.ts';
 import { nextSequence, RowSource } from './data/row-source.ts';
 import { SeriesTable } from './data/series.ts';
 import type { Series } from './data/series.ts';
@@ -15,8 +16,7 @@ import type { Receiver, TaskContext } from './node.ts';
 import { NodeFailed, StartError, startErrorOf } from './node.ts';
 import { NodeHandle } from './node-handle.ts';
 import { createNode } from './implementations.ts';
-import { FromNode, rowPoint } from './nodes/from.ts';
-import { QueryNode } from './nodes/query.ts';
+import type { ResultReceiver, RowReceiver, Waiting } from './node-capabilities.ts';
 import type { PointBatch } from './point-batch.ts';
 import type {
   EdgeStats,
@@ -59,8 +59,9 @@ function open(batch: PointBatch, table: SeriesTable): RowSource {
 /** Timers that fire before a task that is moved in time lets others have their turn. */
 const TIMERS_PER_TURN = 1000;
 
+/** A child of the source: what reads rows of writes. */
 type SourceChild = {
-  readonly node: FromNode;
+  readonly rows: RowReceiver;
   readonly edge: Edge;
   readonly handle: NodeHandle;
 };
@@ -86,6 +87,7 @@ export class InlineTask implements RunningTask {
   readonly #context: TaskContext;
   readonly #handles: readonly NodeHandle[];
   readonly #froms: readonly SourceChild[];
+  readonly #waiting: readonly Waiting[];
   readonly #sampler: Sampler;
   readonly #limits: TaskLimits;
   readonly #enter: (() => void) | undefined;
@@ -124,6 +126,7 @@ export class InlineTask implements RunningTask {
     this.#context = this.#makeContext(pipeline, services, { options, thread });
     this.#handles = this.#build(pipeline);
     this.#froms = this.#handles[0] === undefined ? [] : this.#sourceChildren(this.#handles[0]);
+    this.#waiting = this.#handles.flatMap(({ node }) => node?.capabilities.waiting ?? []);
   }
 
   get error(): string | undefined {
@@ -148,7 +151,7 @@ export class InlineTask implements RunningTask {
   async start(): Promise<void> {
     for (const { node, spec } of this.#handles) {
       try {
-        await node?.start?.();
+        await node?.capabilities.starting?.start();
       } catch (cause) {
         throw startErrorOf(spec.name, cause);
       }
@@ -228,34 +231,38 @@ export class InlineTask implements RunningTask {
     result: readonly QueryResultSeries[],
     options: { readonly stop: bigint },
   ): void {
-    const node = this.#queryNode(nodeName);
+    const results = this.#resultReceiver(nodeName);
     this.#position?.noteQuery(nodeName, options.stop);
-    this.#run(undefined, () => node.result(result, options.stop));
+    this.#run(undefined, () => results.result(result, options.stop));
   }
 
   queryFailed(nodeName: string, message: string): void {
-    this.#queryNode(nodeName).failed(message);
+    this.#resultReceiver(nodeName).failed(message);
   }
 
   ready(): Promise<void> | undefined {
     return this.#waitingCount() > this.#limits.waitingMessageCountMax ? this.drain() : undefined;
   }
 
+  /** What was pushed has been worked on before `push` returned. */
+  processed(): undefined {
+    return undefined;
+  }
+
   async drain(): Promise<void> {
     while (this.#waitingCount() > 0) {
-      for (const { node } of this.#handles) {
-        if ((node?.waitingCount ?? 0) > 0) await node?.idle?.();
-      }
+      for (const waiting of this.#waiting) if (waiting.waitingCount > 0) await waiting.idle();
     }
   }
 
   async close(): Promise<void> {
     if (this.#isClosed) return this.#released;
     for (const handle of this.#handles) {
+      const { waiting, outside, inputs } = handle.node?.capabilities ?? {};
       // Messages from outside may still arrive for this node; its children end after it.
-      if (this.#error === undefined) await handle.node?.idle?.();
-      if (this.#error === undefined) await handle.node?.finishing?.();
-      this.#run(undefined, () => handle.node?.finish?.());
+      if (this.#error === undefined) await waiting?.idle();
+      if (this.#error === undefined) await outside?.finishing();
+      this.#run(undefined, () => inputs?.finish());
     }
     await this.drain();
     await this.#release();
@@ -318,13 +325,15 @@ export class InlineTask implements RunningTask {
   /** Before `snapshot`, when state that lives outside is to be part of it. */
   async prepareSnapshot(): Promise<void> {
     if (this.#error !== undefined || this.#isClosed) return;
-    for (const { node } of this.#handles) await node?.prepareSnapshot?.();
+    for (const { node } of this.#handles) {
+      await node?.capabilities.outside?.prepareSnapshot();
+    }
   }
 
   snapshot(): TaskSnapshot {
     const nodes: { name: string; state: unknown }[] = [];
     for (const { name, node } of this.#handles) {
-      const state = node?.snapshot?.();
+      const state = node?.capabilities.state?.snapshot();
       if (state !== undefined) nodes.push({ name, state });
     }
     const position = this.#position?.encode(this.#timers.now());
@@ -336,7 +345,9 @@ export class InlineTask implements RunningTask {
     assert(snapshot.version === 1, 'the snapshot is of this version');
     this.#position?.restore(snapshot.position);
     const byName = new Map(this.#handles.map((handle) => [handle.name, handle]));
-    for (const { name, state } of snapshot.nodes) byName.get(name)?.node?.restore?.(state);
+    for (const { name, state } of snapshot.nodes) {
+      byName.get(name)?.node?.capabilities.state?.restore(state);
+    }
   }
 
   tap(
@@ -451,7 +462,7 @@ export class InlineTask implements RunningTask {
         handle.node = node;
         receivers.set(spec.id, ({ parentId, position }) => {
           const places = [...spec.parents.keys()].filter((i) => spec.parents[i] === parentId);
-          return node.input?.(places[position] ?? 0) ?? node;
+          return node.capabilities.inputs?.input(places[position] ?? 0) ?? node;
         });
       } catch (cause) {
         if (!(cause instanceof StartError)) throw cause;
@@ -503,10 +514,10 @@ export class InlineTask implements RunningTask {
   #sourceChildren(source: NodeHandle): SourceChild[] {
     return source.spec.children.flatMap((id, i) => {
       const handle = this.#handles[id];
-      const node = handle?.node;
+      const rows = handle?.node?.capabilities.rows;
       const edge = source.outputs[i];
-      if (handle === undefined || edge === undefined || !(node instanceof FromNode)) return [];
-      return [{ node, edge, handle }];
+      if (handle === undefined || edge === undefined || rows === undefined) return [];
+      return [{ rows, edge, handle }];
     });
   }
 
@@ -515,7 +526,7 @@ export class InlineTask implements RunningTask {
    * the output.
    */
   #feed(source: RowSource, start: number, end: number): void {
-    const open = this.#froms.filter(({ node }) => node.openWrite(source));
+    const open = this.#froms.filter(({ rows }) => rows.openWrite(source));
     this.#showToObservers(source, start, end);
     let row = start;
     if (this.#rowsUntilSample <= 0) {
@@ -524,9 +535,9 @@ export class InlineTask implements RunningTask {
     }
     this.#rowsUntilSample -= end - start;
     const [first] = open;
-    if (open.length === 1 && first !== undefined) first.node.rows(row, end);
-    else for (; row < end; row++) for (const { node } of open) node.row(row);
-    for (const { node } of open) node.closeWrite();
+    if (open.length === 1 && first !== undefined) first.rows.rows(row, end);
+    else for (; row < end; row++) for (const { rows } of open) rows.row(row);
+    for (const { rows } of open) rows.closeWrite();
     const wantedCount = this.#wantedCount(source, start, end);
     for (const { edge } of this.#froms) edge.count += wantedCount;
   }
@@ -558,13 +569,13 @@ export class InlineTask implements RunningTask {
   }
 
   #wants(measurement: string): boolean {
-    return this.#froms.some(({ node }) => node.wants(measurement));
+    return this.#froms.some(({ rows }) => rows.wants(measurement));
   }
 
   #feedSampled(open: readonly SourceChild[], start: number, end: number): number {
     this.#sampler.isOn = true;
     for (let row = start; row < end; row++) {
-      for (const { node, handle } of open) this.#sampler.time(handle.time, () => node.row(row));
+      for (const { rows, handle } of open) this.#sampler.time(handle.time, () => rows.row(row));
     }
     this.#sampler.isOn = false;
     return end;
@@ -583,10 +594,11 @@ export class InlineTask implements RunningTask {
     }
   }
 
-  #queryNode(nodeName: string): QueryNode {
+  #resultReceiver(nodeName: string): ResultReceiver {
     const node = this.#handles.find(({ name }) => name === nodeName)?.node;
-    assert(node instanceof QueryNode, 'results are pushed to query nodes');
-    return node;
+    const results = node?.capabilities.results;
+    assert(results !== undefined, 'results are pushed to nodes that take them');
+    return results;
   }
 
   #entered(): number {
@@ -595,7 +607,7 @@ export class InlineTask implements RunningTask {
 
   #waitingCount(): number {
     let count = 0;
-    for (const { node } of this.#handles) count += node?.waitingCount ?? 0;
+    for (const { waitingCount } of this.#waiting) count += waitingCount;
     return this.#error === undefined ? count : 0;
   }
 
@@ -648,7 +660,7 @@ export class InlineTask implements RunningTask {
   async #closeNodes(): Promise<void> {
     for (const handle of this.#handles) {
       try {
-        await handle.node?.close?.();
+        await handle.node?.capabilities.closing?.close();
       } catch (cause) {
         handle.fail('failed to close', messageOf(cause));
       }

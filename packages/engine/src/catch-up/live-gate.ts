@@ -52,7 +52,7 @@ export class LiveGate implements PointConsumer {
   }
 
   processed(): Promise<void> | undefined {
-    return this.#mode === 'held' ? undefined : this.#task.processed?.();
+    return this.#mode === 'held' ? undefined : this.#task.processed();
   }
 
   push(batch: PointBatch): void {

@@ -80,6 +80,7 @@ class World {
       onError: () => undefined,
       taker: undefined,
       ready: () => undefined,
+      processed: () => undefined,
       push: (batch: PointBatch) => take(batch, 'live'),
       pushDue: (batch: PointBatch) => take(batch, 'due'),
       advanceTo: (time: bigint) => this.moves.push(time),

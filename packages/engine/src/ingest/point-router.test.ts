@@ -12,6 +12,7 @@ test('a write is not held back by a slow task until more points wait than are al
   const route = router.add([{ db: 'd', rp: 'r' }], {
     error: undefined,
     ready: () => (isOpen ? undefined : gate),
+    processed: () => undefined,
     push: (batch) => void pushed.push(batch.rowCount),
   });
 

@@ -206,7 +206,7 @@ class Queue {
    * wait for that.
    */
   processed(): Promise<void> | undefined {
-    return this.#pump === undefined ? this.#consumer.processed?.() : undefined;
+    return this.#pump === undefined ? this.#consumer.processed() : undefined;
   }
 
   async drained(): Promise<void> {

@@ -249,6 +249,11 @@ class StreamTap implements PointConsumer {
     });
   }
 
+  /** It raises no alerts. */
+  processed(): undefined {
+    return undefined;
+  }
+
   push(batch: PointBatch): void {
     const { measurements, stop, onStop } = this.#options;
     if (this.#isStopped) return;

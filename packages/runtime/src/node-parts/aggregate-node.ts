@@ -12,6 +12,7 @@ import type { GroupStatesCode } from '../group-states.ts';
 import { GroupStates } from '../group-states.ts';
 import type { Aggregate, Samples } from '../influxql/aggregate.ts';
 import type { NodeContext, RunningNode } from '../node.ts';
+import type { NodeCapabilities } from '../node-capabilities.ts';
 
 /** Points of one group and time that wait for a point of another time. */
 type Collected = { time: bigint; points: Point[] };
@@ -28,6 +29,7 @@ const GO_TYPES: Readonly<Record<ValueType, string>> = {
 };
 
 export class AggregateNode implements RunningNode {
+  readonly capabilities: NodeCapabilities = { state: this };
   readonly #ctx: NodeContext<FunctionOptions>;
   readonly #aggregate: Aggregate;
   readonly #fields: SchemaCache<Field | undefined>;

@@ -15,6 +15,7 @@ import { valueFailure } from '../lambda/lambda.ts';
 import type { Frame, Run } from '../lambda/typed.ts';
 import { GroupStates } from '../group-states.ts';
 import type { NodeContext, RunningNode } from '../node.ts';
+import type { NodeCapabilities } from '../node-capabilities.ts';
 import { StartError } from '../node.ts';
 import { FieldAdder } from './augment.ts';
 import { compileFor } from './compile.ts';
@@ -41,6 +42,7 @@ const OUTPUT = ownSchema([
 ]);
 
 export class AutoscaleNode implements RunningNode {
+  readonly capabilities: NodeCapabilities = { counters: this, waiting: this, closing: this };
   readonly #ctx: NodeContext<AutoscaleOptions>;
   readonly #provider: Provider;
   readonly #scaler: Scaler;

@@ -5,6 +5,7 @@ import type { Barrier, Batch, Point } from '../data/point.ts';
 import type { GroupStatesCode, GroupStore } from '../group-states.ts';
 import { GroupStates } from '../group-states.ts';
 import type { NodeContext, RunningNode } from '../node.ts';
+import type { NodeCapabilities } from '../node-capabilities.ts';
 
 export type Mapping<S> = {
   readonly init: () => S;
@@ -25,6 +26,7 @@ export type Mapping<S> = {
 };
 
 export class MapNode<S> implements RunningNode {
+  readonly capabilities: NodeCapabilities = { counters: this, state: this };
   readonly #ctx: NodeContext;
   readonly #mapping: Mapping<S>;
   readonly #states: GroupStore<S>;

@@ -2,8 +2,10 @@
 import type { Group } from '../data/group.ts';
 import type { Barrier, Batch, Point } from '../data/point.ts';
 import type { NodeContext, RunningNode } from '../node.ts';
+import type { NodeCapabilities } from '../node-capabilities.ts';
 
 export class PassNode implements RunningNode {
+  readonly capabilities: NodeCapabilities = {};
   readonly #ctx: NodeContext;
 
   constructor(ctx: NodeContext) {

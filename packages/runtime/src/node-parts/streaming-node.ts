@@ -9,6 +9,7 @@ import { ownSchema } from '../data/schema.ts';
 import type { GroupStatesCode } from '../group-states.ts';
 import { GroupStates } from '../group-states.ts';
 import type { NodeContext, RunningNode } from '../node.ts';
+import type { NodeCapabilities } from '../node-capabilities.ts';
 
 type Sample = { readonly time: bigint; readonly value: Value; readonly type: ValueType };
 type Result = { readonly type: ValueType; readonly value: Value };
@@ -23,6 +24,7 @@ export type Streaming<S> = {
 type GroupState<S> = { type: ValueType | undefined; state: S };
 
 export class StreamingNode<S> implements RunningNode {
+  readonly capabilities: NodeCapabilities = { state: this };
   readonly #ctx: NodeContext<FunctionOptions>;
   readonly #function: Streaming<S>;
   readonly #states: GroupStates<GroupState<S>>;

@@ -16,6 +16,7 @@ import { explainLambda, look } from '../lambda/explain.ts';
 import type { Lambda } from '../lambda/lambda.ts';
 import type { Frame } from '../lambda/typed.ts';
 import type { Inhibitor, RunningNode } from '../node.ts';
+import type { NodeCapabilities } from '../node-capabilities.ts';
 import { StartError } from '../node.ts';
 import type { AlertEvent, AlertLevelName } from '../services.ts';
 import type { TapCondition } from '../running-task.ts';
@@ -57,6 +58,12 @@ type FirstMessage = {
 };
 
 export class AlertNode implements RunningNode {
+  readonly capabilities: NodeCapabilities = {
+    counters: this,
+    starting: this,
+    closing: this,
+    state: this,
+  };
   readonly #ctx: ContextOf<typeof alertNode>;
   /** By level; index 0 is unused. One state for all groups, as recorded. */
   readonly #levels: readonly (LevelLambda | undefined)[];

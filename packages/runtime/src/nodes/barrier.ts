@@ -8,6 +8,7 @@ import type { GroupStatesCode } from '../group-states.ts';
 import type { ContextOf } from '../implement.ts';
 import { implement } from '../implement.ts';
 import type { RunningNode } from '../node.ts';
+import type { NodeCapabilities } from '../node-capabilities.ts';
 import type { CancelTimer } from '../timers.ts';
 
 type GroupBarrier = {
@@ -28,6 +29,7 @@ type GroupBarrier = {
 type BarrierCode = Omit<GroupBarrier, 'cancel'>;
 
 export class BarrierNode implements RunningNode {
+  readonly capabilities: NodeCapabilities = { closing: this, state: this };
   readonly #ctx: ContextOf<typeof barrierNode>;
   readonly #groups: GroupStates<GroupBarrier>;
   #setCount = 0;

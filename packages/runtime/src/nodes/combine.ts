@@ -16,12 +16,14 @@ import type { Frame } from '../lambda/typed.ts';
 import type { ContextOf } from '../implement.ts';
 import { implement } from '../implement.ts';
 import type { RunningNode } from '../node.ts';
+import type { NodeCapabilities } from '../node-capabilities.ts';
 import { roundTime } from '../time-math.ts';
 import { compileFor } from '../node-parts/compile.ts';
 
 type Pending = { time: bigint; points: Point[]; readonly frames: readonly Frame[] };
 
 export class CombineNode implements RunningNode {
+  readonly capabilities: NodeCapabilities = { state: this };
   readonly #ctx: ContextOf<typeof combineNode>;
   readonly #lambdas: readonly Lambda[];
   readonly #pending: GroupStates<Pending>;

@@ -10,6 +10,7 @@ import type { Series } from '../data/series.ts';
 import type { ContextOf } from '../implement.ts';
 import { implement } from '../implement.ts';
 import type { RunningNode } from '../node.ts';
+import type { NodeCapabilities } from '../node-capabilities.ts';
 import { addFields, batchGroup } from '../node-parts/augment.ts';
 
 /** Type of a scalar of the script. */
@@ -28,6 +29,7 @@ export function valueTypeOf(value: FieldValue): ValueType {
 
 /** Sets fields that are missing or null, and tags that are missing or empty. */
 export class DefaultNode implements RunningNode {
+  readonly capabilities: NodeCapabilities = { counters: this };
   readonly #ctx: ContextOf<typeof defaultNode>;
   readonly #missing: SchemaCache<readonly { name: string; type: ValueType; value: FieldValue }[]>;
   #fieldCount = 0;

@@ -8,9 +8,11 @@ import type { Series } from '../data/series.ts';
 import type { ContextOf } from '../implement.ts';
 import { implement } from '../implement.ts';
 import type { RunningNode } from '../node.ts';
+import type { NodeCapabilities } from '../node-capabilities.ts';
 
 /** Removes fields and tags; a removed dimension regroups. */
 export class DeleteNode implements RunningNode {
+  readonly capabilities: NodeCapabilities = { counters: this };
   readonly #ctx: ContextOf<typeof deleteNode>;
   readonly #tags: ReadonlySet<string>;
   readonly #kept: SchemaCache<{ readonly schema: Schema; readonly removedCount: number }>;

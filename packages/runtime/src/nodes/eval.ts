@@ -19,6 +19,7 @@ import { StartError } from '../node.ts';
 import type { ContextOf } from '../implement.ts';
 import { implement } from '../implement.ts';
 import type { RunningNode } from '../node.ts';
+import type { NodeCapabilities } from '../node-capabilities.ts';
 import { compileFor } from '../node-parts/compile.ts';
 
 type Plan = {
@@ -31,6 +32,7 @@ type Plan = {
 };
 
 export class EvalNode implements RunningNode {
+  readonly capabilities: NodeCapabilities = { state: this };
   readonly #ctx: ContextOf<typeof evalNode>;
   readonly #lambdas: readonly Lambda[];
   readonly #isStateful: boolean;

@@ -12,11 +12,13 @@ import { GroupStates } from '../group-states.ts';
 import type { ContextOf } from '../implement.ts';
 import { implement } from '../implement.ts';
 import type { RunningNode } from '../node.ts';
+import type { NodeCapabilities } from '../node-capabilities.ts';
 import { roundTime } from '../time-math.ts';
 
 type Pending = { time: bigint; points: Point[] };
 
 export class FlattenNode implements RunningNode {
+  readonly capabilities: NodeCapabilities = { state: this };
   readonly #ctx: ContextOf<typeof flattenNode>;
   readonly #pending: GroupStates<Pending | undefined>;
 

@@ -5,6 +5,7 @@ import { NO_DIMENSIONS } from '../data/group.ts';
 import type { Group } from '../data/group.ts';
 import type { Barrier, Batch } from '../data/point.ts';
 import { Point } from '../data/point.ts';
+import { rowPoint } from '../data/row-point.ts';
 import type { RowSource } from '../data/row-source.ts';
 import type { Series } from '../data/series.ts';
 import { EvaluationError } from '../lambda/errors.ts';
@@ -14,6 +15,7 @@ import type { Frame } from '../lambda/typed.ts';
 import type { ContextOf } from '../implement.ts';
 import { implement } from '../implement.ts';
 import type { RunningNode } from '../node.ts';
+import type { NodeCapabilities } from '../node-capabilities.ts';
 import { roundTime, truncateTime } from '../time-math.ts';
 import { compileFor } from '../node-parts/compile.ts';
 import { DimensionChooser, GroupCache } from '../node-parts/dimensions.ts';
@@ -25,8 +27,6 @@ const ACCEPTED = 2;
 /** The predicate has to be asked for every row. */
 const ASK = 3;
 
-const NO_OWN: readonly never[] = [];
-
 /** How the rows of one write are to be treated, by series of that write. */
 type OpenWrite = {
   readonly source: RowSource;
@@ -35,6 +35,7 @@ type OpenWrite = {
 };
 
 export class FromNode implements RunningNode {
+  readonly capabilities: NodeCapabilities = { state: this, rows: this };
   readonly #ctx: ContextOf<typeof fromNode>;
   readonly #lambda: Lambda | undefined;
   readonly #frame: Frame | undefined;
@@ -228,26 +229,6 @@ export class FromNode implements RunningNode {
     const { truncateNanos, roundNanos } = this.#ctx.options;
     return roundTime(truncateTime(time, truncateNanos), roundNanos);
   }
-}
-
-/** The point of a row of a write. */
-export function rowPoint(
-  source: RowSource,
-  row: number,
-  owner: { readonly series: Series; readonly group: Group },
-): Point {
-  const block = source.blocks[source.blockOfRow === undefined ? 0 : (source.blockOfRow[row] ?? 0)];
-  const rowInBlock = source.rowInBlock === undefined ? row : (source.rowInBlock[row] ?? 0);
-  return new Point(
-    source.timeAt(row),
-    owner.series,
-    owner.group,
-    (block as RowSource['blocks'][number]).schema,
-    (block as RowSource['blocks'][number]).rows,
-    rowInBlock,
-    NO_OWN,
-    source.origin,
-  );
 }
 
 export const runningFrom = implement(fromNode, (ctx) => new FromNode(ctx));

@@ -9,11 +9,13 @@ import { Batch } from '../data/point.ts';
 import type { ContextOf } from '../implement.ts';
 import { implement } from '../implement.ts';
 import type { RunningNode } from '../node.ts';
+import type { NodeCapabilities } from '../node-capabilities.ts';
 import { DimensionChooser, GroupCache } from '../node-parts/dimensions.ts';
 
 type Pending = { readonly group: Group; readonly name: string; readonly points: Point[] };
 
 export class GroupByNode implements RunningNode {
+  readonly capabilities: NodeCapabilities = { state: this };
   readonly #ctx: ContextOf<typeof groupByNode>;
   readonly #chooser: DimensionChooser;
   readonly #caches: Readonly<Record<'plain' | 'byName', GroupCache<Group>>>;

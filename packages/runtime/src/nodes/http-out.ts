@@ -18,11 +18,13 @@ import type { GroupStatesCode } from '../group-states.ts';
 import type { ContextOf } from '../implement.ts';
 import { implement } from '../implement.ts';
 import type { RunningNode } from '../node.ts';
+import type { NodeCapabilities } from '../node-capabilities.ts';
 import { StartError } from '../node.ts';
 import { LatestMessages } from '../node-parts/latest-messages.ts';
 import type { EndpointRows } from '../running-task.ts';
 
 export class HttpOutNode implements RunningNode {
+  readonly capabilities: NodeCapabilities = { state: this };
   readonly #ctx: ContextOf<typeof httpOutNode>;
   readonly #latest: LatestMessages;
 

@@ -10,6 +10,7 @@ import { formatFloatPlain } from '../lambda/text.ts';
 import type { ContextOf } from '../implement.ts';
 import { implement } from '../implement.ts';
 import type { RunningNode } from '../node.ts';
+import type { NodeCapabilities } from '../node-capabilities.ts';
 import { StartError } from '../node.ts';
 import type { ResultRow } from '../services.ts';
 import { JSON_FUNCTIONS } from '../template/functions.ts';
@@ -29,6 +30,7 @@ type Target = {
 type Request = { readonly url: string; readonly body: string };
 
 export class HttpPostNode implements RunningNode {
+  readonly capabilities: NodeCapabilities = { waiting: this, closing: this };
   readonly #ctx: ContextOf<typeof httpPostNode>;
   readonly #target: Target;
   readonly #queue = new AsyncQueue();

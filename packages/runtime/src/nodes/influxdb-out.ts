@@ -7,6 +7,7 @@ import { toOutputPoint } from '../data/point.ts';
 import type { ContextOf } from '../implement.ts';
 import { implement } from '../implement.ts';
 import type { RunningNode } from '../node.ts';
+import type { NodeCapabilities } from '../node-capabilities.ts';
 import type { OutputPoint } from '../services.ts';
 import type { CancelTimer } from '../timers.ts';
 
@@ -17,6 +18,12 @@ type Buffer = {
 };
 
 export class InfluxdbOutNode implements RunningNode {
+  readonly capabilities: NodeCapabilities = {
+    counters: this,
+    starting: this,
+    waiting: this,
+    closing: this,
+  };
   readonly #ctx: ContextOf<typeof influxdbOutNode>;
   readonly #buffers = new Map<string, Buffer>();
   #pointsWritten = 0;

@@ -16,12 +16,14 @@ import { OnMatcher } from '../join/on-matcher.ts';
 import type { JoinMessage } from '../join/on-matcher.ts';
 import { JoinSets } from '../join/sets.ts';
 import type { Receiver, RunningNode } from '../node.ts';
+import type { NodeCapabilities } from '../node-capabilities.ts';
 import { StartError } from '../node.ts';
 import type { ContextOf } from '../implement.ts';
 import { implement } from '../implement.ts';
 import { roundTime } from '../time-math.ts';
 
 export class JoinNode implements RunningNode {
+  readonly capabilities: NodeCapabilities = { inputs: this, state: this };
   readonly #ctx: ContextOf<typeof joinNode>;
   readonly #groups: GroupStates<JoinSets<JoinMessage>>;
   readonly #merger: JoinMerger;

@@ -6,11 +6,13 @@ import { toOutputPoint } from '../data/point.ts';
 import type { ContextOf } from '../implement.ts';
 import { implement } from '../implement.ts';
 import type { RunningNode } from '../node.ts';
+import type { NodeCapabilities } from '../node-capabilities.ts';
 import { StartError } from '../node.ts';
 import type { OutputPoint } from '../services.ts';
 import { withTags } from './influxdb-out.ts';
 
 export class LoopbackNode implements RunningNode {
+  readonly capabilities: NodeCapabilities = { counters: this };
   readonly #ctx: ContextOf<typeof kapacitorLoopbackNode>;
   #pointsWritten = 0;
 

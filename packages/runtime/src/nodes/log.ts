@@ -6,9 +6,11 @@ import { toOutputPoint } from '../data/point.ts';
 import type { ContextOf } from '../implement.ts';
 import { implement } from '../implement.ts';
 import type { RunningNode } from '../node.ts';
+import type { NodeCapabilities } from '../node-capabilities.ts';
 import type { LogLevel } from '../services.ts';
 
 export class LogNode implements RunningNode {
+  readonly capabilities: NodeCapabilities = {};
   readonly #ctx: ContextOf<typeof logNode>;
   readonly #level: LogLevel;
 

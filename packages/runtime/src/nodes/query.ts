@@ -9,9 +9,11 @@ import { ownSchema } from '../data/schema.ts';
 import type { ContextOf } from '../implement.ts';
 import { implement } from '../implement.ts';
 import type { RunningNode } from '../node.ts';
+import type { NodeCapabilities } from '../node-capabilities.ts';
 import type { QueryResultSeries } from '../services.ts';
 
 export class QueryNode implements RunningNode {
+  readonly capabilities: NodeCapabilities = { counters: this, results: this };
   readonly #ctx: ContextOf<typeof queryNode>;
   readonly #isGroupedByTime: boolean;
   #batchCount = 0;

@@ -5,10 +5,12 @@ import { Batch as BatchMessage } from '../data/point.ts';
 import type { ContextOf } from '../implement.ts';
 import { implement } from '../implement.ts';
 import type { RunningNode } from '../node.ts';
+import type { NodeCapabilities } from '../node-capabilities.ts';
 import { StartError } from '../node.ts';
 
 /** Moves points, batches and their barriers in time. */
 class ShiftNode implements RunningNode {
+  readonly capabilities: NodeCapabilities = {};
   readonly #ctx: ContextOf<typeof shiftNode>;
   readonly #shift: bigint;
 

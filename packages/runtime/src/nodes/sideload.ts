@@ -10,6 +10,7 @@ import type { Series } from '../data/series.ts';
 import type { ContextOf } from '../implement.ts';
 import { implement } from '../implement.ts';
 import type { RunningNode } from '../node.ts';
+import type { NodeCapabilities } from '../node-capabilities.ts';
 import { StartError } from '../node.ts';
 import type { SideloadTree } from '../services.ts';
 import { TemplateSyntaxError } from '../template/lex.ts';
@@ -22,6 +23,7 @@ import { addedTo } from '../node-parts/augment.ts';
 type Loaded = string | number | bigint | boolean;
 
 export class SideloadNode implements RunningNode {
+  readonly capabilities: NodeCapabilities = { starting: this, closing: this };
   readonly #ctx: ContextOf<typeof sideloadNode>;
   readonly #order: readonly Template[];
   readonly #fields: readonly {

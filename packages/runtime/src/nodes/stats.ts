@@ -11,6 +11,7 @@ import { ownSchema } from '../data/schema.ts';
 import type { ContextOf } from '../implement.ts';
 import { implement } from '../implement.ts';
 import type { RunningNode } from '../node.ts';
+import type { NodeCapabilities } from '../node-capabilities.ts';
 import { StartError } from '../node.ts';
 import { roundTime, truncateTime } from '../time-math.ts';
 import type { CancelTimer } from '../timers.ts';
@@ -23,6 +24,7 @@ type StatsCode = {
 };
 
 export class StatsNode implements RunningNode {
+  readonly capabilities: NodeCapabilities = { starting: this, closing: this, state: this };
   readonly #ctx: ContextOf<typeof statsNode>;
   /** Its groups are held: a group that is silent, or that a barrier deletes, is still told of. */
   readonly #counts = new Map<Group, number>();

@@ -5,8 +5,10 @@ import type { Barrier, Batch, Point } from '../data/point.ts';
 import type { ContextOf } from '../implement.ts';
 import { implement } from '../implement.ts';
 import type { RunningNode } from '../node.ts';
+import type { NodeCapabilities } from '../node-capabilities.ts';
 
 export class TrickleNode implements RunningNode {
+  readonly capabilities: NodeCapabilities = {};
   readonly #ctx: ContextOf<typeof trickleNode>;
 
   constructor(ctx: ContextOf<typeof trickleNode>) {

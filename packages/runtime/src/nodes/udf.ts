@@ -9,11 +9,19 @@ import { ownSchema } from '../data/schema.ts';
 import type { ContextOf } from '../implement.ts';
 import { implement } from '../implement.ts';
 import type { RunningNode } from '../node.ts';
+import type { NodeCapabilities } from '../node-capabilities.ts';
 import { NodeFailed, StartError } from '../node.ts';
 import type { UdfBegin, UdfOptionValue, UdfPoint } from '../udf/messages.ts';
 import { UdfError, UdfSession } from '../udf/session.ts';
 
 export class UdfNode implements RunningNode {
+  readonly capabilities: NodeCapabilities = {
+    starting: this,
+    waiting: this,
+    outside: this,
+    closing: this,
+    state: this,
+  };
   readonly #ctx: ContextOf<typeof udfNode>;
   readonly #groups = new Set<string>();
   #session: UdfSession | undefined;

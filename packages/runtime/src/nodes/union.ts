@@ -10,12 +10,14 @@ import { holdBarrier, holdMessage, releaseBarrier, releaseMessage } from '../hel
 import type { ContextOf } from '../implement.ts';
 import { implement } from '../implement.ts';
 import type { Receiver, RunningNode } from '../node.ts';
+import type { NodeCapabilities } from '../node-capabilities.ts';
 
 type Message = Point | Batch | Barrier;
 
 type Source = { queue: Message[]; head: number; lastTime: bigint | undefined };
 
 export class UnionNode implements RunningNode {
+  readonly capabilities: NodeCapabilities = { inputs: this, state: this };
   readonly #ctx: ContextOf<typeof unionNode>;
   readonly #sources: readonly Source[];
   readonly #order: readonly Source[];

@@ -12,10 +12,12 @@ import { GroupStates } from '../group-states.ts';
 import type { ContextOf } from '../implement.ts';
 import { implement } from '../implement.ts';
 import type { RunningNode } from '../node.ts';
+import type { NodeCapabilities } from '../node-capabilities.ts';
 import { compileFor } from '../node-parts/compile.ts';
 import { requiredLambda } from '../node-parts/required-lambda.ts';
 
 export class WhereNode implements RunningNode {
+  readonly capabilities: NodeCapabilities = { state: this };
   readonly #ctx: ContextOf<typeof whereNode>;
   readonly #lambda: Lambda;
   readonly #frames: GroupStates<Frame>;

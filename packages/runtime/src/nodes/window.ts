@@ -11,6 +11,7 @@ import { StartError } from '../node.ts';
 import type { ContextOf } from '../implement.ts';
 import { implement } from '../implement.ts';
 import type { RunningNode } from '../node.ts';
+import type { NodeCapabilities } from '../node-capabilities.ts';
 import { truncateTime } from '../time-math.ts';
 
 /** Points of a group in order of arrival; `head` is the first that is still in. */
@@ -23,6 +24,7 @@ type TimeWindow = {
 };
 
 export class TimeWindowNode implements RunningNode {
+  readonly capabilities: NodeCapabilities = { state: this };
   readonly #ctx: ContextOf<typeof windowNode>;
   readonly #windows: GroupStates<TimeWindow>;
 
@@ -152,6 +154,7 @@ export class TimeWindowNode implements RunningNode {
 type CountWindow = { points: Point[]; total: number; nextEmit: number; name: string };
 
 export class CountWindowNode implements RunningNode {
+  readonly capabilities: NodeCapabilities = { state: this };
   readonly #ctx: ContextOf<typeof windowNode>;
   readonly #windows: GroupStates<CountWindow>;
   readonly #period: number;

@@ -1,0 +1,84 @@
+// What only some nodes can do. Each capability is whole: a node has all of it or does not name it.
+import type { RowSource } from './data/row-source.ts';
+import type { Receiver } from './node.ts';
+import type { QueryResultSeries } from './services.ts';
+
+/** The capabilities that a node was made with. */
+export type NodeCapabilities = {
+  readonly inputs?: ParentInputs | undefined;
+  readonly counters?: Counters | undefined;
+  readonly starting?: Starting | undefined;
+  readonly waiting?: Waiting | undefined;
+  readonly outside?: OutsidePart | undefined;
+  readonly closing?: Closing | undefined;
+  readonly state?: RememberedState | undefined;
+  readonly rows?: RowReceiver | undefined;
+  readonly results?: ResultReceiver | undefined;
+};
+
+/** Of nodes that have to know which of several parents a message is from. */
+export interface ParentInputs {
+  /** Takes the messages of one parent. */
+  input(parentIndex: number): Receiver;
+  /** All parents have ended: emits what the end of the data decides. */
+  finish(): void;
+}
+
+/** Counters that only this kind of node has. */
+export interface Counters {
+  stats(): Readonly<Record<string, number>>;
+}
+
+/** Something to do before the first message. */
+export interface Starting {
+  /** Rejects with the `StartError` with which the task does not start. */
+  start(): Promise<void>;
+}
+
+/** Messages that wait for an answer from outside. */
+export interface Waiting {
+  readonly waitingCount: number;
+  /** Resolves when those have their answer that wait now. */
+  idle(): Promise<void>;
+}
+
+/** A part of the node that runs outside of the task. */
+export interface OutsidePart {
+  /** All parents have ended: resolves when the part has given its last answer. */
+  finishing(): Promise<void>;
+  /** Fetches what `snapshot` will hand out. */
+  prepareSnapshot(): Promise<void>;
+}
+
+/** Something to release. */
+export interface Closing {
+  /** Releases everything; writes what is buffered. No messages follow. */
+  close(): Promise<void> | void;
+}
+
+/** State that outlives the task. */
+export interface RememberedState {
+  /** `undefined` when there is nothing to keep. */
+  snapshot(): unknown;
+  /** Before `start`, with what `snapshot` gave. */
+  restore(state: unknown): void;
+}
+
+/** Takes rows of writes, without a point for each. */
+export interface RowReceiver {
+  /** Whether rows of a measurement are routed here. */
+  wants(measurement: string): boolean;
+  /** Prepares for the rows of a write; false when none of them can pass. */
+  openWrite(source: RowSource): boolean;
+  /** Rows of the open write from `start` up to `end`. */
+  rows(start: number, end: number): void;
+  /** One row of the open write. */
+  row(row: number): void;
+  closeWrite(): void;
+}
+
+/** Takes answers to queries that somebody else asks. */
+export interface ResultReceiver {
+  result(series: readonly QueryResultSeries[], stop: bigint): void;
+  failed(message: string): void;
+}
