@@ -3,8 +3,7 @@ import { commandsOf, wholeProgram } from '@tidemark/cli';
 import type { ConfigSchema, MetricTable } from '@tidemark/core';
 import { printConfigDuration, RequestMetrics } from '@tidemark/core';
 import { ENGINE_CONFIG_SCHEMA, ENGINE_METRICS } from '@tidemark/engine';
-import { HANDLER_DEFINITIONS, NODES } from '@tidemark/pipeline';
-import type { Parameter } from '@tidemark/pipeline';
+import { formatHandlerReference, formatNodeReference } from '@tidemark/pipeline';
 import { FUNCTIONS } from '@tidemark/query';
 import { LAMBDA_FUNCTIONS } from '@tidemark/tickscript';
 import { TSDB_CONFIG, TSDB_METRICS } from '@tidemark/tsdb';
@@ -64,57 +63,6 @@ function functionsPage(): string {
       )}`,
   );
   return `${HEADER}# Functions of the query language\n\n${parts.join('\n\n')}\n`;
-}
-
-const parametersText = (parameters: readonly Parameter[]): string =>
-  parameters
-    .map(({ name, type, isVariadic }) => `${name}: ${type}${isVariadic === true ? ' …' : ''}`)
-    .join(', ');
-
-function nodesPage(): string {
-  const parts = [...NODES.values()]
-    .filter(({ category }) => category !== 'internal')
-    .map((node) => {
-      const properties = node.properties.map(({ name, summary, parameters }) => [
-        `\`.${name}(${parametersText(parameters)})\``,
-        summary,
-      ]);
-      const edges = `${node.wants} → ${node.provides}`;
-      return `## ${node.type}\n\n${node.summary}. Edges: ${edges}.\n\n\`|${node.type}(${parametersText(node.parameters)})\`${
-        properties.length === 0 ? '' : `\n\n${table(['Property', 'Meaning'], properties)}`
-      }`;
-    });
-  return `${HEADER}# Nodes of the script language\n\n${parts.join('\n\n')}\n`;
-}
-
-function handlersPage(): string {
-  const parts = HANDLER_DEFINITIONS.map(({ kind, aliases = [], doc, options, script }) => {
-    const scriptNames = script === undefined ? [] : [script.name, ...script.aliases];
-    const names = [
-      ...(aliases.length === 0 ? [] : [`Also \`${aliases.join('`, `')}\`.`]),
-      ...(script === undefined
-        ? ['Not in scripts.']
-        : [`In scripts: ${scriptNames.map((name) => `\`.${name}()\``).join(', ')}.`]),
-    ];
-    const rows = Object.entries(options).map(([name, row]) => [
-      `\`${name}\``,
-      row.type,
-      row.reaches === 'program' || row.reaches === 'file'
-        ? `${row.doc} Only what \`alert.allowed-${row.reaches}s\` lists.`
-        : row.doc,
-    ]);
-    const properties = (script?.properties ?? []).map(({ name, summary, parameters }) => [
-      `\`.${name}(${parametersText(parameters)})\``,
-      summary,
-    ]);
-    return [
-      `## ${kind}`,
-      [doc, ...names].join(' '),
-      ...(rows.length === 0 ? [] : [table(['Option', 'Type', 'Meaning'], rows)]),
-      ...(properties.length === 0 ? [] : [table(['Property in scripts', 'Meaning'], properties)]),
-    ].join('\n\n');
-  });
-  return `${HEADER}# Alert handlers\n\n${parts.join('\n\n')}\n`;
 }
 
 function lambdaPage(): string {
@@ -207,8 +155,8 @@ export async function referencePages(): Promise<ReadonlyMap<string, string>> {
       configPage('Configuration of the task engine', ENGINE_CONFIG_SCHEMA),
     ],
     ['query-functions.md', functionsPage()],
-    ['script-nodes.md', nodesPage()],
-    ['alert-handlers.md', handlersPage()],
+    ['script-nodes.md', HEADER + formatNodeReference()],
+    ['alert-handlers.md', HEADER + formatHandlerReference()],
     ['lambda-functions.md', lambdaPage()],
     ['metrics.md', metricsPage()],
   ]);

@@ -1,6 +1,12 @@
-// Registry rows are complete enough for their reference pages.
+// Definitions are complete enough for their reference pages.
 import { expect, test } from 'vitest';
-import { formatHandlerReference, formatNodeReference, HANDLERS, NODES } from './index.ts';
+import {
+  formatHandlerReference,
+  formatNodeReference,
+  HANDLER_DEFINITIONS,
+  HANDLERS,
+  NODES,
+} from './index.ts';
 
 test('every node that scripts can make is on the page of nodes', () => {
   const page = formatNodeReference();
@@ -13,11 +19,23 @@ test('every node that scripts can make is on the page of nodes', () => {
   expect(page).toContain("| `.details(details: string)` | `'{{ json . }}'` | HTML template");
 });
 
-test('every handler is on the page of handlers', () => {
+test('every kind of handler is on the page of handlers, with the names that scripts know', () => {
   const page = formatHandlerReference();
 
-  expect(HANDLERS.filter((row) => !page.includes(`## ${row.name}\n`))).toEqual([]);
-  expect(page).toContain('`.slack()`, also `.chat` – ');
+  const missing = HANDLER_DEFINITIONS.filter(({ kind }) => !page.includes(`## ${kind}\n`));
+  expect(missing).toEqual([]);
+  expect(page).toContain('In scripts: `.slack()`, `.chat()`.');
+  expect(page).toContain('| `.teams(teams: string…)` | teams; none means the configured ones |');
+  expect(page).toContain('Only what `alert.allowed-programs` lists. |');
+});
+
+test('a root is written as scripts write it, and a line in a text splits no row', () => {
+  const page = formatNodeReference();
+
+  expect(page).toContain('`stream` – ');
+  expect(page).not.toContain('`|stream');
+  const rows = page.split('\n').filter((line) => line.startsWith('| `'));
+  expect(rows.filter((line) => line.split(/(?<!\\)\|/).length !== 5)).toEqual([]);
 });
 
 test('rows say what they are in one sentence without full stop', () => {

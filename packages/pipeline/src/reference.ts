@@ -1,12 +1,12 @@
-// Reference pages of nodes and handlers, made from their registry rows.
+// Reference pages of nodes and handlers, made from their definitions.
 import { formatDuration } from '@tidemark/core';
 import { formatFloat } from '@tidemark/tickscript';
 import { formatParameters } from './complete.ts';
-import { HANDLERS } from './definition/handler-registry.ts';
-import type { HandlerRow } from './definition/handler-definition.ts';
+import type { HandlerDefinition } from './definition/handler-definition.ts';
 import { QUIET } from './definition/node-definition.ts';
 import type { NodeCategory, NodeRow } from './definition/node-definition.ts';
 import { NODES } from './definition/registry.ts';
+import { HANDLER_DEFINITIONS } from './handlers/registry.gen.ts';
 import type { SpecValue } from './pipeline.ts';
 
 const CATEGORIES: readonly (readonly [NodeCategory, string])[] = [
@@ -17,29 +17,31 @@ const CATEGORIES: readonly (readonly [NodeCategory, string])[] = [
   ['output', 'Outputs'],
 ];
 
+const HANDLERS_TOO = 'Handlers are properties, too; see [their page](alert-handlers.md).';
+
 /** The page of all nodes, in Markdown. */
 export function formatNodeReference(): string {
-  const parts = ['# Nodes', '', `Every node has \`.${QUIET.name}()\`: ${QUIET.summary}.`, ''];
-  for (const [category, title] of CATEGORIES) {
-    parts.push(`## ${title}`, '');
-    for (const row of NODES) if (row.category === category) parts.push(...formatNode(row));
-  }
-  return `${parts.join('\n').trimEnd()}\n`;
+  const parts = CATEGORIES.flatMap(([category, title]) => [
+    `## ${title}`,
+    ...NODES.filter((row) => row.category === category).flatMap(formatNode),
+  ]);
+  const quiet = `Every node has ${quote(`.${QUIET.name}()`)}: ${QUIET.summary}.`;
+  return `${['# Nodes of the script language', quiet, ...parts].join('\n\n')}\n`;
 }
 
 function formatNode(row: NodeRow): readonly string[] {
   const call = row.isRoot === true ? row.type : `|${row.type}${formatParameters(row.parameters)}`;
-  const lines = [`### ${row.type}`, '', `\`${call}\` – ${row.summary}. ${edgesOf(row)}`, ''];
-  if (row.properties.length > 0) {
-    lines.push('| Property | Default | Meaning |', '|---|---|---|');
-    for (const { name, parameters, summary, defaultValue } of row.properties) {
-      const value = defaultValue === undefined ? '' : `\`${formatValue(defaultValue)}\``;
-      lines.push(`| \`.${name}${formatParameters(parameters)}\` | ${value} | ${summary} |`);
-    }
-    lines.push('');
-  }
-  if (row.hasHandlers) lines.push('Handlers are properties too; see the page of handlers.', '');
-  return lines;
+  const properties = row.properties.map(({ name, parameters, summary, defaultValue }) => [
+    quote(`.${name}${formatParameters(parameters)}`),
+    defaultValue === undefined ? '' : quote(formatValue(defaultValue)),
+    summary,
+  ]);
+  return [
+    `### ${row.type}`,
+    `${quote(call)} – ${row.summary}. ${edgesOf(row)}`,
+    ...table(['Property', 'Default', 'Meaning'], properties),
+    ...(row.hasHandlers ? [HANDLERS_TOO] : []),
+  ];
 }
 
 function edgesOf({ wants, provides }: NodeRow): string {
@@ -48,28 +50,44 @@ function edgesOf({ wants, provides }: NodeRow): string {
   return provides === 'none' ? `${input}.` : `${input}, ${output}.`;
 }
 
-/** The page of all handlers of the alert node, in Markdown. */
+/** The page of all kinds of handlers, in Markdown. */
 export function formatHandlerReference(): string {
-  const parts = ['# Handlers', '', ...HANDLERS.flatMap(formatHandler)];
-  return `${parts.join('\n').trimEnd()}\n`;
+  return `${['# Alert handlers', ...HANDLER_DEFINITIONS.flatMap(formatHandler)].join('\n\n')}\n`;
 }
 
-function formatHandler(row: HandlerRow): readonly string[] {
-  const also = row.aliases.map((each) => `, also \`.${each}\``).join('');
-  const lines = [
-    `## ${row.name}`,
-    '',
-    `\`.${row.name}${formatParameters(row.parameters)}\`${also} – ${row.summary}. Kind of topic handlers: \`${row.kind}\`.`,
-    '',
+function formatHandler(definition: HandlerDefinition): readonly string[] {
+  const { kind, aliases = [], doc, options, script } = definition;
+  const also = aliases.length === 0 ? [] : [`Also ${aliases.map(quote).join(', ')}.`];
+  const calls = script && [script.name, ...script.aliases].map((name) => quote(`.${name}()`));
+  const scripts = calls === undefined ? 'Not in scripts.' : `In scripts: ${calls.join(', ')}.`;
+  const rows = Object.entries(options).map(([name, row]) => [
+    quote(name),
+    row.type,
+    row.reaches === 'program' || row.reaches === 'file'
+      ? `${row.doc} Only what \`alert.allowed-${row.reaches}s\` lists.`
+      : row.doc,
+  ]);
+  const properties = (script?.properties ?? []).map(({ name, parameters, summary }) => [
+    quote(`.${name}${formatParameters(parameters)}`),
+    summary,
+  ]);
+  return [
+    `## ${kind}`,
+    [doc, ...also, scripts].join(' '),
+    ...table(['Option', 'Type', 'Meaning'], rows),
+    ...table(['Property in scripts', 'Meaning'], properties),
   ];
-  if (row.properties.length > 0) {
-    lines.push('| Property | Meaning |', '|---|---|');
-    for (const { name, parameters, summary } of row.properties) {
-      lines.push(`| \`.${name}${formatParameters(parameters)}\` | ${summary} |`);
-    }
-    lines.push('');
-  }
-  return lines;
+}
+
+const quote = (text: string): string => `\`${text}\``;
+
+/** No table without rows. */
+function table(titles: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
+  if (rows.length === 0) return [];
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((text) => text.replaceAll('|', '\\|')).join(' | ')} |`;
+  const rule = `|${titles.map(() => '---').join('|')}|`;
+  return [[line(titles), rule, ...rows.map(line)].join('\n')];
 }
 
 function formatValue(value: SpecValue): string {
