@@ -74,7 +74,7 @@ export const FIXED_SECTIONS = {
     ),
     'compat-paths': key.boolean(
       true,
-      'Serve the API under the older base path of existing clients too.',
+      'Serve the API under the compatible base path, `/kapacitor/v1`, too.',
     ),
   }),
   tls: configSection('TLS of listeners.', {

@@ -147,7 +147,7 @@ function makeServer({ bodies, stores, tasking }: Served, pageKey: string | undef
     bodyBytesMax: config.http.maxBodySizeBytes,
     bodies,
     requestTimeoutMs: config.http.requestTimeoutMs,
-    hasCompatPaths: config.http.compatPaths,
+    hasCompatiblePaths: config.http.compatPaths,
     isLogging: config.http.logEnabled,
     metrics: tasking.metrics,
     log: logs.logger('http'),

@@ -5,24 +5,25 @@ export const BASE = '/engine/v1';
 /** Base path of endpoints in preview; everything stable is served here too. */
 export const PREVIEW = '/engine/v1preview';
 
-const COMPAT_PREFIX = '/kapacitor/v1';
+/** Base path under which existing clients look for the API. */
+const COMPATIBLE_BASE = '/kapacitor/v1';
 
 export type RewrittenUrl = {
   /** The URL that routes match. */
   readonly url: string;
-  /** What links of the answer begin with: `/engine` or the older name. */
+  /** What links of the answer begin with: `/engine`, or `/kapacitor` under the compatible base. */
   readonly product: string;
 };
 
 /**
  * Maps a request's URL to the one its route is registered under. Preview paths reach stable
- * endpoints, and with `hasCompatPaths` the older base path reaches all.
+ * endpoints, and with `hasCompatiblePaths` the compatible base path reaches all.
  */
-export function rewriteUrl(url: string, hasCompatPaths: boolean): RewrittenUrl {
+export function rewriteUrl(url: string, hasCompatiblePaths: boolean): RewrittenUrl {
   let target = url;
   let product = '/engine';
-  if (hasCompatPaths && url.startsWith(COMPAT_PREFIX)) {
-    target = `${BASE}${url.slice(COMPAT_PREFIX.length)}`;
+  if (hasCompatiblePaths && url.startsWith(COMPATIBLE_BASE)) {
+    target = `${BASE}${url.slice(COMPATIBLE_BASE.length)}`;
     product = '/kapacitor';
     // The older service serves alerts under both of its base paths.
     if (target.startsWith(`${BASE}/alerts`)) target = `${PREVIEW}${target.slice(BASE.length)}`;

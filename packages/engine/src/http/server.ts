@@ -112,7 +112,7 @@ export type ServerOptions = {
   readonly bodies: Budget;
   /** Within which a request has to arrive completely; 0 is no limit. */
   readonly requestTimeoutMs: number;
-  readonly hasCompatPaths: boolean;
+  readonly hasCompatiblePaths: boolean;
   readonly isLogging: boolean;
   readonly metrics: RequestMetrics;
   readonly log: ServerLog;
@@ -153,7 +153,7 @@ export class HttpServer implements Api {
         this.#fail(reply, isLong ? 414 : 400, message);
       },
       rewriteUrl: (request: IncomingMessage) => {
-        const rewritten = rewriteUrl(request.url ?? '/', options.hasCompatPaths);
+        const rewritten = rewriteUrl(request.url ?? '/', options.hasCompatiblePaths);
         products.set(request, rewritten.product);
         return rewritten.url;
       },
