@@ -111,6 +111,44 @@ test('metrics can be found by pattern, and time bounds are inclusive', async () 
   ]);
 });
 
+test.each([
+  ['another name', [{ kind: '!=', name: '__name__', value: 'up' }], ['down']],
+  ['no such pattern', [{ kind: '!~', name: '__name__', value: 'd.*' }], ['up', 'up']],
+  [
+    'one of several, but for one',
+    [
+      { kind: '=~', name: '__name__', value: 'up|down' },
+      { kind: '!=', name: '__name__', value: 'down' },
+    ],
+    ['up', 'up'],
+  ],
+  [
+    'a name that it can not have',
+    [
+      { kind: '=', name: '__name__', value: 'up' },
+      { kind: '!=', name: '__name__', value: 'up' },
+    ],
+    [],
+  ],
+] as const)('finds metrics by %s', async (_, matchers, names) => {
+  const found = await read([...matchers]);
+  expect(found.map((series) => series.labels.find((l) => l.name === '__name__')?.value)).toEqual(
+    names,
+  );
+});
+
+test('what was not written remotely is found by its name too', async () => {
+  await service.write('line value=4 1500000000', { db: 'p' });
+
+  const found = await read([{ kind: '!~', name: '__name__', value: 'up|line' }]);
+  const line = await read([{ kind: '=~', name: '__name__', value: 'l.+' }]);
+
+  expect(found.map((series) => series.labels)).toEqual([labels({ __name__: 'down', job: 'b' })]);
+  expect(line).toEqual([
+    { labels: labels({ __name__: 'line' }), samples: [{ value: 4, timestampMs: 1500n }] },
+  ]);
+});
+
 test('points are ordinary points', async () => {
   const { json } = await service.query("SELECT value FROM up WHERE job = 'a'", {
     db: 'p',

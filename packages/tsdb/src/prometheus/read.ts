@@ -1,7 +1,7 @@
 // A remote read: matchers become a scan of the field `value` of the measurements that are named.
 import { MAX_TIME, MIN_TIME, NANOS_PER_MILLISECOND, floorDiv } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
-import { isPause, memoryLimitExceeded } from '@tidemark/query';
+import { isPause, memoryLimitExceeded, textMatcher } from '@tidemark/query';
 import type { Predicate, QueryMemory, SourceSnapshot, Steps } from '@tidemark/query';
 
 import type { Label, Matcher, RemoteQuery, RemoteSeries, Sample } from './messages.ts';
@@ -132,24 +132,25 @@ function* measurementsOf(
   { target, signal }: ReadContext,
 ): Steps<readonly string[]> {
   const matchers = query.matchers.filter(({ name }) => name === METRIC_LABEL);
+  // Points that came another way do not have their name as a tag too: sources can not tell.
+  const isNamed = (measurement: string): boolean =>
+    matchers.every((matcher) => fits(measurement, matcher));
   const exact = matchers.find(({ kind }) => kind === '=');
-  if (exact !== undefined) return [exact.value];
-  const measurementPattern = matchers.find(({ kind }) => kind === '=~')?.value;
+  if (exact !== undefined) return [exact.value].filter(isNamed);
+  const pattern = matchers.find(({ kind }) => kind === '=~')?.value;
+  const filter = { ...target, measurementPattern: pattern && anchored(pattern) };
   const names: string[] = [];
-  const request = {
-    kind: 'measurements',
-    filter: {
-      ...target,
-      measurementPattern: measurementPattern && anchored(measurementPattern),
-      // The name is a label too, so what it must not be is left to the labels.
-      where: predicateOf(matchers.filter(({ kind }) => kind === '!=' || kind === '!~')),
-    },
-  } as const;
-  for (const batch of snapshot.schema(request, { signal })) {
+  for (const batch of snapshot.schema({ kind: 'measurements', filter }, { signal })) {
     if (isPause(batch)) yield batch;
-    else if (batch.kind === 'measurements') names.push(...batch.names);
+    else if (batch.kind === 'measurements') names.push(...batch.names.filter(isNamed));
   }
   return names;
+}
+
+function fits(text: string, { kind, value }: Matcher): boolean {
+  const isMatch =
+    kind === '=' || kind === '!=' ? text === value : textMatcher(anchored(value))(text);
+  return isMatch === (kind === '=' || kind === '=~');
 }
 
 function labelsOf(measurement: string, tags: ReadonlyMap<string, string>): readonly Label[] {
