@@ -14,6 +14,7 @@ import type { ClusterFile, ClusterNode } from './cluster-file.ts';
 import { configurationOf, writeConfiguration } from './configuration.ts';
 import { freePorts, isRunning, startDetached, stopProcess } from './processes.ts';
 import { findPrograms } from './programs.ts';
+import type { ClusterPrograms } from './programs.ts';
 
 export type ClusterOptions = {
   readonly directory: string;
@@ -42,6 +43,9 @@ export type ClusterStatus = {
 
 const DEFAULT_COUNT = 2;
 
+/** Ports of a new cluster that are free when they are chosen may be taken when it listens. */
+const PORTS_TRIED = 3;
+
 /**
  * Starts what does not run, and resolves when all of it answers. Ports and data of an earlier start
  * are kept. When it fails, what it has started is ended again.
@@ -50,8 +54,29 @@ export async function startCluster(options: ClusterOptions): Promise<ClusterStat
   const directory = resolve(options.directory);
   const programs = findPrograms(options.environment);
   makeDirectory(directory, { setting: '--dir', mode: 0o700 });
-  let file = readClusterFile(directory) ?? (await newCluster(options));
-  requireShape(file, options);
+  const known = readClusterFile(directory);
+  for (let tried = 1; ; tried++) {
+    const file = known ?? (await newCluster(options));
+    requireShape(file, options);
+    try {
+      return await startProcesses({ ...options, directory }, programs, file);
+    } catch (error) {
+      const isLast = known !== undefined || tried === PORTS_TRIED;
+      if (isLast || !(error instanceof EndedEarly)) throw error;
+    }
+  }
+}
+
+/** A process that ended before it answered. */
+class EndedEarly extends Unavailable {}
+
+async function startProcesses(
+  options: ClusterOptions,
+  programs: ClusterPrograms,
+  planned: ClusterFile,
+): Promise<ClusterStatus> {
+  const { directory } = options;
+  let file = planned;
   writeConfiguration(directory, file);
   const started: { readonly pid: number; readonly configuration: string }[] = [];
   const start = async (
@@ -167,7 +192,7 @@ async function whenUp(
   const { name, isAlive, directory } = process;
   while (!(await isUp())) {
     const logs = join(directory, name);
-    if (!isAlive()) throw new Unavailable(`${name} has ended while it started: see ${logs}`);
+    if (!isAlive()) throw new EndedEarly(`${name} has ended while it started: see ${logs}`);
     if (clock.monotonicMs() > until)
       throw new Unavailable(
         `${name} does not answer after ${LIMITS.startMs.value} ms: see ${logs}`,
