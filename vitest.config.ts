@@ -12,6 +12,8 @@ export default defineConfig({
     globalSetup: ['tests/setup/global-setup.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    // What is waited for comes soon, but not on a machine that is busy.
+    expect: { poll: { timeout: 20_000 } },
     // One more than the processors of the smallest machine: tests wait for disks and other
     // processes part of the time.
     maxWorkers: 3,

@@ -37,6 +37,16 @@ test('an entry that became heavier makes others go, not itself', () => {
   expect([cache.get('a'), cache.get('b'), cache.weight]).toEqual([undefined, 2, 9]);
 });
 
+test('an entry that became heavier makes those go that were used since, too', () => {
+  const cache = new ByteLru<string, number>(10);
+  cache.set('a', 1, 4);
+  cache.set('b', 2, 4);
+
+  cache.reweigh('a', 9);
+
+  expect([cache.get('a'), cache.get('b'), cache.weight]).toEqual([1, undefined, 9]);
+});
+
 test('the weight is that of what is there, whatever was done', () => {
   const step = fc.tuple(
     fc.constantFrom('set', 'get', 'delete', 'reweigh'),

@@ -73,8 +73,8 @@ export class ByteLru<K, V> {
 
   #makeRoom(present: K): void {
     for (const key of this.#entries.keys()) {
-      if (this.#weight <= this.weightMax || key === present) return;
-      this.delete(key);
+      if (this.#weight <= this.weightMax) return;
+      if (key !== present) this.delete(key);
     }
   }
 }

@@ -133,7 +133,18 @@ test('a part that can not be opened later ends the start, and everything before 
 test('while the storage thread is opened again the service is not ready, and then serves what it had', async () => {
   // Node tells about every worker that is made; the last one is the storage thread.
   const workers: Worker[] = [];
-  const onWorker = (worker: Worker): void => void workers.push(worker);
+  // The thread that is opened next is not heard of before the requests are answered.
+  const held: (() => void)[] = [];
+  let isHeld = false;
+  const onWorker = (worker: Worker): void => {
+    workers.push(worker);
+    const emit = worker.emit.bind(worker) as (...event: unknown[]) => boolean;
+    worker.emit = (...event: unknown[]): boolean => {
+      if (!isHeld || event[0] !== 'message') return emit(...event);
+      held.push(() => void emit(...event));
+      return true;
+    };
+  };
   process.on('worker', onWorker);
   cleanups.push(() => void process.off('worker', onWorker));
   const service = await startTestService();
@@ -141,6 +152,7 @@ test('while the storage thread is opened again the service is not ready, and the
   await service.query('CREATE DATABASE d');
   await service.write('m f=1 1', { db: 'd' });
 
+  isHeld = true;
   await workers.at(-1)?.terminate();
   const health = await service.get('/health');
   const ping = await service.get('/ping');
@@ -157,6 +169,8 @@ test('while the storage thread is opened again the service is not ready, and the
     { error: 'storage is restarting' },
   ]);
 
+  isHeld = false;
+  for (const release of held) release();
   await untilDefined('readiness', async () =>
     (await service.get('/health')).status === 200 ? true : undefined,
   );

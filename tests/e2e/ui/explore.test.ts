@@ -56,9 +56,9 @@ describe.skipIf(!hasPrograms('chromium'))('the page to explore', () => {
     await page.getByRole('button', { name: 'Open name' }).click();
     await page.getByRole('button', { name: 'celsius', exact: true }).click();
     await page.getByRole('button', { name: 'cellar', exact: true }).click();
-    expect(await statement().textContent()).toBe(
-      `SELECT celsius FROM room WHERE $timeFilter AND "name" = 'cellar'`,
-    );
+    await expect
+      .poll(() => statement().textContent())
+      .toBe(`SELECT celsius FROM room WHERE $timeFilter AND "name" = 'cellar'`);
     await page.getByLabel('Search measurements').fill('big');
     await page.getByRole('button', { name: 'Open room' }).waitFor({ state: 'detached' });
     await page.getByLabel('Search measurements').fill('');
@@ -72,14 +72,14 @@ describe.skipIf(!hasPrograms('chromium'))('the page to explore', () => {
     await page.getByRole('button', { name: 'Remove name' }).click();
     expect(await visit.accessibilityFaults()).toEqual([]);
     await page.getByRole('button', { name: 'Text', exact: true }).click();
-    expect(await statement().textContent()).toBe(
-      'SELECT mean(celsius) FROM room WHERE $timeFilter GROUP BY time($interval), "name"',
-    );
+    await expect
+      .poll(() => statement().textContent())
+      .toBe('SELECT mean(celsius) FROM room WHERE $timeFilter GROUP BY time($interval), "name"');
     await type('SELECT celsius * 2 FROM room WHERE $timeFilter');
     await page.getByRole('button', { name: 'Form', exact: true }).click();
     await page.getByText('says more than the form can show').waitFor();
     await page.getByRole('button', { name: 'Text', exact: true }).click();
-    expect(await statement().textContent()).toContain('celsius * 2');
+    await expect.poll(() => statement().textContent()).toContain('celsius * 2');
   });
 
   test('the answer is a chart with figures, and dragging in it chooses the span', async () => {
@@ -205,7 +205,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page to explore', () => {
     await type('SELECT mean(celsius) FROM ');
     await page.keyboard.press('Control+Space');
     await page.getByRole('option', { name: /room/ }).click();
-    expect(await statement().textContent()).toBe('SELECT mean(celsius) FROM room');
+    await expect.poll(() => statement().textContent()).toBe('SELECT mean(celsius) FROM room');
   });
 
   test('what was run is remembered', async () => {
@@ -215,7 +215,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page to explore', () => {
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     expect(await visit.accessibilityFaults()).toEqual([]);
     await page.getByRole('button', { name: 'SELECT count FROM big', exact: true }).click();
-    expect(await statement().textContent()).toBe('SELECT count FROM big');
+    await expect.poll(() => statement().textContent()).toBe('SELECT count FROM big');
   });
 
   test('survives a restart of the services with what was typed', async () => {
@@ -228,7 +228,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page to explore', () => {
       expect(await visit.accessibilityFaults()).toEqual([]);
     });
     await page.getByText(/does not answer\. Trying again/).waitFor({ state: 'detached' });
-    expect(await statement().textContent()).toBe('SELECT count FROM big WHERE time > 0');
+    await expect.poll(() => statement().textContent()).toBe('SELECT count FROM big WHERE time > 0');
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     await page.getByRole('cell', { name: '9223372036854775807' }).waitFor();
     expect(visit.faults).toEqual([]);

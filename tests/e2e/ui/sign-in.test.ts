@@ -76,7 +76,7 @@ describe.skipIf(!hasPrograms('chromium'))('with authentication', () => {
     await dialog().waitFor();
     await signIn('root', 'pw');
     await page.getByRole('cell', { name: 'reader' }).waitFor();
-    expect(await editor.textContent()).toBe('SHOW USERS');
+    await expect.poll(() => editor.textContent()).toBe('SHOW USERS');
   });
 
   test('who signs out has to sign in again, and sees what is theirs', async () => {
@@ -90,9 +90,9 @@ describe.skipIf(!hasPrograms('chromium'))('with authentication', () => {
       .getByLabel('Database')
       .getByRole('option', { name: 'house' })
       .waitFor({ state: 'attached' });
-    expect(await page.getByLabel('Database').getByRole('option').allTextContents()).toEqual([
-      'house',
-    ]);
+    await expect
+      .poll(() => page.getByLabel('Database').getByRole('option').allTextContents())
+      .toEqual(['house']);
     expect(visit.faults).toEqual([]);
   });
 });

@@ -16,9 +16,9 @@ describe.skipIf(!hasPrograms('chromium'))('the page', () => {
       await visit.page.getByRole('heading', { level: 2, name: panel }).waitFor();
       const links = visit.page.getByRole('navigation').getByRole('listitem');
       await expect.poll(() => links.allTextContents()).toEqual(offered);
-      expect(await visit.page.getByRole('heading', { level: 2 }).allTextContents()).toContain(
-        panel,
-      );
+      await expect
+        .poll(() => visit.page.getByRole('heading', { level: 2 }).allTextContents())
+        .toContain(panel);
       expect(await visit.accessibilityFaults()).toEqual([]);
       expect(visit.faults).toEqual([]);
     } finally {
