@@ -1,5 +1,7 @@
 // Schemas: the fields of a point with their types and where each value lives. Points of one schema
 // are read by the same code; everything that is compiled for a schema is cached by its identity.
+import type { FieldValue } from '@tidemark/core';
+
 import type { Point } from './point.ts';
 
 /**
@@ -15,6 +17,20 @@ export type ValueType =
   | 'time'
   | 'regex'
   | 'null';
+
+/** Type of a scalar of the script. */
+export function valueTypeOf(value: FieldValue): ValueType {
+  switch (typeof value) {
+    case 'number':
+      return 'float';
+    case 'bigint':
+      return 'int';
+    case 'string':
+      return 'string';
+    default:
+      return 'boolean';
+  }
+}
 
 /** A value inside the runtime; its type is said by the schema or by the compiled expression. */
 export type Value = number | bigint | string | boolean | null;

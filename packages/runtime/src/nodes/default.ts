@@ -5,27 +5,13 @@ import type { Group } from '../data/group.ts';
 import type { Barrier, Point } from '../data/point.ts';
 import { Batch } from '../data/point.ts';
 import type { ValueType } from '../data/schema.ts';
-import { SchemaCache } from '../data/schema.ts';
+import { SchemaCache, valueTypeOf } from '../data/schema.ts';
 import type { Series } from '../data/series.ts';
 import type { ContextOf } from '../implement.ts';
 import { implement } from '../implement.ts';
 import type { RunningNode } from '../node.ts';
 import type { NodeCapabilities } from '../node-capabilities.ts';
 import { addFields, batchGroup } from '../node-parts/augment.ts';
-
-/** Type of a scalar of the script. */
-export function valueTypeOf(value: FieldValue): ValueType {
-  switch (typeof value) {
-    case 'number':
-      return 'float';
-    case 'bigint':
-      return 'int';
-    case 'string':
-      return 'string';
-    default:
-      return 'boolean';
-  }
-}
 
 /** Sets fields that are missing or null, and tags that are missing or empty. */
 export class DefaultNode implements RunningNode {

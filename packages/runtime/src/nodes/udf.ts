@@ -4,8 +4,8 @@ import { udfNode } from '@tidemark/pipeline';
 import type { Group } from '../data/group.ts';
 import type { Barrier } from '../data/point.ts';
 import { Batch, Point } from '../data/point.ts';
-import type { Value, ValueType } from '../data/schema.ts';
-import { ownSchema } from '../data/schema.ts';
+import type { Value } from '../data/schema.ts';
+import { ownSchema, valueTypeOf } from '../data/schema.ts';
 import type { ContextOf } from '../implement.ts';
 import { implement } from '../implement.ts';
 import type { RunningNode } from '../node.ts';
@@ -191,7 +191,7 @@ export class UdfNode implements RunningNode {
             tagNames: [...begin.tags.keys()].sort(),
           });
     if (group === undefined) return undefined;
-    const types = [...from.fields].map(([name, value]) => ({ name, type: typeOf(value) }));
+    const types = [...from.fields].map(([name, value]) => ({ name, type: valueTypeOf(value) }));
     return Point.of({
       time: from.time,
       series,
@@ -200,19 +200,6 @@ export class UdfNode implements RunningNode {
       own: [...from.fields.values()] as Value[],
       origin: { database: from.database, retentionPolicy: from.retentionPolicy },
     });
-  }
-}
-
-function typeOf(value: number | bigint | string | boolean): ValueType {
-  switch (typeof value) {
-    case 'number':
-      return 'float';
-    case 'bigint':
-      return 'int';
-    case 'string':
-      return 'string';
-    default:
-      return 'boolean';
   }
 }
 
