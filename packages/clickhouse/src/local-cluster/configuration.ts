@@ -36,7 +36,7 @@ function zooCfg(home: string, port: number): string {
     `clientPortAddress=${HOST}`,
     'maxClientCnxns=0',
     'admin.enableServer=false',
-    '4lw.commands.whitelist=ruok',
+    '4lw.commands.whitelist=srvr',
     'autopurge.snapRetainCount=3',
     'autopurge.purgeInterval=1',
   ];
@@ -80,6 +80,7 @@ function configXml(home: string, node: ClusterNode, { nodes, zookeeper }: Cluste
   </zookeeper>
   <macros>
     <cluster>${CLUSTER_NAME}</cluster><shard>${node.shard}</shard><replica>${node.replica}</replica>
+    <home>${xml(home)}</home>
   </macros>
   <remote_servers><${CLUSTER_NAME}>${remoteServers(nodes)}
   </${CLUSTER_NAME}></remote_servers>

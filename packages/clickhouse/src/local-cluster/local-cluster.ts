@@ -2,7 +2,7 @@
 // each replica of each shard. Its processes outlive the command; everything they keep is below one
 // directory.
 import { connect } from 'node:net';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 
 import { Conflict, InvalidRequest, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
@@ -43,7 +43,7 @@ export type ClusterStatus = {
 
 const DEFAULT_COUNT = 2;
 
-/** Ports of a new cluster that are free when they are chosen may be taken when it listens. */
+/** Ports of a new cluster that were free when they were chosen may be taken when it listens. */
 const PORTS_TRIED = 3;
 
 /**
@@ -114,7 +114,7 @@ async function startProcesses(
     writeClusterFile(directory, file);
     await Promise.all(
       nodes.map((node) =>
-        whenUp(options.clock, () => isNodeUp(node), {
+        whenUp(options.clock, () => isNodeUp(node, directory), {
           name: node.name,
           isAlive: () => isRunning(node.pid, configurationOf(directory, node.name)),
           directory,
@@ -126,12 +126,13 @@ async function startProcesses(
       await stopProcess(pid, configuration, options.clock);
     throw error;
   }
-  return statusOf(file);
+  return statusOf(directory, file);
 }
 
 /** Which processes there are and which of them answer. */
 export function clusterStatus(directory: string): Promise<ClusterStatus> {
-  return statusOf(requireClusterFile(resolve(directory)));
+  const home = resolve(directory);
+  return statusOf(home, requireClusterFile(home));
 }
 
 /** Ends every process. Data and ports stay for the next start. */
@@ -203,10 +204,13 @@ async function whenUp(
 
 const urlOf = ({ httpPort }: ClusterNode): string => `http://127.0.0.1:${httpPort}`;
 
-async function statusOf({ nodes, zookeeper }: ClusterFile): Promise<ClusterStatus> {
+async function statusOf(
+  directory: string,
+  { nodes, zookeeper }: ClusterFile,
+): Promise<ClusterStatus> {
   const [isUp, ...answers] = await Promise.all([
     isZookeeperUp(zookeeper.port),
-    ...nodes.map((node) => isNodeUp(node)),
+    ...nodes.map((node) => isNodeUp(node, directory)),
   ]);
   return {
     nodes: nodes.map((node, i) => ({
@@ -221,29 +225,34 @@ async function statusOf({ nodes, zookeeper }: ClusterFile): Promise<ClusterStatu
   };
 }
 
-/** Whether it answers queries and has found ZooKeeper. */
-async function isNodeUp(node: ClusterNode): Promise<boolean> {
-  const query = encodeURIComponent(`SELECT count() FROM system.zookeeper WHERE path = '/'`);
+/** Whether it answers queries, is the one that was configured, and has found ZooKeeper. */
+async function isNodeUp(node: ClusterNode, directory: string): Promise<boolean> {
+  const home = "SELECT substitution FROM system.macros WHERE macro = 'home'";
+  const zookeeper = `SELECT count() > 0 FROM system.zookeeper WHERE path = '/'`;
+  const query = encodeURIComponent(`SELECT (${zookeeper}) ? (${home}) : ''`);
   try {
     const answer = await fetch(`${urlOf(node)}/?query=${query}`, {
       signal: AbortSignal.timeout(LIMITS.probeMs.value),
     });
-    await answer.arrayBuffer();
-    return answer.ok;
+    return (await answer.text()) === `${dirname(configurationOf(directory, node.name))}\n`;
   } catch {
     // It does not listen yet, or not any more: that is the question.
     return false;
   }
 }
 
+/**
+ * Whether it takes sessions. It answers `ruok` before it does; a ClickHouse that is refused at its
+ * start never tries again and ends at the first statement `ON CLUSTER`.
+ */
 function isZookeeperUp(port: number): Promise<boolean> {
   return new Promise((done) => {
     const socket = connect({ port, host: '127.0.0.1', timeout: LIMITS.probeMs.value });
     let answer = '';
-    socket.on('connect', () => socket.write('ruok'));
+    socket.on('connect', () => socket.write('srvr'));
     socket.on('data', (bytes) => (answer += bytes.toString('latin1')));
     socket.on('timeout', () => socket.destroy());
     socket.on('error', () => socket.destroy());
-    socket.on('close', () => done(answer === 'imok'));
+    socket.on('close', () => done(/^Mode: /m.test(answer)));
   });
 }
