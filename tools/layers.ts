@@ -80,7 +80,7 @@ function override(files: readonly string[], rules: Rules): object {
 function packageRules({ name, imports }: Layer, packages: readonly Layer[]): Rules {
   const message = `${name} may not import this package (ARCHITECTURE.md, map).`;
   const forbidden = packages.map((each) => each.name).filter((each) => !imports.includes(each));
-  // Further entries of packages, such as `@tidemark/core/thread`.
+  // Further entries of packages, such as `@tidemark/ui/part`.
   const group = forbidden.filter((each) => each !== name).map((each) => `${SCOPE}${each}/*`);
   return {
     paths: forbidden.map((each) => ({ name: SCOPE + each, message })),

@@ -4,7 +4,7 @@
 'use strict';
 const { existsSync } = require('node:fs');
 const { join } = require('node:path');
-const { loadBundle } = require('../../core/process/bundle-loader.cjs');
+const { loadBundle } = require('../../process/boot/bundle-loader.cjs');
 const { BUNDLE_DIRECTORY, codeOf, isBundleCurrent } = require('../bundle/programs.cjs');
 
 const modules = join(__dirname, '../dist/main.js');

@@ -18,7 +18,7 @@ import { fileURLToPath } from 'node:url';
 
 import { build } from 'esbuild';
 
-import loader from '../../core/process/bundle-loader.cjs';
+import loader from '../../process/boot/bundle-loader.cjs';
 import { EXTERNAL } from './external.mjs';
 import programs from './programs.cjs';
 
@@ -34,7 +34,7 @@ function isOlderThanBuildFiles() {
     'build.mjs',
     'external.mjs',
     'programs.cjs',
-    '../../core/process/bundle-loader.cjs',
+    '../../process/boot/bundle-loader.cjs',
   ];
   return files.some((file) => statSync(new URL(file, import.meta.url)).mtimeMs > made);
 }

@@ -8,7 +8,7 @@ const PACKAGES = join(__dirname, '../..');
 /** Where the bundle is. */
 const BUNDLE_DIRECTORY = join(__dirname, '../build');
 
-/** Built modules that processes and threads start with, by the program's name (packages/core/src/process/thread.ts). */
+/** Built modules that processes and threads start with, by the program's name (packages/process/src/thread.ts). */
 const PROGRAMS = {
   tidemark: 'cli/dist/main.js',
   'storage-thread-host': 'storage/dist/thread/host.js',

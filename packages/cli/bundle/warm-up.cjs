@@ -4,7 +4,7 @@
 'use strict';
 const { renameSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
-const { loadBundle } = require('../../core/process/bundle-loader.cjs');
+const { loadBundle } = require('../../process/boot/bundle-loader.cjs');
 const { BUNDLE_DIRECTORY, CODE } = require('./programs.cjs');
 
 const [purpose, ...line] = process.argv.slice(2);
@@ -109,7 +109,7 @@ async function request(url, options) {
   return text;
 }
 
-/** Asks the threads (packages/core/process/thread-bundle.cjs) for their code. */
+/** Asks the threads (packages/process/boot/thread-bundle.cjs) for their code. */
 function keepThreads(names) {
   const channel = new BroadcastChannel(process.env.TIDEMARK_KEEP_CODE);
   return new Promise((resolve) => {

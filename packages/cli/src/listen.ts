@@ -1,8 +1,8 @@
 // Binding a server, with sentences instead of error codes.
 import type { Server } from 'node:http';
 
-import { bindUrl, listenError } from '@tidemark/core';
-import type { Bind } from '@tidemark/core';
+import { bindUrl, listenError } from '@tidemark/process';
+import type { Bind } from '@tidemark/process';
 
 /** Listens; a taken or forbidden port becomes a sentence. */
 export function listen(server: Server, bind: Bind): Promise<void> {

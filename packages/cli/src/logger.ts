@@ -4,7 +4,7 @@ import { isatty } from 'node:tty';
 
 import { AppError, messageOf } from '@tidemark/core';
 import type { LoggingConfig } from '@tidemark/core';
-import { PRIVATE_FILE } from '@tidemark/core/private-files';
+import { PRIVATE_FILE } from '@tidemark/process';
 import { pino } from 'pino';
 import type { DestinationStream, Logger } from 'pino';
 

@@ -7,8 +7,9 @@
 import { createServer, request as httpRequest } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 
-import { BorderGuard, messageOf, PAGE_KEY_HEADER, TIDEMARK_VERSION } from '@tidemark/core';
-import type { Bind } from '@tidemark/core';
+import { messageOf, TIDEMARK_VERSION } from '@tidemark/core';
+import { BorderGuard, PAGE_KEY_HEADER } from '@tidemark/process';
+import type { Bind } from '@tidemark/process';
 
 import { listen, urlOf } from './listen.ts';
 import { readPageFile, SECURITY_HEADERS } from './ui-files.ts';

@@ -1,5 +1,5 @@
 // Asks a service whether a name and a password are good, and what that user may do.
-import { PAGE_KEY_HEADER } from '@tidemark/core';
+import { PAGE_KEY_HEADER } from '@tidemark/process';
 
 import type { SignedIn } from './ui-session.ts';
 

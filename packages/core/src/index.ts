@@ -1,10 +1,5 @@
 // Public face of @tidemark/core: values that everyone shares.
 export { assert, AssertionFailed, unreachable } from './assert.ts';
-export { bindUrl, isLoopback, listenError, parseBind } from './http/bind-address.ts';
-export type { Bind } from './http/bind-address.ts';
-export { BORDER_KEYS, BorderGuard, isFromBrowser } from './http/border.ts';
-export type { BorderRefusal, BorderSettings } from './http/border.ts';
-export { PAGE_KEY_HEADER } from './http/client-address.ts';
 export { Budget } from './budget.ts';
 export { budgetRows } from './budget-metrics.ts';
 export type { Holder, Part } from './budget.ts';

@@ -1,5 +1,6 @@
 // Who can reach the API: the address that it listens on, and what has to be so before it does.
-import { assert, InvalidRequest, isLoopback } from '@tidemark/core';
+import { assert, InvalidRequest } from '@tidemark/core';
+import { isLoopback } from '@tidemark/process';
 import { parseAddress } from '@tidemark/settings';
 import type { EngineConfig } from './config/config.ts';
 

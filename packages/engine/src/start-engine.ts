@@ -1,10 +1,8 @@
 // The service from start to stop: what is opened, in which order, and how it is closed again.
+import { lockDirectory, makeDirectory, narrowAndTell, PRIVATE_DIRECTORY } from '@tidemark/process';
 import { Resolver } from 'node:dns/promises';
 import { Budget, openAll, systemClock } from '@tidemark/core';
 import type { Clock, OpenParts } from '@tidemark/core';
-import { lockDirectory } from '@tidemark/core/directory-lock';
-import { makeDirectory } from '@tidemark/core/make-directory';
-import { narrowAndTell, PRIVATE_DIRECTORY } from '@tidemark/core/private-files';
 import { HOST_CHECK_MS } from '@tidemark/runtime/host';
 import { defaultOptions } from '@tidemark/settings';
 import type { EngineConfig } from './config/config.ts';

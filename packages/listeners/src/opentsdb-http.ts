@@ -4,11 +4,12 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
+import { discardBody, receiveBody, unpackedBytes } from '@tidemark/process';
+import type { BorderGuard } from '@tidemark/process';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { Cancelled, InvalidRequest, LimitExceeded, Unavailable } from '@tidemark/core';
-import type { BorderGuard, Budget, Part } from '@tidemark/core';
-import { discardBody, receiveBody, unpackedBytes } from '@tidemark/core/request-body';
+import type { Budget, Part } from '@tidemark/core';
 import type { Batcher } from './batcher.ts';
 import { parsePutJson } from './opentsdb.ts';
 import { PUT_BYTES } from './limits.ts';

@@ -2,15 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 
-import {
-  AppError,
-  BorderGuard,
-  formatRfc3339,
-  InvalidRequest,
-  isLoopback,
-  messageOf,
-  parseBind,
-} from '@tidemark/core';
+import { AppError, formatRfc3339, InvalidRequest, messageOf } from '@tidemark/core';
 import type { Budget, Clock } from '@tidemark/core';
 import { parseLines, parsePrecision, SeriesCache } from '@tidemark/line-protocol';
 import { Batcher } from './batcher.ts';
@@ -26,6 +18,7 @@ import { onLines, openTcp, openUdp } from './sockets.ts';
 import type { OpenSocket } from './sockets.ts';
 import type { ListenerConfig } from './sections.ts';
 import { readTypesDb } from './types-db.ts';
+import { BorderGuard, isLoopback, parseBind } from '@tidemark/process';
 
 export type ListenerOptions = {
   readonly config: ListenerConfig;

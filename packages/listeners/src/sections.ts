@@ -1,6 +1,7 @@
 // Settings of listeners, the same in the database and in the task engine.
-import { BORDER_KEYS, configKey, configSections } from '@tidemark/core';
+import { configKey, configSections } from '@tidemark/core';
 import type { ConfigOf } from '@tidemark/core';
+import { BORDER_KEYS } from '@tidemark/process';
 
 const { boolean, duration, integer, text, textList } = configKey;
 

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 
-import { listenError, parseBind } from '@tidemark/core';
+import { listenError, parseBind } from '@tidemark/process';
 
 import { LISTENER_IDLE_MS, TEXT_LINE_BYTES } from './limits.ts';
 

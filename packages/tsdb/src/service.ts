@@ -1,8 +1,9 @@
 // The service from start to stop: what is opened, in which order, and how it is closed again.
 import { readFileSync } from 'node:fs';
 
-import { InvalidRequest, isLoopback, messageOf, openAll, parseBind } from '@tidemark/core';
+import { InvalidRequest, messageOf, openAll } from '@tidemark/core';
 import type { Clock, OpenParts } from '@tidemark/core';
+import { isLoopback, parseBind } from '@tidemark/process';
 import type { openStorage } from '@tidemark/storage';
 import type { JSONWebKeySet, JWTVerifyGetKey } from 'jose';
 import type { Logger } from 'pino';

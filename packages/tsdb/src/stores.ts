@@ -5,8 +5,7 @@ import { join } from 'node:path';
 
 import { Conflict } from '@tidemark/core';
 import type { Clock, OpenParts } from '@tidemark/core';
-import { makeDirectory } from '@tidemark/core/make-directory';
-import { narrowAndTell, PRIVATE_DIRECTORY, PRIVATE_FILE } from '@tidemark/core/private-files';
+import { makeDirectory, narrowAndTell, PRIVATE_DIRECTORY, PRIVATE_FILE } from '@tidemark/process';
 import { openStorage } from '@tidemark/storage';
 import type { StorageEngine, StorageLog } from '@tidemark/storage';
 import type { Logger } from 'pino';

@@ -1,8 +1,8 @@
 // A month of virtual time in one thread: tasks of every kind, hosts that come and go, and the
 // memory of each day.
 import { systemClock } from '@tidemark/core';
-import { collectAll } from '@tidemark/core/idle-collection';
 import { buildPipeline } from '@tidemark/pipeline';
+import { collectAll } from '@tidemark/process';
 import { createTask, PointBatchBuilder, SeriesTable, VirtualTimers } from '@tidemark/runtime';
 import type { InlineTask, PointBatch, TaskServices } from '@tidemark/runtime';
 import { silentAlerts, silentServices } from '@tidemark/runtime/testing';

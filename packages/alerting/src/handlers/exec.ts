@@ -1,9 +1,9 @@
 // exec: runs a program for each event, with the event as JSON on its standard input.
 import { execHandler } from '@tidemark/pipeline';
 import { InvalidRequest, Unavailable } from '@tidemark/core';
-import { startProgram } from '@tidemark/core/start-program';
 import { printEventJson } from '../event.ts';
 import { deliver } from '../handler.ts';
+import { startProgram } from '@tidemark/process';
 
 const OUTPUT_CHARS_MAX = 4096;
 

@@ -1,6 +1,7 @@
 // smtp: mail. The subject is the message, the HTML body the details.
 import { smtpHandler } from '@tidemark/pipeline';
-import { InvalidRequest, isLoopback, messageOf, Unavailable } from '@tidemark/core';
+import { InvalidRequest, messageOf, Unavailable } from '@tidemark/core';
+import { isLoopback } from '@tidemark/process';
 import type { Transporter } from 'nodemailer';
 import {
   GLOBAL,

@@ -1,7 +1,7 @@
 // The web application before one service alone (`--ui-bind` of `tidemark tsdb` and `tidemark
 // engine`).
-import { parseBind } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
+import { parseBind } from '@tidemark/process';
 
 import { startUiServer } from '../ui-server.ts';
 import type { UiServer } from '../ui-server.ts';

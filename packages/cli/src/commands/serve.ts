@@ -1,7 +1,7 @@
 // What `up`, `tsdb` and `engine` share: options, start in order, the ready line, stop on a signal.
-import { InvalidRequest, isLoopback, parseBind, systemClock } from '@tidemark/core';
+import { InvalidRequest, systemClock } from '@tidemark/core';
 import type { Clock, LoggingConfig } from '@tidemark/core';
-import { collectWhenIdle } from '@tidemark/core/idle-collection';
+import { collectWhenIdle, isLoopback, parseBind } from '@tidemark/process';
 import { Command, Option } from 'commander';
 import type { Logger } from 'pino';
 

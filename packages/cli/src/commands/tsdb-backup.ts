@@ -2,7 +2,7 @@
 // not.
 import { join, resolve } from 'node:path';
 
-import { makeDirectory } from '@tidemark/core/make-directory';
+import { makeDirectory } from '@tidemark/process';
 import type { BackupProgress } from '@tidemark/storage';
 import type { RestoreOutcome } from '@tidemark/tsdb';
 import { Command } from 'commander';

@@ -1,7 +1,7 @@
 // `tidemark up`: both services and the web UI in one process, wired together.
 import { randomBytes } from 'node:crypto';
 
-import { parseBind } from '@tidemark/core';
+import { parseBind } from '@tidemark/process';
 import type { Command } from 'commander';
 
 import { loadConfig } from '../config/config-files.ts';

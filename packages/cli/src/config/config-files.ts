@@ -5,7 +5,6 @@
 import { readFileSync } from 'node:fs';
 
 import {
-  BORDER_KEYS,
   configFlags,
   configKey,
   configSection,
@@ -17,6 +16,7 @@ import {
 } from '@tidemark/core';
 import type { ConfigLayer, ConfigOf, ConfigProblem, ConfigSchema } from '@tidemark/core';
 import type { EngineConfig } from '@tidemark/engine';
+import { BORDER_KEYS } from '@tidemark/process';
 import type { TsdbConfig } from '@tidemark/tsdb';
 import { parse as parseToml, TomlError } from 'smol-toml';
 

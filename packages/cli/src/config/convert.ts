@@ -1,7 +1,8 @@
 // From influxdb.conf or kapacitor.conf to a configuration of Tidemark, and a list of what has no
 // counterpart.
-import { isLoopback, own, parseBind } from '@tidemark/core';
+import { own } from '@tidemark/core';
 import type { ConfigLayer, ConfigProblem, ConfigSchema, ConfigSection } from '@tidemark/core';
+import { isLoopback, parseBind } from '@tidemark/process';
 
 export type ConversionNote = { readonly key: string; readonly message: string };
 

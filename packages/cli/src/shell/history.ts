@@ -3,8 +3,8 @@ import { appendFileSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-import { makeDirectory } from '@tidemark/core/make-directory';
 import { redactPasswords } from '@tidemark/influxql';
+import { makeDirectory } from '@tidemark/process';
 
 const LINES_KEPT = 1000;
 

@@ -6,7 +6,7 @@ import { dirname, join, resolve } from 'node:path';
 
 import { Conflict, InvalidRequest, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import { makeDirectory } from '@tidemark/core/make-directory';
+import { makeDirectory } from '@tidemark/process';
 
 import { LIMITS } from '../limits.ts';
 import { readClusterFile, requireClusterFile, writeClusterFile } from './cluster-file.ts';

@@ -2,9 +2,9 @@
 // database with a password, an API token or a signed token, and the database as a subscriber. Users
 // to whom a database was granted read, users write where the database lets them write, and admins
 // change something.
+import { LoginThrottle } from '@tidemark/process';
 import { randomBytes } from 'node:crypto';
 import { Forbidden, InvalidRequest, messageOf, Unauthorized } from '@tidemark/core';
-import { LoginThrottle } from '@tidemark/core/login-throttle';
 import type { Clock } from '@tidemark/core';
 import type { Cluster } from '../database/cluster-section.ts';
 import type { Caller } from '../config/config-overrides.ts';

@@ -1,13 +1,8 @@
 // Sections of the engine's configuration as one table: names, types, defaults, documents. What
 // handlers and other overridable services need is added from their own tables
 // (overridable-sections.ts).
-import {
-  BORDER_KEYS,
-  configKey as key,
-  configSection,
-  configSections,
-  LOGGING_KEYS,
-} from '@tidemark/core';
+import { configKey as key, configSection, configSections, LOGGING_KEYS } from '@tidemark/core';
+import { BORDER_KEYS } from '@tidemark/process';
 import { DEFAULT_TASK_LIMITS } from '@tidemark/runtime';
 import { QUERY_RESPONSE_BYTES, RUNNING_JOBS, TASK_QUEUE } from '../limits.ts';
 import { LISTENER_SECTIONS } from '@tidemark/listeners';

@@ -1,14 +1,9 @@
 // The configured clusters of the database, and requests to them: writes, queries, statements. A
 // request goes to the cluster's servers in turn; one that does not answer is skipped.
+import { PAGE_KEY_HEADER } from '@tidemark/process';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import {
-  InvalidRequest,
-  NotFound,
-  PAGE_KEY_HEADER,
-  parseRfc3339,
-  Unavailable,
-} from '@tidemark/core';
+import { InvalidRequest, NotFound, parseRfc3339, Unavailable } from '@tidemark/core';
 import type { FieldValue } from '@tidemark/core';
 import type { DatabaseClient, DatabaseWrite, QueryResultSeries } from '@tidemark/runtime';
 import { parsePrecision } from '@tidemark/line-protocol';

@@ -1,5 +1,4 @@
 // The API with all its endpoints, and the statistics that it shows.
-import { BorderGuard } from '@tidemark/core';
 import type { Budget, OpenParts } from '@tidemark/core';
 import type { ProtocolListeners } from '@tidemark/listeners';
 import type { EngineConfig } from '../config/config.ts';
@@ -27,6 +26,7 @@ import { addServiceRoutes } from './service-routes.ts';
 import { addTapRoutes } from './tap-routes.ts';
 import { addTaskRoutes } from './task-routes.ts';
 import { addWriteRoutes } from './write-routes.ts';
+import { BorderGuard } from '@tidemark/process';
 
 /** What endpoints act on. */
 export type Served = {

@@ -1,6 +1,14 @@
 // The HTTP server: fastify set up for this API (docs/adr/0005-http-stack.md). Endpoints register
 // themselves through `Api`; they get a decoded request and return a value, everything else happens
 // here.
+import {
+  discardBody,
+  listenError,
+  receiveBody,
+  unpackedBytes,
+  YoungBuffers,
+} from '@tidemark/process';
+import type { BorderGuard } from '@tidemark/process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
@@ -14,12 +22,9 @@ import {
   Cancelled,
   InvalidRequest,
   LimitExceeded,
-  listenError,
   TIDEMARK_VERSION,
 } from '@tidemark/core';
-import type { BorderGuard, Budget, Diagnostic, Part, RequestMetrics } from '@tidemark/core';
-import { discardBody, receiveBody, unpackedBytes } from '@tidemark/core/request-body';
-import { YoungBuffers } from '@tidemark/core/idle-collection';
+import type { Budget, Diagnostic, Part, RequestMetrics } from '@tidemark/core';
 import { CONNECTION_CHECK_MS, HEADERS_MS } from '../limits.ts';
 import { printDiagnostics, wantsDiagnostics } from './diagnostics.ts';
 import { answerOf } from './errors.ts';

@@ -2,6 +2,7 @@
 // header; then every line is a point `[database, policy, line]` or a query's result series. Written
 // as a stream and read as a stream, so that neither needs the whole in memory. Format:
 // docs/guide/engine-recordings.md.
+import { PRIVATE_FILE } from '@tidemark/process';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
@@ -11,7 +12,6 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import type { Gzip } from 'node:zlib';
 import type { ReadStream } from 'node:fs';
-import { PRIVATE_FILE } from '@tidemark/core/private-files';
 import { Corruption, messageOf } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
 import type { EdgeType } from '@tidemark/pipeline';

@@ -1,11 +1,11 @@
 // Recordings: data of the stream, results of a task's queries, or the result of one query, kept in
 // a file.
+import { makeDirectory } from '@tidemark/process';
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatRfc3339, InvalidRequest, NotFound } from '@tidemark/core';
 import type { Clock, Timestamp } from '@tidemark/core';
-import { makeDirectory } from '@tidemark/core/make-directory';
 import type { EdgeType } from '@tidemark/pipeline';
 import type { PointBatch } from '@tidemark/runtime';
 import { queryNodesOf } from '../batch/query-nodes.ts';

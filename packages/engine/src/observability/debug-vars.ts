@@ -1,7 +1,7 @@
 // What `debug/vars` and `/metrics` tell.
 import { familiesOf, printMetrics, TIDEMARK_VERSION } from '@tidemark/core';
-import { countCpuFromStart } from '@tidemark/core/process-cpu';
 import type { MetricFamily, RequestMetrics } from '@tidemark/core';
+import { countCpuFromStart } from '@tidemark/process';
 import { collectDefaultMetrics, Counter, Registry } from 'prom-client';
 import type { AlertService } from '@tidemark/alerting';
 import type { Subscriptions } from '../database/subscriptions.ts';

@@ -1,12 +1,11 @@
 // The engine's metadata: one LMDB file that holds tasks, templates, recordings, replays, overrides,
 // handlers and topics. It is also the backup. A write is answered only after it is on disk.
+import { makeDirectory, PRIVATE_DIRECTORY, PRIVATE_FILE } from '@tidemark/process';
 import { randomUUID } from 'node:crypto';
 import { chmodSync, existsSync } from 'node:fs';
 import { chmod, copyFile, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InvalidRequest, messageOf, Unavailable } from '@tidemark/core';
-import { makeDirectory } from '@tidemark/core/make-directory';
-import { PRIVATE_DIRECTORY, PRIVATE_FILE } from '@tidemark/core/private-files';
 import { open } from 'lmdb';
 import type { Database, RootDatabase } from 'lmdb';
 import { MetadataRoom } from './metadata-room.ts';

@@ -2,11 +2,11 @@
 // they are encrypted (AES-256-GCM) with a key that lies in another file or in the environment. The
 // place of a value is part of what is authenticated, so none can be moved to another. Format:
 // docs/formats/engine.md.
+import { PRIVATE_FILE } from '@tidemark/process';
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Corruption, InvalidRequest } from '@tidemark/core';
-import { PRIVATE_FILE } from '@tidemark/core/private-files';
 
 /** Name of the key's file inside the data directory, where the configuration names no other. */
 export const KEY_FILE = 'engine.key';

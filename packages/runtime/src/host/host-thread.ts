@@ -1,7 +1,7 @@
 // Entry of the thread of a task host.
+import { collectWhenIdle } from '@tidemark/process';
 import { parentPort, workerData } from 'node:worker_threads';
 import { assert, systemClock } from '@tidemark/core';
-import { collectWhenIdle } from '@tidemark/core/idle-collection';
 import type { HostData, ToHost } from './protocol.ts';
 import { TaskHost } from './task-host.ts';
 

@@ -1,7 +1,7 @@
 // RPC client of the engine for one task host: its thread, what is sent to it and what it answers.
+import { startThread } from '@tidemark/process';
 import type { Worker } from 'node:worker_threads';
 import { Unavailable } from '@tidemark/core';
-import { startThread } from '@tidemark/core/thread';
 import { StartError } from '../node.ts';
 import type { PointBatch } from '../point-batch.ts';
 import type { BatchTaker } from '../running-task.ts';

@@ -1,8 +1,8 @@
 // Connections to user-defined functions: child processes over standard input and output, and unix
 // sockets.
+import { startProgram } from '@tidemark/process';
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
-import { startProgram } from '@tidemark/core/start-program';
 import type { UdfConnection, UdfConnector } from '../services.ts';
 
 /** `[udf.functions.<name>]` of the configuration. */

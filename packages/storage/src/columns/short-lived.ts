@@ -1,7 +1,7 @@
 // Buffers of this thread that nobody holds for long. Background work makes many of them and few
 // objects besides, so that the engine's own collections come late: a flush of a million series held
 // 40 MiB of buffers that were done with.
-import { YoungBuffers } from '@tidemark/core/idle-collection';
+import { YoungBuffers } from '@tidemark/process';
 
 const buffers = new YoungBuffers();
 

@@ -2,8 +2,7 @@
 import * as fs from 'node:fs';
 import { promisify } from 'node:util';
 
-import { makeDirectory } from '@tidemark/core/make-directory';
-import { PRIVATE_DIRECTORY, PRIVATE_FILE } from '@tidemark/core/private-files';
+import { makeDirectory, PRIVATE_DIRECTORY, PRIVATE_FILE } from '@tidemark/process';
 
 import type { Disk, DiskFile, OpenMode } from './disk.ts';
 import { FilePool, pooledFilesMax, readFully } from './file-pool.ts';

@@ -3,7 +3,7 @@
 import type { Worker } from 'node:worker_threads';
 
 import { Unavailable } from '@tidemark/core';
-import { startThread } from '@tidemark/core/thread';
+import { startThread } from '@tidemark/process';
 
 import type { StorageLog } from '../options.ts';
 import { BodyBuffers } from './body-buffers.ts';

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 
 import { assert } from '@tidemark/core';
-import { collectWhenIdle } from '@tidemark/core/idle-collection';
+import { collectWhenIdle } from '@tidemark/process';
 import type { CostRequest, Operator, SourceCounters, SourceSnapshot } from '@tidemark/query';
 
 import { memoryDisk } from '../disk/memory-disk.ts';

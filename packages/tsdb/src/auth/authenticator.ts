@@ -1,7 +1,7 @@
 // From the credentials of a request to an identity.
 import { Conflict, Unauthorized } from '@tidemark/core';
-import { LoginThrottle } from '@tidemark/core/login-throttle';
 import type { Clock } from '@tidemark/core';
+import { LoginThrottle } from '@tidemark/process';
 
 import type { Catalog } from '../catalog/catalog.ts';
 import type { CatalogState, User } from '../catalog/model.ts';

@@ -1,7 +1,7 @@
 // Restoring into the directory of a service that is not running.
 import { join } from 'node:path';
 
-import { makeDirectory } from '@tidemark/core/make-directory';
+import { makeDirectory } from '@tidemark/process';
 import { openStorageInline } from '@tidemark/storage';
 
 import { Catalog } from '../catalog/catalog.ts';

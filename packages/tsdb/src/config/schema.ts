@@ -1,9 +1,10 @@
 // Every setting of the database service: section, key, type, default and meaning in one table. The
 // commented default file, validation, environment variables, flags and the type TsdbConfig all
 // follow from it.
-import { BORDER_KEYS, configKey, configSection, LOGGING_KEYS } from '@tidemark/core';
+import { configKey, configSection, LOGGING_KEYS } from '@tidemark/core';
 import type { ConfigOf } from '@tidemark/core';
 import { LISTENER_SECTIONS } from '@tidemark/listeners';
+import { BORDER_KEYS } from '@tidemark/process';
 
 const { boolean, duration, integer, size, text, textList, textMap } = configKey;
 

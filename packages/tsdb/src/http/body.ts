@@ -4,8 +4,8 @@ import { gunzip } from 'node:zlib';
 
 import { InvalidRequest } from '@tidemark/core';
 import type { Budget } from '@tidemark/core';
-import { receiveBody, unpackedBytes } from '@tidemark/core/request-body';
-import type { Allocate } from '@tidemark/core/request-body';
+import { receiveBody, unpackedBytes } from '@tidemark/process';
+import type { Allocate } from '@tidemark/process';
 
 import { BodyTooLarge, ClientGone } from './answer.ts';
 import type { Exchange } from './exchange.ts';

@@ -3,8 +3,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { AppError, Forbidden, Unauthorized } from '@tidemark/core';
-import type { BorderGuard, BorderRefusal, Clock, RequestMetrics } from '@tidemark/core';
-import { discardBody } from '@tidemark/core/request-body';
+import type { Clock, RequestMetrics } from '@tidemark/core';
+import { discardBody } from '@tidemark/process';
+import type { BorderGuard, BorderRefusal } from '@tidemark/process';
 import type { Logger } from 'pino';
 
 import type { Authenticator } from '../auth/authenticator.ts';

@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { COMPAT_VERSION, TIDEMARK_VERSION } from '@tidemark/core';
-import type { BorderGuard, BorderRefusal, Part } from '@tidemark/core';
+import type { Part } from '@tidemark/core';
+import type { BorderGuard, BorderRefusal } from '@tidemark/process';
 import type { DiagnosticDocument } from '@tidemark/query';
 
 import { Parameters } from './parameters.ts';

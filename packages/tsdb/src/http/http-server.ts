@@ -5,8 +5,8 @@ import type { Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-import { parseBind } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
+import { parseBind } from '@tidemark/process';
 
 import type { TsdbConfig } from '../config/schema.ts';
 import { LIMITS } from '../limits.ts';

@@ -6,8 +6,9 @@ import { createServer as createHttpsServer } from 'node:https';
 import type { Server as HttpsServer } from 'node:https';
 import type { SecureVersion } from 'node:tls';
 
-import { bindUrl, BorderGuard, InvalidRequest, listenError, messageOf } from '@tidemark/core';
-import type { Bind, BorderSettings } from '@tidemark/core';
+import { InvalidRequest, messageOf } from '@tidemark/core';
+import { bindUrl, BorderGuard, listenError } from '@tidemark/process';
+import type { Bind, BorderSettings } from '@tidemark/process';
 
 import type { TsdbConfig } from '../config/schema.ts';
 import { LIMITS } from '../limits.ts';

@@ -1,8 +1,8 @@
 // Prometheus text: metrics of the process, requests by endpoint, and the counters of the service by
 // its table.
 import { familiesOf, METRICS_TYPE, printMetrics } from '@tidemark/core';
-import { countCpuFromStart } from '@tidemark/core/process-cpu';
 import type { RequestMetrics } from '@tidemark/core';
+import { countCpuFromStart } from '@tidemark/process';
 import type * as prometheus from 'prom-client';
 import type { Registry } from 'prom-client';
 

@@ -2,10 +2,11 @@
 import { once } from 'node:events';
 import { constants, createGzip } from 'node:zlib';
 
-import { AppError, InvalidRequest, isFromBrowser } from '@tidemark/core';
+import { AppError, InvalidRequest } from '@tidemark/core';
 import type { Diagnostic, Holder } from '@tidemark/core';
 import { parseQuery, printStatement, redactInMessage } from '@tidemark/influxql';
 import type { ParseLimits, Query, Statement } from '@tidemark/influxql';
+import { isFromBrowser } from '@tidemark/process';
 import {
   checkRegex,
   contentType,

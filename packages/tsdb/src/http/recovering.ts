@@ -1,7 +1,7 @@
 // What the HTTP interface answers while storage reads its log: alive, but not ready.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import type { BorderGuard } from '@tidemark/core';
+import type { BorderGuard } from '@tidemark/process';
 
 import { askToRetry, sendEmpty, sendError } from './answer.ts';
 import { openExchange } from './exchange.ts';

@@ -2,7 +2,7 @@
 import { createWriteStream } from 'node:fs';
 import type { WriteStream } from 'node:fs';
 
-import { PRIVATE_FILE } from '@tidemark/core/private-files';
+import { PRIVATE_FILE } from '@tidemark/process';
 import type { Logger } from 'pino';
 
 export class LineFile {

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 
 import { messageOf } from '@tidemark/core';
-import { PRIVATE_FILE } from '@tidemark/core/private-files';
+import { PRIVATE_FILE } from '@tidemark/process';
 import { Argument, Command } from 'commander';
 
 import { ExitStatus, UsageError } from '../../exit.ts';

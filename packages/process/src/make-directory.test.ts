@@ -2,9 +2,9 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { InvalidRequest } from '@tidemark/core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { InvalidRequest } from '../errors.ts';
 import { makeDirectory } from './make-directory.ts';
 
 let parent = '';

@@ -10,7 +10,7 @@ const run = promisify(execFile);
 
 test('a process with flags of V8 starts threads', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'thread-'));
-  const module = new URL('../../dist/process/thread.js', import.meta.url).href;
+  const module = new URL('../dist/thread.js', import.meta.url).href;
   const main = join(folder, 'main.mjs');
   await writeFile(
     main,

@@ -1,10 +1,9 @@
 // What a service keeps is its user's alone: folders 0700, files 0600. Files that older versions or
-// other tools have left wider are narrowed at the start. Needs Node: not part of the package's
-// index, imported as `@tidemark/core/private-files`.
+// other tools have left wider are narrowed at the start.
 import { chmodSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { messageOf } from '../errors.ts';
+import { messageOf } from '@tidemark/core';
 
 /** Modes of what is made. */
 export const PRIVATE_DIRECTORY = 0o700;

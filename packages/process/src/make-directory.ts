@@ -1,11 +1,10 @@
 // Directories that a setting names, made step by step. Node's own recursive `mkdir` never ends
 // below a directory that answers "no such file" to a name that is not there, as those of /proc do:
-// it makes the parent anew for ever. Needs Node: not part of the package's index, imported as
-// `@tidemark/core/make-directory`.
+// it makes the parent anew for ever.
 import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
-import { InvalidRequest, messageOf } from '../errors.ts';
+import { InvalidRequest, messageOf } from '@tidemark/core';
 
 export type MakeDirectoryOptions = {
   /** What to change for another directory: given for one that must be writable from the start. */

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 import { afterAll, describe, expect, test } from 'vitest';
 
-const LOADER = fileURLToPath(new URL('../../process/bundle-loader.cjs', import.meta.url));
+const LOADER = fileURLToPath(new URL('../boot/bundle-loader.cjs', import.meta.url));
 /** As the loader has it: what the programs of these tests end with. */
 const ID_LENGTH = 32;
 const HEADER_LENGTH = ID_LENGTH + 4;

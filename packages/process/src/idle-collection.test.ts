@@ -116,7 +116,7 @@ const THREAD = `
 `;
 
 test('threads that start at the same time all get the collector', async () => {
-  const workerData = new URL('../../dist/process/idle-collection.js', import.meta.url).href;
+  const workerData = new URL('../dist/idle-collection.js', import.meta.url).href;
   const threads = Array.from({ length: 4 }, () => new Worker(THREAD, { eval: true, workerData }));
   const missingCounts = await Promise.all(
     threads.map(async (thread) => ((await once(thread, 'message')) as [number])[0]),

@@ -1,6 +1,6 @@
+import { LimitExceeded } from '@tidemark/core';
 import { expect, test } from 'vitest';
 
-import { LimitExceeded } from '../errors.ts';
 import { LOGIN_LIMITS, LoginThrottle } from './login-throttle.ts';
 
 const FREE = LOGIN_LIMITS.freeLoginFailures.value;

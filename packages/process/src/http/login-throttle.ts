@@ -1,8 +1,8 @@
 // Brake on guessing: after some failures in a row, an address and user wait longer for each further
 // attempt; so does an address that fails with many users. An attempt counts from its begin, so that
 // many at once are no way around.
-import { LimitExceeded } from '../errors.ts';
-import type { Limit } from '../limits.ts';
+import { LimitExceeded } from '@tidemark/core';
+import type { Limit } from '@tidemark/core';
 
 export const LOGIN_LIMITS = {
   freeLoginFailures: {

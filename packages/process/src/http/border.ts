@@ -6,10 +6,10 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 
+import { configKey, InvalidRequest } from '@tidemark/core';
+
 import { isLoopback } from './bind-address.ts';
 import { ClientAddresses } from './client-address.ts';
-import { configKey } from '../config-schema.ts';
-import { InvalidRequest } from '../errors.ts';
 
 /** Keys of every section that configures a listener. */
 export const BORDER_KEYS = {

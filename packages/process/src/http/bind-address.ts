@@ -1,6 +1,6 @@
 // Addresses that a server listens on: `HOST:PORT` and back, whether others can reach them, and why
 // listening failed.
-import { InvalidRequest, Unavailable } from '../errors.ts';
+import { InvalidRequest, Unavailable } from '@tidemark/core';
 
 /** An empty host means all addresses of the machine. */
 export type Bind = {

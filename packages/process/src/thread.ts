@@ -1,6 +1,5 @@
 // Starts threads from modules, which are sources in tests and benchmarks and programs of the build
-// everywhere else. Needs Node: not part of the package's index, imported as
-// `@tidemark/core/thread`.
+// everywhere else.
 import { Worker } from 'node:worker_threads';
 import type { WorkerOptions } from 'node:worker_threads';
 
@@ -8,9 +7,9 @@ import type { WorkerOptions } from 'node:worker_threads';
  * Takes the program's address as its first argument and makes TypeScript loadable if that is what
  * it is.
  */
-const BOOT = new URL('../../process/thread-boot.mjs', import.meta.url);
+const BOOT = new URL('../boot/thread-boot.mjs', import.meta.url);
 /** Takes directory and name of a bundled program. */
-const BUNDLE_BOOT = new URL('../../process/thread-bundle.cjs', import.meta.url);
+const BUNDLE_BOOT = new URL('../boot/thread-bundle.cjs', import.meta.url);
 
 /**
  * What the loader of a bundle (`bundle-loader.cjs`) tells the program; not defined in programs that

@@ -1,10 +1,10 @@
 // Bodies of requests into buffers of their own: bounded each, and all together by a budget of which
-// each takes a part before it is read. Needs Node: not part of the package's index, imported as
-// `@tidemark/core/request-body`.
+// each takes a part before it is read.
 import type { IncomingMessage } from 'node:http';
 
-import type { Budget, Holder, Part } from '../budget.ts';
-import { releasePiece } from '../process/release-piece.ts';
+import type { Budget, Holder, Part } from '@tidemark/core';
+
+import { releasePiece } from '../release-piece.ts';
 
 /** Where a body is put. What is returned may hold anything. */
 export type Allocate = (sizeBytes: number) => Uint8Array;

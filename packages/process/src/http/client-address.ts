@@ -5,7 +5,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 
-import { InvalidRequest } from '../errors.ts';
+import { InvalidRequest } from '@tidemark/core';
 
 /** With it the page's server shows that it is the one of this process. */
 export const PAGE_KEY_HEADER = 'x-tidemark-page-key';

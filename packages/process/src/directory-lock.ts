@@ -1,14 +1,14 @@
 // One owner per directory, of this process or any other. The lock is an abstract unix socket: it
 // goes with the process, however that ends, so a killed process never blocks the next start. A file
-// beside the data says who holds it. Needs Node: not part of the package's index, imported as
-// `@tidemark/core/directory-lock`.
+// beside the data says who holds it.
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { Server } from 'node:net';
 import { join } from 'node:path';
 
-import { Conflict } from '../errors.ts';
+import { Conflict } from '@tidemark/core';
+
 import { PRIVATE_FILE } from './private-files.ts';
 
 export type DirectoryLock = {

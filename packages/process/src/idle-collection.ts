@@ -1,6 +1,5 @@
 // Gives memory back once there is nothing to do. The engine collects garbage only when something is
-// allocated: after a load has ended, its buffers would stay in memory until the next one. Needs
-// Node: not part of the package's index, imported as `@tidemark/core/idle-collection`.
+// allocated: after a load has ended, its buffers would stay in memory until the next one.
 import { Session } from 'node:inspector/promises';
 import { performance } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
