@@ -1,12 +1,12 @@
-// Scratch areas of linear memory: each has room for one thing and grows when it must; what was in it is lost then. An area
-// without an owner is the loader's; all others belong to one module of assembly/, and a test looks that nobody else names
-// them. Lifetimes:
+// Scratch areas of linear memory: each has room for one thing and grows when it must; what was in
+// it is lost then. An area without an owner is the loader's; all others belong to one module of
+// assembly/, and a test looks that nobody else names them. Lifetimes:
 //
 // - `call`: filled for one export, or by it, and of no meaning when the next one is called.
 // - `result`: written by exports of its owner, read by the loader until one of them is called again.
-// - `kept`: its owner finds in it what it has left there, from one `open` to the next.
 //
-// What lives longer is a handle: an address that an export gave and another one takes back, or a `KernelRoom` of src/.
+// What lives longer is a handle: an address that an export gave and another one takes back, or a
+// `KernelRoom` of src/ that is passed in.
 
 export const AREAS = {
   input: { lifetime: 'call', holds: 'what an export reads' },
@@ -40,10 +40,4 @@ export const AREAS = {
   keyPart: { lifetime: 'call', owner: 'series-list', holds: 'a part of a key without its escapes' },
   listKey: { lifetime: 'call', owner: 'series-list', holds: 'the key of an entry of a list' },
   idCounts: { lifetime: 'call', owner: 'row-order', holds: 'how many rows each id has' },
-  body: { lifetime: 'kept', owner: 'body', holds: 'the lines that are being read' },
-  bodyTexts: { lifetime: 'kept', owner: 'line-scan', holds: 'strings of a line without escapes' },
-  rowFields: { lifetime: 'kept', owner: 'rows', holds: 'names of the fields of a block' },
-  rowTimes: { lifetime: 'kept', owner: 'rows', holds: 'times and series of the rows of a block' },
-  rowColumns: { lifetime: 'kept', owner: 'rows', holds: 'columns of a block' },
-  rowShape: { lifetime: 'kept', owner: 'rows', holds: 'what lies between the tags of new keys' },
 };

@@ -130,6 +130,12 @@ export const NUMBERS = [
     value: 1 << 22,
     doc: 'Most values of one block.',
   },
+  {
+    name: 'BODY_SLACK_BYTES',
+    type: 'u32',
+    value: 64,
+    doc: 'Room behind the end of a body, which is filled with line ends: loops load that far.',
+  },
   { name: 'POINT_FIELDS_MAX', type: 'u32', value: 65_536, doc: 'Most fields of one point.' },
   {
     name: 'CACHED_ROWS_MAX',

@@ -109,6 +109,8 @@ export const RESULT_SPREAD: u32 = 12;
 
 /** Most values of one block. */
 export const BLOCK_VALUES_MAX: u32 = 4194304;
+/** Room behind the end of a body, which is filled with line ends: loops load that far. */
+export const BODY_SLACK_BYTES: u32 = 64;
 /** Most fields of one point. */
 export const POINT_FIELDS_MAX: u32 = 65536;
 /**
@@ -199,16 +201,4 @@ export const AREA_KEY_PART: u32 = 20;
 export const AREA_LIST_KEY: u32 = 21;
 /** How many rows each id has. Of row-order: call. */
 export const AREA_ID_COUNTS: u32 = 22;
-/** The lines that are being read. Of body: kept. */
-export const AREA_BODY: u32 = 23;
-/** Strings of a line without escapes. Of line-scan: kept. */
-export const AREA_BODY_TEXTS: u32 = 24;
-/** Names of the fields of a block. Of rows: kept. */
-export const AREA_ROW_FIELDS: u32 = 25;
-/** Times and series of the rows of a block. Of rows: kept. */
-export const AREA_ROW_TIMES: u32 = 26;
-/** Columns of a block. Of rows: kept. */
-export const AREA_ROW_COLUMNS: u32 = 27;
-/** What lies between the tags of new keys. Of rows: kept. */
-export const AREA_ROW_SHAPE: u32 = 28;
-export const AREA_COUNT: u32 = 29;
+export const AREA_COUNT: u32 = 23;

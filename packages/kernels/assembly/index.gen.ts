@@ -77,6 +77,7 @@ export {
   writeRows,
 } from './json';
 export {
+  closeLines,
   openLines,
 } from './line-scan';
 export {
@@ -124,8 +125,10 @@ export {
   getWriteSeriesCount,
   openRows,
   plainKeyEnd,
+  rowBlockBytes,
   readRowSeries,
   rowSeriesIndex,
+  rowShapeBytes,
   runRows,
   setRowCursor,
   setRowField,

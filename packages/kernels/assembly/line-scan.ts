@@ -1,7 +1,7 @@
 // The fast path of line protocol: accepts lines that are certainly right and leaves all others,
 // errors among them, to the slow path, which parses the line again. So nothing here knows an error
 // text.
-import { AREA_BODY_TEXTS, TYPE_BOOLEAN, TYPE_STRING } from './abi.gen';
+import { TYPE_BOOLEAN, TYPE_STRING } from './abi.gen';
 import { body, bodyEnd, openBody } from './body';
 import { LAYOUT_PLACES, layoutOf, Place, placeAt, placeCount, setCount, setPlace } from './layouts';
 import {
@@ -13,7 +13,7 @@ import {
   scanLineEnd,
   sectionEnd,
 } from './line-parts';
-import { scratch } from './memory';
+import { allocateRun, freeRun } from './memory';
 import { numberBits, numberType, scanNumber } from './number';
 import { isUtf8, stageSection } from './sections';
 import { hashKey, NO_SERIES, seriesMeasurement } from './series';
@@ -33,15 +33,23 @@ const BACKSLASH: u32 = 92;
 const SECTION_MAX: usize = 60000;
 const FIELD_NAME_MAX: usize = 4096;
 
-// Strings without their escapes, for the line that is being read.
-let textBuffer: usize = 0;
+// Strings without their escapes, for the line that is being read: room for the whole body, from the
+// first of them until the lines are closed.
+let texts: usize = 0;
+let textsBytes: usize = 0;
 let textAt: usize = 0;
 
-/** Room for the lines of a batch; 0 when memory is exhausted. */
-export function openLines(bytes: usize): usize {
-  textBuffer = 0;
+/** The lines of a batch lie at `address`, see `openBody`. */
+export function openLines(address: usize, bytes: usize): void {
+  closeLines();
   sectionLine = 0;
-  return openBody(bytes);
+  openBody(address, bytes);
+}
+
+/** No more of the lines is read. */
+export function closeLines(): void {
+  if (texts !== 0) freeRun(texts, textsBytes);
+  texts = 0;
 }
 
 /**
@@ -87,10 +95,11 @@ export function scanString(quote: usize): usize {
   let text = start;
   let length = p - start;
   if (hasEscapes) {
-    if (textBuffer === 0) {
-      textBuffer = scratch(AREA_BODY_TEXTS, bodyEnd - body);
-      if (textBuffer === 0) return 0;
-      textAt = textBuffer;
+    if (texts === 0) {
+      textsBytes = bodyEnd - body;
+      texts = allocateRun(textsBytes);
+      if (texts === 0) return 0;
+      textAt = texts;
     }
     text = textAt;
     for (let q = start; q < p; q++) {
@@ -145,7 +154,7 @@ function lookUp(line: usize): void {
 /** A line begins whose strings are not those of the line before. */
 @inline
 export function beginLine(): void {
-  textAt = textBuffer;
+  textAt = texts;
 }
 
 /**

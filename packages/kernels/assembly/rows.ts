@@ -10,10 +10,6 @@
 // their tags are compared, and the values are put behind each other, from where the caller takes
 // those of a whole write at once.
 import {
-  AREA_ROW_COLUMNS,
-  AREA_ROW_FIELDS,
-  AREA_ROW_SHAPE,
-  AREA_ROW_TIMES,
   EXPECTED_KEY_MAX,
   ROWS_END,
   ROWS_FULL,
@@ -37,7 +33,7 @@ import {
   scanLineEnd,
   sectionEnd,
 } from './line-parts';
-import { allocateRun, freeRun, scratch } from './memory';
+import { allocateRun, freeRun } from './memory';
 import { numberBits, numberType, scanNumber } from './number';
 import { sameBytes } from './symbols';
 
@@ -52,16 +48,13 @@ let cursor: usize = 0;
 // padded to words.
 let fields: usize = 0;
 let fieldCount: i32 = 0;
-let nameBytes: usize = 0;
 
 let rowCount: u32 = 0;
 let rowCapacity: u32 = 0;
-/**
- * Per row: time (8 bytes); then, behind all times, the index of the series in this write (4 bytes).
- */
+/** Per row: time (8 bytes); behind them the columns; then indexes of series in this write (4). */
 let times: usize = 0;
-let seriesOfRow: usize = 0;
 let columns: usize = 0;
+let seriesOfRow: usize = 0;
 
 // Series: an open hash table of entries; an entry is hash u64, key address u32 (from `keys`),
 // length u32, the write that saw it last u32, its index in that write u32, and one more than the
@@ -147,31 +140,38 @@ export function getRowValueCount(): u32 {
   return valueCount;
 }
 
-/**
- * Where a body of so many bytes is to be put; 0 when memory is exhausted. Series of the last write
- * are forgotten.
- */
-export function openRows(bytes: usize): usize {
-  if (openBody(bytes) === 0) return 0;
+/** The body lies at `address`, see `openBody`. Series of the last write are forgotten. */
+export function openRows(address: usize, bytes: usize): void {
+  openBody(address, bytes);
   cursor = body;
   rowCount = 0;
   write++;
   writeEntryCount = 0;
-  return body;
 }
 
-/** Begins a block of fields with room for so many rows. Rows before it must have been taken. */
-export function beginRowBlock(count: i32, names: usize, capacity: u32): usize {
+/** Room for a block of so many fields with `names` bytes of names, and so many rows. */
+export function rowBlockBytes(count: i32, names: usize, capacity: u32): usize {
+  return namesBytes(count, names) + <usize>capacity * (12 + <usize>count * 8) + 8;
+}
+
+/** What fields and their names take, padded so that comparisons by words stay inside. */
+function namesBytes(count: i32, names: usize): usize {
+  return (<usize>count * 12 + names + 16 + 7) & ~7;
+}
+
+/**
+ * Begins a block in the room at `block`; gives where the names are to be put. Rows before it must
+ * have been taken.
+ */
+export function beginRowBlock(block: usize, count: i32, names: usize, capacity: u32): usize {
   fieldCount = count;
   rowCount = 0;
-  const wanted = <usize>count * 12 + names + 16;
-  fields = scratch(AREA_ROW_FIELDS, wanted);
-  nameBytes = 0;
   rowCapacity = capacity;
-  times = scratch(AREA_ROW_TIMES, <usize>capacity * 12);
-  seriesOfRow = times + <usize>capacity * 8;
-  columns = scratch(AREA_ROW_COLUMNS, <usize>capacity * <usize>count * 8);
-  return fields === 0 || times === 0 || columns === 0 ? 0 : fields + <usize>count * 12;
+  fields = block;
+  times = block + namesBytes(count, names);
+  columns = times + <usize>capacity * 8;
+  seriesOfRow = columns + <usize>capacity * <usize>count * 8;
+  return fields + <usize>count * 12;
 }
 
 /** The next field: its name begins at `name`, where the loader has written it. */
@@ -204,14 +204,17 @@ export function takeRowValues(): void {
   valueCount = 0;
 }
 
+/** Room for a shape of so many parts with `bytes` of text. */
+export function rowShapeBytes(parts: i32, bytes: usize): usize {
+  return <usize>parts * 8 + bytes;
+}
+
 /**
- * The shape of the keys to come, of so many parts; where their bytes are to be put, 0 when memory
- * is exhausted.
+ * The shape of the keys to come, of so many parts, in the room at `address`; gives where their
+ * bytes are to be put.
  */
-export function beginRowShape(parts: i32, bytes: usize): usize {
-  shapeParts = 0;
-  shape = scratch(AREA_ROW_SHAPE, <usize>parts * 8 + bytes);
-  if (shape === 0) return 0;
+export function beginRowShape(address: usize, parts: i32): usize {
+  shape = address;
   shapeParts = parts;
   return shape + <usize>parts * 8;
 }

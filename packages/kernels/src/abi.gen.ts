@@ -145,6 +145,8 @@ export const WINDOW_RESULTS = {
 
 /** Most values of one block. */
 export const BLOCK_VALUES_MAX = 4194304;
+/** Room behind the end of a body, which is filled with line ends: loops load that far. */
+export const BODY_SLACK_BYTES = 64;
 /** Most fields of one point. */
 export const POINT_FIELDS_MAX = 65536;
 /**

@@ -14,7 +14,7 @@ import {
 import { reportedType } from '@tidemark/core';
 import type { FieldType, FieldValue, Timestamp } from '@tidemark/core';
 import { writeDecimalPowers } from './decimal-powers.ts';
-import { FIELD_TYPES, INGEST_EVENTS } from './abi.gen.ts';
+import { BODY_SLACK_BYTES, FIELD_TYPES, INGEST_EVENTS } from './abi.gen.ts';
 import { columnType } from './field-codes.ts';
 import type {
   Batch,
@@ -93,6 +93,8 @@ export class IngestKernel implements Ingest {
   readonly #kernels: Kernels;
   readonly #names: Names;
   readonly #parseLine: LineParser;
+  /** The lines that are being read. */
+  readonly #body: KernelRoom;
   /** Key, names and texts of a point that came as values, while it is staged. */
   readonly #point: KernelRoom;
   readonly #batchBytesMax: number;
@@ -104,6 +106,7 @@ export class IngestKernel implements Ingest {
     this.#kernels = options.series.kernels;
     this.#names = options.series.names;
     this.#parseLine = options.parseLine;
+    this.#body = new KernelRoom(this.#kernels);
     this.#point = new KernelRoom(this.#kernels);
     this.#batchBytesMax = options.batchBytesMax ?? BATCH_BYTES_MAX.value;
     writeDecimalPowers(this.#kernels);
@@ -114,8 +117,8 @@ export class IngestKernel implements Ingest {
     const from = options.from ?? 0;
     assert(from <= body.length, 'parsing continues within the body');
     const rest = body.subarray(from);
-    const address = exports.openLines(rest.length) >>> 0;
-    if (address === 0) throw new Unavailable(`kernel memory is exhausted. bytes=${rest.length}`);
+    const address = this.#body.reserve(rest.length + BODY_SLACK_BYTES);
+    exports.openLines(address, rest.length);
     this.#kernels.bytes.set(rest, address);
     const unit = UNIT_NANOS[options.precision];
     exports.setTimes(unit, options.now - floorMod(options.now, unit));
@@ -130,7 +133,9 @@ export class IngestKernel implements Ingest {
       else this.#answer(event, host, refusals, () => this.#linePlace(source, refusals));
     }
     const consumed = (exports.getCursor() >>> 0) - address;
+    exports.closeLines();
     exports.trimScratch(SCRATCH_KEPT_BYTES);
+    this.#body.trim(SCRATCH_KEPT_BYTES);
     this.#point.trim(SCRATCH_KEPT_BYTES);
     return this.#finish(refusals, from + Math.min(consumed, rest.length));
   }

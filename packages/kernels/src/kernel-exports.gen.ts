@@ -118,7 +118,8 @@ export type KernelExports = {
   infiniteValue(): number;
   writeRows(table: number, columns: number, from: number, to: number, dst: number): number;
   // line-scan
-  openLines(bytes: number): number;
+  closeLines(): void;
+  openLines(address: number, bytes: number): void;
   // memory
   allocateRun(bytes: number): number;
   freeRun(address: number, bytes: number): void;
@@ -159,8 +160,8 @@ export type KernelExports = {
   closeRowOrder(order: number): void;
   // rows
   addRowSeries(start: number, end: number): number;
-  beginRowBlock(count: number, names: number, capacity: number): number;
-  beginRowShape(parts: number, bytes: number): number;
+  beginRowBlock(block: number, count: number, names: number, capacity: number): number;
+  beginRowShape(address: number, parts: number): number;
   clearRowSeries(newSeed: bigint): void;
   getRowColumn(field: number): number;
   getRowCount(): number;
@@ -176,10 +177,12 @@ export type KernelExports = {
   getRowValues(): number;
   getWriteSeries(): number;
   getWriteSeriesCount(): number;
-  openRows(bytes: number): number;
+  openRows(address: number, bytes: number): void;
   plainKeyEnd(): number;
+  rowBlockBytes(count: number, names: number, capacity: number): number;
   readRowSeries(start: number, end: number): number;
   rowSeriesIndex(start: number, end: number): number;
+  rowShapeBytes(parts: number, bytes: number): number;
   runRows(): number;
   setRowCursor(position: number): void;
   setRowField(field: number, name: number, length: number, kind: number): void;

@@ -1,8 +1,9 @@
 // Rows of plain line protocol for tasks, see assembly/rows.ts: many lines per call, as long as
 // series are known and fields are those of the block.
 import { assert, Unavailable } from '@tidemark/core';
-import { ROW_KINDS, ROW_STOPS } from './abi.gen.ts';
+import { BODY_SLACK_BYTES, ROW_KINDS, ROW_STOPS } from './abi.gen.ts';
 import { writeDecimalPowers } from './decimal-powers.ts';
+import { KernelRoom } from './kernel-room.ts';
 import { Kernels } from './loader.ts';
 
 export type RowFieldKind = keyof typeof ROW_KINDS;
@@ -30,10 +31,16 @@ const ROWS_MIN = 64;
 /** One body at a time. Views are valid until the next call of any method that is not a getter. */
 export class RowScanner {
   readonly #kernels: Kernels;
+  readonly #body: KernelRoom;
+  readonly #block: KernelRoom;
+  readonly #shape: KernelRoom;
   #sizeBytes = 0;
 
   constructor(kernels: Kernels = new Kernels()) {
     this.#kernels = kernels;
+    this.#body = new KernelRoom(kernels);
+    this.#block = new KernelRoom(kernels);
+    this.#shape = new KernelRoom(kernels);
     writeDecimalPowers(kernels);
     this.forgetSeries();
   }
@@ -52,8 +59,8 @@ export class RowScanner {
   open(body: Uint8Array, times: { readonly unitNanos: bigint; readonly nowNanos: bigint }): void {
     const { exports } = this.#kernels;
     this.#sizeBytes = body.length;
-    const address = exports.openRows(body.length) >>> 0;
-    if (address === 0) throw outOfMemory(body.length);
+    const address = this.#body.reserve(body.length + BODY_SLACK_BYTES);
+    exports.openRows(address, body.length);
     this.#kernels.bytes.set(body, address);
     exports.setTimes(times.unitNanos, times.nowNanos);
   }
@@ -69,8 +76,9 @@ export class RowScanner {
     const possible = Math.ceil((this.#sizeBytes - this.cursor) / lineBytes) + 1;
     const room = Math.max(ROWS_MIN, Math.floor(CELLS_MAX / fields.length));
     const capacity = Math.min(ROWS_MAX, room, possible);
-    let address = exports.beginRowBlock(fields.length, nameBytes, capacity) >>> 0;
-    if (address === 0) throw outOfMemory(capacity * fields.length * 8);
+    const sizeBytes = exports.rowBlockBytes(fields.length, nameBytes, capacity) >>> 0;
+    const block = this.#block.reserve(sizeBytes);
+    let address = exports.beginRowBlock(block, fields.length, nameBytes, capacity) >>> 0;
     const { bytes } = this.#kernels;
     for (const [i, { name, kind }] of fields.entries()) {
       bytes.set(name, address);
@@ -162,9 +170,11 @@ export class RowScanner {
    */
   expectKeys(parts: readonly Uint8Array[]): void {
     const { exports } = this.#kernels;
-    const sizeBytes = parts.reduce((sum, part) => sum + ((part.length + 7) & ~7), 0);
-    let address = exports.beginRowShape(parts.length, sizeBytes) >>> 0;
-    if (address === 0) throw outOfMemory(sizeBytes);
+    const textBytes = parts.reduce((sum, part) => sum + ((part.length + 7) & ~7), 0);
+    // One of no parts fits no key, should there be no room for the next.
+    exports.beginRowShape(0, 0);
+    const room = this.#shape.reserve(exports.rowShapeBytes(parts.length, textBytes) >>> 0);
+    let address = exports.beginRowShape(room, parts.length) >>> 0;
     const { bytes } = this.#kernels;
     for (const [i, part] of parts.entries()) {
       bytes.set(part, address);
