@@ -1,10 +1,12 @@
 // The pages of docs/reference, made from the tables that the code itself uses.
 import { commandsOf, wholeProgram } from '@tidemark/cli';
-import type { ConfigSchema, MetricTable } from '@tidemark/core';
-import { printConfigDuration, RequestMetrics } from '@tidemark/core';
+import type { MetricTable } from '@tidemark/core';
+import { RequestMetrics } from '@tidemark/core';
 import { ENGINE_CONFIG_SCHEMA, ENGINE_METRICS } from '@tidemark/engine';
 import { formatHandlerReference, formatNodeReference } from '@tidemark/pipeline';
 import { FUNCTIONS } from '@tidemark/query';
+import { printConfigValue } from '@tidemark/settings';
+import type { ConfigSchema } from '@tidemark/settings';
 import { LAMBDA_FUNCTIONS } from '@tidemark/tickscript';
 import { TSDB_CONFIG, TSDB_METRICS } from '@tidemark/tsdb';
 
@@ -31,16 +33,18 @@ function groupBy<T, K>(items: Iterable<T>, keyOf: (item: T) => K): ReadonlyMap<K
 }
 
 function configPage(title: string, schema: ConfigSchema): string {
-  const sections = Object.entries(schema).map(([name, { doc, keys, isRepeated }]) => {
+  const sections = Object.entries(schema).map(([name, { doc, options, isRepeated }]) => {
     const heading = name === '' ? 'Top level' : isRepeated ? `[[${name}]]` : `[${name}]`;
-    const rows = Object.entries(keys).map(([key, { type, fallback, doc: text, allowed }]) => [
-      `\`${key}\``,
-      type,
-      `\`${type === 'duration' ? printConfigDuration(Number(fallback)) : JSON.stringify(fallback)}\``,
-      allowed === undefined
-        ? text
-        : `${text} One of ${allowed.map((one) => `\`${one}\``).join(', ')}.`,
-    ]);
+    const rows = Object.entries(options).map(
+      ([key, { type, default: value, doc: text, allowed }]) => [
+        `\`${key}\``,
+        type,
+        `\`${printConfigValue(value ?? (type === 'strings' ? [] : {}))}\``,
+        allowed === undefined
+          ? text
+          : `${text} One of ${allowed.map((one) => `\`${one}\``).join(', ')}.`,
+      ],
+    );
     return `## ${heading}\n\n${doc}\n\n${table(['Key', 'Type', 'Default', 'Meaning'], rows)}`;
   });
   return `${HEADER}# ${title}\n\n${sections.join('\n\n')}\n`;

@@ -1,8 +1,9 @@
 // Settings that texts, limits and documents name exist; settings that exist are read.
 import { readdirSync, readFileSync } from 'node:fs';
 
-import type { ConfigSchema, SettingLimit } from '@tidemark/core';
+import type { SettingLimit } from '@tidemark/core';
 import { ENGINE_CONFIG_SCHEMA } from '@tidemark/engine';
+import type { ConfigSchema } from '@tidemark/settings';
 import { TSDB_CONFIG } from '@tidemark/tsdb';
 import { expect, test } from 'vitest';
 
@@ -43,8 +44,8 @@ test('every key is read by something', () => {
     .map(textOf)
     .join('\n');
   const unread = schemas.flatMap((schema) =>
-    Object.entries(schema).flatMap(([section, { keys }]) =>
-      Object.entries(keys)
+    Object.entries(schema).flatMap(([section, { options }]) =>
+      Object.entries(options)
         .filter(([, { doc }]) => !/^(Accepted for old files|Has no effect)/.test(doc))
         .map(([name, { type }]) => ({ path: `${section}.${name}`, name, type }))
         .filter(({ name, type }) => !readingOf(name, type).test(code))
@@ -71,9 +72,9 @@ function readingOf(name: string, type: string): RegExp {
 function fallbacksOf(path: string): readonly unknown[] {
   const dot = path.indexOf('.');
   return schemas.flatMap((schema) => {
-    const keys = schema[path.slice(0, dot)]?.keys ?? {};
+    const options = schema[path.slice(0, dot)]?.options ?? {};
     const key = path.slice(dot + 1);
-    return Object.hasOwn(keys, key) ? [keys[key]?.fallback] : [];
+    return Object.hasOwn(options, key) ? [options[key]?.default] : [];
   });
 }
 

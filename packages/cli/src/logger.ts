@@ -3,8 +3,8 @@ import { closeSync, openSync } from 'node:fs';
 import { isatty } from 'node:tty';
 
 import { AppError, messageOf } from '@tidemark/core';
-import type { LoggingConfig } from '@tidemark/core';
 import { PRIVATE_FILE } from '@tidemark/process';
+import type { LoggingConfig } from '@tidemark/settings';
 import { pino } from 'pino';
 import type { DestinationStream, Logger } from 'pino';
 

@@ -7,19 +7,6 @@ export { ByteLru } from './byte-lru.ts';
 export { systemClock } from './clock.ts';
 export type { Clock } from './clock.ts';
 export { LATE, within } from './deadline.ts';
-export { configFlags, environmentLayer, flagLayer, printDefaultConfig } from './config-sources.ts';
-export type { ConfigFlag } from './config-sources.ts';
-export { configKey, configSection, configSections, resolveConfig } from './config-schema.ts';
-export type {
-  ConfigKey,
-  ConfigLayer,
-  ConfigOf,
-  ConfigProblem,
-  ConfigSchema,
-  ConfigSection,
-  ConfigType,
-} from './config-schema.ts';
-export { parseConfigDuration, parseConfigSize, printConfigDuration } from './config-values.ts';
 export { columnFrom, columnLength, columnValue, isValid } from './column.ts';
 export type {
   BooleanColumn,
@@ -60,8 +47,6 @@ export {
 } from './int64.ts';
 export type { Int64Operator } from './int64.ts';
 export type { Limit, SettingLimit } from './limits.ts';
-export { LOGGING_KEYS } from './logging-keys.ts';
-export type { LoggingConfig } from './logging-keys.ts';
 export {
   familiesOf,
   LatencyHistogram,

@@ -1,90 +1,92 @@
 // Settings of listeners, the same in the database and in the task engine.
-import { configKey, configSections } from '@tidemark/core';
-import type { ConfigOf } from '@tidemark/core';
-import { BORDER_KEYS } from '@tidemark/process';
-
-const { boolean, duration, integer, text, textList } = configKey;
+import {
+  bool,
+  BORDER_OPTIONS,
+  configSections,
+  duration,
+  integer,
+  list,
+  oneOf,
+  str,
+} from '@tidemark/settings';
+import type { ConfigOf } from '@tidemark/settings';
 
 const listenerBatches = {
-  'batch-size': integer(5000, 'Points that make a batch.'),
+  'batch-size': integer('Points that make a batch.', 5000),
   'batch-pending': integer(
-    10,
     'Full batches that may wait for storage; beyond it points are dropped.',
+    10,
   ),
-  'batch-timeout': duration('1s', 'A batch that is not full is written after this time.'),
+  'batch-timeout': duration('A batch that is not full is written after this time.', '1s'),
 };
 
 /** One section per protocol; each may occur several times. */
 export const LISTENER_SECTIONS = {
   udp: configSections('Listeners for line protocol in UDP datagrams.', {
-    enabled: boolean(false, 'Listen.'),
-    'bind-address': text(':8089', 'Address and port.'),
-    database: text('udp', 'Where points go; created when it does not exist.'),
-    'retention-policy': text('', 'Empty is the default one.'),
-    precision: text('', 'Unit of timestamps; empty is nanoseconds.', {
-      allowed: ['', 'n', 'ns', 'u', 'ms', 's', 'm', 'h'],
-    }),
+    enabled: bool('Listen.'),
+    'bind-address': str('Address and port.', ':8089'),
+    database: str('Where points go; created when it does not exist.', 'udp'),
+    'retention-policy': str('Empty is the default one.'),
+    precision: oneOf(
+      'Unit of timestamps; empty is nanoseconds.',
+      ['', 'n', 'ns', 'u', 'ms', 's', 'm', 'h'],
+      '',
+    ),
     ...listenerBatches,
     'read-buffer': integer(
-      0,
       'Receive buffer of the socket in bytes; 0 is the default of the system.',
     ),
   }),
   graphite: configSections('Listeners for Graphite plaintext.', {
-    enabled: boolean(false, 'Listen.'),
-    'bind-address': text(':2003', 'Address and port.'),
-    database: text('graphite', 'Where points go; created when it does not exist.'),
-    'retention-policy': text('', 'Empty is the default one.'),
-    protocol: text('tcp', 'Transport.', { allowed: ['tcp', 'udp'] }),
+    enabled: bool('Listen.'),
+    'bind-address': str('Address and port.', ':2003'),
+    database: str('Where points go; created when it does not exist.', 'graphite'),
+    'retention-policy': str('Empty is the default one.'),
+    protocol: oneOf('Transport.', ['tcp', 'udp'], 'tcp'),
     ...listenerBatches,
-    'consistency-level': text('one', 'Accepted for old files; without meaning on a single node.'),
-    separator: text('.', 'Joins parts that a template names more than once.'),
+    'consistency-level': str('Accepted for old files; without meaning on a single node.', 'one'),
+    separator: str('Joins parts that a template names more than once.', '.'),
     'udp-read-buffer': integer(
-      0,
       'Receive buffer of the socket in bytes; 0 is the default of the system.',
     ),
-    tags: textList('Tags of all points, written key=value.'),
-    templates: textList('Templates, written [filter] template [key=value,...].'),
+    tags: list('Tags of all points, written key=value.'),
+    templates: list('Templates, written [filter] template [key=value,...].'),
   }),
   collectd: configSections('Listeners for the binary protocol of collectd.', {
-    enabled: boolean(false, 'Listen.'),
-    'bind-address': text(':25826', 'Address and port.'),
-    database: text('collectd', 'Where points go; created when it does not exist.'),
-    'retention-policy': text('', 'Empty is the default one.'),
+    enabled: bool('Listen.'),
+    'bind-address': str('Address and port.', ':25826'),
+    database: str('Where points go; created when it does not exist.', 'collectd'),
+    'retention-policy': str('Empty is the default one.'),
     ...listenerBatches,
-    'batch-timeout': duration('10s', 'A batch that is not full is written after this time.'),
+    'batch-timeout': duration('A batch that is not full is written after this time.', '10s'),
     'read-buffer': integer(
-      0,
       'Receive buffer of the socket in bytes; 0 is the default of the system.',
     ),
-    typesdb: text(
-      '/usr/share/collectd/types.db',
-      'File of value types, or a folder of such files.',
+    typesdb: str('File of value types, or a folder of such files.', '/usr/share/collectd/types.db'),
+    'security-level': oneOf('What packets must be.', ['none', 'sign', 'encrypt'], 'none'),
+    'auth-file': str('File of users and passwords, user: password.', '/etc/collectd/auth_file'),
+    'parse-multivalue-plugin': oneOf(
+      'One point per value, or one with several fields.',
+      ['split', 'join'],
+      'split',
     ),
-    'security-level': text('none', 'What packets must be.', {
-      allowed: ['none', 'sign', 'encrypt'],
-    }),
-    'auth-file': text('/etc/collectd/auth_file', 'File of users and passwords, user: password.'),
-    'parse-multivalue-plugin': text('split', 'One point per value, or one with several fields.', {
-      allowed: ['split', 'join'],
-    }),
   }),
   opentsdb: configSections('Listeners for OpenTSDB, telnet and HTTP.', {
-    enabled: boolean(false, 'Listen.'),
-    'bind-address': text(':4242', 'Address and port.'),
-    database: text('opentsdb', 'Where points go; created when it does not exist.'),
-    'retention-policy': text('', 'Empty is the default one.'),
-    'allowed-hosts': BORDER_KEYS['allowed-hosts'],
-    'allowed-origins': BORDER_KEYS['allowed-origins'],
-    'tls-enabled': boolean(false, 'Speak TLS.'),
-    certificate: text('', 'File of certificate and key, PEM.'),
-    'log-point-errors': boolean(true, 'Log points that can not be read.'),
-    'batch-size': integer(1000, 'Points that make a batch.'),
+    enabled: bool('Listen.'),
+    'bind-address': str('Address and port.', ':4242'),
+    database: str('Where points go; created when it does not exist.', 'opentsdb'),
+    'retention-policy': str('Empty is the default one.'),
+    'allowed-hosts': BORDER_OPTIONS['allowed-hosts'],
+    'allowed-origins': BORDER_OPTIONS['allowed-origins'],
+    'tls-enabled': bool('Speak TLS.'),
+    certificate: str('File of certificate and key, PEM.'),
+    'log-point-errors': bool('Log points that can not be read.', true),
+    'batch-size': integer('Points that make a batch.', 1000),
     'batch-pending': integer(
-      5,
       'Full batches that may wait for storage; beyond it points are dropped.',
+      5,
     ),
-    'batch-timeout': duration('1s', 'A batch that is not full is written after this time.'),
+    'batch-timeout': duration('A batch that is not full is written after this time.', '1s'),
   }),
 } as const;
 

@@ -3,7 +3,7 @@ export { lockDirectory } from './directory-lock.ts';
 export type { DirectoryLock } from './directory-lock.ts';
 export { bindUrl, isLoopback, listenError, parseBind } from './http/bind-address.ts';
 export type { Bind } from './http/bind-address.ts';
-export { BORDER_KEYS, BorderGuard, isFromBrowser } from './http/border.ts';
+export { BorderGuard, isFromBrowser } from './http/border.ts';
 export type { BorderRefusal, BorderSettings } from './http/border.ts';
 export { PAGE_KEY_HEADER } from './http/client-address.ts';
 export { LoginThrottle } from './http/login-throttle.ts';

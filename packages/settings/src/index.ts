@@ -2,6 +2,15 @@
 export { ALLOW_EVERYTHING, accessPolicy } from './access-policy.ts';
 export type { AccessPolicy } from './access-policy.ts';
 export { parseAddress } from './address.ts';
+export { BORDER_OPTIONS } from './config/border-options.ts';
+export { LOGGING_OPTIONS } from './config/logging-options.ts';
+export type { LoggingConfig } from './config/logging-options.ts';
+export { resolveConfig, resolveOptions } from './config/resolve.ts';
+export type { ConfigLayer, ConfigProblem } from './config/resolve.ts';
+export { configOf, configSection, configSections } from './config/schema.ts';
+export type { ConfigOf, ConfigSchema, ConfigSection } from './config/schema.ts';
+export { configFlags, environmentLayer, flagLayer, printDefaultConfig } from './config/sources.ts';
+export { parseConfigDuration, printConfigDuration, printConfigValue } from './config/values.ts';
 export { compileGlob } from './glob.ts';
 export type { Glob } from './glob.ts';
 export { httpSender, isRetryableStatus, refusal } from './http-sender.ts';
@@ -40,11 +49,13 @@ export {
   integer,
   json,
   list,
+  oneOf,
   ownFile,
   program,
   receiver,
   requireWhenEnabled,
   secret,
+  size,
   STATE_CHANGES_ONLY,
   str,
   template,

@@ -1,4 +1,6 @@
 // Rows of tables of options, and tables that many sections share.
+import { parseClockDuration } from '@tidemark/core';
+
 import type { TlsOptions } from './http-sender.ts';
 import type { JsonValue, OptionSpec, OptionsOf } from './options.ts';
 
@@ -18,9 +20,23 @@ export function float(doc: string, value = 0): OptionSpec<'float'> {
   return { type: 'float', default: value, doc };
 }
 
-/** A duration, in nanoseconds. */
-export function duration(doc: string, nanos = 0n): OptionSpec<'duration'> {
-  return { type: 'duration', default: nanos, doc };
+/** A duration, whose default is written as in files: `10s`, `1h30m`. */
+export function duration(doc: string, value = '0s'): OptionSpec<'duration'> {
+  return { type: 'duration', default: parseClockDuration(value) ?? 0n, doc };
+}
+
+/** A number of bytes. */
+export function size(doc: string, bytes = 0): OptionSpec<'size'> {
+  return { type: 'size', default: bytes, doc };
+}
+
+/** One of a few texts. */
+export function oneOf(
+  doc: string,
+  allowed: readonly string[],
+  value: string,
+): OptionSpec<'string'> {
+  return { ...str(doc, value), allowed };
 }
 
 /** A list of strings. */

@@ -18,6 +18,8 @@ type OptionValues = {
   integer: number;
   float: number;
   duration: bigint;
+  /** Bytes. */
+  size: number;
   strings: readonly string[] | null;
   'string-map': Readonly<Record<string, string>> | null;
   json: JsonValue;
@@ -32,6 +34,8 @@ export type OptionSpec<Type extends OptionType = OptionType> = {
   readonly type: Type;
   readonly default: OptionValues[Type];
   readonly doc: string;
+  /** The texts that there are, where not every text means something. */
+  readonly allowed?: readonly string[];
   /**
    * Never shown. Of the configuration, answers say only whether it is set; of a handler they show a
    * marker.
@@ -92,10 +96,13 @@ export function optionsOf<Table extends OptionTable>(
  * Converts what a client sent into the option's type. Strings become numbers and durations where
  * they can be read as such; a bare integer is a duration in nanoseconds.
  */
-export function convertOption(type: OptionType, value: unknown): Converted {
+export function convertOption({ type, allowed }: OptionSpec, value: unknown): Converted {
   switch (type) {
     case 'string':
-      return typeof value === 'string' ? ok(value) : no(value, 'string');
+      if (typeof value !== 'string') return no(value, 'string');
+      return allowed === undefined || allowed.includes(value)
+        ? ok(value)
+        : no(value, `one of ${allowed.join(', ')}`);
     case 'boolean':
       return typeof value === 'boolean' ? ok(value) : no(value, 'bool');
     case 'integer':
@@ -104,6 +111,10 @@ export function convertOption(type: OptionType, value: unknown): Converted {
       return convertNumber(value, false);
     case 'duration':
       return convertDuration(value);
+    case 'size': {
+      const bytes = readSize(value);
+      return bytes === undefined ? no(value, 'bytes') : ok(bytes);
+    }
     case 'strings':
       if (value === null) return ok(null);
       if (typeof value === 'string') return ok([value]);
@@ -152,6 +163,17 @@ function convertDuration(value: unknown): Converted {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return ok(BigInt(value));
   const nanos = typeof value === 'string' ? parseClockDuration(value) : undefined;
   return nanos === undefined ? no(value, 'duration') : ok(nanos);
+}
+
+/** Bytes of `25000000`, `"25m"`, `"1g"` (powers of 1024); `undefined` for anything else. */
+export function readSize(value: unknown): number | undefined {
+  if (typeof value === 'number' || typeof value === 'bigint') {
+    return Number.isSafeInteger(Number(value)) && value >= 0 ? Number(value) : undefined;
+  }
+  const match = typeof value === 'string' ? /^(\d+)([kmg]?)$/i.exec(value) : null;
+  if (match === null) return undefined;
+  const power = ['', 'k', 'm', 'g'].indexOf((match[2] ?? '').toLowerCase());
+  return Number(match[1]) * 1024 ** power;
 }
 
 function convertMap(value: unknown): Converted {
@@ -210,7 +232,7 @@ export function decodeOptions<Table extends OptionTable>(
     const raw = given.get(name);
     given.delete(name);
     if (raw === undefined) return spec.default;
-    const converted = convertOption(spec.type, raw);
+    const converted = convertOption(spec, raw);
     if (converted.ok) return converted.value;
     problems.push(`'${name}' ${holdsSecret(spec) ? `expected ${spec.type}` : converted.reason}`);
     return spec.default;

@@ -14,7 +14,7 @@ const SECTION = defineSection({
     'is-used': bool('Used.'),
     urls: list('URLs.'),
     headers: headers('Headers.'),
-    timeout: duration('Time.', 5n),
+    timeout: duration('Time.', '5ns'),
   },
 });
 

@@ -9,7 +9,8 @@ import { tmpdir } from 'node:os';
 import type { Worker } from 'node:worker_threads';
 import { join } from 'node:path';
 
-import { resolveConfig, systemClock, Unavailable } from '@tidemark/core';
+import { systemClock, Unavailable } from '@tidemark/core';
+import { resolveConfig } from '@tidemark/settings';
 import { openStorage } from '@tidemark/storage';
 import { pino } from 'pino';
 import { afterEach, describe, expect, test } from 'vitest';

@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { resolveConfig, systemClock } from '@tidemark/core';
+import { systemClock } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
+import { resolveConfig } from '@tidemark/settings';
 import { pino } from 'pino';
 
 import { TSDB_CONFIG } from './config/schema.ts';

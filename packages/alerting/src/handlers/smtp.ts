@@ -50,7 +50,7 @@ const section = defineSection({
       ...list('More recipients, as templates over the event.'),
       isShownWhenSet: true,
     },
-    'idle-timeout': duration('How long an unused connection is kept.', 30_000_000_000n),
+    'idle-timeout': duration('How long an unused connection is kept.', '30s'),
   },
   validate: (options) => {
     const port = options.port;

@@ -1,7 +1,8 @@
 // What `up`, `tsdb` and `engine` share: options, start in order, the ready line, stop on a signal.
 import { InvalidRequest, systemClock } from '@tidemark/core';
-import type { Clock, LoggingConfig } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
 import { collectWhenIdle, isLoopback, parseBind } from '@tidemark/process';
+import type { LoggingConfig } from '@tidemark/settings';
 import { Command, Option } from 'commander';
 import type { Logger } from 'pino';
 

@@ -4,19 +4,19 @@
 // up` takes those of the database under [database], of the engine under [engine], and its own [ui].
 import { readFileSync } from 'node:fs';
 
+import { messageOf } from '@tidemark/core';
+import type { EngineConfig } from '@tidemark/engine';
 import {
+  BORDER_OPTIONS,
   configFlags,
-  configKey,
   configSection,
   environmentLayer,
   flagLayer,
-  messageOf,
   printDefaultConfig,
   resolveConfig,
-} from '@tidemark/core';
-import type { ConfigLayer, ConfigOf, ConfigProblem, ConfigSchema } from '@tidemark/core';
-import type { EngineConfig } from '@tidemark/engine';
-import { BORDER_KEYS } from '@tidemark/process';
+  str,
+} from '@tidemark/settings';
+import type { ConfigLayer, ConfigOf, ConfigProblem, ConfigSchema } from '@tidemark/settings';
 import type { TsdbConfig } from '@tidemark/tsdb';
 import { parse as parseToml, TomlError } from 'smol-toml';
 
@@ -28,8 +28,8 @@ export type ServiceCommand = 'up' | 'tsdb' | 'engine';
 
 const UI_CONFIG = {
   ui: configSection('The web application.', {
-    'bind-address': configKey.text('127.0.0.1:8888', 'Address and port of the web application.'),
-    ...BORDER_KEYS,
+    'bind-address': str('Address and port of the web application.', '127.0.0.1:8888'),
+    ...BORDER_OPTIONS,
   }),
 } as const satisfies ConfigSchema;
 
@@ -168,7 +168,7 @@ function withPlace(problem: ConfigProblem, parts: readonly Part[]): ConfigProble
   const isSection = parts.every(({ under, schema }) => under !== '' || !(problem.key in schema));
   if (below.length === 0 || problem.key.includes('.') || !isSection) return problem;
   const places = below
-    .filter(({ schema }) => problem.key in schema || problem.key in (schema['']?.keys ?? {}))
+    .filter(({ schema }) => problem.key in schema || problem.key in (schema['']?.options ?? {}))
     .map(({ under }) => `[${under}.${problem.key}]`);
   const known = parts.map(({ under, name }) => (under === '' ? name : under)).join(', ');
   const message =

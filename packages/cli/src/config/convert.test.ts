@@ -1,5 +1,5 @@
-import { configKey, configSection, configSections, resolveConfig } from '@tidemark/core';
-import type { ConfigSchema } from '@tidemark/core';
+import { bool, configSection, configSections, list, resolveConfig, str } from '@tidemark/settings';
+import type { ConfigSchema } from '@tidemark/settings';
 import { expect, test } from 'vitest';
 
 import { convertConfig } from './convert.ts';
@@ -11,9 +11,9 @@ const target = (of: ConfigSchema): ConversionTarget => ({
 });
 
 const schema = {
-  '': configSection('', { hostname: configKey.text('', '') }),
-  http: configSection('', { 'auth-enabled': configKey.boolean(false, '') }),
-  tsdb: configSections('', { urls: configKey.textList('') }),
+  '': configSection('', { hostname: str('') }),
+  http: configSection('', { 'auth-enabled': bool('') }),
+  tsdb: configSections('', { urls: list('') }),
 };
 
 test('keeps what is known, renames sections, and says what has no counterpart and why', () => {
@@ -42,7 +42,7 @@ test('keeps what is known, renames sections, and says what has no counterpart an
 test('a value that means nothing here is left out with what is expected, and folders of the old server are not ours', () => {
   const { tables, notes } = convertConfig(
     { http: { 'auth-enabled': 'maybe' }, data: { dir: '/var/lib/influxdb/data' } },
-    target({ ...schema, data: configSection('', { dir: configKey.text('./data', '') }) }),
+    target({ ...schema, data: configSection('', { dir: str('', './data') }) }),
   );
 
   expect(tables).toEqual({ http: {}, data: {} });
@@ -59,7 +59,7 @@ test('a value that means nothing here is left out with what is expected, and fol
 });
 
 test('a converted task engine is told that programs, files and secrets have to be listed', () => {
-  const alert = configSection('', { 'allowed-programs': configKey.textList('') });
+  const alert = configSection('', { 'allowed-programs': list('') });
 
   const { notes } = convertConfig({ hostname: 'h' }, target({ ...schema, alert }));
 
@@ -75,8 +75,8 @@ test.each([
   [':8086', true, false],
 ])('%s with authentication %s: the refusal is announced: %s', (address, isOn, isNoted) => {
   const keys = {
-    'auth-enabled': configKey.boolean(false, ''),
-    'bind-address': configKey.text('', ''),
+    'auth-enabled': bool(''),
+    'bind-address': str(''),
   };
   const { notes } = convertConfig(
     { http: { 'bind-address': address, 'auth-enabled': isOn } },

@@ -1,8 +1,8 @@
 // From influxdb.conf or kapacitor.conf to a configuration of Tidemark, and a list of what has no
 // counterpart.
 import { own } from '@tidemark/core';
-import type { ConfigLayer, ConfigProblem, ConfigSchema, ConfigSection } from '@tidemark/core';
 import { isLoopback, parseBind } from '@tidemark/process';
+import type { ConfigLayer, ConfigProblem, ConfigSchema, ConfigSection } from '@tidemark/settings';
 
 export type ConversionNote = { readonly key: string; readonly message: string };
 
@@ -93,7 +93,7 @@ export function convertConfig(tables: Readonly<Table>, target: ConversionTarget)
     const kept: Table = {};
     for (const [key, value] of Object.entries(table)) {
       const setting = path === '' ? key : `${path}.${key}`;
-      if (own(WITHOUT_COUNTERPART, setting) !== undefined || !Object.hasOwn(section.keys, key)) {
+      if (own(WITHOUT_COUNTERPART, setting) !== undefined || !Object.hasOwn(section.options, key)) {
         note(setting);
         continue;
       }
@@ -109,7 +109,7 @@ export function convertConfig(tables: Readonly<Table>, target: ConversionTarget)
     const ours = own(SECTION_NAMES, name) ?? name;
     const section = own(schema, ours);
     if (section === undefined || ours === '') {
-      const isKnown = own(schema['']?.keys ?? {}, name) !== undefined;
+      const isKnown = own(schema['']?.options ?? {}, name) !== undefined;
       // The resolver understands more than the schema has, such as `[udf.functions.name]`.
       const isMeant = isKnown || (isTable(value) && problemsWith({ [name]: value }).length === 0);
       const isEmpty = isTable(value) && Object.values(value).every(isEmptyTable);
@@ -132,7 +132,7 @@ export function convertConfig(tables: Readonly<Table>, target: ConversionTarget)
       message: `${address} can be reached by others while authentication is off, so the start is refused: set http.auth-enabled, listen on 127.0.0.1, or insist with --insecure-no-auth`,
     });
   }
-  if (schema['alert']?.keys['allowed-programs'] !== undefined) {
+  if (schema['alert']?.options['allowed-programs'] !== undefined) {
     notes.push({
       key: 'alert.allowed-programs',
       message:

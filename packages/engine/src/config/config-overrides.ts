@@ -24,6 +24,7 @@ import {
 } from '@tidemark/settings';
 import type {
   JsonValue,
+  OptionSpec,
   OptionTable,
   OptionValue,
   Options,
@@ -337,7 +338,6 @@ export class ConfigOverrides implements Sections {
   ): Record<string, JsonValue> {
     const options: Record<string, JsonValue> = {};
     for (const [name, value] of Object.entries(given)) {
-      requireOption(section, name, place);
       const converted = convert(section, name, { value, place });
       const refused = this.#refuseTexts(converted) ?? this.#refuseFile(section, name, converted);
       if (refused !== undefined) {
@@ -459,8 +459,10 @@ function checkShape(section: SectionSpec, element: string | undefined, update: C
   }
 }
 
-function requireOption(section: SectionSpec, name: string, place: string): void {
-  if (Object.hasOwn(section.options, name)) return;
+/** The row of an option. Throws `NotFound`. */
+function requireOption(section: SectionSpec, name: string, place: string): OptionSpec {
+  const spec = own(section.options, name);
+  if (spec !== undefined) return spec;
   throw new NotFound(
     `failed to override configuration ${place}: unknown options [${name}] in section ${section.name}`,
   );
@@ -471,11 +473,10 @@ function convert(
   name: string,
   { value, place }: { readonly value: unknown; readonly place: string },
 ): OptionValue {
-  const spec = own(section.options, name);
-  const converted = convertOption(spec?.type ?? 'string', value);
+  const spec = requireOption(section, name, place);
+  const converted = convertOption(spec, value);
   if (converted.ok) return converted.value;
-  const isSecret = spec !== undefined && holdsSecret(spec);
-  const reason = isSecret ? `expected ${spec.type}` : converted.reason;
+  const reason = holdsSecret(spec) ? `expected ${spec.type}` : converted.reason;
   throw new InvalidRequest(
     `failed to override configuration ${place}: cannot set option ${name}: ${reason}`,
   );

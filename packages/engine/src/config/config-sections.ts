@@ -1,228 +1,229 @@
 // Sections of the engine's configuration as one table: names, types, defaults, documents. What
 // handlers and other overridable services need is added from their own tables
 // (overridable-sections.ts).
-import { configKey as key, configSection, configSections, LOGGING_KEYS } from '@tidemark/core';
-import { BORDER_KEYS } from '@tidemark/process';
-import { DEFAULT_TASK_LIMITS } from '@tidemark/runtime';
-import { QUERY_RESPONSE_BYTES, RUNNING_JOBS, TASK_QUEUE } from '../limits.ts';
 import { LISTENER_SECTIONS } from '@tidemark/listeners';
+import { DEFAULT_TASK_LIMITS } from '@tidemark/runtime';
+import {
+  bool,
+  BORDER_OPTIONS,
+  configSection,
+  configSections,
+  duration,
+  float,
+  integer,
+  list,
+  LOGGING_OPTIONS,
+  oneOf,
+  secret,
+  size,
+  str,
+  texts,
+} from '@tidemark/settings';
+
+import { QUERY_RESPONSE_BYTES, RUNNING_JOBS, TASK_QUEUE } from '../limits.ts';
 
 /** Sections that take effect at start and can not be overridden through the API. */
 export const FIXED_SECTIONS = {
   '': configSection('Settings of the whole engine.', {
-    hostname: key.text(
-      'localhost',
+    hostname: str(
       'Name under which the database reaches this engine; also shown by templates.',
+      'localhost',
     ),
-    data_dir: key.text('./data', 'Directory of everything that the engine keeps.'),
-    'secrets-key': key.text(
-      '',
+    data_dir: str('Directory of everything that the engine keeps.', './data'),
+    'secrets-key': str(
       'Key that definitions, which may hold secrets, are stored with: path of a file, or env:NAME. Empty is engine.key in the data directory, made at the first start.',
     ),
-    'skip-config-overrides': key.boolean(
-      false,
+    'skip-config-overrides': bool(
       'Start without applying overrides that were stored through the API.',
     ),
-    'default-retention-policy': key.text('', 'Retention policy of writes that name none.'),
+    'default-retention-policy': str('Retention policy of writes that name none.'),
   }),
   http: configSection('HTTP API.', {
-    'bind-address': key.text(
-      '127.0.0.1:9092',
+    'bind-address': str(
       'Where the API listens, host:port. Port 0 takes a free one.',
+      '127.0.0.1:9092',
     ),
-    'auth-enabled': key.boolean(false, 'Ask every request for a user and a password or a token.'),
-    ...BORDER_KEYS,
-    realm: key.text(
-      'InfluxDB',
+    'auth-enabled': bool('Ask every request for a user and a password or a token.'),
+    ...BORDER_OPTIONS,
+    realm: str(
       'Name that a browser shows when it asks for a password; it asks once for services with the same one.',
+      'InfluxDB',
     ),
-    'insecure-no-auth': key.boolean(
-      false,
-      'Allow other addresses than loopback without authentication.',
-    ),
-    'log-enabled': key.boolean(false, 'Log every request.'),
-    'write-tracing': key.boolean(false, 'Log the bodies of writes.'),
-    'pprof-enabled': key.boolean(true, 'Serve the profiling endpoints.'),
-    'https-enabled': key.boolean(false, 'Speak TLS.'),
-    'https-certificate': key.text(
-      '',
-      'File of the certificate, and of the key when they share one file.',
-    ),
-    'https-private-key': key.text('', 'File of the private key.'),
-    'shutdown-timeout': key.duration('10s', 'How long a graceful stop may take.'),
-    'shared-secret': key.text('', 'Secret with which tokens are signed.', { isSecret: true }),
-    'token-admins': key.textList(
+    'insecure-no-auth': bool('Allow other addresses than loopback without authentication.'),
+    'log-enabled': bool('Log every request.'),
+    'write-tracing': bool('Log the bodies of writes.'),
+    'pprof-enabled': bool('Serve the profiling endpoints.', true),
+    'https-enabled': bool('Speak TLS.'),
+    'https-certificate': str('File of the certificate, and of the key when they share one file.'),
+    'https-private-key': str('File of the private key.'),
+    'shutdown-timeout': duration('How long a graceful stop may take.', '10s'),
+    'shared-secret': secret('Secret with which tokens are signed.'),
+    'token-admins': list(
       'Users whom a token signed with the shared secret makes admins without the database being asked: for an engine without one, and for when it is down.',
     ),
-    'max-body-size': key.size(25 * 1024 * 1024, 'Largest body of a request, after decompression.'),
-    'body-memory-limit': key.size(
-      64 * 1024 * 1024,
+    'max-body-size': size('Largest body of a request, after decompression.', 25 * 1024 * 1024),
+    'body-memory-limit': size(
       'Memory for bodies of requests, all together. A request that finds no room waits in order; clients that hold some and send nothing are cut off then. 0 is no limit.',
+      64 * 1024 * 1024,
     ),
-    'body-memory-timeout': key.duration(
-      '10s',
+    'body-memory-timeout': duration(
       'A request that waits longer for room is refused with 503.',
+      '10s',
     ),
-    'request-timeout': key.duration(
-      '5m',
+    'request-timeout': duration(
       'A request must have arrived completely after this time; 0 is no limit.',
+      '5m',
     ),
-    'compat-paths': key.boolean(
-      true,
+    'compat-paths': bool(
       'Serve the API under the compatible base path, `/kapacitor/v1`, too.',
+      true,
     ),
   }),
   tls: configSection('TLS of listeners.', {
-    ciphers: key.textList('Allowed cipher suites; none means the defaults.'),
-    'min-version': key.text('tls1.2', 'Lowest version.', { allowed: ['tls1.2', 'tls1.3'] }),
-    'max-version': key.text('tls1.3', 'Highest version.', { allowed: ['tls1.2', 'tls1.3'] }),
+    ciphers: list('Allowed cipher suites; none means the defaults.'),
+    'min-version': oneOf('Lowest version.', ['tls1.2', 'tls1.3'], 'tls1.2'),
+    'max-version': oneOf('Highest version.', ['tls1.2', 'tls1.3'], 'tls1.3'),
   }),
   'config-override': configSection('Overriding parts of the configuration through the API.', {
-    enabled: key.boolean(true, 'Whether that is possible.'),
+    enabled: bool('Whether that is possible.', true),
   }),
-  logging: configSection('The log.', LOGGING_KEYS),
+  logging: configSection('The log.', LOGGING_OPTIONS),
   load: configSection('Definitions of tasks, templates and handlers from files.', {
-    enabled: key.boolean(false, 'Whether the directory is read.'),
-    dir: key.text('./load', 'Directory with the folders tasks, templates and handlers.'),
-    'watch-interval': key.duration(
-      '2s',
+    enabled: bool('Whether the directory is read.'),
+    dir: str('Directory with the folders tasks, templates and handlers.', './load'),
+    'watch-interval': duration(
       'How often to look for changed files; 0s reads them at start and on SIGHUP only.',
+      '2s',
     ),
   }),
   replay: configSection('Recordings and replays.', {
-    dir: key.text('', 'Directory of recordings; empty is `replay` inside the data directory.'),
-    'max-running': key.integer(
-      RUNNING_JOBS.value,
+    dir: str('Directory of recordings; empty is `replay` inside the data directory.'),
+    'max-running': integer(
       'Recordings that may run at the same time, and replays; further ones are refused with 429.',
+      RUNNING_JOBS.value,
     ),
   }),
   task: configSection('Tasks.', {
-    'snapshot-interval': key.duration('1m', 'How often the state of tasks is saved.'),
-    'catch-up': key.duration(
-      '0s',
+    'snapshot-interval': duration('How often the state of tasks is saved.', '1m'),
+    'catch-up': duration(
       'After a restart stream tasks read from the default cluster what they have missed, at most so much of it; 0s reads nothing.',
     ),
-    'catch-up-lateness': key.duration(
-      '1m',
+    'catch-up-lateness': duration(
       'How long after its time a point may arrive and still be told from those that a task has missed.',
+      '1m',
     ),
-    'catch-up-timeout': key.duration(
-      '5m',
+    'catch-up-timeout': duration(
       'How long tasks that catch up wait for a database that does not answer; then they go on without.',
+      '5m',
     ),
-    'missed-runs': key.text(
-      'skip',
+    'missed-runs': oneOf(
       'Queries of batch tasks that were due while the engine was down: skip, ask the last, or all.',
-      { allowed: ['skip', 'last', 'all'] },
+      ['skip', 'last', 'all'],
+      'skip',
     ),
-    'missed-runs-limit': key.integer(
-      100,
+    'missed-runs-limit': integer(
       'Missed runs of one query that are made up for at most, the newest ones.',
+      100,
     ),
-    'max-groups': key.integer(
-      DEFAULT_TASK_LIMITS.groupCountMax,
+    'max-groups': integer(
       'Groups of one task; points that would open another are dropped.',
+      DEFAULT_TASK_LIMITS.groupCountMax,
     ),
-    'group-idle-timeout': key.duration(
-      '0s',
+    'group-idle-timeout': duration(
       'Groups of a task without points for so long are forgotten by all of its nodes, a deadman too. 0s keeps them.',
     ),
-    'max-held-points': key.integer(
-      DEFAULT_TASK_LIMITS.heldPointCountMax,
+    'max-held-points': integer(
       'Points that the nodes of one task may hold.',
+      DEFAULT_TASK_LIMITS.heldPointCountMax,
     ),
-    'max-memory': key.size(
-      DEFAULT_TASK_LIMITS.heldBytesMax,
+    'max-memory': size(
       'Memory of the points that the nodes of one task hold, about; beyond it they refuse further ones.',
+      DEFAULT_TASK_LIMITS.heldBytesMax,
     ),
-    'max-queries': key.integer(16, 'Queries of batch tasks that may run at the same time.'),
-    hosts: key.text(
-      'auto',
+    'max-queries': integer('Queries of batch tasks that may run at the same time.', 16),
+    hosts: str(
       'Threads that run tasks: a number, or auto for one less than the machine has processors, at least one. 0 runs tasks in the thread of the API.',
+      'auto',
     ),
-    'host-memory': key.integer(
-      0,
+    'host-memory': integer(
       'MiB of heap of each thread that runs tasks; one that needs more is ended and its tasks start again. 0 is the platform’s limit.',
     ),
-    'host-timeout': key.duration(
-      '10s',
+    'host-timeout': duration(
       'A thread that is stuck in one task for this long is ended; the task is started again alone, and stopped when it happens again.',
-    ),
-    'max-waiting-points': key.integer(
-      TASK_QUEUE.value,
-      'Points that were acknowledged and wait for a slow task; writes wait for room beyond it.',
-    ),
-    'stop-timeout': key.duration(
       '10s',
-      'A task that makes no progress for this long when it is stopped is given up.',
     ),
-    'query-timeout': key.duration('5m', 'Longest time of a query of a batch task.'),
-    'max-query-response': key.size(
-      QUERY_RESPONSE_BYTES.value,
+    'max-waiting-points': integer(
+      'Points that were acknowledged and wait for a slow task; writes wait for room beyond it.',
+      TASK_QUEUE.value,
+    ),
+    'stop-timeout': duration(
+      'A task that makes no progress for this long when it is stopped is given up.',
+      '10s',
+    ),
+    'query-timeout': duration('Longest time of a query of a batch task.', '5m'),
+    'max-query-response': size(
       'Largest answer of a database to a query of a task; it is held in memory as a whole.',
+      QUERY_RESPONSE_BYTES.value,
     ),
   }),
   alert: configSection('Alerting.', {
-    'persist-topics': key.boolean(true, 'Keep the state of events over a restart.'),
-    'topic-buffer-length': key.integer(5000, 'Events that may wait for one handler.'),
-    'allowed-programs': key.textList(
+    'persist-topics': bool('Keep the state of events over a restart.', true),
+    'topic-buffer-length': integer('Events that may wait for one handler.', 5000),
+    'allowed-programs': list(
       'Globs of programs that exec handlers may run, such as `/usr/local/bin/*`. What is not listed is refused.',
     ),
-    'allowed-files': key.textList(
+    'allowed-files': list(
       'Globs of files that log handlers may write and of folders that sideload nodes may read, such as `/var/log/alerts/**`. What is not listed is refused.',
     ),
-    'allowed-secrets': key.textList(
+    'allowed-secrets': list(
       'Globs of references to secrets, `env:ALERT_*` or `file:/run/secrets/*`, that handlers and changes of the configuration may use. What is not listed is refused.',
     ),
-    'disabled-handlers': key.textList('Kinds of handlers that are accepted but do nothing.'),
+    'disabled-handlers': list('Kinds of handlers that are accepted but do nothing.'),
   }),
   deadman: configSection('Defaults of deadman.', {
-    interval: key.duration('10s', 'How often the throughput is looked at.'),
-    threshold: key.number(0, 'Points per interval at or below which it alerts.'),
-    id: key.text("{{ .Group }}:NODE_NAME for task '{{ .TaskName }}'", 'Template of the event id.'),
-    message: key.text(
-      '{{ .ID }} is {{ if eq .Level "OK" }}alive{{ else }}dead{{ end }}: {{ index .Fields "emitted" | printf "%0.3f" }} points/INTERVAL.',
+    interval: duration('How often the throughput is looked at.', '10s'),
+    threshold: float('Points per interval at or below which it alerts.'),
+    id: str('Template of the event id.', "{{ .Group }}:NODE_NAME for task '{{ .TaskName }}'"),
+    message: str(
       'Template of the message.',
+      '{{ .ID }} is {{ if eq .Level "OK" }}alive{{ else }}dead{{ end }}: {{ index .Fields "emitted" | printf "%0.3f" }} points/INTERVAL.',
     ),
-    global: key.boolean(false, 'Give every task a deadman.'),
+    global: bool('Give every task a deadman.'),
   }),
   stats: configSection('The engine’s own statistics as points.', {
-    enabled: key.boolean(true, 'Whether they are sent into the stream.'),
-    'stats-interval': key.duration('10s', 'How often.'),
-    database: key.text('_engine', 'Database that tasks name to read them.'),
-    'retention-policy': key.text('autogen', 'Retention policy that tasks name.'),
-    'store-database': key.text(
-      '_internal',
+    enabled: bool('Whether they are sent into the stream.', true),
+    'stats-interval': duration('How often.', '10s'),
+    database: str('Database that tasks name to read them.', '_engine'),
+    'retention-policy': str('Retention policy that tasks name.', 'autogen'),
+    'store-database': str(
       'Database of the default cluster they are written to; empty writes none.',
+      '_internal',
     ),
-    'timing-sample-rate': key.number(0.1, 'Accepted for old files: one row in 4,096 is timed.'),
-    'timing-movavg-size': key.integer(
-      1000,
+    'timing-sample-rate': float('Accepted for old files: one row in 4,096 is timed.', 0.1),
+    'timing-movavg-size': integer(
       'Accepted for old files: the average is taken over what was timed lately.',
+      1000,
     ),
   }),
   reporting: configSection('Nothing is ever reported to anybody; accepted for old files.', {
-    enabled: key.boolean(false, 'Has no effect.'),
-    url: key.text('', 'Has no effect.'),
+    enabled: bool('Has no effect.'),
+    url: str('Has no effect.'),
   }),
   ...LISTENER_SECTIONS,
   udp: configSections(LISTENER_SECTIONS.udp.doc, {
-    ...LISTENER_SECTIONS.udp.keys,
-    'bind-address': key.text('127.0.0.1:9100', 'Address and port.'),
-    buffer: key.integer(1000, 'Accepted for old files; batches wait, not packets.'),
+    ...LISTENER_SECTIONS.udp.options,
+    'bind-address': str('Address and port.', '127.0.0.1:9100'),
+    buffer: integer('Accepted for old files; batches wait, not packets.', 1000),
   }),
   'udf-functions': configSections(
     'User-defined functions; a file may write `[udf.functions.name]` instead. Either a program or a socket.',
     {
-      name: key.text('', 'Name under which scripts call it.'),
-      prog: key.text('', 'Program that speaks the protocol on its standard input and output.'),
-      args: key.textList('Its arguments.'),
-      env: key.textMap('Its environment.'),
-      socket: key.text(
-        '',
-        'Unix socket of a server that speaks the protocol, instead of a program.',
-      ),
-      timeout: key.duration('0s', 'How long it may be silent; 0 never asks.'),
+      name: str('Name under which scripts call it.'),
+      prog: str('Program that speaks the protocol on its standard input and output.'),
+      args: list('Its arguments.'),
+      env: texts('Its environment.'),
+      socket: str('Unix socket of a server that speaks the protocol, instead of a program.'),
+      timeout: duration('How long it may be silent; 0 never asks.'),
     },
   ),
 } as const;

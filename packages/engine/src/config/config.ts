@@ -1,30 +1,18 @@
 // The engine's configuration: its schema for files, environment and flags, and what `startEngine`
 // takes.
 import { availableParallelism } from 'node:os';
-import { resolveConfig } from '@tidemark/core';
+import { configOf, parseAddress, resolveOptions } from '@tidemark/settings';
 import type {
-  ConfigKey,
   ConfigLayer,
   ConfigOf,
   ConfigProblem,
   ConfigSchema,
-  ConfigType,
-} from '@tidemark/core';
-import { optionsOf, parseAddress } from '@tidemark/settings';
-import type { OptionSpec, OptionValue, Options, SectionSpec, OptionType } from '@tidemark/settings';
+  Options,
+  SectionSpec,
+} from '@tidemark/settings';
+
 import { FIXED_SECTIONS } from './config-sections.ts';
 import { OVERRIDABLE_SECTIONS } from './overridable-sections.ts';
-
-const CONFIG_TYPES: Readonly<Record<OptionType, ConfigType>> = {
-  string: 'text',
-  boolean: 'boolean',
-  integer: 'integer',
-  float: 'number',
-  duration: 'duration',
-  strings: 'text-list',
-  'string-map': 'text-map',
-  json: 'text-map',
-};
 
 /**
  * Everything that a file may say, for `resolveConfig`, `environmentLayer`, `printDefaultConfig` and
@@ -67,21 +55,19 @@ export function resolveEngineConfig(layers: readonly ConfigLayer[]): {
     ...layer,
     values: listFunctions(joinLists(renameOldSections(layer.values))),
   }));
-  const { config, problems } = resolveConfig(ENGINE_CONFIG_SCHEMA, renamed);
-  const values: Readonly<Record<string, unknown>> = config;
+  const { sections, problems } = resolveOptions(ENGINE_CONFIG_SCHEMA, renamed);
   const found: ConfigProblem[] = [...problems];
   const overridable = new Map<string, readonly Options[]>();
   for (const section of OVERRIDABLE_SECTIONS) {
-    const elements = elementsOf(section, values[camelCase(section.name)]);
+    const given = sections.get(section.name) ?? [];
+    const elements = given.length > 0 ? given : (section.defaultElements ?? []);
     overridable.set(section.name, elements);
     const problem = checkElements(section, elements);
     if (problem !== undefined) {
       found.push({ source: 'configuration', key: section.name, message: problem });
     }
   }
-  const fixed = Object.fromEntries(
-    Object.keys(FIXED_SECTIONS).map((name) => [camelCase(name), values[camelCase(name)]]),
-  ) as ConfigOf<typeof FIXED_SECTIONS>;
+  const fixed = configOf(FIXED_SECTIONS, sections);
   if (parseAddress(fixed.http.bindAddress) === undefined) {
     const message = `${JSON.stringify(fixed.http.bindAddress)} is not allowed; expected host:port`;
     found.push({ source: 'configuration', key: 'http.bind-address', message });
@@ -178,56 +164,6 @@ function joinTableLists(table: object, names: readonly string[]): Record<string,
   return joined;
 }
 
-function elementsOf(section: SectionSpec, value: unknown): readonly Options[] {
-  const given = Array.isArray(value) ? value : [value];
-  const tables = given.filter(
-    (table): table is Readonly<Record<string, unknown>> =>
-      table !== null && typeof table === 'object',
-  );
-  if (tables.length === 0 && section.elementKey !== undefined) return section.defaultElements ?? [];
-  return tables.map((table) =>
-    optionsOf(section.options, (spec, name) => optionFromConfig(name, spec, table)),
-  );
-}
-
-function optionFromConfig(
-  name: string,
-  spec: OptionSpec,
-  table: Readonly<Record<string, unknown>>,
-): OptionValue {
-  const suffix = spec.type === 'duration' ? 'Ms' : '';
-  const value = table[camelCase(name) + suffix];
-  if (value === undefined) return spec.default;
-  if (spec.type === 'duration') return BigInt(Math.round(Number(value) * 1e6));
-  const isEmpty = value !== null && typeof value === 'object' && Object.keys(value).length === 0;
-  return isEmpty ? spec.default : (value as OptionValue);
-}
-
-function configSectionOf(section: SectionSpec): ConfigSchema[string] {
-  return {
-    doc: section.doc,
-    isRepeated: section.elementKey !== undefined,
-    keys: Object.fromEntries(
-      Object.entries(section.options).map(([name, spec]) => [name, configKeyOf(spec)]),
-    ),
-  };
-}
-
-function configKeyOf(spec: OptionSpec): ConfigKey {
-  return {
-    type: CONFIG_TYPES[spec.type],
-    fallback: fallbackOf(spec),
-    doc: spec.doc,
-    isSecret: spec.isSecret,
-  };
-}
-
-function fallbackOf(spec: OptionSpec): unknown {
-  if (typeof spec.default === 'bigint') return Number(spec.default) / 1e6;
-  if (spec.default !== null) return spec.default;
-  return spec.type === 'strings' ? [] : {};
-}
-
-function camelCase(name: string): string {
-  return name.replace(/[-_]([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+function configSectionOf({ doc, options, elementKey }: SectionSpec): ConfigSchema[string] {
+  return { doc, options, isRepeated: elementKey !== undefined };
 }

@@ -44,9 +44,9 @@ const options = {
   'udp-read-buffer': integer('Receive buffer of the socket in bytes.'),
   'startup-timeout': duration(
     'Accepted for old files: the engine starts without its database and goes on asking for it.',
-    300_000_000_000n,
+    '5m',
   ),
-  'subscriptions-sync-interval': duration('How often subscriptions are compared.', 60_000_000_000n),
+  'subscriptions-sync-interval': duration('How often subscriptions are compared.', '1m'),
   compression: str('`gzip` or `none`: how writes are sent.', 'gzip'),
 };
 

@@ -1,5 +1,6 @@
 // Endpoints of recordings and replays.
-import { InvalidRequest, parseConfigDuration, parseRfc3339 } from '@tidemark/core';
+import { InvalidRequest, parseRfc3339 } from '@tidemark/core';
+import { parseConfigDuration } from '@tidemark/settings';
 import type { Clock, Timestamp } from '@tidemark/core';
 import type { EdgeType } from '@tidemark/pipeline';
 import type { Recordings, StreamEnd } from '../jobs/recordings.ts';

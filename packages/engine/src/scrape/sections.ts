@@ -44,7 +44,7 @@ export const FILE_DISCOVERY = defineSection({
   options: {
     ...IDENTITY,
     files: list('Paths; the last part may be a glob. They end in .json, .yml or .yaml.'),
-    'refresh-interval': duration(REFRESH_DOC, 300_000_000_000n),
+    'refresh-interval': duration(REFRESH_DOC, '5m'),
   },
   validate: (options) => {
     if (!options.enabled) return undefined;
@@ -60,7 +60,7 @@ export const DNS_DISCOVERY = defineSection({
   options: {
     ...IDENTITY,
     'record-names': list('Names to look up.'),
-    'refresh-interval': duration(REFRESH_DOC, 30_000_000_000n),
+    'refresh-interval': duration(REFRESH_DOC, '30s'),
     type: str('Kind of record: A, AAAA or SRV.', 'SRV'),
     port: integer('Port of A and AAAA records.', 80),
   },
@@ -83,8 +83,8 @@ const scraperOptions = {
   scheme: str('`http` or `https`.', 'http'),
   'metrics-path': str('Path of the page.', '/metrics'),
   params: json('Parameters of the request.'),
-  'scrape-interval': duration('Time between two scrapes.', 60_000_000_000n),
-  'scrape-timeout': duration('Longest time of one.', 10_000_000_000n),
+  'scrape-interval': duration('Time between two scrapes.', '1m'),
+  'scrape-timeout': duration('Longest time of one.', '10s'),
   username: str('User.'),
   password: secret('Password.'),
   'bearer-token': secret('Token; used instead of user and password.'),

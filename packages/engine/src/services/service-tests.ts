@@ -67,7 +67,7 @@ export class ServiceTests {
     for (const [option, spec] of Object.entries(test.options)) {
       const value = given[option];
       if (value === undefined) continue;
-      const converted = convertOption(spec.type, value);
+      const converted = convertOption(spec, value);
       if (!converted.ok) {
         throw new InvalidRequest(
           `failed to decode JSON body:option ${option}: ${converted.reason}`,

@@ -6,26 +6,13 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 
-import { configKey, InvalidRequest } from '@tidemark/core';
+import { InvalidRequest } from '@tidemark/core';
 
 import { isLoopback } from './bind-address.ts';
 import { ClientAddresses } from './client-address.ts';
 
-/** Keys of every section that configures a listener. */
-export const BORDER_KEYS = {
-  'allowed-hosts': configKey.textList(
-    'Names in the header Host that are served besides localhost, loopback addresses and the bind address. None: no others on a loopback address; on another one all, without authentication only such as nobody can register.',
-  ),
-  'allowed-origins': configKey.textList(
-    'Origins, written https://host:port, of pages that browsers may let use this API besides its own; only these get CORS headers.',
-  ),
-  'trusted-proxies': configKey.textList(
-    'Addresses and networks of proxies whose X-Forwarded-For says where a client is: wrong passwords count for its address, and it stands in logs.',
-  ),
-} as const;
-
 export type BorderSettings = {
-  /** Section of the configuration that has `BORDER_KEYS`, for messages. */
+  /** Section of the configuration that has these options, for messages. */
   readonly section: string;
   /** What the listener is bound to; `undefined` for a socket that browsers can not reach. */
   readonly boundHost: string | undefined;

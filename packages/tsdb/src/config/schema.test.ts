@@ -1,4 +1,4 @@
-import { environmentLayer, printDefaultConfig, resolveConfig } from '@tidemark/core';
+import { environmentLayer, printDefaultConfig, resolveConfig } from '@tidemark/settings';
 import { expect, test } from 'vitest';
 
 import { TSDB_CONFIG } from './schema.ts';
@@ -50,6 +50,6 @@ test('the default file names every key', () => {
   const text = printDefaultConfig(TSDB_CONFIG);
   for (const [name, section] of Object.entries(TSDB_CONFIG)) {
     if (name !== '') expect(text).toContain(`[${name}]`);
-    for (const key of Object.keys(section.keys)) expect(text).toContain(`${key} = `);
+    for (const key of Object.keys(section.options)) expect(text).toContain(`${key} = `);
   }
 });

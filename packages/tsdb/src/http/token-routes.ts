@@ -1,5 +1,6 @@
 // /api/tokens: make, list and revoke API tokens.
-import { formatRfc3339, InvalidRequest, parseConfigDuration } from '@tidemark/core';
+import { formatRfc3339, InvalidRequest } from '@tidemark/core';
+import { parseConfigDuration } from '@tidemark/settings';
 import type { Clock } from '@tidemark/core';
 
 import type { Catalog } from '../catalog/catalog.ts';

@@ -1,7 +1,8 @@
 // SHOW DIAGNOSTICS: what is running where, and how it is configured. No secrets.
 import { arch, platform } from 'node:os';
 
-import { formatRfc3339, printConfigDuration } from '@tidemark/core';
+import { formatRfc3339 } from '@tidemark/core';
+import { printConfigDuration } from '@tidemark/settings';
 import type { Timestamp } from '@tidemark/core';
 
 import type { TsdbConfig } from '../config/schema.ts';

@@ -1,6 +1,6 @@
 // `tidemark recording …` and `tidemark replay …`: keep data and run it again through a task.
 import type { Recording, Replay } from '@tidemark/client';
-import { parseConfigDuration } from '@tidemark/core';
+import { parseConfigDuration } from '@tidemark/settings';
 import { Command, InvalidArgumentError, Option } from 'commander';
 
 import { ExitStatus, UsageError } from '../../exit.ts';

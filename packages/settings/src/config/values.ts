@@ -1,19 +1,21 @@
-// Values of a configuration: from what a source holds to their final form, and back to text.
-import type { ConfigKey } from './config-schema.ts';
-import { DURATION_UNITS, parseClockDuration } from './duration.ts';
-import { NANOS_PER_MILLISECOND } from './time.ts';
+// Values of a configuration: from what a source holds to the values of options, and back to text.
+// Sources are read strictly; what clients send is converted (`convertOption`).
+import { DURATION_UNITS, NANOS_PER_MILLISECOND, parseClockDuration } from '@tidemark/core';
+
+import { readSize } from '../options.ts';
+import type { OptionSpec, OptionValue } from '../options.ts';
 
 const NANOS_PER_MS = Number(NANOS_PER_MILLISECOND);
 
-/** What a key accepts, for a message. */
-export function expectation(key: ConfigKey): string {
-  if (key.allowed !== undefined) return `one of ${key.allowed.map((v) => `"${v}"`).join(', ')}`;
-  switch (key.type) {
-    case 'text':
+/** What an option accepts, for a message. */
+export function expectation({ type, allowed }: OptionSpec): string {
+  if (allowed !== undefined) return `one of ${allowed.map((v) => `"${v}"`).join(', ')}`;
+  switch (type) {
+    case 'string':
       return 'text';
     case 'integer':
       return 'an integer, 0 or more';
-    case 'number':
+    case 'float':
       return 'a number';
     case 'boolean':
       return 'true or false';
@@ -21,19 +23,24 @@ export function expectation(key: ConfigKey): string {
       return 'a duration such as "10s", "5m" or "1h30m"';
     case 'size':
       return 'a number of bytes, or text such as "25m" or "1g"';
-    case 'text-list':
+    case 'strings':
       return 'a list of texts';
-    case 'text-map':
+    case 'string-map':
+    case 'json':
       return 'a table of texts';
   }
 }
 
-/** The final form of a value, `undefined` when it is not allowed. */
-export function readValue(key: ConfigKey, raw: unknown, isText: boolean): unknown {
-  switch (key.type) {
-    case 'text':
+/** The value of an option as a source has it; `undefined` when it is not allowed. */
+export function readValue(
+  spec: OptionSpec,
+  raw: unknown,
+  isText: boolean,
+): OptionValue | undefined {
+  switch (spec.type) {
+    case 'string':
       if (typeof raw !== 'string') return undefined;
-      return key.allowed === undefined || key.allowed.includes(raw) ? raw : undefined;
+      return spec.allowed === undefined || spec.allowed.includes(raw) ? raw : undefined;
     case 'boolean':
       if (isText) return raw === 'true' ? true : raw === 'false' ? false : undefined;
       return typeof raw === 'boolean' ? raw : undefined;
@@ -43,22 +50,28 @@ export function readValue(key: ConfigKey, raw: unknown, isText: boolean): unknow
         ? Number(value)
         : undefined;
     }
-    case 'number': {
+    case 'float': {
       const value = isText ? numberFromText(raw) : raw;
       return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
     }
-    case 'duration':
+    case 'duration': {
       // Nothing is nothing in every unit.
-      if (raw === 0) return 0;
-      return typeof raw === 'string' ? parseConfigDuration(raw) : undefined;
-    case 'size':
-      return parseConfigSize(raw);
-    case 'text-list': {
-      const list = isText && typeof raw === 'string' ? raw.split(',').filter((v) => v !== '') : raw;
-      return Array.isArray(list) && list.every((v) => typeof v === 'string') ? list : undefined;
+      if (raw === 0) return 0n;
+      const nanos = typeof raw === 'string' ? parseClockDuration(raw) : undefined;
+      return nanos === undefined || nanos < 0n ? undefined : nanos;
     }
-    case 'text-map':
-      return isTextMap(raw) ? raw : undefined;
+    case 'size':
+      return readSize(raw);
+    case 'strings': {
+      const list: unknown =
+        isText && typeof raw === 'string' ? raw.split(',').filter((v) => v !== '') : raw;
+      if (!isTextList(list)) return undefined;
+      return list.length === 0 ? spec.default : list;
+    }
+    case 'string-map':
+    case 'json':
+      if (!isTextMap(raw)) return undefined;
+      return Object.keys(raw).length === 0 ? spec.default : raw;
   }
 }
 
@@ -82,18 +95,19 @@ export function printConfigDuration(durationMs: number): string {
   return `${Math.round(durationMs * NANOS_PER_MS)}ns`;
 }
 
-/** Bytes of `25000000`, `"25m"`, `"1g"`; `undefined` for anything else. */
-export function parseConfigSize(raw: unknown): number | undefined {
-  if (typeof raw === 'number' || typeof raw === 'bigint') {
-    return Number.isSafeInteger(Number(raw)) && raw >= 0 ? Number(raw) : undefined;
+/** A value as a file says it. */
+export function printConfigValue(value: OptionValue): string {
+  if (typeof value === 'bigint') {
+    return JSON.stringify(printConfigDuration(Number(value) / NANOS_PER_MS));
   }
-  const match = typeof raw === 'string' ? /^(\d+)([kmg]?)$/i.exec(raw) : null;
-  if (match === null) return undefined;
-  const power = ['', 'k', 'm', 'g'].indexOf((match[2] ?? '').toLowerCase());
-  return Number(match[1]) * 1024 ** power;
+  return JSON.stringify(value);
 }
 
-function isTextMap(raw: unknown): boolean {
+function isTextList(raw: unknown): raw is readonly string[] {
+  return Array.isArray(raw) && raw.every((value) => typeof value === 'string');
+}
+
+function isTextMap(raw: unknown): raw is Readonly<Record<string, string>> {
   return (
     typeof raw === 'object' &&
     raw !== null &&

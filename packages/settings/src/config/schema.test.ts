@@ -1,34 +1,27 @@
 import { describe, expect, expectTypeOf, test } from 'vitest';
 
-import {
-  configFlags,
-  configKey,
-  configSection,
-  configSections,
-  environmentLayer,
-  flagLayer,
-  parseConfigDuration,
-  parseConfigSize,
-  printConfigDuration,
-  printDefaultConfig,
-  resolveConfig,
-} from './index.ts';
-import type { ConfigOf } from './index.ts';
+import { resolveConfig, resolveOptions } from './resolve.ts';
+import { configSection, configSections } from './schema.ts';
+import type { ConfigOf } from './schema.ts';
+import { configFlags, environmentLayer, flagLayer, printDefaultConfig } from './sources.ts';
+import { parseConfigDuration, printConfigDuration } from './values.ts';
+import { bool, duration, integer, list, oneOf, secret, size, str, texts } from '../option-rows.ts';
+import { readSize } from '../options.ts';
 
 const schema = {
-  '': configSection('Top.', { hostname: configKey.text('localhost', 'Name of this host.') }),
+  '': configSection('Top.', { hostname: str('Name of this host.', 'localhost') }),
   http: configSection('The HTTP API.', {
-    'bind-address': configKey.text('127.0.0.1:8086', 'Where to listen.'),
-    'auth-enabled': configKey.boolean(false, 'Ask for credentials.'),
-    'max-body-size': configKey.size(25_000_000, 'Largest body.'),
-    'idle-timeout': configKey.duration('1m30s', 'How long.'),
-    'shared-secret': configKey.text('', 'Key of tokens.', { isSecret: true }),
-    format: configKey.text('auto', 'How logs look.', { allowed: ['auto', 'json'] }),
-    headers: configKey.textMap('Headers of every answer.'),
+    'bind-address': str('Where to listen.', '127.0.0.1:8086'),
+    'auth-enabled': bool('Ask for credentials.'),
+    'max-body-size': size('Largest body.', 25_000_000),
+    'idle-timeout': duration('How long.', '1m30s'),
+    'shared-secret': secret('Key of tokens.'),
+    format: oneOf('How logs look.', ['auto', 'json'], 'auto'),
+    headers: texts('Headers of every answer.'),
   }),
   udp: configSections('UDP listeners.', {
-    'batch-size': configKey.integer(5000, 'Points of a batch.'),
-    tags: configKey.textList('Tags of every point.'),
+    'batch-size': integer('Points of a batch.', 5000),
+    tags: list('Tags of every point.'),
   }),
 };
 
@@ -108,6 +101,30 @@ describe('resolveConfig', () => {
     expect(problems).toEqual([{ source: 'a.toml', key, message: expect.stringMatching(message) }]);
   });
 
+  test('takes what is empty in a file for what is not set', () => {
+    const services = {
+      service: configSections('A service.', {
+        urls: list('Its URLs.', ['http://localhost']),
+        headers: texts('Its headers.'),
+      }),
+    };
+    const { sections, problems } = resolveOptions(services, [
+      { source: 'a.toml', values: { service: [{ urls: [], headers: {} }] } },
+    ]);
+
+    expect(problems).toEqual([]);
+    expect(sections.get('service')).toEqual([{ urls: ['http://localhost'], headers: null }]);
+    expect(printDefaultConfig(services)).toContain('# urls = ["http://localhost"]');
+  });
+
+  test('closes gaps between elements that the environment numbers', () => {
+    const { config } = resolveConfig(schema, [
+      environmentLayer(schema, { T_UDP_3_BATCH_SIZE: '7' }, 'T'),
+    ]);
+
+    expect(config.udp).toEqual([{ batchSize: 7, tags: [] }]);
+  });
+
   test('never repeats a secret', () => {
     const { problems } = resolve({ http: { 'shared-secret': 12345 } });
     expect(problems[0]?.message).toBe('that is not allowed; expected text');
@@ -126,7 +143,7 @@ test('durations and sizes read back what they print', () => {
     '90m',
     '2h',
   ]);
-  expect([5, 5n, '5', '2k', '3M', '1g', '1t', -1, 1.5].map(parseConfigSize)).toEqual([
+  expect([5, 5n, '5', '2k', '3M', '1g', '1t', -1, 1.5].map(readSize)).toEqual([
     5,
     5,
     5,

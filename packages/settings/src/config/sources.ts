@@ -1,7 +1,9 @@
 // Other ways to say what a configuration file says: environment variables and flags; and the
 // default file itself.
-import type { ConfigKey, ConfigLayer, ConfigSchema, ConfigType } from './config-schema.ts';
-import { printConfigDuration } from './config-values.ts';
+import type { ConfigLayer } from './resolve.ts';
+import type { ConfigSchema } from './schema.ts';
+import { printConfigValue } from './values.ts';
+import type { OptionSpec, OptionType } from '../options.ts';
 
 function environmentName(parts: readonly string[]): string {
   return parts
@@ -26,7 +28,7 @@ export function environmentLayer(
       ? repeatedIndexes(environment, environmentName([prefix, name]))
       : [''];
     for (const index of at) {
-      for (const key of Object.keys(section.keys)) {
+      for (const key of Object.keys(section.options)) {
         const text = environment[environmentName([prefix, name, index, key])];
         if (text !== undefined) setValue(values, { section: name, index, key }, text);
       }
@@ -81,23 +83,23 @@ export type ConfigFlag = {
   readonly name: string;
   readonly section: string;
   readonly key: string;
-  readonly type: ConfigType;
+  readonly type: OptionType;
   readonly doc: string;
 };
 
 /** All flags of a schema. Repeated sections and tables of texts have none. */
 export function configFlags(schema: ConfigSchema): readonly ConfigFlag[] {
-  return Object.entries(schema).flatMap(([section, { keys, isRepeated }]) =>
+  return Object.entries(schema).flatMap(([section, { options, isRepeated }]) =>
     isRepeated
       ? []
-      : Object.entries(keys)
-          .filter(([, key]) => key.type !== 'text-map')
-          .map(([name, key]) => ({
+      : Object.entries(options)
+          .filter(([, { type }]) => type !== 'string-map' && type !== 'json')
+          .map(([name, { type, doc }]) => ({
             name: section === '' ? name : `${section.replaceAll('_', '-')}-${name}`,
             section,
             key: name,
-            type: key.type,
-            doc: key.doc,
+            type,
+            doc,
           })),
   );
 }
@@ -127,18 +129,19 @@ export function printDefaultConfig(schema: ConfigSchema, under = ''): string {
     const lines = wrapComment(section.doc);
     const heading = path(name);
     if (heading !== '') lines.push(section.isRepeated ? `# [[${heading}]]` : `[${heading}]`);
-    for (const [keyName, key] of Object.entries(section.keys)) {
-      lines.push('', ...wrapComment(keyComment(key)).map((line) => `  ${line}`));
-      const text = `${keyName} = ${printValue(key)}`;
-      lines.push(section.isRepeated || key.type === 'text-map' ? `  # ${text}` : `  ${text}`);
+    for (const [key, spec] of Object.entries(section.options)) {
+      lines.push('', ...wrapComment(commentOf(spec)).map((line) => `  ${line}`));
+      const isTable = spec.type === 'string-map' || spec.type === 'json';
+      const text = `${key} = ${printDefault(spec)}`;
+      lines.push(section.isRepeated || isTable ? `  # ${text}` : `  ${text}`);
     }
     blocks.push(lines.join('\n'));
   }
   return `${blocks.join('\n\n')}\n`;
 }
 
-function keyComment(key: ConfigKey): string {
-  return key.allowed === undefined ? key.doc : `${key.doc} Allowed: ${key.allowed.join(', ')}.`;
+function commentOf({ allowed, doc }: OptionSpec): string {
+  return allowed === undefined ? doc : `${doc} Allowed: ${allowed.join(', ')}.`;
 }
 
 function wrapComment(text: string): string[] {
@@ -154,15 +157,8 @@ function wrapComment(text: string): string[] {
   return [...lines, line];
 }
 
-function printValue(key: ConfigKey): string {
-  switch (key.type) {
-    case 'duration':
-      return `"${printConfigDuration(Number(key.fallback))}"`;
-    case 'text-list':
-      return '[]';
-    case 'text-map':
-      return '{}';
-    default:
-      return JSON.stringify(key.fallback);
-  }
+function printDefault({ type, default: value }: OptionSpec): string {
+  // What is empty means the default when it is read.
+  if (type === 'string-map' || type === 'json') return '{}';
+  return printConfigValue(value ?? []);
 }
