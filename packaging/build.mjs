@@ -1,5 +1,6 @@
-// `npm run package`: what Tidemark is installed from, in build/packages or the directory that is given: an npm tarball,
-// a Debian package and the context of an image. Needs a build (`npm run build`), and Debian's `dpkg-deb` for the second.
+// `npm run package`: what Tidemark is installed from, in build/packages or the directory that is
+// given: an npm tarball, a Debian package and the context of an image. Needs a build (`npm run
+// build`), and Debian's `dpkg-deb` for the second.
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,

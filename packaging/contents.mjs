@@ -1,4 +1,5 @@
-// What is installed of Tidemark: the bundle, what it loads beside itself, and the packages that are not in it.
+// What is installed of Tidemark: the bundle, what it loads beside itself, and the packages that are
+// not in it.
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -30,7 +31,10 @@ const FILES = [
 
 const read = (path) => JSON.parse(readFileSync(path, 'utf8'));
 
-/** Writes the tree with a `package.json` that names exactly the packages this build was tested with; the version. */
+/**
+ * Writes the tree with a `package.json` that names exactly the packages this build was tested with;
+ * the version.
+ */
 export function writeTree(directory) {
   for (const file of FILES) {
     if (!existsSync(join(ROOT, file)))
@@ -56,7 +60,10 @@ export function writeTree(directory) {
   return version;
 }
 
-/** Copies the packages that are not bundled, with everything they need, as they are installed for this machine. */
+/**
+ * Copies the packages that are not bundled, with everything they need, as they are installed for
+ * this machine.
+ */
 export function copyDependencies(directory) {
   const done = new Set();
   const copy = (name, from) => {

@@ -1,6 +1,7 @@
-// Reads a metadata file in a process of its own: what LMDB does with a damaged page is to end the process that reads it.
-// `node read-store.mjs FILE check` prints sizes and findings per table, `node read-store.mjs FILE first|last TABLE` prints every entry
-// of a table from that end on. Started by src/store/store-repair.ts.
+// Reads a metadata file in a process of its own: what LMDB does with a damaged page is to end the
+// process that reads it. `node read-store.mjs FILE check` prints sizes and findings per table,
+// `node read-store.mjs FILE first|last TABLE` prints every entry of a table from that end on.
+// Started by src/store/store-repair.ts.
 import { createDecipheriv, createHmac } from 'node:crypto';
 import { readFileSync, writeSync } from 'node:fs';
 import { open } from 'lmdb';
@@ -13,7 +14,8 @@ const [file = '', mode = '', wanted] = process.argv.slice(2);
 const BINARY_TABLES = new Set(['outbox', 'snapshots']);
 
 const root = open({ path: file, noSubdir: true, maxDbs: 32, readOnly: true });
-// With another key every value would seem to be damaged; the engine says that when it opens the file.
+// With another key every value would seem to be damaged; the engine says that when it opens the
+// file.
 if (mode === 'check' && !isWrittenWith(key)) key = Buffer.alloc(0);
 for (const table of [...root.getKeys()].map(String)) {
   if (wanted !== undefined && table !== wanted) continue;

@@ -1,5 +1,6 @@
-// Compiles assembly/ to build/kernels.wasm. Does nothing when the sources, this file and the compiler are unchanged, and fails
-// when a side of the border is not as its description has it (abi/).
+// Compiles assembly/ to build/kernels.wasm. Does nothing when the sources, this file and the
+// compiler are unchanged, and fails when a side of the border is not as its description has it
+// (abi/).
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-// The executable. Committed JavaScript, because npm does not link a bin that a build creates. Loads the bundle, which
-// starts in a third of the time of the modules it is made of (docs/adr/0009-bundle.md).
+// The executable. Committed JavaScript, because npm does not link a bin that a build creates. Loads
+// the bundle, which starts in a third of the time of the modules it is made of
+// (docs/adr/0009-bundle.md).
 'use strict';
 const { existsSync } = require('node:fs');
 const { join } = require('node:path');
@@ -24,7 +25,8 @@ async function load(argv) {
 async function run(argv) {
   const { main } = await load(argv);
   const status = await main(argv);
-  // Whatever is still open (an idle keep-alive connection, a timer) must not hold a finished command back.
+  // Whatever is still open (an idle keep-alive connection, a timer) must not hold a finished
+  // command back.
   process.exit(status);
 }
 

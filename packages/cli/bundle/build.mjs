@@ -1,5 +1,6 @@
-// Bundles the programs (programs.cjs) out of the packages' built modules, and keeps the code that V8 makes of them
-// (docs/adr/0009-bundle.md). Does nothing when the bundle is of the present build. `--no-code`: only bundles.
+// Bundles the programs (programs.cjs) out of the packages' built modules, and keeps the code that
+// V8 makes of them (docs/adr/0009-bundle.md). Does nothing when the bundle is of the present build.
+// `--no-code`: only bundles.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -54,7 +55,8 @@ async function bundle() {
     platform: 'node',
     target: 'node20',
     format: 'cjs',
-    // `import()` of what is not bundled becomes `require`: programs are not modules that V8 could import from.
+    // `import()` of what is not bundled becomes `require`: programs are not modules that V8 could
+    // import from.
     supported: { 'dynamic-import': false },
     external: EXTERNAL,
     sourcemap: 'linked',
@@ -64,7 +66,8 @@ async function bundle() {
   if (warnings.length > 0) throw new Error('the bundler warns: see above');
   // Also what belongs to an equal program: another build may have kept it in another way.
   for (const file of codeFiles()) rmSync(join(BUNDLE_DIRECTORY, file), { force: true });
-  // Programs last, the executable's after those of its threads: it is what tells that the bundle is complete.
+  // Programs last, the executable's after those of its threads: it is what tells that the bundle is
+  // complete.
   const rank = ({ path }) =>
     path.endsWith('.map') ? 0 : basename(path) === 'tidemark.cjs' ? 2 : 1;
   for (const { path, contents } of outputFiles.toSorted((a, b) => rank(a) - rank(b))) {
@@ -72,7 +75,9 @@ async function bundle() {
   }
 }
 
-/** Modules find their files by their own addresses: in the bundle by what they were, relative to it. */
+/**
+ * Modules find their files by their own addresses: in the bundle by what they were, relative to it.
+ */
 function keepModuleAddresses({ onLoad }) {
   onLoad({ filter: /[/\\]packages[/\\][^/\\]+[/\\]dist[/\\].*\.js$/ }, ({ path }) => {
     const text = readFileSync(path, 'utf8');
@@ -84,8 +89,8 @@ function keepModuleAddresses({ onLoad }) {
 }
 
 /**
- * The loader reads a byte as a character. What the bundler leaves outside of ASCII are regular expressions and comments,
- * where an escape means the same.
+ * The loader reads a byte as a character. What the bundler leaves outside of ASCII are regular
+ * expressions and comments, where an escape means the same.
  */
 function withContentId(contents) {
   const text = Buffer.from(contents)
@@ -124,7 +129,10 @@ function hasCode() {
   });
 }
 
-/** Lets each kind of use happen once and keeps what V8 compiled: a clean stop and a crash lie before the last runs. */
+/**
+ * Lets each kind of use happen once and keeps what V8 compiled: a clean stop and a crash lie before
+ * the last runs.
+ */
 function keepCode() {
   const directory = mkdtempSync(join(tmpdir(), 'tidemark-build-'));
   const bind = ['--data-dir', directory, '--log-level', 'error'];
@@ -137,7 +145,8 @@ function keepCode() {
       runOnce(CODE.services, up) &&
       runOnce(CODE.database, ['tsdb', ...bind, '--bind', '127.0.0.1:0']) &&
       runOnce(CODE.commands, ['--help']);
-    // The bundle works without, only it starts more slowly: a machine without loopback can still build.
+    // The bundle works without, only it starts more slowly: a machine without loopback can still
+    // build.
     if (!isDone)
       process.stderr.write('no compiled code is kept: Tidemark will start more slowly\n');
   } finally {

@@ -1,4 +1,5 @@
-// What is bundled, and whether the bundle is of the present build. Read at every start, therefore short and CommonJS.
+// What is bundled, and whether the bundle is of the present build. Read at every start, therefore
+// short and CommonJS.
 'use strict';
 const { readdirSync, statSync } = require('node:fs');
 const { join } = require('node:path');
@@ -8,27 +9,36 @@ const PACKAGES = join(__dirname, '../..');
 /** Where the bundle is. */
 const BUNDLE_DIRECTORY = join(__dirname, '../build');
 
-/** Built modules that processes and threads start with, by the program's name (packages/process/src/thread.ts). */
+/**
+ * Built modules that processes and threads start with, by the program's name
+ * (packages/process/src/thread.ts).
+ */
 const PROGRAMS = {
   tidemark: 'cli/dist/main.js',
   'storage-thread-host': 'storage/dist/thread/host.js',
   'runtime-host-host-thread': 'runtime/dist/host/host-thread.js',
 };
 
-/** Kinds of use of the executable. The code that each of them compiles is kept apart: what is read must be little. */
+/**
+ * Kinds of use of the executable. The code that each of them compiles is kept apart: what is read
+ * must be little.
+ */
 const CODE = { database: 'database', services: 'services', commands: 'commands', thread: 'thread' };
 
 const CODE_OF_SERVICE = { tsdb: CODE.database, engine: CODE.services, up: CODE.services };
 
-/** Which kept code a command line needs. What follows the name of a service and is no flag is a short command. */
+/**
+ * Which kept code a command line needs. What follows the name of a service and is no flag is a
+ * short command.
+ */
 function codeOf([command, second]) {
   const isShort = second !== undefined && !second.startsWith('-');
   return (isShort ? undefined : CODE_OF_SERVICE[command]) ?? CODE.commands;
 }
 
 /**
- * Whether the bundle is not older than what the compiler wrote last: after `tsc -b` alone the modules are run, not the
- * bundle of an earlier state of them.
+ * Whether the bundle is not older than what the compiler wrote last: after `tsc -b` alone the
+ * modules are run, not the bundle of an earlier state of them.
  */
 function isBundleCurrent() {
   const options = { throwIfNoEntry: false };

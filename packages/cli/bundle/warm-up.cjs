@@ -1,6 +1,6 @@
-// Runs the bundled executable once in this process, uses it as clients would, and keeps the code that V8 compiled for
-// that. Arguments: what for (`stop` and `crash` only leave data behind; else the kind of use, programs.cjs), then the
-// command line.
+// Runs the bundled executable once in this process, uses it as clients would, and keeps the code
+// that V8 compiled for that. Arguments: what for (`stop` and `crash` only leave data behind; else
+// the kind of use, programs.cjs), then the command line.
 'use strict';
 const { renameSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
@@ -60,7 +60,10 @@ async function run() {
   process.exit(0);
 }
 
-/** Runs the command line; the services' addresses once they are ready, or none when the command has ended. */
+/**
+ * Runs the command line; the services' addresses once they are ready, or none when the command has
+ * ended.
+ */
 function start() {
   const write = process.stdout.write.bind(process.stdout);
   return new Promise((resolve, reject) => {

@@ -3,7 +3,8 @@
 // assembly/, and a test looks that nobody else names them. Lifetimes:
 //
 // - `call`: filled for one export, or by it, and of no meaning when the next one is called.
-// - `result`: written by exports of its owner, read by the loader until one of them is called again.
+// - `result`: written by exports of its owner, read by the loader until one of them is called
+//   again.
 //
 // What lives longer is a handle: an address that an export gave and another one takes back, or a
 // `KernelRoom` of src/ that is passed in.

@@ -1,5 +1,5 @@
-// Numbers that both sides of the kernels' border use. A group of values becomes constants of assembly/ (PREFIX_NAME) and one
-// object of src/; a single number has the same name on both sides.
+// Numbers that both sides of the kernels' border use. A group of values becomes constants of
+// assembly/ (PREFIX_NAME) and one object of src/; a single number has the same name on both sides.
 
 /** Groups of values. `type` is that of assembly/. */
 export const GROUPS = [

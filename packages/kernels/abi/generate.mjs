@@ -1,5 +1,6 @@
-// Writes both sides of the border from its description: constants, records, areas and exports. `node abi/generate.mjs` writes
-// the files; the build compares them (build.mjs), and src/abi.test.ts compares the description with the compiled module.
+// Writes both sides of the border from its description: constants, records, areas and exports.
+// `node abi/generate.mjs` writes the files; the build compares them (build.mjs), and
+// src/abi.test.ts compares the description with the compiled module.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

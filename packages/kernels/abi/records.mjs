@@ -1,5 +1,6 @@
-// Records that one side lays out in linear memory and the other one reads. A field becomes its offset, the record its size:
-// `RECORD_FIELD` and `RECORD_BYTES` in assembly/, `RECORD.field` and `RECORD_BYTES` in src/. Fields are aligned as their type.
+// Records that one side lays out in linear memory and the other one reads. A field becomes its
+// offset, the record its size: `RECORD_FIELD` and `RECORD_BYTES` in assembly/, `RECORD.field` and
+// `RECORD_BYTES` in src/. Fields are aligned as their type.
 
 export const RECORDS = [
   {
@@ -39,7 +40,10 @@ export const RECORDS = [
   },
 ];
 
-/** What `copyResult` gives of a window: words of its record by their number, and what it works out itself. */
+/**
+ * What `copyResult` gives of a window: words of its record by their number, and what it works out
+ * itself.
+ */
 export const WINDOW_RESULTS = [
   ...Object.keys(RECORDS.find(({ name }) => name === 'WINDOW').fields).filter(
     (name) => name !== 'sumHigh',

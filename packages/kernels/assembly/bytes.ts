@@ -92,7 +92,7 @@ export function zigzag(value: i64): u64 {
 
 @inline
 export function unzigzag(value: u64): i64 {
-  return <i64>(value >> 1) ^ -<i64>(value & 1);
+  return <i64>(value >> 1) ^ -(<i64>(value & 1));
 }
 
 /** What `copyText` may touch behind both ends. */
@@ -110,5 +110,5 @@ export function copyText(to: usize, from: usize, length: usize): void {
 /** A one for each of the first `count` bytes of a vector, at most sixteen. */
 @inline
 export function firstBits(count: usize): i32 {
-  return count >= 16 ? 0xffff : (1 << <i32>count) - 1;
+  return count >= 16 ? 0xffff : (1 << (<i32>count)) - 1;
 }

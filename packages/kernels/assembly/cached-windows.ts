@@ -61,10 +61,7 @@ function sumOffsets<T>(data: usize, from: u32, to: u32): u64 {
     let lanes = i32x4.splat(0);
     for (; i + 16 <= to; i += 16) {
       const bytes = v128.load(data + <usize>i);
-      lanes = i32x4.add(
-        lanes,
-        i32x4.extadd_pairwise_i16x8_u(i16x8.extadd_pairwise_i8x16_u(bytes)),
-      );
+      lanes = i32x4.add(lanes, i32x4.extadd_pairwise_i16x8_u(i16x8.extadd_pairwise_i8x16_u(bytes)));
     }
     sum = addLanes(lanes);
   } else if (sizeof<T>() === 2 && to - from >= 8) {
@@ -104,10 +101,26 @@ function extremeRow<T>(data: usize, from: u32, to: u32, wantsLargest: bool): u32
     const last = v128.load(data + <usize>(to - 16));
     lanes = wantsLargest ? i8x16.max_u(lanes, last) : i8x16.min_u(lanes, last);
     // Halves onto each other until one byte is left.
-    lanes = foldBytes(lanes, i8x16.shuffle(lanes, lanes, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7), wantsLargest);
-    lanes = foldBytes(lanes, i8x16.shuffle(lanes, lanes, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11), wantsLargest);
-    lanes = foldBytes(lanes, i8x16.shuffle(lanes, lanes, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13), wantsLargest);
-    lanes = foldBytes(lanes, i8x16.shuffle(lanes, lanes, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14), wantsLargest);
+    lanes = foldBytes(
+      lanes,
+      i8x16.shuffle(lanes, lanes, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7),
+      wantsLargest,
+    );
+    lanes = foldBytes(
+      lanes,
+      i8x16.shuffle(lanes, lanes, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11),
+      wantsLargest,
+    );
+    lanes = foldBytes(
+      lanes,
+      i8x16.shuffle(lanes, lanes, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13),
+      wantsLargest,
+    );
+    lanes = foldBytes(
+      lanes,
+      i8x16.shuffle(lanes, lanes, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14),
+      wantsLargest,
+    );
     const value = i8x16.extract_lane_u(lanes, 0);
     const wanted = i8x16.splat(<i8>value);
     for (i = from; ; i += 16) {

@@ -291,8 +291,10 @@ export function filterCached(
   const values = scratch(AREA_EXPANDED, <usize>rows * 8);
   if (values === 0) return false;
   expandCached(column, from, to, values);
-  if (kind === VALUE_FLOAT) filterFloats(values, rows, reinterpret<f64>(bound), operation, flip, mask);
-  else if (kind === VALUE_UNSIGNED) filterUnsigneds(values, rows, <u64>bound, operation, flip, mask);
+  if (kind === VALUE_FLOAT)
+    filterFloats(values, rows, reinterpret<f64>(bound), operation, flip, mask);
+  else if (kind === VALUE_UNSIGNED)
+    filterUnsigneds(values, rows, <u64>bound, operation, flip, mask);
   else if (kind === VALUE_BOOLEAN) filterBytes(values, rows, <u32>bound, operation, flip, mask);
   else filterIntegers(values, rows, bound, operation, flip, mask);
   return true;

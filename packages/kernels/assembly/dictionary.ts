@@ -4,7 +4,15 @@ import { ERROR_TOO_LARGE, ERROR_TRUNCATED, ERROR_VALUE, NO_ID } from './abi.gen'
 import { copyText, LOOSE_BYTES } from './bytes';
 import { hashBytes } from './hash';
 import { allocateRun, freeRun } from './memory';
-import { fillSlots, makeSlots, placeInSlot, reserveSlot, slotBytes, SlotTable, waitForSlot } from './slots';
+import {
+  fillSlots,
+  makeSlots,
+  placeInSlot,
+  reserveSlot,
+  slotBytes,
+  SlotTable,
+  waitForSlot,
+} from './slots';
 import { sameBytes } from './symbols';
 
 export const NO_ENTRY: u32 = NO_ID;
@@ -63,7 +71,15 @@ function placeRange(dictionary: Dictionary, first: u32, end: u32): void {
 
 @inline
 function findText(dictionary: Dictionary, bytes: usize, length: u32, hash: u32): u32 {
-  const id = findIn(dictionary, dictionary.slots, dictionary.slotCount, dictionary.idMask, bytes, length, hash);
+  const id = findIn(
+    dictionary,
+    dictionary.slots,
+    dictionary.slotCount,
+    dictionary.idMask,
+    bytes,
+    length,
+    hash,
+  );
   if (id !== NO_ENTRY || dictionary.old === 0) return id;
   return findInOld(dictionary, bytes, length, hash);
 }

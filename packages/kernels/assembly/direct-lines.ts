@@ -7,7 +7,16 @@ import { TYPE_BOOLEAN, TYPE_INTEGER, TYPE_STRING } from './abi.gen';
 import { bodyEnd } from './body';
 import { booleanBits, lineTime, scanBoolean, scanLineEnd } from './line-parts';
 import { beginLine, lineSeries, scanString, sectionLength, textBits } from './line-scan';
-import { closeLayout, Layout, layoutOf, nextPlace, noteMiss, openLayout, Place, placeAt } from './layouts';
+import {
+  closeLayout,
+  Layout,
+  layoutOf,
+  nextPlace,
+  noteMiss,
+  openLayout,
+  Place,
+  placeAt,
+} from './layouts';
 import { digitsValue, leadingDigits, numberBits, numberType, scanNumber } from './number';
 import { NO_SERIES, seriesMeasurement } from './series';
 import { sameBytes } from './symbols';
@@ -104,8 +113,8 @@ function appendRun(start: usize, layout: usize, tableAddress: usize, rowsMax: u3
     }
     const time = lineTime;
     if (time < oldest || time > newest) break;
-    store<u32>(table.series + (<usize>row << 2), series);
-    store<i64>(table.times + (<usize>row << 3), time);
+    store<u32>(table.series + ((<usize>row) << 2), series);
+    store<i64>(table.times + ((<usize>row) << 3), time);
     if (time < minTime) minTime = time;
     if (time > maxTime) maxTime = time;
     row++;
@@ -154,9 +163,9 @@ function scanValue(p: usize, column: Column, row: u32): usize {
     const start = isNegative ? p + 1 : p;
     const word = isNegative ? load<u64>(start) : first;
     const count = leadingDigits(word);
-    if (count - 1 < 7 && (<u32>(word >> (<u64>count << 3)) & 0xff) === LETTER_I) {
+    if (count - 1 < 7 && (<u32>(word >> ((<u64>count) << 3)) & 0xff) === LETTER_I) {
       const value = digitsValue(word, count);
-      store<i64>(column.values + (<usize>row << 3), isNegative ? -value : value);
+      store<i64>(column.values + ((<usize>row) << 3), isNegative ? -value : value);
       return start + <usize>count + 1;
     }
   }
@@ -165,7 +174,7 @@ function scanValue(p: usize, column: Column, row: u32): usize {
     if (byte - 48 > 9 && byte !== 45 && byte !== 46) return 0;
     p = scanNumber(p);
     if (p === 0 || numberType !== type) return 0;
-    store<u64>(column.values + (<usize>row << 3), numberBits);
+    store<u64>(column.values + ((<usize>row) << 3), numberBits);
     return p;
   }
   if (type === TYPE_BOOLEAN) {
@@ -178,6 +187,6 @@ function scanValue(p: usize, column: Column, row: u32): usize {
   if (p === 0) return 0;
   const text = keepText(textBits);
   if (text === NO_TEXT) return 0;
-  store<u64>(column.values + (<usize>row << 3), text);
+  store<u64>(column.values + ((<usize>row) << 3), text);
   return p;
 }

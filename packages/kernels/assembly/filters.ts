@@ -26,16 +26,44 @@ function filterOp<T>(values: usize, count: u32, bound: T, op: u32, flip: u8, mas
 
 // Keeps rows whose value is equal to (0), less than (1), or at most (2) the bound; `flip` = 1 keeps
 // the others.
-export function filterFloats(values: usize, count: u32, bound: f64, op: u32, flip: u32, mask: usize): void {
+export function filterFloats(
+  values: usize,
+  count: u32,
+  bound: f64,
+  op: u32,
+  flip: u32,
+  mask: usize,
+): void {
   filterOp<f64>(values, count, bound, op, <u8>flip, mask);
 }
-export function filterIntegers(values: usize, count: u32, bound: i64, op: u32, flip: u32, mask: usize): void {
+export function filterIntegers(
+  values: usize,
+  count: u32,
+  bound: i64,
+  op: u32,
+  flip: u32,
+  mask: usize,
+): void {
   filterOp<i64>(values, count, bound, op, <u8>flip, mask);
 }
-export function filterUnsigneds(values: usize, count: u32, bound: u64, op: u32, flip: u32, mask: usize): void {
+export function filterUnsigneds(
+  values: usize,
+  count: u32,
+  bound: u64,
+  op: u32,
+  flip: u32,
+  mask: usize,
+): void {
   filterOp<u64>(values, count, bound, op, <u8>flip, mask);
 }
-export function filterBytes(values: usize, count: u32, bound: u32, op: u32, flip: u32, mask: usize): void {
+export function filterBytes(
+  values: usize,
+  count: u32,
+  bound: u32,
+  op: u32,
+  flip: u32,
+  mask: usize,
+): void {
   filterOp<u8>(values, count, <u8>bound, op, <u8>flip, mask);
 }
 
@@ -70,10 +98,7 @@ export function countMask(mask: usize, count: u32): u32 {
   let sums = i32x4.splat(0);
   for (; i + 16 <= count; i += 16) {
     const bytes = v128.load(mask + <usize>i);
-    sums = i32x4.add(
-      sums,
-      i32x4.extadd_pairwise_i16x8_u(i16x8.extadd_pairwise_i8x16_u(bytes)),
-    );
+    sums = i32x4.add(sums, i32x4.extadd_pairwise_i16x8_u(i16x8.extadd_pairwise_i8x16_u(bytes)));
   }
   total =
     i32x4.extract_lane(sums, 0) +

@@ -56,7 +56,7 @@ function toDecimal(bits: u64): void {
     c |= 0x10000000000000;
     q = biased - 1075;
     // Whole numbers are their own digits.
-    if (q <= 0 && q > -53 && (c & (((<u64>1) << <u64>-q) - 1)) === 0) {
+    if (q <= 0 && q > -53 && (c & (((<u64>1) << (<u64>-q)) - 1)) === 0) {
       digits = c >> <u64>-q;
       exponent = 0;
       return;

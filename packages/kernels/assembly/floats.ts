@@ -30,7 +30,7 @@ import { scratch } from './memory';
 const EXPONENT_MAX: i32 = 15;
 const INTEGER_LIMIT: f64 = 9007199254740992.0;
 const powers: usize = memory.data<f64>([
-  1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+  1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
 ]);
 
 @inline
@@ -46,7 +46,8 @@ function powerOf(exponent: i32): f64 {
 function isScaled(value: f64, power: f64): bool {
   const scaled = nearest(value * power);
   return (
-    abs(scaled) <= INTEGER_LIMIT && reinterpret<u64>(scaled / power) === reinterpret<u64>(value) &&
+    abs(scaled) <= INTEGER_LIMIT &&
+    reinterpret<u64>(scaled / power) === reinterpret<u64>(value) &&
     reinterpret<u64>(value) !== 0x8000000000000000
   );
 }
@@ -177,13 +178,17 @@ function encodeXor(src: usize, count: u32, dst: usize): usize {
       let prefix: u64;
       let prefixBits: u32;
       // A window that is much too wide is replaced, because all later values would pay for it.
-      if (zeros >= leading && zerosBehind >= trailing && leading + trailing + 14 >= zeros + zerosBehind) {
+      if (
+        zeros >= leading &&
+        zerosBehind >= trailing &&
+        leading + trailing + 14 >= zeros + zerosBehind
+      ) {
         prefix = 1;
         prefixBits = 2;
       } else {
         leading = zeros;
         trailing = zerosBehind;
-        prefix = 3 | (<u64>leading << 2) | (<u64>(63 - leading - trailing) << 8);
+        prefix = 3 | ((<u64>leading) << 2) | ((<u64>(63 - leading - trailing)) << 8);
         prefixBits = 14;
       }
       word |= prefix << used;
@@ -252,8 +257,8 @@ function decodeXor(count: u32, dst: usize): i32 {
       if (bit + <u64>length > bitLimit) return ERROR_TRUNCATED;
       const q = stream + <usize>(bit >> 3);
       const shift = bit & 7;
-      const bits = (load<u64>(q) >> shift) | ((<u64>load<u8>(q, 8) << 1) << (63 - shift));
-      const mask = length === 64 ? u64.MAX_VALUE : (<u64>1 << length) - 1;
+      const bits = (load<u64>(q) >> shift) | (((<u64>load<u8>(q, 8)) << 1) << (63 - shift));
+      const mask = length === 64 ? u64.MAX_VALUE : ((<u64>1) << length) - 1;
       value ^= (bits & mask) << trailing;
       bit += <u64>length;
     }

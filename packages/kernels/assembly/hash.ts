@@ -25,7 +25,7 @@ export function hashBytes(address: usize, bytes: usize, seed: u64): u64 {
   }
   if (address < end) {
     const rest = <u64>(end - address) * 8;
-    b = mix(b, load<u64>(address) & ((<u64>1 << rest) - 1));
+    b = mix(b, load<u64>(address) & (((<u64>1) << rest) - 1));
   }
   let hash = a ^ rotl(b, 32);
   hash ^= hash >> 32;

@@ -174,7 +174,7 @@ function assignCodes(symbolCount: u32): bool {
   for (let length: u32 = 1; length <= BITS_MAX; length++) {
     for (let i: u32 = 0; i < symbolCount; i++) {
       if (lengthOf(i) !== length) continue;
-      if (code >= (<u32>1 << length)) return false;
+      if (code >= (<u32>1) << length) return false;
       let reversed: u32 = 0;
       for (let k: u32 = 0; k < length; k++) reversed |= ((code >>> k) & 1) << (length - 1 - k);
       store<u16>(codes + <usize>i * 2, <u16>reversed);
@@ -208,7 +208,7 @@ export function encodeHuffman(src: usize, count: u32, dst: usize): usize {
     const p = src + <usize>i * 8;
     const value = order === 0 ? load<i64>(p) : load<i64>(p) - load<i64>(p - 8);
     const symbol = <u32>(value - base);
-    word |= <u64>load<u16>(codes + <usize>symbol * 2) << used;
+    word |= (<u64>load<u16>(codes + <usize>symbol * 2)) << used;
     used += <u64>lengthOf(symbol);
     // 48 bits used leave room for one more code of ten bits.
     if (used >= 48) {
@@ -226,9 +226,13 @@ function prepareTables(symbolCount: u32): void {
   for (let i: u32 = 0; i < symbolCount; i++) {
     const length = lengthOf(i);
     if (length === 0) continue;
-    const step = <u32>1 << length;
+    const step = (<u32>1) << length;
     const entry = <u16>(i | (length << 8));
-    for (let pattern = <u32>load<u16>(codes + <usize>i * 2); pattern < TABLE_ENTRIES; pattern += step) {
+    for (
+      let pattern = <u32>load<u16>(codes + <usize>i * 2);
+      pattern < TABLE_ENTRIES;
+      pattern += step
+    ) {
       store<u16>(single + <usize>pattern * 2, entry);
     }
   }
@@ -241,11 +245,11 @@ function prepareTables(symbolCount: u32): void {
       const length = entry >>> 8;
       // The bits above are unknown: only a code that ends within the pattern is certain.
       if (bits + length > BITS_MAX) break;
-      symbols |= <u64>(entry & 255) << (found * 8);
+      symbols |= (<u64>(entry & 255)) << (found * 8);
       found++;
       bits += length;
     }
-    store<u64>(multiple + <usize>pattern * 8, symbols | (<u64>found << 48) | (<u64>bits << 56));
+    store<u64>(multiple + <usize>pattern * 8, symbols | ((<u64>found) << 48) | ((<u64>bits) << 56));
   }
 }
 

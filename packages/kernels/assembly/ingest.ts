@@ -167,13 +167,7 @@ export function batchColumns(table: usize): u32 {
 /**
  * Starts a batch: nothing appended, no shard known. Points outside of [oldest, newest] are refused.
  */
-export function beginBatch(
-  start: usize,
-  asks: bool,
-  limit: usize,
-  oldest: i64,
-  newest: i64,
-): void {
+export function beginBatch(start: usize, asks: bool, limit: usize, oldest: i64, newest: i64): void {
   oldestTime = oldest;
   newestTime = newest;
   cursor = start;
@@ -214,11 +208,7 @@ export function setTable(table: usize): bool {
     const address = allocateRun(<usize>capacity * 4);
     if (address === 0) return false;
     memory.copy(address, currentTables, <usize>currentCapacity * 4);
-    memory.fill(
-      address + <usize>currentCapacity * 4,
-      0,
-      <usize>(capacity - currentCapacity) * 4,
-    );
+    memory.fill(address + <usize>currentCapacity * 4, 0, <usize>(capacity - currentCapacity) * 4);
     if (currentCapacity > 0) freeRun(currentTables, <usize>currentCapacity * 4);
     currentTables = address;
     currentCapacity = capacity;
@@ -396,9 +386,7 @@ function commit(mayEnd: bool): i32 {
   }
   const measurement = stagedMeasurement;
   const address =
-    measurement < currentCapacity
-      ? <usize>load<u32>(currentTables + <usize>measurement * 4)
-      : 0;
+    measurement < currentCapacity ? <usize>load<u32>(currentTables + <usize>measurement * 4) : 0;
   if (address === 0 || changetype<Table>(address).shard !== shardId) {
     eventShard = shardId;
     return EVENT_TABLE;

@@ -209,7 +209,15 @@ export function encodeInts(src: usize, count: u32, dst: usize, effort: i32): usi
  * one or two loads for all eight.
  */
 @inline
-function unpack(src: usize, count: u32, width: u32, base: i64, dst: usize, sums: bool, start: i64): i64 {
+function unpack(
+  src: usize,
+  count: u32,
+  width: u32,
+  base: i64,
+  dst: usize,
+  sums: bool,
+  start: i64,
+): i64 {
   let sum = start;
   if (width === 0) {
     for (let i: u32 = 0; i < count; i++) {
@@ -219,7 +227,7 @@ function unpack(src: usize, count: u32, width: u32, base: i64, dst: usize, sums:
     return sum;
   }
   const shift = <u64>width;
-  const mask: u64 = width === 64 ? u64.MAX_VALUE : (<u64>1 << shift) - 1;
+  const mask: u64 = width === 64 ? u64.MAX_VALUE : ((<u64>1) << shift) - 1;
   let i: u32 = 0;
   if (width <= 8) {
     for (; i + 8 <= count; i += 8) {
@@ -260,7 +268,7 @@ function unpack(src: usize, count: u32, width: u32, base: i64, dst: usize, sums:
     let word = load<u64>(p) >> offset;
     // Above 57 bits a number may reach into a ninth byte. Shifting it in two steps keeps a shift by
     // 64 away.
-    if (width > 57) word |= (<u64>load<u8>(p, 8) << 1) << (63 - offset);
+    if (width > 57) word |= ((<u64>load<u8>(p, 8)) << 1) << (63 - offset);
     const value = <i64>(word & mask) + base;
     sum += value;
     store<i64>(dst + <usize>i * 8, sums ? sum : value);

@@ -114,7 +114,13 @@ export function nextPlace(place: usize): usize {
 /**
  * Another field came at a place, below `LAYOUT_PLACES` and right behind those that have had one.
  */
-export function setPlace(layout: usize, index: u32, name: usize, nameLength: u32, field: u32): void {
+export function setPlace(
+  layout: usize,
+  index: u32,
+  name: usize,
+  nameLength: u32,
+  field: u32,
+): void {
   if (index >= placeCount(layout)) growPlaces(layout);
   const place = changetype<Place>(placeAt(layout, index));
   place.name = name;

@@ -116,7 +116,7 @@ export function scanString(quote: usize): usize {
     }
     length = textAt - text;
   }
-  textBits = <u64>text | (<u64>length << 32);
+  textBits = <u64>text | ((<u64>length) << 32);
   return p + 1;
 }
 

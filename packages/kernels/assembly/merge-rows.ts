@@ -7,8 +7,8 @@
  * is -1 for descending. `allowsEqual` is 1 where equal times count as ordered.
  */
 export function areOrdered(times: usize, from: u32, to: u32, flip: i64, allowsEqual: u32): bool {
-  let at = times + (<usize>max<u32>(from, 1) << 3);
-  const end = times + (<usize>to << 3);
+  let at = times + ((<usize>max<u32>(from, 1)) << 3);
+  const end = times + ((<usize>to) << 3);
   for (; at < end; at += 8) {
     const before = load<i64>(at - 8) ^ flip;
     const time = load<i64>(at) ^ flip;
@@ -45,29 +45,29 @@ export function mergeByTime(
   limit: u32,
   flip: i64,
 ): u32 {
-  const leftEnd = left + (<usize>leftCount << 2);
-  const rightEnd = right + (<usize>rightCount << 2);
+  const leftEnd = left + ((<usize>leftCount) << 2);
+  const rightEnd = right + ((<usize>rightCount) << 2);
   const total = min(leftCount + rightCount, limit);
-  const outEnd = out + (<usize>total << 2);
+  const outEnd = out + ((<usize>total) << 2);
   const first = left;
   metEqual = 0;
   if (leftCount > 0 && rightCount > 0) {
-    let leftTime = load<i64>(times + (<usize>load<u32>(left) << 3)) ^ flip;
-    let rightTime = load<i64>(times + (<usize>load<u32>(right) << 3)) ^ flip;
+    let leftTime = load<i64>(times + ((<usize>load<u32>(left)) << 3)) ^ flip;
+    let rightTime = load<i64>(times + ((<usize>load<u32>(right)) << 3)) ^ flip;
     while (out < outEnd) {
       if (rightTime < leftTime) {
         store<u32>(out, load<u32>(right));
         out += 4;
         right += 4;
         if (right === rightEnd) break;
-        rightTime = load<i64>(times + (<usize>load<u32>(right) << 3)) ^ flip;
+        rightTime = load<i64>(times + ((<usize>load<u32>(right)) << 3)) ^ flip;
       } else {
         if (rightTime === leftTime) metEqual = 1;
         store<u32>(out, load<u32>(left));
         out += 4;
         left += 4;
         if (left === leftEnd) break;
-        leftTime = load<i64>(times + (<usize>load<u32>(left) << 3)) ^ flip;
+        leftTime = load<i64>(times + ((<usize>load<u32>(left)) << 3)) ^ flip;
       }
     }
   }
@@ -94,7 +94,7 @@ const HEADER: usize = 32;
 
 /** Bytes of a heap of so many runs. */
 export function runHeapBytes(runs: u32): usize {
-  return HEADER + (<usize>runs << 3);
+  return HEADER + ((<usize>runs) << 3);
 }
 
 /**
@@ -119,9 +119,9 @@ export function openRunHeap(
   store<i64>(heap, flip, FLIP);
   let size: u32 = 0;
   for (let run: u32 = 0; run < runs; run++) {
-    const bound = load<u64>(bounds + (<usize>run << 3));
+    const bound = load<u64>(bounds + ((<usize>run) << 3));
     if (<u32>bound === <u32>(bound >> 32)) continue;
-    store<u64>(heap + HEADER + (<usize>size << 3), bound);
+    store<u64>(heap + HEADER + ((<usize>size) << 3), bound);
     size++;
   }
   store<u32>(heap, size, SIZE);
@@ -140,13 +140,13 @@ export function takeFromRunHeap(heap: usize, out: usize, limit: u32): u32 {
   while (taken < limit && size > 0) {
     const row = load<u32>(entries);
     const end = load<u32>(entries, 4);
-    store<u32>(out + (<usize>taken << 2), row);
+    store<u32>(out + ((<usize>taken) << 2), row);
     taken++;
     size--;
-    store<u64>(entries, load<u64>(entries + (<usize>size << 3)));
+    store<u64>(entries, load<u64>(entries + ((<usize>size) << 3)));
     sink(heap, 0, size);
     if (row + 1 >= end) continue;
-    store<u64>(entries + (<usize>size << 3), (<u64>end << 32) | <u64>(row + 1));
+    store<u64>(entries + ((<usize>size) << 3), ((<u64>end) << 32) | <u64>(row + 1));
     rise(heap, size);
     size++;
   }
@@ -159,8 +159,8 @@ export function takeFromRunHeap(heap: usize, out: usize, limit: u32): u32 {
 function comesFirst(heap: usize, a: u32, b: u32): bool {
   const times = <usize>load<u32>(heap, TIMES);
   const flip = load<i64>(heap, FLIP);
-  const x = load<i64>(times + (<usize>a << 3)) ^ flip;
-  const y = load<i64>(times + (<usize>b << 3)) ^ flip;
+  const x = load<i64>(times + ((<usize>a) << 3)) ^ flip;
+  const y = load<i64>(times + ((<usize>b) << 3)) ^ flip;
   if (x !== y) return x < y;
   return isRankedFirst(heap, a, b);
 }
@@ -170,8 +170,8 @@ function isRankedFirst(heap: usize, a: u32, b: u32): bool {
   const columns = load<u32>(heap, RANK_COLUMNS);
   let ranks = <usize>load<u32>(heap, RANKS);
   for (let i: u32 = 0; i < columns; i++, ranks += stride) {
-    const p = load<u32>(ranks + (<usize>a << 2));
-    const q = load<u32>(ranks + (<usize>b << 2));
+    const p = load<u32>(ranks + ((<usize>a) << 2));
+    const q = load<u32>(ranks + ((<usize>b) << 2));
     if (p === 0 || q === 0) return false;
     if (p !== q) return load<i64>(heap, FLIP) === 0 ? p < q : p > q;
   }
@@ -188,7 +188,7 @@ function sink(heap: usize, from: u32, size: u32): void {
     let child: u32 = left;
     if (right < size && isFirstOf(heap, right, left)) child = right;
     if (!isFirstOf(heap, child, i)) return;
-    swap(entries + (<usize>i << 3), entries + (<usize>child << 3));
+    swap(entries + ((<usize>i) << 3), entries + ((<usize>child) << 3));
     i = child;
   }
 }
@@ -199,7 +199,7 @@ function rise(heap: usize, from: u32): void {
   while (i > 0) {
     const parent = (i - 1) >> 1;
     if (!isFirstOf(heap, i, parent)) return;
-    swap(entries + (<usize>i << 3), entries + (<usize>parent << 3));
+    swap(entries + ((<usize>i) << 3), entries + ((<usize>parent) << 3));
     i = parent;
   }
 }
@@ -207,7 +207,11 @@ function rise(heap: usize, from: u32): void {
 @inline
 function isFirstOf(heap: usize, i: u32, j: u32): bool {
   const entries = heap + HEADER;
-  return comesFirst(heap, load<u32>(entries + (<usize>i << 3)), load<u32>(entries + (<usize>j << 3)));
+  return comesFirst(
+    heap,
+    load<u32>(entries + ((<usize>i) << 3)),
+    load<u32>(entries + ((<usize>j) << 3)),
+  );
 }
 
 @inline

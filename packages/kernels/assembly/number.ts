@@ -8,8 +8,8 @@ export let numberType: u32 = 0;
 export let numberBits: u64 = 0;
 
 const exactPowers: usize = memory.data<f64>([
-  1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
-  1e19,
+  1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
+  1e18, 1e19,
 ]);
 // 10^-n for n = 0..19 as 128-bit fractions, high half first; filled by the loader, see
 // src/decimal-powers.ts.
@@ -55,15 +55,17 @@ function divideByPower(digits: u64, places: u32): u64 {
     mantissa &= ~1;
   }
   mantissa = (mantissa + (mantissa & 1)) >> 1;
-  if (mantissa >= <u64>1 << 53) {
-    mantissa = <u64>1 << 52;
+  if (mantissa >= (<u64>1) << 53) {
+    mantissa = (<u64>1) << 52;
     exponent++;
   }
-  return (mantissa & ((<u64>1 << 52) - 1)) | (<u64>exponent << 52);
+  return (mantissa & (((<u64>1) << 52) - 1)) | ((<u64>exponent) << 52);
 }
 
 // 10^n for what up to eight digits are worth.
-const digitPowers: usize = memory.data<u64>([1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000]);
+const digitPowers: usize = memory.data<u64>([
+  1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000,
+]);
 
 /** How many of the eight bytes, from the lowest on, are digits before one that is none. */
 @inline
@@ -78,11 +80,11 @@ export function leadingDigits(word: u64): u32 {
 @inline
 export function digitsValue(word: u64, count: u32): u64 {
   // Zeros before them do not change the value.
-  let values = (word ^ 0x3030303030303030) << (<u64>(8 - count) << 3);
+  let values = (word ^ 0x3030303030303030) << ((<u64>(8 - count)) << 3);
   values = values * 10 + (values >> 8);
   const mask: u64 = 0x000000ff000000ff;
   return (
-    (((values & mask) * 0x000f424000000064) + (((values >> 16) & mask) * 0x0000271000000001)) >> 32
+    ((values & mask) * 0x000f424000000064 + ((values >> 16) & mask) * 0x0000271000000001) >> 32
   );
 }
 
@@ -96,7 +98,7 @@ export function appendDigits(digits: u64, p: usize): u64 {
     const word = load<u64>(p);
     count = leadingDigits(word);
     if (count === 0) break;
-    digits = digits * load<u64>(digitPowers + (<usize>count << 3)) + digitsValue(word, count);
+    digits = digits * load<u64>(digitPowers + ((<usize>count) << 3)) + digitsValue(word, count);
     p += <usize>count;
   }
   digitsEnd = p;
@@ -112,8 +114,8 @@ export function appendDigits(digits: u64, p: usize): u64 {
 function scanShortFloat(first: usize, isNegative: bool): usize {
   const word = load<u64>(first);
   const before = leadingDigits(word);
-  if (before > 5 || ((word >> (<u64>before << 3)) & 0xff) !== 46) return 0;
-  const below = (<u64>1 << (<u64>before << 3)) - 1;
+  if (before > 5 || ((word >> ((<u64>before) << 3)) & 0xff) !== 46) return 0;
+  const below = ((<u64>1) << ((<u64>before) << 3)) - 1;
   const joined = (word & below) | ((word >> 8) & ~below);
   const count = leadingDigits(joined);
   if (count === 0 || count === 7) return 0;

@@ -22,7 +22,7 @@ export function openRowOrder(ids: usize, rows: u32): usize {
   let before: u32 = 0;
   let isOrdered = true;
   for (let row: u32 = 0; row < rows; row++) {
-    const id = load<u32>(ids + (<usize>row << 2));
+    const id = load<u32>(ids + ((<usize>row) << 2));
     if (id < before) isOrdered = false;
     if (id < smallest) smallest = id;
     if (id > largest) largest = id;
@@ -30,30 +30,30 @@ export function openRowOrder(ids: usize, rows: u32): usize {
   }
   if (isOrdered || (largest - smallest) / SPREAD_MAX >= rows) return 0;
   const spread = largest - smallest + 1;
-  const counts = scratch(AREA_ID_COUNTS, <usize>(spread + 1) << 2);
+  const counts = scratch(AREA_ID_COUNTS, (<usize>(spread + 1)) << 2);
   if (counts === 0) return 0;
-  const bytes = HEADER + (<usize>rows << 2);
+  const bytes = HEADER + ((<usize>rows) << 2);
   const opened = allocateRun(bytes);
   if (opened === 0) return 0;
   store<u32>(opened, <u32>bytes);
   const order = opened + HEADER;
-  memory.fill(counts, 0, <usize>(spread + 1) << 2);
+  memory.fill(counts, 0, (<usize>(spread + 1)) << 2);
   // counts[i + 1] becomes the number of rows of id i, then counts[i] the place of the next one.
   for (let row: u32 = 0; row < rows; row++) {
-    const at = counts + (<usize>(load<u32>(ids + (<usize>row << 2)) - smallest + 1) << 2);
+    const at = counts + ((<usize>(load<u32>(ids + ((<usize>row) << 2)) - smallest + 1)) << 2);
     store<u32>(at, load<u32>(at) + 1);
   }
   let sum: u32 = 0;
   for (let i: u32 = 0; i <= spread; i++) {
-    const at = counts + (<usize>i << 2);
+    const at = counts + ((<usize>i) << 2);
     sum += load<u32>(at);
     store<u32>(at, sum);
   }
   for (let row: u32 = 0; row < rows; row++) {
-    const at = counts + (<usize>(load<u32>(ids + (<usize>row << 2)) - smallest) << 2);
+    const at = counts + ((<usize>(load<u32>(ids + ((<usize>row) << 2)) - smallest)) << 2);
     const place = load<u32>(at);
     store<u32>(at, place + 1);
-    store<u32>(order + (<usize>place << 2), row);
+    store<u32>(order + ((<usize>place) << 2), row);
   }
   return order;
 }
@@ -64,15 +64,21 @@ export function closeRowOrder(order: usize): void {
 }
 
 /** output[i] = values[order[i]]; values are `width` bytes wide: 1, 4 or 8. */
-export function gatherRows(order: usize, rows: u32, values: usize, width: u32, output: usize): void {
-  const end = order + (<usize>rows << 2);
+export function gatherRows(
+  order: usize,
+  rows: u32,
+  values: usize,
+  width: u32,
+  output: usize,
+): void {
+  const end = order + ((<usize>rows) << 2);
   if (width === 8) {
     for (let at = order; at < end; at += 4, output += 8) {
-      store<u64>(output, load<u64>(values + (<usize>load<u32>(at) << 3)));
+      store<u64>(output, load<u64>(values + ((<usize>load<u32>(at)) << 3)));
     }
   } else if (width === 4) {
     for (let at = order; at < end; at += 4, output += 4) {
-      store<u32>(output, load<u32>(values + (<usize>load<u32>(at) << 2)));
+      store<u32>(output, load<u32>(values + ((<usize>load<u32>(at)) << 2)));
     }
   } else {
     for (let at = order; at < end; at += 4, output++) {

@@ -214,18 +214,18 @@ function isKeyInOrder(text: usize, key: usize, length: usize): bool {
     let mask = i8x16.bitmask(i8x16.eq(bytes, commas)) & bits;
     while (mask !== 0) {
       if (count === orderCount) return false;
-      store<u32>(pieces + (<usize>count << 2), <u32>(text + at) + ctz(mask));
+      store<u32>(pieces + ((<usize>count) << 2), <u32>(text + at) + ctz(mask));
       count++;
       mask &= mask - 1;
     }
   }
   if (count !== orderCount) return false;
-  store<u32>(pieces + (<usize>count << 2), <u32>(text + length));
+  store<u32>(pieces + ((<usize>count) << 2), <u32>(text + length));
   const measurementLength = <usize>load<u32>(pieces) - text;
   if (!sameBytes(text, key, measurementLength)) return false;
   let at = key + measurementLength;
   for (let i: u32 = 0; i < count; i++) {
-    const piece = pieces + (<usize>load<u8>(order + <usize>i) << 2);
+    const piece = pieces + ((<usize>load<u8>(order + <usize>i)) << 2);
     const start = <usize>load<u32>(piece);
     const bytes = <usize>load<u32>(piece, 4) - start;
     if (!sameBytes(start, at, bytes)) return false;

@@ -142,7 +142,7 @@ function internKey(from: usize, to: usize, place: u32): u32 {
   if (hasEscapes) return internEscaped(tagKeys(), from, to);
   const length = <u32>(to - from);
   if (place >= KEYS_KEPT) return addEntry(tagKeys(), from, length);
-  const last = load<u32>(lastKeys + (<usize>place << 2));
+  const last = load<u32>(lastKeys + ((<usize>place) << 2));
   if (
     last < tagKeys().count &&
     entryLength(tagKeys(), last) === length &&
@@ -151,7 +151,7 @@ function internKey(from: usize, to: usize, place: u32): u32 {
     return last;
   }
   const id = addEntry(tagKeys(), from, length);
-  store<u32>(lastKeys + (<usize>place << 2), id);
+  store<u32>(lastKeys + ((<usize>place) << 2), id);
   return id;
 }
 
@@ -173,7 +173,7 @@ function waitForValue(from: usize, to: usize, place: usize): bool {
     store<u32>(place, id);
     return id !== NO_ENTRY;
   }
-  const entry = waiting + (<usize>waitingCount << 4);
+  const entry = waiting + ((<usize>waitingCount) << 4);
   const length = <u32>(to - from);
   store<u32>(entry, <u32>from);
   store<u32>(entry, length, 4);
@@ -184,7 +184,7 @@ function waitForValue(from: usize, to: usize, place: usize): bool {
 
 /** Gives ids to the values that wait. False when memory is exhausted. */
 function internWaiting(): bool {
-  const end = waiting + (<usize>waitingCount << 4);
+  const end = waiting + ((<usize>waitingCount) << 4);
   waitingCount = 0;
   let touched: u32 = 0;
   for (let entry = waiting; entry < end; entry += 16) {

@@ -108,7 +108,10 @@ export function mergeIds(
   const first = left;
   const prefix = leftCount === 0 ? 0 : commonPrefix(what, load<u32>(left));
   while (out < outEnd) {
-    if (left === leftEnd || (right < rightEnd && isBefore(what, load<u32>(right), load<u32>(left), prefix))) {
+    if (
+      left === leftEnd ||
+      (right < rightEnd && isBefore(what, load<u32>(right), load<u32>(left), prefix))
+    ) {
       store<u32>(out, load<u32>(right));
       right += 4;
     } else {

@@ -76,7 +76,7 @@ let waitingCount: u32 = 0;
 /** Notes an entry; whether `fillSlots` has to be called before the next. */
 @inline
 export function waitForSlot(hash: u32, id: u32): bool {
-  const at = waiting + (<usize>waitingCount << 3);
+  const at = waiting + ((<usize>waitingCount) << 3);
   store<u32>(at, hash);
   store<u32>(at, id, 4);
   return ++waitingCount === WAITING_MAX;
@@ -88,12 +88,12 @@ export function fillSlots(table: SlotTable): void {
   const idMask = table.idMask;
   const mask = table.slotCount - 1;
   const count = waitingCount;
-  const end = waiting + (<usize>count << 3);
+  const end = waiting + ((<usize>count) << 3);
   for (let at = waiting; at < end; at += 8) {
     const hash = load<u32>(at);
     let slot = hash & mask;
-    while (load<u32>(slots + (<usize>slot << 2)) !== 0) slot = (slot + 1) & mask;
-    store<u32>(slots + (<usize>slot << 2), (hash & ~idMask) | (load<u32>(at, 4) + 1));
+    while (load<u32>(slots + ((<usize>slot) << 2)) !== 0) slot = (slot + 1) & mask;
+    store<u32>(slots + ((<usize>slot) << 2), (hash & ~idMask) | (load<u32>(at, 4) + 1));
   }
   waitingCount = 0;
   table.filled += count;
@@ -106,9 +106,9 @@ export function fillSlots(table: SlotTable): void {
 @inline
 export function touchSlots(table: SlotTable, hash: u32): u32 {
   if (table.slotCount === 0) return 0;
-  const touched = load<u32>(table.slots + (<usize>(hash & (table.slotCount - 1)) << 2));
+  const touched = load<u32>(table.slots + ((<usize>(hash & (table.slotCount - 1))) << 2));
   if (table.old === 0) return touched;
-  return touched + load<u32>(table.old + (<usize>(hash & (table.oldCount - 1)) << 2));
+  return touched + load<u32>(table.old + ((<usize>(hash & (table.oldCount - 1))) << 2));
 }
 
 /** Puts an entry into the table, which has room for it. */
@@ -124,7 +124,8 @@ export function placeInSlot(table: SlotTable, hash: u32, id: u32): void {
 /** Marks the slots of an entry as those of one that was removed: look-ups pass over them. */
 export function removeFromSlots(table: SlotTable, hash: u32, id: u32): void {
   const isOld = table.old !== 0 && id < table.oldEnd;
-  if (!isOld || id < table.moved) removeFrom(table.slots, table.slotCount - 1, table.idMask, hash, id);
+  if (!isOld || id < table.moved)
+    removeFrom(table.slots, table.slotCount - 1, table.idMask, hash, id);
   if (isOld) removeFrom(table.old, table.oldCount - 1, table.oldMask, hash, id);
 }
 
@@ -188,7 +189,12 @@ function growSlots(table: SlotTable, id: u32, present: u32, hashOf: HashOf, cont
 }
 
 /** Does at once what is left of growing. */
-export function finishGrowth(table: SlotTable, newestId: u32, hashOf: HashOf, context: usize): void {
+export function finishGrowth(
+  table: SlotTable,
+  newestId: u32,
+  hashOf: HashOf,
+  context: usize,
+): void {
   while (table.next !== 0) clearSome(table, newestId);
   while (table.old !== 0) moveSome(table, hashOf, context);
 }

@@ -45,7 +45,7 @@ export function sameBytes(a: usize, b: usize, length: usize): bool {
   if (i === length) return true;
   // Both sides may be read up to 7 bytes behind their end (memory.ts keeps slack); the mask ignores
   // those bytes.
-  const mask = (<u64>1 << (<u64>(length - i) * 8)) - 1;
+  const mask = ((<u64>1) << (<u64>(length - i) * 8)) - 1;
   return ((load<u64>(a + i) ^ load<u64>(b + i)) & mask) === 0;
 }
 

@@ -100,7 +100,7 @@ export function keepText(bits: u64): u64 {
   const text = allocateText(length);
   if (text === 0) return NO_TEXT;
   memory.copy(text, <usize>(bits & 0xffffffff), length);
-  return <u64>text | (<u64>length << 32);
+  return <u64>text | ((<u64>length) << 32);
 }
 export const NO_TEXT: u64 = u64.MAX_VALUE;
 

@@ -269,7 +269,11 @@ function aggregateRun<T, W>(
       // Mostly the window after the previous one: a subtraction instead of a division. `previous`
       // is not set before the first, and not at the end of time, where the sum would wrap.
       let into = time - previous - every;
-      if (previous === i64.MIN_VALUE || <u64>into >= <u64>every || <u64>(time - previous) < <u64>every) {
+      if (
+        previous === i64.MIN_VALUE ||
+        <u64>into >= <u64>every ||
+        <u64>(time - previous) < <u64>every
+      ) {
         into = floorMod(time, every) - offset;
         if (into < 0) into += every;
       }
@@ -304,7 +308,11 @@ function mergeRecord<W>(a: usize, b: usize, wants: u32, prefersSmallFirst: bool)
     store<W>(a, load<W>(a, WINDOW_SUM) + load<W>(b, WINDOW_SUM), WINDOW_SUM);
     if (isInteger<W>() && (wants & WANTS_MEAN) !== 0) {
       const carry: i64 = load<u64>(a, WINDOW_SUM) < load<u64>(b, WINDOW_SUM) ? 1 : 0;
-      store<i64>(a, load<i64>(a, WINDOW_SUM_HIGH) + load<i64>(b, WINDOW_SUM_HIGH) + carry, WINDOW_SUM_HIGH);
+      store<i64>(
+        a,
+        load<i64>(a, WINDOW_SUM_HIGH) + load<i64>(b, WINDOW_SUM_HIGH) + carry,
+        WINDOW_SUM_HIGH,
+      );
     }
   }
   if ((wants & WANTS_EXTREMES) !== 0) {
@@ -312,14 +320,16 @@ function mergeRecord<W>(a: usize, b: usize, wants: u32, prefersSmallFirst: bool)
     const min = load<W>(b, WINDOW_MIN);
     if (
       min < load<W>(a, WINDOW_MIN) ||
-      (min === load<W>(a, WINDOW_MIN) && load<i64>(b, WINDOW_MIN_TIME) < load<i64>(a, WINDOW_MIN_TIME))
+      (min === load<W>(a, WINDOW_MIN) &&
+        load<i64>(b, WINDOW_MIN_TIME) < load<i64>(a, WINDOW_MIN_TIME))
     ) {
       copyWords(a, b, WINDOW_MIN);
     }
     const max = load<W>(b, WINDOW_MAX);
     if (
       max > load<W>(a, WINDOW_MAX) ||
-      (max === load<W>(a, WINDOW_MAX) && load<i64>(b, WINDOW_MAX_TIME) < load<i64>(a, WINDOW_MAX_TIME))
+      (max === load<W>(a, WINDOW_MAX) &&
+        load<i64>(b, WINDOW_MAX_TIME) < load<i64>(a, WINDOW_MAX_TIME))
     ) {
       copyWords(a, b, WINDOW_MAX);
     }
@@ -351,15 +361,25 @@ export function mergeRun<W>(accumulator: Accumulator, run: usize, count: u32): b
   // Chunks of one series follow each other: their first window is mostly the last one or behind it.
   const begin = load<i64>(run, WINDOW_START);
   let k: u32 =
-    present > 0 && load<i64>(accumulator.records + <usize>(present - 1) * WINDOW_BYTES, WINDOW_START) < begin
+    present > 0 &&
+    load<i64>(accumulator.records + <usize>(present - 1) * WINDOW_BYTES, WINDOW_START) < begin
       ? present
       : 0;
   if (k === present) added = count;
-  else for (let i: u32 = 0; i < count; i++) {
-    const start = load<i64>(run + <usize>i * WINDOW_BYTES, WINDOW_START);
-    while (k < present && load<i64>(accumulator.records + <usize>k * WINDOW_BYTES, WINDOW_START) < start) k++;
-    if (k === present || load<i64>(accumulator.records + <usize>k * WINDOW_BYTES, WINDOW_START) !== start) added++;
-  }
+  else
+    for (let i: u32 = 0; i < count; i++) {
+      const start = load<i64>(run + <usize>i * WINDOW_BYTES, WINDOW_START);
+      while (
+        k < present &&
+        load<i64>(accumulator.records + <usize>k * WINDOW_BYTES, WINDOW_START) < start
+      )
+        k++;
+      if (
+        k === present ||
+        load<i64>(accumulator.records + <usize>k * WINDOW_BYTES, WINDOW_START) !== start
+      )
+        added++;
+    }
   const total = present + added;
   if (total > accumulator.capacity) {
     let capacity: u32 = accumulator.capacity * 2;
@@ -477,7 +497,7 @@ function wholeSum<W>(record: usize): f64 {
     // below.
     const shift = <u64>(64 - clz(high));
     const below: u64 = low << (64 - shift) === 0 ? 0 : 1;
-    sum = <f64>(<u64>high << (64 - shift) | low >> shift | below) * <f64>(<u64>1 << shift);
+    sum = <f64>(((<u64>high) << (64 - shift)) | (low >> shift) | below) * <f64>((<u64>1) << shift);
   }
   return isNegative ? -sum : sum;
 }
@@ -487,7 +507,8 @@ function resultOf<W>(record: usize, result: u32): u64 {
   if (result === RESULT_MEAN) {
     return reinterpret<u64>(wholeSum<W>(record) / <f64>load<u64>(record, WINDOW_COUNT));
   }
-  if (isFloat<W>()) return reinterpret<u64>(load<f64>(record, WINDOW_MAX) - load<f64>(record, WINDOW_MIN));
+  if (isFloat<W>())
+    return reinterpret<u64>(load<f64>(record, WINDOW_MAX) - load<f64>(record, WINDOW_MIN));
   return load<u64>(record, WINDOW_MAX) - load<u64>(record, WINDOW_MIN);
 }
 

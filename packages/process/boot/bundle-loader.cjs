@@ -1,5 +1,6 @@
-// Loads a bundle: one file that holds a whole program, and beside it what V8 made of it before (docs/adr/0009-bundle.md).
-// Runs in the main thread and in workers, before anything else; therefore CommonJS, and no more modules than these.
+// Loads a bundle: one file that holds a whole program, and beside it what V8 made of it before
+// (docs/adr/0009-bundle.md). Runs in the main thread and in workers, before anything else;
+// therefore CommonJS, and no more modules than these.
 'use strict';
 const { readFileSync } = require('node:fs');
 const { createRequire } = require('node:module');
@@ -8,16 +9,21 @@ const { Script } = require('node:vm');
 const { crc32 } = require('node:zlib');
 
 /**
- * Both files of a program end and begin with the same name of its content, this many characters long. V8 itself compares
- * only lengths: without it, code of an older build would be run as soon as two sources are equally long.
+ * Both files of a program end and begin with the same name of its content, this many characters
+ * long. V8 itself compares only lengths: without it, code of an older build would be run as soon as
+ * two sources are equally long.
  */
 const CONTENT_ID_LENGTH = 32;
-/** Behind the name: CRC-32 of the code. V8 believes what it is given, and ends the process over one changed byte. */
+/**
+ * Behind the name: CRC-32 of the code. V8 believes what it is given, and ends the process over one
+ * changed byte.
+ */
 const CODE_HEADER_LENGTH = CONTENT_ID_LENGTH + 4;
 
 /**
- * Runs the program `name` of the bundle in `directory`. `cache` names the kind of use that the cached code was made by.
- * Gives what the program exports, whether cached code was used, and what makes the cached code of what ran until then.
+ * Runs the program `name` of the bundle in `directory`. `cache` names the kind of use that the
+ * cached code was made by. Gives what the program exports, whether cached code was used, and what
+ * makes the cached code of what ran until then.
  */
 function loadBundle(directory, name, cache) {
   const file = join(directory, `${name}.cjs`);
@@ -47,7 +53,10 @@ function loadBundle(directory, name, cache) {
   };
 }
 
-/** Those of a CommonJS module, and what tells the program that it is bundled (`src/process/thread.ts` starts threads by it). */
+/**
+ * Those of a CommonJS module, and what tells the program that it is bundled
+ * (`src/process/thread.ts` starts threads by it).
+ */
 const PARAMETERS = 'exports,require,module,__filename,__dirname,tidemarkBundle';
 
 /** V8 refuses by itself what another version of it, or one with other flags, has made. */

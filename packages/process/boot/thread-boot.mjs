@@ -1,4 +1,5 @@
-// Starts a thread from TypeScript sources or from the build: workers can not be started from a `.ts` file directly.
+// Starts a thread from TypeScript sources or from the build: workers can not be started from a
+// `.ts` file directly.
 const program = process.argv[2];
 
 if (program.endsWith('.ts')) {

@@ -1,5 +1,6 @@
-// A user-defined function: adds up the option's field per group and sets `sum`. Shows the whole protocol: info, init,
-// keep-alive, snapshot, restore, points. Run it as `prog = "node", args = ["udf-running-sum.mjs"]`.
+// A user-defined function: adds up the option's field per group and sets `sum`. Shows the whole
+// protocol: info, init, keep-alive, snapshot, restore, points. Run it as `prog = "node", args =
+// ["udf-running-sum.mjs"]`.
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 
 let field = 'value';
@@ -14,7 +15,10 @@ function respond(number, fill) {
   process.stdout.write(new BinaryWriter().uint32(body.length).raw(body).finish());
 }
 
-/** Fields of a message as [number, value]: texts and messages are bytes, the rest as the wire has it. */
+/**
+ * Fields of a message as [number, value]: texts and messages are bytes, the rest as the wire has
+ * it.
+ */
 function* fieldsOf(bytes) {
   const reader = new BinaryReader(bytes);
   while (reader.pos < bytes.length) {

@@ -1,5 +1,6 @@
-// Loaded into a server by a benchmark (`--import`): CPU time of each round of the event loop, of every thread. Time on
-// the processor says how long others are kept waiting; what the machine does besides is not in it.
+// Loaded into a server by a benchmark (`--import`): CPU time of each round of the event loop, of
+// every thread. Time on the processor says how long others are kept waiting; what the machine does
+// besides is not in it.
 import { appendFileSync } from 'node:fs';
 import { WASI } from 'node:wasi';
 import { isMainThread, threadId } from 'node:worker_threads';
@@ -8,8 +9,8 @@ const SHORTEST_MS = 0.5;
 const WRITE_EVERY_MS = 250;
 const THREAD_CPU_CLOCK = 3;
 
-// The one exact clock of a thread's processor time that can be had without native code: what the scheduler tells of a
-// thread that runs (`/proc/thread-self/schedstat`) is up to a tick old, 4 ms.
+// The one exact clock of a thread's processor time that can be had without native code: what the
+// scheduler tells of a thread that runs (`/proc/thread-self/schedstat`) is up to a tick old, 4 ms.
 const wasi = new WASI({ version: 'preview1' });
 const memory = new WebAssembly.Memory({ initial: 1 });
 wasi.initialize({ exports: { memory } });

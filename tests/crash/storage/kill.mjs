@@ -1,5 +1,6 @@
-// Kills the engine's process at random moments under load and checks after every round that nothing acknowledged is
-// lost and nothing is invented. `node --conditions=source --import tsx tests/crash/storage/kill.mjs [rounds] [seed]`
+// Kills the engine's process at random moments under load and checks after every round that nothing
+// acknowledged is lost and nothing is invented. `node --conditions=source --import tsx
+// tests/crash/storage/kill.mjs [rounds] [seed]`
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +14,10 @@ import { openStorage } from '@tidemark/storage';
 const ROWS_PER_BATCH = 200;
 const WRITER = fileURLToPath(new URL('./writer.mjs', import.meta.url));
 
-/** Runs the writer until `killAfterMs` after it began and returns the number of acknowledged batches per lane. */
+/**
+ * Runs the writer until `killAfterMs` after it began and returns the number of acknowledged batches
+ * per lane.
+ */
 function runWriter(directory, round, killAfterMs) {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [...process.execArgv, WRITER, directory, String(round)], {

@@ -1,4 +1,5 @@
-// Child of the kill test: writes as fast as it can and prints a line per acknowledged batch. Never ends by itself.
+// Child of the kill test: writes as fast as it can and prints a line per acknowledged batch. Never
+// ends by itself.
 import { openStorage } from '@tidemark/storage';
 
 const [directory, round] = process.argv.slice(2);

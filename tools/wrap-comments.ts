@@ -1,10 +1,9 @@
-// Wraps comments at 100 columns, as the formatter wraps code. `--check` only names the wider ones.
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-
+// Wraps comments, as the formatter wraps code.
 import { parseSync } from 'oxc-parser';
+import type { ParseResult } from 'oxc-parser';
 
-const WIDTH = 100;
+/** Columns that a line has at most. */
+export const WIDTH = 100;
 
 /** A line of a file that is nothing but (a part of) a comment. */
 type CommentLine = {
@@ -54,16 +53,21 @@ export function wrapComments(
 /** An item of a list, a row of a table, an example, a tag, a word to a tool, or nothing. */
 const OWN_PARAGRAPH = /^(\s|[-*|@/#]|```|\d+\.\s|eslint|oxlint|$)/;
 
+/** The tree of a file, its comments, and their places in the text. */
+export function parseSource(file: string, text: string): ParseResult {
+  // What AssemblyScript writes before functions is none of the grammar's.
+  const plain = text.replace(/^\s*@\w+(\([^)\n]*\))?/gm, (all) => all.replace(/[^\n]/g, ' '));
+  const parsed = parseSync(file, plain);
+  if (parsed.errors.length > 0) throw new Error(`${file}: ${parsed.errors[0]!.message}`);
+  return parsed;
+}
+
 function commentLines(file: string, text: string) {
   const lines = text.split('\n');
   const comments = new Map<number, CommentLine>();
   const behindCode: number[] = [];
   const starts = lineStarts(lines);
-  // What AssemblyScript writes before functions is none of the grammar's.
-  const plain = text.replace(/^\s*@\w+(\([^)\n]*\))?/gm, (all) => all.replace(/[^\n]/g, ' '));
-  const parsed = parseSync(file, plain);
-  if (parsed.errors.length > 0) throw new Error(`${file}: ${parsed.errors[0]!.message}`);
-  for (const { type, start, end } of parsed.comments) {
+  for (const { type, start, end } of parseSource(file, text).comments) {
     const first = lineAt(starts, start);
     const last = lineAt(starts, end - 1);
     if (lines[first]!.slice(0, start - starts[first]!).trim() !== '') {
@@ -87,7 +91,7 @@ function commentLines(file: string, text: string) {
   return { comments, behindCode };
 }
 
-function lineStarts(lines: readonly string[]): readonly number[] {
+export function lineStarts(lines: readonly string[]): readonly number[] {
   const starts: number[] = [];
   let at = 0;
   for (const line of lines) {
@@ -97,7 +101,7 @@ function lineStarts(lines: readonly string[]): readonly number[] {
   return starts;
 }
 
-function lineAt(starts: readonly number[], offset: number): number {
+export function lineAt(starts: readonly number[], offset: number): number {
   let low = 0;
   for (let high = starts.length; low + 1 < high;) {
     const middle = (low + high) >>> 1;
@@ -125,22 +129,6 @@ function filled(lead: string, words: readonly string[], hang = ''): string[] {
 }
 
 /** Characters, as an editor counts them. */
-function width(line: string): number {
+export function width(line: string): number {
   return [...line].length;
-}
-
-const isCheck = process.argv.includes('--check');
-const options = ['ls-files', '--cached', '--others', '--exclude-standard', '*.ts', '*.tsx'];
-const listed = execFileSync('git', options, { encoding: 'utf8' }).split('\n');
-for (const file of new Set(listed)) {
-  if (file === '' || file.includes('.gen.') || !existsSync(file)) continue;
-  const text = readFileSync(file, 'utf8');
-  if (!text.split('\n').some((line) => width(line) > WIDTH)) continue;
-  const wrapped = wrapComments(file, text);
-  if (wrapped.text !== text && !isCheck) writeFileSync(file, wrapped.text);
-  const isWide = isCheck && wrapped.text !== text;
-  if (!isWide && wrapped.left.length === 0) continue;
-  process.exitCode = 1;
-  const what = isWide ? 'has comments wider' : `line ${wrapped.left.join()}: comment is wider`;
-  console.error(`${file} ${what} than ${WIDTH} columns; npm run format wraps those above code`);
 }

@@ -1,0 +1,75 @@
+// Lines end at 100 columns. Formats what the formatter can not read (AssemblyScript), wraps
+// comments, and names the lines that are wider still; `--check` changes nothing and names all.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+
+import { format } from 'oxfmt';
+
+import { lineAt, lineStarts, parseSource, WIDTH, width, wrapComments } from './wrap-comments.ts';
+
+const ASSEMBLY = 'packages/kernels/assembly/';
+const SOURCES = ['*.ts', '*.tsx', '*.mjs', '*.cjs', '*.js'];
+/** Texts and patterns: a line may be wider by them, since they can not be broken. */
+const LITERALS: ReadonlySet<string> = new Set(['Literal', 'TemplateLiteral', 'JSXText']);
+
+/** Its decorators of functions are comments for the formatter. */
+async function formatAssembly(file: string, text: string): Promise<string> {
+  const hidden = text.replace(/^(\s*)@(\w+)$/gm, '$1//@$2');
+  const { code, errors } = await format(file, hidden, { printWidth: WIDTH, singleQuote: true });
+  if (errors.length > 0) throw new Error(`${file}: ${errors[0]!.message}`);
+  return code.replace(/^(\s*)\/\/@(\w+)$/gm, '$1@$2');
+}
+
+/** Numbers (from 1) of the lines whose code is wider, beside its literals. */
+function wideLines(file: string, text: string): readonly number[] {
+  const lines = text.split('\n');
+  const starts = lineStarts(lines);
+  const excess = lines.map((line) => width(line) - WIDTH);
+  if (!excess.some((columns) => columns > 0)) return [];
+  const { program, comments } = parseSource(file, text);
+  const spare = ({ start, end }: Span): void => {
+    for (let i = lineAt(starts, start); i <= lineAt(starts, end); i++) {
+      const from = Math.max(start, starts[i]!);
+      const to = Math.min(end, starts[i]! + lines[i]!.length);
+      excess[i]! -= width(text.slice(from, to));
+    }
+  };
+  comments.forEach(spare);
+  forEachLiteral(program, spare);
+  return excess.flatMap((columns, i) => (columns > 0 ? [i + 1] : []));
+}
+
+type Span = { readonly start: number; readonly end: number };
+
+function forEachLiteral(value: unknown, see: (literal: Span) => void): void {
+  if (typeof value !== 'object' || value === null) return;
+  if ('type' in value && LITERALS.has(String(value.type))) see(value as unknown as Span);
+  else for (const child of Object.values(value)) forEachLiteral(child, see);
+}
+
+/** Of the repository, with what is not committed yet. */
+function sourceFiles(): readonly string[] {
+  const options = ['ls-files', '--cached', '--others', '--exclude-standard', ...SOURCES];
+  const listed = execFileSync('git', options, { encoding: 'utf8' }).split('\n');
+  // Recorded cases are kept as they were brought.
+  const isOurs = (file: string): boolean => !/\.gen\.|^tests\/compat\/[^/]*\.mjs$/.test(file);
+  return [...new Set(listed)].filter((file) => file !== '' && isOurs(file) && existsSync(file));
+}
+
+const isCheck = process.argv.includes('--check');
+for (const file of sourceFiles()) {
+  const before = readFileSync(file, 'utf8');
+  let text = file.startsWith(ASSEMBLY) ? await formatAssembly(file, before) : before;
+  let left: readonly number[] = [];
+  if (text.split('\n').some((line) => width(line) > WIDTH)) {
+    const wrapped = wrapComments(file, text);
+    text = wrapped.text;
+    left = [...wrapped.left, ...wideLines(file, text)];
+  }
+  if (text !== before && !isCheck) writeFileSync(file, text);
+  const isChanged = isCheck && text !== before;
+  if (!isChanged && left.length === 0) continue;
+  process.exitCode = 1;
+  const what = isChanged ? 'is not formatted' : `has wider lines: ${left.join()}`;
+  console.error(`${file} ${what}; lines end at ${WIDTH} columns, see \`npm run format\``);
+}
