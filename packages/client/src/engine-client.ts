@@ -13,6 +13,7 @@ import type {
   Template,
   Topic,
   TopicEvent,
+  TryOut,
 } from './engine-types.ts';
 import { diagnosticOf, HttpConnection } from './http.ts';
 import type { ClientOptions, ResponseDiagnostic } from './http.ts';
@@ -332,6 +333,32 @@ export class EngineClient {
     });
     if (response.body === null) throw new Error('the tap has no body');
     return response.body as ReadableStream<Uint8Array>;
+  }
+
+  /**
+   * Runs a task that is not defined on data of the past: one JSON object per line, until it has
+   * ended or `signal` fires. Nothing of it is stored, sent or told.
+   */
+  async tryOut(tried: TryOut, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+    const response = await this.http.send(`${BASE}/try-outs`, {
+      search: { diagnostics: 'true' },
+      method: 'POST',
+      json: tried,
+      signal,
+    });
+    if (response.body === null) throw new Error('the try-out has no body');
+    return response.body as ReadableStream<Uint8Array>;
+  }
+
+  /** The text of a task test of the same; it expects what came out. */
+  async tryOutTest(
+    tried: TryOut & { readonly name: string; readonly expects: readonly string[] },
+  ): Promise<string> {
+    const answer = await this.http.send(`${BASE}/try-outs/task-test`, {
+      method: 'POST',
+      json: tried,
+    });
+    return answer.text();
   }
 
   debugVars(): Promise<Readonly<Record<string, unknown>>> {

@@ -139,3 +139,14 @@ export type ListOptions = {
   readonly pattern?: string | undefined;
   readonly fields?: readonly string[] | undefined;
 };
+
+/** A task that is tried, with the data that it is given. */
+export type TryOut = {
+  readonly task: TaskChange;
+  readonly source:
+    | { readonly recording: string }
+    | { readonly start: string; readonly stop: string }
+    | { readonly points: string; readonly precision: string };
+  /** How far the clock goes on behind the last of the data, such as `10m`. */
+  readonly 'goes-on'?: string | undefined;
+};

@@ -47,6 +47,37 @@ export const TAP_WAITING_BYTES: Limit = {
   reason: 'what a slow reader of a tap may leave; further messages are dropped and counted for it',
 };
 
+export const TRY_OUTS: Limit = {
+  value: 4,
+  unit: 'count',
+  reason:
+    'try-outs that run at the same time: each has a task, and its answer waits for its reader',
+};
+
+export const TRY_OUT_POINTS: Limit = {
+  value: 100_000,
+  unit: 'count',
+  reason: 'points, or answers of queries, that a try-out is given; somebody looks at the result',
+};
+
+export const TRY_OUT_LINES: Limit = {
+  value: 100_000,
+  unit: 'count',
+  reason: 'messages that a try-out answers; a page keeps and draws them all',
+};
+
+export const TRY_OUT_MS: Limit = {
+  value: 120_000,
+  unit: 'ms',
+  reason: 'a script that is tried, with its queries, ends by then; somebody waits for it',
+};
+
+export const SAVED_TEST_POINTS: Limit = {
+  value: 2_000,
+  unit: 'count',
+  reason: 'points of a try-out that is saved as a test; nobody reads or repairs a longer one',
+};
+
 export const RUNNING_JOBS: SettingLimit = {
   setting: 'replay.max-running',
   value: 1000,

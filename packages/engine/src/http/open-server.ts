@@ -11,6 +11,7 @@ import type { Alerting } from '../open-alerting.ts';
 import type { Stores } from '../open-stores.ts';
 import { identityOf } from '../open-tasks.ts';
 import type { Tasking } from '../open-tasks.ts';
+import { TryOuts } from '../try-out/try-outs.ts';
 import type { Scrapers, ScrapersOptions } from '../scrape/scrapers.ts';
 import { ServiceTests } from '../services/service-tests.ts';
 import { addAlertRoutes } from './alert-routes.ts';
@@ -25,6 +26,7 @@ import type { ServerOptions } from './server.ts';
 import { addServiceRoutes } from './service-routes.ts';
 import { addTapRoutes } from './tap-routes.ts';
 import { addTaskRoutes } from './task-routes.ts';
+import { addTryOutRoutes } from './try-out-routes.ts';
 import { addWriteRoutes } from './write-routes.ts';
 import { BorderGuard } from '@tidemark/process';
 
@@ -74,7 +76,10 @@ function addDefinitionRoutes(server: HttpServer, served: Served): void {
   addTaskRoutes(server, { ...tasking, redact, replayOf });
   addTapRoutes(server, { executor, clock, replayOf });
   addJobRoutes(server, { ...jobs, clock });
-  addAlertRoutes(server, alerting.alerts);
+  const { alerts } = alerting;
+  const tryOuts = new TryOuts({ ...stores, ...tasking, ...jobs, alerts, redact });
+  addTryOutRoutes(server, { tryOuts, clock });
+  addAlertRoutes(server, alerts);
   addConfigRoutes(server, overrides);
   const tests = new ServiceTests({ clusters, context: alerting.context, scrape, redact });
   addOperationRoutes(server, { metadata, tests });

@@ -53,6 +53,13 @@ const replayStart = {
   'recording-time': flag,
   clock: { enum: ['fast', 'real'] },
 };
+const trySource = object({
+  recording: text,
+  start: time,
+  stop: time,
+  points: text,
+  precision: text,
+});
 const times = { created: time, modified: time };
 
 /** Resources by name, for `components.schemas`. */
@@ -119,6 +126,14 @@ export const RESOURCE_SCHEMAS: Readonly<Record<string, Schema>> = {
   QueryRecordingInput: object({ id: text, type: taskType, query: text, cluster: text }),
   BatchReplayInput: object({ ...replayStart, start: time, stop: time }),
   QueryReplayInput: object({ ...replayStart, query: text, cluster: text }),
+  TryOutInput: object({ task: reference('TaskInput'), source: trySource, 'goes-on': text }),
+  TryOutTestInput: object({
+    task: reference('TaskInput'),
+    source: trySource,
+    'goes-on': text,
+    name: text,
+    expects: list(text),
+  }),
   Topic: object({
     id: text,
     link: reference('Link'),
@@ -208,6 +223,8 @@ const ACTIONS: readonly {
   { pattern: /^POST .*\/recordings\/query$/, sent: 'QueryRecordingInput', answered: 'Recording' },
   { pattern: /^POST .*\/replays\/batch$/, sent: 'BatchReplayInput', answered: 'Replay' },
   { pattern: /^POST .*\/replays\/query$/, sent: 'QueryReplayInput', answered: 'Replay' },
+  { pattern: /^POST .*\/try-outs$/, sent: 'TryOutInput' },
+  { pattern: /^POST .*\/try-outs\/task-test$/, sent: 'TryOutTestInput' },
   { pattern: /^GET .*\/config$/, answered: 'Config' },
   { pattern: /^GET .*\/config\/\{section\}$/, answered: 'ConfigSection' },
   { pattern: /^GET .*\/config\/\{section\}\/\{rest\}$/, answered: 'ConfigElement' },

@@ -329,7 +329,8 @@ export class HttpServer implements Api {
       handler: async (request, reply) => {
         const query = new QueryParams(request.url);
         const gone = new AbortController();
-        request.raw.on('close', () => {
+        // That of the request comes as soon as its body has been read.
+        reply.raw.on('close', () => {
           if (!reply.raw.writableEnded) gone.abort();
         });
         const product = products.get(request.raw) ?? '/engine';

@@ -1,14 +1,13 @@
 // Watching what leaves a node of a running task or of a replay, as it happens: one JSON object per
 // line.
 import { PassThrough } from 'node:stream';
-import { formatRfc3339, InvalidRequest, LimitExceeded, NotFound } from '@tidemark/core';
+import { InvalidRequest, LimitExceeded, NotFound } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import { jsonFloat } from '@tidemark/runtime';
-import type { OutputPoint, TapMessage } from '@tidemark/runtime';
+import type { TapMessage } from '@tidemark/runtime';
 import type { Executing, Executor } from '../tasks/executor.ts';
 import { TAP_READERS, TAP_WAITING_BYTES } from '../limits.ts';
-import { printJson } from './json.ts';
 import type { Api, ApiRequest, ApiResponse } from './server.ts';
+import { printTapMessage } from './tap-message.ts';
 
 export type TapRoutesOptions = {
   readonly executor: Executor;
@@ -119,62 +118,4 @@ async function endWithTask(
     if (!isReplay && options.executor.entry(id)?.task !== task) return;
     await options.clock.sleep(END_CHECK_MS, limit).catch(() => undefined);
   }
-}
-
-/** A message as a line of the stream. Floats that JSON does not know are texts. */
-export function printTapMessage(message: TapMessage): string {
-  const { kind, edge: node } = message;
-  switch (message.kind) {
-    case 'point': {
-      const { group, point } = message;
-      return printJson({ kind, node, group, name: point.name, ...printPoint(point) });
-    }
-    case 'batch': {
-      const { group, name, time, points } = message;
-      const printed = points.map(printPoint);
-      return printJson({ kind, node, group, name, time: formatRfc3339(time), points: printed });
-    }
-    case 'barrier':
-      return printJson({ kind, node, group: message.group, time: formatRfc3339(message.time) });
-    case 'delete-group':
-      return printJson({ kind, node, group: message.group });
-    case 'dropped':
-      return printJson({ kind, node, count: message.count });
-    case 'why': {
-      const { group, time, outcome, conditions } = message;
-      const printed = conditions.map((condition) => ({
-        ...condition,
-        result: printable(condition.result),
-        values: mapped(Object.entries(condition.values)),
-      }));
-      return printJson({
-        kind,
-        node,
-        group,
-        time: formatRfc3339(time),
-        outcome,
-        conditions: printed,
-      });
-    }
-  }
-}
-
-function printPoint(point: OutputPoint): Readonly<Record<string, unknown>> {
-  return {
-    time: formatRfc3339(point.time),
-    tags: Object.fromEntries(point.tags),
-    fields: mapped([...point.fields]),
-  };
-}
-
-function mapped(
-  entries: readonly (readonly [string, unknown])[],
-): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(entries.map(([name, value]) => [name, printable(value)]));
-}
-
-/** NaN and infinities as the texts that they are everywhere else. */
-function printable(value: unknown): unknown {
-  const isStrange = typeof value === 'number' && !Number.isFinite(value);
-  return isStrange ? (JSON.parse(jsonFloat(value)) as unknown) : value;
 }

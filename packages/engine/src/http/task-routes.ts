@@ -336,7 +336,11 @@ async function httpOutput(request: ApiRequest, options: TaskRoutesOptions): Prom
 }
 
 function readTaskInput(body: Uint8Array): TaskInput {
-  const object = readBody(body);
+  return readTaskDocument(readBody(body));
+}
+
+/** What a document says of a task. Throws `InvalidRequest` in the recorded words. */
+export function readTaskDocument(object: Readonly<Record<string, unknown>>): TaskInput {
   return {
     id: optionalText(object['id']),
     type: readType(object['type']),

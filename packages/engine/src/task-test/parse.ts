@@ -25,6 +25,7 @@ const KINDS = [
   'id',
   'dbrp',
   'precision',
+  'clock',
   'var',
   'vars',
   'handler',

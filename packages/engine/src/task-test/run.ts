@@ -1,6 +1,6 @@
 // Runs task tests in process, in virtual time. The format: parse.ts and docs/guide/task-tests.md.
 import { AppError, InvalidRequest, messageOf, parseRfc3339 } from '@tidemark/core';
-import type { Clock } from '@tidemark/core';
+import type { Clock, Timestamp } from '@tidemark/core';
 import { readHandlerSpec } from '@tidemark/alerting';
 import { effectsOf } from '@tidemark/pipeline';
 import type { Pipeline, Var } from '@tidemark/pipeline';
@@ -44,7 +44,7 @@ export type TaskTestResult = {
   readonly tookMs: number;
 };
 
-/** Wall time at the start of every test. */
+/** Wall time at the start of a test that says no other. */
 const START = 1_704_067_200_000_000_000n;
 
 export type TaskTestOptions = {
@@ -87,10 +87,14 @@ class CaseRun {
   readonly #options: TaskTestOptions;
   readonly #failures: TaskTestFailure[] = [];
   #checkCount = 0;
-  readonly #timers = new VirtualTimers(START);
-  readonly #clock = virtualClock(this.#timers);
+  /**
+   * Where the clock begins and from when on points move it; `undefined` when only the test does.
+   */
+  readonly #begin: Timestamp | undefined;
+  readonly #timers: VirtualTimers;
+  readonly #clock: Clock;
   readonly #parser = new WriteParser();
-  readonly #alerts = new TestAlerts(this.#clock);
+  readonly #alerts: TestAlerts;
   readonly #outbox = new Outbox();
   #id = 'test';
   /** As given by `dbrp`; `undefined` when the script or the default decides. */
@@ -110,6 +114,11 @@ class CaseRun {
   constructor(testCase: TestCase, options: TaskTestOptions) {
     this.#case = testCase;
     this.#options = options;
+    const clock = testCase.sections.find(({ kind }) => kind === 'clock');
+    this.#begin = clock === undefined ? undefined : parseRfc3339(clock.argument);
+    this.#timers = new VirtualTimers(this.#begin ?? START);
+    this.#clock = virtualClock(this.#timers);
+    this.#alerts = new TestAlerts(this.#clock);
   }
 
   async run(): Promise<Pick<TaskTestResult, 'failures' | 'checkCount'>> {
@@ -142,6 +151,11 @@ class CaseRun {
       }
       case 'precision':
         this.#setPrecision(section);
+        break;
+      case 'clock':
+        if (parseRfc3339(argument) === undefined) {
+          this.#fail(section, 'expected a time, for example `clock 2026-01-31T10:00:00Z`');
+        }
         break;
       case 'var':
         this.#var(section);
@@ -357,7 +371,8 @@ class CaseRun {
       this.#isProblemExpected = true;
       return;
     }
-    this.#task.push(batch);
+    if (this.#begin === undefined) this.#task.push(batch);
+    else this.#task.pushDue(batch, 0n);
     await this.#task.drain();
   }
 

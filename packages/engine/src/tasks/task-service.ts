@@ -67,6 +67,14 @@ export class TaskService {
   }
 
   /**
+   * What `define` would store, which is not stored: no such task need be absent. Throws as `define`
+   * does.
+   */
+  draft(input: TaskInput): TaskRecord {
+    return newTask(idOrRandom(input.id ?? '', 'task'), input, this.#context());
+  }
+
+  /**
    * Defines a new task. When it is enabled but can not start, it stays stored and the error is
    * thrown.
    */

@@ -1,0 +1,41 @@
+// What somebody tries: a definition that is stored nowhere, and the data that it is given.
+import { InvalidRequest } from '@tidemark/core';
+import type { Timestamp } from '@tidemark/core';
+import { lineErrorMessage, parseLines, printLine, signedValue } from '@tidemark/line-protocol';
+import type { Precision } from '@tidemark/line-protocol';
+import type { RecordedPoint } from '../jobs/recording-file.ts';
+import type { Dbrp } from '../store/records.ts';
+import type { TaskInput } from '../tasks/task-change.ts';
+
+export type TryOutSource =
+  | { readonly kind: 'recording'; readonly recording: string }
+  /** What the database has of a span of time: points, or what the queries of a batch answer. */
+  | { readonly kind: 'database'; readonly start: Timestamp; readonly stop: Timestamp }
+  /** Line protocol, in the order in which it is given. */
+  | { readonly kind: 'points'; readonly lines: string; readonly precision: Precision };
+
+export type TryOutInput = {
+  readonly task: TaskInput;
+  readonly source: TryOutSource;
+  /** How far the clock goes on behind the last of the data. */
+  readonly goesOnNanos: bigint;
+};
+
+/** Points as they were typed. Throws `InvalidRequest` for the first line that is none. */
+export function typedPoints(
+  { lines, precision }: TryOutSource & { readonly kind: 'points' },
+  { place, now }: { readonly place: Dbrp; readonly now: Timestamp },
+): readonly RecordedPoint[] {
+  const { points, errors } = parseLines(new TextEncoder().encode(lines), { precision, now });
+  const [error] = errors;
+  if (error !== undefined) {
+    throw new InvalidRequest(`line ${error.lineNumber}: ${lineErrorMessage(error)}`);
+  }
+  if (points.length === 0) throw new InvalidRequest('no points are given');
+  return points.flatMap(({ measurement, tags, fields, time }) => {
+    const plain = fields.map(([name, value]) => [name, signedValue(value)] as const);
+    const line = printLine({ measurement, tags, fields: plain, time });
+    if (line === undefined) return [];
+    return [{ database: place.db, retentionPolicy: place.rp, line }];
+  });
+}
