@@ -6,17 +6,19 @@ import { lookUp, requestOptions } from './look-up.ts';
 import type { OperatorCost } from './execution/profile.ts';
 import { COUNTER_NAMES, ownMs, Profile, zeroCounters } from './execution/profile.ts';
 import { execute } from './execute/execute.ts';
+import { requestOf } from './execute/run-aggregated.ts';
 import { ExecutionContext } from './execution/execution-context.ts';
+import { physicalPlan } from './plan/physical-plan.ts';
 import { onlyTags } from './plan/only-tags.ts';
 import { describePlan } from './plan/describe-plan.ts';
 import { planBlocks } from './plan/plan-blocks.ts';
 import { draw } from './plan/tree.ts';
 import type { TreeNode } from './plan/tree.ts';
 import { planStatement } from './plan/plan-statement.ts';
-import type { SelectPlan } from './plan/select-plan.ts';
+import type { MeasurementPlan, SelectPlan } from './plan/select-plan.ts';
 import type { ResultBatch } from './result.ts';
 import { rowsBatch } from './result.ts';
-import type { SourceCost, SourceCounters } from './series-source.ts';
+import type { AggregateRequest, SourceCost, SourceCounters } from './series-source.ts';
 import { isPause } from './operator.ts';
 import type { Operator, Steps } from './operator.ts';
 
@@ -74,7 +76,7 @@ function* costOf(
     const cost =
       source.kind === 'subquery'
         ? yield* subqueryCost(source.plan, context)
-        : yield* measurementCost(source.measurement, { plan, fields }, context);
+        : yield* measurementCost(source, { plan, fields }, context);
     total = {
       shards: Math.max(total.shards, cost.shards),
       series: total.series + cost.series,
@@ -94,18 +96,16 @@ function* subqueryCost(plan: SelectPlan, context: QueryContext): Steps<SourceCos
 }
 
 function* measurementCost(
-  source: {
-    readonly database: string;
-    readonly retentionPolicy: string;
-    readonly measurement: string;
-  },
+  measured: MeasurementPlan,
   { plan, fields }: { readonly plan: SelectPlan; readonly fields: readonly string[] },
   context: QueryContext,
 ): Steps<SourceCost> {
+  const { measurement: source } = measured;
   const { pushed } = plan.condition;
   const where = pushed === undefined ? undefined : onlyTags(pushed);
+  const aggregate = aggregateOf(measured, { plan, fields }, context);
   const cost = context.snapshot.cost?.(
-    { source, timeRange: plan.range, where, fields },
+    { source, timeRange: plan.range, where, fields, aggregate },
     requestOptions(context),
   );
   const known = cost === undefined ? undefined : yield* cost;
@@ -133,6 +133,20 @@ function* measurementCost(
     blockBytes: known?.blockBytes ?? 0,
     statements: known?.statements,
   };
+}
+
+/** What the source is asked for the calls with these fields, when it calculates them. */
+function aggregateOf(
+  source: MeasurementPlan,
+  { plan, fields }: { readonly plan: SelectPlan; readonly fields: readonly string[] },
+  { capabilities }: QueryContext,
+): AggregateRequest | undefined {
+  const { rows: limited } = physicalPlan(plan, capabilities);
+  const rows = limited.kind === 'limit-series' ? limited.rows : limited;
+  if (rows.kind !== 'aggregated') return undefined;
+  const request = requestOf(source, rows);
+  const aggregates = request.aggregates.filter(({ field }) => fields.includes(field));
+  return { ...request, aggregates };
 }
 
 /** Runs the statement, throws its rows away and reports counters and times. */

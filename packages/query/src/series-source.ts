@@ -345,6 +345,8 @@ export type CostRequest = {
   readonly timeRange: TimeRange;
   readonly where?: Predicate | undefined;
   readonly fields: readonly string[];
+  /** The source will be asked this of the points, instead of the points. */
+  readonly aggregate?: AggregateRequest | undefined;
 };
 
 /** What lies in the way of a scan. */

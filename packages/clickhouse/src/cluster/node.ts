@@ -1,4 +1,5 @@
 // One ClickHouse process over HTTP.
+import { setMaxListeners } from 'node:events';
 import { Readable } from 'node:stream';
 
 import { createClient } from '@clickhouse/client';
@@ -39,6 +40,8 @@ export class ClickHouseNode {
   /** The rows of an answer in RowBinary. `FORMAT` is added here. */
   async rows(sql: string, { signal, settings }: ReadOptions = {}): Promise<Buffer> {
     const queryId = crypto.randomUUID();
+    // A query asks many statements at once, all of which listen to its signal.
+    if (signal !== undefined) setMaxListeners(0, signal);
     try {
       const { stream } = await this.#client.exec({
         query: `${sql}\nFORMAT RowBinary`,

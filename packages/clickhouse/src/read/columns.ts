@@ -1,13 +1,13 @@
 // Which stored columns a request reads: a field has a column for each type that it has in the shard
 // groups of the request.
-import { FIELD_TYPES, floatToInt64 } from '@tidemark/core';
-import type { FieldType, FieldValue } from '@tidemark/core';
-import type { FieldRef, Predicate } from '@tidemark/query';
+import { FIELD_TYPES } from '@tidemark/core';
+import type { FieldType } from '@tidemark/core';
+import type { FieldRef } from '@tidemark/query';
 
 import { columnIdOf } from '../ids.ts';
 import type { Registry } from '../registry/registry.ts';
+import { sqlInt64 } from '../sql/literals.ts';
 import type { PolicyPart } from './parts.ts';
-import { conditionFields } from './row-condition.ts';
 
 /** A column of values of one field in one type. */
 export type StoredColumn = {
@@ -36,43 +36,67 @@ function converts(stored: FieldType, wanted: FieldType): boolean {
   return stored === wanted || (isNumeric(stored) && isNumeric(wanted));
 }
 
-/** Columns of the fields that are wanted, and of those that only the condition reads. */
+/** Columns of the fields that are wanted. */
 export function columnsOf(
   registry: Registry,
   part: PolicyPart,
-  wanted: {
-    readonly measurement: string;
-    readonly fields: readonly FieldRef[];
-    readonly where: Predicate | undefined;
-  },
+  { measurement, fields }: { readonly measurement: string; readonly fields: readonly FieldRef[] },
 ): readonly StoredColumn[] {
-  const { measurement, fields, where } = wanted;
-  const inCondition = new Set(conditionFields(where));
-  const names = new Set([...fields.map(({ name }) => name), ...inCondition]);
-  return [...names].flatMap((field) => {
+  return [...new Set(fields.map(({ name }) => name))].flatMap((field) => {
     const types = registry.typesOf(part.groups, measurement, field);
     return FIELD_TYPES.filter((type) => types.has(type)).flatMap((type) => {
       const places = fields.flatMap((ref, i) =>
         ref.name === field && converts(type, ref.type) ? [i] : [],
       );
-      if (places.length === 0 && !inCondition.has(field)) return [];
+      if (places.length === 0) return [];
       return [{ id: columnIdOf(measurement, field, type), field, type, places }];
     });
   });
 }
 
-/** A stored value in the type in which it is wanted; see `converts`. */
-export function convertValue(value: FieldValue, wanted: FieldType): FieldValue {
-  switch (wanted) {
-    case 'float':
-      return typeof value === 'bigint' ? Number(value) : value;
-    case 'integer':
-      return typeof value === 'number' ? floatToInt64(value) : BigInt.asIntN(64, value as bigint);
-    case 'unsigned': {
-      const integer = typeof value === 'number' ? floatToInt64(value) : (value as bigint);
-      return BigInt.asUintN(64, integer);
+/** Columns of one stored type that are wanted in one type. */
+export type TypedColumns = {
+  readonly stored: FieldType;
+  readonly type: FieldType;
+  /** With the places in the request that they fill. */
+  readonly columns: readonly { readonly column: StoredColumn; readonly place: number }[];
+};
+
+/** One for every pair of types. `wanted` has the type of every place. */
+export function byTypes(
+  columns: readonly StoredColumn[],
+  wanted: readonly { readonly type: FieldType }[],
+): readonly TypedColumns[] {
+  const pairs = new Map<string, { column: StoredColumn; place: number }[]>();
+  for (const column of columns) {
+    for (const place of column.places) {
+      const key = `${column.type} ${wanted[place]!.type}`;
+      const held = pairs.get(key);
+      if (held === undefined) pairs.set(key, [{ column, place }]);
+      else held.push({ column, place });
     }
-    default:
-      return value;
   }
+  return Array.from(pairs.values(), (held) => ({
+    stored: held[0]!.column.type,
+    type: wanted[held[0]!.place]!.type,
+    columns: held,
+  }));
+}
+
+/**
+ * SQL of a stored value in the type in which it is wanted (`FieldRef` of the query package), over
+ * the columns `f`, `i` and `s`; booleans are 0 and 1.
+ */
+export function valueSql({ stored, type }: Pick<TypedColumns, 'stored' | 'type'>): string {
+  if (stored === 'string') return 's';
+  if (stored === 'float') {
+    if (type === 'float') return 'f';
+    // Beyond the bounds of an int64 it becomes the smallest.
+    const bound = '9223372036854775808.';
+    const integer = `if(f >= -${bound} AND f < ${bound}, toInt64(f), ${sqlInt64(-(2n ** 63n))})`;
+    return type === 'unsigned' ? `toUInt64(${integer})` : integer;
+  }
+  if (type === 'unsigned') return 'toUInt64(i)';
+  if (type === 'float') return stored === 'unsigned' ? 'toFloat64(toUInt64(i))' : 'toFloat64(i)';
+  return 'i';
 }

@@ -5,6 +5,7 @@ import type { CostRequest, RequestOptions, SourceCost, Steps } from '@tidemark/q
 import { sqlText } from '../sql/literals.ts';
 import { RowReader } from '../sql/row-binary.ts';
 import { pointsTable } from '../sql/tables.ts';
+import { aggregateStatement, reducedOf } from './aggregate-statement.ts';
 import { columnsOf } from './columns.ts';
 import { findSeries, seriesStatement } from './find-series.ts';
 import { partsOf } from './parts.ts';
@@ -30,10 +31,16 @@ export function* cost(
     const fields = request.fields.flatMap((name) =>
       Array.from(registry.typesOf(part.groups, measurement, name), (type) => ({ name, type })),
     );
-    const columns = columnsOf(registry, part, { measurement, fields, where });
-    if (columns.length > 0) {
+    const { aggregate } = request;
+    const columns = columnsOf(registry, part, { measurement, fields });
+    const scope = { cluster, registry, part, measurement, where };
+    if (aggregate !== undefined) {
+      const asked = { ...scope, where: aggregate.where };
+      for (const reduced of reducedOf(asked, aggregate))
+        statements.push(aggregateStatement(asked, aggregate, reduced));
+    } else if (columns.length > 0) {
       const scan = { source, fields, timeRange, where, descending: false, groupBy: [] };
-      const run = { cluster, part, columns, request: scan, options };
+      const run = { scope, columns, request: scan, options };
       statements.push(pointsStatement(run, { timeRange, ids: '…' }));
     }
     const groups = part.groups.map(({ id }) => sqlText(String(id))).join(', ');

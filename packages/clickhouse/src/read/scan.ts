@@ -1,6 +1,6 @@
 // Rows of the series of a request. They are asked for in pages: some series at once, or a stretch
 // of time of a long one, so that what is held here and sorted there has a bound.
-import { floorDiv, LimitExceeded, NANOS_PER_HOUR } from '@tidemark/core';
+import { LimitExceeded } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 import { waitFor } from '@tidemark/query';
 import type { Operator, RequestOptions, ScanRequest, SeriesBatch, Steps } from '@tidemark/query';
@@ -9,17 +9,15 @@ import type { Cluster } from '../cluster/cluster.ts';
 import type { ReadOptions } from '../cluster/node.ts';
 import { LIMITS } from '../limits.ts';
 import type { Registry } from '../registry/registry.ts';
-import { sqlInt64 } from '../sql/literals.ts';
 import { RowReader } from '../sql/row-binary.ts';
-import { pointsTable } from '../sql/tables.ts';
-import { columnsOf } from './columns.ts';
-import type { StoredColumn } from './columns.ts';
+import { byTypes, columnsOf, VALUE_COLUMN, valueSql } from './columns.ts';
+import type { StoredColumn, TypedColumns } from './columns.ts';
 import { findSeries, sortSeries } from './find-series.ts';
 import type { FoundSeries } from './find-series.ts';
-import { inGroups, partsOf } from './parts.ts';
-import type { PolicyPart } from './parts.ts';
-import { residualOf } from './row-condition.ts';
-import { readValues, seriesBatch, valueColumns } from './value-rows.ts';
+import { partsOf } from './parts.ts';
+import { pointCondition, tableOf } from './point-condition.ts';
+import type { PointScope } from './point-condition.ts';
+import { lastTime, readRuns, seriesBatch, withoutTime } from './value-runs.ts';
 
 export type ReadParts = { readonly cluster: Cluster; readonly registry: Registry };
 
@@ -40,12 +38,13 @@ export function* scan(
   const { measurement } = request.source;
   const { fields, where } = request;
   for (const part of partsOf(registry, { ...request.source, timeRange: request.timeRange })) {
-    const columns = columnsOf(registry, part, { measurement, fields, where });
-    if (!columns.some(({ places }) => places.length > 0)) continue;
+    const columns = columnsOf(registry, part, { measurement, fields });
+    if (columns.length === 0) continue;
     const found = findSeries(cluster, part, { measurement, where }, readOptions(options));
     const series = yield* waitFor(found);
     sortSeries(series, request);
-    const run: Scan = { cluster, part, columns, request, options };
+    const scope = { cluster, registry, part, measurement, where };
+    const run: Scan = { scope, columns, request, options };
     for (const page of yield* pagesOf(run, series)) {
       if (page.length === 1) yield* longSeries(run, page[0]!);
       else yield* manySeries(run, page);
@@ -54,8 +53,7 @@ export function* scan(
 }
 
 type Scan = {
-  readonly cluster: Cluster;
-  readonly part: PolicyPart;
+  readonly scope: PointScope;
   readonly columns: readonly StoredColumn[];
   readonly request: ScanRequest;
   readonly options: RequestOptions;
@@ -87,12 +85,14 @@ function* pagesOf(run: Scan, series: readonly FoundSeries[]): Steps<readonly Fou
   return pages;
 }
 
-async function countRows(run: Scan): Promise<ReadonlyMap<bigint, number>> {
-  const { cluster, part, options, request } = run;
+/** Of each series, whatever their values are. */
+async function countRows({ scope, columns, options, request }: Scan) {
+  const { cluster } = scope;
   const counts = new Map<bigint, number>();
+  const { timeRange } = request;
+  const condition = pointCondition({ ...scope, where: undefined }, { columns, timeRange });
   const answers = await cluster.rowsOfAll(
-    `SELECT series, count() FROM ${cluster.table(pointsTable(part.policyId))}
-     WHERE ${rowCondition(run, request.timeRange)} GROUP BY series`,
+    `SELECT series, count() FROM ${tableOf(scope)} WHERE ${condition} GROUP BY series`,
     readOptions(options),
   );
   for (const answer of answers) {
@@ -115,11 +115,12 @@ function* manySeries(run: Scan, page: readonly FoundSeries[]): Operator<SeriesBa
       }),
     ),
   );
-  const rows = answers.map((answer) => readValues(answer, run.columns));
+  const runs = answers.map((answer) => readRuns(answer, typesOf(run)));
   for (const series of page) {
     yield;
-    const own = rows.map((each) => each.get(series.id)).find((each) => each !== undefined);
-    const batch = seriesBatch(series, own ?? [], wantedOf(run, series));
+    const own = runs.map((each) => each.get(series.id)).find((each) => each !== undefined);
+    if (own === undefined) continue;
+    const batch = seriesBatch(series, own, { ...request, limit: request.limitPerSeries });
     if (batch !== undefined) yield batch;
   }
 }
@@ -127,39 +128,32 @@ function* manySeries(run: Scan, page: readonly FoundSeries[]): Operator<SeriesBa
 /** One series, a stretch of time after the other. */
 function* longSeries(run: Scan, series: FoundSeries): Operator<SeriesBatch> {
   const { request, columns } = run;
-  const { residual, limit, fields } = wantedOf(run, series);
-  let left = limit;
+  const { limitPerSeries, descending } = request;
+  let left = limitPerSeries ?? Infinity;
   let { timeRange } = request;
-  const most = limit === undefined || residual !== undefined ? Infinity : limit;
-  const limitRows = Math.min(most * columns.length, LIMITS.pageRows.value - 1) + 1;
+  const limitRows = Math.min(left * columns.length, LIMITS.pageRows.value - 1) + 1;
   for (;;) {
     const { shard } = series;
     const answer = yield* waitFor(readRows(run, { shard, series: [series], timeRange, limitRows }));
-    const { rows, valueCount } = countValues(readValues(answer, columns).get(series.id) ?? []);
-    const isFull = valueCount === limitRows;
+    const runs = readRuns(answer, typesOf(run)).get(series.id) ?? [];
+    const isFull = runs.reduce((sum, { times }) => sum + times.length, 0) >= limitRows;
     // Of the last time of a full page some values may be missing.
-    const last = isFull ? rows.at(-1) : undefined;
-    const whole = last === undefined ? rows : rows.slice(0, -1);
-    const batch = seriesBatch(series, whole, { fields, residual, limit: left });
+    const last = isFull ? lastTime(runs, descending) : undefined;
+    const whole = last === undefined ? runs : withoutTime(runs, last);
+    const batch = seriesBatch(series, whole, { ...request, limit: left });
     if (batch !== undefined) {
-      if (left !== undefined) left -= batch.times.length;
+      left -= batch.times.length;
       yield batch;
     }
     if (last === undefined || left === 0) return;
-    timeRange = request.descending
-      ? { start: timeRange.start, end: last.time }
-      : { start: last.time, end: timeRange.end };
+    timeRange = descending
+      ? { start: timeRange.start, end: last }
+      : { start: last, end: timeRange.end };
   }
 }
 
-function countValues<R extends { readonly values: readonly unknown[] }>(rows: readonly R[]) {
-  return { rows, valueCount: rows.reduce((sum, { values }) => sum + values.length, 0) };
-}
-
-function wantedOf({ request }: Scan, { tags }: FoundSeries) {
-  const { fields, where, limitPerSeries: limit } = request;
-  const residual = where && residualOf(where, tags);
-  return { fields, limit, residual };
+function typesOf({ columns, request }: Scan): readonly TypedColumns[] {
+  return byTypes(columns, request.fields);
 }
 
 async function readRows(
@@ -171,10 +165,10 @@ async function readRows(
     readonly limitRows?: number | undefined;
   },
 ): Promise<Buffer> {
-  const { cluster, options } = run;
+  const { scope, options } = run;
   const ids = page.series.map(({ id }) => id).join(', ');
   const statement = pointsStatement(run, { ...page, ids });
-  const answer = await cluster.rows(page.shard, statement, readOptions(options));
+  const answer = await scope.cluster.rows(page.shard, statement, readOptions(options));
   const { memoryLimitBytes, counters } = options;
   if (memoryLimitBytes !== undefined && answer.length > memoryLimitBytes)
     throw new LimitExceeded(
@@ -185,7 +179,10 @@ async function readRows(
   return answer;
 }
 
-/** Values of some series, by series and time. */
+/**
+ * Values of some series, as arrays by series and column: a row per value would cost here many times
+ * what the value does.
+ */
 export function pointsStatement(
   run: Scan,
   page: {
@@ -194,29 +191,27 @@ export function pointsStatement(
     readonly limitRows?: number | undefined;
   },
 ): string {
-  const { cluster, part, columns, request } = run;
-  const direction = request.descending ? ' DESC' : '';
-  return `SELECT ${['column', 'series', 'time', ...valueColumns(columns)].join(', ')}
-     FROM ${cluster.table(pointsTable(part.policyId))} FINAL
-     WHERE ${rowCondition(run, page.timeRange)} AND series IN (${page.ids})
-     ORDER BY series, time${direction}${limitText(run, page.limitRows)}`;
+  const { scope, columns, request } = run;
+  const types = typesOf(run);
+  const held = [...new Set(types.map(({ stored }) => VALUE_COLUMN[stored]))];
+  const { timeRange, ids } = page;
+  const condition = pointCondition(scope, { columns, timeRange, series: `series IN (${ids})` });
+  const arrays = types.map((typed) => {
+    if (types.length === 1) return `groupArray(${valueSql(typed)})`;
+    const own = typed.columns.map(({ column }) => column.id).join(', ');
+    return `groupArrayIf(${valueSql(typed)}, column IN (${own}))`;
+  });
+  // Who reads rows in order keeps them in it.
+  return `SELECT ${['column', 'series', 'groupArray(time)', ...arrays].join(', ')}
+     FROM (SELECT ${['column', 'series', 'time', ...held].join(', ')}
+       FROM ${tableOf(scope)} FINAL WHERE ${condition}
+       ORDER BY series, time${request.descending ? ' DESC' : ''}${limitText(run, page.limitRows)})
+     GROUP BY column, series`;
 }
 
-/** Only where no row is left out here may rows be left out there. */
+/** Every value of a row counts: so many values have so many rows at least. */
 function limitText({ request, columns }: Scan, limitRows: number | undefined): string {
   if (limitRows !== undefined) return ` LIMIT ${limitRows}`;
-  if (request.limitPerSeries === undefined || columns.some(({ places }) => places.length === 0))
-    return '';
-  if (request.where !== undefined) return '';
+  if (request.limitPerSeries === undefined) return '';
   return ` LIMIT ${request.limitPerSeries * columns.length} BY series`;
-}
-
-/** Columns and time of a request, over the sorting key of the table. */
-export function rowCondition(
-  { columns, part }: Pick<Scan, 'columns' | 'part'>,
-  { start, end }: TimeRange,
-): string {
-  return `column IN (${columns.map(({ id }) => id).join(', ')}) AND ${inGroups(part)}
-     AND hour >= ${floorDiv(start, NANOS_PER_HOUR)} AND hour <= ${floorDiv(end, NANOS_PER_HOUR)}
-     AND time >= ${sqlInt64(start)} AND time <= ${sqlInt64(end)}`;
 }

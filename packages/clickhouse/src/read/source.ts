@@ -1,8 +1,8 @@
 // SeriesSource over the cluster.
-import { Unavailable } from '@tidemark/core';
 import { collectNames } from '@tidemark/query';
 import type { SeriesSource, SourceCapabilities, SourceSnapshot } from '@tidemark/query';
 
+import { aggregate } from './aggregate.ts';
 import { cost } from './cost.ts';
 import { scan } from './scan.ts';
 import type { ReadParts } from './scan.ts';
@@ -12,7 +12,7 @@ import { schema } from './schema.ts';
 const CAPABILITIES: SourceCapabilities = {
   hasSnapshots: false,
   filtersFields: true,
-  aggregateFunctions: new Set(),
+  aggregateFunctions: new Set(['count', 'sum', 'mean', 'min', 'max', 'first', 'last', 'spread']),
 };
 
 export function clusterSource(parts: ReadParts): SeriesSource {
@@ -25,9 +25,7 @@ function snapshotOf(parts: ReadParts): SourceSnapshot {
     names: (filter, options) =>
       collectNames(filter.database, schema(parts, { kind: 'names', filter }, options)),
     scan: (request, options) => scan(parts, request, options),
-    aggregate: () => {
-      throw new Unavailable('the cluster is not asked for aggregates');
-    },
+    aggregate: (request, options) => aggregate(parts, request, options),
     cost: (request, options) => cost(parts, request, options),
     close: () => undefined,
   };

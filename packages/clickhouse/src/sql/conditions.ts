@@ -7,7 +7,7 @@ import { sqlText, sqlTexts } from './literals.ts';
  * Whether a text holds a match. A dot must not match the end of a line. In a group of its own the
  * pattern is not searched for a text that every match holds: 18.16 does not know `(?i)` there.
  */
-function matches(expression: string, operator: '=~' | '!~', pattern: string): string {
+export function matches(expression: string, operator: '=~' | '!~', pattern: string): string {
   const match = `match(${expression}, ${sqlText(`(?-s:${pattern})`)})`;
   return operator === '=~' ? match : `NOT ${match}`;
 }

@@ -19,3 +19,10 @@ export function sqlName(name: string): string {
 export function sqlInt64(value: bigint): string {
   return value === -(2n ** 63n) ? 'toInt64(-9223372036854775807) - 1' : `toInt64(${value})`;
 }
+
+/** A double, bit by bit: 18.16 reads decimals with a last digit that is off. */
+export function sqlFloat64(value: number): string {
+  const bytes = Buffer.alloc(8);
+  bytes.writeDoubleLE(value);
+  return `reinterpretAsFloat64(unhex('${bytes.toString('hex')}'))`;
+}

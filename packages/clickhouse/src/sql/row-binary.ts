@@ -134,6 +134,29 @@ export class RowReader {
     return Array.from({ length: this.#varint() }, () => this.text());
   }
 
+  int64s(): BigInt64Array {
+    const result = new BigInt64Array(this.#varint());
+    this.#copyTo(result);
+    return result;
+  }
+
+  uint64s(): BigUint64Array {
+    const result = new BigUint64Array(this.#varint());
+    this.#copyTo(result);
+    return result;
+  }
+
+  float64s(): Float64Array {
+    const result = new Float64Array(this.#varint());
+    this.#copyTo(result);
+    return result;
+  }
+
+  #copyTo({ buffer, byteLength }: BigInt64Array | BigUint64Array | Float64Array): void {
+    const at = this.#take(byteLength);
+    new Uint8Array(buffer).set(this.#bytes.subarray(at, at + byteLength));
+  }
+
   #varint(): number {
     let value = 0;
     for (let factor = 1; ; factor *= 0x80) {

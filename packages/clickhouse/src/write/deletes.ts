@@ -1,14 +1,14 @@
 // What takes points away: deletes of series and measurements, drops of shard groups and policies.
-import { floorDiv, NANOS_PER_HOUR } from '@tidemark/core';
 import type { DeleteRequest } from '@tidemark/storage';
 
 import type { Cluster } from '../cluster/cluster.ts';
 import { columnIdOf } from '../ids.ts';
 import { inGroups, partsOf } from '../read/parts.ts';
 import type { PolicyPart } from '../read/parts.ts';
+import { timeCondition } from '../read/point-condition.ts';
 import type { Registry } from '../registry/registry.ts';
 import { filterCondition } from '../sql/conditions.ts';
-import { sqlInt64, sqlName } from '../sql/literals.ts';
+import { sqlName } from '../sql/literals.ts';
 import { RowReader, RowWriter } from '../sql/row-binary.ts';
 import { POINT_COLUMNS, pointsTable, seriesTable } from '../sql/tables.ts';
 import type { PendingRows } from './pending.ts';
@@ -133,7 +133,9 @@ async function deleteOnShard(
       const some = places.slice(at, at + SERIES_PER_CHANGE);
       const ids = [...new Set(some.map(({ id }) => id))].join(', ');
       const which = `column IN (${columns}) AND series IN (${ids}) AND ${inGroups(part)}`;
-      await deleteRows({ cluster, part, shard }, which + timeCondition(request));
+      const { timeRange } = request;
+      const isIn = timeRange === undefined ? '' : ` AND ${timeCondition(timeRange)}`;
+      await deleteRows({ cluster, part, shard }, which + isIn);
       const left = await placesWithRows({ cluster, part, shard }, which);
       for (const place of some) {
         if (!left.has(`${place.group} ${place.id}`))
@@ -198,11 +200,4 @@ function columnsIn(registry: Registry, part: PolicyPart, measurement: string): r
       ids.add(columnIdOf(measurement, field, type));
   }
   return [...ids];
-}
-
-function timeCondition({ timeRange }: DeleteRequest): string {
-  if (timeRange === undefined) return '';
-  const { start, end } = timeRange;
-  return ` AND hour >= ${floorDiv(start, NANOS_PER_HOUR)} AND hour <= ${floorDiv(end, NANOS_PER_HOUR)}
-    AND time >= ${sqlInt64(start)} AND time <= ${sqlInt64(end)}`;
 }

@@ -3,8 +3,10 @@ import type { RowBatch } from '../batch/row-batch.ts';
 import { isPause } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 import type { RowsPlan } from '../plan/physical-plan.ts';
+import type { MeasurementPlan } from '../plan/select-plan.ts';
+import type { AggregateRequest } from '../series-source.ts';
 import type { AggregatedGroup, AggregateOptions } from '../scan/aggregate-measurement.ts';
-import { aggregateMeasurement } from '../scan/aggregate-measurement.ts';
+import { aggregateMeasurement, aggregateRequest } from '../scan/aggregate-measurement.ts';
 import { CallsPlan } from '../plan/calls-plan.ts';
 import { OpenGroup } from '../reduce/open-group.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
@@ -55,16 +57,30 @@ type AggregatedPlan = RowsPlan & { readonly kind: 'aggregated' };
 
 /** Windows of all measurements, in the order of the answer. */
 function* aggregatedGroups(
-  { select, sources, limitWindows }: AggregatedPlan,
-  { range, keepsPointTime }: CallsPlan,
+  rows: AggregatedPlan,
+  calls: CallsPlan,
   execution: ExecutionContext,
 ): Operator<AggregatedGroup> {
+  const options = aggregateOptions(rows, calls);
+  for (const source of rows.sources)
+    yield* aggregateMeasurement(source, rows.select, options, execution);
+}
+
+/** What the source is asked of one of the measurements. */
+export function requestOf(source: MeasurementPlan, rows: AggregatedPlan): AggregateRequest {
+  const options = aggregateOptions(rows, new CallsPlan(rows.select));
+  return aggregateRequest(source, rows.select, options).request;
+}
+
+function aggregateOptions(
+  { select, limitWindows }: AggregatedPlan,
+  { range, keepsPointTime }: CallsPlan,
+): AggregateOptions {
   const { interval } = select;
-  const options: AggregateOptions = {
+  return {
     range,
     window: interval && { everyNanos: interval.everyNanos, offsetNanos: interval.offsetNanos },
     omitsPointTimes: !keepsPointTime,
     limitWindows,
   };
-  for (const source of sources) yield* aggregateMeasurement(source, select, options, execution);
 }

@@ -71,7 +71,7 @@ export function* aggregateMeasurement(
 type Place = { readonly field: number; readonly column: number };
 
 /** One entry per field with all functions asked of it, so that the source reads each field once. */
-function aggregateRequest(
+export function aggregateRequest(
   source: MeasurementPlan,
   plan: SelectPlan,
   options: AggregateOptions,

@@ -1,0 +1,116 @@
+// The statement that reduces the values of some columns to windows on each shard.
+import { floorMod } from '@tidemark/core';
+import type { AggregateRequest, WindowSpec } from '@tidemark/query';
+
+import { sqlInt64, sqlText } from '../sql/literals.ts';
+import { seriesTable } from '../sql/tables.ts';
+import { partsFor, partSql } from './aggregate-parts.ts';
+import type { PartName } from './aggregate-parts.ts';
+import { byTypes, columnsOf, valueSql } from './columns.ts';
+import type { TypedColumns } from './columns.ts';
+import { inGroups } from './parts.ts';
+import { pointCondition, tableOf, tagCondition } from './point-condition.ts';
+import type { PointScope } from './point-condition.ts';
+
+/** Columns with the parts that are asked of their windows. */
+export type ReducedColumns = TypedColumns & { readonly parts: readonly PartName[] };
+
+/** Which columns of a part a request reduces. */
+export function reducedOf(
+  { registry, part, measurement }: PointScope,
+  { aggregates }: AggregateRequest,
+): readonly ReducedColumns[] {
+  const fields = aggregates.map(({ field, type }) => ({ name: field, type }));
+  const columns = columnsOf(registry, part, { measurement, fields });
+  return byTypes(columns, aggregates).map((typed) => {
+    const functions = typed.columns.flatMap(({ place }) => aggregates[place]!.functions);
+    return { ...typed, parts: partsFor(typed.type, functions) };
+  });
+}
+
+/** What a group is called: nothing where there is one, its series, or a hash of its tags. */
+export type GroupNaming = 'one' | 'series' | 'tags';
+
+export function namingOf({ groupBy }: AggregateRequest): GroupNaming {
+  if (groupBy === 'all') return 'series';
+  return groupBy.length === 0 ? 'one' : 'tags';
+}
+
+/** Of each row: its group unless there is one, its window if there are any, its column, parts. */
+export function aggregateStatement(
+  scope: PointScope,
+  request: AggregateRequest,
+  reduced: ReducedColumns,
+): string {
+  const { window, descending, limitWindows, omitsPointTimes } = request;
+  const { type, columns, parts } = reduced;
+  const naming = namingOf(request);
+  const condition = pointCondition(scope, {
+    columns: columns.map(({ column }) => column),
+    timeRange: request.timeRange,
+    // The join leaves the others out.
+    ...(naming === 'tags' ? { series: '1' } : {}),
+  });
+  const values = `SELECT column, series, time, ${valueSql(reduced)} AS v
+     FROM ${tableOf(scope)} FINAL WHERE ${condition}`;
+  const start = window === undefined ? [] : [`${windowSql(window)} AS w`];
+  const group = naming === 'one' ? [] : [naming === 'series' ? 'series AS g' : 'g'];
+  const names = [...group, ...start].map((text) => text.split(' ').at(-1)!);
+  const keys = [...names, 'column'].join(', ');
+  let from =
+    naming === 'tags'
+      ? `(${values}) ALL INNER JOIN (${groupsSql(scope, request)}) USING series`
+      : `(${values})`;
+  let select = [...group, ...start, 'column', 'count()'];
+  if (type === 'string' && parts.includes('first') && naming !== 'series') {
+    // Of the texts at one time the largest counts.
+    from = `(SELECT ${[...group, 'column', 'time', 'max(v) AS v', 'count() AS n'].join(', ')}
+      FROM ${from} GROUP BY ${[...group, 'column', 'time'].join(', ')})`;
+    select = [...group, ...start, 'column', 'sum(n)'];
+  }
+  const withTimes = omitsPointTimes !== true;
+  select.push(...parts.map((part) => partSql(part, { type, withTimes })));
+  const limit =
+    limitWindows === undefined || window === undefined
+      ? ''
+      : ` ORDER BY w${descending ? ' DESC' : ''} LIMIT ${limitWindows} BY ${keys.replace(/\bw, /, '')}`;
+  return `SELECT ${select.join(', ')} FROM ${from} GROUP BY ${keys}${limit}`;
+}
+
+/** The tags of the groups that the statements speak of. */
+export function groupNamesStatement(scope: PointScope, request: AggregateRequest): string {
+  const { groupBy } = request;
+  const names = groupBy === 'all' ? [] : groupBy;
+  return `SELECT ${[tagHash(names), ...names.map((name) => `any(${tagValue(name)})`)].join(', ')}
+     FROM ${seriesRows(scope)} GROUP BY ${tagHash(names)}`;
+}
+
+function groupsSql(scope: PointScope, { groupBy }: AggregateRequest): string {
+  const names = groupBy === 'all' ? [] : groupBy;
+  return `SELECT series, any(${tagHash(names)}) AS g FROM ${seriesRows(scope)} GROUP BY series`;
+}
+
+function seriesRows(scope: PointScope): string {
+  const { cluster, part } = scope;
+  return `${cluster.table(seriesTable(part.policyId))} FINAL
+     WHERE NOT is_gone AND ${inGroups(part)} AND ${tagCondition(scope)}`;
+}
+
+/** Of the values of the tags of a group: joins and groups by it are faster than by texts. */
+function tagHash(names: readonly string[]): string {
+  return `sipHash64(${names.map(tagValue).join(', ')})`;
+}
+
+function tagValue(name: string): string {
+  return `tag_values[indexOf(tag_keys, ${sqlText(name)})]`;
+}
+
+/** The start of the window of `time`, without an intermediate result beyond 64 bits. */
+function windowSql({ everyNanos, offsetNanos }: WindowSpec): string {
+  const every = sqlInt64(everyNanos);
+  const mod = `if(time % ${every} < 0, time % ${every} + ${every}, time % ${every})`;
+  const offset = floorMod(offsetNanos, everyNanos);
+  if (offset === 0n) return `time - ${mod}`;
+  const before = sqlInt64(offset);
+  return `time - if(${mod} < ${before}, ${mod} - ${before} + ${every}, ${mod} - ${before})`;
+}

@@ -1,0 +1,172 @@
+// Which rows of a points table a request speaks of, as SQL.
+import { FIELD_TYPES, floorDiv, NANOS_PER_HOUR } from '@tidemark/core';
+import type { TimeRange } from '@tidemark/core';
+import type { Predicate } from '@tidemark/query';
+
+import type { Cluster } from '../cluster/cluster.ts';
+import { columnIdOf } from '../ids.ts';
+import type { Registry } from '../registry/registry.ts';
+import { comparison } from '../sql/comparisons.ts';
+import { filterCondition, matches } from '../sql/conditions.ts';
+import { sqlInt64 } from '../sql/literals.ts';
+import { pointsTable, seriesTable } from '../sql/tables.ts';
+import { inGroups } from './parts.ts';
+import type { PolicyPart } from './parts.ts';
+
+/** Points of one measurement in one retention policy. */
+export type PointScope = {
+  readonly cluster: Cluster;
+  readonly registry: Registry;
+  readonly part: PolicyPart;
+  readonly measurement: string;
+  readonly where: Predicate | undefined;
+};
+
+type Wanted = {
+  /** Stored columns that are read. */
+  readonly columns: readonly { readonly id: bigint; readonly field: string }[];
+  readonly timeRange: TimeRange;
+  /** A condition on `series`; what the tags say when it is left out. */
+  readonly series?: string | undefined;
+};
+
+/**
+ * Over the columns of a points table. Conditions on values of the one field that is read are asked
+ * of its rows; others of all values that a series has at a time.
+ */
+export function pointCondition(scope: PointScope, wanted: Wanted): string {
+  const { columns, timeRange } = wanted;
+  const { tags, values } = splitCondition(scope.where);
+  const series = wanted.series ?? (tags === undefined ? undefined : seriesIn(scope, tags));
+  const range = [inGroups(scope.part), timeCondition(timeRange)];
+  if (series !== undefined) range.push(series);
+  const own = [columnsIn(columns), ...range];
+  if (values === undefined) return own.join(' AND ');
+  const fields = conditionFields(values);
+  if (columns.every(({ field }) => fields.length === 1 && fields[0] === field))
+    return [...own, valueCondition(scope, values, (leaf) => leaf)].join(' AND ');
+  const held = fields.flatMap((field) => storedTypes(scope, field));
+  // Without such a value the condition may hold all the same: for every row that is read.
+  const needsNone = held.length === 0 || !needsValue(values);
+  const asked = needsNone ? [...held, ...columns] : held;
+  const rows = `SELECT series, time FROM ${tableOf(scope)} FINAL
+     WHERE ${[columnsIn(asked), ...range].join(' AND ')}
+     GROUP BY series, time HAVING ${valueCondition(scope, values, (leaf) => `max(${leaf})`)}`;
+  return [...own, `(series, time) IN (${rows})`].join(' AND ');
+}
+
+export function tableOf({ cluster, part }: Pick<PointScope, 'cluster' | 'part'>): string {
+  return cluster.table(pointsTable(part.policyId));
+}
+
+/** Over the series table: what the tags alone decide. */
+export function tagCondition({ measurement, where }: PointScope): string {
+  const { tags } = splitCondition(where);
+  return filterCondition({ measurements: [measurement], where: tags });
+}
+
+/** Of a time range, over the sorting key of the table. */
+export function timeCondition({ start, end }: TimeRange): string {
+  return `hour >= ${floorDiv(start, NANOS_PER_HOUR)} AND hour <= ${floorDiv(end, NANOS_PER_HOUR)}
+     AND time >= ${sqlInt64(start)} AND time <= ${sqlInt64(end)}`;
+}
+
+function columnsIn(columns: readonly { readonly id: bigint }[]): string {
+  return `column IN (${[...new Set(columns.map(({ id }) => id))].join(', ')})`;
+}
+
+function seriesIn({ cluster, part, measurement }: PointScope, tags: Predicate): string {
+  return `series IN (SELECT series FROM ${cluster.table(seriesTable(part.policyId))} FINAL
+     WHERE NOT is_gone AND ${inGroups(part)}
+       AND ${filterCondition({ measurements: [measurement], where: tags })})`;
+}
+
+type Split = { readonly tags: Predicate | undefined; readonly values: Predicate | undefined };
+
+/** What only reads tags, and the rest; both have to hold. */
+function splitCondition(where: Predicate | undefined): Split {
+  if (where === undefined) return { tags: undefined, values: undefined };
+  if (conditionFields(where).length === 0) return { tags: where, values: undefined };
+  if (where.kind !== 'and') return { tags: undefined, values: where };
+  const left = splitCondition(where.left);
+  const right = splitCondition(where.right);
+  return { tags: both(left.tags, right.tags), values: both(left.values, right.values) };
+}
+
+function both(left: Predicate | undefined, right: Predicate | undefined): Predicate | undefined {
+  if (left === undefined || right === undefined) return left ?? right;
+  return { kind: 'and', left, right };
+}
+
+/** Names of the fields that a condition reads. */
+function conditionFields(predicate: Predicate): readonly string[] {
+  switch (predicate.kind) {
+    case 'and':
+    case 'or':
+      return [
+        ...new Set([...conditionFields(predicate.left), ...conditionFields(predicate.right)]),
+      ];
+    case 'field':
+    case 'field-regex':
+      return [predicate.field];
+    default:
+      return [];
+  }
+}
+
+/** Whether the condition is false where none of its fields has a value. */
+function needsValue(predicate: Predicate): boolean {
+  switch (predicate.kind) {
+    case 'and':
+      return needsValue(predicate.left) || needsValue(predicate.right);
+    case 'or':
+      return needsValue(predicate.left) && needsValue(predicate.right);
+    case 'constant':
+      return !predicate.value;
+    case 'field':
+    case 'field-regex':
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** `ofLeaf` makes what one row says of a field to what is known of all of them. */
+function valueCondition(
+  scope: PointScope,
+  predicate: Predicate,
+  ofLeaf: (leaf: string) => string,
+): string {
+  switch (predicate.kind) {
+    case 'and':
+    case 'or': {
+      const left = valueCondition(scope, predicate.left, ofLeaf);
+      const right = valueCondition(scope, predicate.right, ofLeaf);
+      return `(${left} ${predicate.kind === 'and' ? 'AND' : 'OR'} ${right})`;
+    }
+    case 'constant':
+      return predicate.value ? '1' : '0';
+    case 'tag':
+    case 'tag-regex':
+      return seriesIn(scope, predicate);
+    default: {
+      const leaves = storedTypes(scope, predicate.field).map(({ id, type }) => {
+        if (predicate.kind === 'field')
+          return `(column = ${id} AND ${comparison(type, predicate.operator, predicate.value)})`;
+        if (type !== 'string') return '0';
+        return `(column = ${id} AND ${matches('s', predicate.operator, predicate.pattern)})`;
+      });
+      return leaves.length === 0 ? '0' : ofLeaf(`(${leaves.join(' OR ')})`);
+    }
+  }
+}
+
+/** The columns that a field has in the part, one per type. */
+function storedTypes({ registry, part, measurement }: PointScope, field: string) {
+  const types = registry.typesOf(part.groups, measurement, field);
+  return FIELD_TYPES.filter((type) => types.has(type)).map((type) => ({
+    id: columnIdOf(measurement, field, type),
+    field,
+    type,
+  }));
+}
