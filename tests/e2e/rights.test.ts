@@ -35,6 +35,11 @@ GET    /openapi.json                             200 200 200 200 200
 GET    /api/tokens                               401 403 403 403 200
 POST   /api/tokens                               401 403 403 403 400
 DELETE /api/tokens                               401 403 403 403 404
+GET    /api/documents?kind=dashboards            401 403 200 200 200
+GET    /api/documents?kind=queries               401 403 200 200 200
+PUT    /api/documents?kind=dashboards            401 403 403 403 400
+PUT    /api/documents?kind=queries               401 403 400 400 400
+DELETE /api/documents?kind=dashboards            401 403 403 403 400
 POST   /api/identity                             401 403 403 403 400
 POST   /api/continuous-queries/run               401 403 403 403 400
 POST   /api/backup                               401 403 403 403 200
@@ -78,6 +83,11 @@ GET    /engine/v1/debug/pprof/cmdline                                 401 403 40
 GET    /engine/v1/debug/pprof/goroutine                               401 403 403 403 200
 GET    /engine/v1/debug/pprof/heap                                    401 403 403 403 200
 GET    /engine/v1/debug/pprof/profile?seconds=0.01                    401 403 403 403 200
+GET    /engine/v1/documents?kind=dashboards                           401 403 200 200 200
+GET    /engine/v1/documents?kind=queries                              401 403 200 200 200
+PUT    /engine/v1/documents?kind=dashboards                           401 403 403 403 400
+PUT    /engine/v1/documents?kind=queries                              401 403 400 400 400
+DELETE /engine/v1/documents?kind=dashboards                           401 403 403 403 400
 POST   /engine/v1/load/reload                                         401 403 403 403 204
 POST   /engine/v1/loglevel                                            401 403 403 403 400
 GET    /engine/v1/recordings                                          401 403 200 200 200

@@ -15,6 +15,7 @@ import type {
   TopicEvent,
   TryOut,
 } from './engine-types.ts';
+import { DocumentClient } from './document-client.ts';
 import { diagnosticOf, HttpConnection } from './http.ts';
 import type { ClientOptions, ResponseDiagnostic } from './http.ts';
 
@@ -47,9 +48,11 @@ const DEFINING = { search: { diagnostics: 'true' } };
 /** Every method throws an `AppError` with the engine's text when the engine refuses. */
 export class EngineClient {
   readonly http: HttpConnection;
+  readonly documents: DocumentClient;
 
   constructor(options: ClientOptions) {
     this.http = new HttpConnection(options);
+    this.documents = new DocumentClient(this.http, `${BASE}/documents`);
   }
 
   /** The engine's version. */

@@ -1,4 +1,5 @@
 // Public face of @tidemark/client: typed HTTP clients of both services.
+export type { DocumentClient } from './document-client.ts';
 export { EngineClient } from './engine-client.ts';
 export type * from './engine-types.ts';
 export type { ClientOptions, ScriptDiagnostic } from './http.ts';

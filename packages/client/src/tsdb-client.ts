@@ -1,6 +1,7 @@
 // Typed client of the database (specification: time-series database HTTP API).
 import { Internal } from '@tidemark/core';
 
+import { DocumentClient } from './document-client.ts';
 import { HttpConnection, readFailure } from './http.ts';
 import { parseLossless } from './lossless.ts';
 import type { ClientOptions } from './http.ts';
@@ -83,9 +84,11 @@ export type RejectedLine = {
  */
 export class TsdbClient {
   readonly http: HttpConnection;
+  readonly documents: DocumentClient;
 
   constructor(options: ClientOptions) {
     this.http = new HttpConnection(options);
+    this.documents = new DocumentClient(this.http, '/api/documents');
   }
 
   /** The database's version. */

@@ -46,6 +46,15 @@ export {
   wrapInt64,
 } from './int64.ts';
 export type { Int64Operator } from './int64.ts';
+export { DOCUMENT_KINDS, DOCUMENT_LIMITS, StaleVersion } from './document.ts';
+export type {
+  DocumentKind,
+  DocumentRecord,
+  DocumentRecords,
+  DocumentSummary,
+  StoredDocument,
+  VersionSummary,
+} from './document.ts';
 export type { Limit, SettingLimit } from './limits.ts';
 export {
   familiesOf,

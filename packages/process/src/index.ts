@@ -1,6 +1,9 @@
 // Public face of @tidemark/process: what a process is on its machine. Needs Node.
 export { lockDirectory } from './directory-lock.ts';
 export type { DirectoryLock } from './directory-lock.ts';
+export { answerDocuments } from './documents/answer.ts';
+export type { DocumentUser } from './documents/answer.ts';
+export { Documents } from './documents/documents.ts';
 export { bindUrl, isLoopback, listenError, parseBind } from './http/bind-address.ts';
 export type { Bind } from './http/bind-address.ts';
 export { BorderGuard, isFromBrowser } from './http/border.ts';

@@ -99,13 +99,14 @@ async function open(
   log.info({ urls: server.urls }, 'listening; storage is recovering');
   const tokenKeys = await readKeys(config.http.jwksFile);
   const storage = await stores.recovered();
-  const { catalog, directory } = stores;
+  const { catalog, directory, documents } = stores;
   const common = { config, log, startedAt: clock.now() };
   const execution = buildExecution({ ...common, catalog, clock, storage });
   const rejected = new RejectedLog();
   const http = new HttpInterface({
     ...common,
     execution,
+    documents,
     rejected,
     tokenKeys,
     state: () => state,
@@ -116,7 +117,7 @@ async function open(
   parts.add(() => server.close());
   server.serve(http.listener, () => execution.statements.queries.close());
   if (rehearsal !== undefined && config.data.rehearsalEnabled) {
-    const service = { config, log: dependencies.log, execution, http };
+    const service = { config, log: dependencies.log, execution, documents, http };
     const started = startRehearsal(rehearsal, service);
     parts.add(() => started.close());
   }

@@ -1,4 +1,4 @@
-// The two stores of the service, points and catalog, opened side by side.
+// The stores of the service: points and catalog, opened side by side, and documents.
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,6 +11,7 @@ import type { StorageEngine, StorageLog } from '@tidemark/storage';
 import type { Logger } from 'pino';
 
 import { Catalog } from './catalog/catalog.ts';
+import { DocumentFiles } from './catalog/document-files.ts';
 import type { TsdbConfig } from './config/schema.ts';
 import type { ServiceState } from './http/status-routes.ts';
 import { policyRef } from './write/policy-ref.ts';
@@ -33,6 +34,7 @@ export type StoreOptions = {
 export type Stores = {
   readonly directory: string;
   readonly catalog: Catalog;
+  readonly documents: DocumentFiles;
   /** Resolves when storage has read its log, with the points of the catalog's policies only. */
   recovered(): Promise<StorageEngine>;
 };
@@ -65,6 +67,7 @@ export async function openStores(
   return {
     directory,
     catalog,
+    documents: new DocumentFiles(join(metaDirectory, 'documents'), logStorage),
     recovered: async () => {
       const storage = await opening;
       await requireCatalogOf(storage, catalog, metaDirectory);

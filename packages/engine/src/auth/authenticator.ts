@@ -9,9 +9,10 @@ import type { Clock } from '@tidemark/core';
 import type { Cluster } from '../database/cluster-section.ts';
 import type { Caller } from '../config/config-overrides.ts';
 import type { Clusters } from '../database/clusters.ts';
+import { DOCUMENTS_PATH } from '../http/document-routes.ts';
 import { HEALTH_PATH } from '../http/health-route.ts';
 import { BASE } from '../http/routes.ts';
-import type { AuthRequest } from '../http/server.ts';
+import type { AuthRequest, RequestUser } from '../http/server.ts';
 import type { Metadata } from '../store/metadata.ts';
 import { readCredentials } from './credentials.ts';
 import type { Credentials } from './credentials.ts';
@@ -25,6 +26,8 @@ const WRITE_ROUTES: ReadonlySet<string> = new Set(['/write', `${BASE}/write`]);
 
 /** Tell nothing but that the credentials are good. */
 const PING_ROUTES: ReadonlySet<string> = new Set(['/ping', `${BASE}/ping`]);
+
+const DOCUMENTS_ROUTE = `${BASE}${DOCUMENTS_PATH}`;
 
 /**
  * Read by admins only: the backup has every secret that is stored, the memory of the process all
@@ -40,10 +43,7 @@ export type AuthenticatorOptions = {
   readonly tokenAdmins: readonly string[];
 };
 
-type User = {
-  readonly name: string;
-  readonly isAdmin: boolean;
-  readonly canRead: boolean;
+type User = RequestUser & {
   readonly canWrite: (database: string) => Promise<boolean>;
 };
 
@@ -81,12 +81,14 @@ export class Authenticator {
   }
 
   /**
-   * Lets the request pass or throws `Unauthorized`, `Forbidden`, or `LimitExceeded` after too many
-   * failures.
+   * Lets the request pass and tells whose it is, or throws `Unauthorized`, `Forbidden`, or
+   * `LimitExceeded` after too many failures.
    */
-  async authorize(request: AuthRequest): Promise<void> {
-    if (request.route === HEALTH_PATH) return;
-    await checkRights(request, await this.#identify(readCredentials(request), request.address));
+  async authorize(request: AuthRequest): Promise<RequestUser | undefined> {
+    if (request.route === HEALTH_PATH) return undefined;
+    const user = await this.#identify(readCredentials(request), request.address);
+    await checkRights(request, user);
+    return user;
   }
 
   /**
@@ -131,17 +133,17 @@ export class Authenticator {
     }
     const name = userOfToken(token, sharedSecret, Number(clock.now() / 1_000_000_000n));
     if (tokenAdmins.includes(name))
-      return { name, isAdmin: true, canRead: true, canWrite: () => Promise.resolve(true) };
+      return { name, isAdmin: true, hasGrant: true, canWrite: () => Promise.resolve(true) };
     return this.#known({ ...credentials, name }, address);
   }
 
   async #known({ name, secret, authorization }: Credentials, address: string): Promise<User> {
     if (name === SUBSCRIBER) {
       if (!isSame(secret, this.#subscriberToken)) throw new WrongCredentials();
-      return { name, isAdmin: false, canRead: false, canWrite: () => Promise.resolve(true) };
+      return { name, isAdmin: false, hasGrant: false, canWrite: () => Promise.resolve(true) };
     }
     const user = await this.#users.user({ authorization, address });
-    return { ...user, name: user.name || name || 'of the token', canRead: user.hasGrant };
+    return { ...user, name: user.name || name || 'of the token' };
   }
 }
 
@@ -163,7 +165,9 @@ async function checkRights(request: AuthRequest, user: User): Promise<void> {
     );
   }
   if (PING_ROUTES.has(request.route) && user.name !== SUBSCRIBER) return;
-  if (!user.canRead || privilegeOf(request.method) !== 'read' || isForAdmins(request))
+  // What of it may be changed depends on its kind, which the endpoint knows.
+  if (user.hasGrant && request.route === DOCUMENTS_ROUTE) return;
+  if (!user.hasGrant || privilegeOf(request.method) !== 'read' || isForAdmins(request))
     throw missingPrivilege(request, user.name);
 }
 

@@ -7,6 +7,7 @@ import {
   LimitExceeded,
   messageOf,
   NotFound,
+  StaleVersion,
   Unauthorized,
   Unavailable,
 } from '@tidemark/core';
@@ -18,6 +19,7 @@ export function answerOf(error: unknown): { readonly status: number; readonly me
 }
 
 function statusOf(error: unknown): number {
+  if (error instanceof StaleVersion) return 409;
   if (error instanceof InvalidRequest || error instanceof Conflict) return 400;
   if (error instanceof Unauthorized) return 401;
   if (error instanceof Forbidden) return 403;

@@ -1,5 +1,5 @@
 // The API with all its endpoints, and the statistics that it shows.
-import type { Budget, OpenParts } from '@tidemark/core';
+import type { Budget, DocumentRecord, OpenParts } from '@tidemark/core';
 import type { ProtocolListeners } from '@tidemark/listeners';
 import type { EngineConfig } from '../config/config.ts';
 import { listenAddress } from '../exposure.ts';
@@ -16,6 +16,7 @@ import type { Scrapers, ScrapersOptions } from '../scrape/scrapers.ts';
 import { ServiceTests } from '../services/service-tests.ts';
 import { addAlertRoutes } from './alert-routes.ts';
 import { addConfigRoutes } from './config-routes.ts';
+import { addDocumentRoutes } from './document-routes.ts';
 import { addHealthRoute } from './health-route.ts';
 import { addJobRoutes } from './job-routes.ts';
 import { addLogRoutes } from './log-routes.ts';
@@ -28,7 +29,7 @@ import { addTapRoutes } from './tap-routes.ts';
 import { addTaskRoutes } from './task-routes.ts';
 import { addTryOutRoutes } from './try-out-routes.ts';
 import { addWriteRoutes } from './write-routes.ts';
-import { BorderGuard } from '@tidemark/process';
+import { BorderGuard, Documents } from '@tidemark/process';
 
 /** What endpoints act on. */
 export type Served = {
@@ -83,6 +84,10 @@ function addDefinitionRoutes(server: HttpServer, served: Served): void {
   addConfigRoutes(server, overrides);
   const tests = new ServiceTests({ clusters, context: alerting.context, scrape, redact });
   addOperationRoutes(server, { metadata, tests });
+  const records = metadata.table<DocumentRecord>('documents');
+  let read: Documents | undefined;
+  const documents = (): Documents => (read ??= new Documents(records, clock));
+  addDocumentRoutes(server, { documents, log: stores.logs.logger('http') });
 }
 
 function addServingRoutes(

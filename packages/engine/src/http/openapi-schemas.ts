@@ -60,6 +60,7 @@ const trySource = object({
   points: text,
   precision: text,
 });
+const documentVersion = { version: count, title: text, modified: time, by: text };
 const times = { created: time, modified: time };
 
 /** Resources by name, for `components.schemas`. */
@@ -189,6 +190,16 @@ export const RESOURCE_SCHEMAS: Readonly<Record<string, Schema>> = {
     all: flag,
   }),
   DeadLetterResult: object({ action: { enum: ['retry', 'drop'] }, count, left: count }),
+  DocumentInput: object({ title: text, content: {} }),
+  Document: object({ ...documentVersion, kind: text, id: text }),
+  Documents: object({
+    ...documentVersion,
+    kind: text,
+    id: text,
+    content: {},
+    versions: list(object(documentVersion)),
+    documents: list(reference('Document')),
+  }),
   Health: object({
     name: text,
     status: { enum: ['pass', 'warn', 'fail'] },
@@ -232,6 +243,9 @@ const ACTIONS: readonly {
   { pattern: /^GET .*\/topics\/\{topic\}\/events\/\{rest\}$/, answered: 'Event' },
   { pattern: /^GET .*\/dead-letters$/, answered: 'DeadLetters' },
   { pattern: /^POST .*\/dead-letters$/, sent: 'DeadLetterAction', answered: 'DeadLetterResult' },
+  { pattern: /^GET .*\/documents$/, answered: 'Documents' },
+  { pattern: /^PUT .*\/documents$/, sent: 'DocumentInput', answered: 'Document' },
+  { pattern: /^DELETE .*\/documents$/ },
   { pattern: /^GET \/health$/, answered: 'Health' },
   { pattern: /^GET .*\/service-tests$/, answered: 'ServiceTests' },
   { pattern: /^GET .*\/service-tests\/\{service\}$/, answered: 'ServiceTest' },

@@ -19,6 +19,7 @@ type QueryParameter = {
 };
 
 const READING = ['GET', 'HEAD'];
+const ALL = [...READING, 'PUT', 'DELETE'];
 
 const LIST: readonly QueryParameter[] = [
   { name: 'pattern', type: 'string', default: '*', description: 'Shell glob that ids match.' },
@@ -98,6 +99,27 @@ const QUERY_PARAMETERS: Readonly<Record<string, readonly QueryParameter[]>> = {
     ...LIST.filter(({ name }) => name !== 'pattern'),
     { name: 'topic', type: 'string', description: 'Only those of this topic.' },
     { name: 'handler', type: 'string', description: 'Only those of the handler with this id.' },
+  ],
+  [`${BASE}/documents`]: [
+    {
+      name: 'kind',
+      type: 'string',
+      methods: ALL,
+      description: '`dashboards`, or `queries`, which are personal; required.',
+    },
+    {
+      name: 'id',
+      type: 'string',
+      methods: ALL,
+      description: 'Of one document. Without it GET answers `documents`, a list of all.',
+    },
+    {
+      name: 'version',
+      type: 'integer',
+      methods: ALL,
+      description:
+        'GET: an older version. PUT, DELETE: the version that is changed, 0 for a new document; required.',
+    },
   ],
   [`${BASE}/templates/:id`]: [DIAGNOSTICS_OF_CHANGED],
   [`${BASE}/taps/:id/:node`]: [

@@ -22,6 +22,7 @@ const STORES = [
   'handler-specs',
   'overrides',
   'load',
+  'documents',
 ];
 /** What older clients call the store of overrides. */
 const STORE_ALIASES: Readonly<Record<string, string>> = { config: 'overrides' };

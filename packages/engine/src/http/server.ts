@@ -62,6 +62,16 @@ export type ApiRequest = {
   /** Aborted when the client goes away. */
   readonly signal: AbortSignal;
   readonly address: string;
+  /** Who asks; `undefined` where nobody has to say who they are. */
+  readonly user?: RequestUser | undefined;
+};
+
+/** Whom the credentials of a request belong to. */
+export type RequestUser = {
+  readonly name: string;
+  readonly isAdmin: boolean;
+  /** Whether any database was granted to the user. */
+  readonly hasGrant: boolean;
 };
 
 /** What an endpoint answers: JSON unless it says otherwise. */
@@ -108,8 +118,11 @@ export type AuthRequest = {
   readonly address: string;
 };
 
-/** Decides whether a request may go on; throws `Unauthorized`, `Forbidden` or `LimitExceeded`. */
-export type Authorize = (request: AuthRequest) => Promise<void> | void;
+/**
+ * Decides whether a request may go on, and tells whose it is where that is known; throws
+ * `Unauthorized`, `Forbidden` or `LimitExceeded`.
+ */
+export type Authorize = (request: AuthRequest) => Promise<RequestUser | undefined> | undefined;
 
 export type ServerOptions = {
   readonly bodyBytesMax: number;
@@ -317,7 +330,7 @@ export class HttpServer implements Api {
       url: pattern,
       // Before the body: who may not ask for anything does not get memory for it.
       onRequest: async (request) => {
-        await this.#options.authorize({
+        const user = await this.#options.authorize({
           method: request.method,
           route: path,
           path: pathOf(request.url),
@@ -325,6 +338,7 @@ export class HttpServer implements Api {
           headers: request.headers,
           address: this.#options.border.clientAddress(request.raw),
         });
+        if (user !== undefined) users.set(request.raw, user);
       },
       handler: async (request, reply) => {
         const query = new QueryParams(request.url);
@@ -345,6 +359,7 @@ export class HttpServer implements Api {
           preview: `${product}/v1preview`,
           signal: gone.signal,
           address: this.#options.border.clientAddress(request.raw),
+          user: users.get(request.raw),
         });
         return this.#send(request, reply, response);
       },
@@ -462,6 +477,8 @@ function partsOf(request: IncomingMessage): Part[] {
 
 /** Which base path a request came by; the request object itself belongs to Node. */
 const products = new WeakMap<IncomingMessage, string>();
+/** Whose requests are, where that is known. */
+const users = new WeakMap<IncomingMessage, RequestUser>();
 
 function pathOf(url: string): string {
   const end = url.indexOf('?');

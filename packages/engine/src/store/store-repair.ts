@@ -26,6 +26,7 @@ const TABLES = [
   'templates',
   'tasks',
   'load',
+  'documents',
   'recordings',
   'replays',
   'subscriber-token',

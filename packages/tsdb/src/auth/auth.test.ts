@@ -77,6 +77,7 @@ describe('every endpoint asks for the right that the table names', () => {
   const allowed: Record<EndpointRight, readonly Who[]> = {
     ping: ['nobody', 'reader', 'writer', 'root'],
     user: ['nobody', 'reader', 'writer', 'root'],
+    grant: ['reader', 'writer', 'root'],
     debug: ['root'],
     admin: ['root'],
     write: ['writer', 'root'],

@@ -4,7 +4,7 @@ import type { TObject, TSchema } from '@sinclair/typebox';
 
 type EndpointSchema = {
   readonly querystring?: TObject | undefined;
-  /** Of POST. */
+  /** Of POST and PUT. */
   readonly body?: TSchema | undefined;
   readonly consumes?: string[] | undefined;
 };
@@ -96,6 +96,21 @@ export const ENDPOINT_SCHEMAS: Readonly<Record<string, EndpointSchema>> = {
       address: Type.String({ description: 'of its client: failures count for that address' }),
     }),
   ),
+  '/api/documents': {
+    querystring: Type.Object({
+      kind: Type.String({ description: '`dashboards`, or `queries`, which are personal' }),
+      id: text('of one document; without it GET lists all'),
+      version: text(
+        'GET: an older version; PUT, DELETE: the version that is changed, 0 for a new document',
+      ),
+    }),
+    ...json(
+      Type.Object({
+        title: Type.String(),
+        content: Type.Any({ description: 'what the application makes of it' }),
+      }),
+    ),
+  },
   '/api/continuous-queries/run': json(
     Type.Object({
       database: Type.String(),

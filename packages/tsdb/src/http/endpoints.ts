@@ -7,10 +7,18 @@ import type { Exchange } from './exchange.ts';
  * `ping`: none, or any user with `http.ping-auth-enabled`. `debug`: none, or an admin with
  * `http.pprof-auth-enabled`.
  * `write`, `read`: that right on the database of the request, checked by the handler, which knows
- * it. `statements`: what the statements need (statements/registry.ts). `user`: any user. `admin`:
- * an admin.
+ * it. `statements`: what the statements need (statements/registry.ts). `user`: any user. `grant`:
+ * any user to whom a database was granted; changes are the handler's to look at. `admin`: an admin.
  */
-export type EndpointRight = 'ping' | 'debug' | 'write' | 'read' | 'statements' | 'user' | 'admin';
+export type EndpointRight =
+  | 'ping'
+  | 'debug'
+  | 'write'
+  | 'read'
+  | 'statements'
+  | 'user'
+  | 'grant'
+  | 'admin';
 
 export type Endpoint = {
   readonly path: string;
@@ -53,6 +61,12 @@ export const ENDPOINTS = [
       POST,
       'admin',
       'Tell whom credentials belong to that another service was given',
+    ],
+    [
+      '/api/documents',
+      ['GET', 'HEAD', 'PUT', 'DELETE'],
+      'grant',
+      'Read, store and remove what people make in the web application',
     ],
     ['/api/continuous-queries/run', POST, 'admin', 'Run a continuous query over a past range'],
     ['/api/backup', POST, 'admin', 'Back up everything or some databases'],

@@ -3,7 +3,8 @@
 import type { IncomingMessage } from 'node:http';
 
 import { assert, RequestMetrics } from '@tidemark/core';
-import type { Timestamp } from '@tidemark/core';
+import type { DocumentRecords, Timestamp } from '@tidemark/core';
+import { Documents } from '@tidemark/process';
 import type { FastifyInstance } from 'fastify';
 import type { JWTVerifyGetKey } from 'jose';
 import type { Logger } from 'pino';
@@ -23,6 +24,7 @@ import { handleBackup, handleRestore } from './backup-routes.ts';
 import { handleFluxQuery } from './compat-routes.ts';
 import { handleContinuousRun } from './continuous-run-route.ts';
 import { Dispatch } from './dispatch.ts';
+import { handleDocuments } from './document-route.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import type { EndpointPath, Handle } from './endpoints.ts';
 import type { Exchange } from './exchange.ts';
@@ -54,6 +56,8 @@ export type HttpInterfaceOptions = {
   readonly config: TsdbConfig;
   readonly log: Logger;
   readonly execution: Execution;
+  /** Read when the first of them is asked for. */
+  readonly documents: DocumentRecords;
   /** Refused lines of all ways in. */
   readonly rejected: RejectedLog;
   /** Absent: tokens signed with a private key are refused. */
@@ -116,7 +120,7 @@ export class HttpInterface {
   }
 
   #handlers(
-    { config, execution, log, rejected, setLogLevel, startedAt, state }: HttpInterfaceOptions,
+    options: HttpInterfaceOptions,
     {
       authenticator,
       metrics,
@@ -127,6 +131,7 @@ export class HttpInterface {
       readonly requests: RequestTracker;
     },
   ): Readonly<Record<EndpointPath, Handle>> {
+    const { config, execution, log, rejected, setLogLevel, startedAt, state } = options;
     const audit = this.#audit;
     const backups = this.#backups;
     const counters = this.#counters;
@@ -140,6 +145,8 @@ export class HttpInterface {
     const query = { audit, bodies, config, counters, log, statements };
     const backup = { audit, backups, bodies };
     const restore = { ...backup, monitorDatabase: config.monitor.storeDatabase };
+    let read: Documents | undefined;
+    const documents = (): Documents => (read ??= new Documents(options.documents, clock));
     const profile = (handle: Handle): Handle => (pprofEnabled ? handle : refuseProfiles);
     return {
       '/write': (exchange, identity) => handleWrite(exchange, strictLines, identity),
@@ -157,6 +164,8 @@ export class HttpInterface {
       '/api/tokens': (exchange) => handleTokens(exchange, { audit, bodies, catalog, clock }),
       '/api/identity': (exchange) =>
         handleIdentity(exchange, { audit, authenticator, bodies, catalog, counters }),
+      '/api/documents': (exchange, identity) =>
+        handleDocuments(exchange, { audit, bodies, documents: documents() }, identity),
       '/api/continuous-queries/run': (exchange) =>
         handleContinuousRun(exchange, { audit, bodies, log, statements }),
       '/api/backup': (exchange) => handleBackup(exchange, { ...backup, log }),

@@ -27,7 +27,9 @@ function schemaOf({ path, right, summary }: Endpoint, method: string) {
     summary,
     operationId: `${method.toLowerCase()}${path.replace(/[^a-z0-9]+/gi, '-')}`,
     ...schema,
-    ...(method === 'POST' && body !== undefined ? { body, consumes: consumes ?? [] } : {}),
+    ...((method === 'POST' || method === 'PUT') && body !== undefined
+      ? { body, consumes: consumes ?? [] }
+      : {}),
     security: right === 'ping' ? [] : [{}, { basic: [] }, { bearer: [] }],
     response: {
       '2xx': Type.Any({ description: 'Success' }),

@@ -1,5 +1,6 @@
 // The rehearsal of a service: everything that answers requests once more, over points of no
 // importance, apart from whatever is counted, listed or logged.
+import type { DocumentRecords } from '@tidemark/core';
 import type { Logger } from 'pino';
 
 import type { TsdbConfig } from '../config/schema.ts';
@@ -23,6 +24,7 @@ export function startRehearsal(
     readonly config: TsdbConfig;
     readonly log: Logger;
     readonly execution: Execution;
+    readonly documents: DocumentRecords;
     readonly http: HttpInterface;
   },
 ): { close(): Promise<void> } {
@@ -46,6 +48,7 @@ export function startRehearsal(
       const { listener } = new HttpInterface({
         ...common,
         execution: buildExecution({ ...common, catalog, clock, storage: emptyStorage }),
+        documents: service.documents,
         rejected: new RejectedLog(),
         tokenKeys: undefined,
         state: () => 'ready',

@@ -1,0 +1,121 @@
+import { DOCUMENT_LIMITS, NotFound, StaleVersion, systemClock } from '@tidemark/core';
+import type { DocumentRecord, DocumentRecords } from '@tidemark/core';
+import { beforeEach, expect, test } from 'vitest';
+
+import { Documents } from './documents.ts';
+import type { DocumentName } from './documents.ts';
+
+/** Records in memory, as bytes: what is read again is what was written. */
+class MemoryRecords implements DocumentRecords {
+  readonly #texts = new Map<string, string>();
+  isFull = false;
+
+  *values(): Iterable<DocumentRecord> {
+    for (const text of this.#texts.values()) yield JSON.parse(text) as DocumentRecord;
+  }
+
+  get(key: string): DocumentRecord | undefined {
+    const text = this.#texts.get(key);
+    return text === undefined ? undefined : (JSON.parse(text) as DocumentRecord);
+  }
+
+  async put(key: string, record: DocumentRecord): Promise<void> {
+    if (this.isFull) throw new Error('no room');
+    this.#texts.set(key, JSON.stringify(record));
+  }
+
+  async remove(key: string): Promise<void> {
+    this.#texts.delete(key);
+  }
+}
+
+let records: MemoryRecords;
+let documents: Documents;
+beforeEach(() => {
+  records = new MemoryRecords();
+  documents = new Documents(records, systemClock());
+});
+
+const name = (id: string, user = ''): DocumentName => ({ kind: 'dashboards', id, user });
+const query = (id: string, user: string): DocumentName => ({ kind: 'queries', id, user });
+const put = (of: DocumentName, replaces: number, content: unknown = {}) =>
+  documents.put(of, { replaces, title: `${of.id} ${replaces + 1}`, content });
+
+test('each change is a version, and older ones are kept', async () => {
+  await put(name('a', 'ann'), 0, { cells: 1 });
+  await put(name('a', 'bob'), 1, { cells: 2 });
+
+  const now = documents.get(name('a'));
+  expect(now).toMatchObject({ version: 2, title: 'a 2', by: 'bob', content: { cells: 2 } });
+  expect(now.versions.map(({ version, by }) => [version, by])).toEqual([
+    [2, 'bob'],
+    [1, 'ann'],
+  ]);
+  expect(documents.get(name('a'), 1).content).toEqual({ cells: 1 });
+  expect(() => documents.get(name('a'), 3)).toThrow(NotFound);
+});
+
+test('who has not seen the last version changes nothing', async () => {
+  await put(name('a', 'ann'), 0);
+  await put(name('a', 'bob'), 1, 'of bob');
+
+  const late = [put(name('a'), 1), put(name('a'), 0), documents.remove(name('a'), 1)];
+  for (const each of late) await expect(each).rejects.toThrow(StaleVersion);
+  await expect(put(name('a'), 1)).rejects.toThrow('changed meanwhile by bob: it is at version 2');
+  expect(documents.get(name('a')).content).toBe('of bob');
+});
+
+test('of two changes at once one is made', async () => {
+  await put(name('a'), 0);
+  const both = await Promise.allSettled([put(name('a'), 1, 'x'), put(name('a'), 1, 'y')]);
+  expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+  expect(documents.get(name('a'))).toMatchObject({ version: 2, content: 'x' });
+});
+
+test('what is removed is gone with its versions, and can be stored anew', async () => {
+  await put(name('a'), 0, 'old');
+  await documents.remove(name('a'), 1);
+  expect(documents.list('dashboards', '')).toEqual([]);
+  await expect(put(name('a'), 1)).rejects.toThrow('was deleted meanwhile');
+  await put(name('a'), 0, 'new');
+  expect(documents.get(name('a')).versions).toHaveLength(1);
+});
+
+test('personal documents are seen by their user only, the others by all', async () => {
+  await put(query('q', 'ann'), 0, 'of ann');
+  await put(query('q', 'bob'), 0, 'of bob');
+  await put(name('d', 'ann'), 0);
+  expect(documents.get(query('q', 'bob')).content).toBe('of bob');
+  expect(documents.list('queries', 'ann').map(({ by }) => by)).toEqual(['ann']);
+  expect(() => documents.get(query('q', 'eve'))).toThrow(NotFound);
+  expect(documents.list('dashboards', 'eve')).toHaveLength(1);
+});
+
+test('a change that could not be stored did not happen', async () => {
+  await put(name('a'), 0, 'old');
+  records.isFull = true;
+  await expect(put(name('a'), 1, 'new')).rejects.toThrow('no room');
+  records.isFull = false;
+  expect(documents.list('dashboards', '')).toMatchObject([{ version: 1 }]);
+  expect(await put(name('a'), 1, 'new')).toMatchObject({ version: 2 });
+});
+
+test('what was stored is listed by title when it is read again', async () => {
+  await put(name('b'), 0);
+  await put(name('a'), 0);
+  const again = new Documents(records, systemClock());
+  expect(again.list('dashboards', '').map(({ id }) => id)).toEqual(['a', 'b']);
+  expect(again.list('dashboards', '')).toEqual(documents.list('dashboards', ''));
+});
+
+test('old versions make room, by their number and by their size', async () => {
+  const { versionCount, versionsBytes, documentBytes } = DOCUMENT_LIMITS;
+  for (let i = 0; i < versionCount.value + 2; i++) await put(name('many'), i);
+  const many = documents.get(name('many')).versions;
+  expect([many.length, many[0]?.version]).toEqual([versionCount.value, versionCount.value + 2]);
+
+  const large = 'x'.repeat(documentBytes.value - 100);
+  for (let i = 0; i < 6; i++) await put(name('large'), i, large);
+  const kept = documents.get(name('large')).versions.length;
+  expect(kept).toBe(Math.floor(versionsBytes.value / large.length));
+});

@@ -1,0 +1,78 @@
+// Documents on disk: a file for each, in two copies and replaced with every change, beside the
+// catalog (docs/formats/catalog.md).
+import { Corruption, messageOf, Unavailable } from '@tidemark/core';
+import type { DocumentRecord, DocumentRecords } from '@tidemark/core';
+import { nodeDisk, readCheckedFile, writeCheckedFile } from '@tidemark/storage';
+import type { StorageLog } from '@tidemark/storage';
+
+const FORMAT = { magic: 'TDMDOC', version: 2 };
+const SUFFIX = '.tdm';
+
+export class DocumentFiles implements DocumentRecords {
+  readonly #folder: string;
+  readonly #log: StorageLog;
+  readonly #disk = nodeDisk();
+
+  /** The folder is made with the first document. */
+  constructor(folder: string, log: StorageLog) {
+    this.#folder = folder;
+    this.#log = log;
+  }
+
+  /** All that can be read. One that is damaged in both copies is put aside, which the log tells. */
+  *values(): Iterable<DocumentRecord> {
+    for (const name of this.#disk.list(this.#folder)) {
+      const path = `${this.#folder}/${name}`;
+      if (!name.endsWith(SUFFIX)) continue;
+      try {
+        const record = readDocument(path);
+        if (record !== undefined) yield record;
+      } catch (error) {
+        if (!(error instanceof Corruption)) throw error;
+        this.#disk.rename(path, `${path}.damaged`);
+        this.#log('error', 'a document can not be read; its file is put aside', {
+          file: `${path}.damaged`,
+          reason: error.reason,
+        });
+      }
+    }
+  }
+
+  get(key: string): DocumentRecord | undefined {
+    return readDocument(this.#pathOf(key));
+  }
+
+  async put(key: string, record: DocumentRecord): Promise<void> {
+    await changing(async () => {
+      this.#disk.makeDirectory(this.#folder);
+      const body = Buffer.from(JSON.stringify(record));
+      await writeCheckedFile(this.#pathOf(key), { format: FORMAT, body });
+    });
+  }
+
+  async remove(key: string): Promise<void> {
+    await changing(async () => {
+      this.#disk.remove(this.#pathOf(key));
+      await this.#disk.syncDirectory(this.#folder);
+    });
+  }
+
+  #pathOf(key: string): string {
+    return `${this.#folder}/${key}${SUFFIX}`;
+  }
+}
+
+async function changing(change: () => Promise<void>): Promise<void> {
+  try {
+    await change();
+  } catch (cause) {
+    throw new Unavailable(`the document can not be written: ${messageOf(cause)}`, { cause });
+  }
+}
+
+function readDocument(path: string): DocumentRecord | undefined {
+  const stored = readCheckedFile(path, FORMAT);
+  if (stored === undefined) return undefined;
+  // The checksum says that it is what was written.
+  return JSON.parse(Buffer.from(stored.body).toString('utf8')) as DocumentRecord;
+}

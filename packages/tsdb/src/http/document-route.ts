@@ -1,0 +1,50 @@
+// /api/documents: what people make in the web application. The API is that of the task engine, too
+// (packages/process/src/documents/answer.ts).
+import { Forbidden } from '@tidemark/core';
+import { answerDocuments } from '@tidemark/process';
+import type { Documents, DocumentUser } from '@tidemark/process';
+
+import type { Identity } from '../auth/identity.ts';
+import type { AuditLog } from '../log/audit-log.ts';
+import { sendEmpty, sendJson } from './answer.ts';
+import { readBody } from './body.ts';
+import type { BodyLimits } from './body.ts';
+import type { Exchange } from './exchange.ts';
+
+/** GET lists and reads, PUT stores a version, DELETE removes. */
+export async function handleDocuments(
+  exchange: Exchange,
+  options: {
+    readonly audit: AuditLog;
+    readonly bodies: BodyLimits;
+    readonly documents: Documents;
+  },
+  identity: Identity,
+): Promise<void> {
+  const { audit, bodies, documents } = options;
+  const request = {
+    method: exchange.method,
+    parameter: (name: string) => exchange.parameters.get(name),
+    body: () => readBody(exchange, bodies),
+    user: userOf(identity),
+  };
+  const answer = await answerDocuments(documents, request, (action, { kind, id }) =>
+    audit.done(exchange, 'document', { action, kind, id }),
+  );
+  if (answer.status === 204) sendEmpty(exchange);
+  else sendJson(exchange, answer.status, answer.json);
+}
+
+function userOf(identity: Identity): DocumentUser {
+  switch (identity.kind) {
+    case 'open':
+      return { name: '', isAdmin: true, hasGrant: true };
+    case 'bootstrap':
+      throw new Forbidden('user is required to read documents');
+    case 'user': {
+      const { name, isAdmin, grants } = identity.user;
+      const hasGrant = Object.values(grants).some((grant) => grant !== 'none');
+      return { name, isAdmin, hasGrant: isAdmin || hasGrant };
+    }
+  }
+}
