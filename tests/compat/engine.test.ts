@@ -6,13 +6,12 @@
 // checks all, which takes about two minutes on an otherwise idle machine.
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { resolveEngineConfig, startEngine } from '@tidemark/engine';
 import type { EngineService } from '@tidemark/engine';
+import { freePorts } from '@tidemark/process';
 import { EVERYTHING_ALLOWED, makeDirectory, removeDirectory } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -63,7 +62,8 @@ beforeAll(async () => {
   // Templates print local times.
   process.env['TZ'] = 'UTC';
   directory = await makeDirectory();
-  [sinkPort, databasePort] = await freePorts();
+  // The checker and the engine must know them before either starts.
+  [sinkPort = 0, databasePort = 0] = await freePorts(2);
   const { config, problems } = resolveEngineConfig([
     {
       source: 'test',
@@ -169,23 +169,4 @@ async function check(
   });
   const failed = [...output.matchAll(/^FAIL (.*)$/gm)].map(([, name]) => name ?? '');
   return { output, failed };
-}
-
-/**
- * Two ports that nobody listens on; the checker and the engine must know them before either starts.
- */
-async function freePorts(): Promise<[number, number]> {
-  const servers = [createServer(), createServer()];
-  const ports = await Promise.all(
-    servers.map(
-      (server) =>
-        new Promise<number>((resolve) => {
-          server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
-        }),
-    ),
-  );
-  await Promise.all(
-    servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve()))),
-  );
-  return [ports[0] ?? 0, ports[1] ?? 0];
 }

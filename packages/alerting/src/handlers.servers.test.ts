@@ -2,7 +2,6 @@
 // inside of kcat), snmptrapd, and a mail server with TLS and passwords.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { createSocket } from 'node:dgram';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TLSSocket } from 'node:tls';
 import { InvalidRequest, systemClock, Unavailable } from '@tidemark/core';
-import { eventually, hasPrograms, run, sectionsOf } from '@tidemark/testkit';
+import { eventually, freePort, hasPrograms, run, sectionsOf } from '@tidemark/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { decodeOptions, httpSender } from '@tidemark/settings';
 import type { Options } from '@tidemark/settings';
@@ -75,22 +74,6 @@ function start(file: string, args: readonly string[]): Printed {
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk));
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));
   return { lines: () => stdout.split('\n').slice(0, -1), all: () => `${stdout}\n${stderr}` };
-}
-
-async function freePort(): Promise<number> {
-  const server = net.createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
-async function freeUdpPort(): Promise<number> {
-  const socket = createSocket('udp4');
-  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
-  const { port } = socket.address();
-  await new Promise<void>((resolve) => socket.close(() => resolve()));
-  return port;
 }
 
 async function isListening(port: number): Promise<true | undefined> {
@@ -211,7 +194,7 @@ describe.runIf(hasKcat)('kafka to a broker of librdkafka', () => {
 
 describe.runIf(hasTrapd)('snmptrap to snmptrapd', () => {
   test('the trap arrives with its object id and every type of value', async () => {
-    const port = await freeUdpPort();
+    const port = await freePort('udp');
     writeFileSync(join(directory, 'trapd.conf'), 'disableAuthorization yes\n');
     const printed = start('snmptrapd', [
       '-f',

@@ -4,6 +4,7 @@ export type { DirectoryLock } from './directory-lock.ts';
 export { answerDocuments } from './documents/answer.ts';
 export type { DocumentUser } from './documents/answer.ts';
 export { Documents } from './documents/documents.ts';
+export { freePorts } from './free-ports.ts';
 export { bindUrl, isLoopback, listenError, parseBind } from './http/bind-address.ts';
 export type { Bind } from './http/bind-address.ts';
 export { BorderGuard, isFromBrowser } from './http/border.ts';

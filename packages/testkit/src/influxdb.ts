@@ -4,9 +4,9 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+
+import { freePorts } from '@tidemark/process';
 
 import { eventually } from './http.ts';
 import { makeDirectory, removeDirectory } from './tidemark.ts';
@@ -20,21 +20,13 @@ export type Influxdb = {
 
 const START_TIMEOUT_MS = 30_000;
 
-/** A port that was free a moment ago; the peer cannot be told to choose one itself. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 /** Starts the server and waits until it answers. */
 export async function startInfluxdb(
   settings: { readonly isAuthenticated?: boolean } = {},
 ): Promise<Influxdb> {
   const directory = await makeDirectory();
-  const [port, backupPort] = [await freePort(), await freePort()];
+  // The peer can not be told to choose ports itself.
+  const [port, backupPort] = await freePorts(2);
   const file = join(directory, 'influxdb.conf');
   await writeFile(
     file,

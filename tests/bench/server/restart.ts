@@ -6,14 +6,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
 
 import {
   EXECUTABLE,
+  freePort,
   makeDirectory,
   query,
   removeDirectory,
@@ -111,14 +110,6 @@ async function firstTime(began: number, holds: () => Promise<boolean>): Promise<
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
   return performance.now() - began;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
 }
 
 async function measureCommand(args: readonly string[]): Promise<void> {

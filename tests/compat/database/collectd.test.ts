@@ -6,6 +6,7 @@ import { join } from 'node:path';
 
 import {
   eventually,
+  freePort,
   hasPrograms,
   makeDirectory,
   query,
@@ -13,8 +14,6 @@ import {
   startTidemark,
 } from '@tidemark/testkit';
 import { afterEach, expect, test } from 'vitest';
-
-import { freeUdpPort } from './free-port.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -26,7 +25,7 @@ test.skipIf(!hasPrograms('collectd')).each(['none', 'sign', 'encrypt'] as const)
   async (level) => {
     const directory = await makeDirectory();
     cleanups.push(() => removeDirectory(directory));
-    const port = await freeUdpPort();
+    const port = await freePort('udp');
     const authFile = join(directory, 'auth_file');
     await writeFile(authFile, 'sensor: a secret\n');
     const settings = join(directory, 'tidemark.toml');

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 
 import {
   eventually,
+  freePort,
   hasPrograms,
   makeDirectory,
   query,
@@ -16,8 +17,6 @@ import {
 } from '@tidemark/testkit';
 import type { Tidemark } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-
-import { freeTcpPort } from './free-port.ts';
 
 describe.skipIf(!hasPrograms('prometheus'))('prometheus', () => {
   let server: Tidemark;
@@ -30,7 +29,7 @@ describe.skipIf(!hasPrograms('prometheus'))('prometheus', () => {
     server = await startTidemark({ command: 'tsdb', directory: join(directory, 'data') });
     cleanups.push(() => server.stop());
     await query(server.tsdb, 'CREATE DATABASE prom');
-    const port = await freeTcpPort();
+    const port = await freePort();
     url = `http://127.0.0.1:${port}`;
     const settings = join(directory, 'prometheus.yml');
     await writeFile(

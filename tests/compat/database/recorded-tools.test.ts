@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib';
 
 import {
   eventually,
+  freePort,
   hasPrograms,
   query,
   removeDirectory,
@@ -16,8 +17,6 @@ import {
 import type { Tidemark } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { freeUdpPort } from './free-port.ts';
-
 // The distribution's own interpreter: another one in the path does not see the distribution's
 // packages.
 
@@ -25,7 +24,7 @@ let server: Tidemark;
 let udpPort: number;
 
 beforeAll(async () => {
-  udpPort = await freeUdpPort();
+  udpPort = await freePort('udp');
   server = await startTidemark({
     command: 'tsdb',
     environment: {

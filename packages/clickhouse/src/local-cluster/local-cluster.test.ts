@@ -1,4 +1,4 @@
-// What counts as a running cluster, and where its processes listen.
+// What counts as a running cluster.
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
@@ -8,7 +8,6 @@ import { afterEach, expect, test } from 'vitest';
 
 import { writeClusterFile } from './cluster-file.ts';
 import { clusterStatus } from './local-cluster.ts';
-import { freePorts } from './processes.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -52,12 +51,4 @@ test('a ZooKeeper that takes no sessions yet and the ClickHouse of another clust
     clickhouse: false,
     zookeeper: false,
   });
-});
-
-test('ports are different and out of the reach of outgoing connections', async () => {
-  const ports = await freePorts(40);
-  expect(new Set(ports).size).toBe(40);
-  const server = createServer();
-  const ephemeral = await portOf(server);
-  expect(Math.max(...ports)).toBeLessThan(ephemeral);
 });

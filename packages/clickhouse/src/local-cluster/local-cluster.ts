@@ -6,13 +6,13 @@ import { dirname, join, resolve } from 'node:path';
 
 import { Conflict, InvalidRequest, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import { makeDirectory } from '@tidemark/process';
+import { freePorts, makeDirectory } from '@tidemark/process';
 
 import { LIMITS } from '../limits.ts';
 import { readClusterFile, requireClusterFile, writeClusterFile } from './cluster-file.ts';
 import type { ClusterFile, ClusterNode } from './cluster-file.ts';
 import { configurationOf, writeConfiguration } from './configuration.ts';
-import { freePorts, isRunning, startDetached, stopProcess } from './processes.ts';
+import { isRunning, startDetached, stopProcess } from './processes.ts';
 import { findPrograms } from './programs.ts';
 import type { ClusterPrograms } from './programs.ts';
 

@@ -1,9 +1,7 @@
 // Processes that outlive the command that started them. A pid is believed only while its command
 // line names the configuration it was started with: numbers are used again.
 import { spawn } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { closeSync, openSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 
 import type { Clock } from '@tidemark/core';
@@ -63,42 +61,3 @@ export async function stopProcess(pid: number, configuration: string, clock: Clo
 
 /** How often the end of a process is looked for. */
 const POLL_MS = 50;
-
-/**
- * So many different ports of loopback that nobody listens on. They are below the range that the
- * system gives to outgoing connections and to servers that ask for any port: neither can take one
- * before the process it was chosen for listens.
- */
-export async function freePorts(count: number): Promise<readonly number[]> {
-  const end = firstEphemeralPort();
-  const start = Math.max(FIRST_UNPRIVILEGED_PORT, end - PORTS_CHOSEN_FROM);
-  const ports = new Set<number>();
-  while (ports.size < count) {
-    const port = randomInt(start, end);
-    if (await isFree(port)) ports.add(port);
-  }
-  return [...ports];
-}
-
-const FIRST_UNPRIVILEGED_PORT = 1024;
-
-const PORTS_CHOSEN_FROM = 20_000;
-
-/** Of the range from which Linux takes ports by itself; other systems begin no lower. */
-function firstEphemeralPort(): number {
-  const usual = 32_768;
-  try {
-    return Number.parseInt(readFileSync('/proc/sys/net/ipv4/ip_local_port_range', 'utf8'), 10);
-  } catch {
-    // Another system, or one that does not tell.
-    return usual;
-  }
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-  });
-}

@@ -1,0 +1,56 @@
+// Ports for programs that can not choose one themselves.
+import { randomInt } from 'node:crypto';
+import { createSocket } from 'node:dgram';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+
+/**
+ * So many different ports of loopback that nobody listens on. They are below the range that the
+ * system gives to outgoing connections and to servers that ask for any port: neither can take one
+ * before the process it was chosen for listens.
+ */
+export async function freePorts(
+  count: number,
+  transport: 'tcp' | 'udp' = 'tcp',
+): Promise<readonly number[]> {
+  const isFree = transport === 'tcp' ? isFreeTcp : isFreeUdp;
+  const end = firstEphemeralPort();
+  const start = Math.max(FIRST_UNPRIVILEGED_PORT, end - PORTS_CHOSEN_FROM);
+  const ports = new Set<number>();
+  while (ports.size < count) {
+    const port = randomInt(start, end);
+    if (await isFree(port)) ports.add(port);
+  }
+  return [...ports];
+}
+
+const FIRST_UNPRIVILEGED_PORT = 1024;
+
+const PORTS_CHOSEN_FROM = 20_000;
+
+/** Of the range from which Linux takes ports by itself; other systems begin no lower. */
+function firstEphemeralPort(): number {
+  const usual = 32_768;
+  try {
+    return Number.parseInt(readFileSync('/proc/sys/net/ipv4/ip_local_port_range', 'utf8'), 10);
+  } catch {
+    // Another system, or one that does not tell.
+    return usual;
+  }
+}
+
+function isFreeTcp(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
+}
+
+function isFreeUdp(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createSocket('udp4');
+    socket.once('error', () => socket.close(() => resolve(false)));
+    socket.bind(port, '127.0.0.1', () => socket.close(() => resolve(true)));
+  });
+}
