@@ -47,6 +47,8 @@ POST   /api/restore                              401 403 403 403 201
 PUT    /api/restore                              401 403 403 403 404
 DELETE /api/restore                              401 403 403 403 404
 GET    /debug/vars                               200 200 200 200 200
+GET    /api/audit                                401 403 403 403 200
+GET    /debug/slow-queries                       401 403 403 403 200
 GET    /debug/requests?seconds=0                 401 403 403 403 200
 GET    /debug/rejected                           401 403 403 403 200
 POST   /debug/loglevel                           401 403 403 403 400
@@ -69,6 +71,7 @@ POST   /write?db=d&rp=autogen                                         401 401 40
 POST   /engine/v1/write?db=d&rp=autogen                               401 401 401 204 204
 GET    /engine/v1/ping                                                401 204 204 204 204
 GET    /engine/v1/:routes                                             401 403 200 200 200
+GET    /engine/v1/audit                                               401 403 403 403 200
 GET    /engine/v1/config                                              401 403 200 200 200
 POST   /engine/v1/config                                              401 403 403 403 400
 GET    /engine/v1/config/                                             401 403 400 400 400

@@ -10,8 +10,10 @@ import type { Catalog } from './catalog/catalog.ts';
 import type { TsdbConfig } from './config/schema.ts';
 import { QueryMemories } from './query/query-memory.ts';
 import { RunningQueries } from './query/running-queries.ts';
+import { SlowQueries } from './query/slow-queries.ts';
 import type { StatementServices } from './statements/context.ts';
 import { serviceDiagnostics } from './stats/diagnostics.ts';
+import { diskStatistics } from './stats/disk.ts';
 import { runtimeModule } from './stats/runtime.ts';
 import {
   budgetCounters,
@@ -76,6 +78,7 @@ export function buildExecution({
     }),
   ]);
   statistics.add(storageStatistics(storage, catalog));
+  statistics.add(diskStatistics(data.dir));
   const statements: StatementServices = {
     catalog,
     storage,
@@ -87,6 +90,7 @@ export function buildExecution({
       memories,
       maxConcurrent: coordinator.maxConcurrentQueries,
       timeoutMs: coordinator.queryTimeoutMs,
+      slow: new SlowQueries(clock, coordinator.keepQueriesAfterMs),
       slowMs: coordinator.logQueriesAfterMs,
       onSlow: (query) => log.warn({ ...query }, 'slow query'),
     }),

@@ -37,6 +37,16 @@ export const LIMITS = {
     unit: 'count',
     reason: 'sources whose refused lines are counted; further ones are counted together',
   },
+  slowQueries: {
+    value: 100,
+    unit: 'count',
+    reason: 'queries that /debug/slow-queries shows; the oldest goes first',
+  },
+  slowQueryCharacters: {
+    value: 4000,
+    unit: 'count',
+    reason: 'a query may be megabytes long; the list is for reading',
+  },
   remoteWritePoints: {
     value: 10_000,
     unit: 'count',

@@ -31,9 +31,13 @@ const DOCUMENTS_ROUTE = `${BASE}${DOCUMENTS_PATH}`;
 
 /**
  * Read by admins only: the backup has every secret that is stored, the memory of the process all
- * others.
+ * others, and who did what is not everybody's business.
  */
-const ADMIN_ROUTES: readonly string[] = [`${BASE}/storage/backup`, `${BASE}/debug/pprof/`];
+const ADMIN_ROUTES: readonly string[] = [
+  `${BASE}/audit`,
+  `${BASE}/storage/backup`,
+  `${BASE}/debug/pprof/`,
+];
 
 export type AuthenticatorOptions = {
   readonly clusters: Clusters;

@@ -51,6 +51,10 @@ export const FIXED_SECTIONS = {
     ),
     'insecure-no-auth': bool('Allow other addresses than loopback without authentication.'),
     'log-enabled': bool('Log every request.'),
+    'audit-keep-size': size(
+      'Changes and refusals that are kept in the data directory for /audit; the oldest go. 0 keeps none.',
+      10 * 1024 * 1024,
+    ),
     'write-tracing': bool('Log the bodies of writes.'),
     'pprof-enabled': bool('Serve the profiling endpoints.', true),
     'https-enabled': bool('Speak TLS.'),

@@ -15,6 +15,7 @@ import { TryOuts } from '../try-out/try-outs.ts';
 import type { Scrapers, ScrapersOptions } from '../scrape/scrapers.ts';
 import { ServiceTests } from '../services/service-tests.ts';
 import { addAlertRoutes } from './alert-routes.ts';
+import { Audit } from './audit.ts';
 import { addConfigRoutes } from './config-routes.ts';
 import { addDocumentRoutes } from './document-routes.ts';
 import { addHealthRoute } from './health-route.ts';
@@ -59,8 +60,17 @@ export function openServer(
   choice: ServerChoice,
   parts: OpenParts,
 ): { readonly server: HttpServer; readonly reporter: Reporter } {
-  const server = makeServer(served, choice.pageKey);
+  const { config, clock, logs } = served.stores;
+  const audit = new Audit({
+    directory: config[''].dataDir,
+    keepBytes: config.http.auditKeepSizeBytes,
+    clock,
+    log: logs.logger('audit'),
+  });
+  parts.add(() => audit.close());
+  const server = makeServer(served, audit, choice.pageKey);
   parts.add(() => server.close());
+  audit.addRoute(server);
   const reporter = makeReporter(served, server);
   addDefinitionRoutes(server, served);
   addServingRoutes(server, served, { ...choice, reporter });
@@ -151,7 +161,11 @@ function makeReporter(
   });
 }
 
-function makeServer({ bodies, stores, tasking }: Served, pageKey: string | undefined): HttpServer {
+function makeServer(
+  { bodies, stores, tasking }: Served,
+  audit: Audit,
+  pageKey: string | undefined,
+): HttpServer {
   const { config, logs, redactor, authenticator } = stores;
   return new HttpServer({
     bodyBytesMax: config.http.maxBodySizeBytes,
@@ -163,6 +177,7 @@ function makeServer({ bodies, stores, tasking }: Served, pageKey: string | undef
     log: logs.logger('http'),
     redact: redactor.redact,
     authorize: (request) => authenticator?.authorize(request),
+    audit,
     border: new BorderGuard({
       section: 'http',
       boundHost: listenAddress(config.http.bindAddress).host,

@@ -83,6 +83,17 @@ const DIAGNOSTICS_OF_CHANGED: QueryParameter = { ...DIAGNOSTICS, methods: ['PATC
 const QUERY_PARAMETERS: Readonly<Record<string, readonly QueryParameter[]>> = {
   '/write': WRITE,
   [`${BASE}/write`]: WRITE,
+  [`${BASE}/audit`]: [
+    { name: 'before', type: 'string', description: 'Only entries before this time (RFC 3339).' },
+    { name: 'user', type: 'string', description: 'Only entries of this user.' },
+    { name: 'text', type: 'string', description: 'Only entries with this text anywhere.' },
+    {
+      name: 'limit',
+      type: 'integer',
+      default: 100,
+      description: 'The newest so many; 1000 at most.',
+    },
+  ],
   [`${BASE}/tasks`]: [...LIST, { ...DIAGNOSTICS, methods: ['GET', 'HEAD', 'POST'] }],
   [`${BASE}/tasks/:id`]: [DIAGNOSTICS],
   [`${BASE}/templates`]: [...LIST, DIAGNOSTICS_OF_NEW],

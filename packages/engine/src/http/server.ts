@@ -26,6 +26,8 @@ import {
 } from '@tidemark/core';
 import type { Budget, Diagnostic, Part, RequestMetrics } from '@tidemark/core';
 import { CONNECTION_CHECK_MS, HEADERS_MS } from '../limits.ts';
+import { changesSomething } from './audit.ts';
+import type { Audit } from './audit.ts';
 import { printDiagnostics, wantsDiagnostics } from './diagnostics.ts';
 import { answerOf } from './errors.ts';
 import { printJson } from './json.ts';
@@ -137,6 +139,8 @@ export type ServerOptions = {
   /** Hides secrets in errors that are answered. */
   readonly redact: (text: string) => string;
   readonly authorize: Authorize;
+  /** Told about every request that was answered. */
+  readonly audit: Audit;
   readonly border: BorderGuard;
   /** Of challenges for a password. */
   readonly realm: string;
@@ -253,6 +257,7 @@ export class HttpServer implements Api {
     });
     app.addHook('onResponse', (request, reply, done) => {
       this.#measure(request, reply);
+      this.#note(request, reply);
       done();
     });
     if (this.#options.isLogging) {
@@ -306,6 +311,20 @@ export class HttpServer implements Api {
     }
   }
 
+  #note(request: FastifyRequest, reply: FastifyReply): void {
+    const { audit, border } = this.#options;
+    audit.note({
+      method: request.method,
+      route: request.routeOptions.url ?? '',
+      path: pathOf(request.url),
+      status: reply.statusCode,
+      user: users.get(request.raw)?.name ?? '',
+      address: border.clientAddress(request.raw),
+      requestId: String(reply.getHeader('request-id') ?? ''),
+      body: bodies.get(request.raw) ?? NO_BODY,
+    });
+  }
+
   /** Counts a request and gives its answer the headers that all have. */
   #begin(request: FastifyRequest, reply: FastifyReply): void {
     this.counters.req++;
@@ -348,11 +367,13 @@ export class HttpServer implements Api {
           if (!reply.raw.writableEnded) gone.abort();
         });
         const product = products.get(request.raw) ?? '/engine';
+        const body = await this.#bodyOf(request);
+        if (changesSomething(request.method, path)) bodies.set(request.raw, body);
         const response = await handler({
           method: request.method,
           params: request.params as Readonly<Record<string, string>>,
           query,
-          body: await this.#bodyOf(request),
+          body,
           headers: request.headers,
           url: hideSecrets(request.originalUrl),
           base: `${product}/v1`,
@@ -474,6 +495,10 @@ function partsOf(request: IncomingMessage): Part[] {
   }
   return held;
 }
+
+/** What requests have brought that may change something. */
+const bodies = new WeakMap<IncomingMessage, Uint8Array>();
+const NO_BODY = new Uint8Array(0);
 
 /** Which base path a request came by; the request object itself belongs to Node. */
 const products = new WeakMap<IncomingMessage, string>();

@@ -107,6 +107,10 @@ export const TSDB_CONFIG = {
     'max-concurrent-queries': integer('Queries that run at once; 0 is no limit.'),
     'query-timeout': duration('A query that runs longer is ended; 0s is no limit.'),
     'log-queries-after': duration('Queries that run longer are logged; 0s logs none.'),
+    'keep-queries-after': duration(
+      'Queries that took longer are kept in memory, the last 100, for /debug/slow-queries; 0s keeps none.',
+      '1s',
+    ),
     'max-select-point': integer('Points one SELECT may read; 0 is no limit.'),
     'max-select-series': integer('Series one SELECT may read; 0 is no limit.'),
     'max-select-buckets': integer('GROUP BY time windows of one SELECT; 0 is no limit.'),
@@ -189,6 +193,10 @@ export const TSDB_CONFIG = {
     ),
     'audit-log-path': str(
       'File to which changes and refusals are appended, one JSON object a line; empty is the service log alone.',
+    ),
+    'audit-keep-size': size(
+      'Changes and refusals that are kept in the data directory for /api/audit; the oldest go. 0 keeps none.',
+      10 * 1024 * 1024,
     ),
     'pprof-enabled': bool('Serve /debug/pprof.', true),
     'pprof-auth-enabled': bool(

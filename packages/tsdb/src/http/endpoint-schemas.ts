@@ -59,6 +59,16 @@ export const ENDPOINT_SCHEMAS: Readonly<Record<string, EndpointSchema>> = {
     consumes: ['application/x-www-form-urlencoded', 'multipart/form-data'],
   },
   '/ping': { querystring: Type.Object({ verbose: text('`true`: answer 200 with the version') }) },
+  '/api/audit': {
+    querystring: Type.Object({
+      before: text('only entries before this time (RFC 3339)'),
+      user: text('only entries of this user'),
+      text: text('only entries with this text anywhere'),
+      limit: Type.Optional(
+        Type.Integer({ description: 'the newest so many', default: 100, maximum: 1000 }),
+      ),
+    }),
+  },
   '/debug/requests': {
     querystring: Type.Object({
       seconds: Type.Optional(

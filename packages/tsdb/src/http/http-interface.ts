@@ -1,10 +1,11 @@
 // Everything that answers requests: each endpoint with what it works with, hot paths directly,
 // everything else through fastify.
 import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
 
 import { assert, RequestMetrics } from '@tidemark/core';
 import type { DocumentRecords, Timestamp } from '@tidemark/core';
-import { Documents } from '@tidemark/process';
+import { Documents, openAuditRecord } from '@tidemark/process';
 import type { FastifyInstance } from 'fastify';
 import type { JWTVerifyGetKey } from 'jose';
 import type { Logger } from 'pino';
@@ -20,6 +21,7 @@ import { RequestTracker } from '../stats/request-counts.ts';
 import { httpCounters, moduleOf } from '../stats/statistics.ts';
 import { PrecisionDoubts } from '../write/precision-doubt.ts';
 import type { RejectedLog } from '../write/rejected-lines.ts';
+import { handleAudit } from './audit-route.ts';
 import { handleBackup, handleRestore } from './backup-routes.ts';
 import { handleFluxQuery } from './compat-routes.ts';
 import { handleContinuousRun } from './continuous-run-route.ts';
@@ -46,6 +48,7 @@ import {
   handleHealth,
   handleMetrics,
   handlePing,
+  handleSlowQueries,
   handleStatus,
 } from './status-routes.ts';
 import type { ServiceState } from './status-routes.ts';
@@ -89,7 +92,12 @@ export class HttpInterface {
       const except = http.suppressWriteLog ? ['/write'] : [];
       this.#accessLog = new AccessLog({ path: http.accessLogPath, except, clock, log });
     }
-    this.#audit = new AuditLog(http.auditLogPath, clock, log);
+    const record = openAuditRecord({
+      directory: join(config.data.dir, 'tsdb', 'audit'),
+      maxBytes: http.auditKeepSizeBytes,
+      onError: (error) => log.error({ err: error }, 'the audit record can not be written'),
+    });
+    this.#audit = new AuditLog({ path: http.auditLogPath, record, clock, log });
     this.#backups = new BackupService({ catalog, storage, clock });
     statistics.add(() => [moduleOf('httpd', this.#counters)]);
     const authenticator = new Authenticator({
@@ -170,9 +178,11 @@ export class HttpInterface {
         handleContinuousRun(exchange, { audit, bodies, log, statements }),
       '/api/backup': (exchange) => handleBackup(exchange, { ...backup, log }),
       '/api/restore': (exchange) => handleRestore(exchange, restore),
+      '/api/audit': (exchange) => handleAudit(exchange, audit),
       '/debug/requests': (exchange) => handleDebugRequests(exchange, { clock, requests }),
       '/debug/vars': (exchange) => handleDebugVars(exchange, { clock, startedAt, statistics }),
       '/debug/rejected': (exchange) => handleDebugRejected(exchange, rejected),
+      '/debug/slow-queries': (exchange) => handleSlowQueries(exchange, statements.queries.slow),
       '/debug/loglevel': (exchange) => handleLogLevel(exchange, { audit, bodies, setLogLevel }),
       '/debug/pprof': profile(handleProfileIndex),
       '/debug/pprof/profile': profile((exchange) => handleCpuProfile(exchange, clock)),

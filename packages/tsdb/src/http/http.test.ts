@@ -270,6 +270,48 @@ test('statements that change something are in the log with who sent them, withou
   expect(service.logged.join('')).not.toContain('hush');
 });
 
+test('statements that change something are kept over a restart and can be asked for', async () => {
+  const kept = await startTestService();
+  await kept.query("CREATE DATABASE house; CREATE USER ann WITH PASSWORD 'hush'; SHOW USERS");
+  await kept.get('/query?q=x', { headers: { Host: 'attacker.example' } });
+  await kept.stop();
+  const again = await startTestService({ directory: kept.directory });
+  const { json, text } = await again.get('/api/audit?text=create');
+  expect(json.isKept).toBe(true);
+  expect(
+    json.entries.map(({ event, statement, address }: Record<string, string>) => [
+      event,
+      statement,
+      address,
+    ]),
+  ).toEqual([
+    ['statement', 'CREATE USER ann WITH PASSWORD [REDACTED]', '127.0.0.1'],
+    ['statement', 'CREATE DATABASE house', '127.0.0.1'],
+  ]);
+  expect(text).not.toContain('hush');
+  expect((await again.get('/api/audit?limit=x')).status).toBe(400);
+  await again.close();
+
+  const without = await startTestService({ config: { http: { 'audit-keep-size': 0 } } });
+  await without.query('CREATE DATABASE house');
+  expect((await without.get('/api/audit')).json).toEqual({ isKept: false, entries: [] });
+  await without.close();
+});
+
+test('queries that took long are kept, with who sent them', async () => {
+  const slow = await startTestService({ config: { coordinator: { 'keep-queries-after': '1us' } } });
+  await slow.query("CREATE USER ann WITH PASSWORD 'hush'");
+  await slow.query('SHOW DATABASES');
+  const { json } = await slow.get('/debug/slow-queries');
+  expect(json.queries).toMatchObject([
+    { text: 'SHOW DATABASES', user: '', address: '127.0.0.1', isKilled: false },
+    { text: 'CREATE USER ann WITH PASSWORD [REDACTED]' },
+  ]);
+  expect(json.queries[0].durationMs).toBeGreaterThan(0);
+  await slow.close();
+  expect((await service.get('/debug/slow-queries')).json).toEqual({ afterMs: 1000, queries: [] });
+});
+
 test('the access log has a line per request and no query strings', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'tidemark-access-'));
   const path = join(directory, 'access.log');

@@ -325,7 +325,10 @@ class QueryRun {
     if (config.data.queryLogEnabled && log.isLevelEnabled('debug')) {
       log.debug({ query: text(), database }, 'query');
     }
-    this.#running = statements.queries.start({ text, database, holder: this.#holder });
+    const { exchange } = this.#options;
+    const requester = { userName: exchange.userName, remoteAddress: exchange.remoteAddress };
+    const holder = this.#holder;
+    this.#running = statements.queries.start({ text, database, holder, requester });
     return this.#running;
   }
 }

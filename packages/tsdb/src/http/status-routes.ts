@@ -7,6 +7,7 @@ import { sendBody, sendEmpty, sendJson } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 import { metricsText } from './metrics.ts';
 import { LIMITS } from '../limits.ts';
+import type { SlowQueries } from '../query/slow-queries.ts';
 import type { RequestTracker } from '../stats/request-counts.ts';
 import type { HttpCounters, Statistics } from '../stats/statistics.ts';
 import type { RejectedLog } from '../write/rejected-lines.ts';
@@ -170,4 +171,9 @@ export async function handleDebugRejected(
     counts: Object.fromEntries(rejected.counts()),
     lines: rejected.entries(filter),
   });
+}
+
+/** The last queries that took long, newest first, and from how many milliseconds on. */
+export async function handleSlowQueries(exchange: Exchange, slow: SlowQueries): Promise<void> {
+  sendJson(exchange, 200, { afterMs: slow.afterMs, queries: slow.list() });
 }

@@ -1,7 +1,9 @@
-// Who changed what, and who was refused: in the service log with `"audit": true`, and in a file of
-// its own when there is one, whatever the level of the service log.
+// Who changed what, and who was refused: in the service log with `"audit": true`, in the record of
+// the data directory, and in a file of its own when there is one; the last two whatever the level
+// of the service log.
 import { formatRfc3339 } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
+import type { AuditEntry, AuditRecord } from '@tidemark/process';
 import type { Logger } from 'pino';
 
 import { LineFile } from './line-file.ts';
@@ -10,44 +12,58 @@ import type { Requester } from './requester.ts';
 /** What happened; texts without passwords. */
 export type AuditDetails = Readonly<Record<string, unknown>>;
 
+export type AuditLogOptions = {
+  /** Of a file of its own; empty for none. */
+  readonly path: string;
+  /** Owned by this log from here on. */
+  readonly record: AuditRecord | undefined;
+  readonly clock: Clock;
+  readonly log: Logger;
+};
+
 export class AuditLog {
   readonly #log: Logger;
   readonly #clock: Clock;
   readonly #file: LineFile | undefined;
+  /** What can be asked for; absent where nothing is kept. */
+  readonly record: AuditRecord | undefined;
 
-  /** Without a path, only the service log has it. */
-  constructor(path: string, clock: Clock, log: Logger) {
+  constructor({ path, record, clock, log }: AuditLogOptions) {
     this.#log = log;
     this.#clock = clock;
     this.#file = path === '' ? undefined : new LineFile(path, log);
+    this.record = record;
   }
 
   /** Something that a user did. */
   done(requester: Requester, event: string, details: AuditDetails): void {
     this.#log.info({ audit: true, ...who(requester), ...details }, event);
-    this.#writeLine(requester, event, details);
+    this.record?.add(this.#written(requester, event, details));
   }
 
   /** Something that nobody was allowed to do. */
   refused(requester: Requester, event: string, reason: string): void {
     const details = { path: requester.path, reason };
     this.#log.warn({ audit: true, ...who(requester), ...details }, event);
-    this.#writeLine(requester, event, details);
+    this.record?.addRefusal(this.#written(requester, event, details));
   }
 
-  #writeLine(requester: Requester, event: string, details: AuditDetails): void {
-    if (this.#file === undefined) return;
+  /** An entry as it stands in the file of its own. */
+  #written(requester: Requester, event: string, details: AuditDetails): AuditEntry {
     const time = formatRfc3339(this.#clock.now());
     const { requestId } = requester;
-    this.#file.write(JSON.stringify({ time, event, ...who(requester), requestId, ...details }));
+    const entry = { time, event, ...who(requester), requestId, ...details };
+    this.#file?.write(JSON.stringify(entry));
+    return entry;
   }
 
   reopen(): void {
     this.#file?.reopen();
   }
 
-  close(): Promise<void> {
-    return this.#file?.close() ?? Promise.resolve();
+  async close(): Promise<void> {
+    await this.record?.close();
+    await this.#file?.close();
   }
 }
 

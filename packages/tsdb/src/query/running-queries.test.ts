@@ -8,6 +8,7 @@ import { driverOf } from '../statements/context.ts';
 import { runRemoteQueries } from '../prometheus/read.ts';
 import { QueryMemories } from './query-memory.ts';
 import { RunningQueries } from './running-queries.ts';
+import { SlowQueries } from './slow-queries.ts';
 
 let service: TestService;
 afterEach(() => service.close());
@@ -113,6 +114,7 @@ test('work that fails before it has begun gives its place back', async () => {
     memories: new QueryMemories({ totalBytes: 0, limitBytes: 0, waitMs: 0, clock }),
     maxConcurrent: 1,
     timeoutMs: 0,
+    slow: new SlowQueries(clock, 0),
     slowMs: 0,
     onSlow: () => undefined,
   });

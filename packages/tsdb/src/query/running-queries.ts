@@ -7,6 +7,7 @@ import type { QueryMemory } from '@tidemark/query';
 
 import type { QueryCounters } from '../stats/statistics.ts';
 import type { OpenMemory, QueryMemories } from './query-memory.ts';
+import type { SlowQueries } from './slow-queries.ts';
 
 export type RunningQuery = {
   readonly id: number;
@@ -16,6 +17,9 @@ export type RunningQuery = {
   readonly signal: AbortSignal;
   readonly memory: QueryMemory;
 };
+
+/** Who has sent a query. */
+export type QueryRequester = { readonly userName: string; readonly remoteAddress: string };
 
 export type ListedQuery = {
   readonly id: number;
@@ -33,6 +37,8 @@ export type RunningQueriesOptions = {
   readonly timeoutMs: number;
   readonly counters: QueryCounters;
   readonly memories: QueryMemories;
+  /** Keeps the last that took long. */
+  readonly slow: SlowQueries;
   /** Told about queries that took longer than `slowMs`; 0 tells about none. */
   readonly slowMs: number;
   readonly onSlow: (query: ListedQuery) => void;
@@ -42,6 +48,7 @@ type Entry = {
   readonly query: RunningQuery;
   readonly memory: OpenMemory;
   readonly abort: AbortController;
+  readonly requester: QueryRequester | undefined;
   /** Of the time limit, if there is one. */
   readonly timer: AbortController | undefined;
   readonly startedMs: number;
@@ -76,6 +83,8 @@ export class RunningQueries {
     readonly database: string;
     /** Who loses its part of the memory when it gets nowhere. */
     readonly holder?: Holder | undefined;
+    /** Absent for what the service asks itself. */
+    readonly requester?: QueryRequester | undefined;
   }): RunningQuery {
     const { clock, counters, maxConcurrent, memories, timeoutMs } = this.#options;
     if (this.#isClosing) throw new Cancelled(QUERY_SHUTDOWN);
@@ -88,7 +97,7 @@ export class RunningQueries {
     const abort = new AbortController();
     const timer = timeoutMs > 0 ? new AbortController() : undefined;
     const id = this.#nextId++;
-    const { text, database, holder } = query;
+    const { text, database, holder, requester } = query;
     const memory = memories.open({
       progress: () => holder?.progress(),
       revoke: (error) => {
@@ -98,7 +107,8 @@ export class RunningQueries {
     });
     const running = { id, text, database, signal: abort.signal, memory };
     const startedMs = clock.monotonicMs();
-    const entry = { query: running, memory, abort, timer, startedMs, isKilled: false };
+    const ends = { memory, abort, timer };
+    const entry = { query: running, requester, ...ends, startedMs, isKilled: false };
     this.#entries.set(id, entry);
     counters.queriesActive = this.#entries.size;
     counters.queriesExecuted++;
@@ -130,12 +140,14 @@ export class RunningQueries {
     this.#entries.delete(query.id);
     entry.timer?.abort('finished');
     entry.memory.close();
-    const { counters, slowMs, onSlow } = this.#options;
+    const { counters, slow, slowMs, onSlow } = this.#options;
     const durationMs = this.#durationMs(entry);
     counters.queriesActive = this.#entries.size;
     counters.queriesFinished++;
     counters.queryDurationNs += Math.round(durationMs * 1e6);
     if (slowMs > 0 && durationMs >= slowMs) onSlow(this.#listed(entry));
+    const { userName: user = '', remoteAddress: address = '' } = entry.requester ?? {};
+    slow.note(durationMs, () => ({ ...this.#listed(entry), user, address }));
   }
 
   /** Ends a query because its client has gone. */
@@ -150,6 +162,11 @@ export class RunningQueries {
     if (entry.isKilled) throw new InvalidRequest('already killed');
     entry.isKilled = true;
     entry.abort.abort(new Cancelled(QUERY_INTERRUPTED));
+  }
+
+  /** Those that have ended and took long. */
+  get slow(): SlowQueries {
+    return this.#options.slow;
   }
 
   list(): readonly ListedQuery[] {

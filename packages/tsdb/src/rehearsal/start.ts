@@ -36,7 +36,13 @@ export function startRehearsal(
   const silent = log.child({}, { level: 'silent' });
   const config: TsdbConfig = {
     ...service.config,
-    http: { ...service.config.http, authEnabled: false, accessLogPath: '', auditLogPath: '' },
+    http: {
+      ...service.config.http,
+      authEnabled: false,
+      accessLogPath: '',
+      auditLogPath: '',
+      auditKeepSizeBytes: 0,
+    },
   };
   const startedAt = clock.now();
   const rehearsal = new Rehearsal({

@@ -109,6 +109,10 @@ const STORAGE: readonly MetricRow[] = [
     ['numMeasurements', 'database_measurements', 'Measurements of a database.'],
   ]),
   ...gauges('shard', [['diskBytes', 'shard_disk_bytes', 'Bytes of a shard on disk.']]),
+  ...gauges('disk', [
+    ['freeBytes', 'disk_free_bytes', 'Bytes that are free where the data lies.'],
+    ['totalBytes', 'disk_total_bytes', 'Bytes of the disk where the data lies.'],
+  ]),
   ...counters('storage', [
     ['writeRequests', 'storage_writes_total', 'Writes that came to the storage thread.'],
     ['pointsWritten', 'storage_points_written_total', 'Points that were stored.'],

@@ -1,0 +1,15 @@
+// /api/audit: who changed what, and who was refused.
+import { parseAuditQuestion } from '@tidemark/process';
+
+import type { AuditLog } from '../log/audit-log.ts';
+import { sendJson } from './answer.ts';
+import type { Exchange } from './exchange.ts';
+
+/** The newest entries first, of those that `before`, `user` and `text` leave. */
+export async function handleAudit(exchange: Exchange, { record }: AuditLog): Promise<void> {
+  const question = parseAuditQuestion((name) => exchange.parameters.get(name));
+  sendJson(exchange, 200, {
+    isKept: record !== undefined,
+    entries: (await record?.read(question)) ?? [],
+  });
+}
