@@ -52,6 +52,16 @@ export const PAGES: readonly PageDefinition[] = [
     load: () => import('../pages/tasks/page.tsx'),
   },
   {
+    id: 'try',
+    title: nav.try,
+    icon: 'try',
+    keys: 'g o',
+    isListed: true,
+    needs: ['engine'],
+    isForAdmins: true,
+    load: () => import('../pages/try/page.tsx'),
+  },
+  {
     id: 'recordings',
     title: nav.recordings,
     icon: 'recordings',

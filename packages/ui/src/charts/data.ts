@@ -49,8 +49,7 @@ export function statsOf({ times, values }: ChartSeries, from: number, to: number
   let sum = 0;
   let count = 0;
   let last = NaN;
-  const end = lowerBound(times, to + 1e-6);
-  for (let i = lowerBound(times, from); i < end; i++) {
+  for (let i = lowerBound(times, from); i < times.length && (times[i] ?? NaN) <= to; i++) {
     const value = values[i] ?? NaN;
     if (Number.isNaN(value)) continue;
     if (value < min) min = value;

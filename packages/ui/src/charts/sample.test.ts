@@ -16,6 +16,13 @@ test('few points stay as they are, with one beyond each side', () => {
   expect(sampled).toEqual({ times: [10, 20, 30, 40], values: [2, 3, 4, 5] });
 });
 
+test('statistics have the first and the last point of a span, however long ago 1970 is', () => {
+  const now = { ...series([1, 2, 9]), times: Float64Array.of(0, 10, 20).map((ms) => ms + 1.7e12) };
+
+  expect(statsOf(now, 1.7e12, 1.7e12 + 20)).toMatchObject({ count: 3, max: 9, last: 9 });
+  expect(statsOf(now, 1.7e12 + 5, 1.7e12 + 15)).toMatchObject({ count: 1, last: 2 });
+});
+
 test('many points become few, and none of the extremes is lost', () => {
   const column = fc.array(
     fc.oneof({ weight: 9, arbitrary: fc.double({ noNaN: true }) }, fc.constant(NaN)),

@@ -22,6 +22,7 @@ const PATHS = {
   minus: 'M3 8h10',
   more: 'M3.5 8h.01M8 8h.01M12.5 8h.01',
   down: 'M4 6l4 4 4-4',
+  left: 'M10 4 6 8l4 4',
   right: 'M6 4l4 4-4 4',
   up: 'M4 10l4-4 4 4',
   refresh: 'M13 8a5 5 0 1 1-1.5-3.5M13 2.5v2.5h-2.5',

@@ -12,6 +12,7 @@ import { shortcuts } from './en/shortcuts.ts';
 import { start } from './en/start.ts';
 import { tasks } from './en/tasks.ts';
 import { time } from './en/time.ts';
+import { tryOut } from './en/try.ts';
 import { write } from './en/write.ts';
 
 export const texts = {
@@ -31,5 +32,6 @@ export const texts = {
   start,
   tasks,
   time,
+  tryOut,
   write,
 } as const;

@@ -1,7 +1,7 @@
 // The definition of a task: id, databases, script. What is typed is kept until it is saved or
 // thrown away.
 import { useSignal } from '@preact/signals';
-import type { Dbrp, Task } from '@tidemark/client';
+import type { Task } from '@tidemark/client';
 import { useMemo, useRef } from 'preact/hooks';
 
 import { engine } from '../../api/clients.ts';
@@ -15,6 +15,7 @@ import { toast } from '../../design/toasts.tsx';
 import { CodeEditor } from '../../editor/code-editor.tsx';
 import type { EditorHandle } from '../../editor/codemirror.ts';
 import { texts } from '../../texts/texts.ts';
+import { printDbrps, readDbrps } from './dbrps.ts';
 import { Outline } from './outline.tsx';
 
 const t = texts.tasks;
@@ -26,20 +27,6 @@ const EXAMPLE = `stream
         .crit(lambda: "usage" > 90.0)
         .log('/tmp/alerts.log')
 `;
-
-/** `house.autogen, other.week`. */
-const printDbrps = (dbrps: readonly Dbrp[]): string =>
-  dbrps.map(({ db, rp }) => `${db}.${rp}`).join(', ');
-
-function readDbrps(text: string): readonly Dbrp[] {
-  const names = text.split(',').map((one) => one.trim());
-  return names
-    .filter((one) => one !== '')
-    .map((one) => {
-      const [db = '', rp = 'autogen'] = one.split('.');
-      return { db, rp };
-    });
-}
 
 export function Definition({
   task,

@@ -5,6 +5,7 @@ import type { ReadonlySignal } from '@preact/signals';
 import { parseLossless } from '@tidemark/client';
 import { useEffect } from 'preact/hooks';
 
+import { linesOf } from '../../api/lines.ts';
 import { isAbort, problemOf } from '../../api/problem.ts';
 import type { Problem } from '../../api/problem.ts';
 
@@ -19,18 +20,6 @@ export type Followed = {
   readonly problem: ReadonlySignal<Problem | undefined>;
   readonly hasEnded: ReadonlySignal<boolean>;
 };
-
-async function* linesOf(stream: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string> {
-  const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = '';
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) return;
-    const lines = (rest + value).split('\n');
-    rest = lines.pop() ?? '';
-    yield* lines.filter((line) => line !== '');
-  }
-}
 
 /** Follows a stream while it is wanted; `inputs` tell which. Paused, it stops being read. */
 export function useFollowed(
@@ -60,9 +49,7 @@ export function useFollowed(
     const follow = async (): Promise<void> => {
       problem.value = undefined;
       hasEnded.value = false;
-      // The platform's stream of an answer, whatever the client's type of it.
-      const stream = (await open(controller.signal)) as ReadableStream<Uint8Array<ArrayBuffer>>;
-      for await (const line of linesOf(stream)) {
+      for await (const line of linesOf(await open(controller.signal))) {
         waiting.push(parseLossless(line));
         if (waiting.length > KEPT_MAX) show();
       }

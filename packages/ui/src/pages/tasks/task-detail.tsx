@@ -66,6 +66,9 @@ function Existing({ id }: { readonly id: string }) {
       <PageHead title={id}>
         <TaskState task={task} />
         <Figures task={task} />
+        <Link page="try" params={{ task: id }}>
+          {texts.tryOut.title}
+        </Link>
         <Link page="tasks">{t.backToAll}</Link>
       </PageHead>
       {task.error === '' ? null : <Notice kind="bad">{task.error}</Notice>}

@@ -20,6 +20,7 @@ export const nav = {
   recordings: 'Recordings',
   start: 'First minutes',
   tasks: 'Tasks',
+  try: 'Try out',
   write: 'Write',
 } as const;
 

@@ -1,0 +1,16 @@
+// Answers that are a line after the other, as they come.
+
+/** The lines of a stream; empty ones are left out. */
+export async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  // The platform's stream of an answer, whatever the client's type of it.
+  const bytes = stream as ReadableStream<Uint8Array<ArrayBuffer>>;
+  const reader = bytes.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const lines = (rest + value).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines.filter((line) => line !== '');
+  }
+}

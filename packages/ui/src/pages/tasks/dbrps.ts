@@ -1,0 +1,17 @@
+// Databases with retention policies, as somebody types them.
+import type { Dbrp } from '@tidemark/client';
+
+/** `house.autogen, other.week`. */
+export const printDbrps = (dbrps: readonly Dbrp[]): string =>
+  dbrps.map(({ db, rp }) => `${db}.${rp}`).join(', ');
+
+/** What a text names; nothing where it is empty. */
+export function readDbrps(text: string): readonly Dbrp[] {
+  const names = text.split(',').map((one) => one.trim());
+  return names
+    .filter((one) => one !== '')
+    .map((one) => {
+      const [db = '', rp = 'autogen'] = one.split('.');
+      return { db, rp };
+    });
+}
