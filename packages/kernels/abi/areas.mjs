@@ -14,6 +14,7 @@ export const AREAS = {
   output: { lifetime: 'call', holds: 'what an export writes' },
   references: { lifetime: 'call', holds: 'where the texts of an input lie, row by row' },
   mask: { lifetime: 'call', holds: 'a byte per row: whether it is in' },
+  groups: { lifetime: 'call', holds: 'groups of rows for windows' },
   times: { lifetime: 'call', holds: 'times of rows for windows' },
   values: { lifetime: 'call', holds: 'values of rows for windows' },
   valid: { lifetime: 'call', holds: 'validity of rows for windows' },

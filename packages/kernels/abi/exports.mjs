@@ -2,6 +2,14 @@
 // `usize`: 32 bits, which JavaScript takes for signed. Booleans are 0 and 1.
 
 export const EXPORTS = {
+  accumulators: [
+    'accumulatedWindows(address: usize): u32',
+    'accumulatorCount(address: usize): u32',
+    'accumulatorOf(address: usize, index: u32): usize',
+    'closeAccumulators(address: usize): void',
+    'openAccumulators(count: u32, kind: u32, wants: u32, every: i64, offset: i64, start: i64): usize',
+    'resetAccumulator(address: usize): void',
+  ],
   blocks: [
     'blockBound(count: u32): usize',
     'encodeBlock(kind: u32, src: usize, count: u32, dst: usize, effort: i32): i32',
@@ -211,11 +219,8 @@ export const EXPORTS = {
   ],
   windows: [
     'accumulate(address: usize, times: usize, values: usize, valid: usize, count: u32): bool',
+    'accumulateGroups(address: usize, groups: usize, times: usize, values: usize, valid: usize, count: u32): bool',
     'accumulateRecord(address: usize, record: usize): bool',
-    'accumulatorCount(address: usize): u32',
-    'closeAccumulator(address: usize): void',
     'copyResult(address: usize, result: u32, descends: bool, dst: usize): void',
-    'openAccumulator(kind: u32, wants: u32, every: i64, offset: i64, start: i64): usize',
-    'resetAccumulator(address: usize): void',
   ],
 };

@@ -172,33 +172,33 @@ export const JSON_COLUMN_BYTES: usize = 32;
 
 // Scratch areas, see abi/areas.mjs.
 /** Ids of four bytes as integers of eight. Of blocks: call. */
-export const AREA_WIDE_IDS: u32 = 8;
+export const AREA_WIDE_IDS: u32 = 9;
 /** Floats as integers. Of floats: call. */
-export const AREA_SCALED: u32 = 9;
+export const AREA_SCALED: u32 = 10;
 /** Numbers of floats that are none. Of floats: call. */
-export const AREA_EXCEPTIONS: u32 = 10;
+export const AREA_EXCEPTIONS: u32 = 11;
 /** Hash table and distinct texts. Of strings: result. */
-export const AREA_DICTIONARY: u32 = 11;
+export const AREA_DICTIONARY: u32 = 12;
 /** Codes of texts, row by row. Of strings: result. */
-export const AREA_CODES: u32 = 12;
+export const AREA_CODES: u32 = 13;
 /** Lengths or offsets of distinct texts. Of strings: result. */
-export const AREA_LENGTHS: u32 = 13;
+export const AREA_LENGTHS: u32 = 14;
 /** Distinct texts. Of strings: result. */
-export const AREA_TEXTS: u32 = 14;
+export const AREA_TEXTS: u32 = 15;
 /** Distinct texts, compressed. Of strings: call. */
-export const AREA_PACKED_TEXTS: u32 = 15;
+export const AREA_PACKED_TEXTS: u32 = 16;
 /** Values of a cached column in full width. Of cached: call. */
-export const AREA_EXPANDED: u32 = 16;
+export const AREA_EXPANDED: u32 = 17;
 /** Times of a cached column in full width. Of cached-windows: call. */
-export const AREA_EXPANDED_TIMES: u32 = 17;
+export const AREA_EXPANDED_TIMES: u32 = 18;
 /** Windows of the rows that are being added. Of windows: call. */
-export const AREA_WINDOW_RUN: u32 = 18;
+export const AREA_WINDOW_RUN: u32 = 19;
 /** Series taken apart. Of series-list: result. */
-export const AREA_TAG_WORDS: u32 = 19;
+export const AREA_TAG_WORDS: u32 = 20;
 /** A part of a key without its escapes. Of series-list: call. */
-export const AREA_KEY_PART: u32 = 20;
+export const AREA_KEY_PART: u32 = 21;
 /** The key of an entry of a list. Of series-list: call. */
-export const AREA_LIST_KEY: u32 = 21;
+export const AREA_LIST_KEY: u32 = 22;
 /** How many rows each id has. Of row-order: call. */
-export const AREA_ID_COUNTS: u32 = 22;
-export const AREA_COUNT: u32 = 23;
+export const AREA_ID_COUNTS: u32 = 23;
+export const AREA_COUNT: u32 = 24;

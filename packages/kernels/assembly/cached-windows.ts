@@ -33,7 +33,8 @@ import {
   stepOf,
 } from './cached';
 import { scratch } from './memory';
-import { accumulate, Accumulator, floorMod, mergeRun, runRoom, windowEnd } from './windows';
+import { Accumulator, floorMod } from './accumulators';
+import { accumulate, mergeRun, runRoom, windowEnd } from './windows';
 
 // Times of the column that is being added: a formula or an array.
 let times: usize = 0;

@@ -1,6 +1,14 @@
 // Generated from abi/ by `npm run abi -w @tidemark/kernels`; do not edit.
 
 export {
+  accumulatedWindows,
+  accumulatorCount,
+  accumulatorOf,
+  closeAccumulators,
+  openAccumulators,
+  resetAccumulator,
+} from './accumulators';
+export {
   blockBound,
   encodeBlock,
   encodeIds,
@@ -224,10 +232,7 @@ export {
 } from './table';
 export {
   accumulate,
+  accumulateGroups,
   accumulateRecord,
-  accumulatorCount,
-  closeAccumulator,
   copyResult,
-  openAccumulator,
-  resetAccumulator,
 } from './windows';

@@ -1,7 +1,6 @@
-// Windowed aggregates. An accumulator holds one record per non-empty window, ordered by start, and
-// takes runs of rows in time order, of one series after the other: windows of a run are worked out,
-// then merged into the accumulator. Sums are taken from left to right, so that results do not
-// depend on how wide the machine's vectors are.
+// Windowed aggregates. Accumulators take runs of rows in time order, of one series after the other:
+// windows of a run are worked out, then merged into the accumulator. Sums are taken from left to
+// right, so that results do not depend on how wide the machine's vectors are.
 import {
   AREA_WINDOW_RUN,
   RESULT_MEAN,
@@ -26,65 +25,8 @@ import {
   WINDOW_SUM,
   WINDOW_SUM_HIGH,
 } from './abi.gen';
-import { allocateRun, freeRun, scratch } from './memory';
-
-@unmanaged
-export class Accumulator {
-  kind: u32;
-  wants: u32;
-  every: i64;
-  offset: i64;
-  /** Start of the only window when `every` is 0. */
-  start: i64;
-  records: usize;
-  count: u32;
-  capacity: u32;
-}
-
-// The smallest run of memory has room for this many records behind the accumulator itself.
-const INLINE_AT: usize = 64;
-const INLINE_RECORDS: u32 = 682;
-
-/** Frees records that have outgrown the accumulator's own run. */
-function freeRecords(accumulator: Accumulator): void {
-  if (accumulator.records === changetype<usize>(accumulator) + INLINE_AT) return;
-  freeRun(accumulator.records, <usize>accumulator.capacity * WINDOW_BYTES);
-}
-
-/**
- * A new accumulator; `every` 0 means one window that begins at `start`. 0 when memory is exhausted.
- */
-export function openAccumulator(kind: u32, wants: u32, every: i64, offset: i64, start: i64): usize {
-  const address = allocateRun(offsetof<Accumulator>());
-  if (address === 0) return 0;
-  const accumulator = changetype<Accumulator>(address);
-  accumulator.kind = kind;
-  accumulator.wants = wants;
-  accumulator.every = every;
-  accumulator.offset = every === 0 ? 0 : floorMod(offset, every);
-  accumulator.start = start;
-  accumulator.records = address + INLINE_AT;
-  accumulator.count = 0;
-  accumulator.capacity = INLINE_RECORDS;
-  return address;
-}
-
-/** Makes it as if it were new, with the memory that it has. */
-export function resetAccumulator(address: usize): void {
-  changetype<Accumulator>(address).count = 0;
-}
-
-export function closeAccumulator(address: usize): void {
-  const accumulator = changetype<Accumulator>(address);
-  freeRecords(accumulator);
-  freeRun(address, offsetof<Accumulator>());
-}
-
-@inline
-export function floorMod(value: i64, every: i64): i64 {
-  const rest = value % every;
-  return rest < 0 ? rest + every : rest;
-}
+import { Accumulator, Accumulators, accumulatorOf, floorMod, growRecords } from './accumulators';
+import { scratch } from './memory';
 
 @inline
 function isLess<T>(a: T, b: T): bool {
@@ -381,16 +323,7 @@ export function mergeRun<W>(accumulator: Accumulator, run: usize, count: u32): b
         added++;
     }
   const total = present + added;
-  if (total > accumulator.capacity) {
-    let capacity: u32 = accumulator.capacity * 2;
-    while (capacity < total) capacity <<= 1;
-    const records = allocateRun(<usize>capacity * WINDOW_BYTES);
-    if (records === 0) return false;
-    memory.copy(records, accumulator.records, <usize>present * WINDOW_BYTES);
-    freeRecords(accumulator);
-    accumulator.records = records;
-    accumulator.capacity = capacity;
-  }
+  if (total > accumulator.capacity && !growRecords(accumulator, total)) return false;
   // Backwards in place: records move up at most once, and only when windows are new.
   const records = accumulator.records;
   let left = <i32>present - 1;
@@ -419,6 +352,7 @@ export function mergeRun<W>(accumulator: Accumulator, run: usize, count: u32): b
     out--;
   }
   accumulator.count = total;
+  changetype<Accumulators>(accumulator.owner).windows += added;
   return true;
 }
 
@@ -456,6 +390,37 @@ export function accumulate(
   }
 }
 
+/**
+ * Adds rows to the accumulators of their groups (`u32` each): ascending by group, in each by time.
+ * `valid` as of `accumulate`. False when memory is exhausted.
+ */
+export function accumulateGroups(
+  address: usize,
+  groups: usize,
+  times: usize,
+  values: usize,
+  valid: usize,
+  count: u32,
+): bool {
+  let to: u32 = 0;
+  for (let from: u32 = 0; from < count; from = to) {
+    const group = load<u32>(groups + ((<usize>from) << 2));
+    to = from + 1;
+    while (to < count && load<u32>(groups + ((<usize>to) << 2)) === group) to++;
+    const accumulator = accumulatorOf(address, group);
+    const width: usize = changetype<Accumulator>(accumulator).kind === VALUE_BOOLEAN ? 1 : 8;
+    const isAdded = accumulate(
+      accumulator,
+      times + ((<usize>from) << 3),
+      values + <usize>from * width,
+      valid === 0 ? 0 : valid + <usize>from,
+      to - from,
+    );
+    if (!isAdded) return false;
+  }
+  return true;
+}
+
 /** Room for the windows of a run of rows; 0 when memory is exhausted. */
 export function runRoom(windows: u32): usize {
   return scratch(AREA_WINDOW_RUN, <usize>windows * WINDOW_BYTES);
@@ -474,10 +439,6 @@ export function accumulateRecord(address: usize, record: usize): bool {
   if (accumulator.kind === VALUE_FLOAT) return mergeRun<f64>(accumulator, record, 1);
   if (accumulator.kind === VALUE_INTEGER) return mergeRun<i64>(accumulator, record, 1);
   return mergeRun<u64>(accumulator, record, 1);
-}
-
-export function accumulatorCount(address: usize): u32 {
-  return changetype<Accumulator>(address).count;
 }
 
 /** The sum as a float, of integers with its upper half: rounded once. */

@@ -226,13 +226,15 @@ export const Area = {
   references: 2,
   /** A byte per row: whether it is in. */
   mask: 3,
+  /** Groups of rows for windows. */
+  groups: 4,
   /** Times of rows for windows. */
-  times: 4,
+  times: 5,
   /** Values of rows for windows. */
-  values: 5,
+  values: 6,
   /** Validity of rows for windows. */
-  valid: 6,
+  valid: 7,
   /** A name or key that is looked up. */
-  name: 7,
+  name: 8,
 } as const;
 export type Area = (typeof Area)[keyof typeof Area];

@@ -78,23 +78,25 @@ const WORDS = Object.keys(WINDOW).length - 1;
 export type WindowResult = keyof typeof WINDOW_RESULTS;
 
 /**
- * Sums of integers wrap, means do not; min and max keep the earliest point among equals; first and
- * last take the larger value at equal times, the first of booleans prefers false. Text fields have
- * only count, first and last: work on their codes with a column of `integer` positions, and compare
- * texts at equal times outside.
+ * Accumulators of one field, one for each group of series. Sums of integers wrap, means do not; min
+ * and max keep the earliest point among equals; first and last take the larger value at equal
+ * times, the first of booleans prefers false. Text fields have only count, first and last: work on
+ * their codes with a column of `integer` positions, and compare texts at equal times outside.
  */
-export class Accumulator {
+export class Accumulators {
   readonly #kernels: Kernels;
   readonly #type: NumericType;
-  readonly #wantsSum: boolean;
-  readonly #wantsExtremes: boolean;
+  readonly #options: AccumulatorOptions;
   #address: number;
 
-  constructor(kernels: Kernels, type: NumericType, options: AccumulatorOptions) {
+  constructor(
+    kernels: Kernels,
+    type: NumericType,
+    options: AccumulatorOptions & { readonly count: number },
+  ) {
     this.#kernels = kernels;
     this.#type = type;
-    this.#wantsSum = options.wantsSum;
-    this.#wantsExtremes = options.wantsExtremes;
+    this.#options = options;
     const every = options.window?.everyNanos ?? 0n;
     assert(options.window === undefined || every > 0n, 'windows have a positive length');
     const wants =
@@ -102,7 +104,8 @@ export class Accumulator {
       (options.wantsExtremes ? WINDOW_WANTS.extremes : 0) |
       (options.wantsMean === true ? WINDOW_WANTS.mean : 0);
     const offset = options.window?.offsetNanos ?? 0n;
-    this.#address = kernels.exports.openAccumulator(
+    this.#address = kernels.exports.openAccumulators(
+      options.count,
       VALUE_KINDS[type],
       wants,
       every,
@@ -112,16 +115,72 @@ export class Accumulator {
     if (this.#address === 0) throw new Unavailable('kernel memory is exhausted');
   }
 
+  /** Adds rows that are ordered by the numbers of their groups, in each by time. */
+  add(groups: Uint32Array, times: BigInt64Array, column: Column): void {
+    assert(column.type === this.#type, 'a column has the type of its accumulators');
+    assert(groups.length === times.length, 'every row has a group');
+    const groupsAt = this.#kernels.copyIn(Area.groups, groups);
+    const rows = copyRows(this.#kernels, times, column, column.valid);
+    const { exports } = this.#kernels;
+    const { timesAt, valuesAt, validAt } = rows;
+    const count = groups.length;
+    if (
+      exports.accumulateGroups(this.#address, groupsAt, timesAt, valuesAt, validAt, count) === 0
+    ) {
+      throw new Unavailable('kernel memory is exhausted');
+    }
+  }
+
+  /** That of one group, which can be used until all are closed. */
+  of(group: number): Accumulator {
+    const address = this.#kernels.exports.accumulatorOf(this.#address, group);
+    return new Accumulator(this.#kernels, this.#type, { ...this.#options, address, owner: this });
+  }
+
+  /** Windows of all groups so far. */
+  get windowCount(): number {
+    return this.#kernels.exports.accumulatedWindows(this.#address);
+  }
+
+  /** Frees their memory. Idempotent; nothing else may be called afterwards. */
+  close(): void {
+    if (this.#address === 0) return;
+    this.#kernels.exports.closeAccumulators(this.#address);
+    this.#address = 0;
+  }
+}
+
+/** One of `Accumulators`, which own its memory. */
+export class Accumulator {
+  readonly #kernels: Kernels;
+  readonly #type: NumericType;
+  readonly #wantsSum: boolean;
+  readonly #wantsExtremes: boolean;
+  readonly #address: number;
+  readonly #owner: Accumulators;
+
+  constructor(
+    kernels: Kernels,
+    type: NumericType,
+    options: AccumulatorOptions & { readonly address: number; readonly owner: Accumulators },
+  ) {
+    this.#kernels = kernels;
+    this.#type = type;
+    this.#wantsSum = options.wantsSum;
+    this.#wantsExtremes = options.wantsExtremes;
+    this.#address = options.address;
+    this.#owner = options.owner;
+  }
+
   /** Adds rows of one series, ascending times. `mask` leaves out rows where it is 0. */
   add(times: BigInt64Array, column: Column, mask?: Uint8Array): void {
-    assert(column.type !== 'string', 'strings are not accumulated');
     assert(column.type === this.#type, 'a column has the type of its accumulator');
-    assert(times.length === column.values.length, 'every row has a time');
-    const timesAt = this.#kernels.copyIn(Area.times, times);
-    const valuesAt = this.#kernels.copyIn(Area.values, column.values);
     const valid = combine(column.valid, mask);
-    const validAt = valid === undefined ? 0 : this.#kernels.copyIn(Area.valid, valid);
-    this.#accumulate(timesAt, valuesAt, validAt, times.length);
+    const { timesAt, valuesAt, validAt } = copyRows(this.#kernels, times, column, valid);
+    const { exports } = this.#kernels;
+    if (exports.accumulate(this.#address, timesAt, valuesAt, validAt, times.length) === 0) {
+      throw new Unavailable('kernel memory is exhausted');
+    }
   }
 
   /** Adds the rows [from, to) of cached columns of one chunk. */
@@ -232,21 +291,13 @@ export class Accumulator {
     this.#kernels.exports.resetAccumulator(this.#address);
   }
 
-  /** Frees its memory. Idempotent; nothing else may be called afterwards. */
+  /** Closes all that it was opened with. Idempotent. */
   close(): void {
-    if (this.#address === 0) return;
-    this.#kernels.exports.closeAccumulator(this.#address);
-    this.#address = 0;
+    this.#owner.close();
   }
 
   #bits(value: number | bigint): bigint {
     return typeof value === 'bigint' ? value : floatBits(value);
-  }
-
-  #accumulate(times: number, values: number, valid: number, count: number): void {
-    if (this.#kernels.exports.accumulate(this.#address, times, values, valid, count) === 0) {
-      throw new Unavailable('kernel memory is exhausted');
-    }
   }
 
   /**
@@ -261,6 +312,27 @@ export class Accumulator {
     }
     return this.#kernels.buffer.slice(output, output + count * WORDS * 8);
   }
+}
+
+type CopiedRows = {
+  readonly timesAt: number;
+  readonly valuesAt: number;
+  readonly validAt: number;
+};
+
+function copyRows(
+  kernels: Kernels,
+  times: BigInt64Array,
+  column: Column,
+  valid: Uint8Array | undefined,
+): CopiedRows {
+  assert(column.type !== 'string', 'strings are not accumulated');
+  assert(times.length === column.values.length, 'every row has a time');
+  return {
+    timesAt: kernels.copyIn(Area.times, times),
+    valuesAt: kernels.copyIn(Area.values, column.values),
+    validAt: valid === undefined ? 0 : kernels.copyIn(Area.valid, valid),
+  };
 }
 
 function combine(

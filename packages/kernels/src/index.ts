@@ -1,5 +1,5 @@
 // Public face of @tidemark/kernels: WebAssembly kernels and their typed loader.
-export { Accumulator } from './accumulator.ts';
+export { Accumulator, Accumulators } from './accumulator.ts';
 export type {
   AccumulatorOptions,
   RowsPartial,

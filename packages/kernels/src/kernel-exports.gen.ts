@@ -8,6 +8,20 @@ import type { WasmMemory } from './web-assembly.ts';
  */
 export type KernelExports = {
   readonly memory: WasmMemory;
+  // accumulators
+  accumulatedWindows(address: number): number;
+  accumulatorCount(address: number): number;
+  accumulatorOf(address: number, index: number): number;
+  closeAccumulators(address: number): void;
+  openAccumulators(
+    count: number,
+    kind: number,
+    wants: number,
+    every: bigint,
+    offset: bigint,
+    start: bigint,
+  ): number;
+  resetAccumulator(address: number): void;
   // blocks
   blockBound(count: number): number;
   encodeBlock(kind: number, src: number, count: number, dst: number, effort: number): number;
@@ -292,16 +306,14 @@ export type KernelExports = {
   tableTimes(table: number): number;
   // windows
   accumulate(address: number, times: number, values: number, valid: number, count: number): 0 | 1;
+  accumulateGroups(
+    address: number,
+    groups: number,
+    times: number,
+    values: number,
+    valid: number,
+    count: number,
+  ): 0 | 1;
   accumulateRecord(address: number, record: number): 0 | 1;
-  accumulatorCount(address: number): number;
-  closeAccumulator(address: number): void;
   copyResult(address: number, result: number, descends: boolean, dst: number): void;
-  openAccumulator(
-    kind: number,
-    wants: number,
-    every: bigint,
-    offset: bigint,
-    start: bigint,
-  ): number;
-  resetAccumulator(address: number): void;
 };

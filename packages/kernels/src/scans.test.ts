@@ -2,6 +2,7 @@ import { columnFrom, columnLength, columnValue, floorMod } from '@tidemark/core'
 import type { Column, FieldType, FieldValue } from '@tidemark/core';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Accumulator } from './accumulator.ts';
 import type { ComparisonOperator } from './comparison.ts';
 import { Kernels } from './loader.ts';
 import { Scans } from './scans.ts';
@@ -286,6 +287,56 @@ describe('windowed aggregates', () => {
         });
       }),
       { numRuns: 600 },
+    );
+  });
+
+  test('of many groups are those that each has alone', () => {
+    const groupsOfRows = fc.array(
+      fc.tuple(fc.nat(300), fc.integer({ min: -200, max: 200 }), fc.integer({ min: -9, max: 9 })),
+      {
+        minLength: 1,
+        maxLength: 400,
+      },
+    );
+    const every = fc.option(fc.bigInt(1n, 50n));
+    fc.assert(
+      fc.property(fc.array(groupsOfRows, { maxLength: 4 }), every, (blocks, everyNanos) => {
+        const window = everyNanos === null ? undefined : { everyNanos, offsetNanos: 3n };
+        const options = { window, start: -100n, wantsSum: true, wantsExtremes: true };
+        const all = scans.openAccumulators('integer', { ...options, count: 301 });
+        const alone = new Map<number, Accumulator>();
+        for (const block of blocks) {
+          const rows = block.toSorted((a, b) => a[0] - b[0] || a[1] - b[1]);
+          const timesOf = (some: typeof rows): BigInt64Array =>
+            BigInt64Array.from(some, ([, time]) => BigInt(time));
+          const columnOf = (some: typeof rows): Column =>
+            columnFrom(
+              'integer',
+              some.map(([, , value]) => (value === 0 ? null : BigInt(value))),
+            );
+          all.add(
+            Uint32Array.from(rows, ([group]) => group),
+            timesOf(rows),
+            columnOf(rows),
+          );
+          for (const group of new Set(rows.map(([one]) => one))) {
+            const own = rows.filter(([one]) => one === group);
+            const accumulator = alone.get(group) ?? scans.openAccumulator('integer', options);
+            alone.set(group, accumulator);
+            accumulator.add(timesOf(own), columnOf(own));
+          }
+        }
+
+        let windows = 0;
+        for (const [group, accumulator] of alone) {
+          windows += accumulator.windowCount;
+          expect(all.of(group).finish()).toEqual(accumulator.finish());
+          accumulator.close();
+        }
+        expect(all.windowCount).toBe(windows);
+        all.close();
+      }),
+      { numRuns: 100 },
     );
   });
 

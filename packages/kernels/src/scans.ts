@@ -3,8 +3,8 @@
 import { assert } from '@tidemark/core';
 import type { Column, FieldType, FieldValue } from '@tidemark/core';
 import { Area } from './abi.gen.ts';
-import { Accumulator } from './accumulator.ts';
-import type { AccumulatorOptions } from './accumulator.ts';
+import { Accumulators } from './accumulator.ts';
+import type { Accumulator, AccumulatorOptions } from './accumulator.ts';
 import { planComparison } from './comparison.ts';
 import type { ComparisonOperator } from './comparison.ts';
 import { Kernels } from './loader.ts';
@@ -124,7 +124,15 @@ export class Scans {
    * `Accumulator`.
    */
   openAccumulator(type: Exclude<FieldType, 'string'>, options: AccumulatorOptions): Accumulator {
-    return new Accumulator(this.#kernels, type, options);
+    return this.openAccumulators(type, { ...options, count: 1 }).of(0);
+  }
+
+  /** The same for each of `count` groups. Close them. */
+  openAccumulators(
+    type: Exclude<FieldType, 'string'>,
+    options: AccumulatorOptions & { readonly count: number },
+  ): Accumulators {
+    return new Accumulators(this.#kernels, type, options);
   }
 
   #select(

@@ -30,6 +30,8 @@ const STATEMENTS: readonly string[] = [
   'SELECT count(value) FROM hc',
   'SELECT mean(value) FROM hc',
   'SELECT max(value) FROM hc GROUP BY dc',
+  'SELECT max(value) FROM hc GROUP BY svc',
+  'SELECT max(value) FROM hc GROUP BY dc, svc',
   "SELECT mean(value) FROM hc WHERE dc = 'dc1'",
   'SELECT last(value) FROM hc',
   `SELECT sum(value) FROM hc WHERE time >= ${START_SECONDS}s AND time < ${START_SECONDS + 3600}s GROUP BY time(10s)`,

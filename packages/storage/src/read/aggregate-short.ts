@@ -9,7 +9,7 @@ import type { SeriesBlocks } from '../columns/merge-sources.ts';
 import { firstBeyond } from '../columns/search.ts';
 import { presenceColumn } from '../columns/presence.ts';
 import { RowKeys, rowOrder } from '../columns/row-order.ts';
-import { sliceRun, takeRows } from '../columns/run.ts';
+import { takeRows } from '../columns/run.ts';
 import type { SeriesRows } from '../columns/series-rows.ts';
 import type { RowPick } from '../memtable/row-pick.ts';
 import { tableBlocks } from '../memtable/table-blocks.ts';
@@ -22,8 +22,7 @@ import type { SeriesId } from '../columns/series-id.ts';
 import { sharedBlocks } from '../shard/shared-blocks.ts';
 import type { ShardView, TableView } from '../state/snapshot.ts';
 import { converts } from './convert.ts';
-import { checkWindows } from './group-windows.ts';
-import type { GroupWindows } from './group-windows.ts';
+import type { WindowsOfGroups } from './group-windows.ts';
 import type { Selection } from './groups.ts';
 import type { RequestMemory } from './request-memory.ts';
 import { conditionColumn, evaluate, rowsOfRun, withConditionFields } from './row-filter.ts';
@@ -41,8 +40,7 @@ export type ShortWork = {
   /** Nothing but the number of values is asked of any field. */
   readonly presenceOnly: boolean;
   readonly groups: GroupOfSeries;
-  /** Of each group. */
-  readonly windows: readonly GroupWindows[];
+  readonly windows: WindowsOfGroups;
 };
 
 /** Which group each selected series belongs to. */
@@ -105,7 +103,7 @@ export function* addShortSeries(
     }
     for (const rows of mergeSources(sources)) {
       if (rows !== undefined) fold(rows, read);
-      if (work.request.window !== undefined) checkWindows(work.memory, work.windows);
+      if (work.request.window !== undefined) work.windows.check(work.memory);
       yield undefined;
     }
   }
@@ -201,13 +199,9 @@ function fold(rows: SeriesRows, { work, fields, presenceOnly, isWithin }: Read):
   counters.rowsRead += end;
   const ordered = takeRows(rows, order.subarray(0, end));
   const run = presenceOnly ? ordered : convertRun(ordered, wanted);
-  for (let from = 0; from < end;) {
-    const group = groups[order[from]!]!;
-    let to = from + 1;
-    while (to < end && groups[order[to]!] === group) to++;
-    windows[group]!.addRun(sliceRun(run, from, to), undefined);
-    from = to;
-  }
+  const orderedGroups = new Uint32Array(end);
+  for (let i = 0; i < end; i++) orderedGroups[i] = groups[order[i]!]!;
+  windows.addRows(orderedGroups, run);
 }
 
 /** The group of a row that the request does not want: behind all others. */

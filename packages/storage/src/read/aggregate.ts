@@ -14,7 +14,8 @@ import type { ShardView, Snapshot } from '../state/snapshot.ts';
 import { addShortSeries, GroupOfSeries } from './aggregate-short.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import { isCountOnly } from './count-windows.ts';
-import { checkWindows, GroupWindows } from './group-windows.ts';
+import { WindowsOfGroups } from './group-windows.ts';
+import type { GroupWindows } from './group-windows.ts';
 import { select } from './groups.ts';
 import type { Selection, SeriesGroup } from './groups.ts';
 import type { ReadOptions } from './need.ts';
@@ -49,14 +50,13 @@ export function* aggregate(
 
 /** With so many series, most of them may have few rows. */
 const MANY_SERIES = 1024;
-/**
- * Windows of so many groups and fields may be open at once; in the kernel they take 64 KiB each.
- */
-const OPEN_WINDOWS_MAX = 256;
+/** Groups of so many fields may be open at once, some 300 bytes each. */
+const OPEN_GROUPS_MAX = 65_534;
+const OPEN_GROUP_BYTES = 300;
 
 /** Whether rows may come in blocks of many series. */
 function foldsBlocks({ groups }: Selection, request: AggregateRequest): boolean {
-  if (groups.length * request.aggregates.length > OPEN_WINDOWS_MAX) return false;
+  if (groups.length * request.aggregates.length > OPEN_GROUPS_MAX) return false;
   if (request.window !== undefined && request.limitWindows !== undefined) return false;
   let count = 0;
   for (const { series } of groups) count += series.length;
@@ -65,10 +65,11 @@ function foldsBlocks({ groups }: Selection, request: AggregateRequest): boolean 
 
 function* aggregateBySeries(work: Work): Generator<AggregateBatch | undefined> {
   const { request, selection } = work;
-  const windows = new GroupWindows(request, work.scans);
+  const all = new WindowsOfGroups(request, work.scans, 1);
   try {
+    const windows = all.of(0);
     for (const group of selection.groups) {
-      const ofGroup = { ...work, group, windows };
+      const ofGroup = { ...work, group, all, windows };
       if (request.window === undefined || request.limitWindows === undefined) {
         yield* addGroup(ofGroup, request.timeRange);
       } else yield* addUntil(ofGroup, request.window, request.limitWindows);
@@ -76,7 +77,7 @@ function* aggregateBySeries(work: Work): Generator<AggregateBatch | undefined> {
       windows.reset();
     }
   } finally {
-    windows.close();
+    all.close();
   }
 }
 
@@ -86,10 +87,10 @@ function* aggregateBlocks(
   condition: AggregateRequest['where'],
 ): Generator<AggregateBatch | undefined> {
   const { request, selection, memory } = work;
-  const windows: GroupWindows[] = [];
+  const { length: groupCount } = selection.groups;
+  memory.hold(groupCount * request.aggregates.length * OPEN_GROUP_BYTES, 'groups');
+  const windows = new WindowsOfGroups(request, work.scans, groupCount);
   try {
-    for (let i = 0; i < selection.groups.length; i++)
-      windows.push(new GroupWindows(request, work.scans));
     const groups = new GroupOfSeries(selection.groups, memory);
     const short = { ...work, condition, windows, groups, presenceOnly: work.countsOnly };
     for (const view of selection.shards) {
@@ -97,16 +98,18 @@ function* aggregateBlocks(
       yield* addShortSeries(view, long, short);
       if (long.length === 0) continue;
       for (const [i, group] of selection.groups.entries()) {
-        const ofGroup = { ...work, group, windows: windows[i]! };
+        const ofGroup = { ...work, group, all: windows, windows: windows.of(i) };
         for (const series of group.series) {
           if (isInRanges(long, series))
             yield* addSeries(ofGroup, series, [view], request.timeRange);
         }
       }
     }
-    for (const [i, group] of selection.groups.entries()) yield* windows[i]!.batches(group.tags);
+    for (const [i, group] of selection.groups.entries()) {
+      yield* windows.batches(i, group.tags);
+    }
   } finally {
-    for (const one of windows) one.close();
+    windows.close();
   }
 }
 
@@ -120,11 +123,13 @@ function longSeries(view: ShardView, measurementId: number): readonly SeriesRang
 
 const ALL_SERIES: readonly SeriesRange[] = [{ from: 0, to: MAX_SERIES }];
 
-type Work = Omit<GroupWork, 'group' | 'windows'>;
+type Work = Omit<GroupWork, 'group' | 'windows' | 'all'>;
 
 type GroupWork = {
   readonly selection: Selection;
   readonly group: SeriesGroup;
+  /** Of all groups that are open. */
+  readonly all: WindowsOfGroups;
   readonly windows: GroupWindows;
   readonly wanted: readonly WantedField[];
   readonly request: AggregateRequest;
@@ -226,7 +231,7 @@ function* addSeries(
         );
       } else if (part.chunk === undefined) windows.addRun(part.load(), undefined);
       else addChunk(windows, part.chunk, work);
-      if (request.window !== undefined) checkWindows(memory, [windows]);
+      if (request.window !== undefined) work.all.check(memory);
       yield undefined;
     }
   }

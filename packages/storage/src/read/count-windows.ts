@@ -2,33 +2,63 @@
 // read. A chunk within a window is counted by its directory entry, whatever its type and however
 // short it is.
 import type { Column, FieldType } from '@tidemark/core';
-import type { Accumulator, Scans } from '@tidemark/kernels';
+import type { Accumulator, Accumulators, Scans } from '@tidemark/kernels';
 import type { AggregateFunction, AggregateRequest, FieldAggregates } from '@tidemark/query';
 
 import type { ChunkReader } from './chunk-reader.ts';
 import { converts } from './convert.ts';
 import { presenceColumn } from '../columns/presence.ts';
-import type { FieldResult, FieldWindows } from './windows.ts';
+import type { FieldResult, FieldWindows, GroupedWindows } from './windows.ts';
 
 /** Whether the number of values is all that is asked of a field. */
 export function isCountOnly(functions: readonly AggregateFunction[]): boolean {
   return functions.length > 0 && functions.every((name) => name === 'count');
 }
 
-export class CountWindows implements FieldWindows {
+export class GroupedCounts implements GroupedWindows {
   readonly #type: FieldType;
   /** Of booleans that are all false: a byte per row is the least that there is. */
+  readonly #accumulators: Accumulators;
+
+  constructor(
+    scans: Scans,
+    { window, timeRange }: AggregateRequest,
+    { type, count }: FieldAggregates & { readonly count: number },
+  ) {
+    this.#type = type;
+    const { start } = timeRange;
+    const wants = { wantsSum: false, wantsExtremes: false };
+    this.#accumulators = scans.openAccumulators('boolean', { window, start, count, ...wants });
+  }
+
+  get windowCount(): number {
+    return this.#accumulators.windowCount;
+  }
+
+  add(groups: Uint32Array, times: BigInt64Array, { valid }: Column): void {
+    this.#accumulators.add(groups, times, presenceColumn(times.length, valid));
+  }
+
+  of(group: number): FieldWindows {
+    return new CountWindows(this.#accumulators.of(group), this.#type);
+  }
+
+  close(): void {
+    this.#accumulators.close();
+  }
+}
+
+class CountWindows implements FieldWindows {
+  readonly #type: FieldType;
   readonly #accumulator: Accumulator;
   /** Values of chunks that are not in the accumulator yet: chunks of a window follow each other. */
   #pending = 0;
   /** Start of their window. */
   #start = 0n;
 
-  constructor(scans: Scans, { window, timeRange }: AggregateRequest, { type }: FieldAggregates) {
+  constructor(accumulator: Accumulator, type: FieldType) {
+    this.#accumulator = accumulator;
     this.#type = type;
-    const { start } = timeRange;
-    const wants = { wantsSum: false, wantsExtremes: false };
-    this.#accumulator = scans.openAccumulator('boolean', { window, start, ...wants });
   }
 
   get windowCount(): number {
@@ -74,10 +104,6 @@ export class CountWindows implements FieldWindows {
   reset(): void {
     this.#pending = 0;
     this.#accumulator.reset();
-  }
-
-  close(): void {
-    this.#accumulator.close();
   }
 
   #addPending(): void {

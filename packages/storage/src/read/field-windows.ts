@@ -1,8 +1,7 @@
-// Windows of one field of one group: numbers and booleans in the kernel, strings here. Semantics:
+// Windows of one field, group by group, of numbers and booleans: they lie in the kernel. Semantics:
 // AggregateBatch in the query package.
 import type { Column, FieldType } from '@tidemark/core';
-import { floorMod } from '@tidemark/core';
-import type { Accumulator, Scans, WindowResult, Words } from '@tidemark/kernels';
+import type { Accumulator, Accumulators, Scans, WindowResult, Words } from '@tidemark/kernels';
 import type {
   AggregateColumn,
   AggregateFunction,
@@ -10,50 +9,89 @@ import type {
   FieldAggregates,
 } from '@tidemark/query';
 
-import { newFieldArray } from '../columns/row-block.ts';
+import { nullColumn } from '../columns/null-column.ts';
 import type { ChunkReader } from './chunk-reader.ts';
-import type { FieldResult, FieldWindows } from './windows.ts';
-import { CountWindows, isCountOnly } from './count-windows.ts';
-import { columnOf } from '../columns/run.ts';
+import type { FieldResult, FieldWindows, GroupedWindows } from './windows.ts';
+import { GroupedCounts, isCountOnly } from './count-windows.ts';
+import { GroupedTexts } from './text-windows.ts';
 
-/** Windows of one field of a request. */
+type GroupedField = FieldAggregates & { readonly count: number };
+
+/** Windows of one field of a request, of so many groups. */
 export function openFieldWindows(
   scans: Scans,
   request: AggregateRequest,
-  field: FieldAggregates,
-): FieldWindows {
-  if (isCountOnly(field.functions)) return new CountWindows(scans, request, field);
-  if (field.type === 'string') return new TextWindows(request);
-  return new NumberWindows(scans, request, { ...field, type: field.type });
+  field: GroupedField,
+): GroupedWindows {
+  if (isCountOnly(field.functions)) return new GroupedCounts(scans, request, field);
+  if (field.type === 'string') return new GroupedTexts(request);
+  return new GroupedNumbers(scans, request, { ...field, type: field.type });
 }
 
-class NumberWindows implements FieldWindows {
-  readonly #type: Exclude<FieldType, 'string'>;
-  readonly #accumulator: Accumulator;
-  readonly #wantsMean: boolean;
-  readonly #wanted: readonly WindowResult[];
-  readonly #hasTimes: boolean;
+type NumericType = Exclude<FieldType, 'string'>;
+
+/** What is asked of numbers. */
+type NumberWants = {
+  readonly type: NumericType;
+  readonly wantsMean: boolean;
+  readonly wanted: readonly WindowResult[];
+  readonly hasTimes: boolean;
+};
+
+class GroupedNumbers implements GroupedWindows {
+  readonly #accumulators: Accumulators;
+  readonly #wants: NumberWants;
 
   constructor(
     scans: Scans,
     { window, timeRange, omitsPointTimes = false }: AggregateRequest,
-    { type, functions }: FieldAggregates & { readonly type: Exclude<FieldType, 'string'> },
+    { type, functions, count }: GroupedField & { readonly type: NumericType },
   ) {
-    this.#type = type;
-    this.#wantsMean = functions.includes('mean');
-    this.#hasTimes = !omitsPointTimes;
     const results = functions.flatMap((name) => RESULTS[name]);
     const wanted = omitsPointTimes ? results.filter((name) => !name.endsWith('Time')) : results;
-    this.#wanted = ['start', ...new Set(wanted)];
-    this.#accumulator = scans.openAccumulator(type, {
+    const wantsMean = functions.includes('mean');
+    this.#wants = {
+      type,
+      wantsMean,
+      wanted: ['start', ...new Set(wanted)],
+      hasTimes: !omitsPointTimes,
+    };
+    this.#accumulators = scans.openAccumulators(type, {
       window,
       start: timeRange.start,
+      count,
       wantsSum: functions.some((name) => name === 'sum' || name === 'mean'),
-      wantsMean: this.#wantsMean,
+      wantsMean,
       wantsExtremes: functions.some(
         (name) => name === 'min' || name === 'max' || name === 'spread',
       ),
     });
+  }
+
+  get windowCount(): number {
+    return this.#accumulators.windowCount;
+  }
+
+  add(groups: Uint32Array, times: BigInt64Array, column: Column): void {
+    this.#accumulators.add(groups, times, column);
+  }
+
+  of(group: number): FieldWindows {
+    return new NumberWindows(this.#accumulators.of(group), this.#wants);
+  }
+
+  close(): void {
+    this.#accumulators.close();
+  }
+}
+
+class NumberWindows implements FieldWindows {
+  readonly #accumulator: Accumulator;
+  readonly #wants: NumberWants;
+
+  constructor(accumulator: Accumulator, wants: NumberWants) {
+    this.#accumulator = accumulator;
+    this.#wants = wants;
   }
 
   get windowCount(): number {
@@ -66,7 +104,7 @@ class NumberWindows implements FieldWindows {
 
   addChunk(chunk: ChunkReader, index: number): boolean {
     if (chunk.columns[index] === undefined) return true;
-    const cached = chunk.type(index) === this.#type ? chunk.cached(index) : undefined;
+    const cached = chunk.type(index) === this.#wants.type ? chunk.cached(index) : undefined;
     if (cached === undefined) return false;
     this.#accumulator.addCached(cached.times, cached.values, cached.rows);
     return true;
@@ -75,8 +113,9 @@ class NumberWindows implements FieldWindows {
   hasStatistics(chunk: ChunkReader, index: number): boolean {
     const column = chunk.columns[index];
     if (column === undefined) return true;
-    if (column.statistics === undefined || chunk.type(index) !== this.#type) return false;
-    return !this.#wantsMean || !mayHaveWrapped(column.count, column.statistics);
+    const { type, wantsMean } = this.#wants;
+    if (column.statistics === undefined || chunk.type(index) !== type) return false;
+    return !wantsMean || !mayHaveWrapped(column.count, column.statistics);
   }
 
   addStatistics(chunk: ChunkReader, index: number, start: bigint): void {
@@ -86,22 +125,17 @@ class NumberWindows implements FieldWindows {
   }
 
   finish(descending: boolean): FieldResult {
-    const type = this.#type;
-    const wanted = this.#wanted;
+    const { type, wanted, hasTimes } = this.#wants;
     const words = this.#accumulator.results(wanted, { descending });
     const wordsOf = (name: WindowResult): Words => words[wanted.indexOf(name)] ?? NO_WORDS;
     return {
       starts: times(wordsOf('start')),
-      column: (name) => numberColumn(name, type, { wordsOf, hasTimes: this.#hasTimes }),
+      column: (name) => numberColumn(name, type, { wordsOf, hasTimes }),
     };
   }
 
   reset(): void {
     this.#accumulator.reset();
-  }
-
-  close(): void {
-    this.#accumulator.close();
   }
 }
 
@@ -144,11 +178,11 @@ function numberColumn(
     case 'count':
       return { values: columnOfWords('integer', values) };
     case 'mean':
-      if (type === 'boolean') return { values: nulls('float', values.length) };
+      if (type === 'boolean') return { values: nullColumn('float', values.length) };
       return { values: columnOfWords('float', values) };
     case 'sum':
     case 'spread':
-      if (type === 'boolean') return { values: nulls(type, values.length) };
+      if (type === 'boolean') return { values: nullColumn(type, values.length) };
       return { values: columnOfWords(type, values) };
     case 'min':
     case 'max':
@@ -180,122 +214,5 @@ function columnOfWords(type: Exclude<FieldType, 'string'>, words: Words): Column
       const numbers = new BigUint64Array(buffer, byteOffset, length);
       return { type, values: Uint8Array.from(numbers, Number), valid };
     }
-  }
-}
-
-function nulls(type: FieldType, count: number): Column {
-  return columnOf(type, {
-    values: newFieldArray(type, count),
-    valid: new Uint8Array(count),
-    dictionary: type === 'string' ? [''] : undefined,
-  });
-}
-
-type TextPoint = { readonly text: string; readonly time: bigint };
-type TextWindow = { count: number; first: TextPoint; last: TextPoint };
-
-/** Strings have count, first and last; among equal times the larger text. */
-class TextWindows implements FieldWindows {
-  readonly #request: AggregateRequest;
-  readonly #windows = new Map<bigint, TextWindow>();
-
-  constructor(request: AggregateRequest) {
-    this.#request = request;
-  }
-
-  get windowCount(): number {
-    return this.#windows.size;
-  }
-
-  add(times: BigInt64Array, column: Column, mask?: Uint8Array): void {
-    if (column.type !== 'string') return;
-    const { codes, dictionary, valid } = column;
-    for (let row = 0; row < times.length; row++) {
-      if (valid?.[row] === 0 || mask?.[row] === 0) continue;
-      this.#addPoint({ text: dictionary[codes[row]!] ?? '', time: times[row]! });
-    }
-  }
-
-  addChunk(): boolean {
-    return false;
-  }
-
-  /**
-   * Chunks of strings have no statistics, and then those of the other columns are not used either.
-   */
-  hasStatistics(chunk: ChunkReader, index: number): boolean {
-    return chunk.columns[index] === undefined;
-  }
-
-  addStatistics(): void {
-    // There is no column here, see above.
-  }
-
-  finish(descending: boolean): FieldResult {
-    const starts = BigInt64Array.from(this.#windows.keys()).sort();
-    if (descending) starts.reverse();
-    const windows = Array.from(starts, (start) => this.#windows.get(start)!);
-    return { starts, column: (name) => textColumn(windows, name) };
-  }
-
-  reset(): void {
-    this.#windows.clear();
-  }
-
-  close(): void {
-    this.#windows.clear();
-  }
-
-  #addPoint(point: TextPoint): void {
-    const { window, timeRange } = this.#request;
-    const { time, text } = point;
-    const start =
-      window === undefined
-        ? timeRange.start
-        : time - floorMod(time - window.offsetNanos, window.everyNanos);
-    const held = this.#windows.get(start);
-    if (held === undefined) {
-      this.#windows.set(start, { count: 1, first: point, last: point });
-      return;
-    }
-    const { first, last } = held;
-    held.count++;
-    if (time < first.time || (time === first.time && text > first.text)) held.first = point;
-    if (time > last.time || (time === last.time && text > last.text)) held.last = point;
-  }
-}
-
-function textColumn(windows: readonly TextWindow[], name: AggregateFunction): AggregateColumn {
-  const count = windows.length;
-  switch (name) {
-    case 'count':
-      return {
-        values: {
-          type: 'integer',
-          values: BigInt64Array.from(windows, (window) => BigInt(window.count)),
-          valid: undefined,
-        },
-      };
-    case 'first':
-    case 'last': {
-      const points = windows.map((window) => window[name]);
-      return {
-        values: {
-          type: 'string',
-          codes: Uint32Array.from(points, (_, i) => i),
-          dictionary: points.map(({ text }) => text),
-          valid: undefined,
-        },
-        pointTimes: BigInt64Array.from(points, ({ time }) => time),
-      };
-    }
-    case 'min':
-    case 'max':
-      return { values: nulls('string', count), pointTimes: new BigInt64Array(count) };
-    case 'mean':
-      return { values: nulls('float', count) };
-    case 'sum':
-    case 'spread':
-      return { values: nulls('string', count) };
   }
 }

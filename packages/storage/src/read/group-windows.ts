@@ -1,4 +1,4 @@
-// Windows of one group: its fields' windows side by side, as batches in the order of delivery.
+// Windows of groups: of each its fields' windows side by side, as batches in the order of delivery.
 import type { Column } from '@tidemark/core';
 import type { Scans } from '@tidemark/kernels';
 import type { AggregateBatch, AggregateColumn, AggregateRequest } from '@tidemark/query';
@@ -8,7 +8,7 @@ import type { ChunkReader } from './chunk-reader.ts';
 import { convertColumn } from './convert.ts';
 import type { RequestMemory } from './request-memory.ts';
 import { openFieldWindows } from './field-windows.ts';
-import type { FieldResult, FieldWindows } from './windows.ts';
+import type { FieldResult, FieldWindows, GroupedWindows } from './windows.ts';
 import { columnOf, sliceColumn, valuesOf } from '../columns/run.ts';
 import type { Run } from '../columns/run.ts';
 
@@ -17,48 +17,84 @@ const WINDOWS_PER_BATCH = 8192;
 /** A window of one field in the kernel, then in the columns of the answer. */
 const WINDOW_BYTES = 2 * 88;
 
-/** Throws `LimitExceeded` when there are more windows than the request has memory for. */
-export function checkWindows(memory: RequestMemory, groups: readonly GroupWindows[]): void {
-  let total = 0;
-  for (const windows of groups) total += windows.totalWindows;
-  memory.check(total * WINDOW_BYTES, 'windows of an aggregation');
-}
-
-/** Holds memory of the kernel: close it. */
-export class GroupWindows {
-  readonly fields: readonly FieldWindows[];
+/** Windows of all groups of a request. Holds memory of the kernel: close it. */
+export class WindowsOfGroups {
   readonly #request: AggregateRequest;
+  readonly #fields: readonly GroupedWindows[];
+  readonly #groups = new Map<number, GroupWindows>();
 
   /** `scans` are those over the columns that are held in memory. */
-  constructor(request: AggregateRequest, scans: Scans) {
+  constructor(request: AggregateRequest, scans: Scans, count: number) {
     this.#request = request;
-    const fields: FieldWindows[] = [];
-    this.fields = fields;
+    const fields: GroupedWindows[] = [];
+    this.#fields = fields;
     try {
-      for (const field of request.aggregates) fields.push(openFieldWindows(scans, request, field));
+      for (const field of request.aggregates) {
+        fields.push(openFieldWindows(scans, request, { ...field, count }));
+      }
     } catch (error) {
       this.close();
       throw error;
     }
   }
 
+  /** Throws `LimitExceeded` when there are more windows than the request has memory for. */
+  check(memory: RequestMemory): void {
+    let total = 0;
+    for (const field of this.#fields) total += field.windowCount;
+    memory.check(total * WINDOW_BYTES, 'windows of an aggregation');
+  }
+
+  /** Adds rows that are ordered by the numbers of their groups, in each by time. */
+  addRows(groups: Uint32Array, { times, columns }: Run): void {
+    this.#fields.forEach((field, i) => {
+      const column = columns[i];
+      if (column !== undefined) field.add(groups, times, column);
+    });
+  }
+
+  /** Those of one group, which can be used until all are closed. */
+  of(group: number): GroupWindows {
+    let windows = this.#groups.get(group);
+    if (windows === undefined) {
+      const fields = this.#fields.map((field) => field.of(group));
+      windows = new GroupWindows(this.#request, fields);
+      this.#groups.set(group, windows);
+    }
+    return windows;
+  }
+
+  /** Those of one group, for the last time. */
+  *batches(group: number, tags: ReadonlyMap<string, string>): Generator<AggregateBatch> {
+    yield* this.of(group).batches(tags);
+    this.#groups.delete(group);
+  }
+
+  /** Frees the memory. Idempotent. */
+  close(): void {
+    for (const field of this.#fields) field.close();
+  }
+}
+
+export class GroupWindows {
+  readonly #request: AggregateRequest;
+  readonly #fields: readonly FieldWindows[];
+
+  constructor(request: AggregateRequest, fields: readonly FieldWindows[]) {
+    this.#request = request;
+    this.#fields = fields;
+  }
+
   /** Windows of the field that has most: there are at least as many in all. */
   get mostWindows(): number {
     let most = 0;
-    for (const field of this.fields) most = Math.max(most, field.windowCount);
+    for (const field of this.#fields) most = Math.max(most, field.windowCount);
     return most;
-  }
-
-  /** Windows of all fields, each for itself. */
-  get totalWindows(): number {
-    let total = 0;
-    for (const field of this.fields) total += field.windowCount;
-    return total;
   }
 
   /** Adds rows of one series, of which the mask may leave out some. */
   addRun(run: Run, mask: Uint8Array | undefined): void {
-    this.fields.forEach((field, i) => {
+    this.#fields.forEach((field, i) => {
       const column = run.columns[i];
       if (column !== undefined) field.add(run.times, column, mask);
     });
@@ -67,7 +103,7 @@ export class GroupWindows {
   /** Adds the rows of a chunk. */
   addChunk(chunk: ChunkReader): void {
     const { aggregates } = this.#request;
-    this.fields.forEach((field, i) => {
+    this.#fields.forEach((field, i) => {
       if (field.addChunk(chunk, i)) return;
       const column = chunk.column(i);
       const type = aggregates[i]?.type;
@@ -80,14 +116,14 @@ export class GroupWindows {
    * Adds a chunk that lies within one window by its statistics; `false` when they do not suffice.
    */
   addStatistics(chunk: ChunkReader, start: bigint): boolean {
-    if (!this.fields.every((field, i) => field.hasStatistics(chunk, i))) return false;
-    this.fields.forEach((field, i) => field.addStatistics(chunk, i, start));
+    if (!this.#fields.every((field, i) => field.hasStatistics(chunk, i))) return false;
+    this.#fields.forEach((field, i) => field.addStatistics(chunk, i, start));
     return true;
   }
 
   *batches(groupTags: ReadonlyMap<string, string>): Generator<AggregateBatch> {
     const { descending, limitWindows, aggregates } = this.#request;
-    const results = this.fields.map((field) => field.finish(descending));
+    const results = this.#fields.map((field) => field.finish(descending));
     const starts = unionOfStarts(results, descending);
     const fields = results.map((result, i) => {
       const functions = aggregates[i]?.functions ?? [];
@@ -109,12 +145,7 @@ export class GroupWindows {
 
   /** Forgets all windows: for the next group. */
   reset(): void {
-    for (const field of this.fields) field.reset();
-  }
-
-  /** Frees the memory. Idempotent. */
-  close(): void {
-    for (const field of this.fields) field.close();
+    for (const field of this.#fields) field.reset();
   }
 }
 

@@ -11,6 +11,17 @@ export type FieldResult = {
   readonly column: (name: AggregateFunction) => AggregateColumn;
 };
 
+/** Windows of one field of many groups. Close it. */
+export interface GroupedWindows {
+  /** Of all groups. */
+  readonly windowCount: number;
+  /** Adds rows that are ordered by the numbers of their groups, in each by time. */
+  add(groups: Uint32Array, times: BigInt64Array, column: Column): void;
+  /** Those of one group, which can be used until all are closed. */
+  of(group: number): FieldWindows;
+  close(): void;
+}
+
 /** Takes rows of one series after the other, in runs of ascending times. Close it. */
 export interface FieldWindows {
   readonly windowCount: number;
@@ -30,5 +41,4 @@ export interface FieldWindows {
   finish(descending: boolean): FieldResult;
   /** Forgets all windows: for the next group. */
   reset(): void;
-  close(): void;
 }

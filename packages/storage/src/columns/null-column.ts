@@ -1,0 +1,13 @@
+// A column in which nothing is.
+import type { Column, FieldType } from '@tidemark/core';
+
+import { newFieldArray } from './row-block.ts';
+import { columnOf } from './run.ts';
+
+export function nullColumn(type: FieldType, count: number): Column {
+  return columnOf(type, {
+    values: newFieldArray(type, count),
+    valid: new Uint8Array(count),
+    dictionary: type === 'string' ? [''] : undefined,
+  });
+}
