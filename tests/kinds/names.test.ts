@@ -79,3 +79,24 @@ test('contracts of the runtime have no methods that may be absent', () => {
 
   expect(found).toEqual([]);
 });
+
+test('every node that keeps state has a test beside it', () => {
+  const folder = join(packages, 'runtime/src');
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  const tested = new Set(files.flatMap((file) => /([\w-]+)\.test\.ts$/.exec(file)?.slice(1) ?? []));
+  const keepsState = (file: string): boolean =>
+    readFileSync(join(folder, file), 'utf8').includes('state: this');
+  const parts = files
+    .filter((file) => /^node-parts\/[\w-]+\.ts$/.test(file) && keepsState(file))
+    .map((file) => `../${file}`);
+  const stateful = files
+    .filter((file) => /^nodes\/[\w-]+\.ts$/.test(file))
+    .filter((file) => {
+      const text = readFileSync(join(folder, file), 'utf8');
+      return keepsState(file) || parts.some((part) => text.includes(`'${part}'`));
+    })
+    .map((file) => /^nodes\/([\w-]+)\.ts$/.exec(file)?.[1] ?? '');
+
+  expect(stateful.length).toBeGreaterThan(30);
+  expect(stateful.filter((node) => !tested.has(node))).toEqual([]);
+});

@@ -1,0 +1,28 @@
+// median: the value in the middle.
+import { taskTests } from '@tidemark/testkit/task-tests';
+
+taskTests(`
+test of a batch it is the value in the middle
+script
+    stream|from().measurement('m')|window().period(10s).every(10s)|median('v')|httpOut('out')
+write
+    m,h=a v=4 0
+    m,h=b v=1 3
+    m,h=c v=4 6
+    m,h=a v=9 10
+emits median3
+    {"columns":["time","median"],"name":"m","values":[["1970-01-01T00:00:10Z",4]]}
+
+test on a stream points of one time wait for the next time, and are taken together
+script
+    stream|from().measurement('m')|median('v')|httpOut('out')
+write
+    m,h=a v=4 0
+    m,h=b v=1 0
+    m,h=c v=4 0
+emits median2
+write
+    m,h=a v=9 1
+emits median2
+    {"columns":["time","median"],"name":"m","values":[["1970-01-01T00:00:00Z",4]]}
+`);

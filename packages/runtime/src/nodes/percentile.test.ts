@@ -1,0 +1,28 @@
+// percentile: the value at a rank.
+import { taskTests } from '@tidemark/testkit/task-tests';
+
+taskTests(`
+test of a batch it is the value at a rank
+script
+    stream|from().measurement('m')|window().period(10s).every(10s)|percentile('v', 50.0)|httpOut('out')
+write
+    m,h=a v=4 0
+    m,h=b v=1 3
+    m,h=c v=4 6
+    m,h=a v=9 10
+emits percentile3
+    {"columns":["time","percentile"],"name":"m","tags":{"h":"a"},"values":[["1970-01-01T00:00:10Z",4]]}
+
+test on a stream points of one time wait for the next time, and are taken together
+script
+    stream|from().measurement('m')|percentile('v', 50.0)|httpOut('out')
+write
+    m,h=a v=4 0
+    m,h=b v=1 0
+    m,h=c v=4 0
+emits percentile2
+write
+    m,h=a v=9 1
+emits percentile2
+    {"columns":["time","percentile"],"name":"m","tags":{"h":"a"},"values":[["1970-01-01T00:00:00Z",4]]}
+`);
