@@ -128,9 +128,12 @@ POST   /engine/v1/templates                                           401 403 40
 GET    /engine/v1/templates/:id                                       401 403 404 404 404
 PATCH  /engine/v1/templates/:id                                       401 403 403 403 400
 DELETE /engine/v1/templates/:id                                       401 403 403 403 204
+POST   /engine/v1/try-outs                                            401 403 403 403 400
+POST   /engine/v1/try-outs/task-test                                  401 403 403 403 400
 GET    /engine/v1preview/logs                                         401 403 200 200 200
 GET    /engine/v1preview/alerts/dead-letters                          401 403 200 200 200
 POST   /engine/v1preview/alerts/dead-letters                          401 403 403 403 400
+GET    /engine/v1preview/alerts/history                               401 403 200 200 200
 GET    /engine/v1preview/alerts/topics                                401 403 200 200 200
 GET    /engine/v1preview/alerts/topics/:topic                         401 403 404 404 404
 DELETE /engine/v1preview/alerts/topics/:topic                         401 403 403 403 204
@@ -139,6 +142,7 @@ GET    /engine/v1preview/alerts/topics/:topic/events/*                401 403 40
 PUT    /engine/v1preview/alerts/topics/:topic/events/*                401 403 403 403 400
 GET    /engine/v1preview/alerts/topics/:topic/handlers                401 403 200 200 200
 POST   /engine/v1preview/alerts/topics/:topic/handlers                401 403 403 403 400
+POST   /engine/v1preview/alerts/topics/:topic/handler-tests           401 403 403 403 400
 GET    /engine/v1preview/alerts/topics/:topic/handlers/:handler       401 403 404 404 404
 PUT    /engine/v1preview/alerts/topics/:topic/handlers/:handler       401 403 403 403 400
 PATCH  /engine/v1preview/alerts/topics/:topic/handlers/:handler       401 403 403 403 404

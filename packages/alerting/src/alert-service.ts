@@ -5,14 +5,16 @@ import type { HandlerSpec as ScriptHandler } from '@tidemark/pipeline';
 import { anonymousTopicPrefix } from '@tidemark/runtime';
 import type { AlertEvent, AlertLevelName, AlertSink } from '@tidemark/runtime';
 import type { HostedAlerts, StateListener } from '@tidemark/runtime/host';
+import { AlertHistory } from './alert-history.ts';
 import { AttachedHandlers, keyOf } from './attached-handlers.ts';
 import type {
   AttachedHandlersOptions,
   CheckedHandler,
   DeliveryCount,
+  TriedAction,
 } from './attached-handlers.ts';
 import { DeadLetters } from './dead-letters.ts';
-import type { DeliveryState } from './delivery.ts';
+import type { DeliveryNote, DeliveryState } from './delivery.ts';
 import type { EventState, EventSummary, TopicEvent } from './event.ts';
 import type { HandlerContext } from './handler.ts';
 import { HandlerPatch, hideHandlerSecrets, keepHandlerSecrets } from './handler-secrets.ts';
@@ -48,6 +50,7 @@ export class AlertService implements AlertSink, HostedAlerts {
   readonly #anonymous = new Set<string>();
   readonly #followers = new Set<StateListener>();
   readonly deadLetters: DeadLetters;
+  readonly history = new AlertHistory();
 
   constructor(options: AlertServiceOptions) {
     this.#options = options;
@@ -103,6 +106,7 @@ export class AlertService implements AlertSink, HostedAlerts {
     const topic = this.#topic(topicId);
     const { event: collected, texts } = topic.collect(event, source);
     for (const follow of this.#followers) follow(topicId, event.id, collected);
+    if (collected.level !== collected.previousLevel) this.#noteChange(collected);
     const receivers = this.#handlers.receivers(topicId, collected);
     if (!isPersistent && receivers.length === 0) return;
     const { entries, stored } = store.collect({
@@ -113,6 +117,12 @@ export class AlertService implements AlertSink, HostedAlerts {
       onStored: () => topic.settle(texts),
     });
     entries.forEach((entry, i) => receivers[i]?.accept(entry, stored));
+  }
+
+  // What a replay publishes was no alert of its time.
+  #noteChange({ topic, id, level, previousLevel, time, durationNanos }: TopicEvent): void {
+    if (this.#anonymous.has(topic) && !topic.startsWith('main:')) return;
+    this.history.add({ topic, id, level, previous: previousLevel, time, durationNanos });
   }
 
   eventState(topic: string, eventId: string): EventSummary | undefined {
@@ -277,6 +287,26 @@ export class AlertService implements AlertSink, HostedAlerts {
 
   handlerState(topic: string, id: string): DeliveryState {
     return this.#handlers.get(topic, id).delivery.state;
+  }
+
+  /** What a handler did last, the newest first. */
+  recentDeliveries(topic: string, id: string): readonly DeliveryNote[] {
+    return this.#handlers.get(topic, id).delivery.recent;
+  }
+
+  /**
+   * Lets a definition tell of an event, at once and once, stored or not. One of a known id has the
+   * secrets of the stored one where it has their marker. Throws `InvalidRequest` when it is wrong.
+   */
+  tryHandler(
+    topic: string,
+    given: HandlerSpec,
+    event: TopicEvent,
+  ): Promise<readonly TriedAction[]> {
+    const isKnown = this.#handlers.has(topic, given.id);
+    const stored = isKnown ? this.#handlers.get(topic, given.id).spec : undefined;
+    const spec = stored === undefined ? given : keepHandlerSecrets(given, stored);
+    return this.#handlers.tryActions(this.#handlers.check(spec).actions, event);
   }
 
   /** What all handlers have done so far, those of scripts too. */

@@ -1,18 +1,18 @@
 // The handlers of all topics that are at work: each with its match expression and its delivery. A
 // handler that is taken away delivers what is ready in the background; its successor takes over the
 // rest from the outbox.
-import { AppError, assert, messageOf, NotFound } from '@tidemark/core';
+import { AppError, assert, LATE, messageOf, NotFound, within } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { HandlerSpec as ScriptHandler } from '@tidemark/pipeline';
 import type { AlertStore } from './alert-store.ts';
-import { makeStep } from './chain.ts';
+import { makeStep, sendOnce } from './chain.ts';
 import type { CheckedAction } from './chain.ts';
 import { Delivery, STOP } from './delivery.ts';
 import type { DeliveryState } from './delivery.ts';
 import type { TopicEvent } from './event.ts';
 import type { HandlerContext, HandlerKind } from './handler.ts';
 import type { HandlerSpec } from './handler-spec.ts';
-import { QUEUE_LENGTH, QUEUE_LENGTH_MIN } from './limits.ts';
+import { QUEUE_LENGTH, QUEUE_LENGTH_MIN, SEND_TIMEOUT } from './limits.ts';
 import { compileMatch } from './match.ts';
 import type { Match } from './match.ts';
 import { HANDLER_KINDS } from './registry.ts';
@@ -42,6 +42,9 @@ export type DeliveryCount = {
   readonly handler: string;
   readonly state: DeliveryState;
 };
+
+/** What came of one action of a handler that was tried; without a problem it told somebody. */
+export type TriedAction = { readonly kind: string; readonly problem: string };
 
 /** A definition whose actions, options and match expression are right. */
 export type CheckedHandler = { readonly actions: readonly CheckedAction[]; readonly match: Match };
@@ -270,17 +273,8 @@ export class AttachedHandlers {
     predecessor = this.#retiring.get(key),
   ): Delivery {
     const { store, clock, log, random, queueLength, disabledKinds, redact } = this.#options;
-    const { context: shared } = this.#options;
     const used = new Set<string>();
-    const context = {
-      ...shared,
-      resolveSecret: (text: string) => {
-        const secret = shared.resolveSecret(text);
-        if (used.size >= USED_SECRETS_MAX) used.clear();
-        used.add(secret);
-        return secret;
-      },
-    };
+    const context = this.#noting(used);
     const enabled = actions.filter((action) => disabledKinds?.has(action.kind.kind) !== true);
     return new Delivery(
       {
@@ -299,6 +293,45 @@ export class AttachedHandlers {
           ? [{ run: () => Promise.resolve(STOP) }]
           : enabled.map((action, index) => makeStep(action, { index, delivery: owner, context })),
     );
+  }
+
+  /** The world of a handler, whose secrets are noted so that no reason tells them. */
+  #noting(used: Set<string>): Omit<HandlerContext, 'signal'> {
+    const { context } = this.#options;
+    return {
+      ...context,
+      resolveSecret: (text) => {
+        const secret = context.resolveSecret(text);
+        if (used.size >= USED_SECRETS_MAX) used.clear();
+        used.add(secret);
+        return secret;
+      },
+    };
+  }
+
+  /**
+   * Lets each action of a handler that tells somebody tell of an event, at once and once: nothing
+   * of it is kept, filtered, published or repeated.
+   */
+  async tryActions(
+    actions: readonly CheckedAction[],
+    event: TopicEvent,
+  ): Promise<readonly TriedAction[]> {
+    const { disabledKinds, clock, redact } = this.#options;
+    const used = new Set<string>();
+    const context = { ...this.#noting(used), publish: () => undefined };
+    const results: TriedAction[] = [];
+    for (const action of actions) {
+      const { kind } = action.kind;
+      if ('makeStep' in action.kind) continue;
+      if (disabledKinds?.has(kind) === true) {
+        results.push({ kind, problem: 'alert.disabled-handlers names this kind' });
+        continue;
+      }
+      const problem = await problemOfSending(action, event, { context, clock });
+      results.push({ kind, problem: redact === undefined ? problem : redact(problem, used) });
+    }
+    return results;
   }
 
   #retire(topic: string, handler: AttachedHandler): void {
@@ -327,6 +360,26 @@ export class AttachedHandlers {
       return false;
     }
   }
+}
+
+/** Why an event could not be sent; '' when it was. */
+async function problemOfSending(
+  action: CheckedAction,
+  event: TopicEvent,
+  { context, clock }: { readonly context: Omit<HandlerContext, 'signal'>; readonly clock: Clock },
+): Promise<string> {
+  const late = new AbortController();
+  const sending = sendOnce(action, event, { ...context, signal: late.signal });
+  try {
+    const result = await within(clock, SEND_TIMEOUT.value, sending);
+    if (result !== LATE) return '';
+  } catch (error) {
+    return messageOf(error);
+  }
+  late.abort();
+  // Whatever it still says, it has been answered.
+  sending.catch(() => undefined);
+  return `no success within ${SEND_TIMEOUT.value} ms`;
 }
 
 /** Names a handler's entries of the outbox. */

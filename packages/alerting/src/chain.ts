@@ -4,6 +4,7 @@ import { resolveSecrets } from '@tidemark/settings';
 import type { Options } from '@tidemark/settings';
 import type { ChainStep } from './delivery.ts';
 import { PASS } from './delivery.ts';
+import type { TopicEvent } from './event.ts';
 import type { HandlerContext, HandlerKind, StepPlace } from './handler.ts';
 
 /** An action whose options have been checked. */
@@ -16,10 +17,22 @@ export function makeStep(action: CheckedAction, place: StepPlace): ChainStep {
   const { context } = place;
   return {
     run: async ({ event }, signal) => {
-      await kind.send(event, liveOptions(action, context), { ...context, signal });
+      await sendOnce(action, event, { ...context, signal });
       return PASS;
     },
   };
+}
+
+/**
+ * Tells of one event. Rejects as the kind of handler does; what only filters has nobody to tell.
+ */
+export async function sendOnce(
+  action: CheckedAction,
+  event: TopicEvent,
+  context: HandlerContext,
+): Promise<void> {
+  if ('makeStep' in action.kind) return;
+  await action.kind.send(event, liveOptions(action, context), context);
 }
 
 // Looked up for every event, so that a secret may be changed where it is kept.

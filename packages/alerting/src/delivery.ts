@@ -4,11 +4,13 @@
 // the disk when there is room. An event that fails is repeated with growing delays; meanwhile only
 // later events of the same id wait behind it.
 import { AppError, assert, messageOf, Unavailable, within } from '@tidemark/core';
-import type { Clock } from '@tidemark/core';
+import type { Clock, Timestamp } from '@tidemark/core';
+import type { AlertLevelName } from '@tidemark/runtime';
 import type { AlertStore, OutboxEntry } from './alert-store.ts';
 import type { TopicEvent } from './event.ts';
 import {
   OUTBOX_LENGTH,
+  RECENT_DELIVERIES,
   RETRY_COUNT,
   RETRY_DELAY_FIRST,
   RETRY_DELAY_MAX,
@@ -51,6 +53,19 @@ export type DeliveryState = {
   readonly refused: number;
   readonly waiting: number;
   readonly lastError: string | undefined;
+};
+
+/** What became of an event. */
+export type DeliveryNote = {
+  readonly event: string;
+  readonly level: AlertLevelName;
+  readonly time: Timestamp;
+  /**
+   * `stopped`: an action of the chain held it back, for example because its level did not change.
+   */
+  readonly outcome: 'delivered' | 'stopped' | 'repeated' | 'failed';
+  /** Why it was not delivered; '' when it was. */
+  readonly reason: string;
 };
 
 export type DeliveryOptions = {
@@ -110,6 +125,7 @@ export class Delivery {
   #failed = 0;
   #refused = 0;
   #lastError: string | undefined;
+  readonly #recent: DeliveryNote[] = [];
 
   /**
    * `makeSteps` gets the delivery, so that a step that holds events can give them back with
@@ -139,6 +155,11 @@ export class Delivery {
       waiting: this.#waitingCount(),
       lastError: this.#lastError,
     };
+  }
+
+  /** What it did last, the newest first. */
+  get recent(): readonly DeliveryNote[] {
+    return this.#recent.toReversed();
   }
 
   /**
@@ -324,11 +345,14 @@ export class Delivery {
     }
     // Stopped meanwhile: it is in the outbox for the next run.
     if (this.#stopped.signal.aborted) return;
+    let outcome: DeliveryNote['outcome'] = 'delivered';
     try {
       for (let step = entry.step; step < this.#steps.length; step++) {
         const result = await this.#runStep(step, entry);
         if (result.kind === 'hold') return;
-        if (result.kind === 'stop') break;
+        if (result.kind === 'pass') continue;
+        outcome = 'stopped';
+        break;
       }
     } catch (error) {
       // Whatever a handler throws is that event's failure, never the service's.
@@ -337,6 +361,13 @@ export class Delivery {
     }
     store.remove(entry);
     this.#delivered++;
+    this.#note(entry.event, outcome, '');
+  }
+
+  #note(event: TopicEvent, outcome: DeliveryNote['outcome'], reason: string): void {
+    const time = this.#options.clock.now();
+    this.#recent.push({ event: event.id, level: event.level, time, outcome, reason });
+    if (this.#recent.length > RECENT_DELIVERIES.value) this.#recent.shift();
   }
 
   #notStored(event: TopicEvent | undefined, error: unknown): void {
@@ -395,10 +426,12 @@ export class Delivery {
     if (error instanceof Unavailable && entry.attempts <= RETRY_COUNT.value) {
       report('warn', `failed to send event, will be repeated: ${reason}`, entry.event);
       this.#repeated++;
+      this.#note(entry.event, 'repeated', reason);
       this.#park(entry);
       return;
     }
     this.#failed++;
+    this.#note(entry.event, 'failed', reason);
     const isExpected = error instanceof AppError;
     report(
       'error',

@@ -1,6 +1,8 @@
 // Public face of @tidemark/alerting: topics, events, handlers and their delivery.
 export { AlertService } from './alert-service.ts';
 export type { AlertServiceOptions, TopicView } from './alert-service.ts';
+export { AlertHistory } from './alert-history.ts';
+export type { LevelChange } from './alert-history.ts';
 export { AlertStore } from './alert-store.ts';
 export type { DeadLetter } from './alert-store.ts';
 export { handlerIdOf } from './dead-letters.ts';
@@ -22,6 +24,7 @@ export type {
 export { checkTopicId, ID_BYTES_MAX, printHandlerSpec, readHandlerSpec } from './handler-spec.ts';
 export type { HandlerSpec } from './handler-spec.ts';
 export type { HandlerPatch } from './handler-secrets.ts';
+export { HISTORY_LENGTH } from './limits.ts';
 export { LEVELS, levelRank, parseLevel } from './level.ts';
 export { bodyTemplate, HTTP_POST_SECTION } from './handlers/post.ts';
 export { findHandlerKind, HANDLER_KINDS } from './registry.ts';

@@ -80,3 +80,17 @@ export const KEY_BYTES_MAX = 1900;
  * loop.
  */
 export const PUBLISH_DEPTH_MAX = 16;
+
+/** Changes of levels that are remembered for a timeline. */
+export const HISTORY_LENGTH: Limit = {
+  value: 10_000,
+  unit: 'count',
+  reason: 'changes of the levels of all events together; older ones are forgotten',
+};
+
+/** Deliveries that a handler remembers to show them. */
+export const RECENT_DELIVERIES: Limit = {
+  value: 50,
+  unit: 'count',
+  reason: 'what a handler did last; somebody looks at them',
+};

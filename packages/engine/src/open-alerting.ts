@@ -7,6 +7,11 @@ import { isReference } from '@tidemark/settings';
 import { listenAddress } from './exposure.ts';
 import { checkTemplate, renderTemplate } from './services/render.ts';
 import type { Stores } from './open-stores.ts';
+import { KeptHistory } from './store/kept-history.ts';
+import { Ticker } from './ticker.ts';
+
+/** A crash costs so much of the history of alerts. */
+const HISTORY_SAVE_MS = 2000;
 
 export type Alerting = {
   readonly alerts: AlertService;
@@ -36,8 +41,13 @@ export function openAlerting(stores: Stores, parts: OpenParts): Alerting {
     queueLength: config.alert.topicBufferLength,
     disabledKinds: new Set(config.alert.disabledHandlers),
   });
+  const history = new KeptHistory(alerts.history, metadata, log);
+  history.load();
+  parts.add(() => history.save());
   parts.add(() => alerts.close(config.http.shutdownTimeoutMs));
   alerts.open();
+  const ticker = new Ticker(clock, HISTORY_SAVE_MS, () => history.save());
+  parts.add(() => ticker.close());
   return { alerts, context };
 }
 

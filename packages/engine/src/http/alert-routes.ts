@@ -1,6 +1,6 @@
 // Endpoints of alerting: topics, events, handlers. Preview only.
 import { randomUUID } from 'node:crypto';
-import { Conflict, InvalidRequest } from '@tidemark/core';
+import { Conflict, formatRfc3339, InvalidRequest } from '@tidemark/core';
 import { applyPatch } from 'rfc6902';
 import type { Operation } from 'rfc6902';
 import {
@@ -144,13 +144,20 @@ function addHandlerRoutes(api: Api, alerts: AlertService): void {
     return show(request, spec.id);
   });
   api.onPreview('GET', one, (request) => show(request, handlerOf(request)));
-  api.onPreview('GET', `${one}/state`, (request) => ({
-    status: 200,
-    json: {
-      link: { rel: 'self', href: request.url },
-      ...alerts.handlerState(topicOf(request), handlerOf(request)),
-    },
-  }));
+  api.onPreview('GET', `${one}/state`, (request) => {
+    const [topic, id] = [topicOf(request), handlerOf(request)];
+    const recent = alerts
+      .recentDeliveries(topic, id)
+      .map((note) => ({ ...note, time: formatRfc3339(note.time) }));
+    return {
+      status: 200,
+      json: {
+        link: { rel: 'self', href: request.url },
+        ...alerts.handlerState(topic, id),
+        recent,
+      },
+    };
+  });
   api.onPreview('PUT', one, async (request) => {
     const id = handlerOf(request);
     const value = parseJson(request.body, 'failed to unmarshal JSON: ');

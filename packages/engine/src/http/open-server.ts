@@ -14,6 +14,7 @@ import type { Tasking } from '../open-tasks.ts';
 import { TryOuts } from '../try-out/try-outs.ts';
 import type { Scrapers, ScrapersOptions } from '../scrape/scrapers.ts';
 import { ServiceTests } from '../services/service-tests.ts';
+import { addAlertHistoryRoutes } from './alert-history-routes.ts';
 import { addAlertRoutes } from './alert-routes.ts';
 import { Audit } from './audit.ts';
 import { addConfigRoutes } from './config-routes.ts';
@@ -91,6 +92,7 @@ function addDefinitionRoutes(server: HttpServer, served: Served): void {
   const tryOuts = new TryOuts({ ...stores, ...tasking, ...jobs, alerts, redact });
   addTryOutRoutes(server, { tryOuts, clock });
   addAlertRoutes(server, alerts);
+  addAlertHistoryRoutes(server, { alerts, clock });
   addConfigRoutes(server, overrides);
   const tests = new ServiceTests({ clusters, context: alerting.context, scrape, redact });
   addOperationRoutes(server, { metadata, tests });

@@ -167,6 +167,34 @@ export const RESOURCE_SCHEMAS: Readonly<Record<string, Schema>> = {
     link: reference('Link'),
     warnings: list(object({ message: text, hint: text })),
   }),
+  AlertHistory: object({
+    link: reference('Link'),
+    total: count,
+    changes: list(
+      object({
+        topic: text,
+        id: text,
+        level: alertLevel,
+        previous: alertLevel,
+        time,
+        duration: text,
+      }),
+    ),
+  }),
+  HandlerTestInput: object({
+    handler: reference('HandlerInput'),
+    event: object({
+      id: text,
+      level: alertLevel,
+      message: text,
+      details: text,
+      time,
+      tags: anything,
+    }),
+  }),
+  HandlerTestResult: object({
+    results: list(object({ kind: text, success: flag, message: text })),
+  }),
   DeadLetter: object({
     id: text,
     topic: text,
@@ -241,6 +269,12 @@ const ACTIONS: readonly {
   { pattern: /^GET .*\/config\/\{section\}\/\{rest\}$/, answered: 'ConfigElement' },
   { pattern: /^POST .*\/config\/\{section\}/, sent: 'ConfigChange', answered: 'ConfigSection' },
   { pattern: /^GET .*\/topics\/\{topic\}\/events\/\{rest\}$/, answered: 'Event' },
+  { pattern: /^GET .*\/alerts\/history$/, answered: 'AlertHistory' },
+  {
+    pattern: /^POST .*\/handler-tests$/,
+    sent: 'HandlerTestInput',
+    answered: 'HandlerTestResult',
+  },
   { pattern: /^GET .*\/dead-letters$/, answered: 'DeadLetters' },
   { pattern: /^POST .*\/dead-letters$/, sent: 'DeadLetterAction', answered: 'DeadLetterResult' },
   { pattern: /^GET .*\/documents$/, answered: 'Documents' },

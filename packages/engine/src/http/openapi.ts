@@ -132,6 +132,10 @@ const QUERY_PARAMETERS: Readonly<Record<string, readonly QueryParameter[]>> = {
         'GET: an older version. PUT, DELETE: the version that is changed, 0 for a new document; required.',
     },
   ],
+  [`${PREVIEW}/alerts/history`]: [
+    ...LIST.filter(({ name }) => name === 'offset' || name === 'limit'),
+    { name: 'topic', type: 'string', description: 'Only those of this topic.' },
+  ],
   [`${BASE}/templates/:id`]: [DIAGNOSTICS_OF_CHANGED],
   [`${BASE}/taps/:id/:node`]: [
     {

@@ -327,7 +327,12 @@ export class Table<V> {
 
   /** All values in order of their ids. */
   *values(): Iterable<V> {
-    for (const { key, value } of this.#database.getRange()) yield this.#parse(key, value);
+    for (const [, value] of this.entries()) yield value;
+  }
+
+  /** All values with their ids, in order of these. */
+  *entries(): Iterable<readonly [id: string, value: V]> {
+    for (const { key, value } of this.#database.getRange()) yield [key, this.#parse(key, value)];
   }
 
   count(): number {

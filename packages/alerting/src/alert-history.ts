@@ -1,0 +1,56 @@
+// When events changed their level: what a timeline of alerts is drawn from. Topics remember only
+// how things are.
+import type { Timestamp } from '@tidemark/core';
+import type { AlertLevelName } from '@tidemark/runtime';
+import { HISTORY_LENGTH } from './limits.ts';
+
+/** One event that changed its level. */
+export type LevelChange = {
+  readonly topic: string;
+  readonly id: string;
+  readonly level: AlertLevelName;
+  readonly previous: AlertLevelName;
+  /** Of the point that changed it. */
+  readonly time: Timestamp;
+  readonly durationNanos: bigint;
+};
+
+export class AlertHistory {
+  #changes: LevelChange[] = [];
+  /** Of the first that was not handed out by `takeNew`. */
+  #newFrom = 0;
+
+  /** Takes up what was kept of an earlier run, in the order in which it came. */
+  load(changes: readonly LevelChange[]): void {
+    this.#changes = [
+      ...changes.slice(-HISTORY_LENGTH.value),
+      ...this.#changes.slice(this.#newFrom),
+    ];
+    this.#newFrom = Math.min(changes.length, HISTORY_LENGTH.value);
+  }
+
+  add(change: LevelChange): void {
+    this.#changes.push(change);
+    // Seldom, and then half of it: a shift for each would cost as much as all of them.
+    if (this.#changes.length < HISTORY_LENGTH.value * 2) return;
+    const dropped = this.#changes.length - HISTORY_LENGTH.value;
+    this.#changes = this.#changes.slice(dropped);
+    this.#newFrom = Math.max(0, this.#newFrom - dropped);
+  }
+
+  /** The newest first, of one topic or of all. */
+  *list(topic: string): Iterable<LevelChange> {
+    const oldest = Math.max(0, this.#changes.length - HISTORY_LENGTH.value);
+    for (let i = this.#changes.length - 1; i >= oldest; i--) {
+      const change = this.#changes[i];
+      if (change !== undefined && (topic === '' || change.topic === topic)) yield change;
+    }
+  }
+
+  /** What was added since the last call, to be kept. */
+  takeNew(): readonly LevelChange[] {
+    const added = this.#changes.slice(this.#newFrom);
+    this.#newFrom = this.#changes.length;
+    return added;
+  }
+}
