@@ -43,6 +43,14 @@ export const PAGES: readonly PageDefinition[] = [
     load: () => import('../pages/explore/page.tsx'),
   },
   {
+    id: 'dashboards',
+    title: nav.dashboards,
+    icon: 'dashboards',
+    keys: 'g d',
+    isListed: true,
+    load: () => import('../pages/dashboards/page.tsx'),
+  },
+  {
     id: 'tasks',
     title: nav.tasks,
     icon: 'tasks',

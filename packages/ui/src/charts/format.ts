@@ -1,6 +1,15 @@
 // Numbers as people read them: on axes, in legends, in single values.
 
-export type Unit = 'none' | 'bytes' | 'percent' | 'ms' | 's' | 'ns' | 'per-second';
+export type Unit =
+  | 'none'
+  | 'bytes'
+  | 'bytes-per-second'
+  | 'percent'
+  | 'ratio'
+  | 'ms'
+  | 's'
+  | 'ns'
+  | 'per-second';
 
 const STEPS = ['', 'k', 'M', 'G', 'T', 'P', 'E'];
 const BINARY = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
@@ -56,8 +65,12 @@ export function formatValue(value: number, unit: Unit = 'none'): string {
       return short(value);
     case 'bytes':
       return formatBytes(value);
+    case 'bytes-per-second':
+      return `${formatBytes(value)}/s`;
     case 'percent':
       return `${digits(value)} %`;
+    case 'ratio':
+      return `${digits(value * 100)} %`;
     case 'per-second':
       return `${short(value)}/s`;
     case 'ms':

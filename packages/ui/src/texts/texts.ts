@@ -3,10 +3,12 @@
 import { admin } from './en/admin.ts';
 import { charts } from './en/charts.ts';
 import { common, palette, shell, signIn, nav } from './en/common.ts';
+import { dashboards } from './en/dashboards.ts';
 import { design } from './en/design.ts';
 import { editor } from './en/editor.ts';
 import { explore } from './en/explore.ts';
 import { home } from './en/home.ts';
+import { imports } from './en/imports.ts';
 import { recordings } from './en/recordings.ts';
 import { shortcuts } from './en/shortcuts.ts';
 import { start } from './en/start.ts';
@@ -19,10 +21,12 @@ export const texts = {
   admin,
   charts,
   common,
+  dashboards,
   design,
   editor,
   explore,
   home,
+  imports,
   nav,
   palette,
   recordings,

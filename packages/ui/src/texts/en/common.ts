@@ -12,6 +12,7 @@ export const common = {
 } as const;
 
 export const nav = {
+  dashboards: 'Dashboards',
   explore: 'Explore',
   home: 'Overview',
   shortcuts: 'Keyboard shortcuts',

@@ -1,0 +1,20 @@
+// Documents of whichever service keeps them here: the database, or the engine where it runs alone.
+import type { DocumentClient } from '@tidemark/client';
+
+import { engine, tsdb } from './clients.ts';
+import { services } from './connection.ts';
+
+export function documents(): DocumentClient {
+  return services.tsdb.value.state === 'absent' ? engine.documents : tsdb.documents;
+}
+
+/** An id for a document that is new: what it is called, and what nothing else is called. */
+export function newId(title: string): string {
+  const words = title
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '')
+    .slice(0, 60);
+  const [number = 0] = crypto.getRandomValues(new Uint32Array(1));
+  return `${words === '' ? 'untitled' : words}-${number.toString(36)}`;
+}

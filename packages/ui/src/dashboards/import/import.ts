@@ -1,0 +1,56 @@
+// Dashboards from files: our own, Grafana's and Chronograf's. What cannot be taken over is said.
+import { fieldsOf, isDashboard, readDashboard } from '../model.ts';
+import type { Dashboard } from '../model.ts';
+import { namesIn } from '../variables.ts';
+import { texts } from '../../texts/texts.ts';
+import { fromChronograf } from './chronograf.ts';
+import { fromGrafana } from './grafana.ts';
+import { Report } from './report.ts';
+
+const t = texts.imports;
+
+export type Imported = {
+  readonly source: 'Tidemark' | 'Grafana' | 'Chronograf';
+  readonly dashboard: Dashboard;
+  /** What was not taken over, a sentence each. */
+  readonly leftOut: readonly string[];
+};
+
+/** What stands for something in statements besides variables. */
+const MACROS = ['timeFilter', 'interval', '__interval'];
+
+/** Reads a document; `undefined` when it is no dashboard of any kind that is known. */
+export function importDashboard(value: unknown): Imported | undefined {
+  if (isDashboard(value)) {
+    return { source: 'Tidemark', dashboard: readDashboard(value), leftOut: [] };
+  }
+  const report = new Report();
+  const found = recognise(value, report);
+  if (found === undefined) return undefined;
+  const { source, dashboard } = found;
+  const known = new Set([...MACROS, ...dashboard.variables.map(({ name }) => name)]);
+  for (const { title, queries } of dashboard.cells) {
+    for (const name of queries.flatMap(({ text }) => namesIn(text))) {
+      if (!known.has(name)) report.add(title, t.unknownWord(name));
+    }
+  }
+  // As any other document: what a foreign one holds is kept within our bounds.
+  return { source, dashboard: readDashboard(dashboard), leftOut: report.lines };
+}
+
+function recognise(
+  value: unknown,
+  report: Report,
+): Pick<Imported, 'source' | 'dashboard'> | undefined {
+  // Both wrap a dashboard that was exported through their API.
+  const outer = fieldsOf(value);
+  const inner = fieldsOf(outer['dashboard']);
+  for (const fields of [outer, inner]) {
+    const isGrafana = Array.isArray(fields['panels']) || Array.isArray(fields['rows']);
+    if (isGrafana) return { source: 'Grafana', dashboard: fromGrafana(fields, report) };
+    if (Array.isArray(fields['cells'])) {
+      return { source: 'Chronograf', dashboard: fromChronograf(fields, report) };
+    }
+  }
+  return undefined;
+}

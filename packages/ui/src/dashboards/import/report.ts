@@ -1,0 +1,18 @@
+// What an import leaves out, gathered while it reads.
+import { texts } from '../../texts/texts.ts';
+
+const t = texts.imports;
+
+export class Report {
+  readonly #lines = new Set<string>();
+
+  /** `where` is the title of a panel, empty for the dashboard as a whole. */
+  add(where: string, what: string): void {
+    this.#lines.add(where === '' ? what : t.of(where, what));
+  }
+
+  /** Each once, in the order in which they were found. */
+  get lines(): readonly string[] {
+    return [...this.#lines];
+  }
+}

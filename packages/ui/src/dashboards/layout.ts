@@ -1,0 +1,54 @@
+// Where cells lie on the grid: none over another, none with room above it.
+import { COLUMNS } from './model.ts';
+import type { Cell, CellPlace } from './model.ts';
+
+const overlap = (a: CellPlace, b: CellPlace): boolean =>
+  a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
+
+/** Rows first, then columns: the order in which cells are read. */
+export function readingOrder<T extends CellPlace>(cells: readonly T[]): readonly T[] {
+  return cells.toSorted((a, b) => a.y - b.y || a.x - b.x);
+}
+
+/** Lets every cell rise to where there is room; `first` counts as lying before all in its row. */
+export function settled(cells: readonly Cell[], first?: string): readonly Cell[] {
+  const isFirst = (cell: Cell): number => (cell.id === first ? 0 : 1);
+  const order = cells.toSorted((a, b) => a.y - b.y || isFirst(a) - isFirst(b) || a.x - b.x);
+  const placed: Cell[] = [];
+  for (const cell of order) {
+    const isFree = (y: number): boolean => placed.every((other) => !overlap({ ...cell, y }, other));
+    let { y } = cell;
+    while (!isFree(y)) y++;
+    while (y > 0 && isFree(y - 1)) y--;
+    placed.push(y === cell.y ? cell : { ...cell, y });
+  }
+  // In the order in which they were given, so that nothing is drawn anew that did not move.
+  const byId = new Map(placed.map((cell) => [cell.id, cell]));
+  return cells.map((cell) => byId.get(cell.id) ?? cell);
+}
+
+/** Puts a cell elsewhere or gives it another size; the others make room. */
+export function moved(cells: readonly Cell[], id: string, to: Partial<CellPlace>): readonly Cell[] {
+  return settled(
+    cells.map((cell) => {
+      if (cell.id !== id) return cell;
+      const w = clamp(to.w ?? cell.w, 1, COLUMNS);
+      return {
+        ...cell,
+        w,
+        h: clamp(to.h ?? cell.h, 2, 60),
+        x: clamp(to.x ?? cell.x, 0, COLUMNS - w),
+        y: Math.max(0, to.y ?? cell.y),
+      };
+    }),
+    id,
+  );
+}
+
+const clamp = (value: number, min: number, max: number): number =>
+  Math.min(max, Math.max(min, value));
+
+/** Below everything that is there. */
+export function below(cells: readonly CellPlace[]): number {
+  return cells.reduce((bottom, { y, h }) => Math.max(bottom, y + h), 0);
+}

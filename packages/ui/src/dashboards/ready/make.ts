@@ -1,0 +1,47 @@
+// Short ways to say the cells of dashboards that come along.
+import { settled } from '../layout.ts';
+import { COLUMNS, EMPTY_CELL, EMPTY_DASHBOARD } from '../model.ts';
+import type { Cell, CellQuery, Dashboard } from '../model.ts';
+
+type Made = Partial<Omit<Cell, 'id' | 'queries'>> & {
+  readonly title: string;
+  readonly queries?: readonly (string | readonly [label: string, text: string])[];
+};
+
+/** Cells from left to right, a new row where one does not fit. */
+export function madeOf(
+  dashboard: Partial<Omit<Dashboard, 'cells'>>,
+  made: readonly Made[],
+): Dashboard {
+  let x = 0;
+  let y = 0;
+  let high = 0;
+  const cells = made.map(({ queries = [], ...rest }, i): Cell => {
+    const { w = 6, h = 6 } = rest;
+    if (x + w > COLUMNS) {
+      x = 0;
+      y += high;
+      high = 0;
+    }
+    const place = { x, y, w, h };
+    x += w;
+    high = Math.max(high, h);
+    return { ...EMPTY_CELL, ...rest, ...place, id: `cell-${i + 1}`, queries: queries.map(queryOf) };
+  });
+  return { ...EMPTY_DASHBOARD, ...dashboard, cells: settled(cells) };
+}
+
+function queryOf(given: string | readonly [label: string, text: string]): CellQuery {
+  const [label, text] = typeof given === 'string' ? ['', given] : given;
+  return { text, database: '', label };
+}
+
+/** How fast a counter grows, each window by itself. */
+export function rate(field: string, from: string, where = '$timeFilter', by = ''): string {
+  return `SELECT non_negative_derivative(max("${field}"), 1s) FROM "${from}" WHERE ${where} GROUP BY time($interval)${by} fill(none)`;
+}
+
+/** The mean of a value that goes up and down. */
+export function mean(field: string, from: string, where = '$timeFilter', by = ''): string {
+  return `SELECT mean("${field}") FROM "${from}" WHERE ${where} GROUP BY time($interval)${by} fill(none)`;
+}

@@ -1,0 +1,114 @@
+// Variables in statements: `$host`, `${host}` or `[[host]]` stand for what is chosen. What stands
+// there depends on what surrounds it, so that a value is never read as anything but a value.
+import { formatIdentifier } from '@tidemark/influxql';
+
+import type { Variable } from './model.ts';
+
+/** Chosen values by the name of their variable. */
+export type Chosen = ReadonlyMap<string, readonly string[]>;
+
+const PLACE = /\$\{(\w+)(?::\w+)?\}|\[\[(\w+)\]\]|\$(\w+)/y;
+
+/** Names of all that a text takes for a variable, macros among them. */
+export function namesIn(text: string): readonly string[] {
+  const names: string[] = [];
+  replaced(text, (name) => {
+    names.push(name);
+    return undefined;
+  });
+  return names;
+}
+
+/** Whether a text names a variable. */
+export function namesVariable(text: string, name: string): boolean {
+  return namesIn(text).includes(name);
+}
+
+/**
+ * The text with chosen values in place of variables. Within quotes and as a name there can be one
+ * value, the first; within a regular expression all of them; nothing chosen is everything there.
+ */
+export function withVariables(text: string, chosen: Chosen): string {
+  return replaced(text, (name, within) => {
+    const values = chosen.get(name);
+    if (values === undefined) return undefined;
+    return printed(values, within);
+  });
+}
+
+type Within = 'text' | 'string' | 'name' | 'regex';
+
+function printed(values: readonly string[], within: Within): string {
+  const [first = ''] = values;
+  switch (within) {
+    case 'regex': {
+      if (values.length === 0) return '.*';
+      const all = values.map((value) => value.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`));
+      return all.length === 1 ? (all[0] ?? '') : `(${all.join('|')})`;
+    }
+    case 'string':
+      return first.replaceAll(/['\\]/g, String.raw`\$&`);
+    case 'name':
+      return first.replaceAll(/["\\]/g, String.raw`\$&`);
+    case 'text':
+      // Numbers and durations stand as they are; `auto` is the width of a point on the screen.
+      if (first === 'auto') return '$interval';
+      return /^-?\d+(\.\d+)?([a-zµ]{1,2})?$/.test(first) ? first : formatIdentifier(first);
+  }
+}
+
+const KEYWORD_BEFORE = /(?:^|[^\w"])(?:from|by|key|measurement|where|select|and|or|in|tag|field)$/i;
+
+/** Whether a slash begins a regular expression: after a name or a number it divides. */
+function beginsRegex(before: string): boolean {
+  const text = before.trimEnd();
+  return !/[\w)"'\]}]$/.test(text) || KEYWORD_BEFORE.test(text);
+}
+
+const CLOSINGS = { string: "'", name: '"', regex: '/' } as const;
+
+/** Replaces names of variables by what `valueOf` says of them; what it does not know stays. */
+function replaced(
+  text: string,
+  valueOf: (name: string, within: Within) => string | undefined,
+): string {
+  let out = '';
+  let within: Within = 'text';
+  for (let at = 0; at < text.length;) {
+    PLACE.lastIndex = at;
+    const match = PLACE.exec(text);
+    const name = match?.[1] ?? match?.[2] ?? match?.[3] ?? '';
+    const value = match === null ? undefined : valueOf(name, within);
+    if (match !== null && value !== undefined) {
+      out += value;
+      at += match[0].length;
+      continue;
+    }
+    const character = text.charAt(at);
+    if (within === 'text') {
+      if (character === "'") within = 'string';
+      else if (character === '"') within = 'name';
+      else if (character === '/' && beginsRegex(text.slice(0, at))) within = 'regex';
+    } else if (character === '\\') {
+      out += text.slice(at, at + 2);
+      at += 2;
+      continue;
+    } else if (character === CLOSINGS[within]) within = 'text';
+    out += character;
+    at++;
+  }
+  return out;
+}
+
+/** What is chosen of a variable: by the address, else as the dashboard has it, else the first. */
+export function chosenOf(
+  variable: Variable,
+  given: readonly string[] | undefined,
+  offered: readonly string[],
+): readonly string[] {
+  const { kind, isMulti, chosen } = variable;
+  const wanted = given ?? chosen;
+  if (kind === 'text') return [wanted[0] ?? ''];
+  if (isMulti) return wanted;
+  return [wanted[0] ?? offered[0] ?? ''];
+}

@@ -1,0 +1,119 @@
+// Events of the task engine that are not OK, by topic.
+import { engine } from '../../api/clients.ts';
+import { services } from '../../api/connection.ts';
+import { useResource } from '../../api/use-resource.ts';
+import { Badge, Failure, Loading } from '../../design/states.tsx';
+import { Table } from '../../design/table.tsx';
+import { formatTime, shownZone } from '../../time/zone.ts';
+import { texts } from '../../texts/texts.ts';
+
+const t = texts.dashboards;
+
+export type OpenEvent = {
+  readonly topic: string;
+  readonly id: string;
+  readonly level: string;
+  readonly message: string;
+  readonly time: string;
+};
+
+type EventDocument = {
+  readonly id: string;
+  readonly state: { readonly level: string; readonly message: string; readonly time: string };
+};
+
+const BASE = '/engine/v1preview/alerts/topics';
+/** More is nothing that anybody reads in a cell. */
+const TOPICS_MAX = 20;
+const EVENTS_MAX = 50;
+
+/** Events of topics from a level on, the latest first. */
+export async function openEvents(
+  pattern: string,
+  level: 'INFO' | 'OK',
+  signal: AbortSignal,
+): Promise<readonly OpenEvent[]> {
+  const { http } = engine;
+  const { topics } = await http.json<{ readonly topics: readonly { readonly id: string }[] }>(
+    BASE,
+    {
+      search: { pattern: pattern === '' ? '*' : pattern, 'min-level': level, limit: TOPICS_MAX },
+      signal,
+    },
+  );
+  const events = await Promise.all(
+    topics.map(async ({ id: topic }) => {
+      const path = `${BASE}/${encodeURIComponent(topic)}/events`;
+      const search = { 'min-level': level, limit: EVENTS_MAX };
+      const answer = await http.json<{ readonly events: readonly EventDocument[] }>(path, {
+        search,
+        signal,
+      });
+      return answer.events.map(({ id, state }): OpenEvent => ({ topic, id, ...state }));
+    }),
+  );
+  return events.flat().toSorted((a, b) => (a.time < b.time ? 1 : -1));
+}
+
+const KINDS: Readonly<Record<string, 'bad' | 'warn' | 'accent'>> = {
+  CRITICAL: 'bad',
+  WARNING: 'warn',
+  INFO: 'accent',
+};
+
+export function AlertList({
+  topic,
+  label,
+  refreshMs,
+}: {
+  readonly topic: string;
+  readonly label: string;
+  readonly refreshMs: number | undefined;
+}) {
+  const { state } = services.engine.value;
+  if (state === 'absent') return <p class="muted">{t.alertsNeedEngine}</p>;
+  return <Events topic={topic} label={label} refreshMs={refreshMs} />;
+}
+
+function Events({
+  topic,
+  label,
+  refreshMs,
+}: {
+  readonly topic: string;
+  readonly label: string;
+  readonly refreshMs: number | undefined;
+}) {
+  const events = useResource((signal) => openEvents(topic, 'INFO', signal), [topic], { refreshMs });
+  const { value, error } = events;
+  if (value.value === undefined) {
+    return error.value === undefined ? (
+      <Loading rows={3} />
+    ) : (
+      <Failure error={error.value} onRetry={() => void events.reload()} />
+    );
+  }
+  return (
+    <Table
+      label={`${t.alertEvents}: ${label}`}
+      rows={value.value}
+      rowKey={({ topic: of, id }) => `${of} ${id}`}
+      empty={<p class="muted">{t.noEvents}</p>}
+      columns={[
+        {
+          label: texts.home.topic,
+          cell: ({ level, topic: of }) => (
+            <>
+              <Badge kind={KINDS[level] ?? 'plain'}>{level}</Badge> {of}
+            </>
+          ),
+        },
+        { label: t.alertEvents, cell: ({ message, id }) => (message === '' ? id : message) },
+        {
+          label: t.since,
+          cell: ({ time }) => formatTime(time.replace(/\.\d+/, ''), shownZone.value),
+        },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,213 @@
+// Cells on their grid. In edit mode they are moved and sized by dragging, or by arrow keys on the
+// same handles; on a narrow screen they lie below each other, in reading order.
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+import { moved, readingOrder } from '../../dashboards/layout.ts';
+import { COLUMNS, ROW_PIXELS } from '../../dashboards/model.ts';
+import type { Cell, CellKind, CellPlace } from '../../dashboards/model.ts';
+import { Icon } from '../../design/icon.tsx';
+import { Menu } from '../../design/popover.tsx';
+import { texts } from '../../texts/texts.ts';
+import { CellBody } from './cell-body.tsx';
+import type { CellView } from './cell-body.tsx';
+
+const t = texts.dashboards;
+
+const GAP_PIXELS = 8;
+/** Heading, frame and padding of a cell. */
+const CELL_FRAME_PIXELS = 48;
+
+const SCROLLING: readonly CellKind[] = ['single', 'gauge', 'bar', 'states', 'alerts'];
+
+/** What is done with cells; absent where they are only looked at. */
+export type CellDeeds = {
+  readonly place: (cells: readonly Cell[]) => void;
+  readonly edit: (cell: Cell) => void;
+  readonly duplicate: (cell: Cell) => void;
+  readonly remove: (cell: Cell) => void;
+};
+
+export function Grid({
+  cells,
+  view,
+  deeds,
+}: {
+  readonly cells: readonly Cell[];
+  readonly view: CellView;
+  readonly deeds: CellDeeds | undefined;
+}) {
+  const grid = useRef<HTMLDivElement>(null);
+  // While somebody drags; what it comes to is kept when they let go.
+  const dragged = useSignal<readonly Cell[] | undefined>(undefined);
+  const shown = dragged.value ?? cells;
+
+  const drag = (cell: Cell, down: PointerEvent, isSize: boolean): void => {
+    const { clientWidth = 1 } = grid.current ?? {};
+    const column = (clientWidth + GAP_PIXELS) / COLUMNS;
+    const move = (event: PointerEvent): void => {
+      const dx = Math.round((event.clientX - down.clientX) / column);
+      const dy = Math.round((event.clientY - down.clientY) / (ROW_PIXELS + GAP_PIXELS));
+      const to = isSize ? { w: cell.w + dx, h: cell.h + dy } : { x: cell.x + dx, y: cell.y + dy };
+      dragged.value = moved(cells, cell.id, to);
+    };
+    const end = (): void => {
+      document.removeEventListener('pointermove', move);
+      document.removeEventListener('pointerup', end);
+      document.removeEventListener('pointercancel', end);
+      if (dragged.value !== undefined) deeds?.place(dragged.value);
+      dragged.value = undefined;
+    };
+    document.addEventListener('pointermove', move);
+    document.addEventListener('pointerup', end);
+    document.addEventListener('pointercancel', end);
+    down.preventDefault();
+  };
+
+  return (
+    <div ref={grid} class={`dash-grid ${deeds === undefined ? '' : 'editing'}`}>
+      {readingOrder(shown).map((cell) => (
+        <CellFrame
+          key={cell.id}
+          cell={cell}
+          view={view}
+          deeds={deeds}
+          onPlace={(to) => deeds?.place(moved(cells, cell.id, to))}
+          onDrag={(event, isSize) => drag(cell, event, isSize)}
+        />
+      ))}
+    </div>
+  );
+}
+
+function CellFrame({
+  cell,
+  view,
+  deeds,
+  onPlace,
+  onDrag,
+}: {
+  readonly cell: Cell;
+  readonly view: CellView;
+  readonly deeds: CellDeeds | undefined;
+  readonly onPlace: (to: Partial<CellPlace>) => void;
+  readonly onDrag: (event: PointerEvent, isSize: boolean) => void;
+}) {
+  const { x, y, w, h } = cell;
+  const title = cell.title === '' ? t.kinds[cell.kind] : cell.title;
+  const [frame, visible] = useSeen();
+  return (
+    <section
+      ref={frame}
+      class={`panel dash-cell of-${cell.kind}`}
+      aria-label={`${title} (${x + 1}, ${y + 1})`}
+      style={{
+        '--column': `${x + 1} / span ${w}`,
+        '--row': `${y + 1} / span ${h}`,
+        '--height': `span ${h}`,
+      }}
+    >
+      <header>
+        {deeds === undefined ? null : (
+          <Handle
+            label={t.move(title)}
+            icon="grip"
+            onDrag={(event) => onDrag(event, false)}
+            onStep={(dx, dy) => onPlace({ x: x + dx, y: y + dy })}
+          />
+        )}
+        <h2>{title}</h2>
+        {deeds === undefined ? null : (
+          <Menu
+            label={t.cellMenu(title)}
+            icon="more"
+            isIconOnly
+            isSmall
+            items={[
+              { label: t.edit, icon: 'edit', run: () => deeds.edit(cell) },
+              { label: t.duplicate, icon: 'copy', run: () => deeds.duplicate(cell) },
+              { label: t.remove, icon: 'trash', isDanger: true, run: () => deeds.remove(cell) },
+            ]}
+          />
+        )}
+      </header>
+      {/* What scrolls can be scrolled by keys. */}
+      <div class="dash-body" tabIndex={SCROLLING.includes(cell.kind) ? 0 : undefined}>
+        <CellBody
+          cell={cell}
+          view={visible.now ? view : { ...view, refreshMs: undefined }}
+          height={h * (ROW_PIXELS + GAP_PIXELS) - GAP_PIXELS - CELL_FRAME_PIXELS}
+          isSeen={visible.ever}
+        />
+      </div>
+      {deeds === undefined ? null : (
+        <Handle
+          label={t.resize(title)}
+          icon="resize"
+          onDrag={(event) => onDrag(event, true)}
+          onStep={(dx, dy) => onPlace({ w: w + dx, h: h + dy })}
+        />
+      )}
+    </section>
+  );
+}
+
+const STEPS: Readonly<Record<string, readonly [number, number]>> = {
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, -1],
+  ArrowDown: [0, 1],
+};
+
+function Handle({
+  label,
+  icon,
+  onDrag,
+  onStep,
+}: {
+  readonly label: string;
+  readonly icon: 'grip' | 'resize';
+  readonly onDrag: (event: PointerEvent) => void;
+  readonly onStep: (dx: number, dy: number) => void;
+}): ComponentChildren {
+  return (
+    <button
+      type="button"
+      class={`dash-handle ${icon}`}
+      aria-label={label}
+      title={label}
+      onPointerDown={(event) => {
+        if (event.button === 0) onDrag(event);
+      }}
+      onKeyDown={(event) => {
+        const step = STEPS[event.key];
+        if (step === undefined) return;
+        event.preventDefault();
+        onStep(...step);
+      }}
+    >
+      <Icon name={icon} />
+    </button>
+  );
+}
+
+/** Whether an element is on the screen, now and ever: what nobody sees is not asked for. */
+function useSeen() {
+  const element = useRef<HTMLElement>(null);
+  const [seen, setSeen] = useState({ now: false, ever: false });
+  useEffect(() => {
+    const shown = element.current;
+    if (shown === null) return undefined;
+    const observer = new IntersectionObserver(
+      (entries) => {
+        const now = entries.at(-1)?.isIntersecting === true;
+        setSeen((before) => ({ now, ever: before.ever || now }));
+      },
+      { rootMargin: '200px' },
+    );
+    observer.observe(shown);
+    return () => observer.disconnect();
+  }, []);
+  return [element, seen] as const;
+}

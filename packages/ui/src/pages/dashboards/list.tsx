@@ -1,0 +1,126 @@
+// All dashboards that the server keeps, and those that are there by themselves.
+import type { DocumentSummary } from '@tidemark/core';
+import { useSignal } from '@preact/signals';
+
+import { services } from '../../api/connection.ts';
+import { documents } from '../../api/documents.ts';
+import { session } from '../../api/session.ts';
+import { useResource } from '../../api/use-resource.ts';
+import { useCommands } from '../../app/commands.ts';
+import { Link } from '../../app/link.tsx';
+import { PageHead } from '../../app/page-frame.tsx';
+import { EMPTY_DASHBOARD } from '../../dashboards/model.ts';
+import { READY_DASHBOARDS } from '../../dashboards/ready/ready.ts';
+import { Button } from '../../design/button.tsx';
+import { Panel } from '../../design/panel.tsx';
+import { Empty, Failure, Loading } from '../../design/states.tsx';
+import { Table } from '../../design/table.tsx';
+import { formatTime, shownZone } from '../../time/zone.ts';
+import { texts } from '../../texts/texts.ts';
+import { addDashboard } from './add.ts';
+import { ImportDialog } from './import-dialog.tsx';
+
+const t = texts.dashboards;
+
+export function DashboardList() {
+  // Which service keeps them is known once it is known which run.
+  const isKnown = services.tsdb.value.state !== 'unknown';
+  const all = useResource(
+    (signal) => (isKnown ? documents().list('dashboards', signal) : new Promise<never>(() => {})),
+    [isKnown],
+  );
+  const isImporting = useSignal(false);
+  const mayChange = session.value.isAdmin;
+  const add = (): void => void addDashboard({ ...EMPTY_DASHBOARD, title: t.untitled }, true);
+  useCommands(
+    mayChange
+      ? [
+          { id: 'dashboard-add', group: t.list, label: t.add, keys: 'n', run: add },
+          {
+            id: 'dashboard-import',
+            group: t.list,
+            label: t.import,
+            keys: 'i',
+            run: () => (isImporting.value = true),
+          },
+        ]
+      : [],
+  );
+  const { value, error } = all;
+  return (
+    <>
+      <PageHead title={t.list}>
+        {mayChange ? (
+          <>
+            <Button icon="upload" onClick={() => (isImporting.value = true)}>
+              {t.import}
+            </Button>
+            <Button kind="primary" icon="plus" onClick={add}>
+              {t.add}
+            </Button>
+          </>
+        ) : (
+          <span class="muted small">{t.readOnly}</span>
+        )}
+      </PageHead>
+      <Panel title={t.list} isFlush>
+        {error.value !== undefined ? (
+          <Failure error={error.value} onRetry={() => void all.reload()} />
+        ) : value.value === undefined ? (
+          <Loading />
+        ) : (
+          <Stored dashboards={value.value} />
+        )}
+      </Panel>
+      <Panel title={t.ready}>
+        <div class="stack">
+          <p class="muted small">{t.readyHint}</p>
+          <ul class="ready-list">
+            {READY_DASHBOARDS.map(({ id, dashboard }) => (
+              <li key={id}>
+                <Link page="dashboards" params={{ id }}>
+                  {dashboard.title}
+                </Link>
+                <span class="muted">{t.readyOnes[id]}</span>
+              </li>
+            ))}
+          </ul>
+        </div>
+      </Panel>
+      {isImporting.value ? <ImportDialog onClose={() => (isImporting.value = false)} /> : null}
+    </>
+  );
+}
+
+function Stored({ dashboards }: { readonly dashboards: readonly DocumentSummary[] }) {
+  return (
+    <Table
+      label={t.list}
+      rows={dashboards}
+      rowKey={({ id }) => id}
+      empty={
+        <Empty title={t.noDashboards} icon="dashboards">
+          {t.noDashboardsHint}
+        </Empty>
+      }
+      columns={[
+        {
+          label: t.title,
+          sortBy: ({ title }) => title,
+          cell: ({ id, title }) => (
+            <Link page="dashboards" params={{ id }}>
+              {title}
+            </Link>
+          ),
+        },
+        {
+          label: t.modified,
+          sortBy: ({ modified }) => modified,
+          cell: ({ modified }) => formatTime(modified.replace(/\.\d+/, ''), shownZone.value),
+        },
+        { label: t.by, sortBy: ({ by }) => by, cell: ({ by }) => by },
+        { label: t.version, isNumber: true, cell: ({ version }) => version },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,16 @@
+export const imports = {
+  alertRule: 'its alert rule; write a task for it',
+  datasource: (name: string) => `the variable ${name}, which chooses a data source`,
+  hidden: 'a query that is hidden',
+  kind: (type: string) => `this kind of panel (${type})`,
+  links: 'links',
+  notInfluxql: 'a query that is not InfluxQL',
+  noQuery: 'a panel without a query',
+  of: (panel: string, what: string) => `${panel}: ${what}`,
+  overrides: 'settings of single fields',
+  repeated: (name: string) => `it is shown once, not for each value of ${name}`,
+  transformations: 'transformations of the answer',
+  unit: (unit: string) => `the unit ${unit}`,
+  unknownWord: (name: string) => `$${name} stands for nothing here; change the statement`,
+  variable: (name: string, type: string) => `the variable ${name} (${type})`,
+} as const;
