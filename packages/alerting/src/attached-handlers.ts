@@ -69,6 +69,8 @@ export type AttachedHandlersOptions = {
   readonly random: () => number;
   /** `[alert] topic-buffer-length`. */
   readonly queueLength?: number | undefined;
+  /** Whether this process may deliver at this moment; default: always. */
+  readonly mayDeliver?: (() => boolean) | undefined;
   /** Kinds that are accepted but do nothing. */
   readonly disabledKinds?: ReadonlySet<string> | undefined;
 };
@@ -273,6 +275,7 @@ export class AttachedHandlers {
     predecessor = this.#retiring.get(key),
   ): Delivery {
     const { store, clock, log, random, queueLength, disabledKinds, redact } = this.#options;
+    const { mayDeliver } = this.#options;
     const used = new Set<string>();
     const context = this.#noting(used);
     const enabled = actions.filter((action) => disabledKinds?.has(action.kind.kind) !== true);
@@ -280,6 +283,7 @@ export class AttachedHandlers {
       {
         handlerKey: key,
         predecessor,
+        mayDeliver,
         store,
         clock,
         random,

@@ -17,6 +17,9 @@ import {
   SEND_TIMEOUT,
 } from './limits.ts';
 
+/** Why an instance of a cluster delivers nothing. */
+export const NOT_LEADING = 'this instance does not lead the cluster any more';
+
 /** What one action of a handler makes of an event. */
 export type StepResult =
   /** The event goes on to the next action. */
@@ -79,6 +82,11 @@ export type DeliveryOptions = {
   readonly random: () => number;
   /** Hides secrets in reasons that are shown and kept. */
   readonly redact?: ((text: string) => string) | undefined;
+  /**
+   * Asked before each attempt that leaves the process: whether this process may deliver at this
+   * moment. Default: always.
+   */
+  readonly mayDeliver?: (() => boolean) | undefined;
   /** Ends when an earlier delivery of the same handler has let go of its entries. */
   readonly predecessor?: Promise<void> | undefined;
 };
@@ -399,6 +407,7 @@ export class Delivery {
 
   // Actions are asked to obey the signal, but one that does not must not hold up the queue either.
   async #runWithDeadline(action: ChainStep, entry: Waiting): Promise<StepResult> {
+    if (this.#options.mayDeliver?.() === false) throw new Unavailable(NOT_LEADING);
     const attempt = new AbortController();
     const timer = new AbortController();
     this.#attempt = attempt;

@@ -9,6 +9,7 @@ export { handlerIdOf } from './dead-letters.ts';
 export type { LetterChoice } from './dead-letters.ts';
 export type { AlertLog, DeliveryCount } from './attached-handlers.ts';
 export { connectionCache } from './connection-cache.ts';
+export { NOT_LEADING } from './delivery.ts';
 export type { DeliveryState } from './delivery.ts';
 export { printDataJson, printEventJson, printFieldJson, printState, readState } from './event.ts';
 export type { EventState, TopicEvent } from './event.ts';

@@ -7,6 +7,7 @@ import type {
   Recording,
   Replay,
   ServiceTest,
+  ClusterMember,
   ServiceTestResult,
   Task,
   TaskChange,
@@ -278,6 +279,19 @@ export class EngineClient {
     options: Readonly<Record<string, unknown>>,
   ): Promise<ServiceTestResult> {
     return this.http.json(`${BASE}/service-tests/${part(name)}`, { method: 'POST', json: options });
+  }
+
+  /** The instances of the cluster; none of an engine without one. */
+  async members(): Promise<readonly ClusterMember[]> {
+    const answer = await this.http.json<{ members: readonly ClusterMember[] }>(
+      `${BASE}/cluster/members`,
+    );
+    return answer.members;
+  }
+
+  /** Asks an instance, by its id or URL, not to lead the cluster any more. */
+  async drainMember(instance: string): Promise<void> {
+    await this.http.send(`${BASE}/cluster/members/${part(instance)}/drain`, { method: 'POST' });
   }
 
   /** Effective configuration: the file merged with stored overrides, without secrets. */

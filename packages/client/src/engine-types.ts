@@ -150,3 +150,16 @@ export type TryOut = {
   /** How far the clock goes on behind the last of the data, such as `10m`. */
   readonly 'goes-on'?: string | undefined;
 };
+
+/** An instance of a cluster of engines. */
+export type ClusterMember = {
+  readonly id: string;
+  readonly url: string;
+  readonly hostname: string;
+  readonly pid: number;
+  readonly version: string;
+  readonly state: 'alive' | 'draining' | 'gone';
+  readonly leader: boolean;
+  /** Tasks that it runs. */
+  readonly tasks: number;
+};

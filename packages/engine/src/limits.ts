@@ -124,3 +124,9 @@ export const REMEMBERED_POINTS: Limit = {
 export const SNAPSHOT_TIMEOUT_MS = 10_000;
 
 export const URL_PARAMETER_CHARS_MAX = 8 * 1024;
+
+export const CHANGES_LOG: Limit = {
+  value: 64 * 1024 * 1024,
+  unit: 'bytes',
+  reason: 'changes in the shared log of a cluster; after so many everything is written to it anew',
+};

@@ -6,6 +6,7 @@ import type { OpenParts } from '@tidemark/core';
 import { isReference } from '@tidemark/settings';
 import { listenAddress } from './exposure.ts';
 import { checkTemplate, renderTemplate } from './services/render.ts';
+import { shutdownMs } from './open-stores.ts';
 import type { Stores } from './open-stores.ts';
 import { KeptHistory } from './store/kept-history.ts';
 import { Ticker } from './ticker.ts';
@@ -40,11 +41,12 @@ export function openAlerting(stores: Stores, parts: OpenParts): Alerting {
     isPersistent: config.alert.persistTopics,
     queueLength: config.alert.topicBufferLength,
     disabledKinds: new Set(config.alert.disabledHandlers),
+    mayDeliver: stores.shared?.mayAct,
   });
   const history = new KeptHistory(alerts.history, metadata, log);
   history.load();
   parts.add(() => history.save());
-  parts.add(() => alerts.close(config.http.shutdownTimeoutMs));
+  parts.add(() => alerts.close(shutdownMs(stores)));
   alerts.open();
   const ticker = new Ticker(clock, HISTORY_SAVE_MS, () => history.save());
   parts.add(() => ticker.close());

@@ -1,6 +1,9 @@
 // What everything else of the engine stands on: the metadata file, the configuration with its
 // overrides, the log, the database's clusters, outgoing HTTP, and who may ask for what.
 import type { Clock, OpenParts } from '@tidemark/core';
+import { Unavailable } from '@tidemark/core';
+import type { Member } from '@tidemark/cluster';
+import { NOT_LEADING } from '@tidemark/alerting';
 import { accessPolicy, httpSender, secretResolver } from '@tidemark/settings';
 import type { AccessPolicy, HttpSender } from '@tidemark/settings';
 import { Authenticator } from './auth/authenticator.ts';
@@ -13,6 +16,7 @@ import type { OwnDatabase } from './database/clusters.ts';
 import { LogHub } from './observability/log-hub.ts';
 import type { LogLevel, LogSink } from './observability/log-hub.ts';
 import { Redactor } from './observability/redactor.ts';
+import type { ChangeSink } from './store/change-feed.ts';
 import { Metadata } from './store/metadata.ts';
 
 export type StoresOptions = {
@@ -23,6 +27,24 @@ export type StoresOptions = {
   /** Start without what clients have changed of the configuration. */
   readonly skipsOverrides: boolean;
   readonly ownDatabase: OwnDatabase | undefined;
+  /** What this engine shares with others. */
+  readonly shared?: Shared | undefined;
+};
+
+/** What an engine is given that leads a cluster (docs/adr/0018-engine-cluster.md). */
+export type Shared = {
+  /** Where everything that is stored goes as well. */
+  readonly sink: ChangeSink;
+  /** Names the cluster to databases. */
+  readonly clusterId: string;
+  /** Whether it leads at this moment: asked before anything leaves the engine. */
+  readonly mayAct: () => boolean;
+  /** Who is there, and who leads. */
+  readonly members: () => readonly Member[];
+  /** Why the coordinator does not answer; `undefined` when it does. */
+  readonly coordinatorProblem: () => string | undefined;
+  /** Asks an instance not to lead any more. */
+  readonly drain: (id: string) => Promise<void>;
 };
 
 export type Stores = {
@@ -38,16 +60,19 @@ export type Stores = {
   /** Reads a secret by reference, whoever gave it. */
   readonly resolveSecret: (text: string) => string;
   readonly overrides: ConfigOverrides;
+  readonly shared: Shared | undefined;
   /** `undefined` where nobody has to say who they are. */
   readonly authenticator: Authenticator | undefined;
 };
 
 /** Opens the stores. What is open is closed with `parts`. */
 export async function openStores(options: StoresOptions, parts: OpenParts): Promise<Stores> {
-  const { config, clock, environment } = options;
+  const { config, clock, environment, shared } = options;
   const metadata = await Metadata.open(config[''].dataDir, {
     setting: config[''].secretsKey,
     environment,
+    sink: shared?.sink,
+    clusterId: shared?.clusterId,
   });
   parts.add(() => metadata.close());
   const redactor = new Redactor();
@@ -55,7 +80,7 @@ export async function openStores(options: StoresOptions, parts: OpenParts): Prom
   const level = config.logging.level.toLowerCase() as LogLevel | 'off';
   const logs = new LogHub(options.log, clock, level, redactor.redact);
   parts.add(() => logs.close());
-  const http = httpSender();
+  const http = shared === undefined ? httpSender() : whileLeading(httpSender(), shared);
   parts.add(() => http.close());
   const clusters = new Clusters(http, {
     queryResponseBytesMax: config.task.maxQueryResponseBytes,
@@ -97,6 +122,21 @@ export async function openStores(options: StoresOptions, parts: OpenParts): Prom
     access,
     resolveSecret,
     overrides,
+    shared,
     authenticator,
+  };
+}
+
+/** How long a stop may take; an instance that another one has replaced has nothing to wait for. */
+export function shutdownMs({ config, shared }: Pick<Stores, 'config' | 'shared'>): number {
+  return shared?.mayAct() === false ? 0 : config.http.shutdownTimeoutMs;
+}
+
+/** Nothing is sent in the name of a cluster that another instance leads. */
+function whileLeading(sender: HttpSender, { mayAct }: Shared): HttpSender {
+  return {
+    send: (request, signal) =>
+      mayAct() ? sender.send(request, signal) : Promise.reject(new Unavailable(NOT_LEADING)),
+    close: () => sender.close(),
   };
 }

@@ -16,7 +16,8 @@ import { openJobs } from './jobs/open-jobs.ts';
 import type { LogSink } from './observability/log-hub.ts';
 import { openAlerting } from './open-alerting.ts';
 import type { Alerting } from './open-alerting.ts';
-import { openStores } from './open-stores.ts';
+import type { OpenEngineOptions } from './cluster/cluster-member.ts';
+import { openStores, shutdownMs } from './open-stores.ts';
 import type { Stores } from './open-stores.ts';
 import { openTasks } from './open-tasks.ts';
 import type { Tasking } from './open-tasks.ts';
@@ -54,6 +55,9 @@ export type EngineService = {
   close(): Promise<void>;
 };
 
+/** Where an engine listens to whom only the front of its process passes requests on. */
+const BEHIND_FRONT = { host: '127.0.0.1', port: 0 };
+
 /**
  * Opens the engine's directory, starts its tasks and listens. Rejects when any of it does not work;
  * nothing stays open then.
@@ -64,20 +68,27 @@ export async function startEngine(
 ): Promise<EngineService> {
   checkExposure(config);
   return openAll(
-    (parts) => open(withDefaultCluster(config, options.defaultTsdbUrl), options, parts),
+    async (parts) => {
+      await openDirectory(config, options, parts);
+      if (!config.cluster.enabled) return openEngine(config, options, parts);
+      // Loaded by those only that have a cluster.
+      const { openClusterMember } = await import('./cluster/cluster-member.ts');
+      return openClusterMember(config, { ...options, openEngine }, parts);
+    },
     (error) => options.log.error({ err: error }, 'a part could not be closed'),
   );
 }
 
-async function open(
-  config: EngineConfig,
-  options: StartEngineOptions,
+/** Opens the engine on a directory that is this process's. */
+async function openEngine(
+  given: EngineConfig,
+  options: OpenEngineOptions,
   parts: OpenParts,
 ): Promise<EngineService> {
-  const { log, pageKey, resolver = new Resolver(), environment = {} } = options;
+  const config = withDefaultCluster(given, options.defaultTsdbUrl);
+  const { log, pageKey, front, resolver = new Resolver(), environment = {} } = options;
   const clock = options.clock ?? systemClock();
   const startedMs = clock.monotonicMs();
-  await openDirectory(config, { log, environment }, parts);
   const stores = await openStores(
     {
       config,
@@ -86,6 +97,7 @@ async function open(
       environment,
       skipsOverrides: options.skipConfigOverrides === true,
       ownDatabase: ownDatabaseOf(options),
+      shared: options.shared,
     },
     parts,
   );
@@ -119,15 +131,16 @@ async function open(
   };
   const { server, reporter } = openServer(
     { stores, alerting, tasking, jobs, load, inputs, scrapers, scrape, bodies },
-    { startedMs, pageKey, reload },
+    { startedMs, pageKey: front?.secret ?? pageKey, isBehindFront: front !== undefined, reload },
     parts,
   );
   await stores.overrides.follow([TSDB_SECTION], () => subscriptions.requestSync());
-  const { host, port } = listenAddress(config.http.bindAddress);
+  const { host, port } =
+    front === undefined ? listenAddress(config.http.bindAddress) : BEHIND_FRONT;
   const url = await server.listen(host, port);
   service.isListening = true;
   parts.add(() => subscriptions.close());
-  subscriptions.start(Number(new URL(url).port));
+  subscriptions.start(Number(new URL(front?.url ?? url).port));
   startBackground(stores, tasking, parts);
   parts.add(() => scrapers.close());
   await stores.overrides.follow(SCRAPE_SECTIONS, () => scrapers.update());
@@ -142,7 +155,7 @@ async function open(
 /** Takes the directory for this process and repairs what is in it. */
 async function openDirectory(
   config: EngineConfig,
-  { log, environment }: Required<Pick<StartEngineOptions, 'log' | 'environment'>>,
+  { log, environment = {} }: Pick<StartEngineOptions, 'log' | 'environment'>,
   parts: OpenParts,
 ): Promise<void> {
   const { dataDir: directory, secretsKey: setting } = config[''];
@@ -150,12 +163,12 @@ async function openDirectory(
   const lock = await lockDirectory(directory, { kind: 'engine', ownerFile: 'engine-owner.json' });
   parts.add(() => lock.release());
   narrowAndTell(directory, (level, message, fields) => log[level](fields, message));
-  await repairStore({ directory, setting, environment: environment ?? {} }, log);
+  await repairStore({ directory, setting, environment }, log);
 }
 
 /** Starts what was enabled; at the end, tasks settle and their state is saved. */
 async function resumeTasks(
-  { config }: Stores,
+  stores: Stores,
   { starts, executor, router, snapshots }: Tasking,
   service: { readonly isListening: boolean },
   parts: OpenParts,
@@ -163,7 +176,7 @@ async function resumeTasks(
   await starts.resumeEnabled();
   // Tasks that were never started must not cost the state they left.
   parts.add(async () => {
-    await executor.settle(service.isListening ? config.http.shutdownTimeoutMs : 0);
+    await executor.settle(service.isListening ? shutdownMs(stores) : 0);
     await router.drained();
     await snapshots.saveAll(executor);
   });

@@ -1,6 +1,7 @@
 // Public face of @tidemark/process: what a process is on its machine. Needs Node.
 export { openAuditRecord, parseAuditQuestion } from './audit-record.ts';
 export type { AuditEntry, AuditRecord } from './audit-record.ts';
+export { findProgram, isRunning, startDetached, stopProcess } from './detached-processes.ts';
 export { lockDirectory } from './directory-lock.ts';
 export type { DirectoryLock } from './directory-lock.ts';
 export { answerDocuments } from './documents/answer.ts';

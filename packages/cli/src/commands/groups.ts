@@ -37,11 +37,13 @@ const tsdbSubcommands: Subcommands = async (finish) => {
 };
 
 const engineSubcommands: Subcommands = async (finish) => {
-  const [{ engineClientCommands }, { engineImportCommand }] = await Promise.all([
-    import('./engine-client/service.ts'),
-    import('./engine-client/import.ts'),
-  ]);
-  return [...engineClientCommands(), engineImportCommand(finish)];
+  const [{ engineClientCommands }, { engineImportCommand }, { engineMemberCommands }] =
+    await Promise.all([
+      import('./engine-client/service.ts'),
+      import('./engine-client/import.ts'),
+      import('./engine-client/member.ts'),
+    ]);
+  return [...engineClientCommands(), engineImportCommand(finish), ...engineMemberCommands()];
 };
 
 const SUBCOMMANDS: Readonly<Record<string, Subcommands>> = {
@@ -69,6 +71,8 @@ const GROUPS: Readonly<Record<string, Group>> = {
     return engine;
   },
   cluster: async ({ finish }) => (await import('./cluster.ts')).clusterCommand(finish),
+  'engine-cluster': async ({ finish }) =>
+    (await import('./engine-cluster.ts')).engineClusterCommand(finish),
   setup: async () => (await import('./setup.ts')).setupCommand(),
   config: async ({ finish }) => (await import('./config.ts')).configCommand(finish),
   shell: async ({ finish }) => (await import('./shell.ts')).shellCommand(finish),

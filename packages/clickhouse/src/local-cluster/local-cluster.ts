@@ -6,13 +6,12 @@ import { dirname, join, resolve } from 'node:path';
 
 import { Conflict, InvalidRequest, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import { freePorts, makeDirectory } from '@tidemark/process';
+import { freePorts, isRunning, makeDirectory, startDetached, stopProcess } from '@tidemark/process';
 
 import { LIMITS } from '../limits.ts';
 import { readClusterFile, requireClusterFile, writeClusterFile } from './cluster-file.ts';
 import type { ClusterFile, ClusterNode } from './cluster-file.ts';
 import { configurationOf, writeConfiguration } from './configuration.ts';
-import { isRunning, startDetached, stopProcess } from './processes.ts';
 import { findPrograms } from './programs.ts';
 import type { ClusterPrograms } from './programs.ts';
 
@@ -123,7 +122,7 @@ async function startProcesses(
     );
   } catch (error) {
     for (const { pid, configuration } of started.reverse())
-      await stopProcess(pid, configuration, options.clock);
+      await stopProcess(pid, configuration, stopping(options.clock));
     throw error;
   }
   return statusOf(directory, file);
@@ -140,10 +139,15 @@ export async function stopCluster(directory: string, clock: Clock): Promise<void
   const home = resolve(directory);
   const { nodes, zookeeper } = requireClusterFile(home);
   await Promise.all(
-    nodes.map(({ pid, name }) => stopProcess(pid, configurationOf(home, name), clock)),
+    nodes.map(({ pid, name }) => stopProcess(pid, configurationOf(home, name), stopping(clock))),
   );
-  await stopProcess(zookeeper.pid, configurationOf(home, 'zookeeper'), clock);
+  await stopProcess(zookeeper.pid, configurationOf(home, 'zookeeper'), stopping(clock));
 }
+
+const stopping = (clock: Clock): Parameters<typeof stopProcess>[2] => ({
+  clock,
+  deadlineMs: LIMITS.stopMs.value,
+});
 
 async function newCluster({ shards, replicas }: ClusterOptions): Promise<ClusterFile> {
   const counts = { shards: shards ?? DEFAULT_COUNT, replicas: replicas ?? DEFAULT_COUNT };

@@ -1,9 +1,9 @@
 // The programs of a local cluster, as Debian's packages `clickhouse-server` and `zookeeper` install
 // them.
 import { existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
 
 import { Unavailable } from '@tidemark/core';
+import { findProgram } from '@tidemark/process';
 
 export type ClusterPrograms = {
   readonly clickhouseServer: string;
@@ -14,16 +14,10 @@ export type ClusterPrograms = {
 
 const ZOOKEEPER_JAR = '/usr/share/java/zookeeper.jar';
 
-/** Servers are installed where a user's PATH may not look. */
-const PACKAGED = ['/usr/sbin', '/usr/bin'];
-
 /** Finds them. Throws `Unavailable` with what to install. */
 export function findPrograms(environment: NodeJS.ProcessEnv): ClusterPrograms {
-  const directories = [...(environment['PATH'] ?? '').split(delimiter), ...PACKAGED];
-  const find = (name: string): string | undefined =>
-    directories.map((directory) => join(directory, name)).find((path) => existsSync(path));
-  const clickhouseServer = find('clickhouse-server');
-  const java = find('java');
+  const clickhouseServer = findProgram('clickhouse-server', environment);
+  const java = findProgram('java', environment);
   const isComplete = java !== undefined && existsSync(ZOOKEEPER_JAR);
   if (clickhouseServer !== undefined && isComplete)
     return { clickhouseServer, java, zookeeperJar: ZOOKEEPER_JAR };

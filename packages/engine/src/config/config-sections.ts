@@ -88,6 +88,27 @@ export const FIXED_SECTIONS = {
     'min-version': oneOf('Lowest version.', ['tls1.2', 'tls1.3'], 'tls1.2'),
     'max-version': oneOf('Highest version.', ['tls1.2', 'tls1.3'], 'tls1.3'),
   }),
+  cluster: configSection('Several engines that share their work.', {
+    enabled: bool(
+      'Join the cluster: definitions, states and alerts are those of all its instances, and any of them answers.',
+    ),
+    name: str('Instances with the same name share their work.', 'tidemark'),
+    coordinator: list(
+      'Servers of the coordinator, NATS with JetStream: nats://host:port, or tls://host:port.',
+    ),
+    login: secret('User of the coordinator and password, with a colon between them.'),
+    url: str(
+      'Where other instances reach the API of this one, for example http://10.0.0.7:9092. Empty is the bind address, which has to be one that they reach.',
+    ),
+    lease: duration(
+      'An instance that has not been heard of for so long is taken for dead; one that does not reach the coordinator for so long stops what it does for the others.',
+      '3s',
+    ),
+    replicas: integer(
+      'Servers of the coordinator that keep each value; 3 for one of three servers or more.',
+      1,
+    ),
+  }),
   'config-override': configSection('Overriding parts of the configuration through the API.', {
     enabled: bool('Whether that is possible.', true),
   }),

@@ -5,7 +5,12 @@ import type { EngineConfig } from '../config/config.ts';
 import { listenAddress } from '../exposure.ts';
 import type { LoadDirectory } from '../files/load-directory.ts';
 import type { Jobs } from '../jobs/open-jobs.ts';
-import { debugVars, metricsText, serviceStatistics } from '../observability/debug-vars.ts';
+import {
+  clusterStatistics,
+  debugVars,
+  metricsText,
+  serviceStatistics,
+} from '../observability/debug-vars.ts';
 import { integers, Reporter } from '../observability/reporter.ts';
 import type { Alerting } from '../open-alerting.ts';
 import type { Stores } from '../open-stores.ts';
@@ -17,6 +22,7 @@ import { ServiceTests } from '../services/service-tests.ts';
 import { addAlertHistoryRoutes } from './alert-history-routes.ts';
 import { addAlertRoutes } from './alert-routes.ts';
 import { Audit } from './audit.ts';
+import { addClusterRoutes } from './cluster-routes.ts';
 import { addConfigRoutes } from './config-routes.ts';
 import { addDocumentRoutes } from './document-routes.ts';
 import { addHealthRoute } from './health-route.ts';
@@ -51,6 +57,8 @@ export type ServerChoice = {
   /** By the monotonic clock. */
   readonly startedMs: number;
   readonly pageKey: string | undefined;
+  /** Requests come from the front of this process, which has done what a border does. */
+  readonly isBehindFront: boolean;
   /** Reads the load directory and sideload sources again. */
   readonly reload: () => Promise<void>;
 };
@@ -69,7 +77,7 @@ export function openServer(
     log: logs.logger('audit'),
   });
   parts.add(() => audit.close());
-  const server = makeServer(served, audit, choice.pageKey);
+  const server = makeServer(served, audit, choice);
   parts.add(() => server.close());
   audit.addRoute(server);
   const reporter = makeReporter(served, server);
@@ -100,6 +108,7 @@ function addDefinitionRoutes(server: HttpServer, served: Served): void {
   let read: Documents | undefined;
   const documents = (): Documents => (read ??= new Documents(records, clock));
   addDocumentRoutes(server, { documents, log: stores.logs.logger('http') });
+  addClusterRoutes(server, { shared: stores.shared, executor });
 }
 
 function addServingRoutes(
@@ -109,7 +118,7 @@ function addServingRoutes(
 ): void {
   const { config, clock, logs, redactor } = stores;
   const { subscriptions, metrics, sideloads, writes } = tasking;
-  addHealthRoute(server, { ...tasking, ...alerting });
+  addHealthRoute(server, { ...tasking, ...alerting, shared: stores.shared });
   if (config.http.pprofEnabled) addPprofRoutes(server, clock, redactor.redact);
   addWriteRoutes(server, {
     writes,
@@ -159,6 +168,7 @@ function makeReporter(
       })),
       ...scrapers.statistics(),
       { name: 'load', tags: {}, values: integers({ errors: load.errors.size }) },
+      ...clusterStatistics(stores.shared),
     ],
   });
 }
@@ -166,7 +176,7 @@ function makeReporter(
 function makeServer(
   { bodies, stores, tasking }: Served,
   audit: Audit,
-  pageKey: string | undefined,
+  { pageKey, isBehindFront }: ServerChoice,
 ): HttpServer {
   const { config, logs, redactor, authenticator } = stores;
   return new HttpServer({
@@ -180,23 +190,32 @@ function makeServer(
     redact: redactor.redact,
     authorize: (request) => authenticator?.authorize(request),
     audit,
-    border: new BorderGuard({
-      section: 'http',
-      boundHost: listenAddress(config.http.bindAddress).host,
-      isOpen: !config.http.authEnabled,
-      // The database delivers under this name.
-      ownNames: [config[''].hostname],
-      allowedHosts: config.http.allowedHosts,
-      allowedOrigins: config.http.allowedOrigins,
-      trustedProxies: config.http.trustedProxies,
-      pageKey,
-    }),
+    border: borderOf(config, isBehindFront ? '127.0.0.1' : undefined, pageKey),
     realm: config.http.realm,
-    tls: tlsOf(config),
+    tls: isBehindFront ? undefined : tlsOf(config),
   });
 }
 
-function tlsOf({ http, tls }: EngineConfig): ServerOptions['tls'] {
+/** Who may ask at a listener on `boundHost`; default: that of the configuration. */
+export function borderOf(
+  config: EngineConfig,
+  boundHost: string | undefined,
+  pageKey: string | undefined,
+): BorderGuard {
+  return new BorderGuard({
+    section: 'http',
+    boundHost: boundHost ?? listenAddress(config.http.bindAddress).host,
+    isOpen: !config.http.authEnabled,
+    // The database delivers under this name.
+    ownNames: [config[''].hostname],
+    allowedHosts: config.http.allowedHosts,
+    allowedOrigins: config.http.allowedOrigins,
+    trustedProxies: config.http.trustedProxies,
+    pageKey,
+  });
+}
+
+export function tlsOf({ http, tls }: EngineConfig): ServerOptions['tls'] {
   if (!http.httpsEnabled) return undefined;
   return {
     certificateFile: http.httpsCertificate,

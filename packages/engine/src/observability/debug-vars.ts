@@ -6,6 +6,7 @@ import { collectDefaultMetrics, Counter, Registry } from 'prom-client';
 import type { AlertService } from '@tidemark/alerting';
 import type { Subscriptions } from '../database/subscriptions.ts';
 import type { WritePath } from '../ingest/write-path.ts';
+import type { Shared } from '../open-stores.ts';
 import type { Executor } from '../tasks/executor.ts';
 import type { TaskService } from '../tasks/task-service.ts';
 import type { HttpServer } from '../http/server.ts';
@@ -19,6 +20,14 @@ type Counted = {
   readonly executor: Pick<Executor, 'count'>;
   readonly subscriptions: Pick<Subscriptions, 'count'>;
 };
+
+/** How many instances the cluster has; none without one. */
+export function clusterStatistics(shared: Shared | undefined): readonly Statistic[] {
+  if (shared === undefined) return [];
+  const members = shared.members();
+  const alive = members.filter(({ isAlive }) => isAlive).length;
+  return [{ name: 'cluster', tags: {}, values: integers({ alive, gone: members.length - alive }) }];
+}
 
 /** Statistics of parts that have no tasks: the API, topics, memory. */
 export function serviceStatistics(

@@ -121,6 +121,10 @@ const SERVICE: readonly MetricRow[] = [
     ['waiting', 'alert_deliveries_waiting', 'Events that wait for a handler.'],
   ]),
   ...gauges('alert', [['dead_letters', 'dead_letters', 'Events that were given up and are kept.']]),
+  ...gauges('cluster', [
+    ['alive', 'cluster_members', 'Instances of the cluster that are alive.'],
+    ['gone', 'cluster_members_gone', 'Instances that were not heard of within their lease.'],
+  ]),
   ...gauges('load', [
     ['errors', 'load_errors', 'Files of the load directory that can not be used.'],
   ]),

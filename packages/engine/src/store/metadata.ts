@@ -8,6 +8,8 @@ import { join } from 'node:path';
 import { InvalidRequest, messageOf, Unavailable } from '@tidemark/core';
 import { open } from 'lmdb';
 import type { Database, RootDatabase } from 'lmdb';
+import { ChangeFeed } from './change-feed.ts';
+import type { ChangeSink } from './change-feed.ts';
 import { MetadataRoom } from './metadata-room.ts';
 import type { WriteSize } from './metadata-room.ts';
 import { isSealed, KEY_FILE, readKey } from './store-cipher.ts';
@@ -31,14 +33,22 @@ export type Identity = {
   readonly keyCheck?: string | undefined;
 };
 
-type KeyOptions = Omit<KeyPlace, 'directory'>;
+export type KeyOptions = Omit<KeyPlace, 'directory'>;
+
+/** How the metadata of an engine is opened that shares it with others. */
+type OpenOptions = KeyOptions & {
+  /** Where all changes go. */
+  readonly sink?: ChangeSink | undefined;
+  /** Names the engine to databases, in place of what the file says. */
+  readonly clusterId?: string | undefined;
+};
 
 const NO_KEY_OPTIONS: KeyOptions = { setting: '', environment: {} };
 
 /** Tables whose values may hold secrets. */
 const SEALED_TABLES = ['tasks', 'templates', 'overrides', 'subscriber-token', 'handler-specs'];
 
-type StoreKey = string | [string, string];
+export type StoreKey = string | number | [string, string | number];
 
 /** What a value is bound to. */
 function placeOf(table: string, key: StoreKey): string {
@@ -82,6 +92,7 @@ export class Metadata {
   /** Seals values with secrets. */
   readonly cipher: StoreCipher;
   readonly #directory: string;
+  readonly #feed: ChangeFeed | undefined;
 
   private constructor(parts: {
     readonly root: RootDatabase;
@@ -89,21 +100,24 @@ export class Metadata {
     readonly directory: string;
     readonly identity: Identity;
     readonly cipher: StoreCipher;
+    readonly options: OpenOptions;
   }) {
-    const { root, room, directory, identity, cipher } = parts;
+    const { root, room, directory, identity, cipher, options } = parts;
     this.root = root;
     this.room = room;
     this.cipher = cipher;
     this.#directory = directory;
-    this.clusterId = identity.clusterId;
+    this.clusterId = options.clusterId ?? identity.clusterId;
+    this.#feed = options.sink === undefined ? undefined : new ChangeFeed(root, options.sink);
     this.serverId = identity.serverId;
+    options.sink?.opened(this);
   }
 
   /**
    * Opens the file in a directory, which is made when absent. Throws when it was written by a newer
    * version or with another key, and when it is gone from a directory where there was one.
    */
-  static async open(directory: string, options: KeyOptions = NO_KEY_OPTIONS): Promise<Metadata> {
+  static async open(directory: string, options: OpenOptions = NO_KEY_OPTIONS): Promise<Metadata> {
     makeDirectory(directory, { mode: PRIVATE_DIRECTORY });
     const isNew = !existsSync(join(directory, METADATA_FILE));
     if (isNew) checkUnused(directory);
@@ -113,7 +127,7 @@ export class Metadata {
   /** `isClean`: no page of the file holds what was there before values were sealed. */
   static async #open(
     directory: string,
-    options: KeyOptions & { readonly isClean: boolean },
+    options: OpenOptions & { readonly isClean: boolean },
   ): Promise<Metadata> {
     const file = join(directory, METADATA_FILE);
     const isNew = !existsSync(file);
@@ -147,7 +161,7 @@ export class Metadata {
           `${file} was written with another key than this one: put that one in its place, or name it with secrets-key`,
         );
       }
-      const metadata = new Metadata({ root, room, directory, identity, cipher });
+      const metadata = new Metadata({ root, room, directory, identity, cipher, options });
       if (isNeeded) return metadata;
       if (options.isClean) {
         const sealed = { ...identity, formatVersion: FORMAT_VERSION, keyCheck };
@@ -230,10 +244,12 @@ export class Metadata {
    * `atomically` does.
    */
   async write(size: WriteSize, begin: () => Promise<unknown>): Promise<void> {
+    this.#feed?.check();
     const release = this.room.take(size);
     try {
       await begin();
       await this.root.flushed;
+      await this.#feed?.flush();
     } catch (error) {
       // LMDB tells the reason in a promise of its own, which rejects a moment later.
       const cause: unknown =

@@ -1,12 +1,11 @@
-// Processes that outlive the command that started them. A pid is believed only while its command
-// line names the configuration it was started with: numbers are used again.
+// Processes of a cluster on this machine, for trying and for tests: they outlive the command that
+// started them. A pid is believed only while its command line names the configuration it was
+// started with: numbers are used again.
 import { spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
 
 import type { Clock } from '@tidemark/core';
-
-import { LIMITS } from '../limits.ts';
 
 /**
  * Starts a program that goes on without us; what it prints is in `output.log` beside its
@@ -48,9 +47,13 @@ export function isRunning(pid: number, configuration: string): boolean {
   }
 }
 
-/** Asks a process to end, waits for it, and kills it when that takes too long. */
-export async function stopProcess(pid: number, configuration: string, clock: Clock): Promise<void> {
-  const until = clock.monotonicMs() + LIMITS.stopMs.value;
+/** Asks a process to end, waits for it, and kills it when that takes longer than `deadlineMs`. */
+export async function stopProcess(
+  pid: number,
+  configuration: string,
+  { clock, deadlineMs }: { readonly clock: Clock; readonly deadlineMs: number },
+): Promise<void> {
+  const until = clock.monotonicMs() + deadlineMs;
   if (!isRunning(pid, configuration)) return;
   process.kill(pid, 'SIGTERM');
   while (isRunning(pid, configuration)) {
@@ -58,6 +61,14 @@ export async function stopProcess(pid: number, configuration: string, clock: Clo
     await clock.sleep(POLL_MS);
   }
 }
+
+/** Where a program is installed; servers are where a user's PATH may not look. */
+export function findProgram(name: string, environment: NodeJS.ProcessEnv): string | undefined {
+  const directories = [...(environment['PATH'] ?? '').split(delimiter), ...PACKAGED];
+  return directories.map((directory) => join(directory, name)).find((path) => existsSync(path));
+}
+
+const PACKAGED = ['/usr/sbin', '/usr/bin'];
 
 /** How often the end of a process is looked for. */
 const POLL_MS = 50;

@@ -1,0 +1,45 @@
+// `tidemark engine members|drain`: who is in the cluster of engines, and asking one of them not to
+// lead.
+import type { ClusterMember } from '@tidemark/client';
+import type { Command } from 'commander';
+
+import { formatTable, print, printJson } from '../../output/table.ts';
+import { clientCommand, engineClient } from './context.ts';
+import type { ClientFlags } from './context.ts';
+
+export function engineMemberCommands(): readonly Command[] {
+  return [
+    clientCommand('members', 'List the instances of the cluster of engines.').action(
+      async (flags: ClientFlags) => {
+        const members = await engineClient(flags).members();
+        if (flags.json === true) printJson(members);
+        else printMembers(members);
+      },
+    ),
+    clientCommand(
+      'drain',
+      'Ask an instance of the cluster not to lead until it is started again: another one takes over at once.',
+    )
+      .argument('<instance>', 'id or URL, as `members` lists it')
+      .action(async (instance: string, flags: ClientFlags) => {
+        await engineClient(flags).drainMember(instance);
+        if (flags.json === true) printJson({ instance, isDraining: true });
+      }),
+  ];
+}
+
+function printMembers(members: readonly ClusterMember[]): void {
+  print(
+    formatTable(
+      [
+        { title: 'ID', value: ({ id }) => id },
+        { title: 'URL', value: ({ url }) => url },
+        { title: 'VERSION', value: ({ version }) => version },
+        { title: 'STATE', value: ({ state }) => state },
+        { title: 'LEADS', value: ({ leader }) => (leader ? 'yes' : 'no') },
+        { title: 'TASKS', value: ({ tasks }) => tasks, isRightAligned: true },
+      ],
+      members,
+    ),
+  );
+}

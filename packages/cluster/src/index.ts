@@ -1,0 +1,14 @@
+// Public face of @tidemark/cluster: what several engines share, and a cluster of them on one
+// machine.
+export { Coordinator } from './coordinator.ts';
+export type { CoordinatorOptions } from './coordinator.ts';
+export { Membership } from './membership.ts';
+export type { LeaderRecord, Member, MemberRecord, MembershipEvents } from './membership.ts';
+export { MessageLog, Superseded } from './message-log.ts';
+export type { LogRecord } from './message-log.ts';
+export {
+  localClusterStatus,
+  startLocalCluster,
+  stopLocalCluster,
+} from './local-cluster/local-cluster.ts';
+export type { InstanceStatus, LocalClusterStatus } from './local-cluster/local-cluster.ts';

@@ -1,0 +1,28 @@
+// Bounds of what is said to the coordinator and kept by it.
+import type { Limit } from '@tidemark/core';
+
+/** Of one message besides what it carries: its subject and headers. */
+export const MESSAGE_FRAME_BYTES = 4096;
+
+export const LIMITS = {
+  requestMs: {
+    value: 2000,
+    unit: 'ms',
+    reason: 'until a request to the coordinator counts as unanswered and is repeated',
+  },
+  startMs: {
+    value: 30_000,
+    unit: 'ms',
+    reason: 'until every process of a local cluster answers',
+  },
+  stopMs: {
+    value: 20_000,
+    unit: 'ms',
+    reason: 'until a process of a local cluster has ended by itself; then it is killed',
+  },
+  instances: {
+    value: 9,
+    unit: 'count',
+    reason: 'of a local cluster; more do not fit one machine',
+  },
+} as const satisfies Readonly<Record<string, Limit>>;

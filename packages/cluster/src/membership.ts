@@ -1,0 +1,309 @@
+// Who is there, and who leads. Every instance renews an entry of its own; one of them renews the
+// entry of the leader, too, which is changed against its revision only. No clocks are compared:
+// others take an entry for dead when it has not changed for as long as its lease by their own
+// monotonic clock, which begins later than the holder's own, who counts from before its renewal.
+import { messageOf } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+
+import type { Coordinator } from './coordinator.ts';
+
+/** What an instance says of itself. */
+export type MemberRecord = {
+  readonly id: string;
+  /** Where others reach its API. */
+  readonly url: string;
+  readonly hostname: string;
+  readonly pid: number;
+  readonly version: string;
+  /** It leaves soon: it does not lead any more. */
+  readonly isDraining: boolean;
+};
+
+export type Member = MemberRecord & {
+  /** It has renewed its entry within its lease. */
+  readonly isAlive: boolean;
+  readonly isLeader: boolean;
+};
+
+export type LeaderRecord = {
+  /** '' when the last one has left. */
+  readonly id: string;
+  readonly url: string;
+  /** Counts the leaders: a fencing token. */
+  readonly term: number;
+  /** Whether it serves already. */
+  readonly isServing: boolean;
+};
+
+export type MembershipEvents = {
+  /** This instance leads from now on, until `lost`. */
+  readonly elected: (term: number) => void;
+  /** It does not lead any more; its lease has ended, or somebody else leads. */
+  readonly lost: (reason: string) => void;
+  /** This instance leads and was asked to let another one lead. */
+  readonly drained: () => void;
+  readonly log: (
+    level: 'info' | 'warn',
+    message: string,
+    fields: Readonly<Record<string, unknown>>,
+  ) => void;
+};
+
+export type MembershipOptions = {
+  readonly coordinator: Coordinator;
+  readonly clock: Clock;
+  readonly leaseMs: number;
+  readonly self: Omit<MemberRecord, 'isDraining'>;
+  readonly events: MembershipEvents;
+};
+
+const LEADER = 'leader';
+const MEMBERS = 'member';
+const DRAIN = 'drain';
+
+/** So many renewals within a lease. */
+const RENEWALS = 4;
+
+type Seen = { readonly revision: number; readonly sinceMs: number };
+
+export class Membership {
+  readonly #options: MembershipOptions;
+  readonly #seen = new Map<string, Seen>();
+  readonly #stopped = new AbortController();
+  #members: readonly Member[] = [];
+  #leader: LeaderRecord | undefined;
+  #leaderRevision = 0;
+  /** Of this instance, by its monotonic clock; 0 when it does not lead. */
+  #leaseUntilMs = 0;
+  #term = 0;
+  #isServing = false;
+  #isDraining = false;
+  #problem: string | undefined;
+  #running: Promise<void> | undefined;
+
+  constructor(options: MembershipOptions) {
+    this.#options = options;
+  }
+
+  /** Joins; resolves when this instance is a member and knows who leads, if anybody does. */
+  async start(): Promise<void> {
+    const { coordinator, self } = this.#options;
+    await coordinator.register.remove(`${DRAIN}.${self.id}`);
+    await this.#round();
+    this.#running = this.#run();
+  }
+
+  /** All that are known, this one included, by id. */
+  get members(): readonly Member[] {
+    return this.#members;
+  }
+
+  get leader(): LeaderRecord | undefined {
+    return this.#leader;
+  }
+
+  /** Whether this instance leads at this moment: what it does in the name of all must ask first. */
+  get isLeading(): boolean {
+    return this.#term > 0 && this.#options.clock.monotonicMs() < this.#leaseUntilMs;
+  }
+
+  /** Why the coordinator could not be asked the last time. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
+  /** Tells the others that this instance serves as the leader. */
+  async serve(): Promise<void> {
+    this.#isServing = true;
+    if (this.isLeading) await this.#renew();
+  }
+
+  /** Does not lead any more and lets another one lead at once. What it led has ended. */
+  async abdicate(): Promise<void> {
+    const term = this.#term;
+    this.#term = 0;
+    this.#leaseUntilMs = 0;
+    this.#isServing = false;
+    if (term === 0) return;
+    const vacant: LeaderRecord = { id: '', url: '', term, isServing: false };
+    const { register } = this.#options.coordinator;
+    await register.change(LEADER, JSON.stringify(vacant), this.#leaderRevision);
+  }
+
+  /** Asks an instance not to lead until it is started again. */
+  async requestDrain(id: string): Promise<void> {
+    await this.#options.coordinator.register.put(`${DRAIN}.${id}`, '');
+  }
+
+  /** This instance is about to leave: it does not stand for election any more. */
+  drain(): void {
+    this.#isDraining = true;
+  }
+
+  /**
+   * Leaves. Rejects when the coordinator can not be told; others notice at the end of the lease.
+   */
+  async close(): Promise<void> {
+    this.#stopped.abort();
+    await this.#running;
+    await this.abdicate();
+    await this.#options.coordinator.register.remove(`${MEMBERS}.${this.#options.self.id}`);
+  }
+
+  async #run(): Promise<void> {
+    const { clock, leaseMs } = this.#options;
+    const { signal } = this.#stopped;
+    while (!signal.aborted) {
+      // Ends with the signal, which is what it is for.
+      await clock.sleep(leaseMs / RENEWALS, signal).catch(() => undefined);
+      if (signal.aborted) return;
+      const round = this.#round().then(
+        () => this.#recovered(),
+        (error: unknown) => this.#failed(error),
+      );
+      // The end of the lease does not wait for an answer.
+      await this.#within(round);
+    }
+  }
+
+  /** Waits for a round, and meanwhile for the end of the lease. */
+  async #within(round: Promise<void>): Promise<void> {
+    const { clock } = this.#options;
+    const ended = new AbortController();
+    const left = this.#leaseUntilMs - clock.monotonicMs();
+    const expiry =
+      this.#term === 0
+        ? new Promise<void>(() => undefined)
+        : clock.sleep(Math.max(0, left), ended.signal).then(
+            () => this.#checkLease(),
+            () => undefined,
+          );
+    await Promise.race([round, expiry]);
+    await round;
+    ended.abort();
+    this.#checkLease();
+  }
+
+  #checkLease(): void {
+    if (this.#term > 0 && !this.isLeading) this.#lose('its lease has ended');
+  }
+
+  #recovered(): void {
+    if (this.#problem === undefined) return;
+    this.#problem = undefined;
+    this.#options.events.log('info', 'the coordinator answers again', {});
+  }
+
+  #failed(error: unknown): void {
+    const isNew = this.#problem === undefined;
+    this.#problem = messageOf(error);
+    if (isNew)
+      this.#options.events.log('warn', 'the coordinator does not answer', { err: this.#problem });
+  }
+
+  async #round(): Promise<void> {
+    const { coordinator, self, events } = this.#options;
+    const { register } = coordinator;
+    // The lease of the leader comes first.
+    if (this.#term > 0) await this.#renew();
+    const record: MemberRecord = { ...self, isDraining: this.#isDraining };
+    await register.put(`${MEMBERS}.${self.id}`, JSON.stringify(record));
+    if (!this.#isDraining && (await register.get(`${DRAIN}.${self.id}`)) !== undefined) {
+      this.drain();
+      if (this.#term > 0) events.drained();
+    }
+    if (this.#term === 0) await this.#challenge();
+    await this.#list();
+  }
+
+  async #renew(): Promise<void> {
+    const { coordinator, clock, leaseMs } = this.#options;
+    const record = this.#ownRecord(this.#term);
+    const sentMs = clock.monotonicMs();
+    let revision = await coordinator.register.change(
+      LEADER,
+      JSON.stringify(record),
+      this.#leaderRevision,
+    );
+    if (revision === undefined) {
+      // An earlier renewal may have come through without its answer.
+      const entry = await coordinator.register.get(LEADER);
+      const there = entry === undefined ? undefined : (JSON.parse(entry.text) as LeaderRecord);
+      if (entry === undefined || there?.id !== record.id || there.term !== record.term) {
+        this.#lose('another instance leads');
+        return;
+      }
+      revision = entry.revision;
+      this.#leaderRevision = revision;
+      return;
+    }
+    if (this.#term !== record.term) return;
+    this.#leaderRevision = revision;
+    this.#leader = record;
+    this.#leaseUntilMs = Math.max(this.#leaseUntilMs, sentMs + leaseMs);
+  }
+
+  /** Looks who leads, and leads when nobody does. */
+  async #challenge(): Promise<void> {
+    const { coordinator, clock, leaseMs, events } = this.#options;
+    const { register } = coordinator;
+    const entry = await register.get(LEADER);
+    const found = entry === undefined ? undefined : (JSON.parse(entry.text) as LeaderRecord);
+    this.#leader = found;
+    const { id, url } = this.#options.self;
+    const isVacant = found === undefined || found.id === '';
+    // An entry of this very instance is one of before it was deposed; nobody else holds it.
+    const isDead = !isVacant && found.id !== id && !this.#isFresh(LEADER, entry?.revision ?? 0);
+    const isOwnOld = found?.id === id && !this.#isFresh(LEADER, entry?.revision ?? 0);
+    if (this.#isDraining || !(isVacant || isDead || isOwnOld)) return;
+    const term = (found?.term ?? 0) + 1;
+    const record: LeaderRecord = { id, url, term, isServing: false };
+    const sentMs = clock.monotonicMs();
+    const revision = await register.change(LEADER, JSON.stringify(record), entry?.revision ?? 0);
+    if (revision === undefined) return;
+    this.#term = term;
+    this.#isServing = false;
+    this.#leader = record;
+    this.#leaderRevision = revision;
+    this.#leaseUntilMs = sentMs + leaseMs;
+    if (this.isLeading) events.elected(term);
+    else this.#term = 0;
+  }
+
+  /** Whether an entry has changed within its lease. */
+  #isFresh(key: string, revision: number): boolean {
+    const nowMs = this.#options.clock.monotonicMs();
+    const seen = this.#seen.get(key);
+    if (seen?.revision !== revision) {
+      this.#seen.set(key, { revision, sinceMs: nowMs });
+      return true;
+    }
+    return nowMs - seen.sinceMs <= this.#options.leaseMs;
+  }
+
+  async #list(): Promise<void> {
+    const entries = await this.#options.coordinator.register.list(MEMBERS);
+    this.#members = [...entries].map(([id, { text, revision }]) => ({
+      ...(JSON.parse(text) as MemberRecord),
+      isAlive: this.#isFresh(`${MEMBERS}.${id}`, revision),
+      isLeader: this.#leader?.id === id,
+    }));
+  }
+
+  #ownRecord(term: number): LeaderRecord {
+    const { id, url } = this.#options.self;
+    return { id, url, term, isServing: this.#isServing };
+  }
+
+  #lose(reason: string): void {
+    if (this.#term === 0) return;
+    this.#term = 0;
+    this.#leaseUntilMs = 0;
+    this.#isServing = false;
+    this.#options.events.lost(reason);
+  }
+}

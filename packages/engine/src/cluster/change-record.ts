@@ -1,0 +1,51 @@
+// Changes of the metadata as a record of the shared log: a line of JSON that names them, then their
+// values one behind the other (docs/formats/engine-cluster.md).
+import { Corruption } from '@tidemark/core';
+import type { StoreChange } from '../store/change-feed.ts';
+import type { StoreKey } from '../store/metadata.ts';
+
+/** What a record of the log is. */
+export const RecordLabel = {
+  /** A leader begins: nothing that another one writes follows. */
+  Term: 'term',
+  Changes: 'changes',
+  /** Everything that is stored follows, up to the end; what was before does not count any more. */
+  Begin: 'begin',
+  /** A part of everything. */
+  Part: 'part',
+  End: 'end',
+} as const;
+
+type Named = readonly [table: string, key: StoreKey, sizeBytes: number];
+
+const NEWLINE = 0x0a;
+const REMOVED = -1;
+
+export function encodeChanges(changes: readonly StoreChange[]): Uint8Array {
+  const names = changes.map(({ table, key, value }): Named => [
+    table,
+    key,
+    value === undefined ? REMOVED : value.length,
+  ]);
+  const values = changes.map(({ value }) => value).filter((value) => value !== undefined);
+  return Buffer.concat([Buffer.from(`${JSON.stringify(names)}\n`), ...values]);
+}
+
+/** Throws `Corruption`. */
+export function decodeChanges(bytes: Uint8Array): readonly StoreChange[] {
+  const end = bytes.indexOf(NEWLINE);
+  let at = end + 1;
+  try {
+    const names = JSON.parse(Buffer.from(bytes.subarray(0, end)).toString('utf8')) as Named[];
+    const changes = names.map(([table, key, sizeBytes]): StoreChange => {
+      if (sizeBytes === REMOVED) return { table, key, value: undefined };
+      const value = bytes.subarray(at, at + sizeBytes);
+      at += sizeBytes;
+      return { table, key, value };
+    });
+    if (at === bytes.length) return changes;
+  } catch {
+    // Told below, as a record that is too short or too long.
+  }
+  throw new Corruption('record of the shared log can not be read', { file: 'changes', offset: at });
+}

@@ -1,0 +1,380 @@
+// An instance of a cluster: it listens, follows what the leader stores, and leads itself when it is
+// its turn: then the engine is opened on its copy, as after a restart
+// (docs/adr/0018-engine-cluster.md).
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import {
+  assert,
+  InvalidRequest,
+  messageOf,
+  openAll,
+  systemClock,
+  TIDEMARK_VERSION,
+  Unavailable,
+} from '@tidemark/core';
+import type { Clock, OpenParts } from '@tidemark/core';
+import { Coordinator, Membership, Superseded } from '@tidemark/cluster';
+import type { EngineConfig } from '../config/config.ts';
+import { listenAddress } from '../exposure.ts';
+import { borderOf, tlsOf } from '../http/open-server.ts';
+import { LogHub } from '../observability/log-hub.ts';
+import type { LogLevel, Logger } from '../observability/log-hub.ts';
+import type { Shared } from '../open-stores.ts';
+import type { EngineService, StartEngineOptions } from '../start-engine.ts';
+import type { KeyOptions } from '../store/metadata.ts';
+import { Ticker } from '../ticker.ts';
+import { Front } from './front.ts';
+import type { Target } from './front.ts';
+import { LeaderLog } from './leader-log.ts';
+import { Replica } from './replica.ts';
+
+export type OpenEngineOptions = StartEngineOptions & {
+  readonly shared?: Shared | undefined;
+  /** Who passes requests on. */
+  readonly front?: { readonly url: string; readonly secret: string } | undefined;
+};
+
+type OpenEngine = (
+  config: EngineConfig,
+  options: OpenEngineOptions,
+  parts: OpenParts,
+) => Promise<EngineService>;
+
+export type ClusterMemberOptions = StartEngineOptions & { readonly openEngine: OpenEngine };
+
+/** How often it is looked whether the shared log has become too long. */
+const COMPACT_CHECK_MS = 10_000;
+
+/** How long requests wait for the next leader, in leases. */
+const WAIT_LEASES = 3;
+
+/** After a failure of the coordinator or of the store; not so often that it fills the log. */
+const RETRY_MS = 500;
+
+/** Joins the cluster. What is open is closed with `parts`. */
+export async function openClusterMember(
+  config: EngineConfig,
+  options: ClusterMemberOptions,
+  parts: OpenParts,
+): Promise<EngineService> {
+  const clock = options.clock ?? systemClock();
+  const level = config.logging.level.toLowerCase() as LogLevel | 'off';
+  const logs = new LogHub(options.log, clock, level, (text) => text);
+  parts.add(() => logs.close());
+  const { coordinator: urls, ...place } = config.cluster;
+  const coordinator = await Coordinator.open({ ...place, urls });
+  parts.add(() => coordinator.close());
+  const member = new ClusterMember(config, {
+    ...options,
+    clock,
+    coordinator,
+    logger: logs.logger('cluster'),
+  });
+  parts.add(() => member.close());
+  const url = await member.open();
+  return { url, reload: () => member.reload(), close: () => parts.close() };
+}
+
+type MemberParts = ClusterMemberOptions & {
+  readonly clock: Clock;
+  readonly coordinator: Coordinator;
+  readonly logger: Logger;
+};
+
+/** What all instances of a cluster have in common. */
+type Identity = {
+  /** Names the cluster to databases. */
+  readonly clusterId: string;
+  /** With it instances believe each other who a client is. */
+  readonly secret: string;
+  /** Tells the key that definitions are stored with. */
+  readonly keyCheck: string;
+};
+
+const IDENTITY = 'identity';
+
+/** Why a role ends. */
+const CLOSING = new Error('the instance stops');
+const DRAINED = new Error('the instance was asked to let another one lead');
+const ELECTED = new Error('the instance leads from now on');
+
+class ClusterMember {
+  readonly #config: EngineConfig;
+  readonly #parts: MemberParts;
+  readonly #closing = new AbortController();
+  #identity: Identity = { clusterId: '', secret: '', keyCheck: '' };
+  #replica: Replica | undefined;
+  #front: Front | undefined;
+  #url = '';
+  #membership: Membership | undefined;
+  /** Ends with what the instance does at present: following, or leading. */
+  #role = new AbortController();
+  /** Of this instance, while it leads. */
+  #engine: EngineService | undefined;
+  #running: Promise<void> | undefined;
+
+  constructor(config: EngineConfig, parts: MemberParts) {
+    this.#config = config;
+    this.#parts = parts;
+  }
+
+  /** Resolves with the URL when a leader serves, or none can be had for now. */
+  async open(): Promise<string> {
+    const { coordinator, clock } = this.#parts;
+    const { leaseMs, name } = this.#config.cluster;
+    const replica = await this.#openReplica();
+    const { serverId } = replica.metadata;
+    await this.#share(replica);
+    await replica.prepare(coordinator.changes);
+    const { host, port } = listenAddress(this.#config.http.bindAddress);
+    this.#front = this.#makeFront();
+    this.#url = await this.#front.listen(host, port);
+    this.#membership = new Membership({
+      coordinator,
+      clock,
+      leaseMs,
+      self: {
+        id: serverId,
+        url: this.#config.cluster.url || this.#url,
+        hostname: this.#config[''].hostname,
+        pid: process.pid,
+        version: TIDEMARK_VERSION,
+      },
+      events: {
+        elected: () => this.#role.abort(ELECTED),
+        drained: () => this.#role.abort(DRAINED),
+        lost: (reason) => this.#role.abort(new Error(reason)),
+        log: (level, message, fields) => this.#parts.logger(level, message, { ...fields, name }),
+      },
+    });
+    await this.#membership.start();
+    this.#running = this.#run();
+    await this.#whenServed(WAIT_LEASES * leaseMs);
+    return this.#url;
+  }
+
+  async reload(): Promise<void> {
+    await this.#engine?.reload();
+  }
+
+  /** Ends what it does, and lets another instance lead at once. */
+  async close(): Promise<void> {
+    this.#membership?.drain();
+    this.#closing.abort(CLOSING);
+    this.#role.abort(CLOSING);
+    await this.#running;
+    await this.#membership?.close().catch((error: unknown) => this.#warn('failed to leave', error));
+    await this.#front?.close();
+    await this.#replica?.close();
+  }
+
+  async #run(): Promise<void> {
+    const { clock } = this.#parts;
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      const role = this.#role;
+      try {
+        if (role.signal.reason === ELECTED) await this.#lead();
+        else if (role.signal.aborted) this.#role = new AbortController();
+        else await this.#follow(role.signal);
+      } catch (error) {
+        this.#warn('failed to follow or to lead', error);
+        await this.#replica?.close();
+        this.#replica = undefined;
+        await clock.sleep(RETRY_MS, signal).catch(() => undefined);
+      }
+    }
+  }
+
+  /** Applies what the leader stores until the signal ends it. */
+  async #follow(signal: AbortSignal): Promise<void> {
+    const { changes } = this.#parts.coordinator;
+    const replica = this.#replica ?? (await this.#openReplica());
+    await replica.prepare(changes);
+    for await (const record of changes.read({ first: replica.sequence + 1, signal }))
+      await replica.apply(record);
+    if (!signal.aborted) throw new Unavailable('the shared log has ended');
+  }
+
+  /** Leads until the lease ends, another one leads, or the instance stops. */
+  async #lead(): Promise<void> {
+    const role = new AbortController();
+    this.#role = role;
+    const membership = this.#membership;
+    assert(membership !== undefined, 'elections are of members');
+    // The lease may have ended before this turn.
+    if (this.#closing.signal.aborted || !membership.isLeading) return membership.abdicate();
+    try {
+      await openAll(
+        async (parts) => {
+          const engine = await this.#openEngine(membership, role, parts);
+          this.#engine = engine;
+          await membership.serve();
+          this.#parts.logger('info', 'this instance leads', { term: membership.leader?.term });
+          await ended(role.signal);
+          this.#engine = undefined;
+          this.#parts.logger('info', 'this instance leads no more', {
+            reason: messageOf(role.signal.reason),
+          });
+          await parts.close();
+        },
+        (error) => this.#warn('a part could not be closed', error),
+      );
+    } finally {
+      this.#engine = undefined;
+      await membership.abdicate();
+    }
+  }
+
+  async #openEngine(
+    membership: Membership,
+    role: AbortController,
+    parts: OpenParts,
+  ): Promise<EngineService> {
+    const { clock, logger, openEngine } = this.#parts;
+    const term = new AbortController();
+    role.signal.addEventListener('abort', () => {
+      // What is stored at the end of a term that ends in peace belongs to it.
+      if (!isPeaceful(role.signal)) term.abort(role.signal.reason);
+    });
+    const log = await this.#takeOver(membership, { role, term: term.signal });
+    const replica = this.#replica;
+    assert(replica !== undefined, 'what is taken over is in the copy');
+    await replica.lead();
+    await log.begun(replica.metadata, logger);
+    await replica.close();
+    this.#replica = undefined;
+    const compacting = new Ticker(clock, COMPACT_CHECK_MS, () => log.compact(logger));
+    parts.add(() => compacting.close());
+    const { clusterId, secret } = this.#identity;
+    return openEngine(
+      this.#config,
+      {
+        ...this.#parts,
+        front: { url: this.#url, secret },
+        shared: {
+          sink: log,
+          clusterId,
+          mayAct: () => membership.isLeading && !term.signal.aborted,
+          members: () => membership.members,
+          coordinatorProblem: () => membership.problem,
+          drain: (id) => membership.requestDrain(id),
+        },
+      },
+      parts,
+    );
+  }
+
+  /** Applies the log to its end and begins a term there. */
+  async #takeOver(
+    membership: Membership,
+    { role, term }: { readonly role: AbortController; readonly term: AbortSignal },
+  ): Promise<LeaderLog> {
+    const { changes } = this.#parts.coordinator;
+    const { signal } = role;
+    const replica = this.#replica ?? (await this.#openReplica());
+    for (;;) {
+      await replica.prepare(changes);
+      const { last } = await changes.ends();
+      if (replica.sequence < last) {
+        const first = replica.sequence + 1;
+        for await (const record of changes.read({ first, through: last, signal }))
+          await replica.apply(record);
+      }
+      signal.throwIfAborted();
+      try {
+        return await LeaderLog.begin(
+          {
+            log: changes,
+            membership,
+            signal: term,
+            onSuperseded: () => role.abort(TAKEN_OVER),
+          },
+          last,
+        );
+      } catch (error) {
+        // The leader before has stored something meanwhile, as its lease has ended later.
+        if (!(error instanceof Superseded)) throw error;
+      }
+    }
+  }
+
+  async #openReplica(): Promise<Replica> {
+    const { dataDir, secretsKey: setting } = this.#config[''];
+    const key: KeyOptions = { setting, environment: this.#parts.environment ?? {} };
+    this.#replica = await Replica.open(dataDir, this.#config.cluster.name, key);
+    return this.#replica;
+  }
+
+  /** Takes over what all instances have in common, or says it as the first one. */
+  async #share({ metadata }: Replica): Promise<void> {
+    const { register } = this.#parts.coordinator;
+    const { name } = this.#config.cluster;
+    const own: Identity = {
+      clusterId: metadata.clusterId,
+      secret: randomBytes(32).toString('base64url'),
+      keyCheck: metadata.cipher.check(`cluster ${name}`),
+    };
+    await register.change(IDENTITY, JSON.stringify(own), 0);
+    const entry = await register.get(IDENTITY);
+    assert(entry !== undefined, 'it was written by somebody');
+    this.#identity = JSON.parse(entry.text) as Identity;
+    if (this.#identity.keyCheck === own.keyCheck) return;
+    throw new InvalidRequest(
+      `the other instances of cluster ${JSON.stringify(name)} store definitions with another key: give all of them the same one with secrets-key`,
+    );
+  }
+
+  #makeFront(): Front {
+    const { clock } = this.#parts;
+    const tls = tlsOf(this.#config);
+    return new Front({
+      border: borderOf(this.#config, undefined, this.#identity.secret),
+      clock,
+      secret: this.#identity.secret,
+      leader: () => this.#target(),
+      waitMs: WAIT_LEASES * this.#config.cluster.leaseMs,
+      tls:
+        tls === undefined
+          ? undefined
+          : {
+              ...tls.options,
+              cert: readFileSync(tls.certificateFile),
+              key: readFileSync(tls.keyFile || tls.certificateFile),
+            },
+    });
+  }
+
+  /** Where the engine that leads answers. */
+  #target(): Target | undefined {
+    if (this.#engine !== undefined) return { url: this.#engine.url, isOwn: true };
+    const leader = this.#membership?.leader;
+    if (leader === undefined || !leader.isServing || leader.id === '') return undefined;
+    // An entry of before this instance was deposed.
+    if (leader.url === (this.#config.cluster.url || this.#url)) return undefined;
+    return { url: leader.url, isOwn: false };
+  }
+
+  async #whenServed(deadlineMs: number): Promise<void> {
+    const { clock } = this.#parts;
+    const untilMs = clock.monotonicMs() + deadlineMs;
+    while (this.#target() === undefined && clock.monotonicMs() < untilMs) await clock.sleep(20);
+  }
+
+  #warn(message: string, error: unknown): void {
+    this.#parts.logger('error', message, { err: messageOf(error) });
+  }
+}
+
+const TAKEN_OVER = new Error('another instance leads');
+
+function isPeaceful({ reason }: AbortSignal): boolean {
+  return reason === CLOSING || reason === DRAINED;
+}
+
+function ended(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

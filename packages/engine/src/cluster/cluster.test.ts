@@ -1,0 +1,188 @@
+// Several engines and a coordinator over real sockets: what one is told all know, and when the one
+// that leads is gone another goes on.
+import { join } from 'node:path';
+import { assert } from '@tidemark/core';
+import {
+  CuttableLink,
+  eventually,
+  hasPrograms,
+  makeDirectory,
+  removeDirectory,
+  TestCoordinator,
+  TestServer,
+} from '@tidemark/testkit';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { resolveEngineConfig } from '../config/config.ts';
+import { startEngine } from '../start-engine.ts';
+import type { EngineService } from '../start-engine.ts';
+
+const hasCoordinator = hasPrograms('nats-server');
+
+const KEY = 'k'.repeat(32);
+// All instances share the thread of the test with each other, which may be busy for a while.
+const LEASE_MS = 3000;
+
+type Instance = { readonly engine: EngineService; readonly link: CuttableLink };
+
+let directory = '';
+let coordinator: TestCoordinator;
+let instances: Instance[] = [];
+let receiver: TestServer;
+const logged: string[] = [];
+
+async function start(name: string, more: Record<string, unknown> = {}): Promise<Instance> {
+  const link = await CuttableLink.open(coordinator.port);
+  const { config, problems } = resolveEngineConfig([
+    {
+      source: 'test',
+      values: {
+        data_dir: join(directory, name),
+        'secrets-key': 'env:KEY',
+        stats: { enabled: false },
+        task: { hosts: '0' },
+        http: { 'bind-address': '127.0.0.1:0' },
+        cluster: {
+          enabled: true,
+          coordinator: [`nats://127.0.0.1:${link.port}`],
+          lease: `${LEASE_MS}ms`,
+        },
+        ...more,
+      },
+    },
+  ]);
+  expect(problems).toEqual([]);
+  const line = (fields: object, message: string): void =>
+    void logged.push(`${name} ${message} ${JSON.stringify(fields)}`);
+  const log = { debug: () => undefined, info: line, warn: line, error: line };
+  const engine = await startEngine(config, { log, environment: { KEY } });
+  const instance = { engine, link };
+  instances.push(instance);
+  return instance;
+}
+
+async function call(
+  { engine }: Instance,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<{ readonly status: number; readonly json: any }> {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const response = await fetch(engine.url + path, {
+    method,
+    ...(body === undefined ? {} : { body: text }),
+  });
+  const answer = await response.text();
+  return { status: response.status, json: answer === '' ? undefined : JSON.parse(answer) };
+}
+
+async function stop(instance: Instance): Promise<void> {
+  await instance.engine.close();
+  await instance.link.close();
+  instances = instances.filter((one) => one !== instance);
+}
+
+/** Which instance leads, as that one says. */
+async function leaderOf(asked: Instance): Promise<Instance> {
+  const { json } = await call(asked, 'GET', '/engine/v1/cluster/members');
+  const leader = json.members.find((member: any) => member.leader === true);
+  const found = instances.find(({ engine }) => engine.url === leader?.url);
+  assert(found !== undefined, `an instance of the test leads: ${JSON.stringify(json)}`);
+  return found;
+}
+
+/** Levels of the events that were delivered, in their order. */
+function levels(): readonly string[] {
+  return receiver.requests.map(({ body }) => (JSON.parse(body) as any).level);
+}
+
+beforeEach(async () => {
+  logged.length = 0;
+  directory = await makeDirectory();
+  coordinator = await TestCoordinator.start();
+  receiver = new TestServer();
+  await receiver.open();
+});
+
+afterEach(async () => {
+  for (const instance of instances) instance.link.restore();
+  await Promise.all([...instances].map(stop));
+  await receiver.close();
+  await coordinator.close();
+  await removeDirectory(directory);
+});
+
+const COUNT = `stream|from().measurement('m')|alert().id('{{ .Name }}').crit(lambda: "v" > 10).stateChangesOnly()`;
+
+describe.runIf(hasCoordinator)('a cluster of engines', () => {
+  test('answers through any instance what another one was told', async () => {
+    const [a, b, c] = [await start('a'), await start('b'), await start('c')];
+    const script = `${COUNT}.topic('t')`;
+    const dbrps = [{ db: 'd', rp: 'r' }];
+
+    const made = await call(a, 'POST', '/engine/v1/tasks', {
+      id: 'one',
+      type: 'stream',
+      dbrps,
+      script,
+      status: 'enabled',
+    });
+    const again = await call(b, 'POST', '/engine/v1/tasks', {
+      id: 'one',
+      type: 'stream',
+      dbrps,
+      script,
+    });
+    const seen = await call(c, 'GET', '/engine/v1/tasks/one');
+
+    expect([made.status, again.status, seen.status]).toEqual([200, 400, 200]);
+    expect(again.json).toEqual({ error: 'task one already exists' });
+    expect(seen.json).toMatchObject({ id: 'one', executing: true });
+  });
+
+  test('goes on with definitions, levels and what is not delivered when the leader is cut off', async () => {
+    const [a, b, c] = [await start('a'), await start('b'), await start('c')];
+    await call(a, 'POST', '/engine/v1/tasks', {
+      id: 'one',
+      type: 'stream',
+      dbrps: [{ db: 'd', rp: 'r' }],
+      script: `${COUNT}.topic('t')`,
+      status: 'enabled',
+    });
+    await call(b, 'POST', '/engine/v1preview/alerts/topics/t/handlers', {
+      id: 'h',
+      kind: 'post',
+      options: { url: receiver.url },
+    });
+    await call(c, 'POST', '/engine/v1/write?db=d&rp=r', 'm v=20 1000000000');
+    await receiver.until(() => levels().length === 1);
+    const first = await leaderOf(a);
+    first.link.cut();
+    const others = instances.filter((one) => one !== first);
+
+    const second = await eventually('another leader', async () => {
+      const found = await leaderOf(others[0] as Instance);
+      return found === first ? undefined : found;
+    });
+    const topic = await call(others[1] as Instance, 'GET', '/engine/v1preview/alerts/topics/t');
+    await call(second, 'POST', '/engine/v1/write?db=d&rp=r', 'm v=30 2000000000\nm v=1 3000000000');
+    await receiver.until(() => levels().includes('OK'));
+
+    expect(topic.json).toMatchObject({ level: 'CRITICAL' });
+    // That the first one was delivered need not have been stored before the cut.
+    expect([
+      ['CRITICAL', 'OK'],
+      ['CRITICAL', 'CRITICAL', 'OK'],
+    ]).toContainEqual(levels());
+
+    // What was cut off follows the others when it is back.
+    first.link.restore();
+    await call(second, 'POST', '/engine/v1/tasks', {
+      id: 'two',
+      type: 'stream',
+      dbrps: [{ db: 'd', rp: 'r' }],
+      script: `${COUNT}.topic('t')`,
+    });
+    const seen = await call(first, 'GET', '/engine/v1/tasks/two');
+    expect(seen.status).toBe(200);
+  });
+});

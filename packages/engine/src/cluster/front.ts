@@ -1,0 +1,243 @@
+// Where clients of an instance arrive. It passes every request on to the engine that leads, in this
+// process or in another one, and waits a while for one that does not lead yet; so any instance
+// answers everything, in the leader's words.
+import http from 'node:http';
+import https from 'node:https';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { messageOf } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+import { listenError, PAGE_KEY_HEADER } from '@tidemark/process';
+import type { BorderGuard } from '@tidemark/process';
+import { printJson } from '../http/json.ts';
+
+export type FrontOptions = {
+  readonly border: BorderGuard;
+  readonly clock: Clock;
+  /** Known to all instances of the cluster and nobody else: with it they say who the client is. */
+  readonly secret: string;
+  /** Where the engine that leads answers; `undefined` while none does. */
+  readonly leader: () => Target | undefined;
+  /** How long a request waits for a leader. */
+  readonly waitMs: number;
+  readonly tls: https.ServerOptions | undefined;
+};
+
+export type Target = {
+  readonly url: string;
+  /** In this process. */
+  readonly isOwn: boolean;
+};
+
+/** Says that a request has come through an instance already. */
+const PASSED_ON_HEADER = 'x-tidemark-passed-on';
+
+/** An instance answers so what was passed on to it and is the leader's. */
+const NOT_LEADING_STATUS = 421;
+
+/** How often it is looked for a leader while requests wait. */
+const LOOK_MS = 20;
+
+/** Headers of one connection, which end with it. */
+const OF_CONNECTION: ReadonlySet<string> = new Set([
+  'connection',
+  'expect',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** By these an origin is told from others, which was done here. */
+const OF_PAGE: ReadonlySet<string> = new Set(['origin', 'sec-fetch-site', PASSED_ON_HEADER]);
+
+export class Front {
+  readonly #options: FrontOptions;
+  readonly #server: http.Server;
+  readonly #agents = {
+    'http:': new http.Agent({ keepAlive: true, maxFreeSockets: 64 }),
+    'https:': new https.Agent({ keepAlive: true, maxFreeSockets: 64 }),
+  };
+  readonly #closed = new AbortController();
+
+  constructor(options: FrontOptions) {
+    this.#options = options;
+    const answer = (request: IncomingMessage, response: ServerResponse): void => {
+      this.#answer(request, response).catch((error: unknown) => {
+        // The client went away, or the leader did in the middle of its answer.
+        if (response.headersSent) response.destroy();
+        else refuse(response, 503, `the leader of the cluster did not answer: ${messageOf(error)}`);
+      });
+    };
+    const { tls } = options;
+    const server = tls === undefined ? http.createServer(answer) : https.createServer(tls, answer);
+    server.keepAliveTimeout = 60_000;
+    server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+      // Only a leader takes bodies that another instance passes on.
+      if (!isPassedOn(request) || options.leader()?.isOwn === true) response.writeContinue();
+      answer(request, response);
+    });
+    this.#server = server;
+  }
+
+  /** Starts to listen and returns the URL. */
+  listen(host: string, port: number): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const setting = 'http.bind-address (--bind)';
+      this.#server.once('error', (cause) => reject(listenError(cause, { host, port, setting })));
+      this.#server.listen({ host, port }, () => {
+        const address = this.#server.address();
+        const bound = typeof address === 'object' && address !== null ? address.port : port;
+        const name = host.includes(':') ? `[${host}]` : host;
+        resolve(`${this.#options.tls === undefined ? 'http' : 'https'}://${name}:${bound}`);
+      });
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort();
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    this.#server.closeAllConnections();
+    await closed;
+    for (const agent of Object.values(this.#agents)) agent.destroy();
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const refusal = this.#options.border.refusal(request);
+    if (refusal !== undefined) return refuse(response, refusal.status, refusal.message);
+    const { clock, leader, waitMs } = this.#options;
+    if (isPassedOn(request)) {
+      const target = leader();
+      if (target?.isOwn !== true) return refuse(response, NOT_LEADING_STATUS, 'not the leader');
+      return this.#pass(request, response, target).then(() => undefined);
+    }
+    const untilMs = clock.monotonicMs() + waitMs;
+    for (;;) {
+      const target = leader();
+      if (target !== undefined && (await this.#pass(request, response, target)) === 'answered')
+        return;
+      if (clock.monotonicMs() >= untilMs || this.#closed.signal.aborted)
+        return refuse(response, 503, 'the cluster has no leader at the moment');
+      await clock.sleep(LOOK_MS);
+    }
+  }
+
+  /**
+   * Passes a request on. What has not left this process can go to another leader; another instance
+   * says that it leads before it gets a body.
+   */
+  async #pass(
+    request: IncomingMessage,
+    response: ServerResponse,
+    target: Target,
+  ): Promise<'answered' | 'not taken'> {
+    const outgoing = this.#outgoing(request, target);
+    const gone = (): void => void outgoing.destroy();
+    response.once('close', gone);
+    try {
+      return await this.#exchange(request, response, { outgoing, target });
+    } finally {
+      response.off('close', gone);
+    }
+  }
+
+  async #exchange(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { outgoing, target }: { readonly outgoing: http.ClientRequest; readonly target: Target },
+  ): Promise<'answered' | 'not taken'> {
+    const isWaiting = !target.isOwn && hasBody(request);
+    let isTaken = false;
+    const send = (): void => {
+      isTaken = true;
+      request.pipe(outgoing);
+    };
+    const answered = new Promise<IncomingMessage>((resolve, reject) => {
+      outgoing.once('response', resolve);
+      outgoing.once('error', reject);
+      if (isWaiting) outgoing.once('continue', send);
+    });
+    if (isWaiting) outgoing.flushHeaders();
+    else if (hasBody(request)) send();
+    else outgoing.end();
+    let answer: IncomingMessage;
+    try {
+      answer = await answered;
+    } catch (error) {
+      request.unpipe(outgoing);
+      if (!isTaken && isUnreached(error)) return 'not taken';
+      throw error;
+    }
+    if (!target.isOwn && answer.statusCode === NOT_LEADING_STATUS && !isTaken) {
+      answer.resume();
+      outgoing.destroy();
+      return 'not taken';
+    }
+    try {
+      const cors = Object.entries(this.#options.border.corsHeaders(request)).flat();
+      response.writeHead(answer.statusCode ?? 502, [...headersOf(answer), ...cors]);
+      response.flushHeaders();
+      await pipeline(answer, response);
+    } finally {
+      // An answer may come before all of the body was read.
+      request.unpipe(outgoing);
+      request.resume();
+    }
+    return 'answered';
+  }
+
+  #outgoing(request: IncomingMessage, target: Target): http.ClientRequest {
+    const url = new URL(target.url);
+    const { border, secret } = this.#options;
+    const headers: http.OutgoingHttpHeaders = {};
+    for (const [name, value] of Object.entries(request.headers))
+      if (!OF_CONNECTION.has(name) && !OF_PAGE.has(name)) headers[name] = value;
+    headers['host'] = url.host;
+    headers['x-forwarded-for'] = border.clientAddress(request);
+    headers[PAGE_KEY_HEADER] = secret;
+    if (!target.isOwn) headers[PASSED_ON_HEADER] = '1';
+    if (!target.isOwn && hasBody(request)) headers['expect'] = '100-continue';
+    const isHttps = url.protocol === 'https:';
+    return (isHttps ? https : http).request({
+      method: request.method ?? 'GET',
+      host: url.hostname,
+      port: url.port,
+      path: request.url ?? '/',
+      headers,
+      agent: this.#agents[isHttps ? 'https:' : 'http:'],
+    });
+  }
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+/** Whether nobody was there who could have taken a request. */
+function isUnreached(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : '';
+  return ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ECONNRESET'].includes(String(code));
+}
+
+function isPassedOn({ headers }: IncomingMessage): boolean {
+  return headers[PASSED_ON_HEADER] !== undefined;
+}
+
+/** Headers of an answer as they came, several of one name included. */
+function headersOf({ rawHeaders }: IncomingMessage): string[] {
+  const kept: string[] = [];
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? '';
+    if (!OF_CONNECTION.has(name.toLowerCase())) kept.push(name, rawHeaders[i + 1] ?? '');
+  }
+  return kept;
+}
+
+function refuse(response: ServerResponse, status: number, message: string): void {
+  const retry = status === 503 ? { 'Retry-After': '1' } : {};
+  response.writeHead(status, { 'Content-Type': 'application/json', ...retry });
+  response.end(`${printJson({ error: message })}\n`);
+}

@@ -1,0 +1,183 @@
+// The metadata of an instance that does not lead: a copy of what the leader stores, kept up to date
+// by the shared log. The directory knows how far it has come; one that belonged to a leader, which
+// may hold more than the log has, is filled anew.
+import { InvalidRequest, NotFound } from '@tidemark/core';
+import type { LogRecord, MessageLog } from '@tidemark/cluster';
+import type { Database } from 'lmdb';
+import { Metadata } from '../store/metadata.ts';
+import type { KeyOptions, StoreKey } from '../store/metadata.ts';
+import type { StoreChange } from '../store/change-feed.ts';
+import { decodeChanges, RecordLabel } from './change-record.ts';
+
+/** The one entry of the table `replica`. */
+type Position = {
+  readonly cluster: string;
+  /** Number of the last record that is in the tables. */
+  readonly sequence: number;
+  /** They are a leader's, and may hold changes that the log does not have. */
+  readonly isLeading: boolean;
+};
+
+const OWN = 'replica';
+const LOCAL_TABLES: ReadonlySet<string> = new Set(['identity', OWN]);
+
+/** Tables that a user would miss. */
+const DEFINITIONS = ['tasks', 'templates', 'overrides', 'handler-specs'];
+
+export class Replica {
+  readonly metadata: Metadata;
+  readonly #cluster: string;
+  readonly #tables = new Map<string, Database<Buffer, StoreKey>>();
+  readonly #own: Database<Position, string>;
+  #position: Position;
+  /** Parts of everything, until its end is there. */
+  #whole: StoreChange[] | undefined;
+
+  private constructor(metadata: Metadata, cluster: string) {
+    this.metadata = metadata;
+    this.#cluster = cluster;
+    this.#own = metadata.root.openDB({ name: OWN, encoding: 'json' });
+    const stored = this.#own.get('position');
+    this.#position = stored ?? { cluster, sequence: 0, isLeading: false };
+  }
+
+  static async open(directory: string, cluster: string, key: KeyOptions): Promise<Replica> {
+    return new Replica(await Metadata.open(directory, key), cluster);
+  }
+
+  get sequence(): number {
+    return this.#position.sequence;
+  }
+
+  /** Whether the tables hold what a single engine has stored in them. */
+  get isOwn(): boolean {
+    return this.#own.get('position') === undefined && this.#hasDefinitions();
+  }
+
+  /**
+   * Makes the copy one that the log can be applied to from `sequence` on. Throws `InvalidRequest`
+   * rather than dropping what a single engine, or one of another cluster, has stored.
+   */
+  async prepare(log: MessageLog): Promise<void> {
+    const { first, last } = await log.ends();
+    const isOther = this.#position.cluster !== this.#cluster;
+    if (last > 0 && (this.isOwn || (isOther && this.#hasDefinitions()))) {
+      throw new InvalidRequest(
+        `the data directory has definitions of its own, and cluster ${JSON.stringify(this.#cluster)} has others: start with an empty data directory, and move them in with \`tidemark engine join --from DIR\``,
+      );
+    }
+    const { sequence, isLeading } = this.#position;
+    const isGap = sequence + 1 < first || sequence > last;
+    if (last > 0 && (isLeading || isGap || isOther)) await this.#replaceAll([], 0);
+  }
+
+  /** Applies the next record; those that are in already are left out. */
+  async apply({ sequence, label, bytes }: LogRecord): Promise<void> {
+    if (sequence <= this.#position.sequence) return;
+    switch (label) {
+      case RecordLabel.Begin:
+        this.#whole = [];
+        return;
+      case RecordLabel.Part:
+        for (const change of decodeChanges(bytes)) this.#whole?.push(change);
+        return;
+      case RecordLabel.End:
+        if (this.#whole !== undefined) await this.#replaceAll(this.#whole, sequence);
+        this.#whole = undefined;
+        return;
+      case RecordLabel.Changes:
+        // A leader that was fenced while it wrote everything has not ended it.
+        this.#whole = undefined;
+        await this.#change(decodeChanges(bytes), sequence);
+        return;
+      case RecordLabel.Term:
+        this.#whole = undefined;
+        await this.#change([], sequence);
+        return;
+      default:
+        throw new NotFound(
+          `the shared log has a record that this version does not know: ${JSON.stringify(label)}`,
+        );
+    }
+  }
+
+  /** From now on the tables are changed by a leader, and the log follows them. */
+  async lead(): Promise<void> {
+    await this.#put({ ...this.#position, cluster: this.#cluster, isLeading: true });
+  }
+
+  close(): Promise<void> {
+    return this.metadata.close();
+  }
+
+  #hasDefinitions(): boolean {
+    return DEFINITIONS.some((name) => this.#table(name).getKeysCount() > 0);
+  }
+
+  async #change(changes: readonly StoreChange[], sequence: number): Promise<void> {
+    const bytes = changes.reduce((sum, { value }) => sum + (value?.length ?? 0), 0);
+    await this.metadata.atomically({ entries: changes.length + 1, bytes }, () => {
+      for (const { table, key, value } of changes) {
+        if (value === undefined) void this.#table(table).remove(key);
+        else void this.#table(table).put(key, Buffer.from(value));
+      }
+      this.#position = { cluster: this.#cluster, sequence, isLeading: false };
+      void this.#own.put('position', this.#position);
+    });
+  }
+
+  /** Replaces all tables by these entries. */
+  async #replaceAll(entries: readonly StoreChange[], sequence: number): Promise<void> {
+    const removed: StoreChange[] = [];
+    for (const name of tableNames(this.metadata)) {
+      for (const key of this.#table(name).getKeys())
+        removed.push({ table: name, key, value: undefined });
+    }
+    await this.#change([...removed, ...entries], sequence);
+  }
+
+  async #put(position: Position): Promise<void> {
+    this.#position = position;
+    await this.metadata.write({ entries: 1, bytes: 100 }, () =>
+      this.#own.put('position', position),
+    );
+  }
+
+  #table(name: string): Database<Buffer, StoreKey> {
+    let table = this.#tables.get(name);
+    if (table === undefined) {
+      table = this.metadata.root.openDB<Buffer, StoreKey>({ name, encoding: 'binary' });
+      this.#tables.set(name, table);
+    }
+    return table;
+  }
+}
+
+/** Everything that is stored and shared, in pieces of about so many bytes. */
+export function* wholeStore(
+  metadata: Metadata,
+  pieceBytes: number,
+): Iterable<readonly StoreChange[]> {
+  let piece: StoreChange[] = [];
+  let sizeBytes = 0;
+  for (const name of tableNames(metadata)) {
+    const table = metadata.root.openDB<Buffer, StoreKey>({ name, encoding: 'binary' });
+    for (const { key, value } of table.getRange()) {
+      piece.push({ table: name, key, value: Buffer.from(value) });
+      sizeBytes += value.length + ENTRY_BYTES;
+      if (sizeBytes < pieceBytes) continue;
+      yield piece;
+      piece = [];
+      sizeBytes = 0;
+    }
+  }
+  if (piece.length > 0) yield piece;
+}
+
+/** Of an entry besides its value, about. */
+const ENTRY_BYTES = 100;
+
+/** Names of the tables that are shared. The file's own table lists all of them. */
+function tableNames({ root }: Metadata): readonly string[] {
+  return [...root.getKeys()].map(String).filter((name) => !LOCAL_TABLES.has(name));
+}

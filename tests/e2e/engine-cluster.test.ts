@@ -1,0 +1,85 @@
+// Several engines through the executable: real processes, a real coordinator, kill -9.
+import { eventually, hasPrograms, makeDirectory, removeDirectory } from '@tidemark/testkit';
+import { runTidemark, TestServer } from '@tidemark/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+type Status = {
+  readonly instances: readonly {
+    readonly instance: string;
+    readonly url: string;
+    readonly pid: number;
+    readonly isUp: boolean;
+    readonly isLeader: boolean;
+    readonly tasks: number;
+  }[];
+};
+
+describe.runIf(hasPrograms('nats-server'))('a local cluster of engines', () => {
+  let directory: string;
+  const receiver = new TestServer();
+  beforeAll(async () => {
+    directory = await makeDirectory();
+    await receiver.open();
+  });
+  afterAll(async () => {
+    await cluster('down');
+    await receiver.close();
+    await removeDirectory(directory);
+  });
+
+  const cluster = (verb: string, ...more: readonly string[]) =>
+    runTidemark(['engine-cluster', verb, '--dir', directory, ...more]);
+  const status = async (): Promise<Status['instances']> =>
+    (JSON.parse((await cluster('status', '--json')).stdout) as Status).instances;
+
+  test('starts, answers everywhere, goes on after a kill, is mended, and ends', async () => {
+    const up = await cluster('up', '--instances', '3');
+
+    expect(up.stderr).toBe('');
+    const ready = /^ready coordinator=nats:\/\/127\.0\.0\.1:\d+ engines=(\S+)\n$/.exec(up.stdout);
+    const urls = ready?.[1]?.split(',') ?? [];
+    const before = await status();
+    expect(before.map(({ url, isUp }) => [url, isUp])).toEqual(urls.map((url) => [url, true]));
+
+    const [first = ''] = urls;
+    const leader = before.find(({ isLeader }) => isLeader);
+    const other = before.find(({ isLeader }) => !isLeader)?.url ?? '';
+    const script = `stream|from().measurement('m')|alert().crit(lambda: "v" > 10).post('${receiver.url}')`;
+    const defined = await fetch(`${other}/engine/v1/tasks`, {
+      method: 'POST',
+      body: JSON.stringify({
+        id: 'one',
+        type: 'stream',
+        dbrps: [{ db: 'd', rp: 'r' }],
+        script,
+        status: 'enabled',
+      }),
+    });
+    expect(defined.status).toBe(200);
+
+    process.kill(leader?.pid ?? 0, 'SIGKILL');
+    const written = await fetch(`${other}/engine/v1/write?db=d&rp=r`, {
+      method: 'POST',
+      body: 'm v=20 1000000000',
+    });
+
+    expect(written.status).toBe(204);
+    await receiver.until(() => receiver.requests.length === 1);
+    const members = JSON.parse(
+      (await runTidemark(['engine', 'members', '--url', other, '--json'])).stdout,
+    ) as readonly { readonly url: string; readonly state: string; readonly tasks: number }[];
+    expect(members.find(({ url }) => url === leader?.url)).toMatchObject({ state: 'gone' });
+    expect(members.reduce((sum, { tasks }) => sum + tasks, 0)).toBe(1);
+
+    const again = await cluster('up');
+
+    expect(again.stdout).toContain(`engines=${first},`);
+    await eventually('all instances', async () => {
+      const all = await status();
+      return all.every(({ isUp }) => isUp) ? true : undefined;
+    });
+
+    expect((await cluster('down')).status).toBe(0);
+    expect((await cluster('status')).status).toBe(1);
+  });
+});
