@@ -1,6 +1,7 @@
 // Cutting the contents of a backup to what is wanted.
 import type { TimeRange } from '@tidemark/core';
 
+import { shardOverlaps } from '../columns/overlaps.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import type { BackupContents } from './format.ts';
 
@@ -20,7 +21,7 @@ export function selectFromManifest(manifest: Manifest, selection: Selection): Ma
     databases: manifest.databases.filter(({ name }) => isWanted(name)),
     shards: manifest.shards.filter(({ descriptor: d }) => {
       if (!isWanted(d.database)) return false;
-      return timeRange === undefined || (d.start <= timeRange.end && d.end > timeRange.start);
+      return timeRange === undefined || shardOverlaps(d, timeRange);
     }),
   };
 }

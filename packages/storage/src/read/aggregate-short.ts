@@ -1,11 +1,12 @@
 // Aggregates of many series with few rows: whole blocks of rows, each of many series, are folded
 // into the windows of their groups. Series by series, the way to a row takes a hundred times what
 // the row does.
-import type { Column, TimeRange } from '@tidemark/core';
+import type { Column } from '@tidemark/core';
 import type { AggregateFunction, AggregateRequest, SourceCounters } from '@tidemark/query';
 
 import { mergeSources } from '../columns/merge-sources.ts';
 import type { SeriesBlocks } from '../columns/merge-sources.ts';
+import { overlaps } from '../columns/overlaps.ts';
 import { firstBeyond } from '../columns/search.ts';
 import { presenceColumn } from '../columns/presence.ts';
 import { RowKeys, rowOrder } from '../columns/row-order.ts';
@@ -107,13 +108,6 @@ export function* addShortSeries(
       yield undefined;
     }
   }
-}
-
-function overlaps(
-  { minTime, maxTime }: { readonly minTime: bigint; readonly maxTime: bigint },
-  { start, end }: TimeRange,
-): boolean {
-  return minTime <= end && maxTime >= start;
 }
 
 type Read = {

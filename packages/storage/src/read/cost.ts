@@ -3,7 +3,8 @@
 import type { CostRequest, SourceCost } from '@tidemark/query';
 
 import type { ShardView, Snapshot, TableView } from '../state/snapshot.ts';
-import type { ChunkMeta, SegmentMeasurement } from '../segment/format.ts';
+import { overlaps } from '../columns/overlaps.ts';
+import type { SegmentMeasurement } from '../segment/format.ts';
 import type { Segment } from '../segment/segment.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 import { select } from './groups.ts';
@@ -70,16 +71,14 @@ function* addSegment(
   { segment, stored }: { readonly segment: Segment; readonly stored: SegmentMeasurement },
   { request, series }: Scope,
 ): Generator<undefined> {
-  const { start, end } = request.timeRange;
   const wanted = new Set(
     stored.fields.flatMap(({ name }, i) => (request.fields.includes(name) ? [i] : [])),
   );
-  const isWanted = ({ minTime, maxTime }: ChunkMeta): boolean => minTime <= end && maxTime >= start;
   for (const page of stored.pages) {
     for (const { series: ids, chunks } of segment.pageEntries(stored, page)) {
       if (!ids.some((id) => series.has(id))) continue;
       for (const chunk of chunks) {
-        if (!isWanted(chunk)) continue;
+        if (!overlaps(chunk, request.timeRange)) continue;
         const before = tally.blocks;
         for (const { field, validBytes, valueBytes } of chunk.columns) {
           if (!wanted.has(field)) continue;

@@ -7,6 +7,7 @@ import type { MeasurementRef, Predicate, SeriesGrouping } from '@tidemark/query'
 import type { DatabaseView, ShardView, Snapshot } from '../state/snapshot.ts';
 import type { MeasurementIndex } from '../series/measurement-index.ts';
 import { ordinalsInSteps } from '../series/select.ts';
+import { shardOverlaps } from '../columns/overlaps.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 import { needDatabase, needShards } from './need.ts';
 import type { OnPartial } from './need.ts';
@@ -61,7 +62,7 @@ export function* select(
     .filter(({ shard: { descriptor: d } }) => {
       const isSource =
         d.database === source.database && d.retentionPolicy === source.retentionPolicy;
-      return isSource && d.start <= timeRange.end && d.end > timeRange.start;
+      return isSource && shardOverlaps(d, timeRange);
     })
     .sort((a, b) => (a.shard.descriptor.start < b.shard.descriptor.start ? -1 : 1));
   needShards(snapshot, shards, onPartial);

@@ -5,6 +5,7 @@ import { sortedByKey, sortedByTags } from '@tidemark/kernels';
 import type { SchemaBatch, SchemaFilter, SchemaRequest, SeriesOrder } from '@tidemark/query';
 import { tagKeyTest } from '@tidemark/query/regex';
 
+import { shardOverlaps } from '../columns/overlaps.ts';
 import type { Snapshot } from '../state/snapshot.ts';
 import type { MeasurementIndex } from '../series/measurement-index.ts';
 import { measurementsInSteps } from '../series/select.ts';
@@ -121,7 +122,7 @@ function scopeOf(
     if (filter.retentionPolicy !== undefined && d.retentionPolicy !== filter.retentionPolicy) {
       return false;
     }
-    return timeRange === undefined || (d.start <= timeRange.end && d.end > timeRange.start);
+    return timeRange === undefined || shardOverlaps(d, timeRange);
   });
   needShards(snapshot, shards, onPartial);
   return { database, shards };

@@ -3,6 +3,7 @@ import type { TimeRange } from '@tidemark/core';
 import type { SourceCounters } from '@tidemark/query';
 
 import type { DatabaseView, ShardView, TableView } from '../state/snapshot.ts';
+import { overlaps } from '../columns/overlaps.ts';
 import { Uint32List } from '../columns/uint32-list.ts';
 import type { ChunkMeta, ColumnMeta, SegmentMeasurement } from '../segment/format.ts';
 import type { Segment } from '../segment/segment.ts';
@@ -147,8 +148,7 @@ function segmentPieces(pieces: Piece[], segment: Segment, request: SegmentReques
   const { series, measurement, counters } = request;
   const stored = segment.measurement(measurement.id);
   const { footer } = segment;
-  const { start, end } = request.timeRange;
-  if (stored === undefined || footer.minTime > end || footer.maxTime < start) return;
+  if (stored === undefined || !overlaps(footer, request.timeRange)) return;
   const { chunks, shared } = segment.find(stored, series);
   if (chunks.length === 0 && shared === undefined) return;
   const deleted = deletedRanges(request.tombstones, {
@@ -164,7 +164,7 @@ function segmentPieces(pieces: Piece[], segment: Segment, request: SegmentReques
   }
   for (const meta of chunks) {
     const { minTime, maxTime } = meta;
-    if (minTime > end || maxTime < start) {
+    if (!overlaps(meta, request.timeRange)) {
       counters.chunksSkipped++;
       continue;
     }
@@ -194,15 +194,14 @@ function sharedPiece(
     deleted,
   }: { readonly request: SegmentRequest; readonly deleted: readonly TimeRange[] },
 ): Piece | undefined {
-  const { start, end } = request.timeRange;
-  if (rows.minTime > end || rows.maxTime < start) {
+  if (!overlaps(rows, request.timeRange)) {
     request.counters.chunksSkipped++;
     return undefined;
   }
   const { times } = rows;
   const minTime = times[0]!;
   const maxTime = times.at(-1)!;
-  if (minTime > end || maxTime < start) return undefined;
+  if (!overlaps({ minTime, maxTime }, request.timeRange)) return undefined;
   if (coverage(deleted, minTime, maxTime) === 'all') return undefined;
   const load = (): Run => {
     const { fields, presenceOnly } = request;
@@ -257,7 +256,8 @@ function memtablePiece(view: TableView, request: SeriesRequest): Piece | undefin
     times = times.subarray(first, behind);
   }
   const { min, max } = boundsOf(times, isOrdered);
-  if (rows.length === 0 || max < start || min > end) return undefined;
+  const bounds = { minTime: min, maxTime: max };
+  if (rows.length === 0 || !overlaps(bounds, { start, end })) return undefined;
   const load = (): Run => {
     // Copies the rows: what is handed out does not change when the table grows.
     const pick = table.pick(rows);
