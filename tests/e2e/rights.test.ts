@@ -155,6 +155,9 @@ const PAGE = `
 GET    /health                                   200 200 200 200 200
 GET    /api/session                              401 401 401 401 401
 DELETE /api/session                              200 200 200 200 200
+GET    /api/import                               401 403 403 403 200
+POST   /api/import                               401 403 403 403 400
+DELETE /api/import                               401 403 403 403 200
 GET    /api/tsdb/ping                            204 204 204 204 204
 GET    /api/tsdb/query?q=SHOW+USERS              401 403 403 403 200
 POST   /api/tsdb/write?db=d                      401 403 403 204 204

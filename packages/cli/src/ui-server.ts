@@ -12,7 +12,10 @@ import { BorderGuard, PAGE_KEY_HEADER } from '@tidemark/process';
 import type { Bind } from '@tidemark/process';
 
 import { listen, urlOf } from './listen.ts';
+import { readText, sendError, sendJson } from './ui-answer.ts';
 import { readPageFile, SECURITY_HEADERS } from './ui-files.ts';
+import { serveImport } from './ui-import-route.ts';
+import { ImportJobs } from './ui-import.ts';
 import { PageSessions, sessionCookie } from './ui-session.ts';
 import type { Session } from './ui-session.ts';
 import { askWhoItIs } from './ui-sign-in.ts';
@@ -100,8 +103,9 @@ export async function startUiServer(options: UiServerOptions): Promise<UiServer>
     trustedProxies,
   });
   const sessions = new PageSessions(options.nowMs);
+  const imports = new ImportJobs();
   const server = createServer((request, response) => {
-    handle({ options, border, sessions }, request, response).catch((error: unknown) => {
+    handle({ options, border, sessions, imports }, request, response).catch((error: unknown) => {
       // Whatever went wrong belongs to this one request.
       if (!response.headersSent)
         sendError(response, 500, error instanceof Error ? error.message : 'failed');
@@ -115,11 +119,13 @@ export async function startUiServer(options: UiServerOptions): Promise<UiServer>
   await listen(server, options.bind);
   return {
     url: urlOf(server, options.bind.host),
-    close: () =>
-      new Promise((resolve) => {
+    close: async () => {
+      await imports.close();
+      await new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
-      }),
+      });
+    },
   };
 }
 
@@ -135,10 +141,11 @@ type PageServer = {
   readonly options: UiServerOptions;
   readonly border: BorderGuard;
   readonly sessions: PageSessions;
+  readonly imports: ImportJobs;
 };
 
 async function handle(
-  { options, border, sessions }: PageServer,
+  { options, border, sessions, imports }: PageServer,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -162,7 +169,7 @@ async function handle(
   );
   if (route !== undefined) {
     const clientAddress = border.clientAddress(request);
-    await route.serve({ options, sessions, request, response, clientAddress });
+    await route.serve({ options, sessions, imports, request, response, clientAddress });
   } else if (path === '/' || path === '/ui') {
     // Relative: a proxy may have put a prefix before the path.
     response.writeHead(302, { ...SECURITY_HEADERS, Location: 'ui/', 'Content-Length': 0 }).end();
@@ -173,9 +180,10 @@ async function handle(
   }
 }
 
-type Visit = {
+export type Visit = {
   readonly options: UiServerOptions;
   readonly sessions: PageSessions;
+  readonly imports: ImportJobs;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly clientAddress: string;
@@ -188,6 +196,7 @@ export const PAGE_ROUTES: readonly {
 }[] = [
   { path: '/health', serve: sendHealth },
   { path: '/api/session', serve: serveSession },
+  { path: '/api/import', serve: serveImport },
   { path: '/api/tsdb/*', serve: (visit) => forward(visit, '/api/tsdb', visit.options.tsdbUrl) },
   {
     path: '/api/engine/*',
@@ -363,18 +372,6 @@ function signInFields(text: string): { readonly username: string; readonly passw
   }
 }
 
-/** A small body; nothing of one that is too large. */
-async function readText(request: IncomingMessage, bytesMax: number): Promise<string> {
-  const chunks: Buffer[] = [];
-  let sizeBytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    sizeBytes += chunk.length;
-    if (sizeBytes > bytesMax) return '';
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
-}
-
 function pick(headers: IncomingHttpHeaders, names: readonly string[]): Record<string, string> {
   const picked: Record<string, string> = {};
   for (const name of names) {
@@ -399,18 +396,4 @@ async function sendFile(
     response.writeHead(200, file.headers);
     response.end(request.method === 'HEAD' ? undefined : file.body);
   }
-}
-
-function sendError(response: ServerResponse, status: number, message: string): void {
-  sendJson(response, status, { error: message });
-}
-
-function sendJson(response: ServerResponse, status: number, json: object): void {
-  const body = JSON.stringify(json);
-  response.writeHead(status, {
-    ...SECURITY_HEADERS,
-    'Content-Type': 'application/json',
-    'Content-Length': Buffer.byteLength(body),
-  });
-  response.end(body);
 }

@@ -1,4 +1,6 @@
 // Administration: databases, users, what runs and what was refused.
+import { readFile } from 'node:fs/promises';
+
 import { hasPrograms, query, send, write } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -7,7 +9,9 @@ import { Visit } from './visit.ts';
 describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
   let visit: Visit;
   beforeAll(async () => {
-    visit = await Visit.open();
+    visit = await Visit.open({
+      args: ['--database-coordinator-keep-queries-after', '1us'],
+    });
     const { tsdb } = visit.server;
     await query(tsdb, 'CREATE DATABASE house');
     await write(
@@ -48,13 +52,15 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
 
   test('shards, continuous queries, cardinality and refused points are shown', async () => {
     const { page } = visit;
-    await tab('Shards');
-    await page.getByRole('row', { name: /house autogen 2017-/ }).waitFor();
-    await visit.inspect('admin-shards');
+    await tab('Storage');
+    await page.getByRole('row', { name: /house autogen 2017-.* B Drop shard/ }).waitFor();
+    await page.getByText('Free on the disk').waitFor();
+    await visit.inspect('admin-storage');
     await tab('Continuous queries and subscriptions');
     await page.getByRole('row', { name: /hourly/ }).waitFor();
     await tab('Cardinality');
-    await page.getByRole('row', { name: 'house room 2' }).waitFor();
+    await page.getByRole('row', { name: 'house room 2' }).getByRole('button').click();
+    await page.getByRole('row', { name: 'name 2' }).waitFor();
     await tab('Refused points');
     await page
       .getByText(/field type conflict/)
@@ -82,10 +88,101 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
     await page.getByRole('row', { name: /^house READ/ }).waitFor({ state: 'detached' });
   });
 
-  test('what runs is shown', async () => {
+  test('what runs is shown, and what took long', async () => {
     const { page } = visit;
     await tab('Running queries');
-    await page.getByRole('cell', { name: 'SHOW QUERIES' }).waitFor();
+    await page.getByRole('cell', { name: 'SHOW QUERIES' }).first().waitFor();
+    await page
+      .getByRole('group', { name: 'Queries that took long' })
+      .getByText('CREATE DATABASE house')
+      .waitFor();
+    await visit.inspect('admin-queries');
+  });
+
+  test('a roll-up is made and run over the past', async () => {
+    const { page } = visit;
+    await tab('Continuous queries and subscriptions');
+    await page.getByLabel('Name', { exact: true }).fill('daily');
+    await page.getByLabel('Database').selectOption('house');
+    await page.getByLabel('Measurement').selectOption('room');
+    await page.getByLabel('Every').selectOption('1d');
+    expect(await page.getByLabel('Statement').inputValue()).toBe(
+      'SELECT mean(*) INTO room_1d FROM room GROUP BY time(1d), *',
+    );
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page
+      .getByRole('row', { name: /^house daily/ })
+      .getByRole('button', { name: 'Run over the past' })
+      .click();
+    await page.getByLabel('From', { exact: true }).fill('2017-07-01T00:00:00Z');
+    await page.getByLabel('To', { exact: true }).fill('2017-08-01T00:00:00Z');
+    const panel = page.getByRole('region', { name: 'daily over the past' });
+    await panel.getByRole('button', { name: 'Run over the past' }).click();
+    await panel.getByText('Written: 1 point of 31 windows.').waitFor();
+    await visit.inspect('admin-automatic');
+    const [series] = await query(visit.server.tsdb, 'SELECT mean_celsius FROM room_1d', 'house');
+    expect(series?.values).toEqual([['2017-07-14T00:00:00Z', 1]]);
+  });
+
+  test('who changed what is kept, of both services', async () => {
+    const { page } = visit;
+    await tab('Audit log');
+    await page.getByPlaceholder('User, database').fill('continuous query hourly');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.getByRole('row', { name: /CREATE CONTINUOUS QUERY hourly .* 127/ }).waitFor();
+    await expect.poll(() => page.getByRole('row').count()).toBe(2);
+    await visit.inspect('admin-audit');
+    await page.getByLabel('Service', { exact: true }).selectOption('engine');
+    await page.getByText('Nothing has happened').waitFor();
+  });
+
+  test('a backup is made into a file, and comes back under another name', async () => {
+    const { page } = visit;
+    await tab('Backups');
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Back up', exact: true }).click(),
+    ]);
+    await page.getByText(/tidemark-.*tdmbak is whole/).waitFor();
+    expect((await readFile(await file.path())).subarray(0, 6).toString()).toBe('TDMBAK');
+    await page.getByLabel('File of a full backup').setInputFiles(await file.path());
+    await page.getByLabel('Only this database').fill('house');
+    await page.getByRole('button', { name: 'Restore' }).click();
+    await page.getByText(/exists already/).waitFor();
+    await page.getByLabel('Under the name').fill('house_again');
+    await page.getByRole('button', { name: 'Restore' }).click();
+    await page.getByText('house_again is back.').waitFor();
+    await visit.inspect('admin-backups');
+    const [series] = await query(
+      visit.server.tsdb,
+      'SELECT count(celsius) FROM room',
+      'house_again',
+    );
+    expect(series?.values?.[0]?.[1]).toBe(3);
+    const [definitions] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Back up definitions' }).click(),
+    ]);
+    expect(definitions.suggestedFilename()).toMatch(/^engine-.*\.mdb$/);
+  });
+
+  test('points and definitions are imported from other servers', async () => {
+    const { page } = visit;
+    const { engine, tsdb } = visit.server;
+    await tab('Import');
+    const influx = page.getByRole('region', { name: 'Import from InfluxDB 1.x' });
+    await influx.getByLabel('Address').fill(tsdb);
+    await influx.getByLabel('Only these databases').fill('house');
+    await influx.getByLabel('Users, with new passwords').uncheck();
+    await influx.getByRole('button').click();
+    await page.getByText('Counts and sums are the same on both servers.').waitFor();
+    await visit.inspect('admin-import');
+    const kapacitor = page.getByRole('region', { name: 'Import from Kapacitor 1.x' });
+    await kapacitor.getByLabel('Address').fill(`${engine.slice(0, -1)}9`);
+    await kapacitor.getByRole('button').click();
+    await page.getByText(/no task engine answers|does not answer/).waitFor();
+    await page.getByRole('button', { name: 'Forget' }).click();
+    await page.getByRole('region', { name: 'The last import' }).waitFor({ state: 'detached' });
   });
 
   test('counters, and the configuration of the engine without its secrets', async () => {

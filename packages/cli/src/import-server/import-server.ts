@@ -15,7 +15,7 @@ import type { ImportState } from './state.ts';
 export type ImportServerOptions = {
   readonly from: TsdbClient;
   readonly to: TsdbClient;
-  readonly state: ImportState;
+  readonly state: Pick<ImportState, 'isDone' | 'finish'>;
   /** Empty copies all. */
   readonly databases: readonly string[];
   readonly hasUsers: boolean;

@@ -16,6 +16,8 @@ export type ImportOptions = {
   readonly to: string;
   /** Token for it, instead of user and password. */
   readonly toToken?: string | undefined;
+  /** Sent with every request to it. */
+  readonly toHeaders?: Readonly<Record<string, string>> | undefined;
   /** Tasks arrive disabled, for example because the old system still runs. */
   readonly isDisabled?: boolean | undefined;
   /** Only tasks and templates whose id matches this glob. */
@@ -26,6 +28,8 @@ export type ImportOptions = {
   readonly isDryRun?: boolean | undefined;
   /** Told about each thing when it is done. */
   readonly onStep?: ((step: ImportStep) => void) | undefined;
+  /** Ends it. */
+  readonly signal?: AbortSignal | undefined;
 };
 
 /** `kept`: there already and different, and left as it is. */
@@ -53,8 +57,13 @@ type Item = {
  * when a server does not answer; `onStep` has told by then what was done.
  */
 export async function importDefinitions(options: ImportOptions): Promise<readonly ImportStep[]> {
-  const from = await Server.open(options.from);
-  const to = await Server.open(options.to, options.toToken);
+  const { signal } = options;
+  const from = await Server.open(options.from, { signal });
+  const to = await Server.open(options.to, {
+    token: options.toToken,
+    headers: options.toHeaders,
+    signal,
+  });
   return new Import(from, to, options).run();
 }
 

@@ -21,26 +21,40 @@ export class Refused extends AppError {
   }
 }
 
+export type ServerAccess = {
+  readonly token?: string | undefined;
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Ends requests, and with them the copy. */
+  readonly signal?: AbortSignal | undefined;
+};
+
 /** Requests to one engine, as the user that its address names. */
 export class Server {
   readonly #origin: string;
   readonly #base: string;
   readonly #headers: Readonly<Record<string, string>>;
+  readonly #signal: AbortSignal | undefined;
 
-  private constructor(url: URL, base: string, token: string | undefined) {
+  private constructor(url: URL, base: string, { token, headers, signal }: ServerAccess) {
     this.#origin = url.origin;
     this.#base = base;
+    this.#signal = signal;
     const user = decodeURIComponent(url.username);
     const pair = Buffer.from(`${user}:${decodeURIComponent(url.password)}`).toString('base64');
-    if (token !== undefined) this.#headers = { Authorization: `Bearer ${token}` };
-    else this.#headers = user === '' ? {} : { Authorization: `Basic ${pair}` };
+    const authorization =
+      token === undefined ? (user === '' ? undefined : `Basic ${pair}`) : `Bearer ${token}`;
+    this.#headers = {
+      ...headers,
+      ...(authorization === undefined ? {} : { Authorization: authorization }),
+    };
   }
 
   /** Finds out under which path the API answers. Rejects with `Unavailable` when none does. */
-  static async open(text: string, token?: string): Promise<Server> {
+  static async open(text: string, access: ServerAccess = {}): Promise<Server> {
     const url = new URL(text);
     for (const base of [NEW_BASE, OLD_BASE]) {
-      const server = new Server(url, base, token);
+      const server = new Server(url, base, access);
       const status = await server.#status('GET', `${base}/ping`);
       if (status === 204 || status === 200) return server;
       if (status === 401)
@@ -101,7 +115,10 @@ export class Server {
       return await fetch(this.#origin + path, {
         method,
         headers: this.#headers,
-        signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+        signal: AbortSignal.any([
+          AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+          ...(this.#signal === undefined ? [] : [this.#signal]),
+        ]),
         ...(body === undefined ? {} : { body: printJson(body) }),
       });
     } catch (cause) {

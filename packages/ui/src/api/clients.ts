@@ -11,34 +11,41 @@ import { sessionToken, waitForSignIn, whenResumed } from './session.ts';
 const TIMEOUT_MS = 600_000;
 
 /**
- * `fetch` of a path of a service. An expired session is renewed in place, and the call sent again.
+ * `fetch` of a path of the page's server, such as `api/import`. An expired session is renewed in
+ * place, and the call sent again.
  */
-export async function serviceFetch(
-  service: Service,
-  path: string,
-  init: RequestInit = {},
-): Promise<Response> {
+export async function pageFetch(path: string, init: RequestInit = {}): Promise<Response> {
   await whenResumed();
   for (;;) {
     const headers = new Headers(init.headers);
     const token = sessionToken();
     if (token !== '') headers.set('X-CSRF-Token', token);
     // Of a page services take no body without a type of its own (docs/guide/running.md, Browsers).
-    if (typeof init.body === 'string' && !headers.has('Content-Type')) {
+    const isUntyped = typeof init.body === 'string' || init.body instanceof Uint8Array;
+    if (isUntyped && !headers.has('Content-Type')) {
       headers.set('Content-Type', 'application/octet-stream');
     }
-    const answer = fetch(`${SERVER_PATH}api/${service}${path}`, { ...init, headers });
-    const response = await answer.catch((error: unknown) => {
-      if (init.signal?.aborted !== true) noteDown(service);
-      throw error;
-    });
-    const isGone = response.status === 502 && services[service].value.state !== 'absent';
-    if (isGone) noteDown(service);
+    const response = await fetch(SERVER_PATH + path, { ...init, headers });
     if (response.status !== 401) return response;
     await response.body?.cancel();
     // Somebody may have signed in while this was on its way: then it only has to be sent again.
     if (token === sessionToken()) await waitForSignIn(init.signal);
   }
+}
+
+/** `fetch` of a path of a service; one that gives no answer is noted as down. */
+export async function serviceFetch(
+  service: Service,
+  path: string,
+  init: RequestInit = {},
+): Promise<Response> {
+  const response = await pageFetch(`api/${service}${path}`, init).catch((error: unknown) => {
+    if (init.signal?.aborted !== true) noteDown(service);
+    throw error;
+  });
+  const isGone = response.status === 502 && services[service].value.state !== 'absent';
+  if (isGone) noteDown(service);
+  return response;
 }
 
 const options = (service: Service) => ({

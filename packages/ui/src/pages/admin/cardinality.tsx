@@ -1,9 +1,12 @@
 // How many series there are, and which measurements make them.
+import { useSignal } from '@preact/signals';
 import { formatIdentifier } from '@tidemark/influxql';
 
 import { tsdb } from '../../api/clients.ts';
 import { useResource } from '../../api/use-resource.ts';
+import { Button } from '../../design/button.tsx';
 import { Panel } from '../../design/panel.tsx';
+import { Empty } from '../../design/states.tsx';
 import { Table } from '../../design/table.tsx';
 import { texts } from '../../texts/texts.ts';
 import { ask, Loaded } from './statements.tsx';
@@ -26,27 +29,85 @@ async function load(signal: AbortSignal): Promise<readonly Count[]> {
 
 export function Cardinality() {
   const counts = useResource(load, []);
+  const opened = useSignal<Count | undefined>(undefined);
+  const key = ({ database, measurement }: Count): string => `${database} ${measurement}`;
   return (
-    <Panel title={t.tabs.cardinality} isFlush>
-      <Loaded resource={counts}>
+    <>
+      <Panel title={t.tabs.cardinality} isFlush>
+        <Loaded resource={counts}>
+          {(rows) => (
+            <Table
+              label={t.tabs.cardinality}
+              rows={rows}
+              rowKey={key}
+              selectedKey={opened.value === undefined ? '' : key(opened.value)}
+              columns={[
+                {
+                  label: t.database,
+                  cell: ({ database }) => database,
+                  sortBy: ({ database }) => database,
+                },
+                {
+                  label: t.measurement,
+                  cell: ({ measurement }) => measurement,
+                  sortBy: ({ measurement }) => measurement,
+                },
+                {
+                  label: t.series,
+                  isNumber: true,
+                  cell: ({ count }) => count.toLocaleString('en'),
+                  sortBy: ({ count }) => count,
+                },
+                {
+                  label: t.actions,
+                  isActions: true,
+                  cell: (row) => (
+                    <Button isSmall onClick={() => (opened.value = row)}>
+                      {t.tags}
+                    </Button>
+                  ),
+                },
+              ]}
+            />
+          )}
+        </Loaded>
+      </Panel>
+      {opened.value === undefined ? null : <Tags key={key(opened.value)} {...opened.value} />}
+    </>
+  );
+}
+
+/** Which tags make the series: how many values each has. */
+function Tags({ database, measurement }: Count) {
+  const on = `ON ${formatIdentifier(database)} FROM ${formatIdentifier(measurement)}`;
+  const tags = useResource(
+    async (signal) => {
+      const keys = await ask(`SHOW TAG KEYS ${on}`, signal);
+      const counted = await Promise.all(
+        keys.map(async ({ tagKey }) => {
+          const key = String(tagKey);
+          const statement = `SHOW TAG VALUES EXACT CARDINALITY ${on} WITH KEY = ${formatIdentifier(key)}`;
+          const [row] = await ask(statement, signal);
+          return { key, count: Number(row?.['count'] ?? 0) };
+        }),
+      );
+      return counted.toSorted((a, b) => b.count - a.count);
+    },
+    [database, measurement],
+  );
+  return (
+    <Panel title={t.tagsOf(measurement)} isFlush>
+      <Loaded resource={tags}>
         {(rows) => (
           <Table
-            label={t.tabs.cardinality}
+            label={t.tagsOf(measurement)}
             rows={rows}
-            rowKey={({ database, measurement }) => `${database} ${measurement}`}
+            rowKey={({ key }) => key}
+            empty={<Empty title={t.noTags} />}
             columns={[
+              { label: t.tag, cell: ({ key }) => key, sortBy: ({ key }) => key },
               {
-                label: t.database,
-                cell: ({ database }) => database,
-                sortBy: ({ database }) => database,
-              },
-              {
-                label: t.measurement,
-                cell: ({ measurement }) => measurement,
-                sortBy: ({ measurement }) => measurement,
-              },
-              {
-                label: t.series,
+                label: t.values,
                 isNumber: true,
                 cell: ({ count }) => count.toLocaleString('en'),
                 sortBy: ({ count }) => count,

@@ -5,14 +5,18 @@ import { PageHead } from '../../app/page-frame.tsx';
 import { route, setParams } from '../../app/router.ts';
 import { Tabs } from '../../design/tabs.tsx';
 import { texts } from '../../texts/texts.ts';
+import { Audit } from './audit.tsx';
+import { Backup } from './backup.tsx';
 import { Cardinality } from './cardinality.tsx';
 import { Counters } from './counters.tsx';
 import { Databases } from './databases.tsx';
 import { EngineConfig } from './engine-config.tsx';
+import { Import } from './import.tsx';
 import { Queries } from './queries.tsx';
 import { Rejected } from './rejected.tsx';
-import { Shards } from './shards.tsx';
+import { SlowQueries } from './slow-queries.tsx';
 import { StatementLists } from './statement-lists.tsx';
+import { Storage } from './storage.tsx';
 import { Tokens } from './tokens.tsx';
 import { Users } from './users.tsx';
 import './admin.css';
@@ -21,12 +25,15 @@ const t = texts.admin;
 
 const TABS = [
   'databases',
-  'shards',
+  'storage',
   'automatic',
   'users',
   'queries',
   'cardinality',
   'rejected',
+  'audit',
+  'backup',
+  'import',
   'counters',
   'engine',
 ] as const;
@@ -56,8 +63,8 @@ function part(chosen: (typeof TABS)[number]) {
   switch (chosen) {
     case 'databases':
       return <Databases />;
-    case 'shards':
-      return <Shards />;
+    case 'storage':
+      return <Storage />;
     case 'automatic':
       return <StatementLists />;
     case 'users':
@@ -68,11 +75,22 @@ function part(chosen: (typeof TABS)[number]) {
         </>
       );
     case 'queries':
-      return <Queries />;
+      return (
+        <>
+          <Queries />
+          <SlowQueries />
+        </>
+      );
     case 'cardinality':
       return <Cardinality />;
     case 'rejected':
       return <Rejected />;
+    case 'audit':
+      return <Audit />;
+    case 'backup':
+      return <Backup />;
+    case 'import':
+      return <Import />;
     case 'counters':
       return <Counters />;
     case 'engine':

@@ -1,12 +1,16 @@
 // What the database does by itself: continuous queries and subscriptions.
+import { useSignal } from '@preact/signals';
 import { formatIdentifier } from '@tidemark/influxql';
+import type { ComponentChildren } from 'preact';
 
 import { useResource } from '../../api/use-resource.ts';
-import { IconButton } from '../../design/button.tsx';
+import { Button, IconButton } from '../../design/button.tsx';
 import { Panel } from '../../design/panel.tsx';
 import { Empty } from '../../design/states.tsx';
 import { Table } from '../../design/table.tsx';
 import { texts } from '../../texts/texts.ts';
+import { RollUp } from './roll-up.tsx';
+import { RunPast } from './run-past.tsx';
 import { ask, Loaded, useDoom } from './statements.tsx';
 import type { Answered } from './statements.tsx';
 
@@ -20,25 +24,35 @@ export function StatementLists() {
     void subscriptions.reload();
   });
   const database = { label: t.database, cell: ({ series }: Answered) => String(series) };
-  const drop = (kind: string, on: (row: Answered) => string) => ({
+  const run = useSignal<{ readonly database: string; readonly name: string } | undefined>(
+    undefined,
+  );
+  const drop = (
+    kind: string,
+    on: (row: Answered) => string,
+    more?: (row: Answered) => ComponentChildren,
+  ) => ({
     label: t.actions,
     isActions: true,
     cell: (row: Answered) => {
       const name = String(row['name']);
       return (
-        <IconButton
-          isSmall
-          icon="trash"
-          label={t.dropOne(name)}
-          onClick={() =>
-            doom.ask({
-              title: t.dropTitle(name),
-              hint: t.dropHint,
-              statement: `DROP ${kind} ${formatIdentifier(name)} ON ${on(row)}`,
-              done: t.dropped(name),
-            })
-          }
-        />
+        <>
+          {more?.(row)}{' '}
+          <IconButton
+            isSmall
+            icon="trash"
+            label={t.dropOne(name)}
+            onClick={() =>
+              doom.ask({
+                title: t.dropTitle(name),
+                hint: t.dropHint,
+                statement: `DROP ${kind} ${formatIdentifier(name)} ON ${on(row)}`,
+                done: t.dropped(name),
+              })
+            }
+          />
+        </>
       );
     },
   });
@@ -56,12 +70,27 @@ export function StatementLists() {
                 database,
                 { label: t.name, cell: ({ name }) => String(name) },
                 { label: t.statement, cell: ({ query }) => <code>{String(query)}</code> },
-                drop('CONTINUOUS QUERY', ({ series }) => formatIdentifier(String(series))),
+                drop(
+                  'CONTINUOUS QUERY',
+                  ({ series }) => formatIdentifier(String(series)),
+                  ({ series, name }) => (
+                    <Button
+                      isSmall
+                      onClick={() => (run.value = { database: String(series), name: String(name) })}
+                    >
+                      {t.runPast}
+                    </Button>
+                  ),
+                ),
               ]}
             />
           )}
         </Loaded>
       </Panel>
+      {run.value === undefined ? null : (
+        <RunPast key={`${run.value.database} ${run.value.name}`} {...run.value} />
+      )}
+      <RollUp onMade={() => void queries.reload()} />
       <Panel title={t.subscriptions} isFlush>
         <Loaded resource={subscriptions}>
           {(rows) => (

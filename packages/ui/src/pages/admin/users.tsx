@@ -3,116 +3,79 @@ import { useSignal } from '@preact/signals';
 import { formatIdentifier, quoteString } from '@tidemark/influxql';
 
 import { useResource } from '../../api/use-resource.ts';
-import { Button, IconButton } from '../../design/button.tsx';
+import { draft } from '../../app/stored.ts';
+import { Button } from '../../design/button.tsx';
 import { CheckField, SelectField, TextField } from '../../design/field.tsx';
 import { Panel } from '../../design/panel.tsx';
 import { Badge, Empty } from '../../design/states.tsx';
 import { Table } from '../../design/table.tsx';
 import { schemaSource } from '../../editor/schema-source.ts';
 import { texts } from '../../texts/texts.ts';
-import { ask, Loaded, perform, useDoom } from './statements.tsx';
+import { NamedList } from './named-list.tsx';
+import { ask, Loaded, perform } from './statements.tsx';
 
 const t = texts.admin;
 
+const made = draft('admin.user', '');
+
 export function Users() {
   const users = useResource((signal) => ask('SHOW USERS', signal), []);
-  const chosen = useSignal('');
-  const name = useSignal('');
   const password = useSignal('');
   const isAdmin = useSignal(false);
-  const reload = (): void => void users.reload();
-  const doom = useDoom(reload);
-  const isUsable = name.value.trim() !== '' && password.value !== '';
+  const name = made.value.trim();
+  const rights = isAdmin.value ? ' WITH ALL PRIVILEGES' : '';
+  const statement = `CREATE USER ${formatIdentifier(name)} WITH PASSWORD ${quoteString(password.value)}${rights}`;
   return (
-    <>
-      <Panel title={t.tabs.users} isFlush>
-        <Loaded resource={users}>
-          {(rows) => (
-            <Table
-              label={t.tabs.users}
-              rows={rows}
-              rowKey={({ user }) => String(user)}
-              selectedKey={chosen.value}
-              empty={<Empty title={t.noUsers}>{t.noUsersHint}</Empty>}
-              columns={[
-                {
-                  label: t.user,
-                  cell: ({ user }) => String(user),
-                  sortBy: ({ user }) => String(user),
-                },
-                {
-                  label: t.right,
-                  cell: ({ admin }) =>
-                    admin === true ? <Badge kind="accent">{t.isAdmin}</Badge> : '',
-                },
-                {
-                  label: t.actions,
-                  isActions: true,
-                  cell: ({ user }) => (
-                    <>
-                      <Button isSmall onClick={() => (chosen.value = String(user))}>
-                        {t.grants}
-                      </Button>{' '}
-                      <IconButton
-                        isSmall
-                        icon="trash"
-                        label={t.dropOne(String(user))}
-                        onClick={() =>
-                          doom.ask({
-                            title: t.dropTitle(String(user)),
-                            hint: t.dropUserHint,
-                            statement: `DROP USER ${formatIdentifier(String(user))}`,
-                            done: t.dropped(String(user)),
-                          })
-                        }
-                      />
-                    </>
-                  ),
-                },
-              ]}
-            />
-          )}
-        </Loaded>
-        <form
-          class="row padded"
-          onSubmit={(event) => {
-            event.preventDefault();
-            if (!isUsable) return;
-            const rights = isAdmin.value ? ' WITH ALL PRIVILEGES' : '';
-            const statement = `CREATE USER ${formatIdentifier(name.value)} WITH PASSWORD ${quoteString(password.value)}${rights}`;
-            password.value = '';
-            void perform(statement, t.created(name.value)).then(reload);
-          }}
-        >
-          <TextField
-            label={t.user}
-            isLabelHidden
-            placeholder={t.newUser}
-            value={name.value}
-            onInput={(text) => (name.value = text)}
-          />
-          <TextField
-            label={t.password}
-            isLabelHidden
-            placeholder={t.password}
-            type="password"
-            autocomplete="new-password"
-            value={password.value}
-            onInput={(text) => (password.value = text)}
-          />
-          <CheckField
-            label={t.isAdmin}
-            isChecked={isAdmin.value}
-            onChange={(is) => (isAdmin.value = is)}
-          />
-          <Button type="submit" icon="plus" disabled={!isUsable}>
-            {t.create}
-          </Button>
-        </form>
-      </Panel>
-      {chosen.value === '' ? null : <Grants key={chosen.value} user={chosen.value} />}
-      {doom.dialog}
-    </>
+    <NamedList
+      title={t.tabs.users}
+      found={users}
+      column="user"
+      columnLabel={t.user}
+      columns={[
+        {
+          label: t.right,
+          cell: ({ admin }) => (admin === true ? <Badge kind="accent">{t.isAdmin}</Badge> : ''),
+        },
+      ]}
+      empty={<Empty title={t.noUsers}>{t.noUsersHint}</Empty>}
+      opened={{ label: t.grants, panel: (user) => <Grants key={user} user={user} /> }}
+      drop={(user) => ({
+        title: t.dropTitle(user),
+        hint: t.dropUserHint,
+        statement: `DROP USER ${formatIdentifier(user)}`,
+      })}
+      onChange={() => void users.reload()}
+      made={{
+        name,
+        statement: name === '' || password.value === '' ? '' : statement,
+        onSend: () => {
+          made.value = '';
+          password.value = '';
+        },
+      }}
+    >
+      <TextField
+        label={t.user}
+        isLabelHidden
+        placeholder={t.newUser}
+        value={made.value}
+        onInput={(text) => (made.value = text)}
+      />
+      <TextField
+        label={t.password}
+        isLabelHidden
+        placeholder={t.password}
+        type="password"
+        autocomplete="new-password"
+        value={password.value}
+        onInput={(text) => (password.value = text)}
+      />
+      <CheckField
+        label={t.isAdmin}
+        isChecked={isAdmin.value}
+        onChange={(is) => (isAdmin.value = is)}
+      />
+    </NamedList>
   );
 }
 

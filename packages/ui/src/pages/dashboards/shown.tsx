@@ -26,7 +26,7 @@ import { toast } from '../../design/toasts.tsx';
 import { RangePicker, refreshMs, RefreshPicker } from '../../time/range-picker.tsx';
 import { rangeOf as rangeOfSpan } from '../../time/range.ts';
 import { texts } from '../../texts/texts.ts';
-import { download } from '../explore/export.ts';
+import { download } from '../../app/download.ts';
 import { useMarks } from './annotations.ts';
 import { CellEditor } from './cell-editor.tsx';
 import { useEditing } from './editing.ts';

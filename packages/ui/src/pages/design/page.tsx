@@ -10,6 +10,7 @@ import { Caret } from '../../design/caret.tsx';
 import { CopyButton } from '../../design/copy-button.tsx';
 import { ConfirmDialog, Dialog } from '../../design/dialog.tsx';
 import { CheckField, SelectField, TextArea, TextField } from '../../design/field.tsx';
+import { Figures } from '../../design/figures.tsx';
 import { Panel } from '../../design/panel.tsx';
 import { Menu, Popover } from '../../design/popover.tsx';
 import { Badge, Empty, Failure, Loading, Notice } from '../../design/states.tsx';
@@ -260,6 +261,12 @@ function TabsAndBadges() {
             <kbd>Ctrl+K</kbd> <code>code</code>
           </div>
           <progress class="progress" aria-label="Progress" value={0.4} />
+          <Figures
+            figures={[
+              { label: 'Free', value: '12 GiB', hint: 'of 40 GiB' },
+              { label: 'Failures', value: '3', kind: 'bad' },
+            ]}
+          />
         </div>
       </Panel>
     </div>

@@ -5,6 +5,7 @@ import { useMemo, useRef } from 'preact/hooks';
 import { services } from '../../api/connection.ts';
 import type { AnswerSeries, QueryAnswer, StatementAnswer } from '../../api/query-stream.ts';
 import type { QueryRun } from '../../api/run.ts';
+import { download } from '../../app/download.ts';
 import { setParams } from '../../app/router.ts';
 import { Chart } from '../../charts/chart.tsx';
 import type { ChartHandle } from '../../charts/chart.tsx';
@@ -19,7 +20,7 @@ import { toast } from '../../design/toasts.tsx';
 import { chartOf } from '../../query/frames.ts';
 import { formatTime, shownZone, zoneName } from '../../time/zone.ts';
 import { texts } from '../../texts/texts.ts';
-import { download, toCsv, toJson, toLines } from './export.ts';
+import { toCsv, toJson, toLines } from './export.ts';
 import { Plan } from './plan.tsx';
 import { view, VIEWS } from './state.ts';
 

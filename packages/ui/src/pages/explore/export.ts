@@ -8,17 +8,6 @@ import { formatIdentifier } from '@tidemark/influxql';
 import { tsdb } from '../../api/clients.ts';
 import type { AnswerSeries, StatementAnswer } from '../../api/query-stream.ts';
 
-/** Hands a file to the browser. */
-export function download(content: Blob, name: string): void {
-  const address = URL.createObjectURL(content);
-  const anchor = document.createElement('a');
-  anchor.href = address;
-  anchor.download = name;
-  anchor.click();
-  // The download has its own hold of the blob once it has begun.
-  window.setTimeout(() => URL.revokeObjectURL(address), 10_000);
-}
-
 const csvCell = (cell: Cell | string): string => {
   const text = cell === null ? '' : String(cell);
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

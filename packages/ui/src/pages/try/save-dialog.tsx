@@ -9,7 +9,7 @@ import { Dialog } from '../../design/dialog.tsx';
 import { CheckField, TextField } from '../../design/field.tsx';
 import { Notice } from '../../design/states.tsx';
 import { texts } from '../../texts/texts.ts';
-import { download } from '../explore/export.ts';
+import { download } from '../../app/download.ts';
 
 const t = texts.tryOut;
 
