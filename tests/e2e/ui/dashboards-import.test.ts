@@ -1,0 +1,128 @@
+// Dashboards of other systems: well-known ones, in their formats, taken over and shown with data.
+import { readFileSync } from 'node:fs';
+
+import { hasPrograms, query, write } from '@tidemark/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { Visit } from './visit.ts';
+
+const fileOf = (name: string): URL => new URL(`foreign/${name}.json`, import.meta.url);
+
+/** What Telegraf and a database write about themselves, some minutes of it. */
+function lines(nowMs: number): string {
+  const all: string[] = [];
+  for (let i = 0; i < 30; i++) {
+    const time = BigInt(nowMs - (30 - i) * 60_000) * 1_000_000n;
+    all.push(
+      `system,host=web load1=${1 + (i % 5)},load5=1,load15=1,uptime=${1000 + i * 60}i ${time}`,
+      `cpu,host=web,cpu=cpu-total usage_idle=${60 + (i % 9)},usage_user=20,usage_system=9 ${time}`,
+      `mem,host=web used_percent=${40 + (i % 7)} ${time}`,
+      `net,host=web,interface=eth0 bytes_recv=${i * 60_000}i ${time}`,
+      `diskio,host=web,name=sda reads=${i * 100}i ${time}`,
+      `disk,host=web,path=/ used_percent=71 ${time}`,
+      `docker,engine_host=web n_containers_running=4i ${time}`,
+      `docker_container_mem,container_name=db usage=${(1 << 20) * i}i,usage_percent=31 ${time}`,
+      `docker_container_cpu,container_name=db,cpu=cpu-total usage_percent=12 ${time}`,
+      `docker_container_net,container_name=db rx_bytes=${i * 1000}i ${time}`,
+      `httpd,hostname=db pointsWrittenOK=${i * 600}i,pointsWrittenFail=0i,queryReq=${i}i,writeReq=${i}i,reqActive=2i ${time}`,
+      `runtime,hostname=db Sys=${1 << 28}i,HeapSys=${1 << 27}i,HeapAlloc=${1 << 26}i ${time}`,
+      `write,hostname=db writeError=0i ${time}`,
+      `database,hostname=db,database=a numSeries=7i ${time}`,
+    );
+  }
+  return all.join('\n');
+}
+
+describe.skipIf(!hasPrograms('chromium'))('imported dashboards', () => {
+  let visit: Visit;
+  const cell = (title: string) =>
+    visit.page.getByRole('region', { name: new RegExp(`^${title} \\(`) });
+
+  beforeAll(async () => {
+    visit = await Visit.open();
+    const { tsdb } = visit.server;
+    await query(tsdb, 'CREATE DATABASE telegraf');
+    await write(tsdb, 'telegraf', lines(Date.now()));
+  }, 60_000);
+  afterAll(() => visit.close());
+
+  test.each([
+    {
+      name: 'grafana-telegraf-system',
+      found: 'From Grafana: 10 cells, 2 variables.',
+      leftOut: [
+        'the variable datasource, which chooses a data source',
+        'the variable filters (adhoc)',
+        'CPU by mode: settings of single fields',
+        'CPU by mode: it is shown once, not for each value of server',
+        'Load average: its alert rule; write a task for it',
+        'Disk operations: a query that is hidden',
+        'Disks: transformations of the answer',
+        'Syslog: this kind of panel (logs)',
+        'Requests: a query that is not InfluxQL',
+        'Requests: a panel without a query',
+        'links',
+      ],
+      shown: [
+        ['CPU by mode', 'system'],
+        ['Network usage', 'non_negative_derivative host=web interface=eth0'],
+        ['Disks', '71'],
+        ['About', 'Telegraf'],
+      ],
+    },
+    {
+      name: 'grafana-influxdb-internals',
+      found: 'From Grafana: 8 cells, 1 variable.',
+      leftOut: [
+        'the variable ds, which chooses a data source',
+        'Others: this kind of panel (dashlist)',
+        'Points written: its alert rule; write a task for it',
+        'Write errors: settings of single fields',
+        'Databases: $__from stands for nothing here; change the statement',
+      ],
+      shown: [
+        ['Points written', 'written'],
+        ['Memory', 'heap'],
+        ['Series', '7'],
+      ],
+    },
+    {
+      name: 'chronograf-docker',
+      found: 'From Chronograf: 7 cells, 2 variables.',
+      leftOut: [
+        'the variable units (map)',
+        'Received: the unit widgets',
+        'Flux: a query that is not InfluxQL',
+        'Flux: a panel without a query',
+        'News: this kind of panel (news)',
+      ],
+      shown: [
+        ['Containers', '4'],
+        ['CPU by container', 'mean container_name=db'],
+        ['Memory by container', 'usage container_name=db'],
+      ],
+    },
+  ])('$name', async ({ name, found, leftOut, shown }) => {
+    const { page } = visit;
+    await visit.show('dashboards');
+    await page.getByRole('button', { name: 'Import' }).click();
+    const dialog = page.getByRole('dialog');
+    const content = readFileSync(fileOf(name));
+    await dialog
+      .getByLabel('From a file')
+      .setInputFiles({ name: `${name}.json`, mimeType: 'application/json', buffer: content });
+    await dialog.getByText(found).waitFor();
+    expect((await dialog.getByRole('listitem').allTextContents()).toSorted()).toEqual(
+      leftOut.toSorted(),
+    );
+    if (name === 'grafana-telegraf-system') await visit.inspect('dashboards-import');
+    await dialog.getByLabel('Database').selectOption('telegraf');
+    await dialog.getByRole('button', { name: 'Import it' }).click();
+    for (const [title = '', text = ''] of shown) {
+      await cell(title).scrollIntoViewIfNeeded();
+      await cell(title).getByText(text, { exact: true }).first().waitFor();
+    }
+    await page.screenshot({ path: `build/screenshots/${name}.png`, fullPage: true });
+    expect(visit.faults).toEqual([]);
+  });
+});
