@@ -2,4 +2,5 @@
 export { clusterStatus, startCluster, stopCluster } from './local-cluster/local-cluster.ts';
 export type { ClusterStatus, NodeStatus } from './local-cluster/local-cluster.ts';
 export { openClickHouse } from './open-clickhouse.ts';
-export type { ClickHouseOptions } from './open-clickhouse.ts';
+export type { ClickHouseOptions, ClickHouseStorage } from './open-clickhouse.ts';
+export type { SharedText } from './shared/shared-text.ts';

@@ -43,6 +43,26 @@ export const LIMITS = {
     unit: 'ms',
     reason: 'from one insert into a table to the next: each makes a part that has to be merged',
   },
+  followMs: {
+    value: 300,
+    unit: 'ms',
+    reason: 'between looks at what other front ends have changed; a second is promised',
+  },
+  leaseMs: {
+    value: 10_000,
+    unit: 'ms',
+    reason: 'without a sign of life, after which another front end does what only one may',
+  },
+  beatMs: {
+    value: 2000,
+    unit: 'ms',
+    reason: 'between signs of life: two of them may fail before the lease is given up',
+  },
+  expireMs: {
+    value: 250,
+    unit: 'ms',
+    reason: 'between looks at whether the lease is still held',
+  },
   defineSeconds: {
     value: 1,
     unit: 'count',

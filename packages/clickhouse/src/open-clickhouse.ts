@@ -12,8 +12,11 @@ import { Cluster } from './cluster/cluster.ts';
 import type { ClusterSettings } from './cluster/cluster.ts';
 import { partsOf } from './read/parts.ts';
 import { clusterSource } from './read/source.ts';
-import { takeTables } from './registry/owner.ts';
-import { Registry } from './registry/registry.ts';
+import { Lease } from './shared/lease.ts';
+import type { Registry } from './shared/registry.ts';
+import { SharedState } from './shared/shared-state.ts';
+import { sharedText } from './shared/shared-text.ts';
+import type { SharedText } from './shared/shared-text.ts';
 import { sqlText } from './sql/literals.ts';
 import { RowReader } from './sql/row-binary.ts';
 import { commonTables, pointsTable, seriesTable } from './sql/tables.ts';
@@ -22,8 +25,6 @@ import type { IngestSettings } from './write/ingest.ts';
 import { Writer } from './write/writer.ts';
 
 export type ClickHouseOptions = ClusterSettings & {
-  /** The id of the service's catalog. */
-  readonly owner: string;
   readonly ingest: IngestSettings;
   readonly writeQueueMaxBytes: number;
   readonly clock: Clock;
@@ -32,22 +33,37 @@ export type ClickHouseOptions = ClusterSettings & {
 const NO_BACKUP =
   'with storage.engine = clickhouse, points are backed up by the means of the cluster';
 
+/** Storage, and what front ends share besides points. */
+export type ClickHouseStorage = StorageEngine & {
+  /** The catalog of all front ends. */
+  readonly catalog: SharedText;
+  /**
+   * Aborted when this front end may not do any more what only one may; `undefined` while it may
+   * not.
+   */
+  leaseSignal(): AbortSignal | undefined;
+};
+
 /** Makes what is missing of the tables that all policies share. */
-export async function openClickHouse(options: ClickHouseOptions): Promise<StorageEngine> {
+export async function openClickHouse(options: ClickHouseOptions): Promise<ClickHouseStorage> {
   const { clock } = options;
   const cluster = await Cluster.open(options, clock);
   try {
     for (const table of commonTables(options.database)) await cluster.define(table);
-    await takeTables(cluster, options.owner, clock);
-    const registry = await Registry.load(cluster);
+    const state = await SharedState.open(cluster, clock);
+    const lease = new Lease({ cluster, state, clock });
     const writer = new Writer({
       cluster,
-      registry,
+      state,
       clock,
       settings: options.ingest,
       queueMaxBytes: options.writeQueueMaxBytes,
     });
-    return engineOf({ cluster, registry, writer });
+    return {
+      ...engineOf({ cluster, state, registry: state.registry, writer, lease }),
+      catalog: sharedText(state),
+      leaseSignal: () => lease.signal,
+    };
   } catch (error) {
     await cluster.close();
     throw error;
@@ -56,12 +72,14 @@ export async function openClickHouse(options: ClickHouseOptions): Promise<Storag
 
 type Parts = {
   readonly cluster: Cluster;
+  readonly state: SharedState;
   readonly registry: Registry;
   readonly writer: Writer;
+  readonly lease: Lease;
 };
 
 function engineOf(parts: Parts): StorageEngine {
-  const { cluster, registry, writer } = parts;
+  const { cluster, state, registry, writer, lease } = parts;
   return {
     source: clusterSource(parts),
     writeLines: (request) => writer.lines(request),
@@ -69,13 +87,18 @@ function engineOf(parts: Parts): StorageEngine {
     delete: (request) => deletePoints(parts, request),
     dropMeasurement: (database, measurement) => dropMeasurement(parts, database, measurement),
     dropPolicy: (policyId) => dropPolicy(parts, policyId),
-    retainPolicies: async (policies) => {
+    retainPolicies: async (policies, nextId) => {
       const kept = new Set(policies.map(({ id }) => id));
-      const gone = new Set(registry.groupsOf(() => true).map(({ policyId }) => policyId));
-      for (const policyId of gone) if (!kept.has(policyId)) await dropPolicy(parts, policyId);
+      // Those behind are of policies that another front end has made meanwhile.
+      const isGone = (id: number): boolean =>
+        !kept.has(id) && (nextId === undefined || id < nextId);
+      const gone = registry.groupsOf(({ policyId }) => isGone(policyId));
+      for (const policyId of new Set(gone.map((group) => group.policyId)))
+        await dropPolicy(parts, policyId);
     },
     dropShard: (id) => dropGroup(parts, id),
     shards: () => shardsOf(parts),
+    replicas: () => cluster.replicas(),
     statistics: () => statisticsOf(parts),
     damage: () => Promise.resolve([]),
     flush: () => Promise.resolve(),
@@ -87,16 +110,22 @@ function engineOf(parts: Parts): StorageEngine {
     restore: () => Promise.reject(new InvalidRequest(NO_BACKUP)),
     close: async () => {
       await writer.drain();
+      await lease.close();
+      await state.close();
       await cluster.close();
     },
   };
 }
+
+/** Numbers about the service do without a shard that does not answer. */
+const IN_PART = { onAway: () => undefined };
 
 async function shardsOf({ cluster, registry }: Parts): Promise<readonly ShardInfo[]> {
   const sizes = new Map<string, number>();
   const answers = await cluster.rowsOfAll(
     `SELECT table, partition, sum(bytes_on_disk) FROM system.parts
      WHERE active AND database = ${sqlText(cluster.settings.database)} GROUP BY table, partition`,
+    IN_PART,
   );
   for (const answer of answers) {
     const reader = new RowReader(answer);
@@ -106,7 +135,7 @@ async function shardsOf({ cluster, registry }: Parts): Promise<readonly ShardInf
     }
   }
   return registry
-    .storedGroups(() => true)
+    .groupsOf(() => true)
     .map(({ policyId, ...group }) => ({
       ...group,
       policyId,
@@ -119,7 +148,7 @@ async function shardsOf({ cluster, registry }: Parts): Promise<readonly ShardInf
 }
 
 async function statisticsOf({ cluster, registry }: Parts): Promise<StorageStatistics> {
-  const names = new Set(registry.storedGroups(() => true).map(({ database }) => database));
+  const names = new Set(registry.groupsOf(() => true).map(({ database }) => database));
   const databases = await Promise.all(
     [...names].sort().map(async (database): Promise<DatabaseStatistics> => {
       const sources = partsOf(registry, { database }).map(
@@ -131,6 +160,7 @@ async function statisticsOf({ cluster, registry }: Parts): Promise<StorageStatis
       const answers = await cluster.rowsOfAll(
         `SELECT measurement, uniq(series) FROM (${sources.join(' UNION ALL ')})
          GROUP BY measurement`,
+        IN_PART,
       );
       const measurements = new Set<string>();
       let seriesCount = 0;

@@ -177,6 +177,16 @@ export type RestoreReport = {
  * The engine. All methods may be called at once; order between a resolved write and a later call is
  * guaranteed.
  */
+/** A server that has points. */
+export type ReplicaState = {
+  /** Servers of one shard have the same points. `undefined` while it has not said which it is. */
+  readonly shard: number | undefined;
+  readonly url: string;
+  readonly isUp: boolean;
+  /** Why it is not. */
+  readonly reason?: string | undefined;
+};
+
 export interface StorageEngine {
   readonly source: SeriesSource;
   /** Where the engine has a thread of its own. */
@@ -187,11 +197,13 @@ export interface StorageEngine {
   delete(request: DeleteRequest): Promise<void>;
   dropMeasurement(database: string, measurement: string): Promise<void>;
   dropPolicy(policyId: number): Promise<void>;
+  /** Other servers that have the points, and which of them answer; none where they are here. */
+  replicas(): Promise<readonly ReplicaState[]>;
   /**
    * Drops everything of policies that are not in `policyIds`: run at start, with the catalog's
-   * truth.
+   * truth. Those from `nextId` on are of other services that share the storage, and stay.
    */
-  retainPolicies(policies: readonly PolicyRef[]): Promise<void>;
+  retainPolicies(policies: readonly PolicyRef[], nextId?: number): Promise<void>;
   /** `false` when there is no such shard. */
   dropShard(shardId: number): Promise<boolean>;
   shards(): Promise<readonly ShardInfo[]>;

@@ -113,7 +113,9 @@ async function open(
     setLogLevel: setLevel,
   });
   parts.add(() => http.close());
-  await startBackground({ config, log, execution, rejected, hostname: hostNameOf(config) }, parts);
+  const { leaseSignal } = stores;
+  const hostname = hostNameOf(config);
+  await startBackground({ config, log, execution, rejected, hostname, leaseSignal }, parts);
   parts.add(() => server.close());
   server.serve(http.listener, () => execution.statements.queries.close());
   if (rehearsal !== undefined && config.data.rehearsalEnabled) {

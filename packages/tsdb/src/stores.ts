@@ -1,11 +1,10 @@
 // The stores of the service: points and catalog, opened side by side, and documents.
-import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { Conflict } from '@tidemark/core';
 import type { Clock, OpenParts } from '@tidemark/core';
-import { makeDirectory, narrowAndTell, PRIVATE_DIRECTORY, PRIVATE_FILE } from '@tidemark/process';
+import { makeDirectory, narrowAndTell, PRIVATE_DIRECTORY } from '@tidemark/process';
+import type { ClickHouseStorage } from '@tidemark/clickhouse';
 import { openStorage } from '@tidemark/storage';
 import type { StorageEngine, StorageLog } from '@tidemark/storage';
 import type { Logger } from 'pino';
@@ -35,6 +34,11 @@ export type Stores = {
   readonly directory: string;
   readonly catalog: Catalog;
   readonly documents: DocumentFiles;
+  /**
+   * Aborted when this service may not do any more what of all services on one storage only one may;
+   * `undefined` when it may not.
+   */
+  leaseSignal(): AbortSignal | undefined;
   /** Resolves when storage has read its log, with the points of the catalog's policies only. */
   recovered(): Promise<StorageEngine>;
 };
@@ -52,7 +56,19 @@ export async function openStores(
     log[level]({ ...details, part: 'storage' }, message);
   const metaDirectory = config.meta.dir === '' ? join(directory, 'meta') : config.meta.dir;
   openDirectory(metaDirectory, 'meta.dir', log);
-  const opening = startStorage(config, { ...options, directory, metaDirectory, logStorage });
+  if (config.storage.engine === 'clickhouse') {
+    const storage = await openCluster(config, clock);
+    parts.add(() => storage.close());
+    const catalog = Catalog.shared(storage.catalog);
+    return {
+      directory,
+      catalog,
+      documents: new DocumentFiles(join(metaDirectory, 'documents'), logStorage),
+      leaseSignal: () => storage.leaseSignal(),
+      recovered: () => recovered(storage, { catalog, config, clock, log }),
+    };
+  }
+  const opening = startStorage(config, { ...options, directory, logStorage });
   // Its failure is thrown where it is waited for, which may be later.
   const openedOrNot = opening.catch(() => undefined);
   parts.add(async () => {
@@ -64,25 +80,43 @@ export async function openStores(
   });
   parts.add(() => catalog.close());
   if (catalog.isMended) log.error('a copy of the catalog is damaged; the other one is used');
+  const alone = new AbortController();
   return {
     directory,
     catalog,
     documents: new DocumentFiles(join(metaDirectory, 'documents'), logStorage),
+    leaseSignal: () => alone.signal,
     recovered: async () => {
       const storage = await opening;
       await requireCatalogOf(storage, catalog, metaDirectory);
-      const context = { now: clock.now(), limits: config.data };
-      const policies = [...catalog.state.databases.values()].flatMap((database) =>
-        database.policies.map((policy) => policyRef(database, policy, context)),
-      );
-      // Nobody sees points of policies that are not there: what can not be dropped now is at the
-      // next start.
-      await storage.retainPolicies(policies).catch((error: unknown) => {
-        log.error({ err: error }, 'data of dropped retention policies could not be removed');
-      });
-      return storage;
+      return recovered(storage, { catalog, config, clock, log });
     },
   };
+}
+
+async function recovered(
+  storage: StorageEngine,
+  {
+    catalog,
+    config,
+    clock,
+    log,
+  }: Pick<StoreOptions, 'clock' | 'log'> & {
+    readonly catalog: Catalog;
+    readonly config: TsdbConfig;
+  },
+): Promise<StorageEngine> {
+  const context = { now: clock.now(), limits: config.data };
+  const { databases, nextId } = catalog.state;
+  const policies = [...databases.values()].flatMap((database) =>
+    database.policies.map((policy) => policyRef(database, policy, context)),
+  );
+  // Nobody sees points of policies that are not there: what can not be dropped now is at the next
+  // start.
+  await storage.retainPolicies(policies, nextId).catch((error: unknown) => {
+    log.error({ err: error }, 'data of dropped retention policies could not be removed');
+  });
+  return storage;
 }
 
 function openDirectory(path: string, setting: string, log: Logger): void {
@@ -93,9 +127,7 @@ function openDirectory(path: string, setting: string, log: Logger): void {
 function startStorage(
   config: TsdbConfig,
   {
-    clock,
     directory,
-    metaDirectory,
     log,
     logStorage,
     onLost,
@@ -103,12 +135,9 @@ function startStorage(
     openStorage: open = openStorage,
   }: StoreOptions & {
     readonly directory: string;
-    readonly metaDirectory: string;
     readonly logStorage: StorageLog;
   },
 ): Promise<StorageEngine> {
-  if (config.storage.engine === 'clickhouse')
-    return openCluster(config, { owner: catalogId(metaDirectory), clock });
   const { coordinator, data, storage } = config;
   return open({
     directory: join(directory, 'data'),
@@ -136,15 +165,16 @@ function startStorage(
 }
 
 async function openCluster(
-  { data, storage }: TsdbConfig,
-  { owner, clock }: { readonly owner: string; readonly clock: Clock },
-): Promise<StorageEngine> {
+  { coordinator, data, storage }: TsdbConfig,
+  clock: Clock,
+): Promise<ClickHouseStorage> {
   const { openClickHouse } = await import('@tidemark/clickhouse');
   return openClickHouse({
     urls: storage.clickhouseUrls,
     database: storage.clickhouseDatabase,
     cluster: storage.clickhouseCluster,
-    owner,
+    givesPartialAnswers: coordinator.partialAnswers,
+    readTimeoutMs: coordinator.queryTimeoutMs,
     ingest: {
       allowUnsigned: false,
       fieldTypes: data.fieldTypes === 'measurement' ? 'measurement' : 'shard',
@@ -154,13 +184,6 @@ async function openCluster(
     writeQueueMaxBytes: data.writeQueueMaxSizeBytes,
     clock,
   });
-}
-
-/** A catalog and its points on a cluster know each other by this. Kept beside the catalog. */
-function catalogId(metaDirectory: string): string {
-  const path = join(metaDirectory, 'catalog-id');
-  if (!existsSync(path)) writeFileSync(path, randomUUID(), { mode: PRIVATE_FILE });
-  return readFileSync(path, 'utf8');
 }
 
 /**

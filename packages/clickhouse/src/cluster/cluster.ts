@@ -7,8 +7,8 @@ import { LIMITS } from '../limits.ts';
 import { sqlName, sqlText } from '../sql/literals.ts';
 import { RowReader } from '../sql/row-binary.ts';
 import { Queued, Unreachable } from './failure.ts';
-import { ClickHouseNode } from './node.ts';
-import type { NodeSettings, ReadOptions } from './node.ts';
+import type { ClickHouseNode, NodeSettings, ReadOptions } from './node.ts';
+import { ask, placeOf } from './place-of.ts';
 
 export type ClusterSettings = {
   readonly urls: readonly string[];
@@ -16,6 +16,19 @@ export type ClusterSettings = {
   readonly database: string;
   /** As the servers' configuration names the cluster. */
   readonly cluster: string;
+  /** Answers without the shards of which no replica answers, to those who can be told. */
+  readonly givesPartialAnswers: boolean;
+  /** After which the servers end a statement that reads; 0 is never. */
+  readonly readTimeoutMs: number;
+};
+
+/** Whether a replica answers. */
+export type ReplicaState = {
+  /** From 1 on; `undefined` while it has not said yet. */
+  readonly shard: number | undefined;
+  readonly url: string;
+  readonly isUp: boolean;
+  readonly reason?: string | undefined;
 };
 
 type Found = {
@@ -38,6 +51,7 @@ export class Cluster {
   /** Replicas of which it is not known yet which shard they are. */
   #away: readonly ClickHouseNode[];
   readonly #replicaCount: number;
+  readonly #failedMs = new Map<ClickHouseNode, number>();
   #asking: Promise<void> | undefined;
   #nextAskMs = 0;
 
@@ -104,8 +118,44 @@ export class Cluster {
   }
 
   /** Reads from one replica of a shard; from another one when that can not be reached. */
-  rows(shard: number, sql: string, options: ReadOptions = {}): Promise<Buffer> {
-    return this.#onReplica(shard, (node) => node.rows(sql, options));
+  async rows(shard: number, sql: string, options: ReadOptions = {}): Promise<Buffer> {
+    try {
+      return await this.#onReplica(shard, (node) => node.rows(sql, this.#limited(options)));
+    } catch (error) {
+      if (!(error instanceof Unreachable)) throw error;
+      const reason = `shard ${shard + 1} of the cluster does not answer: ${messageOf(error)}`;
+      if (options.onAway === undefined)
+        throw new Unavailable(`${reason}; coordinator.partial-answers = true answers without it`, {
+          cause: error,
+        });
+      options.onAway(reason);
+      return NO_ROWS;
+    }
+  }
+
+  #limited({ settings, ...options }: ReadOptions): ReadOptions {
+    const { readTimeoutMs } = this.settings;
+    if (readTimeoutMs === 0) return { ...options, settings };
+    const seconds = Math.ceil(readTimeoutMs / 1000);
+    return { ...options, settings: { ...settings, max_execution_time: seconds } };
+  }
+
+  /** Asks every replica whether it is there. */
+  async replicas(): Promise<readonly ReplicaState[]> {
+    const known = this.#shards.flatMap(({ replicas }, i) =>
+      replicas.map((node) => ({ node, shard: i + 1 })),
+    );
+    const others = this.#away.map((node) => ({ node, shard: undefined }));
+    return Promise.all(
+      [...known, ...others].map(async ({ node, shard }): Promise<ReplicaState> => {
+        try {
+          await node.rows('SELECT 1', { signal: AbortSignal.timeout(LIMITS.probeMs.value) });
+          return { shard, url: node.name, isUp: true };
+        } catch (error) {
+          return { shard, url: node.name, isUp: false, reason: messageOf(error) };
+        }
+      }),
+    );
   }
 
   /** Reads from every shard, at once. */
@@ -114,8 +164,13 @@ export class Cluster {
   }
 
   /** Reads what every node holds alike. */
-  rowsOfAny(sql: string): Promise<Buffer> {
-    return this.rows(0, sql);
+  rowsOfAny(sql: string, options: ReadOptions = {}): Promise<Buffer> {
+    return this.#onReplica(0, (node) => node.rows(sql, this.#limited(options)));
+  }
+
+  /** Has one node do what any could; another one when that can not be reached. */
+  onAny<T>(work: (node: ClickHouseNode) => Promise<T>): Promise<T> {
+    return this.#onReplica(0, work);
   }
 
   /**
@@ -200,6 +255,10 @@ export class Cluster {
     for (const node of [...this.nodes, ...this.#away]) await node.close();
   }
 
+  #isSuspect(node: ClickHouseNode, nowMs: number): boolean {
+    return nowMs - (this.#failedMs.get(node) ?? -Infinity) < LIMITS.askAgainMs.value;
+  }
+
   /** Now and then, asks those who did not answer before. */
   #askAway(): void {
     const nowMs = this.#clock.monotonicMs();
@@ -221,20 +280,27 @@ export class Cluster {
     assert(shard !== undefined, 'a shard of the cluster is asked');
     this.#askAway();
     const { replicas } = shard;
-    const first = shard.next++;
+    const first = shard.next++ % replicas.length;
+    const nowMs = this.#clock.monotonicMs();
+    // Who did not answer a moment ago comes last: it may take long to say so again.
+    const inTurn = [...replicas.slice(first), ...replicas.slice(0, first)].sort(
+      (a, b) => Number(this.#isSuspect(a, nowMs)) - Number(this.#isSuspect(b, nowMs)),
+    );
     let failure: unknown;
-    for (let i = 0; i < replicas.length; i++) {
-      const node = replicas[(first + i) % replicas.length]!;
+    for (const node of inTurn) {
       try {
         return await work(node);
       } catch (error) {
         if (!(error instanceof Unreachable) || error instanceof Queued) throw error;
+        this.#failedMs.set(node, nowMs);
         failure = error;
       }
     }
     throw failure;
   }
 }
+
+const NO_ROWS = Buffer.alloc(0);
 
 /** How long a replica waits for the others before a block is sent again. */
 const QUORUM_MS = 5000;
@@ -249,40 +315,5 @@ async function isDoneOn(node: ClickHouseNode, state: string): Promise<boolean> {
   } catch (error) {
     if (error instanceof Unreachable) return true;
     throw error;
-  }
-}
-
-type Place = {
-  /** From 1 on. */
-  readonly shard: number;
-  readonly shardCount: number;
-  readonly replicaCount: number;
-};
-
-type Asked = { readonly place?: Place; readonly failure?: unknown };
-
-async function ask(url: string, cluster: string): Promise<Asked & { node: ClickHouseNode }> {
-  const node = new ClickHouseNode(url);
-  return { node, ...(await placeOf(node, cluster)) };
-}
-
-/** Where a server is in the cluster; a failure when it can not be reached. */
-async function placeOf(node: ClickHouseNode, cluster: string): Promise<Asked> {
-  const macro = `SELECT substitution FROM system.macros WHERE macro = 'shard'`;
-  const counts = `SELECT uniqExact(shard_num), uniqExact(replica_num)
-    FROM system.clusters WHERE cluster = ${sqlText(cluster)}`;
-  try {
-    const shard = new RowReader(await node.rows(macro));
-    const reader = new RowReader(await node.rows(counts));
-    const shardCount = Number(reader.uint64());
-    const replicaCount = Number(reader.uint64());
-    if (!shard.hasMore || shardCount === 0)
-      throw new InvalidRequest(
-        `${node.url} has no macro \`shard\`, or no cluster \`${cluster}\` in its configuration`,
-      );
-    return { place: { shard: Number(shard.text()), shardCount, replicaCount } };
-  } catch (failure) {
-    if (failure instanceof Unreachable) return { failure };
-    throw failure;
   }
 }

@@ -14,7 +14,19 @@ export class Unreachable extends Unavailable {}
 const MEMORY_LIMIT = '241';
 const TIMEOUT = new Set(['159', '160']);
 /** Replication, quorum and ZooKeeper, too many parts, readonly, too many queries. */
-const RETRY = new Set(['202', '225', '242', '252', '254', '265', '285', '286', '319', '999']);
+const RETRY = new Set([
+  '202',
+  '225',
+  '242',
+  '252',
+  '254',
+  '265',
+  '285',
+  '286',
+  '289',
+  '319',
+  '999',
+]);
 
 /** A definition that some nodes have not made yet; they will. */
 export class Queued extends Unreachable {}
@@ -23,6 +35,16 @@ const QUEUED = /DB::Exception: Watching task .* is executing longer than/;
 /** The server's number; the client does not find it in every text. */
 function codeOf(cause: unknown): string | undefined {
   return /^Code: (\d+)/.exec(messageOf(cause))?.[1] ?? (cause as { code?: string }).code;
+}
+
+/** The server's number behind an error that was translated. */
+export function errorCode(error: unknown): string | undefined {
+  return error instanceof AppError ? codeOf(error.cause) : undefined;
+}
+
+/** Whether a path that was asked for is not in ZooKeeper. */
+export function isAbsentPath(error: unknown): boolean {
+  return errorCode(error) === '999' && /No node/.test(messageOf(error));
 }
 
 /** Translates what a request was answered. */

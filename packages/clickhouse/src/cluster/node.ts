@@ -15,6 +15,8 @@ export type NodeSettings = Readonly<Record<string, string | number>>;
 export type ReadOptions = {
   readonly signal?: AbortSignal | undefined;
   readonly settings?: NodeSettings | undefined;
+  /** Told that a shard does not answer; then its answer has no rows. Without it the read fails. */
+  readonly onAway?: ((reason: string) => void) | undefined;
 };
 
 /**
@@ -35,6 +37,12 @@ export class ClickHouseNode {
       max_open_connections: LIMITS.connections.value,
       log: { level: ClickHouseLogLevel.OFF },
     });
+  }
+
+  /** The address, without a password. */
+  get name(): string {
+    const { protocol, host } = new URL(this.url);
+    return `${protocol}//${host}`;
   }
 
   /** The rows of an answer in RowBinary. `FORMAT` is added here. */
@@ -58,7 +66,7 @@ export class ClickHouseNode {
         void this.#kill(queryId);
         throw cancelledBy(signal);
       }
-      throw failureOf(error, this.url);
+      throw failureOf(error, this.name);
     }
   }
 
@@ -70,7 +78,7 @@ export class ClickHouseNode {
         clickhouse_settings: { ...WHOLE_ANSWER, ...settings } as ClickHouseSettings,
       });
     } catch (error) {
-      throw failureOf(error, this.url);
+      throw failureOf(error, this.name);
     }
   }
 
@@ -84,7 +92,7 @@ export class ClickHouseNode {
       });
       for await (const _ of stream); // Has nothing; its end ends the request.
     } catch (error) {
-      throw failureOf(error, this.url);
+      throw failureOf(error, this.name);
     }
   }
 

@@ -38,7 +38,10 @@ export function* aggregate(
   const scopes = aggregateScopes(parts, request);
   for (const { scope, reduced } of scopes) {
     const asked = reduced.map((columns) =>
-      parts.cluster.rowsOfAll(aggregateStatement(scope, request, columns), readOptions(options)),
+      parts.cluster.rowsOfAll(
+        aggregateStatement(scope, request, columns),
+        readOptions(parts.cluster, options),
+      ),
     );
     const answers = yield* waitFor(Promise.all(asked));
     let sizeBytes = 0;
@@ -129,13 +132,15 @@ function* groupsOf(
   for (const { scope } of scopes) {
     if (groupBy === 'all') {
       const series = yield* waitFor(
-        findSeries(scope.cluster, scope.part, scope, readOptions(options)),
+        findSeries(scope.cluster, scope.part, scope, readOptions(scope.cluster, options)),
       );
       for (const one of series) groups.set(one.id, one);
       continue;
     }
     const statement = groupNamesStatement(scope, request);
-    const answers = yield* waitFor(scope.cluster.rowsOfAll(statement, readOptions(options)));
+    const answers = yield* waitFor(
+      scope.cluster.rowsOfAll(statement, readOptions(scope.cluster, options)),
+    );
     for (const answer of answers) {
       const reader = new RowReader(answer);
       while (reader.hasMore) {

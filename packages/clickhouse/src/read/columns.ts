@@ -5,7 +5,7 @@ import type { FieldType } from '@tidemark/core';
 import type { FieldRef } from '@tidemark/query';
 
 import { columnIdOf } from '../ids.ts';
-import type { Registry } from '../registry/registry.ts';
+import type { Registry } from '../shared/registry.ts';
 import { sqlInt64 } from '../sql/literals.ts';
 import type { PolicyPart } from './parts.ts';
 

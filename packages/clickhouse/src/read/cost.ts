@@ -24,7 +24,7 @@ export function* cost(
   const total = { shards: 0, series: 0, files: 0, blocks: 0, blockBytes: 0 };
   for (const part of partsOf(registry, { ...source, timeRange })) {
     const asked = { measurement, where };
-    const series = yield* waitFor(findSeries(cluster, part, asked, readOptions(options)));
+    const series = yield* waitFor(findSeries(cluster, part, asked, readOptions(cluster, options)));
     total.shards += part.groups.length;
     total.series += series.length;
     statements.push(seriesStatement(cluster, part, asked));
@@ -49,7 +49,7 @@ export function* cost(
         `SELECT count(), sum(marks), sum(bytes_on_disk) FROM system.parts
          WHERE active AND database = ${sqlText(cluster.settings.database)}
            AND table = ${sqlText(pointsTable(part.policyId))} AND partition IN (${groups})`,
-        readOptions(options),
+        readOptions(cluster, options),
       ),
     );
     for (const reader of sizes.map((answer) => new RowReader(answer))) {

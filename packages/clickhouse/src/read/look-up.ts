@@ -11,7 +11,7 @@ import type {
   Steps,
 } from '@tidemark/query';
 
-import type { ShardGroup } from '../registry/registry.ts';
+import type { ShardGroup } from '../shared/entries.ts';
 import { filterCondition, keyCondition } from '../sql/conditions.ts';
 import { RowReader } from '../sql/row-binary.ts';
 import { seriesTable } from '../sql/tables.ts';
@@ -178,7 +178,7 @@ export class LookUp {
       cluster.rowsOfAll(
         `SELECT ${select} FROM (${sources.join(' UNION ALL ')}) ${arrayJoin}
          WHERE ${condition} GROUP BY ${groupBy}`,
-        readOptions(this.#options),
+        readOptions(cluster, this.#options),
       ),
     );
     return answers.map((answer) => new RowReader(answer));

@@ -2,7 +2,8 @@
 // overlap its time.
 import type { TimeRange } from '@tidemark/core';
 
-import type { Registry, ShardGroup } from '../registry/registry.ts';
+import type { ShardGroup } from '../shared/entries.ts';
+import type { Registry } from '../shared/registry.ts';
 
 /** A retention policy with some of its shard groups. */
 export type PolicyPart = {
@@ -19,7 +20,7 @@ export type PartFilter = {
 /** Those that may hold points; a policy without such a group is left out. */
 export function partsOf(registry: Registry, filter: PartFilter): readonly PolicyPart[] {
   const { database, retentionPolicy, timeRange } = filter;
-  const groups = registry.storedGroups(
+  const groups = registry.groupsOf(
     (group) =>
       group.database === database &&
       (retentionPolicy === undefined || group.retentionPolicy === retentionPolicy),

@@ -5,7 +5,7 @@ import type { Predicate } from '@tidemark/query';
 
 import type { Cluster } from '../cluster/cluster.ts';
 import { columnIdOf } from '../ids.ts';
-import type { Registry } from '../registry/registry.ts';
+import type { Registry } from '../shared/registry.ts';
 import { comparison } from '../sql/comparisons.ts';
 import { filterCondition, matches } from '../sql/conditions.ts';
 import { sqlInt64 } from '../sql/literals.ts';

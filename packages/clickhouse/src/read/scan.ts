@@ -8,7 +8,7 @@ import type { Operator, RequestOptions, ScanRequest, SeriesBatch, Steps } from '
 import type { Cluster } from '../cluster/cluster.ts';
 import type { ReadOptions } from '../cluster/node.ts';
 import { LIMITS } from '../limits.ts';
-import type { Registry } from '../registry/registry.ts';
+import type { Registry } from '../shared/registry.ts';
 import { RowReader } from '../sql/row-binary.ts';
 import { byTypes, columnsOf, VALUE_COLUMN, valueSql } from './columns.ts';
 import type { StoredColumn, TypedColumns } from './columns.ts';
@@ -21,12 +21,16 @@ import { lastTime, readRuns, seriesBatch, withoutTime } from './value-runs.ts';
 
 export type ReadParts = { readonly cluster: Cluster; readonly registry: Registry };
 
-/** The settings and the signal with which the statements of a request run. */
-export function readOptions({ signal, memoryLimitBytes }: RequestOptions): ReadOptions {
+/** How the statements of a request run. */
+export function readOptions(
+  { settings }: Cluster,
+  { signal, memoryLimitBytes, onPartial }: RequestOptions,
+): ReadOptions {
   const isLimited = memoryLimitBytes !== undefined && Number.isFinite(memoryLimitBytes);
   return {
     signal,
     settings: isLimited ? { max_memory_usage: Math.ceil(memoryLimitBytes) } : {},
+    onAway: settings.givesPartialAnswers ? onPartial : undefined,
   };
 }
 
@@ -40,7 +44,7 @@ export function* scan(
   for (const part of partsOf(registry, { ...request.source, timeRange: request.timeRange })) {
     const columns = columnsOf(registry, part, { measurement, fields });
     if (columns.length === 0) continue;
-    const found = findSeries(cluster, part, { measurement, where }, readOptions(options));
+    const found = findSeries(cluster, part, { measurement, where }, readOptions(cluster, options));
     const series = yield* waitFor(found);
     sortSeries(series, request);
     const scope = { cluster, registry, part, measurement, where };
@@ -93,7 +97,7 @@ async function countRows({ scope, columns, options, request }: Scan) {
   const condition = pointCondition({ ...scope, where: undefined }, { columns, timeRange });
   const answers = await cluster.rowsOfAll(
     `SELECT series, count() FROM ${tableOf(scope)} WHERE ${condition} GROUP BY series`,
-    readOptions(options),
+    readOptions(cluster, options),
   );
   for (const answer of answers) {
     const reader = new RowReader(answer);
@@ -168,7 +172,11 @@ async function readRows(
   const { scope, options } = run;
   const ids = page.series.map(({ id }) => id).join(', ');
   const statement = pointsStatement(run, { ...page, ids });
-  const answer = await scope.cluster.rows(page.shard, statement, readOptions(options));
+  const answer = await scope.cluster.rows(
+    page.shard,
+    statement,
+    readOptions(scope.cluster, options),
+  );
   const { memoryLimitBytes, counters } = options;
   if (memoryLimitBytes !== undefined && answer.length > memoryLimitBytes)
     throw new LimitExceeded(

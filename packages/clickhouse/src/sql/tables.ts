@@ -11,20 +11,14 @@ export function seriesTable(policyId: number): string {
   return `series_${policyId}`;
 }
 
-/** Shard groups of all retention policies, the same on every node. */
-export const GROUPS_TABLE = 'shard_groups';
+/** What front ends propose to agree on, the same on every node. */
+export const SHARED_TABLE = 'shared_log';
 
-/** Whose the tables are: the service with this id, of the rows the first. */
-export const OWNER_TABLE = 'owner';
-
-/** Types of fields by shard group, the same on every node; an empty type is none any more. */
-export const FIELDS_TABLE = 'fields';
+/** Signs of life of who holds the lease, the same on every node. */
+export const BEATS_TABLE = 'beats';
 
 export const POINT_COLUMNS = '(column, hour, series, time, f, i, s, batch, grp)';
 export const SERIES_COLUMNS = '(measurement, series, tag_keys, tag_values, is_gone, batch, grp)';
-export const GROUP_COLUMNS =
-  '(id, policy, database, retention_policy, start, stop, is_dropped, batch)';
-export const FIELD_COLUMNS = '(grp, measurement, field, type, batch)';
 
 type Placement = {
   readonly database: string;
@@ -40,18 +34,12 @@ export function commonTables(database: string): readonly ((onCluster: string) =>
      ORDER BY ${order}`;
   return [
     (onCluster) => `CREATE DATABASE IF NOT EXISTS ${sqlName(database)} ${onCluster}`,
-    everywhere(OWNER_TABLE, 'id String, made Int64', '(made, id)'),
     everywhere(
-      GROUPS_TABLE,
-      `id UInt32, policy UInt32, database String, retention_policy String,
-       start Int64, stop Int64, is_dropped UInt8, batch UInt64`,
-      'id',
+      SHARED_TABLE,
+      'version UInt64, proposal String, parent String, payload String',
+      '(version, proposal)',
     ),
-    everywhere(
-      FIELDS_TABLE,
-      'grp UInt32, measurement String, field String, type String, batch UInt64',
-      '(grp, measurement, field)',
-    ),
+    everywhere(BEATS_TABLE, 'holder String, beat UInt64', 'holder'),
   ];
 }
 

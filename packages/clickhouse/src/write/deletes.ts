@@ -6,7 +6,9 @@ import { columnIdOf } from '../ids.ts';
 import { inGroups, partsOf } from '../read/parts.ts';
 import type { PolicyPart } from '../read/parts.ts';
 import { timeCondition } from '../read/point-condition.ts';
-import type { Registry } from '../registry/registry.ts';
+import type { ShardGroup } from '../shared/entries.ts';
+import type { Registry } from '../shared/registry.ts';
+import type { SharedState } from '../shared/shared-state.ts';
 import { filterCondition } from '../sql/conditions.ts';
 import { sqlName } from '../sql/literals.ts';
 import { RowReader, RowWriter } from '../sql/row-binary.ts';
@@ -16,7 +18,7 @@ import type { Writer } from './writer.ts';
 
 export type DeleteParts = {
   readonly cluster: Cluster;
-  readonly registry: Registry;
+  readonly state: SharedState;
   readonly writer: Writer;
 };
 
@@ -25,19 +27,18 @@ const SERIES_PER_CHANGE = 10_000;
 
 /** Deletes rows; series that have no others vanish. */
 export async function deletePoints(parts: DeleteParts, request: DeleteRequest): Promise<void> {
-  const { cluster, registry, writer } = parts;
-  for (const part of partsOf(registry, request)) {
+  const { cluster, state, writer } = parts;
+  await state.sync();
+  for (const part of partsOf(state.registry, request)) {
     await writer.alone(part.policyId, async (rows) => {
       await Promise.all(
         Array.from({ length: cluster.shardCount }, (_, shard) =>
           deleteOnShard(parts, part, { shard, request, rows }),
         ),
       );
-      writer.forget(
-        request.database,
-        part.groups.map(({ id }) => id),
-      );
     });
+    const groups = part.groups.map(({ id }) => id);
+    await state.agree(() => ({ kind: 'series-gone', groups }));
   }
 }
 
@@ -47,35 +48,24 @@ export async function dropMeasurement(
   database: string,
   measurement: string,
 ): Promise<void> {
-  const { registry, writer } = parts;
+  const { state } = parts;
   await deletePoints(parts, { database, measurements: [measurement] });
-  for (const part of partsOf(registry, { database })) {
-    await writer.alone(part.policyId, async (rows) => {
-      for (const { id } of part.groups) {
-        for (const field of registry.fields(id, measurement).keys())
-          rows.addField({ group: id, measurement, field }, '');
-        registry.forgetFields(id, measurement);
-      }
-      writer.forget(database, []);
-    });
-  }
+  await state.agree(() => {
+    const groups = state.registry
+      .groupsOf((group) => group.database === database)
+      .map(({ id }) => id)
+      .filter((id) => state.registry.fields(id, measurement).size > 0);
+    return groups.length === 0 ? undefined : { kind: 'drop-measurement', measurement, groups };
+  });
 }
 
 /** Drops the tables of a policy. */
 export async function dropPolicy(parts: DeleteParts, policyId: number): Promise<void> {
-  const { cluster, registry, writer } = parts;
-  const groups = registry.groupsOf((group) => group.policyId === policyId);
-  if (groups.length === 0) return;
+  const { cluster, state, writer } = parts;
   const { database } = cluster.settings;
-  await writer.alone(policyId, async (rows) => {
-    for (const group of groups) {
-      registry.removeGroup(group.id);
-      rows.addGroup(group, true);
-    }
-    writer.forget(
-      groups[0]?.database ?? '',
-      groups.map(({ id }) => id),
-    );
+  await writer.alone(policyId, async () => {
+    await state.sync();
+    if (!(await dropGroups(state, (group) => group.policyId === policyId))) return;
     writer.forgetTables(policyId);
     for (const table of [pointsTable(policyId), seriesTable(policyId)])
       await cluster.define(
@@ -86,24 +76,37 @@ export async function dropPolicy(parts: DeleteParts, policyId: number): Promise<
 
 /** Drops a shard group; `false` when there is none. */
 export async function dropGroup(parts: DeleteParts, id: number): Promise<boolean> {
-  const { cluster, registry, writer } = parts;
-  const group = registry.group(id);
+  const { cluster, state, writer } = parts;
+  await state.sync();
+  const group = state.registry.group(id);
   if (group === undefined) return false;
   const { policyId } = group;
-  await writer.alone(policyId, async (rows) => {
-    registry.removeGroup(id);
-    rows.addGroup(group, true);
-    writer.forget(group.database, [id]);
+  return writer.alone(policyId, async () => {
+    if (!(await dropGroups(state, (one) => one.id === id))) return false;
     for (let shard = 0; shard < cluster.shardCount; shard++) {
       for (const table of [pointsTable(policyId), seriesTable(policyId)])
         await cluster.alter(shard, table, `DROP PARTITION ${id}`);
     }
+    return true;
   });
-  return true;
+}
+
+/** Nobody knows the groups any more; `false` when nobody has before. */
+async function dropGroups(
+  state: SharedState,
+  isMeant: (group: ShardGroup) => boolean,
+): Promise<boolean> {
+  let hasAny = false;
+  await state.agree(() => {
+    const ids = state.registry.groupsOf(isMeant).map(({ id }) => id);
+    hasAny ||= ids.length > 0;
+    return ids.length === 0 ? undefined : { kind: 'drop-groups', ids };
+  });
+  return hasAny;
 }
 
 async function deleteOnShard(
-  { cluster, registry }: DeleteParts,
+  { cluster, state }: DeleteParts,
   part: PolicyPart,
   scope: {
     readonly shard: number;
@@ -128,7 +131,7 @@ async function deleteOnShard(
     places.push({ group, id: found.uint64() });
   }
   for (const [measurement, places] of byMeasurement) {
-    const columns = columnsIn(registry, part, measurement).join(', ');
+    const columns = columnsIn(state.registry, part, measurement).join(', ');
     for (let at = 0; at < places.length; at += SERIES_PER_CHANGE) {
       const some = places.slice(at, at + SERIES_PER_CHANGE);
       const ids = [...new Set(some.map(({ id }) => id))].join(', ');
@@ -139,7 +142,7 @@ async function deleteOnShard(
       const left = await placesWithRows({ cluster, part, shard }, which);
       for (const place of some) {
         if (!left.has(`${place.group} ${place.id}`))
-          rows.addGoneSeries(shard, { measurement, ...place });
+          rows.addSeries(shard, { measurement, ...place }, 'gone');
       }
     }
   }

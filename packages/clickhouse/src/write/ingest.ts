@@ -14,7 +14,8 @@ import type {
 } from '@tidemark/storage';
 
 import { seriesIdOf } from '../ids.ts';
-import type { Registry, ShardGroup } from '../registry/registry.ts';
+import type { ShardGroup } from '../shared/entries.ts';
+import type { Registry } from '../shared/registry.ts';
 
 export type IngestSettings = {
   readonly allowUnsigned: boolean;
@@ -127,7 +128,7 @@ export class Ingest {
         if (isFull && (group === undefined || !used.has(group.id))) return shardLimit(maxShards);
         if (group === undefined) {
           group = registry.makeGroup(policy, time);
-          registry.addGroup(group);
+          registry.want({ groups: [group], fields: [] });
           newGroups.push(group);
         }
         used.add(group.id);
@@ -136,7 +137,7 @@ export class Ingest {
       fieldTypes: (id, measurement) => {
         if (fieldTypes === 'shard') return registry.fields(id, measurement);
         const types = new Map(registry.fields(id, measurement));
-        for (const other of registry.groupsOf((group) => group.database === policy.database)) {
+        for (const other of registry.allGroupsOf(policy.database)) {
           for (const [field, type] of registry.fields(other.id, measurement)) {
             if (!types.has(field)) types.set(field, type);
           }
@@ -147,8 +148,8 @@ export class Ingest {
   }
 
   #define(batch: Batch): void {
-    for (const { shardId, measurement, field, type } of batch.newFields)
-      this.#registry.addField({ group: shardId, measurement, field }, type);
+    const fields = batch.newFields.map(({ shardId, ...place }) => ({ group: shardId, ...place }));
+    this.#registry.want({ groups: [], fields });
     if (batch.newFields.length > 0 && this.#settings.fieldTypes === 'measurement')
       this.#kernel.forgetTypes();
   }

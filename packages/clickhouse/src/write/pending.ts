@@ -1,14 +1,15 @@
 // What waits to be inserted into the tables of one retention policy.
-import type { FieldType } from '@tidemark/core';
 import type { WriteOutcome } from '@tidemark/storage';
 
-import type { ShardGroup } from '../registry/registry.ts';
+import type { Additions } from '../shared/entries.ts';
 import { RowWriter } from '../sql/row-binary.ts';
 
 type Waiter = {
   readonly outcome: WriteOutcome;
-  readonly resolve: (outcome: WriteOutcome) => void;
+  readonly resolve: (outcome: WriteOutcome | Promise<WriteOutcome>) => void;
   readonly reject: (reason: unknown) => void;
+  /** Takes the request once more, from its beginning. */
+  readonly again: () => Promise<WriteOutcome>;
 };
 
 /** Rows of several requests, by shard of the cluster. */
@@ -17,10 +18,9 @@ export class PendingRows {
   readonly batch: bigint;
   readonly points: readonly RowWriter[];
   readonly series: readonly RowWriter[];
-  readonly groups = new RowWriter();
-  readonly fields = new RowWriter();
   readonly waiters: Waiter[] = [];
-  readonly #newGroups: ShardGroup[] = [];
+  readonly #groups: Additions['groups'][number][] = [];
+  readonly #fields: Additions['fields'][number][] = [];
 
   constructor(shardCount: number) {
     const [batch = 0n] = crypto.getRandomValues(new BigUint64Array(1));
@@ -29,59 +29,39 @@ export class PendingRows {
     this.series = Array.from({ length: shardCount }, () => new RowWriter());
   }
 
-  /** Groups that `groups` has rows of. */
-  get newGroups(): readonly ShardGroup[] {
-    return this.#newGroups;
+  /** What has to be agreed on before the rows are inserted. */
+  get additions(): Additions {
+    return { groups: this.#groups, fields: this.#fields };
   }
 
   get sizeBytes(): number {
     return this.points.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   }
 
-  addGroup(group: ShardGroup, isDropped = false): void {
-    this.#newGroups.push(group);
-    this.groups.uint32(group.id);
-    this.groups.uint32(group.policyId);
-    this.groups.text(group.database);
-    this.groups.text(group.retentionPolicy);
-    this.groups.int64(group.start);
-    this.groups.int64(group.end);
-    this.groups.uint8(isDropped ? 1 : 0);
-    this.groups.uint64(this.batch);
+  add({ groups, fields }: Additions): void {
+    this.#groups.push(...groups);
+    for (const field of fields) this.#fields.push(field);
   }
 
-  /** An empty type takes the field away. */
-  addField(
-    place: { readonly group: number; readonly measurement: string; readonly field: string },
-    type: FieldType | '',
-  ): void {
-    this.fields.uint32(place.group);
-    this.fields.text(place.measurement);
-    this.fields.text(place.field);
-    this.fields.text(type);
-    this.fields.uint64(this.batch);
-  }
-
-  /** Says that a series has no rows in a shard group any more. */
-  addGoneSeries(
+  /** Says that a series has rows in a shard group, or none any more. */
+  addSeries(
     shard: number,
     series: { readonly measurement: string; readonly id: bigint; readonly group: number },
+    tags: ReadonlyMap<string, string> | 'gone',
   ): void {
     const writer = this.series[shard]!;
     writer.text(series.measurement);
     writer.uint64(series.id);
-    writer.texts([]);
-    writer.texts([]);
-    writer.uint8(1);
+    writer.texts(tags === 'gone' ? [] : [...tags.keys()]);
+    writer.texts(tags === 'gone' ? [] : [...tags.values()]);
+    writer.uint8(tags === 'gone' ? 1 : 0);
     writer.uint64(this.batch);
     writer.uint32(series.group);
   }
 
   /** Points that come later rely on what was announced with these: it is announced again. */
-  takeAnnouncements({ groups, fields, series, newGroups }: PendingRows): void {
-    this.#newGroups.push(...newGroups);
-    this.groups.bytes(groups.finish());
-    this.fields.bytes(fields.finish());
+  takeAnnouncements({ additions, series }: PendingRows): void {
+    this.add(additions);
     series.forEach((rows, shard) => this.series[shard]?.bytes(rows.finish()));
   }
 
@@ -91,5 +71,10 @@ export class PendingRows {
 
   reject(reason: unknown): void {
     for (const { reject } of this.waiters) reject(reason);
+  }
+
+  /** Takes all requests again, in their order. */
+  takeAgain(): void {
+    for (const { resolve, again } of this.waiters) resolve(again());
   }
 }

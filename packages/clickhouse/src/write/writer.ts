@@ -13,13 +13,10 @@ import type {
 
 import type { Cluster } from '../cluster/cluster.ts';
 import { LIMITS } from '../limits.ts';
-import type { Registry } from '../registry/registry.ts';
+import type { SharedEntry } from '../shared/entries.ts';
+import type { SharedState } from '../shared/shared-state.ts';
 import type { RowWriter } from '../sql/row-binary.ts';
 import {
-  FIELD_COLUMNS,
-  FIELDS_TABLE,
-  GROUP_COLUMNS,
-  GROUPS_TABLE,
   POINT_COLUMNS,
   pointsTable,
   policyTables,
@@ -34,7 +31,7 @@ import { PendingRows } from './pending.ts';
 
 export type WriterParts = {
   readonly cluster: Cluster;
-  readonly registry: Registry;
+  readonly state: SharedState;
   readonly clock: Clock;
   readonly settings: IngestSettings;
   /** Rows that may wait. */
@@ -61,6 +58,7 @@ export class Writer {
 
   constructor(parts: WriterParts) {
     this.#parts = parts;
+    parts.state.onEntry((entry) => this.#follow(entry));
   }
 
   lines(request: WriteLinesRequest): Promise<WriteOutcome> {
@@ -71,10 +69,23 @@ export class Writer {
     return this.#write(request.policy, (ingest, take) => ingest.points(request, take));
   }
 
-  /** Series and fields of these groups may have gone: they are announced again. */
-  forget(database: string, groups: Iterable<number>): void {
-    for (const group of groups) this.#announced.delete(group);
-    this.#ingests.get(database)?.forgetTypes();
+  /** What others drop and delete has to be announced again by who writes it again. */
+  #follow(entry: SharedEntry | undefined): void {
+    switch (entry?.kind) {
+      case undefined:
+        this.#announced.clear();
+        break;
+      case 'drop-groups':
+        for (const id of entry.ids) this.#announced.delete(id);
+        break;
+      case 'drop-measurement':
+      case 'series-gone':
+        for (const id of entry.groups) this.#announced.delete(id);
+        break;
+      default:
+        return;
+    }
+    for (const ingest of this.#ingests.values()) ingest.forgetTypes();
   }
 
   /** The tables of a policy have gone: who writes to it needs them again. */
@@ -89,7 +100,6 @@ export class Writer {
     const change = (async () => {
       const rows = new PendingRows(this.#parts.cluster.shardCount);
       const result = await work(rows);
-      await this.#announce(rows);
       await this.#insertSharded(`${seriesTable(policyId)} ${SERIES_COLUMNS}`, rows.series);
       return result;
     })();
@@ -142,7 +152,8 @@ export class Writer {
     return new Promise((resolve, reject) => {
       try {
         const outcome = ingestAll(ingest, (part) => this.#take(part, ingest, rows));
-        rows.waiters.push({ outcome, resolve, reject });
+        const again = (): Promise<WriteOutcome> => this.#write(policy, ingestAll);
+        rows.waiters.push({ outcome, resolve, reject, again });
       } catch (error) {
         reject(error);
       }
@@ -163,17 +174,15 @@ export class Writer {
   #ingestOf(database: string): Ingest {
     let ingest = this.#ingests.get(database);
     if (ingest === undefined) {
-      ingest = new Ingest(this.#parts.registry, this.#parts.settings);
+      ingest = new Ingest(this.#parts.state.registry, this.#parts.settings);
       this.#ingests.set(database, ingest);
     }
     return ingest;
   }
 
   #take({ batch, newGroups }: IngestedPart, ingest: Ingest, rows: PendingRows): void {
-    for (const group of newGroups) rows.addGroup(group);
-    for (const { shardId, measurement, field, type } of batch.newFields) {
-      rows.addField({ group: shardId, measurement, field }, type);
-    }
+    const fields = batch.newFields.map(({ shardId, ...place }) => ({ group: shardId, ...place }));
+    rows.add({ groups: newGroups, fields });
     for (const table of batch.tables) {
       let announced = this.#announced.get(table.shardId);
       if (announced === undefined) this.#announced.set(table.shardId, (announced = new Set()));
@@ -181,7 +190,8 @@ export class Writer {
         const target = this.#targetOf(ingest.idOf(local), rows);
         if (!announced.has(local)) {
           announced.add(local);
-          announce(rows, table, { ...target, key: ingest.keyOf(local) });
+          const series = { measurement: table.measurement, id: target.id, group: table.shardId };
+          rows.addSeries(target.shard, series, tagsOfSeriesKey(ingest.keyOf(local)));
         }
         return target;
       });
@@ -207,8 +217,8 @@ export class Writer {
       const { rows } = queue;
       queue.rows = new PendingRows(cluster.shardCount);
       try {
-        await this.#insert(policyId, rows);
-        rows.resolve();
+        if (await this.#insert(policyId, rows)) rows.resolve();
+        else this.#takeAgain(queue, rows);
       } catch (error) {
         // What has waited meanwhile would wait as long again, and be given up by its clients.
         const waiting = queue.rows;
@@ -223,18 +233,35 @@ export class Writer {
     queue.running = undefined;
   }
 
-  /** What points need to be found goes first: they are visible as soon as they are there. */
-  async #insert(policyId: number, rows: PendingRows): Promise<void> {
-    await this.makeTables(policyId);
-    await this.#announce(rows);
-    await this.#insertSharded(`${seriesTable(policyId)} ${SERIES_COLUMNS}`, rows.series);
-    await this.#insertSharded(`${pointsTable(policyId)} ${POINT_COLUMNS}`, rows.points);
+  /**
+   * Other front ends have agreed on other groups or types: what was parsed meanwhile is parsed
+   * again with these.
+   */
+  #takeAgain(queue: Queue, refused: PendingRows): void {
+    const { cluster, state } = this.#parts;
+    const waiting = queue.rows;
+    queue.rows = new PendingRows(cluster.shardCount);
+    for (const { additions } of [refused, waiting]) state.registry.unwant(additions);
+    // What was announced with these rows is in none.
+    this.#announced.clear();
+    for (const ingest of this.#ingests.values()) ingest.forgetTypes();
+    refused.takeAgain();
+    waiting.takeAgain();
   }
 
-  async #announce({ groups, fields, newGroups }: PendingRows): Promise<void> {
-    await this.#insertSharded(`${GROUPS_TABLE} ${GROUP_COLUMNS}`, [groups]);
-    for (const { id } of newGroups) this.#parts.registry.markStored(id);
-    await this.#insertSharded(`${FIELDS_TABLE} ${FIELD_COLUMNS}`, [fields]);
+  /**
+   * What points need to be found goes first: they are visible as soon as they are there. `false`
+   * when others have agreed on something else.
+   */
+  async #insert(policyId: number, rows: PendingRows): Promise<boolean> {
+    await this.makeTables(policyId);
+    const { additions } = rows;
+    if (additions.groups.length > 0 || additions.fields.length > 0) {
+      if (!(await this.#parts.state.add(additions))) return false;
+    }
+    await this.#insertSharded(`${seriesTable(policyId)} ${SERIES_COLUMNS}`, rows.series);
+    await this.#insertSharded(`${pointsTable(policyId)} ${POINT_COLUMNS}`, rows.points);
+    return true;
   }
 
   async #insertSharded(into: string, parts: readonly RowWriter[]): Promise<void> {
@@ -245,21 +272,4 @@ export class Writer {
       }),
     );
   }
-}
-
-/** Says that a series has rows in a shard group. */
-function announce(
-  rows: PendingRows,
-  table: { readonly measurement: string; readonly shardId: number },
-  series: { readonly id: bigint; readonly shard: number; readonly key: string },
-): void {
-  const writer = rows.series[series.shard]!;
-  const tags = tagsOfSeriesKey(series.key);
-  writer.text(table.measurement);
-  writer.uint64(series.id);
-  writer.texts([...tags.keys()]);
-  writer.texts([...tags.values()]);
-  writer.uint8(0);
-  writer.uint64(rows.batch);
-  writer.uint32(table.shardId);
 }

@@ -40,6 +40,7 @@ export async function openStorageInline(
     delete: (request) => engine.delete(request),
     dropMeasurement: (database, measurement) => engine.dropMeasurement(database, measurement),
     dropPolicy: (policyId) => engine.dropPolicy(policyId),
+    replicas: () => Promise.resolve([]),
     retainPolicies: (policies) => engine.retainPolicies(policies),
     dropShard: (shardId) => engine.dropShard(shardId),
     shards: () => engine.shardInfos(),

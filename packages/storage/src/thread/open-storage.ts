@@ -53,6 +53,7 @@ function engineOver(send: AnyCall): Omit<StorageEngine, 'source' | 'thread' | 'c
     delete: call('delete'),
     dropMeasurement: call('dropMeasurement'),
     dropPolicy: call('dropPolicy'),
+    replicas: () => Promise.resolve([]),
     retainPolicies: call('retainPolicies'),
     dropShard: call('dropShard'),
     shards: call('shards'),

@@ -9,6 +9,7 @@ import type { Execution } from '../execution.ts';
 import { Subscriber } from '../subscriber/subscriber.ts';
 import type { RejectedLog } from '../write/rejected-lines.ts';
 import { BackgroundJobs } from './jobs.ts';
+import type { Job } from './jobs.ts';
 import { storeStart, storeStatistics } from './monitor.ts';
 import { enforceRetention } from './retention.ts';
 
@@ -20,11 +21,13 @@ export type BackgroundOptions = {
   readonly rejected: RejectedLog;
   /** Name of this machine in the points of the monitor. */
   readonly hostname: string;
+  /** Of the lease, where services share one storage; `undefined` when another one has it. */
+  readonly leaseSignal: () => AbortSignal | undefined;
 };
 
 /** Starts what the configuration switches on. Closed with `parts`. */
 export async function startBackground(
-  { config, log, execution, rejected, hostname }: BackgroundOptions,
+  { config, log, execution, rejected, hostname, leaseSignal }: BackgroundOptions,
   parts: OpenParts,
 ): Promise<void> {
   const { statements, writeCounters, bodyBudget: bodies } = execution;
@@ -60,7 +63,7 @@ export async function startBackground(
       name: 'continuous-queries',
       intervalMs: config.continuousQueries.runIntervalMs,
       runsAtStart: false,
-      run: (signal) => queries.runDue(signal),
+      run: withLease(leaseSignal, (signal) => queries.runDue(signal)),
     });
   }
   if (config.retention.enabled) {
@@ -68,9 +71,9 @@ export async function startBackground(
       name: 'retention',
       intervalMs: config.retention.checkIntervalMs,
       runsAtStart: true,
-      run: async () => {
+      run: withLease(leaseSignal, async () => {
         await enforceRetention({ catalog, storage, clock, log });
-      },
+      }),
     });
   }
   if (config.monitor.storeEnabled) {
@@ -88,4 +91,12 @@ export async function startBackground(
       run: () => storeStatistics(monitor),
     });
   }
+}
+
+/** What of all services that share one storage only one does: the others skip the run. */
+function withLease(leaseSignal: () => AbortSignal | undefined, run: Job['run']): Job['run'] {
+  return async (signal) => {
+    const lease = leaseSignal();
+    if (lease !== undefined) await run(AbortSignal.any([signal, lease]));
+  };
 }

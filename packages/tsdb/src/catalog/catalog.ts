@@ -2,6 +2,7 @@
 // (docs/adr/0006-catalog-file.md). A change is answered after it is synced; what it changes becomes
 // visible at the same moment.
 import { existsSync, statSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
 
 import { assert, Corruption, messageOf, Unavailable } from '@tidemark/core';
 import { DiskReserve, nodeDisk, readCheckedFile, writeCheckedFile } from '@tidemark/storage';
@@ -10,7 +11,7 @@ import type { StorageLog } from '@tidemark/storage';
 import { parseCatalog, printCatalog } from './catalog-record.ts';
 import { readLegacyCatalog } from './legacy-catalog.ts';
 import { EMPTY_CATALOG } from './model.ts';
-import type { CatalogState } from './model.ts';
+import type { CatalogState, Database } from './model.ts';
 
 const FORMAT = { magic: 'TDMCAT', version: 2 };
 const FILE_NAME = 'catalog.tdm';
@@ -28,9 +29,20 @@ export type CatalogOptions = {
   readonly log?: StorageLog | undefined;
 };
 
+/** A catalog that several services share, as text. */
+export interface CatalogShare {
+  /** `undefined` when there is none yet. */
+  readonly text: string | undefined;
+  /** Is told when the text is another one. */
+  onChange(listener: () => void): void;
+  /** Replaces the text, which is up to date when `make` is called, maybe several times. */
+  change(make: () => string | undefined): Promise<void>;
+}
+
 export class Catalog {
-  /** `undefined`: it is stored nowhere. */
+  /** `undefined`: it is stored in no file. */
   readonly #path: string | undefined;
+  readonly #share: CatalogShare | undefined;
   /** For changes that make the catalog smaller. */
   readonly #reserve: DiskReserve | undefined;
   #state: CatalogState;
@@ -43,8 +55,14 @@ export class Catalog {
   /** One copy in the file was damaged; the next change mends it. */
   readonly isMended: boolean;
 
-  private constructor(path: string | undefined, found: Found, reserve?: DiskReserve) {
+  private constructor(
+    path: string | undefined,
+    found: Found,
+    { reserve, share }: { readonly reserve?: DiskReserve; readonly share?: CatalogShare } = {},
+  ) {
     this.#path = path;
+    this.#share = share;
+    share?.onChange(() => this.#follow(share.text));
     this.#reserve = reserve;
     if (reserve !== undefined) this.#tail = reserve.make(); // Never rejects.
     this.#state = found.state;
@@ -65,18 +83,27 @@ export class Catalog {
       log: options.log ?? (() => undefined),
     });
     const found = readCatalogFile(path);
-    if (found !== undefined) return new Catalog(path, found, reserve);
+    if (found !== undefined) return new Catalog(path, found, { reserve });
     const legacy = await readLegacyCatalog(`${folder}/catalog`);
     if (legacy === undefined) {
-      return new Catalog(path, { state: EMPTY_CATALOG, isNew: true, isMended: false }, reserve);
+      const found = { state: EMPTY_CATALOG, isNew: true, isMended: false };
+      return new Catalog(path, found, { reserve });
     }
     await writeCatalogFile(path, legacy);
-    return new Catalog(path, { state: legacy, isNew: false, isMended: false }, reserve);
+    const kept = { state: legacy, isNew: false, isMended: false };
+    return new Catalog(path, kept, { reserve });
   }
 
   /** A catalog that is stored nowhere. */
   static inMemory(state: CatalogState): Catalog {
     return new Catalog(undefined, { state, isNew: true, isMended: false });
+  }
+
+  /** A catalog that is stored nowhere but where other services see it, too. */
+  static shared(share: CatalogShare): Catalog {
+    const { text } = share;
+    const state = text === undefined ? EMPTY_CATALOG : sharedState(text);
+    return new Catalog(undefined, { state, isNew: text === undefined, isMended: false }, { share });
   }
 
   /** What is true now. Keep it for as long as one answer needs a consistent view. */
@@ -96,6 +123,7 @@ export class Catalog {
   change(make: (state: CatalogState) => CatalogState): Promise<CatalogState> {
     const result = this.#tail.then(async () => {
       if (this.#isClosed) throw new Unavailable('the catalog is closed');
+      if (this.#share !== undefined) return this.#changeShared(this.#share, make);
       const before = this.#state;
       const after = make(before);
       if (after === before) return before;
@@ -108,6 +136,26 @@ export class Catalog {
     // The caller gets the error; the next change must still run.
     this.#tail = result.catch(() => undefined);
     return result;
+  }
+
+  async #changeShared(
+    share: CatalogShare,
+    make: (state: CatalogState) => CatalogState,
+  ): Promise<CatalogState> {
+    await share.change(() => {
+      const before = this.#state;
+      const after = make(before);
+      return after === before ? undefined : textOf(after);
+    });
+    return this.#state;
+  }
+
+  /** Takes what was agreed on, by this service or by another one. */
+  #follow(text: string | undefined): void {
+    if (text === undefined) return;
+    const before = this.#state;
+    this.#state = withUnchanged(sharedState(text), before);
+    for (const listener of this.#listeners) listener(this.#state, before);
   }
 
   async #persist(state: CatalogState, before: CatalogState): Promise<void> {
@@ -170,18 +218,51 @@ function textOf(state: CatalogState): string {
 export function readCatalogFile(path: string): Found | undefined {
   const stored = readCheckedFile(path, FORMAT);
   if (stored === undefined) return undefined;
-  const entries = parseCatalog(Buffer.from(stored.body).toString('utf8'));
-  if (entries?.nextId === undefined) {
+  const state = parseState(Buffer.from(stored.body).toString('utf8'));
+  if (state === undefined) {
     throw new Corruption('the catalog is not understood', { file: path, offset: 0 });
   }
+  return { state, isNew: false, isMended: stored.isMended };
+}
+
+/** `undefined` for what `textOf` did not write. */
+function parseState(text: string): CatalogState | undefined {
+  const entries = parseCatalog(text);
+  if (entries?.nextId === undefined) return undefined;
   const byName = <T extends { readonly name: string }>(all: readonly T[]): Map<string, T> =>
     new Map(all.map((one) => [one.name, one]));
   const { databases, users, tokens, nextId } = entries;
-  const state = {
+  return {
     databases: byName(databases),
     users: byName(users),
     tokens: byName(tokens),
     nextId,
   };
-  return { state, isNew: false, isMended: stored.isMended };
+}
+
+function sharedState(text: string): CatalogState {
+  const state = parseState(text);
+  if (state === undefined)
+    throw new Unavailable('the shared catalog is not understood: another version has written it');
+  return state;
+}
+
+/** Subscriptions that are as before are the same: what is on its way to them stays there. */
+function withUnchanged(state: CatalogState, before: CatalogState): CatalogState {
+  const known = new Map(
+    [...before.databases.values()]
+      .flatMap(({ policies }) => policies)
+      .map(({ id, subscriptions }) => [id, subscriptions]),
+  );
+  const databases = new Map<string, Database>();
+  for (const [name, database] of state.databases) {
+    const policies = database.policies.map((policy) => ({
+      ...policy,
+      subscriptions: policy.subscriptions.map(
+        (one) => known.get(policy.id)?.find((other) => isDeepStrictEqual(one, other)) ?? one,
+      ),
+    }));
+    databases.set(name, { ...database, policies });
+  }
+  return { ...state, databases };
 }

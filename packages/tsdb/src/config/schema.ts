@@ -86,7 +86,7 @@ export const TSDB_CONFIG = {
   }),
   storage: configSection('Where points are, and what is done about damaged files.', {
     engine: oneOf(
-      'embedded: files below data.dir. clickhouse: tables of a ClickHouse cluster; the catalog stays in meta.dir.',
+      'embedded: files below data.dir. clickhouse: tables of a ClickHouse cluster, catalog and users among them.',
       ['embedded', 'clickhouse'],
       'embedded',
     ),
@@ -104,6 +104,9 @@ export const TSDB_CONFIG = {
   }),
   coordinator: configSection('Limits of queries and writes.', {
     'write-timeout': duration('A write that storage has not taken by then ends with 500.', '10s'),
+    'partial-answers': bool(
+      'With storage.engine = "clickhouse": answer queries without shards of which no replica answers; the answer has a message and `partial`. Without it they fail.',
+    ),
     'max-concurrent-queries': integer('Queries that run at once; 0 is no limit.'),
     'query-timeout': duration('A query that runs longer is ended; 0s is no limit.'),
     'log-queries-after': duration('Queries that run longer are logged; 0s logs none.'),

@@ -1,7 +1,7 @@
 // Endpoints that say how the service is: ping, status, health, debug, metrics.
 import { COMPAT_VERSION, formatRfc3339, InvalidRequest, TIDEMARK_VERSION } from '@tidemark/core';
 import type { Clock, RequestMetrics, Timestamp } from '@tidemark/core';
-import type { Damage, StorageEngine } from '@tidemark/storage';
+import type { Damage, ReplicaState, StorageEngine } from '@tidemark/storage';
 
 import { sendBody, sendEmpty, sendJson } from './answer.ts';
 import type { Exchange } from './exchange.ts';
@@ -44,31 +44,56 @@ export async function handleHealth(
   { state: now, storage }: Health,
 ): Promise<void> {
   const state = now();
-  sendHealth(exchange, state, state === 'ready' ? await storage.damage() : []);
+  if (state !== 'ready') return sendHealth(exchange, state);
+  sendHealth(exchange, state, {
+    damage: await storage.damage(),
+    replicas: await storage.replicas(),
+  });
 }
 
 /** Damaged files that one answer names. */
 const LISTED_DAMAGE = 100;
 
+type Found = { readonly damage: readonly Damage[]; readonly replicas: readonly ReplicaState[] };
+
 /** The answer of /health in one of the service's states. */
 export function sendHealth(
   exchange: Exchange,
   state: ServiceState,
-  damage: readonly Damage[] = [],
+  { damage, replicas }: Found = { damage: [], replicas: [] },
 ): void {
   const isReady = state === 'ready';
-  const isWhole = damage.length === 0;
+  const message = damage.length > 0 ? damagedText(damage.length) : (awayText(replicas) ?? READY);
+  const isWhole = message === READY;
   sendJson(exchange, isReady ? 200 : 503, {
-    checks: damage.slice(0, LISTED_DAMAGE).map(({ file, message }) => ({
-      name: file,
-      status: 'fail',
-      message,
-    })),
-    message: isReady ? (isWhole ? READY : damagedText(damage.length)) : state,
+    checks: [
+      ...damage.slice(0, LISTED_DAMAGE).map(({ file, message: text }) => ({
+        name: file,
+        status: 'fail',
+        message: text,
+      })),
+      ...replicas.map(({ shard, url, isUp, reason }) => ({
+        name: `shard ${shard ?? 'unknown'} ${url}`,
+        status: isUp ? 'pass' : 'fail',
+        message: isUp ? 'answers' : (reason ?? 'does not answer'),
+      })),
+    ],
+    message: isReady ? message : state,
     name: exchange.settings.hasCompatHeaders ? 'influxdb' : 'tidemark',
     status: isReady ? (isWhole ? 'pass' : 'warn') : 'fail',
     version: versionFor(exchange),
   });
+}
+
+/** `undefined` when all answer. Another service on the same cluster would be no better off. */
+function awayText(replicas: readonly ReplicaState[]): string | undefined {
+  const away = replicas.filter(({ isUp }) => !isUp);
+  if (away.length === 0) return undefined;
+  const whole = new Set(replicas.flatMap(({ shard, isUp }) => (isUp ? [shard] : [])));
+  const gone = away.find(({ shard }) => shard !== undefined && !whole.has(shard));
+  return gone === undefined
+    ? `${READY}, but ${away.length} of ${replicas.length} replicas do not answer`
+    : `no replica of shard ${gone.shard} of the cluster answers`;
 }
 
 const READY = 'ready for queries and writes';

@@ -1,5 +1,5 @@
 // Counters of storage as modules: `database` per database, `shard` per shard, `storage` for the
-// engine.
+// engine, `replica` per server of a cluster.
 import type { StorageEngine } from '@tidemark/storage';
 
 import type { Catalog } from '../catalog/catalog.ts';
@@ -25,6 +25,11 @@ export function storageStatistics(storage: StorageEngine, catalog: Catalog): Sta
         name: 'shard',
         tags: { database, retentionPolicy, id: String(id) },
         values: { diskBytes },
+      })),
+      ...(await storage.replicas()).map(({ shard, url, isUp }) => ({
+        name: 'replica',
+        tags: { shard: String(shard ?? ''), url },
+        values: { up: isUp ? 1 : 0 },
       })),
       { name: 'storage', tags: {}, values: counters },
     ];

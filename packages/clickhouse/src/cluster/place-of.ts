@@ -1,0 +1,44 @@
+// Which shard of the cluster a server is.
+import { InvalidRequest } from '@tidemark/core';
+
+import { sqlText } from '../sql/literals.ts';
+import { RowReader } from '../sql/row-binary.ts';
+import { Unreachable } from './failure.ts';
+import { ClickHouseNode } from './node.ts';
+
+/** Which part of a cluster a server is. */
+export type Place = {
+  /** From 1 on. */
+  readonly shard: number;
+  readonly shardCount: number;
+  readonly replicaCount: number;
+};
+
+export type Asked = { readonly place?: Place; readonly failure?: unknown };
+
+/** Asks who is behind a URL. */
+export async function ask(url: string, cluster: string): Promise<Asked & { node: ClickHouseNode }> {
+  const node = new ClickHouseNode(url);
+  return { node, ...(await placeOf(node, cluster)) };
+}
+
+/** Where a server is in the cluster; a failure when it can not be reached. */
+export async function placeOf(node: ClickHouseNode, cluster: string): Promise<Asked> {
+  const macro = `SELECT substitution FROM system.macros WHERE macro = 'shard'`;
+  const counts = `SELECT uniqExact(shard_num), uniqExact(replica_num)
+    FROM system.clusters WHERE cluster = ${sqlText(cluster)}`;
+  try {
+    const shard = new RowReader(await node.rows(macro));
+    const reader = new RowReader(await node.rows(counts));
+    const shardCount = Number(reader.uint64());
+    const replicaCount = Number(reader.uint64());
+    if (!shard.hasMore || shardCount === 0)
+      throw new InvalidRequest(
+        `${node.url} has no macro \`shard\`, or no cluster \`${cluster}\` in its configuration`,
+      );
+    return { place: { shard: Number(shard.text()), shardCount, replicaCount } };
+  } catch (failure) {
+    if (failure instanceof Unreachable) return { failure };
+    throw failure;
+  }
+}

@@ -1,0 +1,176 @@
+// Several front ends on one cluster: what one changes the others see, what two want at once is
+// decided once, and one of them has the lease.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { ALL_TIME, systemClock } from '@tidemark/core';
+import type { PolicyRef } from '@tidemark/storage';
+import { hasPrograms } from '@tidemark/testkit';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+
+import { openClickHouse, startCluster, stopCluster } from './index.ts';
+import type { ClickHouseStorage } from './index.ts';
+import { scanned } from './testing/compare-sources.ts';
+
+const isComplete = hasPrograms('clickhouse-server', '/usr/share/zookeeper/bin/zkServer.sh');
+const clock = systemClock();
+const WEEK = 604_800_000_000_000n;
+const SOON = { timeout: 20_000, interval: 50 };
+
+describe.runIf(isComplete)('front ends of one cluster', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'tidemark-front-ends-'));
+  let urls: readonly string[];
+  let one: ClickHouseStorage;
+  let two: ClickHouseStorage;
+  let policies = 0;
+
+  const open = (): Promise<ClickHouseStorage> =>
+    openClickHouse({
+      urls,
+      database: 'tidemark',
+      cluster: 'tidemark',
+      givesPartialAnswers: false,
+      readTimeoutMs: 0,
+      ingest: { allowUnsigned: true, fieldTypes: 'shard', maxShards: 0, maxBadLines: 0 },
+      writeQueueMaxBytes: 1 << 26,
+      clock,
+    });
+
+  beforeAll(async () => {
+    const { nodes } = await startCluster({
+      directory,
+      shards: 1,
+      replicas: 2,
+      environment: process.env,
+      clock,
+    });
+    urls = nodes.map(({ url }) => url);
+    [one, two] = await Promise.all([open(), open()]);
+  });
+  afterAll(async () => {
+    await one.close();
+    await two.close();
+    await stopCluster(directory, clock);
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  function newPolicy(): PolicyRef {
+    const id = ++policies;
+    return {
+      id,
+      database: `d${id}`,
+      retentionPolicy: 'autogen',
+      shardDurationNanos: WEEK,
+      maxSeriesPerDatabase: 0,
+      maxValuesPerTag: 0,
+    };
+  }
+
+  const write = (storage: ClickHouseStorage, policy: PolicyRef, lines: readonly string[]) =>
+    storage.writeLines({
+      policy,
+      body: Buffer.from(lines.join('\n')),
+      precision: 'ns',
+      now: 0n,
+    });
+
+  const rows = (storage: ClickHouseStorage, { database, retentionPolicy }: PolicyRef) =>
+    scanned(storage.source, {
+      source: { database, retentionPolicy, measurement: 'm' },
+      timeRange: ALL_TIME,
+      descending: false,
+      groupBy: [],
+      fields: [{ name: 'v', type: 'float' }],
+    });
+
+  test('agree on shard groups and types that both want at once', async () => {
+    for (let round = 0; round < 4; round++) {
+      const policy = newPolicy();
+      const outcomes = await Promise.all([
+        write(one, policy, ['m,h=a v=1 1', 'm,h=a v=1 2']),
+        write(two, policy, ['m,h=b v="x" 1', 'm,h=c w=1 1']),
+      ]);
+
+      const dropped = outcomes.flatMap((outcome) => outcome.dropped ?? []);
+      expect(dropped).toHaveLength(1);
+      expect(dropped[0]?.reason).toContain('already exists as type');
+      const groups = await Promise.all([one, two].map((each) => each.shards()));
+      await vi.waitFor(async () => {
+        const [first, second] = await Promise.all([one, two].map((each) => each.shards()));
+        const own = (all = groups[0]) => all?.filter(({ policyId }) => policyId === policy.id);
+        expect(own(first)).toHaveLength(1);
+        expect(own(second)?.map(({ id }) => id)).toEqual(own(first)?.map(({ id }) => id));
+      }, SOON);
+      await vi.waitFor(async () =>
+        expect(await rows(two, policy)).toEqual(await rows(one, policy)),
+      );
+    }
+  });
+
+  test('see writes, deletes and drops of each other, and write again what went', async () => {
+    const policy = newPolicy();
+    const { database } = policy;
+    await write(one, policy, ['m,h=a v=1 1']);
+    await vi.waitFor(async () => expect(await rows(two, policy)).toHaveLength(1), SOON);
+    await write(two, policy, ['m,h=a v=2 2']);
+
+    await two.delete({ database, measurements: ['m'] });
+    expect(await rows(one, policy)).toEqual([]);
+    await vi.waitFor(async () => {
+      await write(one, policy, ['m,h=a v=3 3']);
+      expect(await rows(two, policy)).toEqual(['m,h=a 3 3']);
+    }, SOON);
+
+    await one.dropMeasurement(database, 'm');
+    await vi.waitFor(async () => {
+      expect(await write(two, policy, ['m,h=a v="x" 4'])).not.toHaveProperty('dropped.count');
+    }, SOON);
+    await two.dropPolicy(policy.id);
+    await vi.waitFor(
+      async () =>
+        expect((await one.shards()).map(({ policyId }) => policyId)).not.toContain(policy.id),
+      SOON,
+    );
+  });
+
+  test('change one text, each upon what the other has made of it', async () => {
+    const add = (storage: ClickHouseStorage, word: string) =>
+      storage.catalog.change(() => `${storage.catalog.text ?? ''}${word}`);
+    const words = ['a', 'b', 'c', 'd', 'e', 'f'];
+    const told: string[] = [];
+    two.catalog.onChange(() => told.push(two.catalog.text ?? ''));
+
+    await Promise.all(words.map((word, i) => add(i % 2 === 0 ? one : two, word)));
+
+    const text = (): readonly string[] => [...(one.catalog.text ?? '')].sort();
+    await vi.waitFor(() => expect(two.catalog.text).toBe(one.catalog.text), SOON);
+    expect(text()).toEqual(words);
+    expect(told).toHaveLength(words.length);
+    await expect(
+      one.catalog.change(() => {
+        throw new Error('no');
+      }),
+    ).rejects.toThrow('no');
+    const late = await open();
+    expect(late.catalog.text).toBe(one.catalog.text);
+    await late.close();
+  });
+
+  test('one has the lease, and gives it to another one when it ends', async () => {
+    const holders = () => [one, two].filter((each) => each.leaseSignal() !== undefined);
+    await vi.waitFor(() => expect(holders()).toHaveLength(1), SOON);
+    const [holder] = holders();
+    const signal = holder?.leaseSignal();
+
+    await holder?.close();
+    expect(signal?.aborted).toBe(true);
+    const other = holder === one ? two : one;
+    await vi.waitFor(() => expect(other.leaseSignal()?.aborted).toBe(false), SOON);
+
+    const again = await open();
+    if (holder === one) one = again;
+    else two = again;
+    expect(again.leaseSignal()).toBeUndefined();
+  });
+});

@@ -1,0 +1,134 @@
+// The lease: of all front ends one does what only one may. Whose it is is agreed on; a holder that
+// gives no sign of life loses it. Times are measured by each front end for itself, so that clocks
+// may differ.
+import { randomUUID } from 'node:crypto';
+
+import type { Clock } from '@tidemark/core';
+
+import type { Cluster } from '../cluster/cluster.ts';
+import { LIMITS } from '../limits.ts';
+import { RowReader, RowWriter } from '../sql/row-binary.ts';
+import { sqlText } from '../sql/literals.ts';
+import { BEATS_TABLE } from '../sql/tables.ts';
+import type { SharedState } from './shared-state.ts';
+
+export type LeaseParts = {
+  readonly cluster: Cluster;
+  readonly state: SharedState;
+  readonly clock: Clock;
+};
+
+export class Lease {
+  readonly #parts: LeaseParts;
+  readonly #id = randomUUID();
+  readonly #stop = new AbortController();
+  readonly #loops: readonly Promise<void>[];
+  #beat = 0n;
+  /** Monotonic: until then nobody else takes it. */
+  #heldUntilMs = -Infinity;
+  /** What this front end has seen last of the holder, and when that was new. */
+  #seen = { holder: '', beat: -1n, atMs: 0 };
+  #held: AbortController | undefined;
+
+  constructor(parts: LeaseParts) {
+    this.#parts = parts;
+    const { beatMs, expireMs } = LIMITS;
+    this.#loops = [
+      this.#repeat(beatMs.value, () => this.#step()),
+      this.#repeat(expireMs.value, () => Promise.resolve(this.#update())),
+    ];
+  }
+
+  /** Aborted when the lease is lost; `undefined` while somebody else has it. */
+  get signal(): AbortSignal | undefined {
+    this.#update();
+    return this.#held?.signal;
+  }
+
+  /** Gives the lease back. */
+  async close(): Promise<void> {
+    this.#stop.abort(new Error('stopping'));
+    await Promise.all(this.#loops);
+    const { state } = this.#parts;
+    this.#heldUntilMs = -Infinity;
+    this.#update();
+    if (state.leader !== this.#id) return;
+    try {
+      await state.agree(() =>
+        state.leader === this.#id ? { kind: 'leader', holder: '' } : undefined,
+      );
+    } catch {
+      // The others take it when it has expired.
+    }
+  }
+
+  async #repeat(everyMs: number, work: () => Promise<void>): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      try {
+        await work();
+      } catch {
+        // The cluster is away: the lease expires meanwhile, and the next round tries again.
+      }
+      try {
+        await this.#parts.clock.sleep(everyMs, signal);
+      } catch {
+        return; // Stopped.
+      }
+    }
+  }
+
+  #update(): void {
+    const isHeld =
+      this.#parts.state.leader === this.#id && this.#parts.clock.monotonicMs() < this.#heldUntilMs;
+    if (isHeld) this.#held ??= new AbortController();
+    else if (this.#held !== undefined) {
+      this.#held.abort(new Error('another front end has the lease'));
+      this.#held = undefined;
+    }
+  }
+
+  async #step(): Promise<void> {
+    const { state, clock } = this.#parts;
+    const { leader } = state;
+    if (leader === this.#id) return this.#renew();
+    if (leader !== '') {
+      const beat = await this.#beatOf(leader);
+      const nowMs = clock.monotonicMs();
+      if (leader !== this.#seen.holder || beat !== this.#seen.beat)
+        this.#seen = { holder: leader, beat, atMs: nowMs };
+      if (nowMs - this.#seen.atMs < LIMITS.leaseMs.value) return;
+    }
+    await state.agree(() =>
+      state.leader === leader ? { kind: 'leader', holder: this.#id } : undefined,
+    );
+    if (state.leader === this.#id) await this.#renew();
+  }
+
+  /** The holder stops before the others may begin: they count from when they see the beat. */
+  async #renew(): Promise<void> {
+    const { cluster, clock } = this.#parts;
+    const startedMs = clock.monotonicMs();
+    const row = new RowWriter();
+    row.text(this.#id);
+    row.uint64(++this.#beat);
+    await cluster.insert(0, `${cluster.table(BEATS_TABLE)} (holder, beat)`, row.finish());
+    this.#heldUntilMs = startedMs + LIMITS.leaseMs.value * HELD_SHARE;
+    this.#update();
+  }
+
+  async #beatOf(holder: string): Promise<bigint> {
+    const { cluster } = this.#parts;
+    const reader = new RowReader(
+      await cluster.rowsOfAny(
+        `SELECT max(beat) FROM ${cluster.table(BEATS_TABLE)} WHERE holder = ${sqlText(holder)}`,
+        // What is acknowledged is seen, whichever replica is asked.
+        { settings: cluster.quorum > 1 ? { select_sequential_consistency: 1 } : {} },
+      ),
+    );
+    return reader.hasMore ? reader.uint64() : 0n;
+  }
+}
+
+/** Of the time after which others take the lease. */
+const HELD_SHARE = 0.6;

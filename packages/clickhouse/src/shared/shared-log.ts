@@ -1,0 +1,190 @@
+// What all front ends agree on, as a list of entries: everyone sees the same ones in the same
+// order. An entry takes effect when its place in the list is its own (docs/adr/0014-front-ends.md).
+import { randomBytes } from 'node:crypto';
+
+import { assert, Unavailable } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+
+import type { Cluster } from '../cluster/cluster.ts';
+import { LIMITS } from '../limits.ts';
+import { RowReader, RowWriter } from '../sql/row-binary.ts';
+import { SHARED_TABLE } from '../sql/tables.ts';
+import { Places } from './places.ts';
+import type { Place } from './places.ts';
+
+/** Entries from one whole state to the next; those who start read so many at most. */
+const ENTRIES_PER_SNAPSHOT = 128;
+
+/** The proposal of a row that has the whole state. */
+const SNAPSHOT = 'snapshot';
+
+/** What the entries are about. */
+export type SharedSubject = {
+  /** Takes an entry, which everyone takes. */
+  apply(payload: string): void;
+  /** The whole state as text, and back. */
+  print(): string;
+  restore(text: string): void;
+};
+
+type Row = { readonly proposal: string; readonly parent: string; readonly payload: string };
+
+export class SharedLog {
+  readonly #cluster: Cluster;
+  readonly #clock: Clock;
+  readonly #subject: SharedSubject;
+  readonly #places: Places;
+  #version = 0;
+  /** Of the entry that has taken the place `#version`. */
+  #proposal = '';
+  /** Of the last entries that were applied one by one, by version. */
+  readonly #recent = new Map<number, string>();
+  /** Of a snapshot that is in the table. */
+  #snapshot = 0;
+  /** One of `sync` and `append` runs at a time. */
+  #tail: Promise<unknown> = Promise.resolve();
+
+  private constructor(cluster: Cluster, subject: SharedSubject, clock: Clock) {
+    this.#cluster = cluster;
+    this.#clock = clock;
+    this.#subject = subject;
+    this.#places = new Places(cluster);
+  }
+
+  /** Reads everything that is agreed on. */
+  static async open(cluster: Cluster, subject: SharedSubject, clock: Clock): Promise<SharedLog> {
+    const log = new SharedLog(cluster, subject, clock);
+    await log.sync();
+    return log;
+  }
+
+  /** Resolves when everything that was agreed on before the call is applied. */
+  sync(): Promise<void> {
+    return this.#alone(async () => this.#readOn(await this.#places.newest()));
+  }
+
+  /**
+   * Adds what `make` says of the state as it is now. Others may come first: then they are applied,
+   * and it is asked again. `undefined` adds nothing. Resolves when the entry is applied here.
+   */
+  append(make: () => string | undefined): Promise<void> {
+    return this.#alone(async () => {
+      const until = this.#clock.monotonicMs() + LIMITS.insertMs.value;
+      for (;;) {
+        const payload = make();
+        if (payload === undefined) return;
+        if (await this.#tryAppend(payload)) return;
+        if (this.#clock.monotonicMs() > until)
+          throw new Unavailable('other front ends of the cluster change it all the time');
+      }
+    });
+  }
+
+  #alone<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#tail.then(work);
+    this.#tail = result.catch(() => undefined); // The caller gets it; the next one must still run.
+    return result;
+  }
+
+  async #tryAppend(payload: string): Promise<boolean> {
+    const version = this.#version + 1;
+    const row = { proposal: randomBytes(12).toString('hex'), parent: this.#proposal, payload };
+    await this.#insert(version, row);
+    const newest = await this.#places.take(version, row.proposal);
+    if (newest.version === version && newest.proposal === row.proposal) this.#take(version, row);
+    else await this.#readOn(newest);
+    if (this.#recent.get(version) !== row.proposal) return false;
+    if (this.#version - this.#snapshot >= ENTRIES_PER_SNAPSHOT) await this.#makeSnapshot();
+    return true;
+  }
+
+  #take(version: number, { proposal, payload }: Row): void {
+    this.#subject.apply(payload);
+    this.#version = version;
+    this.#proposal = proposal;
+    this.#recent.set(version, proposal);
+    this.#recent.delete(version - ENTRIES_PER_SNAPSHOT);
+  }
+
+  /** The state with all entries so far; the same whoever makes it. */
+  async #makeSnapshot(): Promise<void> {
+    const payload = this.#subject.print();
+    await this.#insert(this.#version, { proposal: SNAPSHOT, parent: this.#proposal, payload });
+    this.#snapshot = this.#version;
+  }
+
+  async #insert(version: number, { proposal, parent, payload }: Row): Promise<void> {
+    const row = new RowWriter();
+    row.uint64(BigInt(version));
+    row.text(proposal);
+    row.text(parent);
+    row.text(payload);
+    const into = `${this.#cluster.table(SHARED_TABLE)} (version, proposal, parent, payload)`;
+    await this.#cluster.insert(0, into, row.finish());
+  }
+
+  /** Applies what has come; asks again while a replica lacks a row that another one has. */
+  async #readOn(newest: Place): Promise<void> {
+    if (newest.version <= this.#version) return;
+    const until = this.#clock.monotonicMs() + LIMITS.insertMs.value;
+    for (;;) {
+      if (await this.#readUpTo(newest)) return;
+      if (this.#clock.monotonicMs() > until)
+        throw new Unavailable('no replica has what the front ends agreed on last');
+      await this.#clock.sleep(POLL_MS);
+    }
+  }
+
+  async #readUpTo(newest: Place): Promise<boolean> {
+    const rows = await this.#rowsUpTo(newest.version);
+    const snapshot = [...rows].reverse().find(([, own]) => own.has(SNAPSHOT));
+    const isBehind = snapshot !== undefined && snapshot[0] > this.#version;
+    const first = isBehind ? snapshot[0] : this.#version;
+    // From the newest one back: each names the one before it.
+    const chain: Row[] = [];
+    let { proposal } = newest;
+    for (let version = newest.version; version > first; version--) {
+      const row = rows.get(version)?.get(proposal);
+      if (row === undefined) return false;
+      chain.push(row);
+      proposal = row.parent;
+    }
+    if (isBehind) {
+      const whole = snapshot[1].get(SNAPSHOT)!;
+      assert(whole.parent === proposal, 'entries follow the state before them');
+      this.#subject.restore(whole.payload);
+      this.#version = first;
+      this.#proposal = proposal;
+    }
+    assert(proposal === this.#proposal, 'entries follow each other');
+    for (const row of chain.reverse()) this.#take(this.#version + 1, row);
+    if (snapshot !== undefined) this.#snapshot = Math.max(this.#snapshot, snapshot[0]);
+    return true;
+  }
+
+  /** By version, then by proposal. Those who start begin with the last whole state. */
+  async #rowsUpTo(newest: number): Promise<ReadonlyMap<number, ReadonlyMap<string, Row>>> {
+    const table = this.#cluster.table(SHARED_TABLE);
+    const first =
+      this.#version > 0
+        ? String(this.#version + 1)
+        : `(SELECT max(version) FROM ${table} WHERE proposal = '${SNAPSHOT}' AND version <= ${newest})`;
+    const reader = new RowReader(
+      await this.#cluster.rowsOfAny(
+        `SELECT version, proposal, parent, payload FROM ${table}
+         WHERE version >= ${first} AND version <= ${newest} ORDER BY version`,
+      ),
+    );
+    const rows = new Map<number, Map<string, Row>>();
+    while (reader.hasMore) {
+      const version = Number(reader.uint64());
+      const row = { proposal: reader.text(), parent: reader.text(), payload: reader.text() };
+      const own = rows.get(version) ?? new Map<string, Row>();
+      rows.set(version, own.set(row.proposal, row));
+    }
+    return rows;
+  }
+}
+
+/** How often a row is looked for that a replica will have soon. */
+const POLL_MS = 50;

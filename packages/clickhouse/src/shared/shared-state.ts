@@ -1,0 +1,136 @@
+// What all front ends of a cluster agree on: shard groups and types of fields, the catalog, and who
+// does what only one may do.
+import type { Clock } from '@tidemark/core';
+
+import type { Cluster } from '../cluster/cluster.ts';
+import { LIMITS } from '../limits.ts';
+import { parseShared, printShared } from './entries.ts';
+import type { Additions, SharedEntry } from './entries.ts';
+import { Registry } from './registry.ts';
+import type { RegistryText } from './registry.ts';
+import { SharedLog } from './shared-log.ts';
+
+type Whole = {
+  readonly registry: RegistryText;
+  readonly catalog: string | undefined;
+  readonly leader: string;
+};
+
+/** Is told of every entry, and with `undefined` when everything may be another. */
+export type EntryListener = (entry: SharedEntry | undefined) => void;
+
+export class SharedState {
+  readonly registry = new Registry();
+  #catalog: string | undefined;
+  #leader = '';
+  #log: SharedLog | undefined;
+  readonly #listeners: EntryListener[] = [];
+  readonly #stop = new AbortController();
+  #following: Promise<void> | undefined;
+
+  /** Reads what is agreed on, and goes on following it. */
+  static async open(cluster: Cluster, clock: Clock): Promise<SharedState> {
+    const state = new SharedState();
+    state.#log = await SharedLog.open(
+      cluster,
+      {
+        apply: (payload) => state.#apply(parseShared<SharedEntry>(payload)),
+        print: () => printShared(state.#whole()),
+        restore: (text) => state.#restore(parseShared<Whole>(text)),
+      },
+      clock,
+    );
+    state.#following = state.#follow(clock);
+    return state;
+  }
+
+  get catalog(): string | undefined {
+    return this.#catalog;
+  }
+
+  /** Who may do what only one may; empty: nobody. */
+  get leader(): string {
+    return this.#leader;
+  }
+
+  onEntry(listener: EntryListener): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Resolves when everything that was agreed on before is known here. */
+  async sync(): Promise<void> {
+    await this.#log?.sync();
+  }
+
+  /** See `SharedLog.append`. */
+  async agree(make: () => SharedEntry | undefined): Promise<void> {
+    await this.#log?.append(() => {
+      const entry = make();
+      return entry === undefined ? undefined : printShared(entry);
+    });
+  }
+
+  /** Agrees on additions; `false` when others have agreed on something else. */
+  async add(additions: Additions): Promise<boolean> {
+    const { registry } = this;
+    let isPossible = true;
+    await this.agree(() => {
+      isPossible = !registry.contradicts(additions);
+      if (!isPossible) return undefined;
+      const missing = registry.missing(additions);
+      if (missing.groups.length === 0 && missing.fields.length === 0) return undefined;
+      return { kind: 'add', ...missing };
+    });
+    return isPossible;
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort(new Error('stopping'));
+    await this.#following;
+  }
+
+  async #follow(clock: Clock): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      try {
+        await clock.sleep(LIMITS.followMs.value, signal);
+        await this.sync();
+      } catch {
+        // Stopped, or the cluster is away: what is known stays, and the next round asks again.
+      }
+    }
+  }
+
+  #apply(entry: SharedEntry): void {
+    switch (entry.kind) {
+      case 'add':
+        this.registry.add(entry);
+        break;
+      case 'drop-groups':
+        this.registry.dropGroups(entry.ids);
+        break;
+      case 'drop-measurement':
+        this.registry.dropMeasurement(entry.groups, entry.measurement);
+        break;
+      case 'series-gone':
+        break;
+      case 'catalog':
+        this.#catalog = entry.text;
+        break;
+      case 'leader':
+        this.#leader = entry.holder;
+    }
+    for (const listener of this.#listeners) listener(entry);
+  }
+
+  #whole(): Whole {
+    return { registry: this.registry.print(), catalog: this.#catalog, leader: this.#leader };
+  }
+
+  #restore({ registry, catalog, leader }: Whole): void {
+    this.registry.restore(registry);
+    this.#catalog = catalog;
+    this.#leader = leader;
+    for (const listener of this.#listeners) listener(undefined);
+  }
+}

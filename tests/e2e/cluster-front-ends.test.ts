@@ -1,0 +1,222 @@
+// Two database services on one cluster of two shards, through the executable: what one changes the
+// other sees, continuous queries run on one of them, and what is away does what is promised.
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
+
+import {
+  eventually,
+  hasPrograms,
+  makeDirectory,
+  query,
+  removeDirectory,
+  runTidemark,
+  send,
+  startTidemark,
+  write,
+} from '@tidemark/testkit';
+import type { Tidemark } from '@tidemark/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+type Status = {
+  readonly nodes: readonly { readonly shard: number; readonly pid: number; readonly url: string }[];
+  readonly zookeeper: { readonly pid: number };
+};
+
+const isComplete = hasPrograms('clickhouse-server', '/usr/share/zookeeper/bin/zkServer.sh');
+
+describe.runIf(isComplete)('two services on a cluster', () => {
+  let directory: string;
+  let urls: string;
+  let one: Tidemark;
+  let two: Tidemark;
+
+  const cluster = (verb: string, ...more: readonly string[]) =>
+    runTidemark(['cluster', verb, '--dir', directory, ...more]);
+  const start = (...more: readonly string[]): Promise<Tidemark> =>
+    startTidemark({
+      command: 'tsdb',
+      args: [
+        '--monitor-store-enabled=false',
+        '--storage-engine=clickhouse',
+        `--clickhouse-urls=${urls}`,
+        ...more,
+      ],
+    });
+  const ask = async (server: Tidemark, text: string): Promise<string> => {
+    const body = new URLSearchParams({ q: text, db: 'd' });
+    return (await send(`${server.tsdb}/query`, { method: 'POST', body })).text;
+  };
+  const sees = (server: Tidemark, text: string, wanted: string): Promise<true> =>
+    eventually(wanted, async () => ((await ask(server, text)).includes(wanted) ? true : undefined));
+
+  beforeAll(async () => {
+    directory = await makeDirectory();
+    const up = await cluster('up', '--shards', '2', '--replicas', '1');
+    urls = /clickhouse=(\S+)/.exec(up.stdout)?.[1] ?? '';
+    [one, two] = await Promise.all([start(), start('--coordinator-partial-answers=true')]);
+  });
+  afterAll(async () => {
+    for (const server of [one, two]) {
+      await server.stop();
+      await removeDirectory(server.directory);
+    }
+    await cluster('down');
+    await removeDirectory(directory);
+  });
+
+  test('each sees databases, policies, users and rights that the other makes and drops', async () => {
+    await ask(one, 'CREATE DATABASE d WITH NAME short');
+    await sees(two, 'SHOW RETENTION POLICIES ON d', 'short');
+    await ask(two, `CREATE USER eve WITH PASSWORD 'x'; GRANT READ ON d TO eve`);
+    await sees(one, 'SHOW GRANTS FOR eve', 'READ');
+    await ask(one, 'CREATE DATABASE e');
+    await ask(two, 'DROP DATABASE e');
+    await ask(two, 'REVOKE ALL ON d FROM eve; DROP USER eve');
+    await eventually('the drops', async () => {
+      const all = await ask(one, 'SHOW DATABASES; SHOW USERS');
+      return all.includes('"e"') || all.includes('eve') ? undefined : true;
+    });
+  });
+
+  test('each answers what was written to the other, and where it is kept', async () => {
+    await write(
+      one.tsdb,
+      'd',
+      Array.from({ length: 20 }, (_, i) => `m,h=${i} v=${i} ${i + 1}`).join('\n'),
+    );
+    await sees(two, 'SELECT count(v), sum(v), max(v) FROM m', '20,190,19]');
+
+    const { status, text } = await send(`${two.tsdb}/health`);
+    expect(status).toBe(200);
+    expect(JSON.parse(text)).toMatchObject({
+      status: 'pass',
+      checks: [{ name: expect.stringMatching(/^shard 1 http/) as string }, { status: 'pass' }],
+    });
+    expect((await send(`${two.tsdb}/metrics`)).text).toMatch(/replica_up\{.*shard="2".*\} 1/);
+  });
+
+  test('continuous queries run on one; when it dies on the other, and writes go on', async () => {
+    const runs = async (server: Tidemark): Promise<number> => {
+      const vars = JSON.parse((await send(`${server.tsdb}/debug/vars`)).text) as {
+        readonly cq: { readonly values: { readonly queryOk: number } };
+      };
+      return vars.cq.values.queryOk;
+    };
+    await ask(
+      one,
+      'CREATE CONTINUOUS QUERY q ON d BEGIN SELECT count(v) INTO counts FROM m GROUP BY time(1s) END',
+    );
+    await eventually('runs', async () =>
+      (await runs(one)) + (await runs(two)) > 2 ? true : undefined,
+    );
+    const counts = [await runs(one), await runs(two)];
+    expect(counts.filter((count) => count > 0)).toHaveLength(1);
+
+    const isFirst = counts[0]! > 0;
+    const [leader, other] = isFirst ? [one, two] : [two, one];
+    const balancer = await startBalancer([leader.tsdb, other.tsdb]);
+    const acknowledged: number[] = [];
+    let isOver = false;
+    const writer = (async () => {
+      for (let i = 1; !isOver; i++) {
+        // A connection that breaks says nothing: the same point is sent again.
+        const isTaken = await write(balancer.url, 'd', `k v=${i} ${i}`).then(
+          () => true,
+          () => false,
+        );
+        if (isTaken) acknowledged.push(i);
+      }
+    })();
+    await eventually('writes', async () => (acknowledged.length > 5 ? true : undefined));
+    await leader.kill();
+    const before = acknowledged.length;
+    await eventually('more writes', async () =>
+      acknowledged.length > before + 20 ? true : undefined,
+    );
+    await eventually('runs', async () => ((await runs(other)) > 0 ? true : undefined), 40_000);
+    isOver = true;
+    await writer;
+    await balancer.close();
+    const [series] = await query(other.tsdb, 'SELECT v FROM k', 'd');
+    const times = new Set(series?.values?.map(([, value]) => value));
+    expect(acknowledged.filter((i) => !times.has(i))).toEqual([]);
+
+    const again = await start(...(isFirst ? [] : ['--coordinator-partial-answers=true']));
+    await removeDirectory(leader.directory);
+    if (isFirst) one = again;
+    else two = again;
+  });
+
+  test('a shard away is an error, or a part that is marked; ZooKeeper away leaves the reads', async () => {
+    const { nodes, zookeeper } = JSON.parse((await cluster('status', '--json')).stdout) as Status;
+    const text = 'SELECT count(v) FROM m';
+    process.kill(zookeeper.pid, 'SIGKILL');
+    const refused = await send(`${one.tsdb}/write?db=d`, {
+      method: 'POST',
+      body: 'm,h=0 v=1 100',
+    });
+    expect(refused.status).toBe(503);
+    expect(refused.text).toContain('does not take writes');
+    expect(await ask(one, text)).toContain('20');
+
+    process.kill(nodes[1]?.pid ?? 0, 'SIGKILL');
+    await expect(query(one.tsdb, text, 'd')).rejects.toThrow(
+      'shard 2 of the cluster does not answer',
+    );
+    const part = await send(
+      `${two.tsdb}/query?${new URLSearchParams({ q: text, db: 'd' }).toString()}`,
+    );
+    expect(part.status).toBe(200);
+    expect(part.text).toContain('shard 2 of the cluster does not answer');
+    expect(part.text).toContain('"partial":true');
+    const health = JSON.parse((await send(`${one.tsdb}/health`)).text) as Record<string, unknown>;
+    expect(health).toMatchObject({
+      status: 'warn',
+      message: 'no replica of shard 2 of the cluster answers',
+    });
+
+    await cluster('up');
+    await sees(one, text, '20');
+    await eventually('a write', async () =>
+      write(one.tsdb, 'd', 'm,h=0 v=1 100').then(
+        () => true as const,
+        () => undefined,
+      ),
+    );
+  });
+});
+
+/** Hands connections on as they come, to the next that takes them. */
+async function startBalancer(targets: readonly string[]) {
+  let next = 0;
+  const open = new Set<Socket>();
+  const server: Server = createServer((client) => {
+    open.add(client.on('close', () => open.delete(client)).on('error', () => client.destroy()));
+    const attempt = (left: number): void => {
+      const { hostname, port } = new URL(targets[next++ % targets.length] ?? '');
+      const target = connect(Number(port), hostname);
+      target.once('connect', () => {
+        target.on('close', () => client.destroy());
+        client.on('close', () => target.destroy());
+        client.pipe(target).pipe(client);
+      });
+      target.on('error', () => {
+        if (target.bytesWritten === 0 && target.bytesRead === 0 && left > 0) attempt(left - 1);
+        else client.destroy();
+      });
+    };
+    attempt(targets.length);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close: async () => {
+      server.close();
+      for (const socket of open) socket.destroy();
+      await once(server, 'close');
+    },
+  };
+}
