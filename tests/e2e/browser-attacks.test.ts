@@ -1,8 +1,5 @@
 // What a page that an operator visits can do to the services on the same machine: nothing. A real
 // browser, a real page of another origin, and names that lead to loopback.
-import { createServer } from 'node:http';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 
 import {
   BROWSER_ARGUMENTS,
@@ -13,6 +10,7 @@ import {
   removeDirectory,
   send,
   startTidemark,
+  TestServer,
   write,
 } from '@tidemark/testkit';
 import type { Tidemark } from '@tidemark/testkit';
@@ -63,28 +61,28 @@ const SCRIPT = `
 /** A page of the attacker's, and what came to its server. */
 class ForeignSite {
   readonly requests: string[] = [];
-  readonly #server: Server = createServer((request, response) => {
-    this.requests.push(`${request.url} ${request.headers.authorization ?? ''}`);
-    response.setHeader('Content-Type', 'text/html');
-    response.setHeader('Access-Control-Allow-Origin', '*');
-    response.end(`<title>kittens</title><script>${SCRIPT}</script>`);
+  readonly #server = new TestServer(({ path, headers }) => {
+    this.requests.push(`${path} ${headers.authorization ?? ''}`);
+    return {
+      headers: { 'Content-Type': 'text/html', 'Access-Control-Allow-Origin': '*' },
+      body: `<title>kittens</title><script>${SCRIPT}</script>`,
+    };
   });
 
-  async open(): Promise<void> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+  open(): Promise<void> {
+    return this.#server.open();
   }
 
   get port(): number {
-    return (this.#server.address() as AddressInfo).port;
+    return this.#server.port;
   }
 
   url(name = 'evil.example'): string {
     return `http://${name}:${this.port}/`;
   }
 
-  close(): void {
-    this.#server.close();
-    this.#server.closeAllConnections();
+  close(): Promise<void> {
+    return this.#server.close();
   }
 }
 
@@ -174,7 +172,7 @@ describe.skipIf(!hasPrograms('chromium'))('a foreign page', () => {
     await browser.close();
     await server.stop();
     await removeDirectory(server.directory);
-    site.close();
+    await site.close();
   });
   beforeEach(async () => {
     context = await browser.newContext();
@@ -354,7 +352,7 @@ describe.skipIf(!hasPrograms('chromium'))('with a password that the browser reme
     await browser.close();
     await server.stop();
     await removeDirectory(server.directory);
-    site.close();
+    await site.close();
   });
 
   test('a foreign page makes no user and no task, and shuts nobody out', async () => {

@@ -1,7 +1,5 @@
 // An engine that was killed, beside a database that went on: tasks get what they have missed, and
 // nobody is told twice.
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -9,6 +7,7 @@ import {
   makeDirectory,
   removeDirectory,
   startTidemark,
+  TestServer,
   write,
 } from '@tidemark/testkit';
 import type { Tidemark } from '@tidemark/testkit';
@@ -20,12 +19,16 @@ const COUNT = `stream|from().measurement('m').groupBy('h')|eval(lambda: count(),
 let directories: string[] = [];
 let database: Tidemark;
 let engine: Tidemark;
-let receiver: http.Server;
 /**
  * A delivery that was interrupted by the kill is repeated: the same event may come again from the
  * outbox.
  */
 const told = new Set<string>();
+const receiver = new TestServer(({ body }) => {
+  const { id, level, time } = JSON.parse(body) as Record<'id' | 'level' | 'time', string>;
+  told.add(`${id} ${level} ${new Date(time).toISOString()}`);
+  return {};
+});
 
 /** Other processes may have the cores for themselves. */
 const WAIT_MS = 60_000;
@@ -39,16 +42,7 @@ async function startEngine(): Promise<void> {
 beforeAll(async () => {
   directories = [await makeDirectory(), await makeDirectory()];
   database = await startTidemark({ command: 'tsdb', directory: directories[0] });
-  receiver = http.createServer((request, response) => {
-    let body = '';
-    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-    request.on('end', () => {
-      const { id, level, time } = JSON.parse(body) as Record<'id' | 'level' | 'time', string>;
-      told.add(`${id} ${level} ${new Date(time).toISOString()}`);
-      response.end();
-    });
-  });
-  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  await receiver.open();
   const config = `hostname = "127.0.0.1"
 [stats]
 enabled = false
@@ -71,8 +65,7 @@ subscriptions-sync-interval = "100ms"
 }, 120_000);
 
 afterAll(async () => {
-  receiver.closeAllConnections();
-  receiver.close();
+  await receiver.close();
   await engine.kill();
   await database.kill();
   await Promise.all(directories.map(removeDirectory));
@@ -122,7 +115,7 @@ test(
   'a killed engine goes on as if it had not been, and tells every change once',
   { timeout: 300_000 },
   async () => {
-    const { port } = receiver.address() as AddressInfo;
+    const { port } = receiver;
     const alert = `alert().id('{{ index .Tags "h" }}').crit(lambda: "v" > 10.0).stateChangesOnly().post('http://127.0.0.1:${port}')`;
     await define('count', COUNT);
     await define('alert', `stream|from().measurement('m').groupBy('h')|${alert}`);

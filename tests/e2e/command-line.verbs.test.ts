@@ -1,13 +1,18 @@
 // Every verb that talks to the task engine, row by row of command-line-verbs.ts, against a real
 // engine and database: table, JSON, globs, exit statuses 0, 1 and 2.
 import { mkdir, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { wholeProgram } from '@tidemark/cli';
-import { eventually, query, removeDirectory, startTidemark, write } from '@tidemark/testkit';
+import {
+  eventually,
+  query,
+  removeDirectory,
+  startTidemark,
+  TestServer,
+  write,
+} from '@tidemark/testkit';
 import type { RunResult, Tidemark } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
@@ -236,21 +241,18 @@ describe('what does not exist', () => {
 
 describe('who asks', () => {
   const seen: (string | undefined)[] = [];
-  const front = createServer((request, response) => {
-    seen.push(request.headers.authorization);
-    response.end('{"tasks":[],"templates":[],"topics":[]}');
+  const front = new TestServer(({ headers }) => {
+    seen.push(headers.authorization);
+    return { body: '{"tasks":[],"templates":[],"topics":[]}' };
   });
   let address = '';
 
   beforeAll(async () => {
-    await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve));
-    address = `127.0.0.1:${(front.address() as AddressInfo).port}`;
+    await front.open();
+    address = `127.0.0.1:${front.port}`;
   });
 
-  afterAll(() => {
-    front.closeAllConnections();
-    front.close();
-  });
+  afterAll(() => front.close());
 
   const basic = `Basic ${Buffer.from('ann:p:w').toString('base64')}`;
 

@@ -1,8 +1,6 @@
 // The engine on a full disk: what can not be kept is refused with the reason, what is kept goes on,
 // and freed space is used without a restart.
 import { rmSync } from 'node:fs';
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 
 import {
@@ -11,6 +9,7 @@ import {
   makeDirectory,
   removeDirectory,
   startTidemark,
+  TestServer,
   write,
 } from '@tidemark/testkit';
 import type { Tidemark } from '@tidemark/testkit';
@@ -51,25 +50,14 @@ const large = (i: number, length = 40_000): string =>
   `// ${String(i).repeat(length).slice(0, length)}\nstream|from().measurement('none')`;
 
 /** Takes what a handler posts: the levels that were told. */
-async function openReceiver(): Promise<{ url: string; levels: string[]; close: () => void }> {
+async function openReceiver(): Promise<{ server: TestServer; levels: string[] }> {
   const levels: string[] = [];
-  const server = http.createServer((request, response) => {
-    let body = '';
-    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-    request.on('end', () => {
-      levels.push((JSON.parse(body) as { level: string }).level);
-      response.end();
-    });
+  const server = new TestServer(({ body }) => {
+    levels.push((JSON.parse(body) as { level: string }).level);
+    return {};
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    levels,
-    close: () => {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
+  await server.open();
+  return { server, levels };
 }
 
 async function writePoint(line: string): Promise<{ status: number; text: string }> {
@@ -102,7 +90,7 @@ describe.skipIf(!canMountTmpfs())('an engine on a full disk', () => {
     const stop = '1970-01-01T00:00:00.000000002Z';
     expect(await post('recordings/stream', { id: 'rec', task: 'watch', stop })).toBe(201);
     const receiver = await openReceiver();
-    const alert = `stream|from().measurement('m')|alert().id('e').crit(lambda: "v" > 5).stateChangesOnly().topic('t').post('${receiver.url}')`;
+    const alert = `stream|from().measurement('m')|alert().id('e').crit(lambda: "v" > 5).stateChangesOnly().topic('t').post('${receiver.server.url}')`;
     expect(await define('alert', alert)).toEqual({ status: 200, error: '' });
 
     let refused = { status: 200, error: '' };
@@ -150,7 +138,7 @@ describe.skipIf(!canMountTmpfs())('an engine on a full disk', () => {
     const freed = await define('freed', large(1));
     await write(engine.engine, 'd', 'm v=1 4', { rp: 'r' });
     await eventually('the recovery', () => told(2), 60_000);
-    receiver.close();
+    await receiver.server.close();
 
     expect(refused.status).toBe(503);
     expect(refused.error).toContain('metadata can not be written');

@@ -1,10 +1,8 @@
 // `tidemark engine import --from`: the command from its line to its exit status, between two
 // running engines. What the answers of a Kapacitor are copied to is packages/engine/src/import's
 // test.
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 
-import { removeDirectory, runTidemark, startTidemark, write } from '@tidemark/testkit';
+import { removeDirectory, runTidemark, startTidemark, TestServer, write } from '@tidemark/testkit';
 import type { Tidemark } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -24,7 +22,7 @@ async function get(engine: string, path: string): Promise<any> {
 /**
  * A server under the older base path with one task, whose script has a node that does not exist.
  */
-async function openKapacitor(): Promise<{ readonly url: string; close(): Promise<void> }> {
+async function openKapacitor(): Promise<TestServer> {
   const odd = { id: 'odd', type: 'stream', dbrps: DBRPS, vars: {}, status: 'disabled' };
   const answers: Readonly<Record<string, unknown>> = {
     '/kapacitor/v1/ping': {},
@@ -33,16 +31,12 @@ async function openKapacitor(): Promise<{ readonly url: string; close(): Promise
     '/kapacitor/v1/tasks/odd': { ...odd, script: 'stream|unknown()' },
     '/kapacitor/v1preview/alerts/topics': { topics: [] },
   };
-  const server = createServer((request, response) => {
-    const answer = answers[(request.url ?? '').replace(/\?.*/, '')];
-    response.writeHead(answer === undefined ? 404 : 200).end(JSON.stringify(answer ?? {}));
+  const server = new TestServer(({ path }) => {
+    const answer = answers[path.replace(/\?.*/, '')];
+    return { status: answer === undefined ? 404 : 200, body: JSON.stringify(answer ?? {}) };
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const close = async (): Promise<void> => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+  await server.open();
+  return server;
 }
 
 describe('tidemark engine import', () => {

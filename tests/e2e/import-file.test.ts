@@ -2,8 +2,6 @@
 // file and line, what is no export is recognised, and nobody is told of old points as if they were
 // new.
 import { mkdir, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
@@ -13,33 +11,29 @@ import {
   removeDirectory,
   runTidemark,
   startTidemark,
+  TestServer,
   write,
 } from '@tidemark/testkit';
 import type { RunResult, Tidemark } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 let server: Tidemark;
-const notified: string[] = [];
-const subscriber = createServer((request, response) => {
-  request.setEncoding('utf8').on('data', (text: string) => notified.push(text));
-  request.on('end', () => response.writeHead(204).end());
-});
+const subscriber = new TestServer(() => ({ status: 204 }));
+const notified = (): string => subscriber.requests.map(({ body }) => body).join('');
 
 beforeAll(async () => {
   server = await startTidemark({ command: 'tsdb', args: ['--monitor-store-enabled', 'false'] });
-  await new Promise<void>((resolve) => subscriber.listen(0, '127.0.0.1', resolve));
-  const { port } = subscriber.address() as AddressInfo;
+  await subscriber.open();
   await query(server.tsdb, 'CREATE DATABASE watched; CREATE DATABASE strict');
   await query(
     server.tsdb,
-    `CREATE SUBSCRIPTION s ON watched.autogen DESTINATIONS ALL 'http://127.0.0.1:${port}'`,
+    `CREATE SUBSCRIPTION s ON watched.autogen DESTINATIONS ALL '${subscriber.url}'`,
   );
 });
 
 afterAll(async () => {
   await server.stop();
-  subscriber.closeAllConnections();
-  subscriber.close();
+  await subscriber.close();
   await removeDirectory(server.directory);
 });
 
@@ -187,9 +181,9 @@ describe('subscribers', () => {
     expect(imported.stdout).toContain('1 points imported, 0 failed\n');
     expect(imported.stdout).toContain('subscriptions and tasks did not get these points');
     await eventually('the write after it', async () =>
-      notified.join('').includes('fresh') ? true : undefined,
+      notified().includes('fresh') ? true : undefined,
     );
-    expect(notified.join('')).not.toContain('old');
+    expect(notified()).not.toContain('old');
   });
 
   test('get them when they are asked for', async () => {
@@ -198,9 +192,7 @@ describe('subscribers', () => {
     const imported = await importing('--file', file, '--database', 'watched', '--notify');
 
     expect(imported.stdout).toBe('1 points imported, 0 failed\n');
-    await eventually('the points', async () =>
-      notified.join('').includes('asked') ? true : undefined,
-    );
+    await eventually('the points', async () => (notified().includes('asked') ? true : undefined));
   });
 
   test('of a running server stay where they are, which is said; they get nothing either', async () => {

@@ -1,8 +1,13 @@
 // What the command line says when something small is wrong: each sentence tells what to do.
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 
-import { query, removeDirectory, runTidemark, startTidemark, write } from '@tidemark/testkit';
+import {
+  query,
+  removeDirectory,
+  runTidemark,
+  startTidemark,
+  TestServer,
+  write,
+} from '@tidemark/testkit';
 import type { RunResult, Tidemark } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -107,14 +112,11 @@ describe('the wrong address', () => {
   });
 
   test('something else that speaks HTTP', async () => {
-    const other = createServer((_request, response) => response.writeHead(404).end('nothing here'));
-    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-    const { port } = other.address() as AddressInfo;
+    const other = new TestServer(() => ({ status: 404, body: 'nothing here' }));
+    await other.open();
 
-    const { status, stderr } = await runTidemark(
-      ['task', 'list', '--url'].concat(`http://127.0.0.1:${port}`),
-    );
-    other.close();
+    const { status, stderr } = await runTidemark(['task', 'list', '--url', other.url]);
+    await other.close();
 
     expect([status, stderr]).toEqual([1, 'tidemark: nothing here\n']);
   });

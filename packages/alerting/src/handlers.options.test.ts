@@ -2,7 +2,6 @@
 // that is part of a request: what the service gets, exactly. A new option without a row here fails
 // the last test.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import http from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 import https from 'node:https';
 import net from 'node:net';
@@ -13,7 +12,7 @@ import { systemClock } from '@tidemark/core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { decodeOptions, httpSender } from '@tidemark/settings';
 import type { OptionValue } from '@tidemark/settings';
-import { sectionsOf, optionsGiven } from '@tidemark/testkit';
+import { optionsGiven, sectionsOf, TestServer } from '@tidemark/testkit';
 import { connectionCache } from './connection-cache.ts';
 import type { TopicEvent } from './event.ts';
 import { printDataJson, printEventJson } from './event.ts';
@@ -60,27 +59,21 @@ const EVENT: TopicEvent = {
 };
 const DATA = printDataJson(EVENT.data);
 
-let server: http.Server;
 let base = '';
 let status = 200;
 let seen: Seen[] = [];
+const server = new TestServer(({ path, headers, body }) => {
+  seen.push({ path, headers, body: body.startsWith('{') ? JSON.parse(body) : body });
+  return { status, body: 'answer' };
+});
 let directory = '';
 const sender = httpSender();
 const connections = connectionCache(systemClock());
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'handler-options-'));
-  server = http.createServer((request, response) => {
-    let text = '';
-    request.on('data', (chunk: Buffer) => (text += chunk.toString()));
-    request.on('end', () => {
-      const { url: path = '', headers } = request;
-      seen.push({ path, headers, body: text.startsWith('{') ? JSON.parse(text) : text });
-      response.writeHead(status).end('answer');
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await server.open();
+  base = server.url;
 });
 
 afterEach(() => {
@@ -90,8 +83,7 @@ afterEach(() => {
 afterAll(async () => {
   await connections.close();
   await sender.close();
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
+  await server.close();
   rmSync(directory, { recursive: true, force: true });
 });
 

@@ -7,36 +7,34 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
+import { TestServer } from '@tidemark/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { startUiServer } from './ui-server.ts';
 import type { UiServer } from './ui-server.ts';
 
-const service = createServer((incoming, response) => {
-  response.writeHead(202, {
-    'X-Tsdb-Version': JSON.stringify([incoming.method, incoming.url, incoming.headers]),
+const service = new TestServer(({ method, path, headers, body }) => ({
+  status: 202,
+  headers: {
+    'X-Tsdb-Version': JSON.stringify([method, path, headers]),
     'Content-Security-Policy': 'default-src *',
     'Set-Cookie': 'a=b',
     'Content-Type': 'text/html',
-  });
-  incoming.pipe(response);
-});
+  },
+  body,
+}));
 // Another server of this machine: nothing may come here.
-let strayed = 0;
-const stranger = createServer((_request, response) => {
-  strayed++;
-  response.end('strange');
-});
+const stranger = new TestServer(() => ({ body: 'strange' }));
 let directory: string;
 let ui: UiServer;
 let serviceHost: string;
 let strangerHost: string;
 
 beforeAll(async () => {
-  await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
-  serviceHost = `127.0.0.1:${(service.address() as AddressInfo).port}`;
-  await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve));
-  strangerHost = `127.0.0.1:${(stranger.address() as AddressInfo).port}`;
+  await service.open();
+  serviceHost = `127.0.0.1:${service.port}`;
+  await stranger.open();
+  strangerHost = `127.0.0.1:${stranger.port}`;
   directory = await mkdtemp(join(tmpdir(), 'tidemark-ui-'));
   await writeFile(join(directory, 'index.html'), '<title>Tidemark</title><i>STYLE_NONCE</i>');
   ui = await startUiServer({
@@ -54,8 +52,8 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await ui.close();
-  service.close();
-  stranger.close();
+  await service.close();
+  await stranger.close();
   await rm(directory, { recursive: true });
 });
 
@@ -148,7 +146,7 @@ test('nothing in a path leads to another server', async () => {
     }
   }
   expect((await send(`http://${strangerHost}/x`, FORM)).status).toBe(400);
-  expect(strayed).toBe(0);
+  expect(stranger.requests).toEqual([]);
 });
 
 test('refuses other origins, other host names, text and services that do not run', async () => {
@@ -253,9 +251,8 @@ test('a service that does not begin to answer is given up; an answer that has be
 
 test('/health says how the services are that the page asks', async () => {
   let answer = { status: 'warn', message: '1 enabled but not running' };
-  const engine = createServer((_request, response) => response.end(JSON.stringify(answer)));
-  await new Promise<void>((resolve) => engine.listen(0, '127.0.0.1', resolve));
-  const engineUrl = `http://127.0.0.1:${(engine.address() as AddressInfo).port}`;
+  const engine = new TestServer(() => ({ body: JSON.stringify(answer) }));
+  await engine.open();
   const page = await startUiServer({
     bind: { host: '127.0.0.1', port: 0 },
     isOpen: true,
@@ -265,7 +262,7 @@ test('/health says how the services are that the page asks', async () => {
     pageKey: 'key',
     nowMs: () => 0,
     directory: pathToFileURL(`${directory}/`),
-    engineUrl,
+    engineUrl: engine.url,
   });
   const health = async (): Promise<unknown> => {
     const response = await fetch(`${page.url}/health`);
@@ -278,10 +275,7 @@ test('/health says how the services are that the page asks', async () => {
   });
   answer = { status: 'pass', message: 'ready' };
   expect(await health()).toMatchObject({ status: 200, json: { status: 'pass', message: 'ready' } });
-  await new Promise((resolve) => {
-    engine.close(resolve);
-    engine.closeAllConnections();
-  });
+  await engine.close();
   expect(await health()).toMatchObject({
     status: 503,
     json: { status: 'fail', checks: [{ name: 'tsdb', status: 'pass' }, { name: 'engine' }] },

@@ -1,7 +1,8 @@
-import { createServer, request } from 'node:http';
-import type { IncomingHttpHeaders, IncomingMessage, Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 
+import { TestServer } from '@tidemark/testkit';
+import type { ServerAnswer } from '@tidemark/testkit';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import { startUiServer } from './ui-server.ts';
@@ -14,25 +15,30 @@ const basic = (user: string, password: string): string =>
 
 /** A database that knows an admin and a reader. */
 const asked: IncomingHttpHeaders[] = [];
-const database: Server = createServer((incoming, response) => {
-  asked.push(incoming.headers);
-  const { authorization } = incoming.headers;
-  const answer = (status: number, json: object): void => {
-    response.writeHead(status, { 'WWW-Authenticate': 'Basic realm="x"' });
-    response.end(JSON.stringify(json));
-  };
+const database = new TestServer(({ path, headers }) => {
+  asked.push(headers);
+  const { authorization } = headers;
+  const answer = (status: number, json: object): ServerAnswer => ({
+    status,
+    headers: { 'WWW-Authenticate': 'Basic realm="x"' },
+    body: JSON.stringify(json),
+  });
   const isAdmin = authorization === basic('root', 'pw');
   if (!isAdmin && authorization !== basic('reader', 'pw')) {
-    answer(401, { error: 'authorization failed' });
-  } else if (incoming.url === '/api/identity') {
-    answer(isAdmin ? 200 : 403, isAdmin ? { user: 'root', admin: true } : { error: 'not allowed' });
-  } else answer(200, { results: [{ series: [{ values: [['house']] }] }] });
+    return answer(401, { error: 'authorization failed' });
+  }
+  if (path !== '/api/identity') {
+    return answer(200, { results: [{ series: [{ values: [['house']] }] }] });
+  }
+  return isAdmin
+    ? answer(200, { user: 'root', admin: true })
+    : answer(403, { error: 'not allowed' });
 });
 
 let nowMs = 0;
 let ui: UiServer;
 beforeAll(async () => {
-  await new Promise<void>((resolve) => database.listen(0, '127.0.0.1', resolve));
+  await database.open();
   ui = await startUiServer({
     bind: { host: '127.0.0.1', port: 0 },
     isOpen: false,
@@ -42,13 +48,12 @@ beforeAll(async () => {
     pageKey: 'key of the page',
     nowMs: () => nowMs,
     directory: new URL('.', import.meta.url),
-    tsdbUrl: `http://127.0.0.1:${(database.address() as AddressInfo).port}`,
+    tsdbUrl: database.url,
   });
 });
 afterAll(async () => {
   await ui.close();
-  database.close();
-  database.closeAllConnections();
+  await database.close();
 });
 beforeEach(() => {
   asked.length = 0;

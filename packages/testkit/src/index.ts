@@ -9,6 +9,7 @@ export { startInfluxdb } from './influxdb.ts';
 export type { Influxdb } from './influxdb.ts';
 export { lineBody, lineNumber, steadyLineBody } from './line-bodies.ts';
 export { metricProblems, metricValue } from './metrics.ts';
+export { PointDatabase } from './point-database.ts';
 export { freePort } from './ports.ts';
 export {
   canMountTmpfs,

@@ -2,12 +2,14 @@
 // service that says no.
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { gunzipSync } from 'node:zlib';
 
 export type ReceivedRequest = {
   readonly method: string;
   /** With its query. */
   readonly path: string;
   readonly headers: http.IncomingHttpHeaders;
+  /** Unpacked. */
   readonly body: string;
 };
 
@@ -16,6 +18,8 @@ export type ServerAnswer = {
   readonly status?: number | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: string | undefined;
+  /** The connection is cut instead. */
+  readonly isCut?: boolean | undefined;
 };
 
 export class TestServer {
@@ -29,10 +33,9 @@ export class TestServer {
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const { method = '', url: path = '', headers } = request;
-      void this.#take(
-        { method, path, headers, body: Buffer.concat(chunks).toString('utf8') },
-        response,
-      );
+      const sent = Buffer.concat(chunks);
+      const bytes = headers['content-encoding'] === 'gzip' ? gunzipSync(sent) : sent;
+      void this.#take({ method, path, headers, body: bytes.toString('utf8') }, response);
     });
   });
 
@@ -40,9 +43,9 @@ export class TestServer {
     this.answer = answer;
   }
 
-  /** Listens on a free port of loopback. */
-  async open(): Promise<void> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+  /** Listens on a free port of loopback, or again on the one that it had. */
+  async open(port = 0): Promise<void> {
+    await new Promise<void>((resolve) => this.#server.listen(port, '127.0.0.1', resolve));
   }
 
   get port(): number {
@@ -66,8 +69,9 @@ export class TestServer {
 
   async #take(request: ReceivedRequest, response: http.ServerResponse): Promise<void> {
     this.requests.push(request);
-    const { status = 200, headers = {}, body } = await this.answer(request);
-    response.writeHead(status, headers).end(body);
+    const { status = 200, headers = {}, body, isCut } = await this.answer(request);
+    if (isCut === true) response.destroy();
+    else response.writeHead(status, headers).end(body);
     for (const wake of this.#waiting.splice(0)) wake();
   }
 }

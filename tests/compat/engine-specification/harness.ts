@@ -3,8 +3,8 @@
 // ids of their own.
 import { eventually } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { TestServer } from '@tidemark/testkit';
 import { startPeer } from '../../soak/engine-api/peer.ts';
-import type { Peer } from '../../soak/engine-api/peer.ts';
 import { startInProcess } from '../../soak/engine-api/subject.ts';
 import type { Subject } from '../../soak/engine-api/subject.ts';
 
@@ -15,7 +15,7 @@ export const DBRPS = [{ db: 'd', rp: 'r' }];
 export const PAST = { start: '2020-01-01T00:00:00Z', stop: '2020-01-01T02:00:01Z' };
 export const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
 
-let peer: Peer;
+let peer: TestServer;
 let engine: Subject;
 let lastId = 0;
 

@@ -1,7 +1,8 @@
 // Receives alerts over HTTP as a handler's other end: sometimes slow, sometimes unwilling. Keeps
 // what it has accepted.
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+
+import { TestServer } from '@tidemark/testkit';
 
 export type Delivered = {
   /** Path of the handler that sent it. */
@@ -31,32 +32,22 @@ export async function openReceiver(random: () => number): Promise<Receiver> {
   const delivered: Delivered[] = [];
   let generation = 0;
   let isCalm = false;
-  const server = http.createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const { id, level, time } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Delivered;
-      const dice = isCalm ? 1 : random();
-      if (dice < REFUSED_SHARE) {
-        response.writeHead(503).end();
-        return;
-      }
-      delivered.push({ handler: request.url ?? '', id, level, time, generation });
-      if (dice < SLOW_SHARE) setTimeout(() => response.end(), SLOW_MS);
-      else response.end();
-    });
+  const server = new TestServer(async ({ path, body }) => {
+    const { id, level, time } = JSON.parse(body) as Delivered;
+    const dice = isCalm ? 1 : random();
+    if (dice < REFUSED_SHARE) return { status: 503 };
+    delivered.push({ handler: path, id, level, time, generation });
+    if (dice < SLOW_SHARE) await setTimeout(SLOW_MS);
+    return {};
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await server.open();
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: server.url,
     delivered,
     nextGeneration: () => void generation++,
     calm: () => {
       isCalm = true;
     },
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close: () => server.close(),
   };
 }

@@ -1,47 +1,30 @@
 // What the engine talks to: a database that gives every query the same answer, and a receiver of
 // alerts.
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { TestServer } from '@tidemark/testkit';
+import type { ReceivedRequest, ServerAnswer } from '@tidemark/testkit';
+
 import { DATA_BEGIN, QUERY_VALUES } from './jobs-model.ts';
 
-export type Peer = { readonly url: string; close(): Promise<void> };
-
-export async function startPeer(): Promise<Peer> {
-  const server = http.createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => answer(new URL(request.url ?? '/', 'http://peer'), chunks, response));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+export async function startPeer(): Promise<TestServer> {
+  const server = new TestServer(answer);
+  await server.open();
+  return server;
 }
 
-function answer(url: URL, body: readonly Buffer[], response: http.ServerResponse): void {
-  response.setHeader('X-Influxdb-Version', '1.6.7');
-  if (url.pathname !== '/query') {
-    response.writeHead(204).end();
-    return;
-  }
-  const form = new URLSearchParams(Buffer.concat(body).toString());
+function answer({ path, body }: ReceivedRequest): ServerAnswer {
+  const url = new URL(path, 'http://peer');
+  const headers = { 'X-Influxdb-Version': '1.6.7', 'Content-Type': 'application/json' };
+  if (url.pathname !== '/query') return { status: 204, headers };
+  const form = new URLSearchParams(body);
   const text = url.searchParams.get('q') ?? form.get('q') ?? '';
   const epoch = url.searchParams.get('epoch') ?? form.get('epoch') ?? '';
   const name = /\bm\d\b/.exec(text)?.[0];
-  response.setHeader('Content-Type', 'application/json');
-  if (name === undefined) {
-    response.end('{"results":[{}]}');
-    return;
-  }
+  if (name === undefined) return { headers, body: '{"results":[{}]}' };
   const time =
     epoch === 'ns' ? `${DATA_BEGIN}000000000` : `"${new Date(DATA_BEGIN * 1000).toISOString()}"`;
   const values = QUERY_VALUES.map((value) => `[${time},${value}]`);
-  response.end(
-    `{"results":[{"series":[{"name":"${name}","columns":["time","v"],"values":[${values.join()}]}]}]}`,
-  );
+  return {
+    headers,
+    body: `{"results":[{"series":[{"name":"${name}","columns":["time","v"],"values":[${values.join()}]}]}]}`,
+  };
 }

@@ -1,9 +1,8 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 
+import { TestServer } from '@tidemark/testkit';
 import { describe, expect, test } from 'vitest';
 
 import { rewriteOldSpellings } from '../commands/shell.ts';
@@ -277,25 +276,20 @@ describe('completion', () => {
   /** A server that knows one schema; `asked` counts the questions. */
   async function serve() {
     const asked: string[] = [];
-    const server = createServer((request, answer) => {
-      let body = '';
-      request.on('data', (chunk) => (body += String(chunk)));
-      request.on('end', () => {
-        asked.push(new URLSearchParams(body).get('q') ?? '');
-        const series = [
-          { name: 'databases', columns: ['name'], values: [['house']] },
-          { name: 'measurements', columns: ['name'], values: [['room'], ['roof temperature']] },
-          { name: 'room', columns: ['fieldKey', 'fieldType'], values: [['celsius', 'float']] },
-          { name: 'room', columns: ['tagKey'], values: [['floor']] },
-        ];
-        answer.end(JSON.stringify({ results: [{ statement_id: 0, series }] }));
-      });
+    const server = new TestServer(({ body }) => {
+      asked.push(new URLSearchParams(body).get('q') ?? '');
+      const series = [
+        { name: 'databases', columns: ['name'], values: [['house']] },
+        { name: 'measurements', columns: ['name'], values: [['room'], ['roof temperature']] },
+        { name: 'room', columns: ['fieldKey', 'fieldType'], values: [['celsius', 'float']] },
+        { name: 'room', columns: ['tagKey'], values: [['floor']] },
+      ];
+      return { body: JSON.stringify({ results: [{ statement_id: 0, series }] }) };
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
+    await server.open();
     const session = new Session(
       {
-        url: `http://127.0.0.1:${port}`,
+        url: server.url,
         socket: '',
         username: '',
         password: '',

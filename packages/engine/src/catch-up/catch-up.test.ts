@@ -1,8 +1,7 @@
 // The engine after a restart beside a database that has what was missed: what tasks are given, and
 // what the API shows.
-import { eventually } from '@tidemark/testkit';
+import { eventually, PointDatabase } from '@tidemark/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { PointDatabase } from '../testing/point-database.ts';
 import { TestEngine } from '@tidemark/testkit/engine';
 
 const DBRPS = [{ db: 'd', rp: 'r' }];

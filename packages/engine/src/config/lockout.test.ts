@@ -1,9 +1,7 @@
 // Changes of the default cluster, which says who may use the engine: none that would let nobody in
 // who can undo it.
 import { createHmac } from 'node:crypto';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
-import { query, removeDirectory, startTidemark } from '@tidemark/testkit';
+import { freePort, query, removeDirectory, startTidemark } from '@tidemark/testkit';
 import type { Tidemark } from '@tidemark/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { TestEngine } from '@tidemark/testkit/engine';
@@ -32,11 +30,7 @@ beforeAll(async () => {
   database = await startTidemark({ command: 'tsdb', args: ['--http-auth-enabled', 'true'] });
   open = await startTidemark({ command: 'tsdb' });
   await query(database.tsdb, "CREATE USER admin WITH PASSWORD 'of-admin' WITH ALL PRIVILEGES");
-  // A port where nobody listens any more.
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  deadUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  await new Promise((resolve) => server.close(resolve));
+  deadUrl = `http://127.0.0.1:${await freePort()}`;
   await engine.start({
     http: { 'auth-enabled': true, 'shared-secret': SECRET, 'token-admins': ['operator'] },
     tsdb: [{ name: 'default', default: true, urls: [database.tsdb] }],

@@ -1,11 +1,9 @@
 // The engine beside a database: writes, queries, subscriptions, recordings, replays, statistics.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
-import { eventually } from '@tidemark/testkit';
+import { eventually, TestServer } from '@tidemark/testkit';
+import type { ReceivedRequest, ServerAnswer } from '@tidemark/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { resolveEngineConfig } from '../config/config.ts';
 import { startEngine } from '../start-engine.ts';
@@ -21,42 +19,30 @@ class FakeDatabase {
   readonly subscriptions = new Map<string, string>();
   answer: (query: string) => unknown = () => ({ results: [{}] });
   credentials: string | undefined;
-  #server = http.createServer();
-  #waiting: (() => void)[] = [];
+  readonly #server = new TestServer((request) => this.#handle(request));
 
-  async open(port = 0): Promise<string> {
-    this.#server = http.createServer((request, response) => {
-      const chunks: Buffer[] = [];
-      request.on('data', (chunk: Buffer) => chunks.push(chunk));
-      request.on('end', () => {
-        const raw = Buffer.concat(chunks);
-        const isZipped = request.headers['content-encoding'] === 'gzip';
-        const body = (isZipped ? gunzipSync(raw) : raw).toString('utf8');
-        this.#handle(request, body, response);
-        for (const wake of this.#waiting.splice(0)) wake();
-      });
-    });
-    await new Promise<void>((resolve) => this.#server.listen(port, '127.0.0.1', resolve));
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  async open(port?: number): Promise<string> {
+    await this.#server.open(port);
+    return this.#server.url;
   }
 
-  async close(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+  close(): Promise<void> {
+    return this.#server.close();
   }
 
   /** Resolves when the condition holds; looked at after every request. */
-  async until(condition: () => boolean): Promise<void> {
-    while (!condition()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  until(condition: () => boolean): Promise<void> {
+    return this.#server.until(condition);
   }
 
-  #handle(request: http.IncomingMessage, body: string, response: http.ServerResponse): void {
-    const url = new URL(request.url ?? '/', 'http://x');
-    const send = (status: number, value?: unknown): void => {
-      response.writeHead(status, { 'Content-Type': 'application/json' });
-      response.end(value === undefined ? '' : JSON.stringify(value));
-    };
-    if (this.credentials !== undefined && request.headers.authorization !== this.credentials) {
+  #handle({ path, headers, body }: ReceivedRequest): ServerAnswer {
+    const url = new URL(path, 'http://x');
+    const send = (status: number, value?: unknown): ServerAnswer => ({
+      status,
+      headers: { 'Content-Type': 'application/json' },
+      body: value === undefined ? '' : JSON.stringify(value),
+    });
+    if (this.credentials !== undefined && headers.authorization !== this.credentials) {
       return send(401, { error: 'authorization failed' });
     }
     if (url.pathname === '/write') {
@@ -65,7 +51,7 @@ class FakeDatabase {
     }
     const query = url.searchParams.get('q') ?? new URLSearchParams(body).get('q') ?? '';
     this.queries.push(query);
-    send(200, this.#catalog(query) ?? this.answer(query));
+    return send(200, this.#catalog(query) ?? this.answer(query));
   }
 
   #catalog(query: string): unknown {

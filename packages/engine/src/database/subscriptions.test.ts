@@ -2,8 +2,6 @@
 // task here; every point carries a number of its own, so that those missing and those that came
 // twice can be counted.
 import { mkdtempSync, rmSync } from 'node:fs';
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -13,6 +11,7 @@ import {
   removeDirectory,
   startInfluxdb,
   startTidemark,
+  TestServer,
   write,
 } from '@tidemark/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -54,27 +53,21 @@ const DATABASES = [
 /** Takes what a task posts and keeps the numbers in the points. */
 class Receiver {
   readonly numbers: number[] = [];
-  readonly #server = http.createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const { series } = JSON.parse(Buffer.concat(chunks).toString('utf8'));
-      for (const { columns, values } of series) {
-        const index = columns.indexOf('n');
-        for (const row of values) this.numbers.push(row[index]);
-      }
-      response.writeHead(204).end();
-    });
+  readonly #server = new TestServer(({ body }) => {
+    for (const { columns, values } of JSON.parse(body).series) {
+      const index = columns.indexOf('n');
+      for (const row of values) this.numbers.push(row[index]);
+    }
+    return { status: 204 };
   });
 
   async open(): Promise<string> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    await this.#server.open();
+    return this.#server.url;
   }
 
-  async close(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+  close(): Promise<void> {
+    return this.#server.close();
   }
 
   /** Waits for the number, which is the last one written. */

@@ -1,9 +1,8 @@
 // Import from a server that answers as a Kapacitor 1.5 was recorded to answer.
 import { mkdtempSync, rmSync } from 'node:fs';
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { TestServer } from '@tidemark/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { resolveEngineConfig } from '../config/config.ts';
 import { startEngine } from '../start-engine.ts';
@@ -82,7 +81,7 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
 
 let directory = '';
 let engine: EngineService;
-let old: http.Server;
+let old: TestServer;
 let from = '';
 let authorization: (string | undefined)[] = [];
 /** What the old engine answers; `undefined` cuts every connection. */
@@ -103,28 +102,23 @@ beforeEach(async () => {
   engine = await startEngine(config, { log: quiet });
   authorization = [];
   answers = ANSWERS;
-  old = http.createServer((request, response) => {
+  old = new TestServer((request) => {
     authorization.push(request.headers.authorization);
-    const path = decodeURIComponent((request.url ?? '').replace(/\?.*/, ''));
-    if (answers === undefined) {
-      request.socket.destroy();
-      return;
-    }
+    const path = decodeURIComponent(request.path.replace(/\?.*/, ''));
+    if (answers === undefined) return { isCut: true };
     const answer = answers[path];
-    if (path === '/kapacitor/v1/ping') response.writeHead(204).end();
-    else if (answer === undefined || request.method !== 'GET')
-      response.writeHead(404).end('Not Found');
+    if (path === '/kapacitor/v1/ping') return { status: 204 };
+    if (answer === undefined || request.method !== 'GET') return { status: 404, body: 'Not Found' };
     // A 64-bit integer that JSON.stringify can not print.
-    else response.end(JSON.stringify(answer).replace('"9007199254740993"', '9007199254740993'));
+    return { body: JSON.stringify(answer).replace('"9007199254740993"', '9007199254740993') };
   });
-  await new Promise<void>((resolve) => old.listen(0, '127.0.0.1', resolve));
-  from = `http://user:pass%3A@127.0.0.1:${(old.address() as AddressInfo).port}`;
+  await old.open();
+  from = `http://user:pass%3A@127.0.0.1:${old.port}`;
 });
 
 afterEach(async () => {
   await engine.close();
-  old.closeAllConnections();
-  await new Promise((resolve) => old.close(resolve));
+  await old.close();
   rmSync(directory, { recursive: true, force: true });
 });
 

@@ -1,11 +1,9 @@
 // What reaches tasks besides HTTP: the listeners that the database has too, and scrapers.
 import { createSocket } from 'node:dgram';
 import { writeFileSync } from 'node:fs';
-import http from 'node:http';
 import { connect } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { eventually, metricValue } from '@tidemark/testkit';
+import { eventually, metricValue, TestServer } from '@tidemark/testkit';
 import { TestEngine } from '@tidemark/testkit/engine';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
@@ -147,9 +145,9 @@ test('a packet of collectd reaches tasks, its types read from the file of types'
 });
 
 test('a scraper that is configured while the engine runs feeds tasks, and can be tried', async () => {
-  const exporter = http.createServer((_request, response) => response.end('m{code="200"} 11\n'));
-  await new Promise<void>((resolve) => exporter.listen(0, '127.0.0.1', resolve));
-  const address = `127.0.0.1:${(exporter.address() as AddressInfo).port}`;
+  const exporter = new TestServer(() => ({ body: 'm{code="200"} 11\n' }));
+  await exporter.open();
+  const address = `127.0.0.1:${exporter.port}`;
   try {
     await watchAll('prometheus', 'autogen');
     const discoverer = { add: { id: 'here', enabled: true, targets: [address] } };
@@ -174,7 +172,6 @@ test('a scraper that is configured while the engine runs feeds tasks, and can be
       },
     );
   } finally {
-    exporter.closeAllConnections();
-    await new Promise((resolve) => exporter.close(resolve));
+    await exporter.close();
   }
 });

@@ -1,11 +1,10 @@
 // Secrets of the configuration: nothing that the engine shows or writes down holds one, even when
 // services repeat them.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EVERYTHING_ALLOWED } from '@tidemark/testkit';
+import { EVERYTHING_ALLOWED, TestServer } from '@tidemark/testkit';
+import type { ReceivedRequest, ServerAnswer } from '@tidemark/testkit';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { resolveEngineConfig } from '../config/config.ts';
 import { startEngine } from '../start-engine.ts';
@@ -24,28 +23,27 @@ let engine: EngineService;
 let lines: string[] = [];
 let requests: string[] = [];
 let status = 400;
-let receiver: http.Server;
+let receiver: TestServer;
 let receiverUrl = '';
 
 /** Answers every request with what it was sent, as careless services do. */
-function echo(request: http.IncomingMessage, response: http.ServerResponse): void {
-  let body = '';
-  request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-  request.on('end', () => {
-    const all = JSON.stringify({ url: request.url, headers: request.headers, body });
-    requests.push(all);
-    response.writeHead(status, { 'Content-Type': 'application/json' });
-    response.end(JSON.stringify({ error: `cannot understand ${all}` }));
-  });
+function echo({ path, headers, body }: ReceivedRequest): ServerAnswer {
+  const all = JSON.stringify({ url: path, headers, body });
+  requests.push(all);
+  return {
+    status,
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ error: `cannot understand ${all}` }),
+  };
 }
 
 beforeEach(async () => {
   lines = [];
   requests = [];
   status = 400;
-  receiver = http.createServer(echo);
-  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-  receiverUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+  receiver = new TestServer(echo);
+  await receiver.open();
+  receiverUrl = receiver.url;
   directory = mkdtempSync(join(tmpdir(), 'engine-secrets-'));
   writeFileSync(join(directory, 'telegram'), `${secret('telegram')}\n`);
   const keep = (fields: object, message: string): void => {
@@ -70,8 +68,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await engine.close();
-  receiver.closeAllConnections();
-  await new Promise((resolve) => receiver.close(resolve));
+  await receiver.close();
   rmSync(directory, { recursive: true, force: true });
 });
 

@@ -3,8 +3,6 @@ import { createSocket } from 'node:dgram';
 import type { Socket } from 'node:dgram';
 import { Resolver } from 'node:dns/promises';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '@tidemark/core';
@@ -12,7 +10,7 @@ import type { ListenerPoint } from '@tidemark/listeners';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { httpSender } from '@tidemark/settings';
 import type { Options } from '@tidemark/settings';
-import { optionsGiven, sectionsOf } from '@tidemark/testkit';
+import { optionsGiven, sectionsOf, TestServer } from '@tidemark/testkit';
 import type { Target } from './discover.ts';
 import { discover, findDiscoverer } from './discover.ts';
 import { parsePrometheusText } from './prometheus-text.ts';
@@ -137,9 +135,8 @@ async function nameServer(address: readonly number[]): Promise<Socket> {
 }
 
 describe('scrapers', () => {
-  let exporter: http.Server;
+  let exporter: TestServer;
   let address = '';
-  let seen: http.IncomingMessage[] = [];
   let status = 200;
   let sections: Record<string, readonly Options[]> = {};
   let points: ListenerPoint[] = [];
@@ -148,16 +145,12 @@ describe('scrapers', () => {
   const sender = httpSender();
 
   beforeEach(async () => {
-    seen = [];
     points = [];
     problems = [];
     status = 200;
-    exporter = http.createServer((request, response) => {
-      seen.push(request);
-      response.writeHead(status).end(PAGE);
-    });
-    await new Promise<void>((resolve) => exporter.listen(0, '127.0.0.1', resolve));
-    address = `127.0.0.1:${(exporter.address() as AddressInfo).port}`;
+    exporter = new TestServer(() => ({ status, body: PAGE }));
+    await exporter.open();
+    address = `127.0.0.1:${exporter.port}`;
     sections = {
       'static-discovery': [
         { enabled: true, targets: [address, 'left.out:1'], labels: { dc: 'x', job: 'j' } },
@@ -180,8 +173,7 @@ describe('scrapers', () => {
 
   afterEach(async () => {
     await sender.close();
-    exporter.closeAllConnections();
-    await new Promise((resolve) => exporter.close(resolve));
+    await exporter.close();
   });
 
   function scrapersOptions(): ScrapersOptions {
@@ -235,7 +227,7 @@ describe('scrapers', () => {
       ],
       ['up', { __name__: 'up', dc: 'x', instance: address }, [['value', 1]]],
     ]);
-    expect(seen.map(({ url, headers }) => [url, headers.authorization])).toEqual([
+    expect(exporter.requests.map(({ path, headers }) => [path, headers.authorization])).toEqual([
       ['/metrics?match=up&match=requests', 'Bearer secret'],
     ]);
   });

@@ -12,7 +12,7 @@ import net from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { eventually, hasPrograms } from '@tidemark/testkit';
+import { eventually, freePort, hasPrograms } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TestEngine } from '@tidemark/testkit/engine';
 
@@ -49,15 +49,6 @@ async function bind(
   );
   await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
   return socket.address().port;
-}
-
-/** A port where nobody listens any more. */
-async function closedPort(): Promise<number> {
-  const server = net.createServer();
-  const port = await listen(server);
-  await new Promise((resolve) => server.close(resolve));
-  servers.splice(servers.indexOf(server), 1);
-  return port;
 }
 
 /** Answers each line that a client sends; `undefined` answers nothing. */
@@ -181,7 +172,7 @@ async function kafkaBroker(): Promise<string> {
 let mqttPort = 0;
 async function mqttBroker(): Promise<number> {
   if (!hasMosquitto) return 1;
-  const port = await closedPort();
+  const port = await freePort();
   const file = join(engine.directory, 'mosquitto.conf');
   writeFileSync(file, `listener ${port} 127.0.0.1\nallow_anonymous true\n`);
   start('mosquitto', ['-c', file]);
@@ -198,7 +189,7 @@ async function mqttBroker(): Promise<number> {
 
 beforeAll(async () => {
   const on = { enabled: true };
-  const closed = await closedPort();
+  const closed = await freePort();
   mqttPort = await mqttBroker();
   const targets = [`127.0.0.1:${await listen(exporter)}`];
   const lists = join(engine.directory, 'targets');

@@ -1,8 +1,8 @@
 // The service with tasks in threads of their own: what one of them does, the API and the others do
 // not notice.
 import { TestEngine } from '@tidemark/testkit/engine';
+import { PointDatabase } from '@tidemark/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { PointDatabase } from '../testing/point-database.ts';
 
 let engine: TestEngine;
 

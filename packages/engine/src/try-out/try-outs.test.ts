@@ -1,11 +1,10 @@
 // Try-outs over the API: what they tell, what they leave undone, how they end, and that what is
 // saved of them is a task test that holds.
 import { systemClock } from '@tidemark/core';
-import { eventually, TestServer } from '@tidemark/testkit';
+import { eventually, PointDatabase, TestServer } from '@tidemark/testkit';
 import { TestEngine } from '@tidemark/testkit/engine';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runTaskTests } from '../task-test/run.ts';
-import { PointDatabase } from '../testing/point-database.ts';
 
 type Line = Readonly<Record<string, any>>;
 

@@ -1,11 +1,10 @@
 import { createSocket } from 'node:dgram';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 
+import { TestServer } from '@tidemark/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { startTestService, untilDefined } from '../testing.ts';
@@ -18,26 +17,12 @@ type Received = { readonly url: string; readonly body: string; readonly auth: st
 async function receiver() {
   const received: Received[] = [];
   const state = { status: 204 };
-  const server = createServer((request, response) => {
-    let body = '';
-    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-    request.on('end', () => {
-      received.push({ url: request.url ?? '', body, auth: request.headers.authorization });
-      response.statusCode = state.status;
-      response.end();
-    });
+  const server = new TestServer(({ path, headers, body }) => {
+    received.push({ url: path, body, auth: headers.authorization });
+    return { status: state.status };
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    received,
-    state,
-    url: `http://127.0.0.1:${port}`,
-    close: () => {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
+  await server.open();
+  return { received, state, url: server.url, close: () => server.close() };
 }
 
 let service: TestService;
@@ -54,8 +39,8 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await service.query('DROP DATABASE s');
-  first.close();
-  second.close();
+  await first.close();
+  await second.close();
 });
 
 const bodyOf = (all: readonly Received[]): string => all.map(({ body }) => body).join('');
@@ -173,16 +158,12 @@ describe('deliveries', () => {
 
   test('a queue that is full drops batches and counts them; writers do not wait', async () => {
     const narrow = await startTestService({ config: { subscriber: { 'write-buffer-size': 3 } } });
-    const held: ServerResponse[] = [];
-    const silent = createServer((_request, response) => void held.push(response));
-    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-    const { port } = silent.address() as AddressInfo;
+    const silent = new TestServer(() => new Promise(() => undefined));
+    await silent.open();
     await narrow.query('CREATE DATABASE s');
-    await narrow.query(
-      `CREATE SUBSCRIPTION sub ON s.autogen DESTINATIONS ALL 'http://127.0.0.1:${port}'`,
-    );
+    await narrow.query(`CREATE SUBSCRIPTION sub ON s.autogen DESTINATIONS ALL '${silent.url}'`);
     await narrow.write('m f=0 0', { db: 's' });
-    await untilDefined('the first delivery', () => held[0]);
+    await untilDefined('the first delivery', () => silent.requests[0]);
 
     for (let i = 1; i <= 10; i++) {
       expect((await narrow.write(`m f=${i} ${i}`, { db: 's' })).status).toBe(204);
@@ -195,9 +176,7 @@ describe('deliveries', () => {
     );
     expect(counters?.values).toMatchObject({ queuedBatches: 3, batchesDropped: 7 });
     expect(json.write.values).toMatchObject({ subWriteOk: 4, subWriteDrop: 7 });
-    for (const response of held) response.destroy();
-    silent.closeAllConnections();
-    silent.close();
+    await silent.close();
     await narrow.close();
   });
 

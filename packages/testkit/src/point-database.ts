@@ -1,7 +1,6 @@
 // A database for tests: keeps points that a test puts into it and answers questions for ranges of
 // them over HTTP.
-import http from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { TestServer } from './test-server.ts';
 
 /** A point of a series with one tag `h`. Integers are `bigint`. */
 export type StoredPoint = {
@@ -14,33 +13,27 @@ export type StoredPoint = {
 export class PointDatabase {
   readonly points: StoredPoint[] = [];
   readonly queries: string[] = [];
-  #server: http.Server | undefined;
+  readonly #server = new TestServer(({ path }) => {
+    const statement = new URL(path, 'http://x').searchParams.get('q') ?? '';
+    this.queries.push(statement);
+    return {
+      headers: { 'Content-Type': 'application/json' },
+      body: this.#answer(statement),
+    };
+  });
 
   /** Listens on loopback; on the same port when it is called again after `close`. */
   async open(port = 0): Promise<string> {
-    const server = http.createServer((request, response) => {
-      const statement = new URL(request.url ?? '/', 'http://x').searchParams.get('q') ?? '';
-      this.queries.push(statement);
-      response.writeHead(200, { 'Content-Type': 'application/json' });
-      response.end(this.#answer(statement));
-    });
-    this.#server = server;
-    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-    return `http://127.0.0.1:${this.port}`;
+    await this.#server.open(port);
+    return this.#server.url;
   }
 
   get port(): number {
-    const address = this.#server?.address() as AddressInfo | undefined;
-    if (address === undefined) throw new Error('the database is not open');
-    return address.port;
+    return this.#server.port;
   }
 
-  async close(): Promise<void> {
-    const server = this.#server;
-    if (server === undefined) return;
-    this.#server = undefined;
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
+  close(): Promise<void> {
+    return this.#server.close();
   }
 
   #answer(statement: string): string {
