@@ -5,6 +5,7 @@
 // `error`.
 import type { ExplainStatement, SelectStatement } from '@tidemark/influxql';
 
+import type { RowBatch } from './batch/row-batch.ts';
 import type { QueryContext } from './context.ts';
 import { explain } from './explain.ts';
 import { execute } from './execute/execute.ts';
@@ -12,6 +13,8 @@ import { writeInto } from './into/into.ts';
 import { ExecutionContext } from './execution/execution-context.ts';
 import { runSystemFields, selectsSystemFields } from './show/system-fields.ts';
 import { toResults } from './project/to-results.ts';
+import { planSeries } from './plan/plan-series.ts';
+import type { SeriesRead } from './plan/plan-series.ts';
 import { planStatement } from './plan/plan-statement.ts';
 import type { ResultBatch } from './result.ts';
 import type { SchemaShowStatement } from './show/run-show.ts';
@@ -33,6 +36,14 @@ export function* executeSelect(
   }
   const plan = yield* planStatement(statement, context);
   yield* toResults(execute(plan, new ExecutionContext(context)), plan.select);
+}
+
+/**
+ * Reads whole series, each a group of its own. What the reader keeps of them it holds in the same
+ * execution.
+ */
+export function executeSeries(read: SeriesRead, execution: ExecutionContext): Operator<RowBatch> {
+  return execute(planSeries(read), execution);
 }
 
 /** Runs a SHOW statement about the schema. */

@@ -1,5 +1,6 @@
 // Public face of @tidemark/query: the meaning of InfluxQL over any SeriesSource.
-export { executeExplain, executeSelect, executeShow } from './executor.ts';
+export { executeExplain, executeSelect, executeSeries, executeShow } from './executor.ts';
+export { ExecutionContext } from './execution/execution-context.ts';
 export type { SchemaShowStatement } from './show/run-show.ts';
 export type {
   IntoPoint,

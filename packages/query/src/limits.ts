@@ -59,6 +59,12 @@ export const SLICE_MS = 4;
 export const BATCH_ROWS = 4096;
 
 /**
+ * Values that an operator hands on between two pauses: a fraction of a millisecond. A pause passes
+ * a dozen operators on its way, so that a row of a few columns is not worth one.
+ */
+export const PAUSE_CELLS = 4096;
+
+/**
  * Rows that operators take at once of what was merged or reduced as a whole: a few milliseconds of
  * any of them.
  */

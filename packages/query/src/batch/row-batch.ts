@@ -11,6 +11,8 @@ export type GroupKey = {
   readonly name: string;
   /** One per dimension, in the order of the plan's `dimensions`. */
   readonly tags: readonly string[];
+  /** The series itself, where each is a group (`scan-series.ts`). */
+  readonly series?: { readonly key: string; readonly tags: ReadonlyMap<string, string> };
 };
 
 /**

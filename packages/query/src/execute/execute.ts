@@ -1,6 +1,7 @@
 // Executes a physical plan: every kind of node has its operator. Recursive for subqueries.
 import type { RowBatch } from '../batch/row-batch.ts';
 import { invalid } from '../compat-messages.ts';
+import { PAUSE_CELLS } from '../limits.ts';
 import { isPause } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 import type { PhysicalPlan, RowsPlan } from '../plan/physical-plan.ts';
@@ -10,6 +11,7 @@ import type { ExecutionContext } from '../execution/execution-context.ts';
 import { runRaw } from './run-raw.ts';
 import { runReduced } from './run-reduced.ts';
 import { limitSeries } from '../limit/series-limit.ts';
+import { scanSeries } from '../scan/scan-series.ts';
 
 /** Rows of the answer: columns are the plan's outputs, groups in the order of the answer. */
 export function execute(plan: PhysicalPlan, execution: ExecutionContext): Operator<RowBatch> {
@@ -21,9 +23,14 @@ function* checkedRows(
   execution: ExecutionContext,
 ): Operator<RowBatch> {
   yield* checkLimits(select, execution);
+  let cells = 0;
   for (const batch of rowsOf(rows, execution)) {
     yield batch;
-    if (!isPause(batch)) yield;
+    if (isPause(batch)) continue;
+    cells += batch.times.length * (batch.columns.length + 1);
+    if (cells < PAUSE_CELLS) continue;
+    cells = 0;
+    yield;
   }
 }
 
@@ -41,6 +48,8 @@ function rowsOf(rows: RowsPlan, execution: ExecutionContext): Operator<RowBatch>
     }
     case 'in-turn':
       return inTurn(rows.parts, execution);
+    case 'series':
+      return scanSeries(rows, execution);
     case 'raw':
       return runRaw(rows, execution, execute);
     case 'reduced':

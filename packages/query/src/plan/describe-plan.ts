@@ -31,6 +31,8 @@ function rowsNodes(rows: RowsPlan): readonly TreeNode[] {
     }
     case 'in-turn':
       return rows.parts.flatMap(rowsNodes);
+    case 'series':
+      return rows.sources.map((source) => scanNode(rows.select, source));
     case 'raw':
       return [{ label: 'evaluate columns', children: sourcesNodes(rows.select, rows.sources) }];
     case 'reduced': {
@@ -62,13 +64,16 @@ function openNode(select: SelectPlan, opened: OpenPlan): TreeNode {
   if (opened.kind === 'subquery') {
     return { label: 'read subquery', children: [describePlan(opened.inner)] };
   }
+  const scan = scanNode(select, opened.source);
+  return opened.hasSeriesPerGroup ? scan : { label: 'merge series', children: [scan] };
+}
+
+function scanNode(select: SelectPlan, source: MeasurementPlan): TreeNode {
   const fields = select.inputs.flatMap((input) => (input.kind === 'field' ? input.name : []));
-  const scan = {
-    label: `scan ${nameOf(opened.source)}: ${fields.join(', ')}`,
+  return {
+    label: `scan ${nameOf(source)}: ${fields.join(', ')}`,
     children: condition(select),
   };
-  if (opened.hasSeriesPerGroup) return scan;
-  return { label: 'merge series', children: [scan] };
 }
 
 /** What the source is told, and what is left to hold against each row. */

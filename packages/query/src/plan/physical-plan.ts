@@ -3,7 +3,7 @@
 import { compareBytes } from '@tidemark/core';
 
 import type { CallFault } from '../analyse/columns.ts';
-import type { SourceCapabilities } from '../series-source.ts';
+import type { FieldRef, SourceCapabilities } from '../series-source.ts';
 import { canPushAggregates } from './push-aggregates.ts';
 import type { MeasurementPlan, SelectPlan, SourcePlan, SubqueryPlan } from './select-plan.ts';
 
@@ -17,6 +17,13 @@ export type RowsPlan =
   /** Series by SLIMIT and SOFFSET. */
   | { readonly kind: 'limit-series'; readonly select: SelectPlan; readonly rows: RowsPlan }
   | { readonly kind: 'in-turn'; readonly parts: readonly RowsPlan[] }
+  /** Whole series, each a group (`plan-series.ts`). */
+  | {
+      readonly kind: 'series';
+      readonly select: SelectPlan;
+      readonly field: FieldRef;
+      readonly sources: readonly MeasurementPlan[];
+    }
   /** Without functions: rows of the sources, filled and evaluated. */
   | { readonly kind: 'raw'; readonly select: SelectPlan; readonly sources: SourcesPlan }
   /** Functions that are calculated here. */

@@ -11,6 +11,7 @@ import { readReadRequest, writeReadResponse } from '../prometheus/messages.ts';
 import { portionsOf } from '../prometheus/points.ts';
 import { runRemoteQueries } from '../prometheus/read.ts';
 import { driverOf } from '../statements/context.ts';
+import { onSnapshot } from '../statements/on-snapshot.ts';
 import type { StatementServices } from '../statements/context.ts';
 import type { HttpCounters } from '../stats/statistics.ts';
 import { BodyTooLarge, sendBody, sendEmpty, sendError } from './answer.ts';
@@ -65,7 +66,7 @@ export async function handlePrometheusRead(
   },
   identity: Identity,
 ): Promise<void> {
-  const { queries, storage, writer } = statements;
+  const { queries, writer } = statements;
   const name = requireDatabaseName(exchange);
   const { database, policy } = writer.resolve({
     database: name,
@@ -86,10 +87,9 @@ export async function handlePrometheusRead(
     exchange.response.once('close', onClose);
     const target = { database: database.name, retentionPolicy: policy.name };
     const { memory, signal } = running;
-    const { maxQueryMemoryBytes } = statements.limits;
+    const context = { ...target, services: statements, identity, signal, memory, messages: [] };
     try {
-      const context = { target, signal, memory, maxQueryMemoryBytes };
-      const work = runRemoteQueries(storage.source, asked, context);
+      const work = onSnapshot(context, (query) => runRemoteQueries(asked, target, query));
       const results = await driverOf(statements, () => running).result(work);
       return await compress(Buffer.from(writeReadResponse(results)));
     } finally {

@@ -74,6 +74,22 @@ test('a read that needs more than a query may hold is refused with the setting',
   expect(await answer.text()).toContain('query-memory-limit');
 });
 
+test.each(['max-select-point', 'max-select-series'])(
+  'a read is executed as a query is: %s holds for it',
+  async (setting) => {
+    await start({ coordinator: { [setting]: 2 } });
+    await service.write('m,host=a value=1 1\nm,host=b value=2 2', { db: 'p' });
+    const { status } = await read();
+    await service.write('m,host=c value=3 3', { db: 'p' });
+
+    const answer = await read();
+
+    expect(status).toBe(200);
+    expect(answer.status).toBe(500);
+    expect(await answer.text()).toContain(`${setting} limit exce`);
+  },
+);
+
 test('a write of many samples is decoded and written in portions, of all or of none', async () => {
   await start({});
   const samples = Array.from({ length: 25_000 }, (_, i) => ({ value: i, timestampMs: BigInt(i) }));

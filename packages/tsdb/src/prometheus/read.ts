@@ -1,102 +1,63 @@
 // A remote read: matchers become a scan of the field `value` of the measurements that are named.
 import { MAX_TIME, MIN_TIME, NANOS_PER_MILLISECOND, floorDiv } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
-import { isPause, memoryLimitExceeded, textMatcher } from '@tidemark/query';
-import type { Predicate, QueryMemory, SourceSnapshot, Steps } from '@tidemark/query';
+import { executeSeries, ExecutionContext, isPause, textMatcher } from '@tidemark/query';
+import type { Predicate, QueryContext, Steps } from '@tidemark/query';
 
 import type { Label, Matcher, RemoteQuery, RemoteSeries, Sample } from './messages.ts';
 import { METRIC_LABEL, VALUE_FIELD } from './points.ts';
 
 export type ReadTarget = { readonly database: string; readonly retentionPolicy: string };
 
-export type ReadContext = {
-  readonly target: ReadTarget;
-  readonly signal: AbortSignal;
-  readonly memory: QueryMemory;
-  /** `coordinator.query-memory-limit`; 0 is no limit. */
-  readonly maxQueryMemoryBytes: number;
-};
-
 /** A sample as it is held and as it is encoded, and what a series takes besides (measured). */
 const SAMPLE_BYTES = 128;
 const SERIES_BYTES = 512;
 
-/** What the samples of a request take; all of them are held until the answer is encoded. */
-class HeldSamples {
-  readonly #context: ReadContext;
-  #bytes = 0;
-
-  constructor(context: ReadContext) {
-    this.#context = context;
-  }
-
-  /** Throws when a query may not hold so much. */
-  hold(bytes: number): void {
-    const { maxQueryMemoryBytes, memory } = this.#context;
-    this.#bytes += bytes;
-    if (maxQueryMemoryBytes > 0 && this.#bytes > maxQueryMemoryBytes) {
-      throw memoryLimitExceeded(maxQueryMemoryBytes);
-    }
-    if (this.#bytes > memory.freeBytes) memory.ask();
-  }
-}
-
-/** Runs the queries of a request, on one view of the data. */
+/** Runs the queries of a request; all samples are held until the answer is encoded. */
 export function* runRemoteQueries(
-  source: { snapshot(): SourceSnapshot },
   queries: readonly RemoteQuery[],
-  context: ReadContext,
+  target: ReadTarget,
+  context: QueryContext,
 ): Steps<(readonly RemoteSeries[])[]> {
-  const snapshot = source.snapshot();
-  try {
-    const results = [];
-    const held = new HeldSamples(context);
-    for (const query of queries) {
-      results.push(yield* runRemoteQuery(snapshot, query, { ...context, held }));
-    }
-    return results;
-  } finally {
-    snapshot.close();
-  }
+  const execution = new ExecutionContext(context);
+  const results = [];
+  for (const query of queries) results.push(yield* runRemoteQuery(query, target, execution));
+  return results;
 }
 
 function* runRemoteQuery(
-  snapshot: SourceSnapshot,
   query: RemoteQuery,
-  context: ReadContext & { readonly held: HeldSamples },
+  target: ReadTarget,
+  execution: ExecutionContext,
 ): Steps<readonly RemoteSeries[]> {
-  const timeRange = rangeOf(query);
-  const where = predicateOf(query.matchers.filter(({ name }) => name !== METRIC_LABEL));
+  const names = yield* measurementsOf(query, target, execution.query);
+  const batches = executeSeries(
+    {
+      measurements: names.map((measurement) => ({ ...target, measurement })),
+      field: { name: VALUE_FIELD, type: 'float' },
+      range: rangeOf(query),
+      where: predicateOf(query.matchers.filter(({ name }) => name !== METRIC_LABEL)),
+    },
+    execution,
+  );
   const series: RemoteSeries[] = [];
-  for (const measurement of yield* measurementsOf(snapshot, query, context)) {
-    const batches = snapshot.scan(
-      {
-        source: { ...context.target, measurement },
-        timeRange,
-        where,
-        descending: false,
-        groupBy: 'all',
-        fields: [{ name: VALUE_FIELD, type: 'float' }],
-      },
-      { signal: context.signal },
-    );
-    let key: string | undefined;
-    let samples: Sample[] = [];
-    for (const batch of batches) {
-      if (isPause(batch)) {
-        yield batch;
-        continue;
-      }
-      if (batch.seriesKey !== key) {
-        key = batch.seriesKey;
-        samples = [];
-        series.push({ labels: labelsOf(measurement, batch.tags), samples });
-        context.held.hold(SERIES_BYTES + 2 * key.length);
-      }
-      context.held.hold(batch.times.length * SAMPLE_BYTES);
-      yield undefined; // Whoever has asked for memory waits for it here.
-      appendSamples(batch, samples);
+  let key: string | undefined;
+  let samples: Sample[] = [];
+  for (const batch of batches) {
+    if (isPause(batch)) {
+      yield batch;
+      continue;
     }
+    const { group, times } = batch;
+    if (group.series !== undefined && group.series.key !== key) {
+      key = group.series.key;
+      samples = [];
+      series.push({ labels: labelsOf(group.name, group.series.tags), samples });
+      execution.hold(SERIES_BYTES + 2 * key.length);
+    }
+    execution.hold(times.length * SAMPLE_BYTES);
+    yield undefined; // Whoever has asked for memory waits for it here.
+    appendSamples(batch, samples);
   }
   return series;
 }
@@ -127,9 +88,9 @@ function predicateOf(matchers: readonly Matcher[]): Predicate | undefined {
 
 /** An exact name needs no look-up; anything else asks the schema. */
 function* measurementsOf(
-  snapshot: SourceSnapshot,
   query: RemoteQuery,
-  { target, signal }: ReadContext,
+  target: ReadTarget,
+  { snapshot, signal }: QueryContext,
 ): Steps<readonly string[]> {
   const matchers = query.matchers.filter(({ name }) => name === METRIC_LABEL);
   // Points that came another way do not have their name as a tag too: sources can not tell.

@@ -5,6 +5,8 @@ import { afterEach, expect, test } from 'vitest';
 import { startTestService, untilDefined } from '../testing.ts';
 import type { TestService } from '../testing.ts';
 import { driverOf } from '../statements/context.ts';
+import type { StatementServices } from '../statements/context.ts';
+import { onSnapshot } from '../statements/on-snapshot.ts';
 import { runRemoteQueries } from '../prometheus/read.ts';
 import { QueryMemories } from './query-memory.ts';
 import { RunningQueries } from './running-queries.ts';
@@ -119,17 +121,20 @@ test('work that fails before it has begun gives its place back', async () => {
     onSlow: () => undefined,
   });
   const description = { text: () => 'prometheus remote read', database: 'd' };
-  const source = {
-    snapshot: () => {
-      throw new Unavailable('storage is starting');
-    },
+  const context = {
+    services: { clock, storage: { source: { snapshot: failing } } } as unknown as StatementServices,
+    identity: { kind: 'open' } as const,
+    database: 'd',
+    retentionPolicy: 'autogen',
+    messages: [],
   };
-  const target = { database: 'd', retentionPolicy: 'autogen' };
 
   for (let i = 0; i < 3; i++) {
     const work = queries.run(description, (running) =>
       driverOf({ clock }, () => running).result(
-        runRemoteQueries(source, [], { ...running, target, maxQueryMemoryBytes: 0 }),
+        onSnapshot({ ...context, ...running }, (query) =>
+          runRemoteQueries([], { database: 'd', retentionPolicy: 'autogen' }, query),
+        ),
       ),
     );
     await expect(work).rejects.toThrow('storage is starting');
@@ -137,3 +142,7 @@ test('work that fails before it has begun gives its place back', async () => {
 
   expect(queries.activeCount).toBe(0);
 });
+
+function failing(): never {
+  throw new Unavailable('storage is starting');
+}

@@ -4,7 +4,6 @@ import type { Statement } from '@tidemark/influxql';
 import { executeExplain, executeSelect, executeShow } from '@tidemark/query';
 import type { Operator, QueryContext, ResultBatch } from '@tidemark/query';
 
-import { canRead } from '../auth/identity.ts';
 import {
   createsContinuousQuery,
   needsAdmin,
@@ -16,11 +15,9 @@ import {
   writesRequested,
 } from '../auth/requirements.ts';
 import type { Requires } from '../auth/requirements.ts';
-import { queryCatalog } from '../query/query-catalog.ts';
-import { pointSink } from '../query/point-sink.ts';
-import { warn } from './context.ts';
 import type { StatementHandler } from './context.ts';
 import * as definitions from './definitions.ts';
+import { onSnapshot } from './on-snapshot.ts';
 import * as shows from './shows.ts';
 import * as users from './users.ts';
 
@@ -127,33 +124,7 @@ function never(): boolean {
 
 type Execute<S> = (statement: S, context: QueryContext) => Operator<ResultBatch>;
 
-/** A statement about data: with one consistent view that is closed when its answer is. */
+/** A statement about data. */
 function withSnapshot<S>(execute: Execute<S>): StatementHandler<S> {
-  return function* executeOnSnapshot(statement, context) {
-    const { services, identity } = context;
-    const snapshot = services.storage.source.snapshot();
-    try {
-      yield* execute(statement, {
-        snapshot,
-        capabilities: services.storage.source.capabilities,
-        catalog: queryCatalog(services.catalog.state),
-        database: context.database === '' ? undefined : context.database,
-        retentionPolicy: context.retentionPolicy === '' ? undefined : context.retentionPolicy,
-        now: services.clock.now(),
-        limits: services.limits,
-        memory: context.memory,
-        signal: context.signal,
-        monotonicMs: () => services.clock.monotonicMs(),
-        random: services.random,
-        sink: pointSink(services.writer),
-        counters: context.counters,
-        onPartial: context.onPartial,
-        onFinding: context.onFinding,
-        onWarning: (text) => warn(context, text),
-        canRead: identity.kind === 'open' ? undefined : (database) => canRead(identity, database),
-      });
-    } finally {
-      snapshot.close();
-    }
-  };
+  return (statement, context) => onSnapshot(context, (query) => execute(statement, query));
 }

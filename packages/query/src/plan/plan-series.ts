@@ -1,0 +1,48 @@
+// The plan of a read of whole series, which no SELECT asks for: each as it is, in the order of
+// keys. Remote reads are made of it.
+import type { TimeRange } from '@tidemark/core';
+
+import type { FieldRef, MeasurementRef, Predicate } from '../series-source.ts';
+import type { PhysicalPlan } from './physical-plan.ts';
+import type { MeasurementPlan, SelectPlan } from './select-plan.ts';
+
+/** One field of the series of some measurements. */
+export type SeriesRead = {
+  /** In the order of the answer. */
+  readonly measurements: readonly MeasurementRef[];
+  readonly field: FieldRef;
+  readonly range: TimeRange;
+  /** Conditions on tags. */
+  readonly where: Predicate | undefined;
+};
+
+/** Decides nothing: there is one way. */
+export function planSeries({ measurements, field, range, where }: SeriesRead): PhysicalPlan {
+  const { name, type } = field;
+  const sources = measurements.map((measurement): MeasurementPlan => {
+    return { kind: 'measurement', measurement, tagKeys: new Set() };
+  });
+  const expression = { kind: 'column', index: 0, type } as const;
+  const select: SelectPlan = {
+    sources,
+    inputs: [{ kind: 'field', name, type }],
+    selectedInputCount: 1,
+    condition: { pushed: where, residual: undefined, whole: undefined },
+    calls: [],
+    auxiliaryInputs: [],
+    outputs: [{ name, expression, type, isTag: false, isIntoTag: false }],
+    timeColumnName: 'time',
+    dimensions: [],
+    range,
+    readableRange: undefined,
+    interval: undefined,
+    zone: undefined,
+    fill: { kind: 'none' },
+    descending: false,
+    limit: 0,
+    offset: 0,
+    seriesLimit: 0,
+    seriesOffset: 0,
+  };
+  return { select, rows: { kind: 'series', select, field, sources } };
+}
