@@ -8,7 +8,7 @@ import type { Column, StringColumn } from '@tidemark/core';
 import { compareBytes } from '@tidemark/core';
 import type { TieOrder } from '@tidemark/kernels';
 
-import { concatColumns, concatTimes, constantColumn } from '../batch/column-ops.ts';
+import { concatColumns, concatTimes, nullColumn } from '../batch/column-ops.ts';
 import type { RowInput } from '../analyse/columns.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
 import type { SortedRows } from './merge-sorted-rows.ts';
@@ -24,14 +24,20 @@ export type SeriesRows = {
   readonly tags: ReadonlyMap<string, string>;
 };
 
-/** The rows with their tags as columns; missing ones are null. */
+/**
+ * The rows with their tags as columns; missing ones are null. Columns of tags share their codes, so
+ * that adjacent ones are printed as one.
+ */
 export function withTagColumns({ times, columns, tags }: SeriesRows, plan: SelectPlan): SortedRows {
-  return {
-    times,
-    columns: columns.map(
-      (column, i) => column ?? constantColumn(tagOf(tags, plan.inputs[i]), 'string', times.length),
-    ),
+  const rowCount = times.length;
+  let codes: Uint32Array | undefined;
+  const tagColumnOf = (input: RowInput | undefined): Column => {
+    const value = tagOf(tags, input);
+    if (value === null) return nullColumn('string', rowCount);
+    codes ??= new Uint32Array(rowCount);
+    return { type: 'string', codes, dictionary: [value], valid: undefined };
   };
+  return { times, columns: columns.map((column, i) => column ?? tagColumnOf(plan.inputs[i])) };
 }
 
 function tagOf(tags: ReadonlyMap<string, string>, input: RowInput | undefined): string | null {

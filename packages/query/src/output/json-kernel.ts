@@ -108,6 +108,10 @@ function textColumn(columns: readonly StringColumn[], rowCount: number): JsonCol
   if (first === undefined) return undefined;
   const { codes, dictionary, valid } = first;
   const dictionaries = columns.map((column) => column.dictionary);
+  // One value, a tag of a series: to look for it among the known ones costs more than to encode it.
+  if (dictionary.length === 1) {
+    return { kind: 'text', values: codes, valid, ...encodeTexts(dictionaries, ONLY) };
+  }
   // A part of an answer rarely uses all of a long dictionary; a short one is encoded once for all
   // parts.
   if (dictionary.length <= rowCount || dictionary.length <= SHORT_DICTIONARY) {
@@ -131,6 +135,7 @@ function textColumn(columns: readonly StringColumn[], rowCount: number): JsonCol
 }
 
 const SHORT_DICTIONARY = 256;
+const ONLY: readonly number[] = [0];
 
 type EncodedTexts = {
   readonly texts: Uint8Array;
