@@ -3,6 +3,8 @@ import type {
   DeadLetter,
   DeadLetterChoice,
   Handler,
+  HandlerState,
+  LevelChange,
   ListOptions,
   Recording,
   Replay,
@@ -12,8 +14,10 @@ import type {
   Task,
   TaskChange,
   Template,
+  TestEvent,
   Topic,
   TopicEvent,
+  TriedAction,
   TryOut,
 } from './engine-types.ts';
 import { DocumentClient } from './document-client.ts';
@@ -243,6 +247,31 @@ export class EngineClient {
     await this.http.send(`${PREVIEW}/alerts/topics/${part(topic)}/handlers/${part(id)}`, {
       method: 'DELETE',
     });
+  }
+
+  handlerState(topic: string, id: string): Promise<HandlerState> {
+    return this.http.json(`${PREVIEW}/alerts/topics/${part(topic)}/handlers/${part(id)}/state`);
+  }
+
+  /** Lets a handler tell of an event at once, whether it is stored or not. */
+  async tryHandler(
+    topic: string,
+    handler: Handler,
+    event: TestEvent,
+  ): Promise<readonly TriedAction[]> {
+    const { results } = await this.http.json<{ results: readonly TriedAction[] }>(
+      `${PREVIEW}/alerts/topics/${part(topic)}/handler-tests`,
+      { method: 'POST', json: { handler, event } },
+    );
+    return results;
+  }
+
+  /** Changes of levels, the newest first, and how many there are in all. */
+  alertHistory(
+    options: { readonly topic?: string | undefined; readonly limit?: number | undefined } = {},
+  ): Promise<{ readonly total: number; readonly changes: readonly LevelChange[] }> {
+    const { topic, limit } = options;
+    return this.http.json(`${PREVIEW}/alerts/history`, { search: { topic, limit } });
   }
 
   /** Events that were given up, the newest first. */

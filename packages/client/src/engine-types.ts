@@ -163,3 +163,46 @@ export type ClusterMember = {
   /** Tasks that it runs. */
   readonly tasks: number;
 };
+
+/** An event that changed its level. */
+export type LevelChange = {
+  readonly topic: string;
+  readonly id: string;
+  readonly level: string;
+  readonly previous: string;
+  readonly time: string;
+  readonly duration: string;
+};
+
+/** What a handler of a topic has done, and what it did last. */
+export type HandlerState = {
+  readonly delivered: number;
+  readonly repeated: number;
+  readonly failed: number;
+  readonly refused: number;
+  readonly waiting: number;
+  readonly lastError?: string | undefined;
+  readonly recent: readonly {
+    readonly event: string;
+    readonly level: string;
+    readonly time: string;
+    readonly outcome: 'delivered' | 'stopped' | 'repeated' | 'failed';
+    readonly reason: string;
+  }[];
+};
+
+/** An event that a handler is tried on. */
+export type TestEvent = {
+  readonly id?: string | undefined;
+  readonly level?: string | undefined;
+  readonly message?: string | undefined;
+  readonly details?: string | undefined;
+  readonly tags?: Readonly<Record<string, string>> | undefined;
+};
+
+/** What came of one action of a handler. */
+export type TriedAction = {
+  readonly kind: string;
+  readonly success: boolean;
+  readonly message: string;
+};

@@ -70,6 +70,15 @@ export const PAGES: readonly PageDefinition[] = [
     load: () => import('../pages/try/page.tsx'),
   },
   {
+    id: 'alerts',
+    title: nav.alerts,
+    icon: 'alerts',
+    keys: 'g l',
+    isListed: true,
+    needs: ['engine'],
+    load: () => import('../pages/alerts/page.tsx'),
+  },
+  {
     id: 'recordings',
     title: nav.recordings,
     icon: 'recordings',

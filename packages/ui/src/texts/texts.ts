@@ -1,6 +1,7 @@
 // The catalogue of all texts of the application, by area. A language is another object of the same
 // shape.
 import { admin } from './en/admin.ts';
+import { alerts } from './en/alerts.ts';
 import { charts } from './en/charts.ts';
 import { common, palette, shell, signIn, nav } from './en/common.ts';
 import { dashboards } from './en/dashboards.ts';
@@ -19,6 +20,7 @@ import { write } from './en/write.ts';
 
 export const texts = {
   admin,
+  alerts,
   charts,
   common,
   dashboards,

@@ -18,6 +18,7 @@ export const nav = {
   shortcuts: 'Keyboard shortcuts',
   design: 'Design system',
   admin: 'Administration',
+  alerts: 'Alerts',
   recordings: 'Recordings',
   start: 'First minutes',
   tasks: 'Tasks',

@@ -1,0 +1,124 @@
+// Events that are open: by topic, from a level on, the worst first.
+import type { TopicEvent } from '@tidemark/client';
+import { useSignal } from '@preact/signals';
+
+import { engine } from '../../api/clients.ts';
+import { useResource } from '../../api/use-resource.ts';
+import { route, setParams } from '../../app/router.ts';
+import { SelectField, TextField } from '../../design/field.tsx';
+import { Panel } from '../../design/panel.tsx';
+import { Empty, Failure, Loading } from '../../design/states.tsx';
+import { Table } from '../../design/table.tsx';
+import { formatTime, shownZone } from '../../time/zone.ts';
+import { texts } from '../../texts/texts.ts';
+import { chosenTopic, LevelBadge, TopicField } from './levels.tsx';
+
+const t = texts.alerts;
+const REFRESH_MS = 5000;
+
+const LEVELS = ['OK', 'INFO', 'WARNING', 'CRITICAL'];
+
+type OpenEvent = TopicEvent & { readonly topic: string };
+
+async function openEvents(topic: string, minLevel: string): Promise<readonly OpenEvent[]> {
+  const topics = topic === '' ? await engine.topics({ minLevel }) : [{ id: topic }];
+  const lists = await Promise.all(
+    topics.map(async ({ id }) =>
+      (await engine.events(id, minLevel)).map((event) => ({ ...event, topic: id })),
+    ),
+  );
+  return lists
+    .flat()
+    .toSorted(
+      (a, b) =>
+        LEVELS.indexOf(b.state.level) - LEVELS.indexOf(a.state.level) ||
+        (a.state.time < b.state.time ? 1 : -1),
+    );
+}
+
+export function Events() {
+  const topic = chosenTopic();
+  const level = route.value.params.get('level') ?? 'INFO';
+  const search = useSignal('');
+  const found = useResource(() => openEvents(topic, level), [topic, level], {
+    refreshMs: REFRESH_MS,
+  });
+  const all = found.value.value;
+  const wanted = search.value.toLowerCase();
+  const rows = (all ?? []).filter(({ id, state }) =>
+    `${id} ${state.message}`.toLowerCase().includes(wanted),
+  );
+  const zone = shownZone.value;
+  return (
+    <div class="stack wide">
+      <div class="form-grid">
+        <TopicField />
+        <SelectField
+          label={t.anyLevel}
+          value={level}
+          options={LEVELS}
+          onChange={(next) => setParams({ level: next })}
+        />
+        <TextField
+          label={t.search}
+          value={search.value}
+          onInput={(text) => (search.value = text)}
+        />
+      </div>
+      <Panel title={t.events} isFlush>
+        {all === undefined ? (
+          found.error.value === undefined ? (
+            <Loading rows={6} />
+          ) : (
+            <Failure error={found.error.value} onRetry={() => void found.reload()} />
+          )
+        ) : (
+          <Table
+            label={t.events}
+            rows={rows}
+            rowKey={(event) => `${event.topic} ${event.id}`}
+            empty={
+              <Empty title={t.eventsNone} icon="check">
+                {t.eventsNoneHint}
+              </Empty>
+            }
+            columns={[
+              {
+                label: t.level,
+                cell: ({ state }) => <LevelBadge level={state.level} />,
+                sortBy: ({ state }) => LEVELS.indexOf(state.level),
+              },
+              { label: t.event, cell: ({ id }) => id, sortBy: ({ id }) => id },
+              { label: t.topic, cell: (event) => event.topic, sortBy: (event) => event.topic },
+              {
+                label: t.message,
+                cell: ({ state }) => (
+                  <>
+                    <span>{state.message}</span>
+                    <EventDetails text={state.details ?? ''} />
+                  </>
+                ),
+              },
+              {
+                label: t.time,
+                cell: ({ state }) => formatTime(state.time, zone),
+                sortBy: ({ state }) => state.time,
+              },
+              { label: t.duration, cell: ({ state }) => state.duration },
+            ]}
+          />
+        )}
+      </Panel>
+    </div>
+  );
+}
+
+function EventDetails({ text }: { readonly text: string }) {
+  if (text.trim() === '') return null;
+  return (
+    <details class="small">
+      <summary>{t.details}</summary>
+      <pre class="built">{text}</pre>
+    </details>
+  );
+}

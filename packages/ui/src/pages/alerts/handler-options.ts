@@ -1,0 +1,63 @@
+// Options of kinds of handlers as somebody types them, by the tables that the engine has, too.
+import type { HandlerDefinition } from '@tidemark/pipeline';
+
+type Row = HandlerDefinition['options'][string];
+
+/** How a value of an option is shown in its field; '' where it is not given. */
+export function printOption(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  if (Array.isArray(value)) return value.map(String).join('\n');
+  if (typeof value !== 'object') return String(value);
+  return Object.entries(value)
+    .map(([name, each]) => `${name}: ${String(each)}`)
+    .join('\n');
+}
+
+/** Options with several lines: lists have one a line, maps `name: value`. */
+export const isLong = ({ type }: Row): boolean => ['strings', 'string-map', 'json'].includes(type);
+
+/**
+ * What a text means for an option; `undefined` where it says nothing. What it can not mean is left
+ * to the engine, which says so.
+ */
+export function readOption({ type }: Row, text: string): unknown {
+  const trimmed = text.trim();
+  if (trimmed === '') return undefined;
+  switch (type) {
+    case 'boolean':
+      return trimmed === 'true';
+    case 'integer':
+    case 'float':
+      return Number.isNaN(Number(trimmed)) ? trimmed : Number(trimmed);
+    case 'strings':
+      return linesOf(trimmed);
+    case 'string-map':
+      return Object.fromEntries(
+        linesOf(trimmed).map((line) => {
+          const colon = line.indexOf(':');
+          if (colon < 0) return [line, ''];
+          return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
+        }),
+      );
+    case 'json':
+      return jsonOf(trimmed);
+    default:
+      return text;
+  }
+}
+
+function linesOf(text: string): readonly string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    // A text that is no JSON is that text.
+    return text;
+  }
+}

@@ -1,0 +1,36 @@
+// Levels of events, and the topics to choose from.
+import { engine } from '../../api/clients.ts';
+import { useResource } from '../../api/use-resource.ts';
+import { route, setParams } from '../../app/router.ts';
+import { SelectField } from '../../design/field.tsx';
+import { Badge } from '../../design/states.tsx';
+import { LEVEL_KINDS } from '../../try-out/fired.tsx';
+import { texts } from '../../texts/texts.ts';
+
+const t = texts.alerts;
+
+export function LevelBadge({ level }: { readonly level: string }) {
+  const kind = (LEVEL_KINDS as Readonly<Record<string, 'good' | 'accent' | 'warn' | 'bad'>>)[level];
+  return <Badge kind={kind ?? 'plain'}>{level}</Badge>;
+}
+
+/** The topic that the address names; '' is all of them. */
+export const chosenTopic = (): string => route.value.params.get('topic') ?? '';
+
+/** Chooses the topic of the address. */
+export function TopicField() {
+  const found = useResource(() => engine.topics(), []);
+  const names = (found.value.value ?? []).map(({ id }) => id);
+  const topic = chosenTopic();
+  return (
+    <SelectField
+      label={t.topic}
+      value={topic}
+      options={[
+        { value: '', label: t.all },
+        ...(topic === '' || names.includes(topic) ? names : [topic, ...names]),
+      ]}
+      onChange={(next) => setParams({ topic: next })}
+    />
+  );
+}

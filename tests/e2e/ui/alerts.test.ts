@@ -1,0 +1,150 @@
+// Alerts: a rule by form that is previewed and becomes a task, what is open and what was, handlers
+// that are made, tried and looked at, and what they could not deliver.
+import { eventually, hasPrograms, query, send, TestServer, write } from '@tidemark/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { Visit } from './visit.ts';
+
+describe.skipIf(!hasPrograms('chromium'))('the page of alerts', () => {
+  let visit: Visit;
+  const receiver = new TestServer();
+  beforeAll(async () => {
+    await receiver.open();
+    visit = await Visit.open();
+    await query(visit.server.tsdb, 'CREATE DATABASE house');
+    const now = Math.floor(Date.now() / 60_000) * 60;
+    const lines = [21, 22, 35, 36, 21, 20].map(
+      (celsius, i) => `room,name=kitchen,floor=1 celsius=${celsius} ${now - 3600 + i * 60}`,
+    );
+    await write(visit.server.tsdb, 'house', lines.join('\n'), { precision: 's' });
+    await visit.show('alerts');
+  }, 60_000);
+  afterAll(async () => {
+    await visit.close();
+    await receiver.close();
+  });
+
+  const press = (name: string) => visit.page.getByRole('button', { name, exact: true }).click();
+  const tab = (name: string) => visit.page.getByRole('tab', { name }).click();
+  const choose = (label: string, value: string) =>
+    visit.page.getByLabel(label, { exact: true }).selectOption(value);
+  const fill = (label: string, value: string) =>
+    visit.page.getByLabel(label, { exact: true }).fill(value);
+
+  test('without alerts it says so', async () => {
+    const { page } = visit;
+    await page.getByText('Nothing is wrong').waitFor();
+    await tab('History');
+    await page.getByText('No event has changed its level').waitFor();
+    await tab('Dead letters');
+    await page.getByText('Nothing was given up').waitFor();
+    await tab('Handlers');
+    await page.getByText('No handlers').waitFor();
+  });
+
+  test('a rule by form shows its script, and what would have fired', async () => {
+    const { page } = visit;
+    await tab('New rule');
+    await choose('Database', 'house');
+    await choose('Measurement', 'room');
+    await choose('Field', 'celsius');
+    await page.getByLabel('name', { exact: true }).check();
+    await choose('Of each window', 'none');
+    await fill('Warning', '30');
+    await fill('Critical', '35.5');
+    await fill('Name', 'warm-rooms');
+    await fill('Topic', 'heat');
+    const script = page.getByRole('textbox', { name: 'Script of the rule' });
+    await script.getByText(".groupBy('name')").waitFor();
+    await press('Preview');
+    const fired = page.getByRole('group', { name: 'Alerts that would fire' });
+    await fired.getByText('warm-rooms name=kitchen is CRITICAL: celsius is 36').waitFor();
+    expect(await fired.getByRole('row').count()).toBe(4);
+    await visit.inspect('alerts-rule');
+  });
+
+  test('what was chosen stays while a service restarts, and becomes a task', async () => {
+    const { page } = visit;
+    await visit.restart(async () => {
+      await press('Make it a task');
+      await page.getByText(/does not answer\. Trying again/).waitFor();
+    });
+    await page.getByText(/does not answer\. Trying again/).waitFor({ state: 'detached' });
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('warm-rooms');
+    await press('Make it a task');
+    await page.getByRole('heading', { level: 1, name: 'warm-rooms' }).waitFor();
+    await page.getByText('runs', { exact: true }).waitFor();
+  });
+
+  test('a handler is made and tried', async () => {
+    const { page } = visit;
+    await visit.show('alerts?tab=handlers');
+    await press('New handler');
+    const dialog = page.getByRole('dialog', { name: 'New handler' });
+    await dialog.getByLabel('Name', { exact: true }).fill('hook');
+    await dialog.getByLabel('Topic', { exact: true }).fill('heat');
+    await dialog.getByLabel('url', { exact: true }).fill(`${receiver.url}/hook`);
+    expect(await visit.accessibilityFaults()).toEqual([]);
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('hook is saved').waitFor();
+    await press('Test');
+    const tried = page.getByRole('dialog', { name: 'Test hook' });
+    await tried.getByLabel('Message').fill('a test of hooks');
+    await tried.getByRole('button', { name: 'Send' }).click();
+    await tried.getByText('post took it').waitFor();
+    expect(receiver.requests.at(-1)?.body).toContain('a test of hooks');
+    expect(await visit.accessibilityFaults()).toEqual([]);
+    await page.keyboard.press('Escape');
+  });
+
+  test('an open event is shown, with its history and its delivery', async () => {
+    const { page } = visit;
+    receiver.answer = () => ({ status: 400, body: 'no such hook' });
+    const point = `room,name=cellar celsius=40 ${Date.now()}`;
+    const search = { rp: 'autogen', precision: 'ms' };
+    await write(visit.server.engine, 'house', point, search);
+    await eventually('the dead letter', async () => {
+      const path = '/engine/v1preview/alerts/dead-letters';
+      const { text } = await send(visit.server.engine + path);
+      return text.includes('"total":1') ? true : undefined;
+    });
+    await tab('Events');
+    await page
+      .getByRole('group', { name: 'Open events' })
+      .getByText('warm-rooms name=cellar is CRITICAL: celsius is 40', { exact: true })
+      .waitFor();
+    await visit.inspect('alerts');
+    await tab('History');
+    await page.getByRole('img', { name: 'warm-rooms name=cellar: 1 change' }).waitFor();
+    await visit.inspect('alerts-history');
+    await tab('Handlers');
+    await press('What hook did last');
+    const recent = page.getByRole('dialog', { name: 'What hook did last' });
+    await recent
+      .getByText(/no such hook|400/)
+      .first()
+      .waitFor();
+    expect(await visit.accessibilityFaults()).toEqual([]);
+    await page.keyboard.press('Escape');
+  });
+
+  test('what was given up is delivered again', async () => {
+    const { page } = visit;
+    await tab('Dead letters');
+    const letters = page.getByRole('group', { name: 'Events that could not be delivered' });
+    await letters.getByText('warm-rooms name=cellar').waitFor();
+    expect(await visit.accessibilityFaults()).toEqual([]);
+    receiver.answer = () => ({});
+    const before = receiver.requests.length;
+    await letters.getByRole('button', { name: 'Deliver again' }).click();
+    await page.getByText('1 events are delivered again').waitFor();
+    await receiver.until(() => receiver.requests.length > before);
+    await page.getByText('Nothing was given up').waitFor();
+    await tab('Handlers');
+    await press('Delete hook');
+    expect(await visit.accessibilityFaults()).toEqual([]);
+    await press('Delete');
+    await page.getByText('No handlers').waitFor();
+    expect(visit.faults).toEqual([]);
+  });
+});
