@@ -39,7 +39,7 @@ describe.skipIf(!hasPrograms('chromium'))('imported dashboards', () => {
     visit.page.getByRole('region', { name: new RegExp(`^${title} \\(`) });
 
   beforeAll(async () => {
-    visit = await Visit.open();
+    visit = await Visit.open({ args: ['--database-monitor-store-interval', '1s'] });
     const { tsdb } = visit.server;
     await query(tsdb, 'CREATE DATABASE telegraf');
     await write(tsdb, 'telegraf', lines(Date.now()));
@@ -123,6 +123,20 @@ describe.skipIf(!hasPrograms('chromium'))('imported dashboards', () => {
       await cell(title).getByText(text, { exact: true }).first().waitFor();
     }
     await page.screenshot({ path: `build/screenshots/${name}.png`, fullPage: true });
+    expect(visit.faults).toEqual([]);
+  });
+
+  test('those that come along show machines, the database and the engine', async () => {
+    await visit.show('dashboards?id=hosts');
+    await cell('Processor by host').getByText('busy').first().waitFor();
+    await cell('Disks').scrollIntoViewIfNeeded();
+    await cell('Disks').getByRole('rowheader').first().waitFor();
+    await visit.show('dashboards?id=tidemark&from=now-5m');
+    await cell('Series').locator('strong').waitFor();
+    await cell('Databases').scrollIntoViewIfNeeded();
+    await cell('Databases').getByRole('cell', { name: 'telegraf' }).waitFor();
+    await visit.show('dashboards?id=engine&from=now-5m');
+    await cell('Open events').getByText('Nothing alerts.').waitFor();
     expect(visit.faults).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 // Explore: what is stored, statements by hand and by form, and their answers.
 import { readFile } from 'node:fs/promises';
 
-import { hasPrograms, query, write } from '@tidemark/testkit';
+import { hasPrograms, query, send, write } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { Visit } from './visit.ts';
@@ -213,9 +213,24 @@ describe.skipIf(!hasPrograms('chromium'))('the page to explore', () => {
     await page.getByRole('button', { name: 'History' }).click();
     await page.getByPlaceholder('Save this statement as').fill('mean');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('button', { name: 'Forget mean' }).waitFor();
     expect(await visit.accessibilityFaults()).toEqual([]);
     await page.getByRole('button', { name: 'SELECT count FROM big', exact: true }).click();
     await expect.poll(() => statement().textContent()).toBe('SELECT count FROM big');
+  });
+
+  test('what is saved by a name is kept by the server, also what browsers have kept before', async () => {
+    const { page } = visit;
+    const old = JSON.stringify([{ name: 'old', text: 'SHOW DATABASES', database: '' }]);
+    await page.evaluate(`localStorage.setItem('tidemark.preference.explore.saved', '${old}')`);
+    await page.reload();
+    await page.getByRole('button', { name: 'History' }).click();
+    await page.getByRole('button', { name: 'old SHOW DATABASES' }).waitFor();
+    await page.getByRole('button', { name: 'Forget mean' }).click();
+    await page.getByRole('button', { name: 'Forget mean' }).waitFor({ state: 'detached' });
+    const kept = await send(`${visit.server.tsdb}/api/documents?kind=queries`);
+    expect(JSON.parse(kept.text)).toMatchObject({ documents: [{ title: 'old' }] });
+    await page.keyboard.press('Escape');
   });
 
   test('survives a restart of the services with what was typed', async () => {

@@ -95,4 +95,31 @@ describe.skipIf(!hasPrograms('chromium'))('with authentication', () => {
       .toEqual(['house']);
     expect(visit.faults).toEqual([]);
   });
+
+  test('who is no admin looks at dashboards, and keeps statements of their own', async () => {
+    const { page } = visit;
+    const { tsdb } = visit.server;
+    const put = (user: string, kind: string, id: string) =>
+      send(`${tsdb}/api/documents?kind=${kind}&id=${id}&version=0`, {
+        method: 'PUT',
+        headers: { Authorization: `Basic ${btoa(`${user}:pw`)}` },
+        body: JSON.stringify({
+          title: id,
+          content: { cells: [{ kind: 'note', note: 'for all' }], text: 'SHOW DATABASES' },
+        }),
+      });
+    expect((await put('root', 'dashboards', 'shared')).status).toBe(201);
+    expect((await put('root', 'queries', 'of-root')).status).toBe(201);
+    expect((await put('reader', 'queries', 'of-reader')).status).toBe(201);
+    await visit.show('dashboards');
+    await page.getByText('Only admins change dashboards.').waitFor();
+    await page.getByRole('link', { name: 'shared' }).click();
+    await page.getByText('for all').waitFor();
+    expect(await page.getByRole('button', { name: 'Edit' }).count()).toBe(0);
+    await visit.show('explore');
+    await page.getByRole('button', { name: 'History' }).click();
+    await page.getByRole('button', { name: 'of-reader SHOW DATABASES' }).waitFor();
+    expect(await page.getByRole('button', { name: /^of-root/ }).count()).toBe(0);
+    expect(visit.faults).toEqual([]);
+  });
 });

@@ -40,6 +40,11 @@ describe.skipIf(!hasPrograms('chromium'))('the first minutes', () => {
       '"executing":true',
     );
 
+    await page.getByRole('link', { name: 'Its dashboard' }).click();
+    const windows = page.getByRole('region', { name: /^Windows/ });
+    await windows.getByRole('listitem').first().waitFor();
+    await visit.inspect('dashboard-sample');
+    await page.goBack();
     await page.getByRole('link', { name: 'Look at it' }).click();
     await page.getByRole('group', { name: 'Legend' }).getByText('mean name=attic').waitFor();
     await visit.inspect('explore-sample');
@@ -51,6 +56,8 @@ describe.skipIf(!hasPrograms('chromium'))('the first minutes', () => {
     const databases = await query(tsdb, 'SHOW DATABASES');
     expect(databases[0]?.values).not.toContainEqual(['sample']);
     expect((await send(`${engine}/engine/v1/tasks/sample-warm-rooms`)).status).toBe(404);
+    const documents = await send(`${tsdb}/api/documents?kind=dashboards`);
+    expect(documents.text).toBe('{"documents":[]}\n');
     expect(visit.faults).toEqual([]);
   });
 });

@@ -80,7 +80,12 @@ export const ENGINE = madeOf(
     },
     {
       title: 'Groups',
-      queries: [mean('working_cardinality', 'nodes', TASK, ', "task"')],
+      queries: [
+        [
+          'groups',
+          `SELECT max("working_cardinality") FROM "nodes" WHERE ${TASK} GROUP BY time($interval), "task" fill(none)`,
+        ],
+      ],
     },
     { title: 'Open events', kind: 'alerts', w: 12, h: 5 },
   ],

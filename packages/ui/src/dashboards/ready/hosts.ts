@@ -52,7 +52,7 @@ export const HOSTS = madeOf(
       queries: [['1 minute', mean('load1', 'system', HOST)]],
     },
     {
-      title: 'Up since',
+      title: 'Up for',
       kind: 'single',
       w: 3,
       h: 4,

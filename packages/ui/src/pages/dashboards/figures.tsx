@@ -123,7 +123,10 @@ function arc(from: number, to: number, radius: number): string {
 
 /** One bar for each group. */
 export function Bars({ bars, cell }: { readonly bars: readonly Bar[]; readonly cell: Look }) {
-  const max = bars.reduce((most, { value }) => Math.max(most, Math.abs(value) || 0), 0) || 1;
+  const largest = bars.reduce((most, { value }) => Math.max(most, Math.abs(value) || 0), 0) || 1;
+  // A share is one of the whole.
+  const whole = cell.unit === 'percent' ? 100 : cell.unit === 'ratio' ? 1 : 0;
+  const max = Math.max(largest, whole);
   return (
     <table class="table bars">
       <caption class="hidden-visually">{cell.title}</caption>
@@ -232,11 +235,9 @@ function Times({ span }: { readonly span: Span }) {
 
 const LEVEL_OF_STATE: Readonly<Record<string, string>> = {
   ok: 'good',
-  true: 'good',
   info: 'info',
   warning: 'warn',
   critical: 'bad',
-  false: 'bad',
 };
 
 /** Which state lasted how long. */

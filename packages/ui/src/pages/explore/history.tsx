@@ -1,21 +1,20 @@
-// Statements that were run in this browser, and those that were kept by a name.
+// Statements that were run in this browser, and those that are kept by a name.
 import { useSignal } from '@preact/signals';
 
 import { preference } from '../../app/stored.ts';
 import { Button, IconButton } from '../../design/button.tsx';
 import { TextField } from '../../design/field.tsx';
 import { Popover } from '../../design/popover.tsx';
+import { Failure, Loading } from '../../design/states.tsx';
 import { texts } from '../../texts/texts.ts';
+import { useSavedQueries } from './saved.ts';
+import type { Remembered } from './saved.ts';
 
 const t = texts.explore;
-
-export type Remembered = { readonly text: string; readonly database: string };
-type Saved = Remembered & { readonly name: string };
 
 const HISTORY_MAX = 100;
 
 const history = preference<readonly Remembered[]>('explore.history', []);
-const saved = preference<readonly Saved[]>('explore.saved', []);
 
 /** Keeps what was run, the newest first, each text once. */
 export function remember(one: Remembered): void {
@@ -54,6 +53,9 @@ function Lists({
 }) {
   const name = useSignal('');
   const search = useSignal('');
+  const isSaving = useSignal(false);
+  const { list, save, forget } = useSavedQueries();
+  const saved = list.value.value;
   const found = history.value.filter(({ text }) =>
     text.toLowerCase().includes(search.value.toLowerCase()),
   );
@@ -63,10 +65,13 @@ function Lists({
         class="row"
         onSubmit={(event) => {
           event.preventDefault();
-          if (name.value.trim() === '') return;
-          const others = saved.value.filter((each) => each.name !== name.value);
-          saved.value = [{ name: name.value, ...present }, ...others];
-          name.value = '';
+          const typed = name.value.trim();
+          if (typed === '' || isSaving.value) return;
+          isSaving.value = true;
+          void save(typed, present).then((isSaved) => {
+            if (isSaved) name.value = '';
+            isSaving.value = false;
+          });
         }}
       >
         <div class="grow">
@@ -78,15 +83,24 @@ function Lists({
             onInput={(value) => (name.value = value)}
           />
         </div>
-        <Button type="submit" icon="save" disabled={name.value.trim() === ''}>
+        <Button
+          type="submit"
+          icon="save"
+          isBusy={isSaving.value}
+          disabled={name.value.trim() === '' || saved === undefined}
+        >
           {t.save}
         </Button>
       </form>
-      {saved.value.length === 0 ? null : (
+      {list.error.value !== undefined ? (
+        <Failure error={list.error.value} onRetry={() => void list.reload()} />
+      ) : saved === undefined ? (
+        <Loading rows={2} />
+      ) : saved.length === 0 ? null : (
         <section aria-label={t.saved}>
           <h2>{t.saved}</h2>
-          {saved.value.map((each) => (
-            <div key={each.name} class="row">
+          {saved.map((each) => (
+            <div key={each.id} class="row">
               <button type="button" class="menu-item grow" onClick={() => onChoose(each)}>
                 <b>{each.name}</b> <code>{each.text}</code>
               </button>
@@ -94,9 +108,7 @@ function Lists({
                 isSmall
                 icon="trash"
                 label={t.forget(each.name)}
-                onClick={() =>
-                  (saved.value = saved.value.filter((other) => other.name !== each.name))
-                }
+                onClick={() => void forget(each)}
               />
             </div>
           ))}

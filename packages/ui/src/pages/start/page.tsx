@@ -16,7 +16,13 @@ import { Tabs } from '../../design/tabs.tsx';
 import { toast } from '../../design/toasts.tsx';
 import { forgetSchema, schemaSource } from '../../editor/schema-source.ts';
 import { texts } from '../../texts/texts.ts';
-import { loadSample, removeSample, SAMPLE_DATABASE, SAMPLE_TASK } from './sample.ts';
+import {
+  loadSample,
+  removeSample,
+  SAMPLE_DASHBOARD,
+  SAMPLE_DATABASE,
+  SAMPLE_TASK,
+} from './sample.ts';
 import { SNIPPET_KINDS, snippetOf } from './snippets.ts';
 import type { SnippetKind } from './snippets.ts';
 
@@ -113,9 +119,12 @@ function Sample() {
         <div class="stack">
           <p>{t.sampleThere(SAMPLE_DATABASE, SAMPLE_TASK)}</p>
           <div class="row">
+            <Link page="dashboards" class="button primary" params={{ id: SAMPLE_DASHBOARD }}>
+              {t.lookAtDashboard}
+            </Link>
             <Link
               page="explore"
-              class="button primary"
+              class="button"
               params={{
                 db: SAMPLE_DATABASE,
                 from: 'now-1d',

@@ -1,12 +1,14 @@
-// A sample to look at: a day of a house, and a task that watches it. All of it can be taken away
-// again.
-import { NotFound } from '@tidemark/core';
+// A sample to look at: a day of a house, its dashboard, and a task that watches it. All of it can
+// be taken away again.
+import { Conflict, NotFound } from '@tidemark/core';
 
 import { engine, tsdb } from '../../api/clients.ts';
+import { sampleDashboard } from '../../dashboards/ready/sample.ts';
 import { sampleLines } from './sample-lines.ts';
 
 export const SAMPLE_DATABASE = 'sample';
 export const SAMPLE_TASK = 'sample-warm-rooms';
+export const SAMPLE_DASHBOARD = 'sample';
 
 const SCRIPT = `// Part of the sample: says when a room gets warm.
 var limit = 24.0
@@ -26,6 +28,7 @@ stream
 export async function loadSample(hasEngine: boolean, nowMs: number): Promise<void> {
   await tsdb.rows(`CREATE DATABASE ${SAMPLE_DATABASE}`);
   await tsdb.write(SAMPLE_DATABASE, sampleLines(nowMs), { precision: 'ms', notify: false });
+  await addDashboard();
   if (!hasEngine) return;
   await engine.createTask({
     id: SAMPLE_TASK,
@@ -36,7 +39,27 @@ export async function loadSample(hasEngine: boolean, nowMs: number): Promise<voi
   });
 }
 
+async function addDashboard(): Promise<void> {
+  const content = sampleDashboard(SAMPLE_DATABASE);
+  const change = { replaces: 0, title: content.title, content };
+  await tsdb.documents.put('dashboards', SAMPLE_DASHBOARD, change).catch((error: unknown) => {
+    // Left from a sample whose database somebody has dropped: it shows this one as well.
+    if (!(error instanceof Conflict)) throw error;
+  });
+}
+
+async function removeDashboard(): Promise<void> {
+  try {
+    const { version } = await tsdb.documents.get('dashboards', SAMPLE_DASHBOARD);
+    await tsdb.documents.remove('dashboards', SAMPLE_DASHBOARD, version);
+  } catch (error) {
+    // Somebody has deleted it already.
+    if (!(error instanceof NotFound)) throw error;
+  }
+}
+
 export async function removeSample(hasEngine: boolean): Promise<void> {
+  await removeDashboard();
   if (hasEngine) {
     await engine.deleteTask(SAMPLE_TASK).catch((error: unknown) => {
       // Somebody has deleted it already.

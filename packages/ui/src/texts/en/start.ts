@@ -13,6 +13,7 @@ export const start = {
   load: 'Load the sample',
   loaded: 'The sample is loaded',
   look: 'Look at it',
+  lookAtDashboard: 'Its dashboard',
   lookAtTask: 'Its task',
   next: 'Go on',
   nextAdmin: 'Decide how long points are kept, and who may do what',
@@ -24,11 +25,11 @@ export const start = {
   remove: 'Take it away',
   removed: 'The sample is gone',
   removeHint: (database: string, task: string) =>
-    `The database ${database} with all its points and the task ${task} are deleted.`,
+    `The database ${database} with all its points and the task ${task} are deleted, and the dashboard with it.`,
   removeTitle: 'Take the sample away?',
   sample: 'Something to look at',
   sampleHint:
-    'A day of a house: four rooms with temperature, humidity and windows, a point a minute, and a task that says when a room gets warm.',
+    'A day of a house: four rooms with temperature, humidity and windows, a point a minute, a dashboard, and a task that says when a room gets warm.',
   sampleThere: (database: string, task: string) =>
     `The sample is in the database ${database}, and ${task} watches it.`,
   title: 'First minutes',

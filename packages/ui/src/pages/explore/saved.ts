@@ -1,0 +1,87 @@
+// Statements that somebody has kept by a name: the server keeps them, for that user alone.
+import { problemOf } from '../../api/problem.ts';
+import { documents, newId } from '../../api/documents.ts';
+import { useResource } from '../../api/use-resource.ts';
+import type { Resource } from '../../api/use-resource.ts';
+import { preference } from '../../app/stored.ts';
+import { toast } from '../../design/toasts.tsx';
+import { fieldsOf, textOf } from '../../dashboards/model.ts';
+
+export type Remembered = { readonly text: string; readonly database: string };
+
+export type SavedQuery = Remembered & {
+  readonly id: string;
+  readonly version: number;
+  readonly name: string;
+};
+
+/** More than a list that one looks through. */
+const SHOWN_MAX = 100;
+
+/** What browsers kept themselves before the server did. */
+const kept = preference<readonly (Remembered & { readonly name: string })[]>('explore.saved', []);
+
+async function load(signal: AbortSignal): Promise<readonly SavedQuery[]> {
+  await handOver();
+  const listed = await documents().list('queries', signal);
+  return Promise.all(
+    listed.slice(0, SHOWN_MAX).map(async ({ id, version, title }) => {
+      const { content } = await documents().get('queries', id, { signal });
+      const { text, database } = fieldsOf(content);
+      return { id, version, name: title, text: textOf(text), database: textOf(database) };
+    }),
+  );
+}
+
+/**
+ * What this browser has kept goes to the server, once; a name that is taken there stays as it is.
+ */
+async function handOver(): Promise<void> {
+  if (kept.value.length === 0) return;
+  const names = new Set((await documents().list('queries')).map(({ title }) => title));
+  for (const one of kept.value) {
+    if (!names.has(one.name)) await store(one.name, one, undefined);
+    kept.value = kept.value.filter((each) => each !== one);
+  }
+}
+
+async function store(
+  name: string,
+  { text, database }: Remembered,
+  before: SavedQuery | undefined,
+): Promise<void> {
+  await documents().put('queries', before?.id ?? newId(name), {
+    replaces: before?.version ?? 0,
+    title: name,
+    content: { text, database },
+  });
+}
+
+/** The list, and what is done with it; what fails is told. */
+export function useSavedQueries(): {
+  readonly list: Resource<readonly SavedQuery[]>;
+  /** Whether it is stored. */
+  readonly save: (name: string, query: Remembered) => Promise<boolean>;
+  readonly forget: (query: SavedQuery) => Promise<boolean>;
+} {
+  const list = useResource(load, []);
+  const doing = async (deed: Promise<void>): Promise<boolean> => {
+    try {
+      await deed;
+      await list.reload();
+      return true;
+    } catch (error) {
+      toast(problemOf(error).message, 'bad');
+      await list.reload();
+      return false;
+    }
+  };
+  return {
+    list,
+    save: (name, query) => {
+      const before = list.value.value?.find((each) => each.name === name);
+      return doing(store(name, query, before));
+    },
+    forget: ({ id, version }) => doing(documents().remove('queries', id, version)),
+  };
+}
