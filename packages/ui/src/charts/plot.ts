@@ -249,7 +249,11 @@ function drawMarks(plot: uPlot, { thresholds, marks }: PlotOptions): void {
     ctx.lineTo(left + width, y);
     ctx.stroke();
   }
-  for (const { time, colour } of marks) {
+  ctx.font = AXIS_FONT.replace('12', String(11 * devicePixelRatio));
+  ctx.textBaseline = 'top';
+  // Up to where something is written: words of marks that are close do not lie over each other.
+  let written = -Infinity;
+  for (const { time, label, colour } of marks.toSorted((a, b) => a.time - b.time)) {
     const x = plot.valToPos(time, 'x', true);
     if (x < left || x > left + width) continue;
     ctx.strokeStyle = colour;
@@ -257,6 +261,11 @@ function drawMarks(plot: uPlot, { thresholds, marks }: PlotOptions): void {
     ctx.moveTo(x, top);
     ctx.lineTo(x, top + height);
     ctx.stroke();
+    const end = x + 4 + ctx.measureText(label).width;
+    if (x < written || end > left + width) continue;
+    ctx.fillStyle = colour;
+    ctx.fillText(label, x + 4, top + 2);
+    written = end + 8;
   }
   ctx.restore();
 }

@@ -52,3 +52,15 @@ const clamp = (value: number, min: number, max: number): number =>
 export function below(cells: readonly CellPlace[]): number {
   return cells.reduce((bottom, { y, h }) => Math.max(bottom, y + h), 0);
 }
+
+/** A new cell below all others. */
+export function withCell(cells: readonly Cell[], cell: Cell): readonly Cell[] {
+  return settled([...cells, { ...cell, id: freeId(cells), x: 0, y: below(cells) }]);
+}
+
+/** An id that no cell has. */
+export function freeId(cells: readonly Pick<Cell, 'id'>[]): string {
+  let number = cells.length + 1;
+  while (cells.some(({ id }) => id === `cell-${number}`)) number++;
+  return `cell-${number}`;
+}

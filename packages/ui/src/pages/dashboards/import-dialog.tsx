@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 
 import { draft } from '../../app/stored.ts';
 import { useResource } from '../../api/use-resource.ts';
+import { addDashboard } from '../../dashboards/add.ts';
 import { importDashboard } from '../../dashboards/import/import.ts';
 import type { Imported } from '../../dashboards/import/import.ts';
 import { Button } from '../../design/button.tsx';
@@ -11,7 +12,6 @@ import { SelectField, TextArea } from '../../design/field.tsx';
 import { Notice } from '../../design/states.tsx';
 import { schemaSource } from '../../editor/schema-source.ts';
 import { texts } from '../../texts/texts.ts';
-import { addDashboard } from './add.ts';
 
 const t = texts.dashboards;
 
@@ -38,14 +38,11 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
     if (imported === undefined) return;
     const { dashboard } = imported;
     isBusy.value = true;
-    await addDashboard(
-      {
-        ...dashboard,
-        title: dashboard.title === '' ? t.untitled : dashboard.title,
-        database: database.value === '' ? dashboard.database : database.value,
-      },
-      false,
-    );
+    await addDashboard({
+      ...dashboard,
+      title: dashboard.title === '' ? t.untitled : dashboard.title,
+      database: database.value === '' ? dashboard.database : database.value,
+    });
     text.value = '';
     onClose();
   };

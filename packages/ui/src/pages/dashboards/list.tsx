@@ -9,6 +9,7 @@ import { useResource } from '../../api/use-resource.ts';
 import { useCommands } from '../../app/commands.ts';
 import { Link } from '../../app/link.tsx';
 import { PageHead } from '../../app/page-frame.tsx';
+import { addDashboard } from '../../dashboards/add.ts';
 import { EMPTY_DASHBOARD } from '../../dashboards/model.ts';
 import { READY_DASHBOARDS } from '../../dashboards/ready/ready.ts';
 import { Button } from '../../design/button.tsx';
@@ -17,7 +18,6 @@ import { Empty, Failure, Loading } from '../../design/states.tsx';
 import { Table } from '../../design/table.tsx';
 import { formatTime, shownZone } from '../../time/zone.ts';
 import { texts } from '../../texts/texts.ts';
-import { addDashboard } from './add.ts';
 import { ImportDialog } from './import-dialog.tsx';
 
 const t = texts.dashboards;
@@ -72,23 +72,30 @@ export function DashboardList() {
           <Stored dashboards={value.value} />
         )}
       </Panel>
-      <Panel title={t.ready}>
-        <div class="stack">
-          <p class="muted small">{t.readyHint}</p>
-          <ul class="ready-list">
-            {READY_DASHBOARDS.map(({ id, dashboard }) => (
-              <li key={id}>
-                <Link page="dashboards" params={{ id }}>
-                  {dashboard.title}
-                </Link>
-                <span class="muted">{t.readyOnes[id]}</span>
-              </li>
-            ))}
-          </ul>
-        </div>
-      </Panel>
+      {/* They ask the database. */}
+      {services.tsdb.value.state === 'absent' ? null : <Ready />}
       {isImporting.value ? <ImportDialog onClose={() => (isImporting.value = false)} /> : null}
     </>
+  );
+}
+
+function Ready() {
+  return (
+    <Panel title={t.ready}>
+      <div class="stack">
+        <p class="muted small">{t.readyHint}</p>
+        <ul class="ready-list">
+          {READY_DASHBOARDS.map(({ id, dashboard }) => (
+            <li key={id}>
+              <Link page="dashboards" params={{ id }}>
+                {dashboard.title}
+              </Link>
+              <span class="muted">{t.readyOnes[id]}</span>
+            </li>
+          ))}
+        </ul>
+      </div>
+    </Panel>
   );
 }
 

@@ -12,7 +12,8 @@ import { useCommands } from '../../app/commands.ts';
 import { Link } from '../../app/link.tsx';
 import { PageHead } from '../../app/page-frame.tsx';
 import { navigate, setParams } from '../../app/router.ts';
-import { below } from '../../dashboards/layout.ts';
+import { addDashboard } from '../../dashboards/add.ts';
+import { below, freeId } from '../../dashboards/layout.ts';
 import { EMPTY_CELL, readDashboard } from '../../dashboards/model.ts';
 import type { Cell, Dashboard } from '../../dashboards/model.ts';
 import { READY_DASHBOARDS } from '../../dashboards/ready/ready.ts';
@@ -31,7 +32,6 @@ import { useMarks } from './annotations.ts';
 import { CellEditor } from './cell-editor.tsx';
 import { useEditing } from './editing.ts';
 import { Grid } from './grid.tsx';
-import { addDashboard } from './add.ts';
 import { SettingsDialog } from './settings-dialog.tsx';
 import { useVariables, VariableBar } from './variable-bar.tsx';
 import { VersionsDialog } from './versions-dialog.tsx';
@@ -152,8 +152,7 @@ function Loaded({
     editing.change({ cells });
     edited.value = undefined;
   };
-  const clone = (): void =>
-    void addDashboard({ ...dashboard, title: t.copyOf(dashboard.title) }, false);
+  const clone = (): void => void addDashboard({ ...dashboard, title: t.copyOf(dashboard.title) });
   const exportJson = (): void =>
     download(
       new Blob([`${JSON.stringify(dashboard, undefined, 2)}\n`], { type: 'application/json' }),
@@ -467,10 +466,4 @@ function useKiosk(): void {
       document.documentElement.removeAttribute('data-kiosk');
     };
   }, [isAlone]);
-}
-
-function freeId(cells: readonly Cell[]): string {
-  let number = cells.length + 1;
-  while (cells.some(({ id }) => id === `cell-${number}`)) number++;
-  return `cell-${number}`;
 }

@@ -3,8 +3,9 @@ import { useSignal } from '@preact/signals';
 import type { Signal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 
+import { session } from '../../api/session.ts';
 import { preference } from '../../app/stored.ts';
-import { Button, Choice } from '../../design/button.tsx';
+import { Button, Choice, IconButton } from '../../design/button.tsx';
 import { Notice } from '../../design/states.tsx';
 import { CodeEditor } from '../../editor/code-editor.tsx';
 import { EMPTY_QUERY, parseBuilt, printBuilt } from '../../query/builder.ts';
@@ -13,6 +14,7 @@ import { hasTimeFilter } from '../../query/macros.ts';
 import { texts } from '../../texts/texts.ts';
 import { BuilderForm } from './builder-form.tsx';
 import { HistoryButton } from './history.tsx';
+import { ToDashboard } from './to-dashboard.tsx';
 
 const t = texts.explore;
 
@@ -33,6 +35,7 @@ export function QueryPanel({
 }) {
   const format = useRef<() => void>();
   const isEditing = mode.value === 'text';
+  const isPlacing = useSignal(false);
   return (
     <section class="panel" aria-label={t.statement}>
       <header>
@@ -54,6 +57,14 @@ export function QueryPanel({
         <Button isSmall kind="quiet" onClick={onExplain}>
           {t.explain}
         </Button>
+        {session.value.isAdmin ? (
+          <IconButton
+            icon="dashboards"
+            label={t.toDashboard}
+            disabled={text.value.trim() === ''}
+            onClick={() => (isPlacing.value = true)}
+          />
+        ) : null}
         <HistoryButton
           present={{ text: text.value, database }}
           onChoose={(chosen) => {
@@ -76,6 +87,12 @@ export function QueryPanel({
         ) : (
           <Form text={text} database={database} />
         )}
+        {isPlacing.value ? (
+          <ToDashboard
+            query={{ text: text.value, database }}
+            onClose={() => (isPlacing.value = false)}
+          />
+        ) : null}
         {text.value.trim() === '' ||
         hasTimeFilter(text.value) ||
         !/\bwhere\b|\bselect\b/i.test(text.value) ? null : (

@@ -2,6 +2,7 @@ const count = (value: number): string => value.toLocaleString('en');
 
 export const explore = {
   addField: 'Add a field',
+  addThere: 'Add it',
   addFilter: 'Add a filter',
   answer: 'Answer',
   asForm: 'Form',
@@ -79,6 +80,7 @@ export const explore = {
   statementNumber: (number: number) => `Statement ${number}`,
   tagValues: (values: number) => (values === 1 ? '1 value' : `${count(values)} values`),
   title: 'Explore',
+  toDashboard: 'Put it on a dashboard',
   view: 'View',
   views: { chart: 'Chart', table: 'Table', both: 'Side by side', raw: 'Raw' },
   wholeNumber: 'a whole number',

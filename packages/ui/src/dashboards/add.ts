@@ -1,0 +1,21 @@
+// Dashboards that are new: made, imported, cloned.
+import { documents, newId } from '../api/documents.ts';
+import { problemOf } from '../api/problem.ts';
+import { navigate } from '../app/router.ts';
+import type { Dashboard } from './model.ts';
+import { toast } from '../design/toasts.tsx';
+
+/** Stores a dashboard that is new, and shows it; with `isEdited` as one that is being changed. */
+export async function addDashboard(dashboard: Dashboard, isEdited = false): Promise<void> {
+  const id = newId(dashboard.title);
+  try {
+    await documents().put('dashboards', id, {
+      replaces: 0,
+      title: dashboard.title,
+      content: dashboard,
+    });
+    navigate('dashboards', { id, edit: isEdited ? '1' : undefined });
+  } catch (error) {
+    toast(problemOf(error).message, 'bad');
+  }
+}
