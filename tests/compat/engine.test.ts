@@ -3,7 +3,8 @@
 //
 // The ordinary run leaves out the groups `node` (42 s, waits on the wall clock in places) and
 // `influxql` (15 s) and every case that waits; `ENGINE_CASES=all` (`npm run soak:engine-cases`)
-// checks all, which takes about two minutes on an otherwise idle machine.
+// checks all, which takes about two minutes on an otherwise idle machine. `ENGINE_INSTANCES=3` asks
+// a cluster of engines, any instance of it for each request (`npm run soak:engine-cluster-cases`).
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +13,12 @@ import { fileURLToPath } from 'node:url';
 import { resolveEngineConfig, startEngine } from '@tidemark/engine';
 import type { EngineService } from '@tidemark/engine';
 import { freePorts } from '@tidemark/process';
-import { EVERYTHING_ALLOWED, makeDirectory, removeDirectory } from '@tidemark/testkit';
+import {
+  EVERYTHING_ALLOWED,
+  makeDirectory,
+  removeDirectory,
+  TestCoordinator,
+} from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 type RecordedCase = {
@@ -30,6 +36,9 @@ const CASES_FILE = fileURLToPath(new URL('engine-oracle-cases.jsonl', import.met
 const CHECKER = fileURLToPath(new URL('record-engine-oracle-cases.mjs', import.meta.url));
 
 const IS_COMPLETE = process.env['ENGINE_CASES'] === 'all';
+/** More than one are a cluster, of which every request goes to any instance. */
+const INSTANCES = Number(process.env['ENGINE_INSTANCES'] ?? '1');
+
 const SLOW_GROUPS = ['node', 'influxql'];
 
 /**
@@ -54,7 +63,8 @@ const differences = JSON.parse(
 ) as readonly Difference[];
 
 let directory = '';
-let engine: EngineService;
+let coordinator: TestCoordinator | undefined;
+const engines: EngineService[] = [];
 let sinkPort = 0;
 let databasePort = 0;
 
@@ -64,11 +74,21 @@ beforeAll(async () => {
   directory = await makeDirectory();
   // The checker and the engine must know them before either starts.
   [sinkPort = 0, databasePort = 0] = await freePorts(2);
+  if (INSTANCES > 1) coordinator = await TestCoordinator.start();
+  for (let i = 0; i < INSTANCES; i++) engines.push(await start(join(directory, `engine-${i}`)));
+});
+
+function start(dataDir: string): Promise<EngineService> {
   const { config, problems } = resolveEngineConfig([
     {
       source: 'test',
       values: {
-        data_dir: join(directory, 'engine'),
+        data_dir: dataDir,
+        'secrets-key': 'env:KEY',
+        cluster: {
+          enabled: coordinator !== undefined,
+          coordinator: coordinator === undefined ? [] : [coordinator.url],
+        },
         hostname: 'oracle-host',
         stats: { enabled: false },
         http: { 'bind-address': '127.0.0.1:0', 'log-enabled': false },
@@ -85,11 +105,12 @@ beforeAll(async () => {
     },
   ]);
   expect(problems).toEqual([]);
-  engine = await startEngine(config, { log: quiet });
-});
+  return startEngine(config, { log: quiet, environment: { KEY: 'k'.repeat(32) } });
+}
 
 afterAll(async () => {
-  await engine.close();
+  for (const engine of engines) await engine.close();
+  await coordinator?.close();
   await removeDirectory(directory);
 });
 
@@ -157,7 +178,12 @@ async function check(
 ): Promise<{ readonly output: string; readonly failed: readonly string[] }> {
   const ports = ['--sink-port', String(sinkPort), '--db-port', String(databasePort)];
   const child = spawn(process.execPath, [CHECKER, '--check', file, ...ports], {
-    env: { ...process.env, TZ: 'UTC', ENGINE_URL: engine.url, ENGINE_BASE: '/engine/v1' },
+    env: {
+      ...process.env,
+      TZ: 'UTC',
+      ENGINE_URL: engines.map(({ url }) => url).join(','),
+      ENGINE_BASE: '/engine/v1',
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

@@ -27,7 +27,9 @@ const opt = (n, d) => {
   return i < 0 ? d : argv[i + 1];
 };
 const flag = (n) => argv.includes('--' + n);
-const ENGINE = new URL(process.env.ENGINE_URL || 'http://127.0.0.1:9092');
+// Several with commas are instances of a cluster: each request goes to any of them.
+const ENGINES = (process.env.ENGINE_URL || 'http://127.0.0.1:9092').split(',').map((u) => new URL(u));
+const anyEngine = () => ENGINES[Math.floor(Math.random() * ENGINES.length)];
 const BASE = (process.env.ENGINE_BASE || '/engine/v1').replace(/\/$/, '');
 const PREVIEW = BASE + 'preview';
 const SINK_PORT = Number(opt('sink-port', 39188)),
@@ -46,12 +48,13 @@ function call(method, path, body, headers = {}) {
     body === undefined
       ? undefined
       : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body), 'utf8');
+  const engine = anyEngine();
   return new Promise((ok, fail) => {
     const req = http.request(
       {
         agent,
-        host: ENGINE.hostname,
-        port: ENGINE.port,
+        host: engine.hostname,
+        port: engine.port,
         method,
         path,
         headers: {
@@ -186,11 +189,12 @@ async function onDb(req, res) {
 // ---------- log stream (run-time error texts) ----------
 let logs = [];
 function openLogs() {
+  const engine = anyEngine();
   return new Promise((ok) => {
     const req = http.request(
       {
-        host: ENGINE.hostname,
-        port: ENGINE.port,
+        host: engine.hostname,
+        port: engine.port,
         method: 'GET',
         path: `${PREVIEW}/logs?lvl=error%2B`,
         headers: { Accept: 'application/json' },

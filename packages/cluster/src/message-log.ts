@@ -19,8 +19,8 @@ export type LogRecord = {
 /** The log has another end than its writer has expected: somebody else writes it now. */
 export class Superseded extends Conflict {}
 
-/** Numbers the parts of a record downwards; the last one has 0. */
-const PARTS_LEFT = 'Tidemark-Parts-Left';
+/** Which part of how many a message is, of a record that is several. */
+const PART = 'Tidemark-Part';
 const LABEL = 'Tidemark-Label';
 
 export type AppendOptions = {
@@ -58,31 +58,34 @@ export class MessageLog {
    */
   async append(bytes: Uint8Array, options: AppendOptions): Promise<number> {
     const parts = split(bytes, this.#access.bytesMax);
-    const isAlone = options.after !== undefined;
-    assert(isAlone || parts.length === 1, 'parts of several writers would mix');
+    for (;;) {
+      try {
+        return await this.#appendParts(parts, options);
+      } catch (error) {
+        // Somebody else has written between two parts: readers drop what was begun.
+        if (!(error instanceof Superseded) || options.after !== undefined) throw error;
+      }
+    }
+  }
+
+  async #appendParts(parts: readonly Uint8Array[], options: AppendOptions): Promise<number> {
     const id = randomUUID();
     let last = options.after;
     for (const [i, part] of parts.entries()) {
-      const partsLeft = parts.length - 1 - i;
-      const sequence = await this.#publish(part, {
-        ...options,
-        after: last,
-        id: `${id}.${i}`,
-        partsLeft,
-      });
-      if (partsLeft === 0) return sequence;
-      last = sequence;
+      const place = parts.length === 1 ? '' : `${i}/${parts.length}`;
+      last = await this.#publish(part, { ...options, after: last, id: `${id}.${i}`, place });
     }
-    throw new Error('a record has a last part');
+    assert(last !== undefined, 'a record has a part');
+    return last;
   }
 
   async #publish(
     part: Uint8Array,
-    options: AppendOptions & { readonly id: string; readonly partsLeft: number },
+    options: AppendOptions & { readonly id: string; readonly place: string },
   ): Promise<number> {
-    const { label = '', after, signal, id, partsLeft } = options;
+    const { label = '', after, signal, id, place } = options;
     const head = headers();
-    if (partsLeft > 0) head.set(PARTS_LEFT, String(partsLeft));
+    if (place !== '') head.set(PART, place);
     if (label !== '') head.set(LABEL, label);
     const expect = after === undefined ? {} : { expect: { lastSequence: after } };
     for (;;) {
@@ -118,15 +121,13 @@ export class MessageLog {
     if (signal.aborted) stop();
     try {
       let parts: Uint8Array[] = [];
-      let expected = 0;
       for await (const message of messages) {
-        const partsLeft = Number(message.headers?.get(PARTS_LEFT) || '0');
+        const { index, count } = partOf(message.headers?.get(PART));
         // What was begun and never ended is no record.
-        if (parts.length > 0 && partsLeft !== expected) parts = [];
-        parts.push(message.data);
-        expected = partsLeft - 1;
-        if (partsLeft === 0) {
-          const bytes = parts.length === 1 ? message.data : Buffer.concat(parts);
+        if (index === 0) parts = [];
+        if (index === parts.length) parts.push(message.data);
+        if (parts.length === count) {
+          const bytes = count === 1 ? message.data : Buffer.concat(parts);
           parts = [];
           yield { sequence: message.seq, bytes, label: message.headers?.get(LABEL) ?? '' };
         }
@@ -147,6 +148,11 @@ export class MessageLog {
   get bytesMax(): number {
     return this.#access.bytesMax;
   }
+}
+
+function partOf(place: string | undefined): { readonly index: number; readonly count: number } {
+  const [index = 0, count = 1] = (place || '0/1').split('/').map(Number);
+  return { index, count };
 }
 
 function split(bytes: Uint8Array, bytesMax: number): readonly Uint8Array[] {

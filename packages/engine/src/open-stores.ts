@@ -9,6 +9,7 @@ import type { AccessPolicy, HttpSender } from '@tidemark/settings';
 import { Authenticator } from './auth/authenticator.ts';
 import { ConfigOverrides } from './config/config-overrides.ts';
 import type { OverrideRecord } from './config/config-overrides.ts';
+import type { PointLog } from './cluster/point-log.ts';
 import type { EngineConfig } from './config/config.ts';
 import { TSDB_SECTION } from './database/cluster-section.ts';
 import { Clusters } from './database/clusters.ts';
@@ -35,6 +36,8 @@ export type StoresOptions = {
 export type Shared = {
   /** Where everything that is stored goes as well. */
   readonly sink: ChangeSink;
+  /** Where points are kept until saved states contain them. */
+  readonly points: PointLog;
   /** Names the cluster to databases. */
   readonly clusterId: string;
   /** Whether it leads at this moment: asked before anything leaves the engine. */

@@ -25,6 +25,7 @@ import { openUserFunctions } from './services/user-functions.ts';
 import type { UserFunctions } from './services/user-functions.ts';
 import type { TaskRecord, TemplateRecord } from './store/records.ts';
 import type { Stores } from './open-stores.ts';
+import { LogFeed } from './cluster/log-feed.ts';
 import { ChangeLock } from './tasks/change-lock.ts';
 import type { BuildEnvironment } from './tasks/definition.ts';
 import { Executor } from './tasks/executor.ts';
@@ -86,16 +87,21 @@ export async function openTasks(
   const { servicesOf, sideloads } = servicesOfTasks(stores, alerting, { router, functions });
   const create = createTaskIn(hosts);
   const setting = { clock, limits: taskLimits(config), alerts: () => alerts.defaults };
+  const { shared } = stores;
+  const savedSequence = (id: string): number | undefined => snapshots.sequenceOf(id);
+  const logged = { router, clock, log: feed.log, savedSequence };
   const executor = new Executor({
     createTask: create,
     savedState: (task) => snapshots.saved(task),
     clock,
-    catchUp: config.task,
+    catchUp: shared === undefined ? config.task : { ...config.task, catchUpMs: FROM_LOG_MS },
     log: feed.log,
     services: servicesOf,
     setting,
     startPoints: (executing, setup) =>
-      startPoints({ ...feed, router, linked: () => subscriptions.linked() }, executing, setup),
+      shared === undefined
+        ? startPoints({ ...feed, router, linked: () => subscriptions.linked() }, executing, setup)
+        : new LogFeed({ ...logged, points: shared.points }, executing, setup),
     startQueries: (executing, setup) => scheduler.start(executing, setup),
   });
   parts.add(async () => {
@@ -123,6 +129,9 @@ export async function openTasks(
   };
 }
 
+/** A task of a cluster goes on from any state: the log has all that came since. */
+const FROM_LOG_MS = 100 * 365 * 86_400_000;
+
 /** Where points of stream tasks come from. */
 function pointsOf(
   stores: Stores,
@@ -130,7 +139,11 @@ function pointsOf(
 ): Pick<Tasking, 'router' | 'writes' | 'subscriptions'> {
   const { config, clock, clusters, logs } = stores;
   const router = new PointRouter(config.task.maxWaitingPoints);
-  const writes = new WritePath(router, clock, () => alerts.stored());
+  const writes = new WritePath(router, {
+    clock,
+    settled: () => alerts.stored(),
+    points: stores.shared?.points,
+  });
   const subscriptions = new Subscriptions({
     clusters,
     writes,

@@ -17,6 +17,7 @@ import type { LogSink } from './observability/log-hub.ts';
 import { openAlerting } from './open-alerting.ts';
 import type { Alerting } from './open-alerting.ts';
 import type { OpenEngineOptions } from './cluster/cluster-member.ts';
+import type { PointLog } from './cluster/point-log.ts';
 import { openStores, shutdownMs } from './open-stores.ts';
 import type { Stores } from './open-stores.ts';
 import { openTasks } from './open-tasks.ts';
@@ -105,6 +106,7 @@ async function openEngine(
   const tasking = await openTasks(stores, alerting, parts);
   const service = { isListening: false };
   await resumeTasks(stores, tasking, service, parts);
+  await givePoints(stores, tasking, parts);
   const jobs = await openJobs(stores, alerting, tasking, parts);
   const load = await openLoadDirectory(stores, alerting, tasking, parts);
   const bodies = new Budget({
@@ -207,9 +209,32 @@ async function openLoadDirectory(
   return load;
 }
 
+/** In a cluster: what came since the states were saved, and from then on what comes. */
+async function givePoints(
+  { shared }: Stores,
+  { executor, router, snapshots }: Tasking,
+  parts: OpenParts,
+): Promise<void> {
+  if (shared === undefined) return;
+  const { points } = shared;
+  parts.add(() => points.close());
+  const after = containedThrough(points, { executor, snapshots });
+  await points.open(after, (batch) => router.dispatch(batch));
+  await executor.caughtUp();
+}
+
+/** Number of the last record of the log of points that the saved states of all tasks contain. */
+function containedThrough(
+  points: PointLog,
+  { executor, snapshots }: Pick<Tasking, 'executor' | 'snapshots'>,
+): number {
+  const saved = executor.streamTasks().map((id) => snapshots.sequenceOf(id));
+  return saved.reduce<number>((least, each) => Math.min(least, each ?? least), points.dispatched);
+}
+
 /** What has to be looked at from time to time as long as tasks run. */
 function startBackground(
-  { config, clock }: Stores,
+  { config, clock, shared }: Stores,
   { executor, hosts, snapshots }: Tasking,
   parts: OpenParts,
 ): void {
@@ -219,6 +244,13 @@ function startBackground(
   };
   every(1000, () => executor.measure());
   if (hosts !== undefined) every(HOST_CHECK_MS, () => hosts.check());
+  if (shared !== undefined) {
+    every(config.cluster.snapshotIntervalMs, async () => {
+      await snapshots.saveAll(executor);
+      await shared.points.forget(containedThrough(shared.points, { executor, snapshots }));
+    });
+    return;
+  }
   const { snapshotIntervalMs } = config.task;
   if (snapshotIntervalMs > 0) every(snapshotIntervalMs, () => snapshots.saveAll(executor));
 }

@@ -26,6 +26,7 @@ import { Ticker } from '../ticker.ts';
 import { Front } from './front.ts';
 import type { Target } from './front.ts';
 import { LeaderLog } from './leader-log.ts';
+import { PointLog } from './point-log.ts';
 import { Replica } from './replica.ts';
 
 export type OpenEngineOptions = StartEngineOptions & {
@@ -247,6 +248,9 @@ class ClusterMember {
     const compacting = new Ticker(clock, COMPACT_CHECK_MS, () => log.compact(logger));
     parts.add(() => compacting.close());
     const { clusterId, secret } = this.#identity;
+    const { points: pointsLog } = this.#parts.coordinator;
+    const points = new PointLog({ log: pointsLog, clock, logger, signal: term.signal });
+    await points.begin();
     return openEngine(
       this.#config,
       {
@@ -254,6 +258,7 @@ class ClusterMember {
         front: { url: this.#url, secret },
         shared: {
           sink: log,
+          points,
           clusterId,
           mayAct: () => membership.isLeading && !term.signal.aborted,
           members: () => membership.members,

@@ -185,4 +185,42 @@ describe.runIf(hasCoordinator)('a cluster of engines', () => {
     const seen = await call(first, 'GET', '/engine/v1/tasks/two');
     expect(seen.status).toBe(200);
   });
+
+  test('loses no point that was acknowledged, and counts none twice, when the leader is cut off', async () => {
+    const [a, b] = [await start('a'), await start('b')];
+    const script = `stream|from().measurement('m')|window().period(10s).every(10s)|count('v')|httpPost('${receiver.url}')`;
+    await call(a, 'POST', '/engine/v1/tasks', {
+      id: 'one',
+      type: 'stream',
+      dbrps: [{ db: 'd', rp: 'r' }],
+      script,
+      status: 'enabled',
+    });
+    const write = (second: number): Promise<{ readonly status: number }> =>
+      call(b, 'POST', '/engine/v1/write?db=d&rp=r', `m v=1 ${1_700_000_000 + second}000000000`);
+    for (let second = 0; second < 25; second++) expect((await write(second)).status).toBe(204);
+    const first = await leaderOf(b);
+    first.link.cut();
+
+    // While the leader is cut off nothing is acknowledged, and clients write again.
+    for (let second = 25; second < 42; second++)
+      await eventually('an acknowledgement', async () =>
+        (await write(second)).status === 204 ? true : undefined,
+      );
+    const counts = (): ReadonlyMap<string, number> =>
+      new Map(
+        receiver.requests.map(({ body }) => {
+          const [time, count] = (JSON.parse(body) as any).series[0].values[0];
+          return [time, count];
+        }),
+      );
+    await receiver.until(() => counts().size === 4);
+
+    expect([...counts()].sort()).toEqual([
+      ['2023-11-14T22:13:30Z', 10],
+      ['2023-11-14T22:13:40Z', 10],
+      ['2023-11-14T22:13:50Z', 10],
+      ['2023-11-14T22:14:00Z', 10],
+    ]);
+  });
 });

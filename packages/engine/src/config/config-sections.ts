@@ -104,6 +104,10 @@ export const FIXED_SECTIONS = {
       'An instance that has not been heard of for so long is taken for dead; one that does not reach the coordinator for so long stops what it does for the others.',
       '3s',
     ),
+    'snapshot-interval': duration(
+      'How often the state of tasks is saved in a cluster; what came since is given to the tasks again after a change of leaders.',
+      '5s',
+    ),
     replicas: integer(
       'Servers of the coordinator that keep each value; 3 for one of three servers or more.',
       1,

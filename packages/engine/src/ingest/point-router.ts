@@ -17,6 +17,8 @@ export type Route = {
   close(): Promise<void>;
   /** Resolves when nothing waits for the consumer. */
   drained(): Promise<void>;
+  /** Whether nothing waits for the consumer: it was given everything that was dispatched. */
+  isIdle(): boolean;
 };
 
 /** Points received by database, retention policy and measurement. */
@@ -59,6 +61,7 @@ export class PointRouter {
         await queue.drained();
       },
       drained: () => queue.drained(),
+      isIdle: () => queue.isIdle,
     };
   }
 
@@ -181,6 +184,10 @@ class Queue {
 
   get taker(): BatchTaker | undefined {
     return this.#consumer.taker;
+  }
+
+  get isIdle(): boolean {
+    return this.#pump === undefined;
   }
 
   /** `undefined` when there is room for more, otherwise resolves when there is. */

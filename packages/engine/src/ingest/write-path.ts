@@ -1,11 +1,12 @@
 // Writes: line protocol in, batches of points to the router.
 import { InvalidRequest } from '@tidemark/core';
-import type { Clock, FieldValue } from '@tidemark/core';
-import { lineErrorMessage, SeriesCache, signedValue } from '@tidemark/line-protocol';
+import type { Clock, FieldValue, Timestamp } from '@tidemark/core';
+import { lineErrorMessage, printLine, SeriesCache, signedValue } from '@tidemark/line-protocol';
 import type { LineFieldValue, Precision } from '@tidemark/line-protocol';
 import type { ListenerPoint } from '@tidemark/listeners';
 import { PointBatchBuilder, WriteParser } from '@tidemark/runtime';
 import type { PointBatch } from '@tidemark/runtime';
+import type { PointLog } from '../cluster/point-log.ts';
 import type { PointRouter } from './point-router.ts';
 
 export type WriteTarget = {
@@ -21,17 +22,30 @@ export class WritePath {
   readonly #router: PointRouter;
   readonly #clock: Clock;
   readonly #settled: () => Promise<void> | undefined;
+  readonly #points: PointLog | undefined;
   readonly #parser = new WriteParser(new SeriesCache());
   readonly counters = { bytes: 0, pointsOk: 0, pointsFailed: 0 };
 
   /**
    * `settled` resolves when the alerts that were raised so far are on disk; `undefined` when they
-   * are.
+   * are. In a cluster tasks are given points through the log that they are kept in.
    */
-  constructor(router: PointRouter, clock: Clock, settled: () => Promise<void> | undefined) {
+  constructor(
+    router: PointRouter,
+    {
+      clock,
+      settled,
+      points,
+    }: {
+      readonly clock: Clock;
+      readonly settled: () => Promise<void> | undefined;
+      readonly points?: PointLog | undefined;
+    },
+  ) {
     this.#router = router;
     this.#clock = clock;
     this.#settled = settled;
+    this.#points = points;
   }
 
   /**
@@ -41,10 +55,12 @@ export class WritePath {
    */
   async write(body: Uint8Array, target: WriteTarget): Promise<void> {
     this.counters.bytes += body.length;
-    const batch = this.#parse(body, target);
+    const now = this.#clock.now();
+    const batch = this.#parse(body, target, now);
     if (batch.rowCount === 0) return;
     this.counters.pointsOk += batch.rowCount;
-    await this.#router.dispatch(batch);
+    if (this.#points === undefined) await this.#router.dispatch(batch);
+    else await this.#points.append({ ...target, body, now });
     await this.#settled();
   }
 
@@ -53,6 +69,7 @@ export class WritePath {
     target: Pick<WriteTarget, 'database' | 'retentionPolicy'>,
     points: readonly ListenerPoint[],
   ): Promise<{ readonly pointsWritten: number }> {
+    if (this.#points !== undefined) return this.#keepPoints(this.#points, target, points);
     const builder = new PointBatchBuilder(target.database, target.retentionPolicy);
     for (const { measurement, tags, fields, time } of points) {
       builder.add({ name: measurement, tags, fields: fields.map(signed), time });
@@ -64,12 +81,27 @@ export class WritePath {
     return { pointsWritten: builder.rowCount };
   }
 
-  #parse(body: Uint8Array, target: WriteTarget): PointBatch {
+  async #keepPoints(
+    log: PointLog,
+    { database, retentionPolicy }: Pick<WriteTarget, 'database' | 'retentionPolicy'>,
+    points: readonly ListenerPoint[],
+  ): Promise<{ readonly pointsWritten: number }> {
+    const lines = points.flatMap((point) => printLine(point) ?? []);
+    if (lines.length === 0) return { pointsWritten: 0 };
+    this.counters.pointsOk += lines.length;
+    const body = Buffer.from(lines.join('\n'));
+    const target = { database, retentionPolicy, precision: 'ns' } as const;
+    await log.append({ ...target, body, now: this.#clock.now() });
+    await this.#settled();
+    return { pointsWritten: lines.length };
+  }
+
+  #parse(body: Uint8Array, target: WriteTarget, now: Timestamp): PointBatch {
     const { batch, errors } = this.#parser.parse(body, {
       database: target.database,
       retentionPolicy: target.retentionPolicy,
       precision: target.precision,
-      now: this.#clock.now(),
+      now,
     });
     if (errors.length > 0) {
       this.counters.pointsFailed += batch.rowCount + errors.length;

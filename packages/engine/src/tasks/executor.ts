@@ -68,6 +68,8 @@ export type Executing = {
   hasEnded?: boolean | undefined;
   /** What keeps it from working at the moment, for example a database that is away. */
   problem: string | undefined;
+  /** Of a cluster: how far it has come in the log of points. */
+  readonly source?: Pick<TaskSource, 'sequence'> | undefined;
   /** Points that it was given again after a restart, or results of queries. */
   caughtUpCount?: number | undefined;
 };
@@ -186,6 +188,17 @@ export class Executor {
   hasPosition(id: string): boolean {
     const entry = this.running(id);
     return entry !== undefined && isCatchingUp(this.#options.catchUp, entry.pipeline.type);
+  }
+
+  /** Ids of the stream tasks that run. */
+  streamTasks(): readonly string[] {
+    const running = [...this.#entries.values()].filter(({ task }) => task.error === undefined);
+    return running.filter(({ pipeline }) => pipeline.type === 'stream').map(({ id }) => id);
+  }
+
+  /** Tells all tasks that they were given everything that was there when the engine began. */
+  async caughtUp(): Promise<void> {
+    await Promise.all([...this.#entries.values()].map(({ source }) => source?.caughtUp?.()));
   }
 
   /** Called every second: measures the throughput. */

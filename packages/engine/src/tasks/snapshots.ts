@@ -14,7 +14,12 @@ import type { Metadata } from '../store/metadata.ts';
 import type { TaskRecord } from '../store/records.ts';
 
 /** `snapshot` was the decoded form before tasks had threads of their own; both are read. */
-type Stored = { readonly definition: string; readonly snapshot: TaskState };
+type Stored = {
+  readonly definition: string;
+  readonly snapshot: TaskState;
+  /** Number of the last record of the log of points that it contains; of a cluster only. */
+  readonly sequence?: number | undefined;
+};
 
 export type SnapshotsOptions = {
   readonly metadata: Metadata;
@@ -27,6 +32,8 @@ export type SnapshotsOptions = {
 export class Snapshots {
   readonly #table: Database<Buffer, string>;
   readonly #options: SnapshotsOptions;
+  /** Of the states that were saved or read; see `sequenceOf`. */
+  readonly #sequences = new Map<string, number | undefined>();
 
   constructor(options: SnapshotsOptions) {
     this.#options = options;
@@ -57,12 +64,20 @@ export class Snapshots {
     gone: readonly string[],
   ): Promise<void> {
     const taken = await Promise.all(
-      running.map(async ({ id, task, definition }) => {
+      running.map(async ({ id, task, definition, source }) => {
+        // What was given before the state is asked for is in it, and nothing else.
+        const sequence = source?.sequence;
         const snapshot = await this.#take(id, task);
         if (snapshot === undefined || definition === undefined) return undefined;
-        return { id, task, bytes: serialize({ definition, snapshot } satisfies Stored) };
+        const stored: Stored = {
+          definition,
+          snapshot,
+          ...(sequence === undefined ? {} : { sequence }),
+        };
+        return { id, task, sequence, bytes: serialize(stored) };
       }),
     );
+    const kept: { readonly id: string; readonly sequence: number | undefined }[] = [];
     const size = {
       entries: taken.length + gone.length,
       bytes: taken.reduce((sum, each) => sum + (each?.bytes.length ?? 0), 0),
@@ -77,9 +92,12 @@ export class Snapshots {
           // to.
           if (each === undefined || executor.entry(each.id)?.task !== each.task) continue;
           void this.#table.put(each.id, each.bytes);
+          kept.push(each);
         }
         for (const id of gone) void this.#table.remove(id);
       });
+      for (const id of gone) this.#sequences.delete(id);
+      for (const { id, sequence } of kept) this.#sequences.set(id, sequence);
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;
       // The disk is full or broken. Tasks go on, and the next time it may work.
@@ -91,6 +109,7 @@ export class Snapshots {
    * Drops what was saved of a task, which is about to start anew. Resolves when that is on disk.
    */
   async forget(id: string): Promise<void> {
+    this.#sequences.delete(id);
     if (!this.#table.doesExist(id)) return;
     await this.#options.metadata.atomically(
       { entries: 1, bytes: 0 },
@@ -119,6 +138,16 @@ export class Snapshots {
       });
       return undefined;
     }
+  }
+
+  /** Number of the last record of the log of points that the saved state of a task contains. */
+  sequenceOf(id: string): number | undefined {
+    if (this.#sequences.has(id)) return this.#sequences.get(id);
+    const bytes = this.#table.get(id);
+    if (bytes === undefined) return undefined;
+    const { sequence } = deserialize(bytes) as Stored;
+    this.#sequences.set(id, sequence);
+    return sequence;
   }
 
   async #take(id: string, task: RunningTask): Promise<TaskState | undefined> {

@@ -7,6 +7,10 @@ import type { EdgeType } from '@tidemark/pipeline';
 
 /** Feeds one running task until it is closed. */
 export type TaskSource = {
+  /** Of a cluster: number of the last record of the log of points that the task was given. */
+  readonly sequence?: number | undefined;
+  /** Of a cluster: the task has been given everything that was there when the engine began. */
+  caughtUp?(): Promise<void>;
   /** The thread of the task has failed: nothing is fed until `resume`. */
   suspend(): void;
   /** The task runs again; it has missed what came since. */

@@ -1,0 +1,179 @@
+// Feeds a stream task of a cluster: points as the log of points has them, each once. A task that
+// goes on from a saved state is first given what has come since, in virtual time, as after any
+// restart (docs/adr/0011-catch-up.md), but from the log, which has all of it and in its order.
+import { assert, messageOf } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+import type { BatchTaker, PointBatch } from '@tidemark/runtime';
+import type { PointConsumer, PointRouter, Route } from '../ingest/point-router.ts';
+import type { Logger } from '../observability/log-hub.ts';
+import { opening } from '../opening.ts';
+import type { Opening } from '../opening.ts';
+import type { Dbrp } from '../store/records.ts';
+import type { Executing, SourceSetup } from '../tasks/executor.ts';
+import type { Resumption, TaskSource } from '../tasks/task-source.ts';
+import type { PointLog } from './point-log.ts';
+
+export type LogFeedParts = {
+  readonly points: PointLog;
+  readonly router: PointRouter;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Number of the last record that the saved state of a task contains. */
+  readonly savedSequence: (taskId: string) => number | undefined;
+};
+
+export class LogFeed implements TaskSource, PointConsumer {
+  readonly #parts: LogFeedParts;
+  readonly #executing: Executing;
+  readonly #wanted: ReadonlySet<string>;
+  readonly #route: Route;
+  /** Number of the last record that the task was given. */
+  #sequence: number;
+  #isRerun = false;
+  #held: Opening | undefined;
+  /** Batches that were on their way when the task was held. */
+  #strays: PointBatch[] = [];
+  #stopped = new AbortController();
+  #running: Promise<void> | undefined;
+
+  constructor(
+    parts: LogFeedParts,
+    executing: Executing,
+    setup: SourceSetup & { readonly dbrps: readonly Dbrp[] },
+  ) {
+    const { points, router, savedSequence } = parts;
+    this.#parts = parts;
+    this.#executing = executing;
+    this.#wanted = new Set(setup.dbrps.map(({ db, rp }) => placeOf(db, rp)));
+    const saved = setup.from === undefined ? undefined : savedSequence(executing.id);
+    this.#sequence = saved ?? points.dispatched;
+    this.#isRerun = setup.from !== undefined;
+    this.#route = router.add(setup.dbrps, this);
+    executing.task.onError(() => this.#held?.resolve());
+  }
+
+  /** Number of the last record that the task has, or has not wanted. */
+  get sequence(): number {
+    const isIdle = this.#held === undefined && this.#route.isIdle();
+    return isIdle ? Math.max(this.#sequence, this.#parts.points.dispatched) : this.#sequence;
+  }
+
+  get taker(): BatchTaker | undefined {
+    return this.#executing.task.taker;
+  }
+
+  get error(): string | undefined {
+    return this.#executing.task.error;
+  }
+
+  ready(): Promise<void> | undefined {
+    const { task } = this.#executing;
+    return this.#held === undefined || task.error !== undefined ? task.ready() : this.#held.promise;
+  }
+
+  processed(): Promise<void> | undefined {
+    return this.#held === undefined ? this.#executing.task.processed() : undefined;
+  }
+
+  push(batch: PointBatch): void {
+    if (this.#held !== undefined) {
+      this.#strays.push(batch);
+      return;
+    }
+    const sequence = this.#parts.points.sequenceOf(batch);
+    // Points that tasks write themselves are not in the log.
+    if (sequence !== undefined) {
+      if (sequence <= this.#sequence) return;
+      this.#sequence = sequence;
+    }
+    const { task } = this.#executing;
+    const now = this.#isRerun ? this.#parts.clock.now() : 0n;
+    // Points of the future must not move the time beyond the present.
+    if (!this.#isRerun || batch.times.some((time) => time > now)) task.push(batch);
+    else task.pushDue(batch, 0n);
+  }
+
+  /** The task has been given everything that was there: its time is the machine's from now on. */
+  async caughtUp(): Promise<void> {
+    await this.#route.drained();
+    this.#goLive();
+  }
+
+  suspend(): void {
+    this.#stopped.abort();
+    this.#stopped = new AbortController();
+    this.#held ??= opening();
+  }
+
+  resume(from: Resumption | undefined): void {
+    const { savedSequence, points } = this.#parts;
+    const { signal } = this.#stopped;
+    const through = points.dispatched;
+    const saved = from === undefined ? undefined : savedSequence(this.#executing.id);
+    this.#sequence = saved ?? through;
+    this.#isRerun = from !== undefined;
+    const running = (this.#running ?? Promise.resolve())
+      .then(() => this.#again(through, signal))
+      .catch((error: unknown) => this.#tellFailure(error))
+      .finally(() => {
+        if (this.#running === running) this.#running = undefined;
+        if (!signal.aborted) this.#open();
+      });
+    this.#running = running;
+  }
+
+  async settle(): Promise<void> {
+    await this.#running;
+  }
+
+  async close(): Promise<void> {
+    this.#stopped.abort();
+    await this.#running;
+    this.#open();
+    await this.#route.close();
+  }
+
+  /** Gives the task what it was given before its thread failed, as far as its state has it not. */
+  async #again(through: number, signal: AbortSignal): Promise<void> {
+    const { task } = this.#executing;
+    const range = { first: this.#sequence + 1, through, signal };
+    for await (const batch of this.#parts.points.again(range)) {
+      await task.ready();
+      if (signal.aborted) return;
+      const sequence = this.#parts.points.sequenceOf(batch);
+      assert(sequence !== undefined, 'batches of the log have numbers');
+      this.#sequence = sequence;
+      if (this.#wanted.has(placeOf(batch.database, batch.retentionPolicy))) task.pushDue(batch, 0n);
+    }
+    this.#goLive();
+  }
+
+  #goLive(): void {
+    if (!this.#isRerun) return;
+    this.#isRerun = false;
+    const { task } = this.#executing;
+    task.advanceTo(this.#parts.clock.now());
+    task.goLive();
+  }
+
+  #open(): void {
+    const held = this.#held;
+    this.#held = undefined;
+    const strays = this.#strays;
+    this.#strays = [];
+    for (const batch of strays) this.push(batch);
+    held?.resolve();
+  }
+
+  #tellFailure(error: unknown): void {
+    this.#goLive();
+    this.#parts.log('error', 'failed to read the log of points again', {
+      task: this.#executing.id,
+      err: messageOf(error),
+    });
+  }
+}
+
+function placeOf(database: string, retentionPolicy: string): string {
+  return `${database}\u0000${retentionPolicy}`;
+}

@@ -1,0 +1,208 @@
+// Points that the engine has acknowledged, in a log at the coordinator until every task's saved
+// state contains them. What the tasks are given is read from there, so that it comes in one order,
+// whoever leads, and a leader that takes over goes on where the states were saved.
+import { randomUUID } from 'node:crypto';
+import { assert, messageOf, Unavailable } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+import type { MessageLog } from '@tidemark/cluster';
+import type { Precision } from '@tidemark/line-protocol';
+import { WriteParser } from '@tidemark/runtime';
+import type { PointBatch } from '@tidemark/runtime';
+import { opening } from '../opening.ts';
+import type { Logger } from '../observability/log-hub.ts';
+
+/** Lines as they are kept. */
+export type LoggedWrite = {
+  readonly body: Uint8Array;
+  readonly database: string;
+  readonly retentionPolicy: string;
+  readonly precision: Precision;
+  /** Time of points without one. */
+  readonly now: bigint;
+};
+
+/** What a record says about its lines. */
+type Label = {
+  readonly id: string;
+  readonly db: string;
+  readonly rp: string;
+  readonly precision: Precision;
+  readonly now: string;
+};
+
+export type PointLogOptions = {
+  readonly log: MessageLog;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Ends with the term of this leader. */
+  readonly signal: AbortSignal;
+};
+
+export type Dispatch = (batch: PointBatch) => Promise<void>;
+
+/** After a failure to read; the coordinator may be away. */
+const RETRY_MS = 200;
+
+export class PointLog {
+  readonly #options: PointLogOptions;
+  readonly #parser = new WriteParser();
+  readonly #sequences = new WeakMap<PointBatch, number>();
+  /** Of writes of this process that have not come back yet: what is told when they have. */
+  readonly #waiting = new Map<string, (dispatched: Promise<void>) => void>();
+  readonly #closed = new AbortController();
+  readonly #signal: AbortSignal;
+  #dispatched = 0;
+  #running: Promise<void> | undefined;
+
+  constructor(options: PointLogOptions) {
+    this.#options = options;
+    this.#signal = AbortSignal.any([options.signal, this.#closed.signal]);
+  }
+
+  /** Number of the last record that the tasks were given. */
+  get dispatched(): number {
+    return this.#dispatched;
+  }
+
+  /** Number of the record that a batch is; `undefined` for one that is not of the log. */
+  sequenceOf(batch: PointBatch): number | undefined {
+    return this.#sequences.get(batch);
+  }
+
+  /** Before anything is given: what tasks start with that have no state. */
+  async begin(): Promise<void> {
+    this.#dispatched = (await this.#options.log.ends()).last;
+  }
+
+  /**
+   * Gives the tasks everything after `after` that is there, each batch when the one before was
+   * taken, and from then on what comes.
+   */
+  async open(after: number, dispatch: Dispatch): Promise<void> {
+    const { log, logger } = this.#options;
+    const { first, last } = await log.ends();
+    if (after + 1 < first && last > after)
+      logger('warn', 'points are missing that some tasks have not seen', { after, first });
+    this.#dispatched = Math.min(after, last);
+    if (last > after) {
+      const range = { first: after + 1, through: last, signal: this.#signal };
+      for await (const { sequence, bytes, label } of log.read(range))
+        await dispatch(this.#batchOf(sequence, bytes, JSON.parse(label) as Label));
+    }
+    this.#signal.throwIfAborted();
+    this.#dispatched = last;
+    this.#running = this.#follow(dispatch);
+  }
+
+  /** Batches of a part of the log, again. */
+  async *again(range: {
+    readonly first: number;
+    readonly through: number;
+    readonly signal: AbortSignal;
+  }): AsyncIterable<PointBatch> {
+    if (range.through < range.first) return;
+    for await (const { sequence, bytes, label } of this.#options.log.read(range))
+      yield this.#batchOf(sequence, bytes, JSON.parse(label) as Label);
+  }
+
+  /**
+   * Keeps lines that were found to be right. Resolves when they are kept and were given to the
+   * tasks, as far as those take them. Throws `Unavailable` when they may not have been kept.
+   */
+  async append(write: LoggedWrite): Promise<void> {
+    const id = randomUUID();
+    const { body, database: db, retentionPolicy: rp, precision, now } = write;
+    const label: Label = { id, db, rp, precision, now: String(now) };
+    const { promise, resolve } = opening();
+    let given: Promise<void> | undefined;
+    this.#waiting.set(id, (dispatched) => {
+      given = dispatched;
+      resolve();
+    });
+    try {
+      const signal = this.#signal;
+      await this.#options.log.append(body, { label: JSON.stringify(label), signal });
+      await orEnded(promise, signal);
+    } finally {
+      this.#waiting.delete(id);
+    }
+    await given;
+  }
+
+  /** Forgets everything up to a number, which all saved states contain. */
+  async forget(through: number): Promise<void> {
+    const { log, logger } = this.#options;
+    if (through <= 0) return;
+    try {
+      await log.purge(through + 1);
+    } catch (error) {
+      // The log is longer than it needs to be until the next time.
+      logger('warn', 'failed to shorten the log of points', { err: messageOf(error) });
+    }
+  }
+
+  /** Nothing more is given. */
+  async close(): Promise<void> {
+    this.#closed.abort(new Unavailable('the engine stops'));
+    await this.#running;
+  }
+
+  async #follow(dispatch: Dispatch): Promise<void> {
+    const { log, clock, logger } = this.#options;
+    const signal = this.#signal;
+    while (!signal.aborted) {
+      try {
+        const range = { first: this.#dispatched + 1, signal };
+        for await (const { sequence, bytes, label } of log.read(range)) {
+          if (sequence <= this.#dispatched) continue;
+          this.#give(sequence, bytes, { label, dispatch });
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        logger('warn', 'failed to read the log of points', { err: messageOf(error) });
+        await clock.sleep(RETRY_MS, signal).catch(() => undefined);
+      }
+    }
+  }
+
+  #give(
+    sequence: number,
+    bytes: Uint8Array,
+    { label, dispatch }: { readonly label: string; readonly dispatch: Dispatch },
+  ): void {
+    const read = JSON.parse(label) as Label;
+    const batch = this.#batchOf(sequence, bytes, read);
+    this.#dispatched = sequence;
+    // Who has written them waits for the tasks; others are not held up.
+    const dispatched = dispatch(batch);
+    dispatched.catch(() => undefined);
+    this.#waiting.get(read.id)?.(dispatched);
+  }
+
+  #batchOf(sequence: number, body: Uint8Array, label: Label): PointBatch {
+    const { batch, errors } = this.#parser.parse(body, {
+      database: label.db,
+      retentionPolicy: label.rp,
+      precision: label.precision,
+      now: BigInt(label.now),
+    });
+    assert(errors.length === 0, 'lines were read before they were kept');
+    this.#sequences.set(batch, sequence);
+    return batch;
+  }
+}
+
+function orEnded(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = (): void => reject(new Unavailable(messageOf(signal.reason)));
+    if (signal.aborted) return end();
+    signal.addEventListener('abort', end, { once: true });
+    work.then(
+      () => {
+        signal.removeEventListener('abort', end);
+        resolve();
+      },
+      () => undefined,
+    );
+  });
+}
