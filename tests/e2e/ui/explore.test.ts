@@ -139,6 +139,17 @@ describe.skipIf(!hasPrograms('chromium'))('the page to explore', () => {
     await page.getByRole('cell', { name: String(POINTS - 1), exact: true }).waitFor();
   });
 
+  test('all points are drawn by what the database makes of them, no extreme hidden', async () => {
+    const { page } = visit;
+    await visit.show('explore?db=house&from=1970-01-01T00:00:00Z&to=1970-01-01T06:56:40Z');
+    await run('SELECT value FROM many WHERE $timeFilter');
+    await page.getByRole('button', { name: 'Draw all by smallest and largest' }).click();
+    const legend = page.getByRole('group', { name: 'Legend' });
+    await legend.getByRole('row', { name: /^min 0 / }).waitFor();
+    await legend.getByRole('row', { name: /^max .* 2[45][.\d]*k/ }).waitFor();
+    await visit.show('explore?db=house');
+  });
+
   test('rows are saved as CSV and as line protocol', async () => {
     const { page } = visit;
     const save = async (kind: string): Promise<string> => {

@@ -121,7 +121,7 @@ describe.skipIf(!hasPrograms('chromium'))('the start page', () => {
       incoming.pipe(outgoing);
     });
     await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-    const page = await visit.browser.newPage();
+    const page = await visit.context.newPage();
     const strays: string[] = [];
     page.on('response', (response) => {
       // Nobody is signed in: that is said so.

@@ -93,6 +93,28 @@ describe.skipIf(!hasPrograms('chromium'))('with authentication', () => {
     await expect
       .poll(() => page.getByLabel('Database').getByRole('option').allTextContents())
       .toEqual(['house']);
+  });
+
+  test('rights hide what one cannot do', async () => {
+    const { page } = visit;
+    const links = page.getByRole('navigation', { name: 'Pages' }).getByRole('listitem');
+    await expect.poll(() => links.allTextContents()).not.toContain('Administration');
+    await page.keyboard.press('Control+k');
+    await page.getByLabel('What do you want to do?').fill('admin');
+    await page.getByText('Nothing is called that.').waitFor();
+    await page.keyboard.press('Escape');
+    await visit.show('tasks');
+    await page.getByText('No tasks').waitFor();
+    await page.getByRole('button', { name: 'New task' }).waitFor({ state: 'detached' });
+    await visit.show('recordings');
+    await page.getByText('No recordings').waitFor();
+    expect(await page.getByRole('button', { name: 'Start recording' }).count()).toBe(0);
+    await visit.show('start');
+    await page.getByText('urls = [').waitFor();
+    expect(await page.getByRole('button', { name: 'Load the sample' }).count()).toBe(0);
+    await visit.show('admin');
+    await page.getByText('Sign in as somebody who may').waitFor();
+    await visit.inspect('for-admins');
     expect(visit.faults).toEqual([]);
   });
 

@@ -7,7 +7,7 @@ import { BROWSER_ARGUMENTS, programPath, removeDirectory, startTidemark } from '
 import type { StartOptions, Tidemark } from '@tidemark/testkit';
 import axe from 'axe-core';
 import { chromium } from 'playwright-core';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expect } from 'vitest';
 
 const SCREENSHOTS = fileURLToPath(new URL('../../../build/screenshots/', import.meta.url));
@@ -27,12 +27,23 @@ const TELL_REFUSALS = `document.addEventListener('securitypolicyviolation', (eve
   console.warn('${REFUSED}' + [effectiveDirective, blockedURI, sourceFile].join(' '));
 })`;
 
+/** One for all files of a worker: it ends with it. */
+let browser: Promise<Browser> | undefined;
+
+function sharedBrowser(): Promise<Browser> {
+  browser ??= chromium.launch({
+    executablePath: programPath('chromium') ?? '',
+    args: [...BROWSER_ARGUMENTS],
+  });
+  return browser;
+}
+
 export type Theme = 'light' | 'dark';
 
 /** Services, a browser, and a page of the application in it. */
 export class Visit {
   server: Tidemark;
-  readonly browser: Browser;
+  readonly context: BrowserContext;
   readonly page: Page;
   /**
    * What a user would not have noticed: exceptions, refusals by the policy, requests that went
@@ -40,10 +51,14 @@ export class Visit {
    */
   readonly faults: string[] = [];
 
-  private constructor(server: Tidemark, browser: Browser, page: Page) {
+  private constructor(server: Tidemark, context: BrowserContext, page: Page) {
     this.server = server;
-    this.browser = browser;
+    this.context = context;
     this.page = page;
+    this.#watch(page);
+  }
+
+  #watch(page: Page): void {
     page.setDefaultTimeout(WAIT_MS);
     page.on('pageerror', (error) => this.faults.push(error.message));
     page.on('console', (message) => {
@@ -51,27 +66,31 @@ export class Visit {
     });
     page.on('request', (request) => {
       const url = new URL(request.url());
-      const isOwn = url.origin === server.ui || ['data:', 'blob:'].includes(url.protocol);
+      const isOwn = url.origin === this.server.ui || ['data:', 'blob:'].includes(url.protocol);
       if (!isOwn) this.faults.push(`request to ${url.href}`);
     });
   }
 
+  /** Another page of the application beside the first one. */
+  async another(path: string): Promise<Page> {
+    const page = await this.context.newPage();
+    this.#watch(page);
+    await page.goto(`${this.server.ui}/ui/${path}`);
+    await page.locator('main h1').waitFor();
+    return page;
+  }
+
   static async open(options: StartOptions = {}): Promise<Visit> {
-    const [server, browser] = await Promise.all([
-      startTidemark(options),
-      chromium.launch({
-        executablePath: programPath('chromium') ?? '',
-        args: [...BROWSER_ARGUMENTS],
-      }),
-    ]);
-    const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    const [server, running] = await Promise.all([startTidemark(options), sharedBrowser()]);
+    const context = await running.newContext({ viewport: { width: 1280, height: 800 } });
     await context.addInitScript(TELL_REFUSALS);
-    return new Visit(server, browser, await context.newPage());
+    return new Visit(server, context, await context.newPage());
   }
 
   async close(): Promise<void> {
-    await this.browser.close();
-    await this.server.stop();
+    await this.context.close();
+    // What it leaves is removed with it; tests of the services stop them in order.
+    await this.server.kill();
     await removeDirectory(this.server.directory);
   }
 
@@ -99,12 +118,18 @@ export class Visit {
     await this.page.emulateMedia({ colorScheme: theme });
   }
 
-  /** What axe finds on what is shown. */
-  async accessibilityFaults(): Promise<readonly string[]> {
-    await this.page.evaluate(axe.source);
+  /** What axe finds on what is shown; of a theme that was changed, only in its colours. */
+  async accessibilityFaults(
+    what: 'all' | 'colours' = 'all',
+    page = this.page,
+  ): Promise<readonly string[]> {
+    // Once for each document: the text of axe is long.
+    if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe.source);
+    const rules = what === 'all' ? {} : { runOnly: ['color-contrast', 'link-in-text-block'] };
+    const options = JSON.stringify({ resultTypes: ['violations'], ...rules });
     // The text runs in the page, where `axe` is.
-    const found = (await this.page.evaluate(
-      "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => html.slice(0, 160) + ' ' + failureSummary).slice(0, 3).join(' | ')}`))",
+    const found = (await page.evaluate(
+      `axe.run(document, ${options}).then(({ violations }) => violations.map(({ id, nodes }) => \`\${id}: \${nodes.map(({ html, failureSummary }) => html.slice(0, 160) + ' ' + failureSummary).slice(0, 3).join(' | ')}\`))`,
     )) as string[];
     return found;
   }
@@ -123,7 +148,8 @@ export class Visit {
         fullPage: true,
         caret: 'initial',
       });
-      expect(await this.accessibilityFaults(), `${name}, ${theme}`).toEqual([]);
+      const what = theme === 'light' ? 'all' : 'colours';
+      expect(await this.accessibilityFaults(what), `${name}, ${theme}`).toEqual([]);
     }
     await page.setViewportSize({ width: 360, height: 740 });
     await page.screenshot({

@@ -7,13 +7,13 @@ import type { Service } from '../api/connection.ts';
 import { isSessionNeeded, isSignInWanted, session, signOut } from '../api/session.ts';
 import { Button, IconButton } from '../design/button.tsx';
 import { Icon } from '../design/icon.tsx';
-import { Notice } from '../design/states.tsx';
+import { Empty, Notice } from '../design/states.tsx';
 import { Toasts } from '../design/toasts.tsx';
 import { texts } from '../texts/texts.ts';
 import { onGlobalKey, useCommands } from './commands.ts';
 import type { Command } from './commands.ts';
 import { Link } from './link.tsx';
-import { PageFrame } from './page-frame.tsx';
+import { PageFrame, PageHead } from './page-frame.tsx';
 import { PAGES } from './pages.ts';
 import type { PageDefinition } from './pages.ts';
 import { isPaletteOpen, Palette } from './palette.tsx';
@@ -69,12 +69,28 @@ export function App() {
         <Sidebar current={page?.id} />
         <main class="page" id="main" tabIndex={-1}>
           <DownNotice />
-          <PageFrame key={route.value.page} page={page} />
+          {page?.isForAdmins === true && !session.value.isAdmin ? (
+            <ForAdmins />
+          ) : (
+            <PageFrame key={route.value.page} page={page} />
+          )}
         </main>
       </div>
       <Palette />
       <SignIn />
       <Toasts />
+    </>
+  );
+}
+
+/** Who may not use a page and has its address is told so; what it asks would be refused. */
+function ForAdmins() {
+  return (
+    <>
+      <PageHead title={t.forAdmins} />
+      <Empty title={t.forAdmins} icon="admin">
+        {t.forAdminsHint(session.value.user)}
+      </Empty>
     </>
   );
 }

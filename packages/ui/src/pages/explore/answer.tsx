@@ -32,10 +32,12 @@ const SERIES_MAX = 50;
 type AnswerProps = {
   readonly run: QueryRun;
   readonly onMore: () => void;
+  /** Draws all points by what the database makes of them; absent where it can not. */
+  readonly onOutline?: (() => void) | undefined;
   readonly onZoom: ((from: number, to: number) => void) | undefined;
 };
 
-export function Answer({ run, onMore, onZoom }: AnswerProps) {
+export function Answer({ run, onMore, onOutline, onZoom }: AnswerProps) {
   const chart = useRef<ChartHandle>();
   const answer = run.answer.value;
   const asked = run.request.value;
@@ -92,9 +94,16 @@ export function Answer({ run, onMore, onZoom }: AnswerProps) {
         {answer.hasMore ? (
           <Notice
             action={
-              <Button isSmall isBusy={run.isRunning.value} onClick={onMore}>
-                {t.more}
-              </Button>
+              <div class="row">
+                <Button isSmall isBusy={run.isRunning.value} onClick={onMore}>
+                  {t.more}
+                </Button>
+                {onOutline === undefined ? null : (
+                  <Button isSmall onClick={onOutline}>
+                    {t.outline}
+                  </Button>
+                )}
+              </div>
             }
           >
             {t.partial(answer.rowCount)}

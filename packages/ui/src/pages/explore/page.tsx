@@ -14,6 +14,7 @@ import { copyText } from '../../design/copy-button.tsx';
 import { Failure } from '../../design/states.tsx';
 import { forgetSchema, schemaSource } from '../../editor/schema-source.ts';
 import { expandMacros, hasTimeFilter, intervalOf } from '../../query/macros.ts';
+import { outlineOf } from '../../query/outline.ts';
 import { isReadOnly } from '../../query/read-only.ts';
 import { rangeOf, spanOf, widened } from '../../time/range.ts';
 import { RangePicker, refreshMs, RefreshPicker } from '../../time/range-picker.tsx';
@@ -87,6 +88,11 @@ export function Page() {
     start();
   };
   const span = spanOf(range.value, Date.now());
+  const outline = outlineOf(text.value);
+  const drawOutline = (statement: string): void => {
+    text.value = statement;
+    start();
+  };
   return (
     <>
       <PageHead title={t.title}>
@@ -153,6 +159,7 @@ export function Page() {
           <Answer
             run={run}
             onMore={() => void run.more(MORE_ROWS)}
+            onOutline={outline === undefined ? undefined : () => drawOutline(outline)}
             onZoom={hasTimeFilter(text.value) ? chooseSpan : undefined}
           />
         </div>

@@ -6,6 +6,7 @@ import type { Recording, Replay } from '@tidemark/client';
 import { engine } from '../../api/clients.ts';
 import { problemOf } from '../../api/problem.ts';
 import { useResource } from '../../api/use-resource.ts';
+import { ForAdmins } from '../../app/for-admins.tsx';
 import { PageHead } from '../../app/page-frame.tsx';
 import { formatBytes } from '../../charts/format.ts';
 import { Button, IconButton } from '../../design/button.tsx';
@@ -63,7 +64,9 @@ export function Page() {
   return (
     <>
       <PageHead title={t.title} />
-      <Record tasks={tasks} onChange={change} />
+      <ForAdmins>
+        <Record tasks={tasks} onChange={change} />
+      </ForAdmins>
       <Recordings recordings={recordings} tasks={tasks} onChange={change} />
       <Replays replays={replays} onChange={change} />
     </>
@@ -197,7 +200,7 @@ function Recordings({
             label: t.actions,
             isActions: true,
             cell: ({ id, status }) => (
-              <>
+              <ForAdmins>
                 <Button
                   isSmall
                   icon="play"
@@ -217,7 +220,7 @@ function Recordings({
                   label={t.remove(id)}
                   onClick={() => void onChange(engine.deleteRecording(id), t.removed)}
                 />
-              </>
+              </ForAdmins>
             ),
           },
         ]}
@@ -249,12 +252,14 @@ function Replays({
             label: t.actions,
             isActions: true,
             cell: ({ id }) => (
-              <IconButton
-                isSmall
-                icon="trash"
-                label={t.remove(id)}
-                onClick={() => void onChange(engine.deleteReplay(id), t.removed)}
-              />
+              <ForAdmins>
+                <IconButton
+                  isSmall
+                  icon="trash"
+                  label={t.remove(id)}
+                  onClick={() => void onChange(engine.deleteReplay(id), t.removed)}
+                />
+              </ForAdmins>
             ),
           },
         ]}

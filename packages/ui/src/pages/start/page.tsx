@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 
 import { services } from '../../api/connection.ts';
 import { problemOf } from '../../api/problem.ts';
+import { ForAdmins } from '../../app/for-admins.tsx';
 import { useResource } from '../../api/use-resource.ts';
 import { Link } from '../../app/link.tsx';
 import { PageHead } from '../../app/page-frame.tsx';
@@ -35,7 +36,9 @@ export function Page() {
       <p class="muted">{t.intro}</p>
       <div class="cards">
         <Snippets />
-        <Sample />
+        <ForAdmins>
+          <Sample />
+        </ForAdmins>
         <Next />
       </div>
     </>
@@ -195,9 +198,11 @@ function Next() {
             {t.nextTask}
           </Link>
         </li>
-        <li>
-          <Link page="admin">{t.nextAdmin}</Link>
-        </li>
+        <ForAdmins>
+          <li>
+            <Link page="admin">{t.nextAdmin}</Link>
+          </li>
+        </ForAdmins>
         <li>
           <Link page="shortcuts">{t.nextKeys}</Link>
         </li>

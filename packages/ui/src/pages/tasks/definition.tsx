@@ -8,6 +8,8 @@ import { engine } from '../../api/clients.ts';
 import { problemOf } from '../../api/problem.ts';
 import type { Problem } from '../../api/problem.ts';
 import { draft } from '../../app/stored.ts';
+import { session } from '../../api/session.ts';
+import { ForAdmins } from '../../app/for-admins.tsx';
 import { Button } from '../../design/button.tsx';
 import { CheckField, TextField } from '../../design/field.tsx';
 import { Notice } from '../../design/states.tsx';
@@ -98,6 +100,7 @@ export function Definition({
           language="tickscript"
           value={script}
           lines={16}
+          isReadOnly={!session.value.isAdmin}
           onRun={() => void save()}
           onReady={(handle) => (editor.current = handle)}
         />
@@ -120,9 +123,11 @@ export function Definition({
           <Button onClick={() => (script.value = task.script)}>{t.discard}</Button>
         ) : null}
         <Button onClick={() => editor.current?.format()}>{t.format}</Button>
-        <Button kind="primary" type="submit" isBusy={isBusy.value}>
-          {task === undefined ? t.create : t.save}
-        </Button>
+        <ForAdmins>
+          <Button kind="primary" type="submit" isBusy={isBusy.value}>
+            {task === undefined ? t.create : t.save}
+          </Button>
+        </ForAdmins>
       </div>
     </form>
   );

@@ -4,6 +4,7 @@ import type { Task, Template } from '@tidemark/client';
 
 import { engine } from '../../api/clients.ts';
 import { problemOf } from '../../api/problem.ts';
+import { session } from '../../api/session.ts';
 import { useResource } from '../../api/use-resource.ts';
 import { useCommands } from '../../app/commands.ts';
 import { Link } from '../../app/link.tsx';
@@ -16,6 +17,7 @@ import { TextField } from '../../design/field.tsx';
 import { Panel } from '../../design/panel.tsx';
 import { Badge, Empty, Failure, Loading } from '../../design/states.tsx';
 import { Table } from '../../design/table.tsx';
+import type { TableColumn } from '../../design/table.tsx';
 import { toast } from '../../design/toasts.tsx';
 import { texts } from '../../texts/texts.ts';
 import { figuresOf } from './figures.ts';
@@ -46,15 +48,12 @@ export function TaskList() {
   const found = useResource(load, [], { refreshMs: REFRESH_MS });
   const search = useSignal('');
   const doomed = useSignal<string | undefined>(undefined);
-  useCommands([
-    {
-      id: 'task-new',
-      group: t.title,
-      label: t.create,
-      keys: 'n',
-      run: () => navigate('tasks', { new: '1' }),
-    },
-  ]);
+  // Others may read what the engine has.
+  const mayChange = session.value.isAdmin;
+  const create = (): void => navigate('tasks', { new: '1' });
+  useCommands(
+    mayChange ? [{ id: 'task-new', group: t.title, label: t.create, keys: 'n', run: create }] : [],
+  );
 
   const change = async (what: Promise<unknown>, done: string): Promise<void> => {
     try {
@@ -64,6 +63,25 @@ export function TaskList() {
       toast(problemOf(error).message, 'bad');
     }
     await found.reload();
+  };
+
+  const actions: TableColumn<Task> = {
+    label: t.actions,
+    isActions: true,
+    cell: ({ id, status }) => (
+      <>
+        <IconButton
+          isSmall
+          icon={status === 'enabled' ? 'pause' : 'play'}
+          label={status === 'enabled' ? t.disable(id) : t.enable(id)}
+          onClick={() => {
+            const next = status === 'enabled' ? 'disabled' : 'enabled';
+            void change(engine.changeTask(id, { status: next }), t.changed(id, next));
+          }}
+        />
+        <IconButton isSmall icon="trash" label={t.remove(id)} onClick={() => (doomed.value = id)} />
+      </>
+    ),
   };
 
   const { value } = found.value;
@@ -78,9 +96,11 @@ export function TaskList() {
           value={search.value}
           onInput={(text) => (search.value = text)}
         />
-        <Button kind="primary" icon="plus" onClick={() => navigate('tasks', { new: '1' })}>
-          {t.create}
-        </Button>
+        {mayChange ? (
+          <Button kind="primary" icon="plus" onClick={create}>
+            {t.create}
+          </Button>
+        ) : null}
       </PageHead>
       <Panel title={t.all} isFlush>
         {value === undefined ? (
@@ -138,29 +158,7 @@ export function TaskList() {
                 cell: (task) => formatBytes(figuresOf(task).memoryBytes),
                 sortBy: (task) => figuresOf(task).memoryBytes,
               },
-              {
-                label: t.actions,
-                isActions: true,
-                cell: ({ id, status }) => (
-                  <>
-                    <IconButton
-                      isSmall
-                      icon={status === 'enabled' ? 'pause' : 'play'}
-                      label={status === 'enabled' ? t.disable(id) : t.enable(id)}
-                      onClick={() => {
-                        const next = status === 'enabled' ? 'disabled' : 'enabled';
-                        void change(engine.changeTask(id, { status: next }), t.changed(id, next));
-                      }}
-                    />
-                    <IconButton
-                      isSmall
-                      icon="trash"
-                      label={t.remove(id)}
-                      onClick={() => (doomed.value = id)}
-                    />
-                  </>
-                ),
-              },
+              ...(mayChange ? [actions] : []),
             ]}
           />
         )}

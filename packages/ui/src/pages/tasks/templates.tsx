@@ -5,6 +5,7 @@ import { useState } from 'preact/hooks';
 
 import { engine } from '../../api/clients.ts';
 import { problemOf } from '../../api/problem.ts';
+import { ForAdmins } from '../../app/for-admins.tsx';
 import { Button } from '../../design/button.tsx';
 import { Dialog } from '../../design/dialog.tsx';
 import { TextField } from '../../design/field.tsx';
@@ -42,9 +43,11 @@ export function TemplatePanel({
             label: t.actions,
             isActions: true,
             cell: (template) => (
-              <Button isSmall icon="plus" onClick={() => (chosen.value = template)}>
-                {t.taskOf}
-              </Button>
+              <ForAdmins>
+                <Button isSmall icon="plus" onClick={() => (chosen.value = template)}>
+                  {t.taskOf}
+                </Button>
+              </ForAdmins>
             ),
           },
         ]}

@@ -39,6 +39,9 @@ export const shell = {
   down: (names: string) =>
     `${names} does not answer. Trying again every second; what you typed stays.`,
   engine: 'Task engine',
+  forAdmins: 'This page is for administrators',
+  forAdminsHint: (user: string) =>
+    `${user} may not use it. Sign in as somebody who may, or ask for the right.`,
   menu: 'Show pages',
   navigation: 'Pages',
   noPage: 'There is no such page',

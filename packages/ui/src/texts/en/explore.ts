@@ -52,6 +52,7 @@ export const explore = {
   open: (name: string) => `Open ${name}`,
   ownRange:
     'This statement does not follow the span that is chosen above. Write $timeFilter behind WHERE, and it does.',
+  outline: 'Draw all by smallest and largest',
   partial: (rowCount: number) =>
     `These are the first ${count(rowCount)} rows. The others wait in the database.`,
   placeholder: 'SELECT … FROM … WHERE $timeFilter',

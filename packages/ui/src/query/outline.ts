@@ -1,0 +1,15 @@
+// Many points of a statement, as the database can draw them: smallest and largest of every column
+// of pixels, so that no extreme is hidden and no more is sent than can be seen.
+import { parseBuilt, printBuilt } from './builder.ts';
+
+/** The statement for it; `undefined` where the text asks for something else than points. */
+export function outlineOf(text: string): string | undefined {
+  const built = parseBuilt(text);
+  if (built === undefined || built.window !== '' || built.limit !== '') return undefined;
+  if (built.fields.length === 0 || built.fields.some(({ call }) => call !== '')) return undefined;
+  const fields = built.fields.flatMap(({ name }) => [
+    { name, call: 'min' },
+    { name, call: 'max' },
+  ]);
+  return printBuilt({ ...built, fields, window: '$interval', fill: 'none' });
+}

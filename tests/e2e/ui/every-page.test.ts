@@ -1,0 +1,107 @@
+// What every page keeps, whichever it is: no page of the table can be forgotten here.
+import { hasPrograms, query, send, write } from '@tidemark/testkit';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { Visit } from './visit.ts';
+
+/**
+ * Pages by their address with a place to type into, where they have one; the overview and the list
+ * of keys have none. Parts of Administration are pages of their own to a user.
+ */
+const PAGES: Readonly<Record<string, ((page: Page) => ReturnType<Page['locator']>) | undefined>> = {
+  '': undefined,
+  'explore?db=house': (page) => page.getByRole('textbox', { name: 'Statement' }),
+  dashboards: undefined,
+  tasks: (page) => page.getByPlaceholder('Search'),
+  'tasks?new=1': (page) => page.getByRole('textbox', { name: 'Script', exact: true }),
+  'tasks?id=hot': (page) => page.getByRole('textbox', { name: 'Script', exact: true }),
+  try: (page) => page.getByRole('textbox', { name: 'Script', exact: true }),
+  recordings: (page) => page.getByLabel(/minutes$/),
+  write: (page) => page.getByRole('textbox', { name: 'Line protocol' }),
+  'admin?tab=databases': (page) => page.getByPlaceholder('New database'),
+  'admin?tab=automatic': (page) => page.getByLabel('Name', { exact: true }),
+  'admin?tab=users': (page) => page.getByPlaceholder('New user'),
+  'admin?tab=audit': (page) => page.getByPlaceholder('User, database'),
+  'admin?tab=backup': (page) => page.getByLabel('Only this database'),
+  'admin?tab=import': (page) => page.getByLabel('Address').first(),
+  'admin?tab=counters': undefined,
+  'admin?tab=engine': undefined,
+  start: (page) => page.getByLabel('API token'),
+  shortcuts: undefined,
+  design: undefined,
+};
+
+const TYPED = '7';
+
+describe.skipIf(!hasPrograms('chromium'))('every page', () => {
+  let visit: Visit;
+  const open = new Map<string, Page>();
+  beforeAll(async () => {
+    visit = await Visit.open();
+    const { engine, tsdb } = visit.server;
+    await query(tsdb, 'CREATE DATABASE house');
+    await write(tsdb, 'house', 'room,name=a celsius=1');
+    const made = await send(`${engine}/engine/v1/tasks`, {
+      method: 'POST',
+      body: JSON.stringify({
+        id: 'hot',
+        script: 'stream|from()',
+        dbrps: [{ db: 'house', rp: 'autogen' }],
+      }),
+    });
+    expect(made.status, made.text).toBe(200);
+  }, 60_000);
+  afterAll(() => visit.close());
+
+  const heldBy = (place: ReturnType<Page['locator']>): Promise<string> =>
+    place.evaluate((element) =>
+      'value' in element ? String(element.value) : (element.textContent ?? ''),
+    );
+
+  test('is walked over here', async () => {
+    await visit.show('');
+    const links = visit.page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
+    const addresses = await links.evaluateAll((all) =>
+      all.map((link) => link.getAttribute('href') ?? ''),
+    );
+    const ids = addresses.map((address) => /([a-z]*)$/.exec(address)?.[1] ?? '');
+    const walked = new Set(Object.keys(PAGES).map((path) => path.replace(/\?.*/, '')));
+    expect(ids.length).toBeGreaterThan(7);
+    expect(ids.filter((id) => !walked.has(id))).toEqual([]);
+  });
+
+  test.each(Object.keys(PAGES))('has no fault that axe finds, and fits: %j', async (path) => {
+    const page = await visit.another(path);
+    const place = PAGES[path]?.(page);
+    await place?.waitFor();
+    expect(await visit.accessibilityFaults('all', page), 'light').toEqual([]);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    expect(await visit.accessibilityFaults('colours', page), 'dark').toEqual([]);
+    await page.setViewportSize({ width: 360, height: 740 });
+    const width = await page.evaluate('document.documentElement.scrollWidth');
+    await page.setViewportSize({ width: 1280, height: 800 });
+    expect(width).toBeLessThanOrEqual(360);
+    open.set(path, page);
+    if (place === undefined) return;
+    await place.click();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.type(TYPED);
+  });
+
+  test('survives a restart of the services with what was typed', async () => {
+    expect(open.size).toBe(Object.keys(PAGES).length);
+    const down = (page: Page) => page.getByText(/does not answer\. Trying again/);
+    await visit.restart(async () => {
+      for (const page of open.values()) await down(page).waitFor();
+    });
+    for (const [path, page] of open) {
+      await down(page).waitFor({ state: 'detached' });
+      const place = PAGES[path]?.(page);
+      if (place !== undefined) expect(await heldBy(place), path).toBe(TYPED);
+      expect(await page.getByText('This page broke').count(), path).toBe(0);
+      await page.locator('main h1').waitFor();
+    }
+    expect(visit.faults).toEqual([]);
+  });
+});
