@@ -5,6 +5,7 @@ const COUNTERS = [
   ['Bytes', 'memory_budget_bytes', 'gauge', 'Memory of a budget that is taken.'],
   ['LimitBytes', 'memory_budget_limit_bytes', 'gauge', 'Memory of a budget; 0 is no limit.'],
   ['Waiting', 'memory_budget_waiting', 'gauge', 'Who waits for room in a budget.'],
+  ['Waited', 'memory_budget_waited_total', 'counter', 'Who found no room at once and waited.'],
   ['Refused', 'memory_budget_refused_total', 'counter', 'Who waited for room in vain.'],
   [
     'CutOff',

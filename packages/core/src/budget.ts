@@ -47,7 +47,7 @@ export class Budget {
   readonly #held = new Set<Held>();
   #heldBytes = 0;
   #isLooking = false;
-  readonly counters = { refused: 0, revoked: 0 };
+  readonly counters = { waited: 0, refused: 0, revoked: 0 };
 
   constructor(options: BudgetOptions) {
     this.#options = options;
@@ -113,6 +113,7 @@ export class Budget {
 
   #wait(sizeBytes: number, holder: Holder | undefined): Promise<Part> {
     const { clock, waitMs, what, setting, limitBytes } = this.#options;
+    this.counters.waited++;
     return new Promise((resolve, reject) => {
       const timer = new AbortController();
       const waiting: Waiting = {

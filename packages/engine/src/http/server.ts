@@ -216,6 +216,7 @@ export class HttpServer implements Api {
       body_limit_bytes: bodies.limitBytes,
       body_waiting: bodies.waitingCount,
       body_refused: bodies.counters.refused,
+      body_waited: bodies.counters.waited,
       body_cut_off: bodies.counters.revoked,
     };
   }

@@ -92,6 +92,7 @@ export function budgetCounters(prefix: string, budget: Budget): Record<string, n
     [`${prefix}Bytes`]: budget.heldBytes,
     [`${prefix}LimitBytes`]: budget.limitBytes,
     [`${prefix}Waiting`]: budget.waitingCount,
+    [`${prefix}Waited`]: budget.counters.waited,
     [`${prefix}Refused`]: budget.counters.refused,
     [`${prefix}CutOff`]: budget.counters.revoked,
   };
