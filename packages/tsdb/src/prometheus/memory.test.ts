@@ -3,7 +3,7 @@ import { metricValue } from '@tidemark/testkit';
 import { compressSync } from 'snappy';
 import { afterEach, expect, test } from 'vitest';
 
-import { startTestService, untilDefined } from '../testing.ts';
+import { startTestService } from '../testing.ts';
 import type { TestService } from '../testing.ts';
 import { writeReadRequest, writeWriteRequest } from './messages.ts';
 
