@@ -72,6 +72,8 @@ POST   /engine/v1/write?db=d&rp=autogen                               401 401 40
 GET    /engine/v1/ping                                                401 204 204 204 204
 GET    /engine/v1/:routes                                             401 403 200 200 200
 GET    /engine/v1/audit                                               401 403 403 403 200
+GET    /engine/v1/cluster/members                                      401 403 200 200 200
+POST   /engine/v1/cluster/members/:member/drain                        401 403 403 403 404
 GET    /engine/v1/config                                              401 403 200 200 200
 POST   /engine/v1/config                                              401 403 403 403 400
 GET    /engine/v1/config/                                             401 403 400 400 400

@@ -17,6 +17,7 @@ const EDGES = ['stream', 'batch'];
  */
 const OTHER_WORDS = new Set([
   'barrier',
+  'default',
   'delete',
   'from',
   'last',

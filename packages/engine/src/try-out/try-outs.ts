@@ -4,7 +4,7 @@
 // how far the clock is, and how it ended.
 import { assert, Cancelled, formatRfc3339, LimitExceeded, messageOf } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
-import { formatDot } from '@tidemark/pipeline';
+import { effectsOf, formatDot } from '@tidemark/pipeline';
 import { VirtualTimers } from '@tidemark/runtime';
 import type { AlertDefaults, RunningTask } from '@tidemark/runtime';
 import type { AlertService } from '@tidemark/alerting';
@@ -335,7 +335,11 @@ function printHead(
     type,
     dbrps,
     start: formatRfc3339(start),
-    nodes: pipeline.nodes.map((node) => ({ name: node.name, type: node.type })),
+    nodes: pipeline.nodes.map((node) => ({
+      name: node.name,
+      type: node.type,
+      isAlerting: effectsOf(node).publishesTo !== undefined,
+    })),
     dot: formatDot(id, pipeline),
     warnings: warnings().map(({ message }) => message),
   };

@@ -106,5 +106,5 @@ function upTo({ events, effects, logs }: Outcome, untilMs: number) {
 function chosenNode({ task }: Outcome, node: string): string {
   const nodes = task?.nodes ?? [];
   if (nodes.some(({ name }) => name === node)) return node;
-  return nodes.find(({ type }) => type === 'alert')?.name ?? nodes.at(-1)?.name ?? '';
+  return nodes.find(({ isAlerting }) => isAlerting)?.name ?? nodes.at(-1)?.name ?? '';
 }

@@ -62,10 +62,17 @@ export type Logged = {
   readonly context: Readonly<Record<string, string>>;
 };
 
+export type TriedNode = {
+  readonly name: string;
+  readonly type: string;
+  /** Whether it publishes events of alerts. */
+  readonly isAlerting: boolean;
+};
+
 export type TriedTask = {
   readonly type: 'stream' | 'batch';
   readonly start: string;
-  readonly nodes: readonly { readonly name: string; readonly type: string }[];
+  readonly nodes: readonly TriedNode[];
   readonly dot: string;
   readonly warnings: readonly string[];
 };
