@@ -7,7 +7,6 @@ import { startTestService } from '../testing.ts';
 import type { TestService } from '../testing.ts';
 import { writeReadRequest, writeWriteRequest } from './messages.ts';
 
-
 let service: TestService;
 afterEach(() => service.close());
 
