@@ -19,6 +19,7 @@ import type { TimeRange } from '../../time/range.ts';
 import { shownZone, zoneName } from '../../time/zone.ts';
 import { FiredTable } from '../../try-out/fired.tsx';
 import { seriesOf } from '../../try-out/outcome.ts';
+import type { TriedNode } from '../../try-out/outcome.ts';
 import { TryRun } from '../../try-out/try-run.ts';
 import type { Shown } from '../../try-out/try-run.ts';
 import { texts } from '../../texts/texts.ts';
@@ -155,8 +156,8 @@ function Fired({ shown, rule }: { readonly shown: Shown; readonly rule: Rule }) 
 }
 
 /** The one before the alert: what leaves it is compared. */
-function comparedNode(nodes: readonly { readonly name: string; readonly type: string }[]): string {
-  const at = nodes.findIndex(({ type }) => type === 'alert');
+function comparedNode(nodes: readonly TriedNode[]): string {
+  const at = nodes.findIndex(({ isAlerting }) => isAlerting);
   return nodes[at - 1]?.name ?? '';
 }
 
