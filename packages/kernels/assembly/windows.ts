@@ -1,6 +1,6 @@
-// Windowed aggregates. Accumulators take runs of rows in time order, of one series after the other:
-// windows of a run are worked out, then merged into the accumulator. Sums are taken from left to
-// right, so that results do not depend on how wide the machine's vectors are.
+// Windowed aggregates. Accumulators take runs of rows in time order, of one series after the other
+// or of several: windows of a run are worked out, then merged into the accumulator. Sums are taken
+// from left to right, so that results do not depend on how wide the machine's vectors are.
 import {
   AREA_WINDOW_RUN,
   RESULT_MEAN,
@@ -96,6 +96,7 @@ function aggregateRows<T, W>(
   from: u32,
   to: u32,
   wants: u32,
+  isOfSeveral: bool,
   prefersSmallFirst: bool,
 ): bool {
   let first = from;
@@ -113,7 +114,9 @@ function aggregateRows<T, W>(
   store<i64>(record, load<i64>(times + <usize>first * 8), WINDOW_FIRST_TIME);
   store<W>(record, <W>load<T>(values + <usize>(last - 1) * sizeof<T>()), WINDOW_LAST);
   store<i64>(record, load<i64>(times + <usize>(last - 1) * 8), WINDOW_LAST_TIME);
-  chooseAmongEqual<T, W>(record, times, values, valid, first, last, prefersSmallFirst);
+  if (isOfSeveral) {
+    chooseAmongEqual<T, W>(record, times, values, valid, first, last, prefersSmallFirst);
+  }
   const isDense = count === last - first;
   if ((wants & WANTS_SUM) !== 0) {
     // The first value itself begins the sum: the sum of a lone −0 is −0.
@@ -192,6 +195,7 @@ function aggregateRun<T, W>(
   values: usize,
   valid: usize,
   count: u32,
+  isOfSeveral: bool,
   records: usize,
 ): u32 {
   const every = accumulator.every;
@@ -226,7 +230,18 @@ function aggregateRun<T, W>(
       length = to - from;
       previous = start;
     }
-    if (aggregateRows<T, W>(record, times, values, valid, from, to, wants, prefersSmallFirst)) {
+    const hasValues = aggregateRows<T, W>(
+      record,
+      times,
+      values,
+      valid,
+      from,
+      to,
+      wants,
+      isOfSeveral,
+      prefersSmallFirst,
+    );
+    if (hasValues) {
       store<i64>(record, start, WINDOW_START);
       record += WINDOW_BYTES;
       found++;
@@ -357,8 +372,8 @@ export function mergeRun<W>(accumulator: Accumulator, run: usize, count: u32): b
 }
 
 /**
- * Adds rows in ascending time order; `valid` 0 or one byte per row that says which have a value.
- * False when memory is exhausted.
+ * Adds rows of one series in ascending time order; `valid` 0 or one byte per row that says which
+ * have a value. False when memory is exhausted.
  */
 export function accumulate(
   address: usize,
@@ -367,7 +382,18 @@ export function accumulate(
   valid: usize,
   count: u32,
 ): bool {
-  const accumulator = changetype<Accumulator>(address);
+  return addRun(changetype<Accumulator>(address), times, values, valid, count, false);
+}
+
+@inline
+function addRun(
+  accumulator: Accumulator,
+  times: usize,
+  values: usize,
+  valid: usize,
+  count: u32,
+  isOfSeveral: bool,
+): bool {
   if (count === 0) return true;
   // A window has a row at least.
   const most = accumulator.every === 0 ? 1 : windowsAtMost(accumulator, times, count);
@@ -376,22 +402,23 @@ export function accumulate(
   let found: u32;
   switch (accumulator.kind) {
     case VALUE_FLOAT:
-      found = aggregateRun<f64, f64>(accumulator, times, values, valid, count, run);
+      found = aggregateRun<f64, f64>(accumulator, times, values, valid, count, isOfSeveral, run);
       return mergeRun<f64>(accumulator, run, found);
     case VALUE_INTEGER:
-      found = aggregateRun<i64, i64>(accumulator, times, values, valid, count, run);
+      found = aggregateRun<i64, i64>(accumulator, times, values, valid, count, isOfSeveral, run);
       return mergeRun<i64>(accumulator, run, found);
     case VALUE_UNSIGNED:
-      found = aggregateRun<u64, u64>(accumulator, times, values, valid, count, run);
+      found = aggregateRun<u64, u64>(accumulator, times, values, valid, count, isOfSeveral, run);
       return mergeRun<u64>(accumulator, run, found);
     default:
-      found = aggregateRun<u8, u64>(accumulator, times, values, valid, count, run);
+      found = aggregateRun<u8, u64>(accumulator, times, values, valid, count, isOfSeveral, run);
       return mergeRun<u64>(accumulator, run, found);
   }
 }
 
 /**
- * Adds rows to the accumulators of their groups (`u32` each): ascending by group, in each by time.
+ * Adds rows of several series to the accumulators of their groups (`u32` each): ascending by group,
+ * in each by time.
  * `valid` as of `accumulate`. False when memory is exhausted.
  */
 export function accumulateGroups(
@@ -407,14 +434,15 @@ export function accumulateGroups(
     const group = load<u32>(groups + ((<usize>from) << 2));
     to = from + 1;
     while (to < count && load<u32>(groups + ((<usize>to) << 2)) === group) to++;
-    const accumulator = accumulatorOf(address, group);
-    const width: usize = changetype<Accumulator>(accumulator).kind === VALUE_BOOLEAN ? 1 : 8;
-    const isAdded = accumulate(
+    const accumulator = changetype<Accumulator>(accumulatorOf(address, group));
+    const width: usize = accumulator.kind === VALUE_BOOLEAN ? 1 : 8;
+    const isAdded = addRun(
       accumulator,
       times + ((<usize>from) << 3),
       values + <usize>from * width,
       valid === 0 ? 0 : valid + <usize>from,
       to - from,
+      true,
     );
     if (!isAdded) return false;
   }

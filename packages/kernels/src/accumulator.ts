@@ -115,7 +115,7 @@ export class Accumulators {
     if (this.#address === 0) throw new Unavailable('kernel memory is exhausted');
   }
 
-  /** Adds rows that are ordered by the numbers of their groups, in each by time. */
+  /** Adds rows of any series, ordered by the numbers of their groups, in each by time. */
   add(groups: Uint32Array, times: BigInt64Array, column: Column): void {
     assert(column.type === this.#type, 'a column has the type of its accumulators');
     assert(groups.length === times.length, 'every row has a group');

@@ -319,11 +319,10 @@ describe('windowed aggregates', () => {
             timesOf(rows),
             columnOf(rows),
           );
-          for (const group of new Set(rows.map(([one]) => one))) {
-            const own = rows.filter(([one]) => one === group);
-            const accumulator = alone.get(group) ?? scans.openAccumulator('integer', options);
-            alone.set(group, accumulator);
-            accumulator.add(timesOf(own), columnOf(own));
+          for (const row of rows) {
+            const accumulator = alone.get(row[0]) ?? scans.openAccumulator('integer', options);
+            alone.set(row[0], accumulator);
+            accumulator.add(timesOf([row]), columnOf([row]));
           }
         }
 
