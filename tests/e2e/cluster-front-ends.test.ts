@@ -96,6 +96,60 @@ describe.runIf(isComplete)('two services on a cluster', () => {
     expect((await send(`${two.tsdb}/metrics`)).text).toMatch(/replica_up\{.*shard="2".*\} 1/);
   });
 
+  test('databases move in from files and out again, while they are written to', async () => {
+    const files = [];
+    for (let i = 0; i < 2; i++)
+      files.push(await startTidemark({ command: 'tsdb', args: ['--monitor-store-enabled=false'] }));
+    const [old, back] = files as [Tidemark, Tidemark];
+    const migrate = (from: Tidemark, to: Tidemark, ...more: readonly string[]) =>
+      runTidemark(
+        ['tsdb', 'migrate', '--from', from.tsdb, '--to', to.tsdb, '--database', 'moved'].concat(
+          ['--state', `${directory}/${new URL(from.tsdb).port}.json`, '--no-users'],
+          more,
+        ),
+      );
+    const all = async (server: Tidemark) => [
+      ...(await query(server.tsdb, 'SELECT * FROM long.m GROUP BY *', 'moved', { epoch: 'ns' })),
+      ...(await query(server.tsdb, 'SHOW RETENTION POLICIES', 'moved')),
+    ];
+    await query(
+      old.tsdb,
+      'CREATE DATABASE moved; CREATE RETENTION POLICY long ON moved DURATION 0s REPLICATION 1 SHARD DURATION 1d DEFAULT',
+    );
+    const day = 86_400_000_000_000n;
+    const lines = Array.from(
+      { length: 300 },
+      (_, i) =>
+        `m,h=h${i % 7} f=${i / 4},i=${i}i,s="t ${i}",b=${i % 2 === 0} ${BigInt(i) * (day / 90n)}`,
+    );
+    await write(old.tsdb, 'moved', lines.join('\n'));
+
+    const first = await migrate(old, one);
+    expect(first).toMatchObject({ status: 0, stderr: '' });
+    expect(first.stdout).toContain('300 points copied');
+    expect(first.stdout).toContain('are the same on both, and new writes go to both');
+    await write(old.tsdb, 'moved', `m,h=h1 f=7 ${day * 9n}\nm,h=h2 f=8,s="new" 1`);
+    await eventually('a new write', async () => {
+      const found = await query(one.tsdb, 'SELECT f FROM long.m WHERE f = 8', 'moved');
+      return found.length === 1 ? true : undefined;
+    });
+    // What differs is copied again: this was not passed on.
+    await write(one.tsdb, 'moved', `m,h=h3 f=1000 ${3n * (day / 90n)}`);
+    const last = await migrate(old, one, '--last');
+    expect(last).toMatchObject({ status: 0, stderr: '' });
+    expect(last.stdout).toContain('new writes are not passed on any more');
+    expect(await all(one)).toEqual(await all(old));
+    expect(await query(old.tsdb, 'SHOW SUBSCRIPTIONS')).toEqual([]);
+
+    expect(await migrate(one, back, '--last')).toMatchObject({ status: 0, stderr: '' });
+    expect(await all(back)).toEqual(await all(old));
+    await query(one.tsdb, 'DROP DATABASE moved');
+    for (const server of files) {
+      await server.stop();
+      await removeDirectory(server.directory);
+    }
+  });
+
   test('continuous queries run on one; when it dies on the other, and writes go on', async () => {
     const runs = async (server: Tidemark): Promise<number> => {
       const vars = JSON.parse((await send(`${server.tsdb}/debug/vars`)).text) as {

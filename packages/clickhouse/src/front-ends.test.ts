@@ -1,6 +1,6 @@
 // Several front ends on one cluster: what one changes the others see, what two want at once is
 // decided once, and one of them has the lease.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -25,10 +25,10 @@ describe.runIf(isComplete)('front ends of one cluster', () => {
   let two: ClickHouseStorage;
   let policies = 0;
 
-  const open = (): Promise<ClickHouseStorage> =>
+  const open = (database = 'tidemark'): Promise<ClickHouseStorage> =>
     openClickHouse({
       urls,
-      database: 'tidemark',
+      database,
       cluster: 'tidemark',
       givesPartialAnswers: false,
       readTimeoutMs: 0,
@@ -155,6 +155,61 @@ describe.runIf(isComplete)('front ends of one cluster', () => {
     const late = await open();
     expect(late.catalog.text).toBe(one.catalog.text);
     await late.close();
+  });
+
+  test('begin with what tables hold that were put back from a backup', async () => {
+    const policy = newPolicy();
+    await write(one, policy, ['m,h=a v=1 1', 'm,h=b v=2 2']);
+    await one.catalog.change(() => 'backed up');
+    const home = join(directory, 'shard1-replica1/data');
+    const [first = '', second = ''] = urls;
+    const run = async (url: string, sql: string): Promise<string> => {
+      const answer = await fetch(url, { method: 'POST', body: sql });
+      const text = await answer.text();
+      expect(text).not.toContain('Exception');
+      return text.trim();
+    };
+    const names = await run(
+      first,
+      `SELECT name FROM system.tables WHERE database = 'tidemark'
+         AND NOT startsWith(name, 'place_') AND name != 'beats'`,
+    );
+    for (const name of names.split('\n')) {
+      await run(first, `ALTER TABLE tidemark.${name} FREEZE`);
+      const shadow = join(
+        home,
+        'shadow',
+        readFileSync(join(home, 'shadow/increment.txt'), 'utf8').trim(),
+      );
+      const made = await run(first, `SHOW CREATE TABLE tidemark.${name} FORMAT TSVRaw`);
+      for (const url of [first, second]) {
+        await run(url, 'CREATE DATABASE IF NOT EXISTS restored');
+        await run(
+          url,
+          made
+            .replace('tidemark.', 'restored.')
+            .replace('/tidemark/tidemark/', '/tidemark/restored/'),
+        );
+      }
+      const parts = join(shadow, 'data/tidemark', name);
+      for (const part of existsSync(parts) ? readdirSync(parts) : []) {
+        cpSync(join(parts, part), join(home, 'data/restored', name, 'detached', part), {
+          recursive: true,
+        });
+        await run(first, `ALTER TABLE restored.${name} ATTACH PART '${part}'`);
+      }
+    }
+
+    const restored = await open('restored');
+    expect(restored.catalog.text).toBe('backed up');
+    expect(await rows(restored, policy)).toEqual(await rows(one, policy));
+    await write(restored, policy, ['m,h=c v=3 3']);
+    await restored.catalog.change(() => 'changed');
+    await restored.close();
+    const again = await open('restored');
+    expect(again.catalog.text).toBe('changed');
+    expect(await rows(again, policy)).toHaveLength(3);
+    await again.close();
   });
 
   test('one has the lease, and gives it to another one when it ends', async () => {

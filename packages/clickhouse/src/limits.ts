@@ -63,6 +63,11 @@ export const LIMITS = {
     unit: 'ms',
     reason: 'between looks at whether the lease is still held',
   },
+  seriesCountMs: {
+    value: 10_000,
+    unit: 'ms',
+    reason: 'after which the series of a database are read again, where they are limited',
+  },
   defineSeconds: {
     value: 1,
     unit: 'count',

@@ -378,6 +378,33 @@ describe.runIf(isComplete)('storage on a cluster', () => {
     expect(await rows(other, 'm', { fields })).toEqual(['m@1 v=7']);
   });
 
+  test('lets as many new series in as may be, and values of tags, whoever wrote the others', async () => {
+    const policy = newPolicy();
+    await write(policy, ['m,h=a v=1 1', 'm,h=b v=1 1']);
+    const other = await open();
+    const limited = async (limits: Partial<PolicyRef>, line: string) => {
+      const request = { policy: { ...policy, ...limits }, precision: 'ns', now: 0n } as const;
+      const { dropped } = await other.writeLines({ ...request, body: Buffer.from(line) });
+      return dropped?.reason;
+    };
+
+    expect(await limited({ maxValuesPerTag: 2 }, 'm,h=c v=1 1')).toBe(
+      'max-values-per-tag limit exceeded (2/2): measurement="m" tag="h" value="c"',
+    );
+    expect(await limited({ maxSeriesPerDatabase: 3 }, 'm,h=a v=2 2')).toBeUndefined();
+    expect(await limited({ maxSeriesPerDatabase: 3 }, 'm,h=c v=1 1\nm,h=d v=1 1')).toBe(
+      'max-series-per-database limit exceeded: (3)',
+    );
+    const fields = [{ name: 'v', type: 'float' }] as const;
+    expect(await rows(policy, 'm', { fields })).toEqual([
+      'm,h=a@1 v=1',
+      'm,h=a@2 v=2',
+      'm,h=b@1 v=1',
+      'm,h=c@1 v=1',
+    ]);
+    await other.close();
+  });
+
   test('refuses a write while as many rows wait as may', async () => {
     const small = await openClickHouse({ ...settings, urls, writeQueueMaxBytes: 0 });
     const policy = newPolicy();

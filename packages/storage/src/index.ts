@@ -26,6 +26,7 @@ export type { BackupContents } from './backup/format.ts';
 export { shardBounds } from './shard/shard-bounds.ts';
 export { verifyDirectory } from './tools/verify.ts';
 export type { VerifyReport } from './tools/verify.ts';
-export { badLineLimit, shardLimit } from './write/messages.ts';
+export { badLineLimit, seriesLimit, shardLimit, tagValueLimit } from './write/messages.ts';
+export { parseSeriesKey } from './series/series-key.ts';
 export { OutcomeCollector } from './write/ingest.ts';
 export { canonicalTags } from './series/series-index.ts';

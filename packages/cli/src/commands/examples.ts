@@ -11,6 +11,10 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'tsdb import --from http://old:8086',
     'tsdb import --file export.gz --compressed',
   ],
+  'tsdb migrate': [
+    'tsdb migrate --from http://one:8086 --to http://many:8086',
+    'tsdb migrate --from http://one:8086 --to http://many:8086 --last',
+  ],
   'tsdb setup': ['tsdb setup --username admin'],
   'tsdb backup': ['tsdb backup all.tdmbak', 'tsdb backup house.tdmbak --database house'],
   'tsdb restore': ['tsdb restore all.tdmbak --data-dir ./new'],

@@ -19,18 +19,19 @@ type CommandContext = {
 type Subcommands = (finish: Finish) => Promise<readonly Command[]>;
 
 const tsdbSubcommands: Subcommands = async (finish) => {
-  const [{ tsdbExportCommand }, { tsdbImportCommand }, { tsdbSetupCommand }, backup, tools] =
-    await Promise.all([
-      import('./tsdb-export.ts'),
-      import('./tsdb-import.ts'),
-      import('./tsdb-setup.ts'),
-      import('./tsdb-backup.ts'),
-      import('./tsdb-tools.ts'),
-    ]);
+  const [exported, imported, migrate, setup, backup, tools] = await Promise.all([
+    import('./tsdb-export.ts'),
+    import('./tsdb-import.ts'),
+    import('./tsdb-migrate.ts'),
+    import('./tsdb-setup.ts'),
+    import('./tsdb-backup.ts'),
+    import('./tsdb-tools.ts'),
+  ]);
   return [
-    tsdbExportCommand(),
-    tsdbImportCommand(finish),
-    tsdbSetupCommand(),
+    exported.tsdbExportCommand(),
+    imported.tsdbImportCommand(finish),
+    migrate.tsdbMigrateCommand(finish),
+    setup.tsdbSetupCommand(),
     ...backup.tsdbBackupCommands(),
     ...tools.tsdbToolCommands(finish),
   ];

@@ -73,7 +73,8 @@ function rowOf(series: readonly Series[]): ReadonlyMap<string, Cell> {
   );
 }
 
-function isSame(a: Cell, b: Cell): boolean {
+/** Sums of floats may differ by rounding. */
+export function isSame(a: Cell, b: Cell): boolean {
   if (a === b) return true;
   if (typeof a !== 'number' || typeof b !== 'number') return String(a) === String(b);
   return Math.abs(a - b) <= RELATIVE_TOLERANCE * Math.max(Math.abs(a), Math.abs(b));

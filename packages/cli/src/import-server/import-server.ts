@@ -78,7 +78,11 @@ export async function importServer(options: ImportServerOptions): Promise<Import
   };
 }
 
-async function createDatabase(to: TsdbClient, { name, policies }: SourceDatabase): Promise<void> {
+/** Makes a database with its policies; what is there gets the same settings. */
+export async function createDatabase(
+  to: TsdbClient,
+  { name, policies }: SourceDatabase,
+): Promise<void> {
   const database = quoteIdentifier(name);
   await to.rows(`CREATE DATABASE ${database}`);
   const existing = new Set(
@@ -93,7 +97,8 @@ async function createDatabase(to: TsdbClient, { name, policies }: SourceDatabase
   }
 }
 
-async function createContinuousQueries(
+/** How many there are. */
+export async function createContinuousQueries(
   to: TsdbClient,
   databases: readonly SourceDatabase[],
 ): Promise<number> {
@@ -107,7 +112,11 @@ async function createContinuousQueries(
   return count;
 }
 
-async function createUsers(from: TsdbClient, to: TsdbClient): Promise<ImportReport['users']> {
+/** Makes users who are not there, with passwords of their own, and gives all their rights. */
+export async function createUsers(
+  from: TsdbClient,
+  to: TsdbClient,
+): Promise<ImportReport['users']> {
   const existing = new Set(
     (await to.rows('SHOW USERS')).flatMap((series) =>
       (series.values ?? []).map(([name]) => String(name)),

@@ -7,6 +7,7 @@ import type { Clock } from '@tidemark/core';
 
 import type { Cluster } from '../cluster/cluster.ts';
 import { LIMITS } from '../limits.ts';
+import { sqlTexts } from '../sql/literals.ts';
 import { RowReader, RowWriter } from '../sql/row-binary.ts';
 import { SHARED_TABLE } from '../sql/tables.ts';
 import { Places } from './places.ts';
@@ -34,7 +35,7 @@ export class SharedLog {
   readonly #clock: Clock;
   readonly #subject: SharedSubject;
   readonly #places: Places;
-  #version = 0;
+  #version = -1;
   /** Of the entry that has taken the place `#version`. */
   #proposal = '';
   /** Of the last entries that were applied one by one, by version. */
@@ -54,6 +55,7 @@ export class SharedLog {
   /** Reads everything that is agreed on. */
   static async open(cluster: Cluster, subject: SharedSubject, clock: Clock): Promise<SharedLog> {
     const log = new SharedLog(cluster, subject, clock);
+    await log.#adopt();
     await log.sync();
     return log;
   }
@@ -123,6 +125,33 @@ export class SharedLog {
     await this.#cluster.insert(0, into, row.finish());
   }
 
+  /**
+   * Tables that were put back from a backup have entries and no places: the entries of the longest
+   * chain are what everyone begins with. Whoever has a second entry has had the first place, so
+   * that these can not be proposals for it.
+   */
+  async #adopt(): Promise<void> {
+    if ((await this.#places.newest()).version > 0) return;
+    const rows = await this.#rowsUpTo(Number.MAX_SAFE_INTEGER);
+    const last = Math.max(...rows.keys());
+    if (!(last > 1)) return;
+    if ((await this.#places.newest()).version > 0) return;
+    const proposals = [...rows.values()].flatMap((own) => [...own.keys()]);
+    const [tip = ''] = [...(rows.get(last)?.keys() ?? [])].filter((one) => one !== SNAPSHOT).sort();
+    const isWhole = await this.#readUpTo({ version: last, proposal: tip });
+    if (!isWhole) throw new Unavailable('the entries that front ends agreed on are not complete');
+    const mark = await this.#cluster.startDelete(
+      0,
+      SHARED_TABLE,
+      `version > 0 AND proposal IN (${sqlTexts([...proposals, SNAPSHOT])})`,
+    );
+    this.#version = 0;
+    this.#proposal = '';
+    this.#recent.clear();
+    await this.#makeSnapshot();
+    await this.#cluster.endDelete(0, SHARED_TABLE, mark);
+  }
+
   /** Applies what has come; asks again while a replica lacks a row that another one has. */
   async #readOn(newest: Place): Promise<void> {
     if (newest.version <= this.#version) return;
@@ -139,7 +168,7 @@ export class SharedLog {
     const rows = await this.#rowsUpTo(newest.version);
     const snapshot = [...rows].reverse().find(([, own]) => own.has(SNAPSHOT));
     const isBehind = snapshot !== undefined && snapshot[0] > this.#version;
-    const first = isBehind ? snapshot[0] : this.#version;
+    const first = Math.max(0, isBehind ? snapshot[0] : this.#version);
     // From the newest one back: each names the one before it.
     const chain: Row[] = [];
     let { proposal } = newest;
@@ -157,6 +186,7 @@ export class SharedLog {
       this.#proposal = proposal;
     }
     assert(proposal === this.#proposal, 'entries follow each other');
+    this.#version = first;
     for (const row of chain.reverse()) this.#take(this.#version + 1, row);
     if (snapshot !== undefined) this.#snapshot = Math.max(this.#snapshot, snapshot[0]);
     return true;
@@ -168,7 +198,8 @@ export class SharedLog {
     const first =
       this.#version > 0
         ? String(this.#version + 1)
-        : `(SELECT max(version) FROM ${table} WHERE proposal = '${SNAPSHOT}' AND version <= ${newest})`;
+        : `(SELECT max(version) FROM ${table}
+             WHERE proposal = '${SNAPSHOT}' AND version <= ${newest})`;
     const reader = new RowReader(
       await this.#cluster.rowsOfAny(
         `SELECT version, proposal, parent, payload FROM ${table}

@@ -16,6 +16,7 @@ import type {
 import { seriesIdOf } from '../ids.ts';
 import type { ShardGroup } from '../shared/entries.ts';
 import type { Registry } from '../shared/registry.ts';
+import type { Admission } from './series-limits.ts';
 
 export type IngestSettings = {
   readonly allowUnsigned: boolean;
@@ -68,7 +69,11 @@ export class Ingest {
   }
 
   /** Takes line protocol, in parts; each is given away before the next is parsed. */
-  lines(request: WriteLinesRequest, take: (part: IngestedPart) => void): WriteOutcome {
+  lines(
+    request: WriteLinesRequest,
+    admission: Admission | undefined,
+    take: (part: IngestedPart) => void,
+  ): WriteOutcome {
     const { precision, now, isDetailed } = request;
     const outcome = new OutcomeCollector({ isDetailed: isDetailed === true });
     const body = isUtf8(request.body)
@@ -80,7 +85,7 @@ export class Ingest {
       const left = maxBadLines === 0 ? Infinity : maxBadLines - outcome.parseErrorCount;
       const parseErrorsMax = Math.min(BAD_LINES_PER_BATCH, left);
       const newGroups: ShardGroup[] = [];
-      const host = this.#host(request.policy, used, newGroups);
+      const host = this.#host(request.policy, { used, newGroups, admission });
       const options = { precision, now, isDetailed, from, parseErrorsMax };
       const batch = this.#kernel.parseLines(body, options, host);
       outcome.add(batch);
@@ -95,7 +100,11 @@ export class Ingest {
   }
 
   /** Takes points from inside the process. */
-  points(request: WritePointsRequest, take: (part: IngestedPart) => void): WriteOutcome {
+  points(
+    request: WritePointsRequest,
+    admission: Admission | undefined,
+    take: (part: IngestedPart) => void,
+  ): WriteOutcome {
     const outcome = new OutcomeCollector({ isDetailed: false });
     const points = request.points.flatMap((point) => {
       // NaN and infinities can not be stored; a point of nothing else is skipped.
@@ -107,7 +116,7 @@ export class Ingest {
     const newGroups: ShardGroup[] = [];
     const batch = this.#kernel.appendPoints(
       points,
-      this.#host(request.policy, new Set(), newGroups),
+      this.#host(request.policy, { used: new Set(), newGroups, admission }),
     );
     outcome.add(batch);
     this.#define(batch);
@@ -116,7 +125,18 @@ export class Ingest {
   }
 
   /** `used`: ids of the groups that the write has points for. */
-  #host(policy: PolicyRef, used: Set<number>, newGroups: ShardGroup[]): IngestHost {
+  #host(
+    policy: PolicyRef,
+    {
+      used,
+      newGroups,
+      admission,
+    }: {
+      readonly used: Set<number>;
+      readonly newGroups: ShardGroup[];
+      readonly admission: Admission | undefined;
+    },
+  ): IngestHost {
     const { maxShards, fieldTypes } = this.#settings;
     const registry = this.#registry;
     return {
@@ -144,6 +164,7 @@ export class Ingest {
         }
         return types;
       },
+      admitSeries: admission && ((key) => admission.admit(key)),
     };
   }
 

@@ -28,6 +28,8 @@ import type { SeriesTarget } from './encode-points.ts';
 import { Ingest } from './ingest.ts';
 import type { IngestedPart, IngestSettings } from './ingest.ts';
 import { PendingRows } from './pending.ts';
+import { SeriesLimits } from './series-limits.ts';
+import type { Admission } from './series-limits.ts';
 
 export type WriterParts = {
   readonly cluster: Cluster;
@@ -49,6 +51,7 @@ type Queue = {
 
 export class Writer {
   readonly #parts: WriterParts;
+  readonly #limits: SeriesLimits;
   readonly #ingests = new Map<string, Ingest>();
   readonly #queues = new Map<number, Queue>();
   /** Series that were announced, by shard group and the ingest's number. */
@@ -58,15 +61,20 @@ export class Writer {
 
   constructor(parts: WriterParts) {
     this.#parts = parts;
+    this.#limits = new SeriesLimits({ ...parts, registry: parts.state.registry });
     parts.state.onEntry((entry) => this.#follow(entry));
   }
 
   lines(request: WriteLinesRequest): Promise<WriteOutcome> {
-    return this.#write(request.policy, (ingest, take) => ingest.lines(request, take));
+    return this.#write(request.policy, (ingest, admission, take) =>
+      ingest.lines(request, admission, take),
+    );
   }
 
   points(request: WritePointsRequest): Promise<WriteOutcome> {
-    return this.#write(request.policy, (ingest, take) => ingest.points(request, take));
+    return this.#write(request.policy, (ingest, admission, take) =>
+      ingest.points(request, admission, take),
+    );
   }
 
   /** What others drop and delete has to be announced again by who writes it again. */
@@ -136,8 +144,14 @@ export class Writer {
   // rows are inserted in the order of the requests.
   #write(
     policy: PolicyRef,
-    ingestAll: (ingest: Ingest, take: (part: IngestedPart) => void) => WriteOutcome,
+    ingestAll: (
+      ingest: Ingest,
+      admission: Admission | undefined,
+      take: (part: IngestedPart) => void,
+    ) => WriteOutcome,
   ): Promise<WriteOutcome> {
+    const unknown = this.#limits.ready(policy);
+    if (unknown !== undefined) return unknown.then(() => this.#write(policy, ingestAll));
     const { queueMaxBytes } = this.#parts;
     const queue = this.#queueOf(policy.id);
     const { rows } = queue;
@@ -151,7 +165,9 @@ export class Writer {
     const ingest = this.#ingestOf(policy.database);
     return new Promise((resolve, reject) => {
       try {
-        const outcome = ingestAll(ingest, (part) => this.#take(part, ingest, rows));
+        const admission = this.#limits.admission(policy);
+        const outcome = ingestAll(ingest, admission, (part) => this.#take(part, ingest, rows));
+        admission?.end();
         const again = (): Promise<WriteOutcome> => this.#write(policy, ingestAll);
         rows.waiters.push({ outcome, resolve, reject, again });
       } catch (error) {

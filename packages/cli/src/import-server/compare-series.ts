@@ -1,0 +1,55 @@
+// Whether two services have the same of a piece: a checksum of every series on either side.
+import type { Cell, TsdbClient } from '@tidemark/client';
+import { quoteIdentifier } from '@tidemark/influxql';
+
+import { isSame } from './copy-measurement.ts';
+import { pathOf, within } from './lines.ts';
+import type { Piece } from './pieces.ts';
+
+export type SeriesComparison = {
+  /** Tags of the series that differ, or that only one of them has. */
+  readonly different: readonly string[];
+  readonly seriesCount: number;
+};
+
+/** Compares the series of a measurement within a shard. */
+export async function differingSeries(
+  from: TsdbClient,
+  to: TsdbClient,
+  piece: Piece,
+): Promise<SeriesComparison> {
+  const [there, here] = await Promise.all([from, to].map((client) => checksums(client, piece)));
+  const keys = new Set([...there!.keys(), ...here!.keys()]);
+  const different = [...keys].filter((key) => {
+    const [one, other] = [there!.get(key), here!.get(key)];
+    if (one === undefined || other === undefined) return true;
+    return one.some((value, i) => !isSame(value, other[i] ?? null));
+  });
+  return { different, seriesCount: there!.size };
+}
+
+/** By the tags of a series. */
+async function checksums(
+  client: TsdbClient,
+  { ref, range }: Piece,
+): Promise<ReadonlyMap<string, readonly Cell[]>> {
+  const columns = ref.fields.flatMap(({ name, type }, i) => {
+    const field = `${quoteIdentifier(name)}::${type}`;
+    const isNumber = type === 'float' || type === 'integer' || type === 'unsigned';
+    // Of texts and booleans, which have no sum, the ends.
+    const functions = isNumber ? ['count', 'sum', 'min', 'max'] : ['count', 'first', 'last'];
+    return functions.map((call) => `${call}(${field}) AS ${call}${i}`);
+  });
+  const result = new Map<string, readonly Cell[]>();
+  if (columns.length === 0) return result;
+  const statement = `SELECT ${columns.join(', ')} FROM ${pathOf(ref)} WHERE ${within(range)} GROUP BY *`;
+  for (const { tags, values } of await client.rows(statement, {
+    database: ref.database,
+    epoch: 'ns',
+  })) {
+    const set = Object.entries(tags ?? {}).filter(([, value]) => value !== '');
+    // Without the time, which is that of a row.
+    result.set(JSON.stringify(set.sort()), values?.[0]?.slice(1) ?? []);
+  }
+  return result;
+}

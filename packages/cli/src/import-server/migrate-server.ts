@@ -1,0 +1,132 @@
+// Moves databases from one running service to another, whatever engine each of them has, while
+// points go on coming: the source passes new writes on from the beginning, what it has is copied
+// meanwhile, and both are compared series by series until they are the same.
+import type { TsdbClient } from '@tidemark/client';
+import { quoteIdentifier, quoteString } from '@tidemark/influxql';
+
+import { copyRange } from './copy-measurement.ts';
+import { differingSeries } from './compare-series.ts';
+import { createContinuousQueries, createDatabase, createUsers } from './import-server.ts';
+import type { ImportProgress } from './import-server.ts';
+import { measurementsOf, piecesOf } from './pieces.ts';
+import type { Piece } from './pieces.ts';
+import { readDatabases, readSubscriptions } from './source-schema.ts';
+import type { SourceDatabase } from './source-schema.ts';
+import type { ImportState } from './state.ts';
+
+/** Of the subscriptions that pass new writes on while a migration is under way. */
+const SUBSCRIPTION = 'tidemark_migrate';
+
+/** How often a piece that differs is copied again: others write to it meanwhile. */
+const ROUNDS = 3;
+
+export type MigrateOptions = {
+  readonly from: TsdbClient;
+  readonly to: TsdbClient;
+  /** Where the source reaches the target, with user and password. */
+  readonly destination: string;
+  readonly state: ImportState;
+  /** Empty moves all. */
+  readonly databases: readonly string[];
+  /** Clients use the target now: ends the passing on of writes, and makes continuous queries. */
+  readonly isLast: boolean;
+  readonly hasUsers: boolean;
+  readonly onProgress: (progress: ImportProgress) => void;
+};
+
+export type MigrateReport = {
+  readonly databases: number;
+  readonly pieces: number;
+  readonly points: number;
+  readonly series: number;
+  readonly users: readonly { readonly name: string; readonly password: string }[];
+  readonly continuousQueries: number;
+  /** Series that differ after all, with their piece. */
+  readonly different: readonly string[];
+};
+
+export async function migrateServer(options: MigrateOptions): Promise<MigrateReport> {
+  const { from, to, state } = options;
+  const databases = await readDatabases(from, options.databases);
+  for (const database of databases) await createDatabase(to, database);
+  // Before anything is copied: no write falls between.
+  await passOn(options, databases);
+  const pieces = await piecesOf(from, await measurementsOf(from, databases));
+  let points = 0;
+  for (const [i, piece] of pieces.entries()) {
+    const label = piece.ref.measurement;
+    options.onProgress({ done: i, total: pieces.length * 2, label, points });
+    if (state.isDone(piece.name)) continue;
+    const copied = await copyRange(from, to, piece, false);
+    points += copied;
+    state.finish(piece.name, copied);
+  }
+  const different: string[] = [];
+  let series = 0;
+  for (const [i, piece] of pieces.entries()) {
+    const label = `comparing ${piece.ref.measurement}`;
+    options.onProgress({ done: pieces.length + i, total: pieces.length * 2, label, points });
+    const result = await compared(options, piece);
+    series += result.seriesCount;
+    points += result.copied;
+    different.push(...result.different.map((key) => `${piece.name} ${key}`));
+  }
+  const isOver = options.isLast && different.length === 0;
+  if (isOver) await stopPassingOn(from, databases);
+  return {
+    databases: databases.length,
+    pieces: pieces.length,
+    points,
+    series,
+    users: options.hasUsers ? await createUsers(from, to) : [],
+    continuousQueries: isOver ? await createContinuousQueries(to, databases) : 0,
+    different,
+  };
+}
+
+/** A point that was written again while it was copied is copied once more. */
+async function compared({ from, to }: MigrateOptions, piece: Piece) {
+  let copied = 0;
+  for (let round = 1; ; round++) {
+    const { different, seriesCount } = await differingSeries(from, to, piece);
+    if (different.length === 0 || round > ROUNDS) return { different, seriesCount, copied };
+    copied += await copyRange(from, to, piece, false);
+  }
+}
+
+async function passOn(
+  { from, destination }: MigrateOptions,
+  databases: readonly SourceDatabase[],
+): Promise<void> {
+  const known = await passedOn(from, databases);
+  for (const { name, policies } of databases) {
+    for (const policy of policies) {
+      const place = `${quoteIdentifier(name)}.${quoteIdentifier(policy.name)}`;
+      if (known.has(place)) continue;
+      await from.rows(
+        `CREATE SUBSCRIPTION ${SUBSCRIPTION} ON ${place} DESTINATIONS ALL ${quoteString(destination)}`,
+      );
+    }
+  }
+}
+
+async function stopPassingOn(
+  from: TsdbClient,
+  databases: readonly SourceDatabase[],
+): Promise<void> {
+  for (const place of await passedOn(from, databases))
+    await from.rows(`DROP SUBSCRIPTION ${SUBSCRIPTION} ON ${place}`);
+}
+
+async function passedOn(
+  from: TsdbClient,
+  databases: readonly SourceDatabase[],
+): Promise<ReadonlySet<string>> {
+  const names = databases.map(({ name }) => name);
+  const all = await readSubscriptions(from, names);
+  return new Set(
+    all.flatMap(({ name, database, policy }) =>
+      name === SUBSCRIPTION ? [`${quoteIdentifier(database)}.${quoteIdentifier(policy)}`] : [],
+    ),
+  );
+}
