@@ -63,21 +63,34 @@ export type PartOptions = {
  * around and has no overflow. Integers are summed in halves, which no window is long enough to
  * overflow.
  */
-export function partSql(part: PartName, { type, withTimes }: PartOptions): string {
+export function partSql(part: PartName, { type, withTimes }: PartOptions): readonly string[] {
   switch (part) {
     case 'sum':
-      if (type === 'float') return 'sum(v)';
-      return 'sum(bitShiftRight(v, 32)), sum(bitAnd(v, 4294967295))';
+      if (type === 'float') return ['sum(v)'];
+      return ['sum(bitShiftRight(v, 32))', 'sum(bitAnd(v, 4294967295))'];
     case 'min':
-      return withTimes ? 'min((v, time))' : 'min(v)';
+      return [withTimes ? 'min((v, time))' : 'min(v)'];
     case 'max':
-      return withTimes ? 'max((v, bitNot(time)))' : 'max(v)';
+      return [withTimes ? 'max((v, bitNot(time)))' : 'max(v)'];
     case 'first':
       // Texts have no opposite; who asks has one of them per time.
-      if (type === 'string') return 'min(time), argMin(v, time)';
-      return `min((time, ${type === 'boolean' ? 'v' : opposite(type)}))`;
+      if (type === 'string') return ['min(time)', 'argMin(v, time)'];
+      return [`min((time, ${type === 'boolean' ? 'v' : opposite(type)}))`];
     case 'last':
-      return 'max((time, v))';
+      return ['max((time, v))'];
+  }
+}
+
+/** What puts each of `partSql` together, of several sets of values; not that of the first text. */
+export function mergeSql(part: PartName, { type }: PartOptions): readonly string[] {
+  switch (part) {
+    case 'sum':
+      return type === 'float' ? ['sum'] : ['sum', 'sum'];
+    case 'min':
+    case 'first':
+      return ['min'];
+    default:
+      return ['max'];
   }
 }
 

@@ -4,7 +4,7 @@ import type { AggregateRequest, WindowSpec } from '@tidemark/query';
 
 import { sqlInt64, sqlText } from '../sql/literals.ts';
 import { seriesTable } from '../sql/tables.ts';
-import { partsFor, partSql } from './aggregate-parts.ts';
+import { mergeSql, partsFor, partSql } from './aggregate-parts.ts';
 import type { PartName } from './aggregate-parts.ts';
 import { byTypes, columnsOf, valueSql } from './columns.ts';
 import type { TypedColumns } from './columns.ts';
@@ -53,28 +53,49 @@ export function aggregateStatement(
   });
   const values = `SELECT column, series, time, ${valueSql(reduced)} AS v
      FROM ${tableOf(scope)} FINAL WHERE ${condition}`;
+  const options = { type, withTimes: omitsPointTimes !== true };
+  const hasFirstText = type === 'string' && parts.includes('first');
+  // Without windows there are few series in comparison with their values: these are not joined.
+  if (naming === 'tags' && window === undefined && !hasFirstText) {
+    const own = ['count() AS n', ...parts.flatMap((part) => partSql(part, options))];
+    const perSeries = `SELECT series, column, ${own.map(named).join(', ')}
+      FROM (${values}) GROUP BY series, column`;
+    const merged = ['sum(n)', ...parts.flatMap((part) => mergeSql(part, options)).map(ofNamed)];
+    return `SELECT g, column, ${merged.join(', ')}
+      FROM ${withGroups(perSeries, scope, request)} GROUP BY g, column`;
+  }
   const start = window === undefined ? [] : [`${windowSql(window)} AS w`];
   const group = naming === 'one' ? [] : [naming === 'series' ? 'series AS g' : 'g'];
   const names = [...group, ...start].map((text) => text.split(' ').at(-1)!);
   const keys = [...names, 'column'].join(', ');
-  let from =
-    naming === 'tags'
-      ? `(${values}) ALL INNER JOIN (${groupsSql(scope, request)}) USING series`
-      : `(${values})`;
+  let from = naming === 'tags' ? withGroups(values, scope, request) : `(${values})`;
   let select = [...group, ...start, 'column', 'count()'];
-  if (type === 'string' && parts.includes('first') && naming !== 'series') {
+  if (hasFirstText && naming !== 'series') {
     // Of the texts at one time the largest counts.
     from = `(SELECT ${[...group, 'column', 'time', 'max(v) AS v', 'count() AS n'].join(', ')}
       FROM ${from} GROUP BY ${[...group, 'column', 'time'].join(', ')})`;
     select = [...group, ...start, 'column', 'sum(n)'];
   }
-  const withTimes = omitsPointTimes !== true;
-  select.push(...parts.map((part) => partSql(part, { type, withTimes })));
+  select.push(...parts.flatMap((part) => partSql(part, options)));
   const limit =
     limitWindows === undefined || window === undefined
       ? ''
       : ` ORDER BY w${descending ? ' DESC' : ''} LIMIT ${limitWindows} BY ${keys.replace(/\bw, /, '')}`;
   return `SELECT ${select.join(', ')} FROM ${from} GROUP BY ${keys}${limit}`;
+}
+
+/** `n` is the first one; the others are called by their places behind it. */
+function named(expression: string, place: number): string {
+  return place === 0 ? expression : `${expression} AS p${place}`;
+}
+
+function ofNamed(merge: string, place: number): string {
+  return `${merge}(p${place + 1})`;
+}
+
+/** Rows with the groups of their series. */
+function withGroups(rows: string, scope: PointScope, request: AggregateRequest): string {
+  return `(${rows}) AS r ALL INNER JOIN (${groupsSql(scope, request)}) AS s USING series`;
 }
 
 /** The tags of the groups that the statements speak of. */

@@ -5,7 +5,7 @@ import { RowRoom } from '@tidemark/kernels';
 import type { StagedTable } from '@tidemark/kernels';
 
 import { columnIdOf } from '../ids.ts';
-import type { RowWriter } from '../sql/row-binary.ts';
+import type { PointRow, RowWriter } from '../sql/row-binary.ts';
 
 /** Where the rows of a series go. */
 export type SeriesTarget = {
@@ -28,39 +28,50 @@ export function encodePoints(
     const field = table.fields[at];
     if (field === undefined) return;
     const columnId = columnIdOf(table.measurement, field.name, field.type);
+    const ids = new BigUint64Array([columnId, 0n, batch, BigInt(table.shardId)]);
+    const row: PointRow = {
+      ids: wordsOf(ids),
+      hours,
+      times: wordsOf(times),
+      values: column.type === 'string' ? NO_WORDS : wordsOf(eightBytes(column)),
+      isFloat: column.type === 'float',
+    };
     let last = -1;
     let target: SeriesTarget | undefined;
-    for (let row = 0; row < times.length; row++) {
-      if (column.valid !== undefined && column.valid[row] !== 1) continue;
-      const local = seriesIds[row]!;
-      if (local !== last || target === undefined) target = targetOf((last = local));
+    for (let i = 0; i < times.length; i++) {
+      if (column.valid !== undefined && column.valid[i] !== 1) continue;
+      const local = seriesIds[i]!;
+      if (local !== last || target === undefined) {
+        target = targetOf((last = local));
+        ids[1] = target.id;
+      }
       const { writer } = target;
+      if (column.type !== 'string') {
+        writer.point(row, i);
+        continue;
+      }
       writer.uint64(columnId);
-      writer.int32(hours[row]!);
+      writer.int32(hours[i]!);
       writer.uint64(target.id);
-      writer.int64(times[row]!);
-      writeValue(writer, column, row);
+      writer.int64(times[i]!);
+      writer.float64(0);
+      writer.int64(0n);
+      writer.text(column.dictionary[column.codes[i]!] ?? '');
       writer.uint64(batch);
       writer.uint32(table.shardId);
     }
   });
 }
 
-/** Columns `f`, `i` and `s`: a float, an integer (unsigned: its bits; boolean: 0 or 1), a text. */
-function writeValue(writer: RowWriter, column: Column, row: number): void {
-  writer.float64(column.type === 'float' ? column.values[row]! : 0);
-  switch (column.type) {
-    case 'integer':
-      writer.int64(column.values[row]!);
-      break;
-    case 'unsigned':
-      writer.uint64(column.values[row]!);
-      break;
-    case 'boolean':
-      writer.int64(column.values[row] === 1 ? 1n : 0n);
-      break;
-    default:
-      writer.int64(0n);
-  }
-  writer.text(column.type === 'string' ? (column.dictionary[column.codes[row]!] ?? '') : '');
+const NO_WORDS = new Uint32Array();
+
+function wordsOf({ buffer, byteOffset, length }: EightBytes): Uint32Array {
+  return new Uint32Array(buffer, byteOffset, length * 2);
+}
+
+type EightBytes = Float64Array | BigInt64Array | BigUint64Array;
+
+/** A float is in `f`; an integer, an unsigned one by its bits, and a boolean as 0 or 1 in `i`. */
+function eightBytes(column: Exclude<Column, { readonly type: 'string' }>): EightBytes {
+  return column.type === 'boolean' ? BigInt64Array.from(column.values, BigInt) : column.values;
 }
