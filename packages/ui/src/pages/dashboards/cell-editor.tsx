@@ -1,33 +1,31 @@
 // What a cell shows, and how. What is typed is the cell's once it is done; until then it is kept
 // like any other text that is being written.
 import { useSignal } from '@preact/signals';
-import type { Signal } from '@preact/signals';
-import { useMemo } from 'preact/hooks';
 
-import { useResource } from '../../api/use-resource.ts';
 import { Button, IconButton } from '../../design/button.tsx';
 import { Dialog } from '../../design/dialog.tsx';
 import { CheckField, SelectField, TextArea, TextField } from '../../design/field.tsx';
 import { CELL_KINDS, LEVELS, UNITS } from '../../dashboards/model.ts';
-import type { Cell, CellKind, CellQuery, CellThreshold } from '../../dashboards/model.ts';
-import { CodeEditor } from '../../editor/code-editor.tsx';
-import { schemaSource } from '../../editor/schema-source.ts';
+import type { Cell, CellKind, CellThreshold } from '../../dashboards/model.ts';
 import { texts } from '../../texts/texts.ts';
+import { CellBody } from './cell-body.tsx';
+import type { CellView } from './cell-body.tsx';
+import { NEW_QUERY, QueryList } from './query-list.tsx';
 
 const t = texts.dashboards;
 
 const TIME_KINDS: readonly CellKind[] = ['line', 'area', 'bar', 'scatter'];
-const NEW_QUERY: CellQuery = { text: '', database: '', label: '' };
+const PREVIEW_PIXELS = 220;
 
 export function CellEditor({
   cell,
-  database,
+  view,
   onDone,
   onClose,
 }: {
   readonly cell: Cell;
-  /** Of the dashboard. */
-  readonly database: string;
+  /** What the dashboard is asked with: the cell is tried with the same. */
+  readonly view: CellView;
   readonly onDone: (cell: Cell) => void;
   readonly onClose: () => void;
 }) {
@@ -35,6 +33,13 @@ export function CellEditor({
     cell.queries.length === 0 ? { ...cell, queries: [NEW_QUERY] } : cell,
   );
   const shown = typed.value;
+  const tried = useSignal<Cell | undefined>(cell.queries.length === 0 ? undefined : cell);
+  const round = useSignal(0);
+  const tryIt = (): void => {
+    tried.value = typed.value;
+    round.value++;
+  };
+  const { database } = view.context;
   const change = (changed: Partial<Cell>): void => {
     typed.value = { ...typed.value, ...changed };
   };
@@ -108,9 +113,10 @@ export function CellEditor({
           />
         ) : null}
         {hasQueries ? (
-          <Queries
+          <QueryList
             queries={shown.queries}
             database={database}
+            onRun={tryIt}
             onChange={(make) => change({ queries: make(typed.value.queries) })}
           />
         ) : null}
@@ -134,122 +140,34 @@ export function CellEditor({
             onChange={(thresholds) => change({ thresholds })}
           />
         ) : null}
+        <section class="stack" aria-label={t.preview}>
+          <div class="row">
+            <Button isSmall icon="play" onClick={tryIt}>
+              {t.tryIt}
+            </Button>
+            <span class="muted small">{t.tryItHint}</span>
+          </div>
+          {tried.value === undefined ? null : (
+            <div class={`dash-preview dash-cell of-${tried.value.kind}`}>
+              <div class="dash-body" tabIndex={0}>
+                <CellBody
+                  cell={tried.value}
+                  view={{
+                    ...view,
+                    round: round.value,
+                    refreshMs: undefined,
+                    onZoom: () => undefined,
+                  }}
+                  height={PREVIEW_PIXELS}
+                  isSeen
+                />
+              </div>
+            </div>
+          )}
+        </section>
       </div>
     </Dialog>
   );
-}
-
-type ChangeQueries = (make: (queries: readonly CellQuery[]) => readonly CellQuery[]) => void;
-
-function Queries({
-  queries,
-  database,
-  onChange,
-}: {
-  readonly queries: readonly CellQuery[];
-  readonly database: string;
-  readonly onChange: ChangeQueries;
-}) {
-  const databases = useResource(() => schemaSource.databases(), []);
-  // A field that is removed must not leave its text to the next: each has a number of its own.
-  const numbers = useSignal(queries.map((_, i) => i));
-  return (
-    <>
-      {queries.map((query, at) => (
-        <QueryFields
-          key={numbers.value[at]}
-          number={at + 1}
-          query={query}
-          database={database}
-          databases={databases.value.value ?? []}
-          onChange={(changed) =>
-            onChange((all) => all.map((each, i) => (i === at ? { ...each, ...changed } : each)))
-          }
-          onRemove={
-            queries.length === 1
-              ? undefined
-              : () => {
-                  numbers.value = numbers.value.toSpliced(at, 1);
-                  onChange((all) => all.toSpliced(at, 1));
-                }
-          }
-        />
-      ))}
-      <div class="row">
-        <Button
-          isSmall
-          icon="plus"
-          onClick={() => {
-            numbers.value = [...numbers.value, Math.max(0, ...numbers.value) + 1];
-            onChange((all) => [...all, NEW_QUERY]);
-          }}
-        >
-          {t.addQuery}
-        </Button>
-      </div>
-    </>
-  );
-}
-
-function QueryFields({
-  number,
-  query,
-  database,
-  databases,
-  onChange,
-  onRemove,
-}: {
-  readonly number: number;
-  readonly query: CellQuery;
-  readonly database: string;
-  readonly databases: readonly string[];
-  readonly onChange: (changed: Partial<CellQuery>) => void;
-  readonly onRemove: (() => void) | undefined;
-}) {
-  const text = useEdited(query.text, (next) => onChange({ text: next }));
-  const known = [...new Set([query.database, ...databases])].filter((name) => name !== '');
-  return (
-    <fieldset class="chips-field stack dash-query">
-      <legend>{t.query(number)}</legend>
-      <CodeEditor
-        label={`${t.queryOf} ${number}`}
-        language="influxql"
-        value={text}
-        database={query.database === '' ? database : query.database}
-        placeholder="SELECT mean(…) FROM … WHERE $timeFilter GROUP BY time($interval)"
-      />
-      <div class="form-grid">
-        <SelectField
-          label={t.database}
-          value={query.database}
-          options={[
-            { value: '', label: database === '' ? t.databaseOfDashboard : database },
-            ...known,
-          ]}
-          onChange={(name) => onChange({ database: name })}
-        />
-        <TextField label={t.label} value={query.label} onInput={(label) => onChange({ label })} />
-        {onRemove === undefined ? null : (
-          <IconButton icon="trash" label={t.removeIt(t.query(number))} onClick={onRemove} />
-        )}
-      </div>
-    </fieldset>
-  );
-}
-
-/** A signal for an editor whose changes go elsewhere. */
-function useEdited(initial: string, onChange: (text: string) => void): Signal<string> {
-  const held = useMemo(() => ({ onChange }), []);
-  held.onChange = onChange;
-  const text = useSignal(initial);
-  useMemo(() => {
-    let isFirst = true;
-    text.subscribe((next) => {
-      if (!isFirst) held.onChange(next);
-      isFirst = false;
-    });
-  }, []);
-  return text;
 }
 
 function Thresholds({

@@ -23,8 +23,11 @@ export type Editing = {
   readonly undo: (() => void) | undefined;
   readonly redo: (() => void) | undefined;
   readonly discard: () => void;
-  /** Stores it; `isForced` also over a version that was not seen. Throws as the client does. */
-  readonly save: (isForced: boolean) => Promise<void>;
+  /**
+   * Stores it; `isForced` also over a version that was not seen. `reload` shows what is stored
+   * before the changes are forgotten. Throws as the client does.
+   */
+  readonly save: (isForced: boolean, reload: () => Promise<void>) => Promise<void>;
 };
 
 export function useEditing(id: string, stored: Dashboard, version: number): Editing {
@@ -67,7 +70,7 @@ export function useEditing(id: string, stored: Dashboard, version: number): Edit
             keep(after);
           },
     discard: forget,
-    save: async (isForced) => {
+    save: async (isForced, reload) => {
       const replaces = isForced
         ? (await documents().get('dashboards', id)).version
         : (kept.value?.version ?? version);
@@ -76,6 +79,7 @@ export function useEditing(id: string, stored: Dashboard, version: number): Edit
         title: dashboard.title,
         content: dashboard,
       });
+      await reload();
       forget();
     },
   };

@@ -11,31 +11,28 @@ import { useResource } from '../../api/use-resource.ts';
 import { useCommands } from '../../app/commands.ts';
 import { Link } from '../../app/link.tsx';
 import { PageHead } from '../../app/page-frame.tsx';
-import { navigate, setParams } from '../../app/router.ts';
-import { addDashboard } from '../../dashboards/add.ts';
-import { below, freeId } from '../../dashboards/layout.ts';
+import { setParams } from '../../app/router.ts';
+import { below, freeId, settled } from '../../dashboards/layout.ts';
 import { EMPTY_CELL, readDashboard } from '../../dashboards/model.ts';
 import type { Cell, Dashboard } from '../../dashboards/model.ts';
 import { READY_DASHBOARDS } from '../../dashboards/ready/ready.ts';
 import { contextOf } from '../../dashboards/run.ts';
 import { Button, IconButton } from '../../design/button.tsx';
-import { copyText } from '../../design/copy-button.tsx';
-import { ConfirmDialog, Dialog } from '../../design/dialog.tsx';
-import { Menu } from '../../design/popover.tsx';
 import { Empty, Failure, Loading, Notice } from '../../design/states.tsx';
 import { toast } from '../../design/toasts.tsx';
-import { RangePicker, refreshMs, RefreshPicker } from '../../time/range-picker.tsx';
+import { refreshMs } from '../../time/range-picker.tsx';
 import { rangeOf as rangeOfSpan } from '../../time/range.ts';
 import { texts } from '../../texts/texts.ts';
-import { download } from '../../app/download.ts';
 import { useMarks } from './annotations.ts';
+import type { CellView } from './cell-body.tsx';
 import { CellEditor } from './cell-editor.tsx';
+import { Dialogs } from './dialogs.tsx';
+import type { ShownDialog } from './dialogs.tsx';
 import { useEditing } from './editing.ts';
 import { Grid } from './grid.tsx';
-import { SettingsDialog } from './settings-dialog.tsx';
+import { Toolbar } from './toolbar.tsx';
 import { useVariables, VariableBar } from './variable-bar.tsx';
-import { VersionsDialog } from './versions-dialog.tsx';
-import { isEditing, isKiosk, rangeOf, refreshOf, setRefresh } from './view.ts';
+import { isEditing, isKiosk, rangeOf, refreshOf } from './view.ts';
 
 const t = texts.dashboards;
 
@@ -67,7 +64,7 @@ export function ShownDashboard({ id }: { readonly id: string }) {
   );
   const { value, error } = stored;
   if (value.value !== undefined) {
-    return <Loaded id={id} stored={value.value} onChanged={() => void stored.reload()} />;
+    return <Loaded id={id} stored={value.value} onChanged={stored.reload} />;
   }
   return (
     <>
@@ -89,8 +86,6 @@ export function ShownDashboard({ id }: { readonly id: string }) {
   );
 }
 
-type Shown = 'settings' | 'versions' | 'remove' | 'discard';
-
 function Loaded({
   id,
   stored,
@@ -98,14 +93,14 @@ function Loaded({
 }: {
   readonly id: string;
   readonly stored: Stored;
-  readonly onChanged: () => void;
+  readonly onChanged: () => Promise<void>;
 }) {
   const editing = useEditing(id, stored.dashboard, stored.version);
   const { dashboard } = editing;
   const mayChange = session.value.isAdmin && !stored.isReady;
   const isChanging = mayChange && isEditing.value;
   const round = useSignal(0);
-  const dialog = useSignal<Shown | undefined>(undefined);
+  const dialog = useSignal<ShownDialog | undefined>(undefined);
   const edited = useSignal<Cell | undefined>(undefined);
   const conflict = useSignal<string | undefined>(undefined);
   const isSaving = useSignal(false);
@@ -126,14 +121,22 @@ function Loaded({
     refreshMs: everyMs,
   });
 
+  const view: CellView | undefined = context && {
+    context,
+    round: round.value,
+    refreshMs: everyMs,
+    marks,
+    syncKey: `dashboard ${id}`,
+    onZoom: (fromMs, toMs) => setParams(rangeOfSpan(fromMs, toMs)),
+  };
+
   const save = async (isForced: boolean): Promise<void> => {
     conflict.value = undefined;
     isSaving.value = true;
     try {
-      await editing.save(isForced);
+      await editing.save(isForced, onChanged);
       toast(t.saved);
       setParams({ edit: undefined });
-      onChanged();
     } catch (error) {
       if (error instanceof Conflict) conflict.value = error.message;
       else toast(problemOf(error).message, 'bad');
@@ -152,12 +155,6 @@ function Loaded({
     editing.change({ cells });
     edited.value = undefined;
   };
-  const clone = (): void => void addDashboard({ ...dashboard, title: t.copyOf(dashboard.title) });
-  const exportJson = (): void =>
-    download(
-      new Blob([`${JSON.stringify(dashboard, undefined, 2)}\n`], { type: 'application/json' }),
-      `${dashboard.title}.json`,
-    );
   const refreshNow = (): void => {
     round.value++;
   };
@@ -198,73 +195,14 @@ function Loaded({
   return (
     <>
       <PageHead title={dashboard.title}>
-        <Link page="dashboards" class="button quiet">
-          {t.back}
-        </Link>
-        <RangePicker range={range} onChange={({ from, to }) => setParams({ from, to })} />
-        <RefreshPicker value={refresh} range={range} onChange={setRefresh} />
-        <IconButton icon="refresh" label={t.refreshNow} onClick={refreshNow} />
-        {isChanging ? (
-          <>
-            <IconButton
-              icon="undo"
-              label={t.undo}
-              disabled={editing.undo === undefined}
-              onClick={() => editing.undo?.()}
-            />
-            <Button icon="plus" onClick={addCell}>
-              {t.addCell}
-            </Button>
-            <Button icon="admin" onClick={() => (dialog.value = 'settings')}>
-              {t.settings}
-            </Button>
-            <Button onClick={leave}>{editing.isChanged ? t.discard : t.done}</Button>
-            <Button
-              kind="primary"
-              icon="save"
-              isBusy={isSaving.value}
-              disabled={!editing.isChanged}
-              onClick={() => void save(false)}
-            >
-              {t.save}
-            </Button>
-          </>
-        ) : mayChange ? (
-          <Button icon="edit" onClick={edit}>
-            {t.edit}
-          </Button>
-        ) : null}
-        <Menu
-          label={t.menu}
-          icon="more"
-          isIconOnly
-          items={[
-            { label: t.kiosk, icon: 'fullscreen', run: () => setParams({ kiosk: '1' }) },
-            { label: t.copyLink, icon: 'link', run: () => void copyText(location.href) },
-            { label: t.exportJson, icon: 'download', run: exportJson },
-            ...(session.value.isAdmin
-              ? [{ label: t.clone, icon: 'copy' as const, run: clone }]
-              : []),
-            ...(stored.isReady
-              ? []
-              : [
-                  {
-                    label: t.versions,
-                    icon: 'history' as const,
-                    run: () => (dialog.value = 'versions'),
-                  },
-                ]),
-            ...(mayChange
-              ? [
-                  {
-                    label: t.remove,
-                    icon: 'trash' as const,
-                    isDanger: true,
-                    run: () => (dialog.value = 'remove'),
-                  },
-                ]
-              : []),
-          ]}
+        <Toolbar
+          editing={editing}
+          range={range}
+          refresh={refresh}
+          rights={{ mayChange, isChanging, isReady: stored.isReady }}
+          isSaving={isSaving.value}
+          deeds={{ addCell, edit, leave, save: () => void save(false), refreshNow }}
+          onDialog={(shown) => (dialog.value = shown)}
         />
       </PageHead>
       {isKiosk.value ? (
@@ -322,21 +260,14 @@ function Loaded({
         >
           {t.emptyHint}
         </Empty>
-      ) : context === undefined ? (
+      ) : view === undefined ? (
         variables.error === undefined ? (
           <Loading rows={8} />
         ) : null
       ) : (
         <Grid
           cells={dashboard.cells}
-          view={{
-            context,
-            round: round.value,
-            refreshMs: everyMs,
-            marks,
-            syncKey: `dashboard ${id}`,
-            onZoom: (fromMs, toMs) => setParams(rangeOfSpan(fromMs, toMs)),
-          }}
+          view={view}
           deeds={
             isChanging
               ? {
@@ -350,102 +281,34 @@ function Loaded({
                     }),
                   remove: (cell) =>
                     editing.change({
-                      cells: dashboard.cells.filter(({ id: one }) => one !== cell.id),
+                      cells: settled(dashboard.cells.filter(({ id: one }) => one !== cell.id)),
                     }),
                 }
               : undefined
           }
         />
       )}
-      {edited.value === undefined ? null : (
+      {edited.value === undefined || view === undefined ? null : (
         <CellEditor
           cell={edited.value}
-          database={dashboard.database}
+          view={view}
           onDone={setCell}
           onClose={() => (edited.value = undefined)}
         />
       )}
-      {dialog.value === 'settings' ? (
-        <SettingsDialog
-          dashboard={dashboard}
-          onDone={(changed) => {
-            editing.change(changed);
-            dialog.value = undefined;
-          }}
-          onClose={() => (dialog.value = undefined)}
-        />
-      ) : null}
-      {dialog.value === 'versions' ? (
-        <VersionsDialog
-          id={id}
-          onClose={() => (dialog.value = undefined)}
-          onBack={() => {
-            editing.discard();
-            dialog.value = undefined;
-            onChanged();
-          }}
-        />
-      ) : null}
-      {dialog.value === 'discard' ? (
-        <ConfirmDialog
-          title={`${t.discard}?`}
-          action={t.discard}
-          onClose={() => (dialog.value = undefined)}
-          onConfirm={() => {
-            editing.discard();
-            dialog.value = undefined;
-            setParams({ edit: undefined });
-          }}
-        >
-          {t.discardHint}
-        </ConfirmDialog>
-      ) : null}
-      {dialog.value === 'remove' ? (
-        <ConfirmDialog
-          title={t.removeTitle}
-          action={t.remove}
-          onClose={() => (dialog.value = undefined)}
-          onConfirm={() => {
-            dialog.value = undefined;
-            documents()
-              .remove('dashboards', id, stored.version)
-              .then(
-                () => {
-                  editing.discard();
-                  toast(t.deleted(dashboard.title));
-                  navigate('dashboards');
-                },
-                (error: unknown) => toast(problemOf(error).message, 'bad'),
-              );
-          }}
-        >
-          {t.removeHint(dashboard.title)}
-        </ConfirmDialog>
-      ) : null}
-      {conflict.value === undefined ? null : (
-        <Dialog
-          title={t.overwriteTitle}
-          onClose={() => (conflict.value = undefined)}
-          footer={
-            <>
-              <Button
-                onClick={() => {
-                  conflict.value = undefined;
-                  editing.discard();
-                  onChanged();
-                }}
-              >
-                {t.takeTheirs}
-              </Button>
-              <Button kind="danger" onClick={() => void save(true)}>
-                {t.overwrite}
-              </Button>
-            </>
-          }
-        >
-          {t.overwriteHint(conflict.value)}
-        </Dialog>
-      )}
+      <Dialogs
+        id={id}
+        version={stored.version}
+        editing={editing}
+        shown={dialog.value}
+        conflict={conflict.value}
+        onClose={() => {
+          dialog.value = undefined;
+          conflict.value = undefined;
+        }}
+        onOverwrite={() => void save(true)}
+        onChanged={() => void onChanged()}
+      />
     </>
   );
 }

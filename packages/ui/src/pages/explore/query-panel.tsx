@@ -6,14 +6,11 @@ import { useRef } from 'preact/hooks';
 import { session } from '../../api/session.ts';
 import { preference } from '../../app/stored.ts';
 import { Button, Choice, IconButton } from '../../design/button.tsx';
-import { Notice } from '../../design/states.tsx';
 import { CodeEditor } from '../../editor/code-editor.tsx';
-import { EMPTY_QUERY, parseBuilt, printBuilt } from '../../query/builder.ts';
-import type { BuiltQuery } from '../../query/builder.ts';
 import { hasTimeFilter } from '../../query/macros.ts';
 import { texts } from '../../texts/texts.ts';
-import { BuilderForm } from './builder-form.tsx';
 import { HistoryButton } from './history.tsx';
+import { StatementForm } from './statement-form.tsx';
 import { ToDashboard } from './to-dashboard.tsx';
 
 const t = texts.explore;
@@ -85,7 +82,7 @@ export function QueryPanel({
             onReady={(handle) => (format.current = () => handle.format())}
           />
         ) : (
-          <Form text={text} database={database} />
+          <StatementForm text={text} database={database} />
         )}
         {isPlacing.value ? (
           <ToDashboard
@@ -100,43 +97,5 @@ export function QueryPanel({
         )}
       </div>
     </section>
-  );
-}
-
-function Form({ text, database }: { readonly text: Signal<string>; readonly database: string }) {
-  // A form may hold what the text cannot say yet, such as a tag without a value.
-  const held = useSignal<BuiltQuery>(EMPTY_QUERY);
-  const isHeld = held.value.measurement !== '' && printBuilt(held.value) === text.value;
-  const query = isHeld
-    ? held.value
-    : text.value.trim() === ''
-      ? EMPTY_QUERY
-      : parseBuilt(text.value);
-  if (query === undefined) {
-    return (
-      <Notice
-        kind="warn"
-        action={
-          <Button isSmall onClick={() => (text.value = '')}>
-            {t.startAnew}
-          </Button>
-        }
-      >
-        {t.noForm}
-      </Notice>
-    );
-  }
-  return (
-    <>
-      <BuilderForm
-        database={database}
-        query={query}
-        onChange={(next) => {
-          held.value = next;
-          text.value = next.measurement === '' ? '' : printBuilt(next);
-        }}
-      />
-      <pre class="built">{text.value}</pre>
-    </>
   );
 }

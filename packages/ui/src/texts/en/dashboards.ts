@@ -103,6 +103,7 @@ export const dashboards = {
     `${reason}. Overwrite it with what you have – the other version is kept among the versions – or take the other and lose yours.`,
   overwriteTitle: 'Somebody else was first',
   partial: 'Only the first rows are shown. A shorter span or wider windows show all.',
+  preview: 'As it would be shown',
   query: (number: number) => `Query ${number}`,
   queryOf: 'Statement',
   readOnly: 'Only admins change dashboards. Clone is theirs, too.',
@@ -131,7 +132,9 @@ export const dashboards = {
   title: 'Title',
   to: 'to',
   topic: 'Topics, with * for anything',
-  unchanged: 'Nothing was changed',
+  tryIt: 'Try it',
+  tryItHint:
+    'with the span and the variables of the dashboard; Ctrl+Enter in a statement does the same',
   undo: 'Undo',
   unit: 'Unit',
   units: {

@@ -1,0 +1,124 @@
+// Dashboards: made, filled, arranged, saved, and brought back.
+import { hasPrograms, query, write } from '@tidemark/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { HOUSE, houseLines } from './house.ts';
+import { Visit } from './visit.ts';
+
+describe.skipIf(!hasPrograms('chromium'))('dashboards that are changed', () => {
+  let visit: Visit;
+  const put = (id: string, version: number, content: object, title: string) =>
+    fetch(`${visit.server.tsdb}/api/documents?kind=dashboards&id=${id}&version=${version}`, {
+      method: 'PUT',
+      body: JSON.stringify({ title, content }),
+    });
+  const cell = (title: string) =>
+    visit.page.getByRole('region', { name: new RegExp(`^${title} \\(`) });
+  const press = (name: string) => visit.page.getByRole('button', { name, exact: true }).click();
+
+  beforeAll(async () => {
+    visit = await Visit.open();
+    const { tsdb } = visit.server;
+    await query(tsdb, 'CREATE DATABASE house');
+    await write(tsdb, 'house', houseLines(Date.now()));
+    expect((await put('house', 0, HOUSE, 'House')).status).toBe(201);
+  }, 60_000);
+  afterAll(() => visit.close());
+
+  test('cells are moved and sized by keys and by dragging, and each step can be taken back', async () => {
+    const { page } = visit;
+    await visit.show('dashboards?id=house&edit=1');
+    const handle = page.getByRole('button', { name: 'Move Lines, with the arrow keys too' });
+    await handle.focus();
+    await page.keyboard.press('ArrowRight');
+    await page.getByRole('region', { name: 'Lines (2, 1)' }).waitFor();
+    await press('Undo');
+    await page.getByRole('region', { name: 'Lines (1, 1)' }).waitFor();
+
+    const corner = page.getByRole('button', { name: 'Size of Lines, with the arrow keys too' });
+    const before = (await cell('Lines').boundingBox())?.width ?? 0;
+    const at = await corner.boundingBox();
+    await page.mouse.move((at?.x ?? 0) + 8, (at?.y ?? 0) + 8);
+    await page.mouse.down();
+    await page.mouse.move((at?.x ?? 0) + 8 + before / 2, (at?.y ?? 0) + 8, { steps: 4 });
+    await page.mouse.up();
+    await expect
+      .poll(async () => (await cell('Lines').boundingBox())?.width)
+      .toBeGreaterThan(before);
+    await page.getByText('There are changes that are not saved').waitFor();
+    // What is not saved survives a reload.
+    await page.reload();
+    await expect
+      .poll(async () => (await cell('Lines').boundingBox())?.width)
+      .toBeGreaterThan(before);
+    await press('Discard changes');
+    await page.getByRole('dialog').getByRole('button', { name: 'Discard changes' }).click();
+    await page.getByText('There are changes that are not saved').waitFor({ state: 'detached' });
+  });
+
+  test('a dashboard is made, saved, brought back and deleted; somebody else may be first', async () => {
+    const { page } = visit;
+    await visit.show('dashboards');
+    await visit.inspect('dashboards');
+    await press('New dashboard');
+    await press('Settings');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Title').fill('Mine');
+    await dialog.getByLabel('Database').selectOption('house');
+    expect(await visit.accessibilityFaults()).toEqual([]);
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('button', { name: 'Add a cell' }).first().click();
+    await dialog.getByLabel('Title').fill('Warmth');
+    await dialog.getByRole('textbox', { name: 'Statement 1' }).click();
+    await page.keyboard.insertText('SELECT celsius FROM room WHERE $timeFilter');
+    await page.keyboard.press('Control+Enter');
+    await dialog.getByRole('list', { name: 'Legend' }).getByText('celsius').waitFor();
+    expect(await visit.accessibilityFaults()).toEqual([]);
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await cell('Warmth').getByText('celsius').waitFor();
+
+    // Meanwhile somebody else has stored another version.
+    const id = new URL(page.url()).searchParams.get('id') ?? '';
+    expect((await put(id, 1, { title: 'Theirs', cells: [] }, 'Theirs')).status).toBe(200);
+    await press('Save');
+    await dialog.getByText('was changed meanwhile').waitFor();
+    expect(await visit.accessibilityFaults()).toEqual([]);
+    await dialog.getByRole('button', { name: 'Overwrite' }).click();
+    await page.getByText('Saved').waitFor();
+
+    await press('More');
+    await page.getByRole('menuitem', { name: 'Versions' }).click();
+    expect(await visit.accessibilityFaults()).toEqual([]);
+    await dialog.getByRole('row', { name: 'Theirs' }).getByRole('button').click();
+    await page.getByRole('heading', { name: 'Theirs', level: 1 }).waitFor();
+    await press('More');
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('heading', { name: 'Dashboards', level: 1 }).waitFor();
+    await expect.poll(() => page.getByRole('link', { name: 'Theirs' }).count()).toBe(0);
+    await page.getByRole('link', { name: 'House' }).waitFor();
+    expect(visit.faults).toEqual([]);
+  });
+
+  test('what is typed survives a restart of the services', async () => {
+    const { page } = visit;
+    await visit.show('dashboards?id=house&edit=1');
+    await cell('Rows').getByRole('cell', { name: 'kitchen' }).waitFor();
+    await page.getByRole('button', { name: 'Add a cell' }).click();
+    const title = page.getByRole('dialog').getByLabel('Title');
+    await title.fill('While it was');
+    await visit.restart(async () => {
+      await title.pressSequentially(' down');
+      await page.getByRole('dialog').getByLabel('Shown as').selectOption('note');
+      await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click();
+      await press('Ask again');
+      await page.getByText('does not answer. Trying').waitFor();
+    });
+    await page.getByText('does not answer. Trying').waitFor({ state: 'detached' });
+    await cell('Rows').getByRole('cell', { name: 'kitchen' }).waitFor();
+    await cell('While it was down').waitFor();
+    await press('Save');
+    await page.getByText('Saved').waitFor();
+    expect(visit.faults).toEqual([]);
+  });
+});
