@@ -119,6 +119,7 @@ GET    /engine/v1/storage/stores/:store                               401 403 40
 POST   /engine/v1/storage/stores/:store                               401 403 403 403 404
 POST   /engine/v1/subscriptions                                       401 403 403 403 400
 GET    /engine/v1/taps/:id/:node                                      401 403 404 404 404
+GET    /engine/v1/task-versions/:id                                   401 403 404 404 404
 GET    /engine/v1/tasks                                               401 403 200 200 200
 POST   /engine/v1/tasks                                               401 403 403 403 400
 GET    /engine/v1/tasks/:id                                           401 403 404 404 404

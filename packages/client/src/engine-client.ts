@@ -13,6 +13,7 @@ import type {
   ServiceTestResult,
   Task,
   TaskChange,
+  TaskVersion,
   Template,
   TestEvent,
   Topic,
@@ -113,6 +114,14 @@ export class EngineClient {
 
   async deleteTask(id: string): Promise<void> {
     await this.http.send(`${BASE}/tasks/${part(id)}`, { method: 'DELETE' });
+  }
+
+  /** Definitions that a task has had, the present one first. */
+  async taskVersions(id: string): Promise<readonly TaskVersion[]> {
+    const { versions } = await this.http.json<{ versions: readonly TaskVersion[] }>(
+      `${BASE}/task-versions/${part(id)}`,
+    );
+    return versions;
   }
 
   templates(options: ListOptions = {}): AsyncIterable<Template> {

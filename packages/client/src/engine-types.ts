@@ -25,6 +25,8 @@ export type Task = {
   readonly created: string;
   readonly modified: string;
   readonly 'last-enabled'?: string | undefined;
+  /** Rows that wait for it and the time of what it was given last, where it was asked for. */
+  readonly lag?: { readonly waiting?: number; readonly newest?: string } | undefined;
   /** What keeps it from starting, where it was asked for. */
   readonly diagnostics?: readonly ScriptDiagnostic[] | undefined;
   /** What lets it start but fails for every point, where it was asked for. */
@@ -40,6 +42,19 @@ export type TaskChange = {
   readonly script?: string | undefined;
   readonly status?: 'enabled' | 'disabled' | undefined;
   readonly vars?: Readonly<Record<string, TaskVar>> | undefined;
+};
+
+/** A definition that a task has had. */
+export type TaskVersion = {
+  readonly number: number;
+  readonly time: string;
+  /** '' where nobody had to say who they are. */
+  readonly user: string;
+  readonly 'template-id'?: string | undefined;
+  readonly type: string;
+  readonly dbrps: readonly Dbrp[];
+  readonly script: string;
+  readonly vars: Readonly<Record<string, TaskVar>>;
 };
 
 export type Template = {

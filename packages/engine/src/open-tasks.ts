@@ -36,6 +36,8 @@ import type { TaskSetting } from './tasks/task-options.ts';
 import { TaskService } from './tasks/task-service.ts';
 import { TaskChecks } from './tasks/task-checks.ts';
 import { TaskStarts } from './tasks/task-starts.ts';
+import { TaskVersions } from './tasks/task-versions.ts';
+import type { TaskVersionsRecord } from './tasks/task-versions.ts';
 import { TemplateService } from './tasks/template-service.ts';
 
 export type Tasking = {
@@ -249,7 +251,7 @@ function servicesOfTasks(
 }
 
 function definitions(
-  { metadata, logs, clusters, clock, redactor }: Stores,
+  { config, metadata, logs, clusters, clock, redactor }: Stores,
   { alerts }: Alerting,
   parts: Pick<Tasking, 'executor' | 'snapshots' | 'subscriptions' | 'environment'>,
 ): Pick<Tasking, 'tasks' | 'checks' | 'starts' | 'templates'> {
@@ -278,6 +280,10 @@ function definitions(
     lock,
     tasks: records,
     templates: templateRecords,
+    versions: new TaskVersions(
+      metadata.table<TaskVersionsRecord>('task-versions'),
+      config.task.keepVersions,
+    ),
     executor,
     starts,
     alerts,

@@ -216,6 +216,14 @@ export interface BatchTaker {
  */
 export type EndpointRows = readonly ResultRow[] | null;
 
+/** How far a task is with what it is given. */
+export type TaskReach = {
+  /** Time of what it was given last: a point of the last write, the end of a query's range. */
+  readonly newest: Timestamp | undefined;
+  /** Rows that it was given and has not processed yet. */
+  readonly waitingRows: number;
+};
+
 export interface RunningTask {
   readonly taskId: string;
   /** Why the task stopped by itself: `<nodeName>: <reason>`. */
@@ -283,6 +291,8 @@ export interface RunningTask {
    * With `onlyChanged` a task that has done nothing lately is not asked.
    */
   refresh(options?: { readonly onlyChanged: boolean }): Promise<void>;
+  /** How far it is; costs nothing. */
+  readonly reached: TaskReach;
   /** Of the counters, points (batches) that entered the task, at no cost. */
   readonly collectedCount: number;
   /**

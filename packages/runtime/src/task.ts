@@ -25,6 +25,7 @@ import type {
   RunningTask,
   TapMessage,
   TapOptions,
+  TaskReach,
   TaskLimits,
   TaskOptions,
   TaskSnapshot,
@@ -101,6 +102,7 @@ export class InlineTask implements RunningTask {
   #heldBytes = 0;
   #rowsUntilSample = 0;
   #error: string | undefined;
+  #newest: bigint | undefined;
   #isClosed = false;
   #released: Promise<void> | undefined;
   #sweep = 0;
@@ -159,7 +161,12 @@ export class InlineTask implements RunningTask {
     if (this.#limits.groupIdleMs > 0) this.#scheduleSweep();
   }
 
+  get reached(): TaskReach {
+    return { newest: this.#newest, waitingRows: 0 };
+  }
+
   push(batch: PointBatch): void {
+    this.#newest = batch.times[batch.rowCount - 1];
     const source = open(batch, this.#context.series);
     this.pushRows(source);
     source.settle();
@@ -175,6 +182,7 @@ export class InlineTask implements RunningTask {
   }
 
   pushDue(batch: PointBatch, offset: bigint): void {
+    this.#newest = batch.times[batch.rowCount - 1];
     const source = open(batch, this.#context.series);
     for (let row = 0; row < source.rowCount;) {
       row = this.pushDueRows(source, { offset, start: row, end: source.rowCount });
@@ -232,6 +240,7 @@ export class InlineTask implements RunningTask {
     options: { readonly stop: bigint },
   ): void {
     const results = this.#resultReceiver(nodeName);
+    this.#newest = options.stop;
     this.#position?.noteQuery(nodeName, options.stop);
     this.#run(undefined, () => results.result(result, options.stop));
   }

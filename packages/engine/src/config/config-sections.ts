@@ -154,6 +154,10 @@ export const FIXED_SECTIONS = {
       'Missed runs of one query that are made up for at most, the newest ones.',
       100,
     ),
+    'keep-versions': integer(
+      'Definitions of each task that are kept, the present one among them, to be compared and returned to; 0 keeps none.',
+      20,
+    ),
     'max-groups': integer(
       'Groups of one task; points that would open another are dropped.',
       DEFAULT_TASK_LIMITS.groupCountMax,

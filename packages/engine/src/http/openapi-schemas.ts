@@ -80,6 +80,22 @@ export const RESOURCE_SCHEMAS: Readonly<Record<string, Schema>> = {
     diagnostics: list(reference('Diagnostic')),
     warnings: list(reference('Diagnostic')),
   }),
+  TaskVersions: object({
+    link: reference('Link'),
+    id: text,
+    versions: list(
+      object({
+        number: count,
+        time,
+        user: text,
+        'template-id': text,
+        type: taskType,
+        dbrps: settableTask.dbrps,
+        script: text,
+        vars: settableTask.vars,
+      }),
+    ),
+  }),
   Diagnostic: object({
     code: text,
     message: text,
@@ -262,6 +278,7 @@ const ACTIONS: readonly {
   { pattern: /^POST .*\/recordings\/query$/, sent: 'QueryRecordingInput', answered: 'Recording' },
   { pattern: /^POST .*\/replays\/batch$/, sent: 'BatchReplayInput', answered: 'Replay' },
   { pattern: /^POST .*\/replays\/query$/, sent: 'QueryReplayInput', answered: 'Replay' },
+  { pattern: /^GET .*\/task-versions\/\{id\}$/, answered: 'TaskVersions' },
   { pattern: /^POST .*\/try-outs$/, sent: 'TryOutInput' },
   { pattern: /^POST .*\/try-outs\/task-test$/, sent: 'TryOutTestInput' },
   { pattern: /^GET .*\/config$/, answered: 'Config' },

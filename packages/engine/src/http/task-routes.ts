@@ -1,5 +1,5 @@
 // Endpoints of tasks and templates.
-import { InvalidRequest, messageOf, NotFound } from '@tidemark/core';
+import { formatRfc3339, InvalidRequest, messageOf, NotFound } from '@tidemark/core';
 import { printDataJson } from '@tidemark/alerting';
 import { formatDot, formatRunningDot, printVars } from '@tidemark/pipeline';
 import type { EdgeType, Pipeline } from '@tidemark/pipeline';
@@ -15,6 +15,7 @@ import type { TaskChecks } from '../tasks/task-checks.ts';
 import type { TaskStarts } from '../tasks/task-starts.ts';
 import type { TaskInput } from '../tasks/task-change.ts';
 import type { TaskService } from '../tasks/task-service.ts';
+import type { TaskVersion } from '../tasks/task-versions.ts';
 import type { TemplateInput, TemplateService } from '../tasks/template-service.ts';
 import { printDiagnostics, wantsDiagnostics } from './diagnostics.ts';
 import { asObject, parseJson } from './json.ts';
@@ -36,6 +37,9 @@ export type TaskRoutesOptions = {
   readonly replayOf: (replayId: string, taskId: string) => Executing;
 };
 
+/** Shown where it is asked for only: older clients do not know it. */
+const LAG = 'lag';
+
 const TASK_FIELDS = [
   'template-id',
   'type',
@@ -50,6 +54,7 @@ const TASK_FIELDS = [
   'created',
   'modified',
   'last-enabled',
+  LAG,
 ];
 const TEMPLATE_FIELDS = ['type', 'script', 'dot', 'error', 'vars', 'created', 'modified'];
 
@@ -84,11 +89,12 @@ export function addTaskRoutes(api: Api, options: TaskRoutesOptions): void {
   });
 
   api.on('POST', '/tasks', async (request) => {
-    const record = await tasks.define(readTaskInput(request.body));
+    const record = await tasks.define(readTaskInput(request.body), request.user?.name);
     return showTask(record, request, DEFAULT_VIEW);
   });
   api.on('PATCH', '/tasks/:id', async (request) => {
-    const record = await tasks.patch(request.params['id'] ?? '', readTaskInput(request.body));
+    const input = readTaskInput(request.body);
+    const record = await tasks.patch(request.params['id'] ?? '', input, request.user?.name);
     return showTask(record, request, DEFAULT_VIEW);
   });
   api.on('GET', '/tasks/:id', async (request) => {
@@ -113,6 +119,12 @@ export function addTaskRoutes(api: Api, options: TaskRoutesOptions): void {
     return { status: 200, json: { tasks: await Promise.all(shown) } };
   });
   api.on('GET', '/tasks/:id/*', (request) => httpOutput(request, options));
+  // Below a task are the endpoints of its script.
+  api.on('GET', '/task-versions/:id', (request) => {
+    const id = request.params['id'] ?? '';
+    const versions = tasks.versions(id).map(versionView);
+    return { status: 200, json: { link: { rel: 'self', href: request.url }, id, versions } };
+  });
 
   const showTemplate = (record: TemplateRecord, request: ApiRequest, view: View): ApiResponse => ({
     status: 200,
@@ -127,7 +139,8 @@ export function addTaskRoutes(api: Api, options: TaskRoutesOptions): void {
   });
   api.on('PATCH', '/templates/:id', async (request) => {
     const id = request.params['id'] ?? '';
-    const record = await templates.patch(id, readTemplateInput(request.body));
+    const input = readTemplateInput(request.body);
+    const record = await templates.patch(id, input, request.user?.name);
     return showTemplate(record, request, DEFAULT_VIEW);
   });
   api.on('GET', '/templates/:id', (request) => {
@@ -221,7 +234,24 @@ function taskView(record: TaskRecord, view: View, options: TaskRoutesOptions): L
     created: () => record.created,
     modified: () => record.modified,
     'last-enabled': () => record.lastEnabled,
+    [LAG]: () => lagOf(executing),
   };
+}
+
+/** How far a task is behind: rows that wait, and the time of what it was given last. */
+function lagOf(executing: Executing | undefined): Readonly<Record<string, unknown>> {
+  if (executing === undefined) return {};
+  const { newest, waitingRows } = executing.task.reached;
+  return {
+    waiting: waitingRows,
+    ...(newest === undefined ? {} : { newest: formatRfc3339(newest) }),
+  };
+}
+
+function versionView(version: TaskVersion): Readonly<Record<string, unknown>> {
+  const { number, time, user, templateId, type, dbrps, script, varsJson } = version;
+  const vars = parseJson(Buffer.from(varsJson), '');
+  return { number, time, user, 'template-id': templateId, type, dbrps, script, vars };
 }
 
 function dotOf(
@@ -277,7 +307,9 @@ function show(
   view: LazyView,
   fields: ReadonlySet<string> | undefined,
 ): Readonly<Record<string, unknown>> {
-  const shown = Object.entries(view).filter(([name]) => fields?.has(name) !== false);
+  const shown = Object.entries(view).filter(([name]) =>
+    fields === undefined ? name !== LAG : fields.has(name),
+  );
   return Object.fromEntries(shown.map(([name, make]) => [name, make()]));
 }
 

@@ -46,7 +46,14 @@ type OpenOptions = KeyOptions & {
 const NO_KEY_OPTIONS: KeyOptions = { setting: '', environment: {} };
 
 /** Tables whose values may hold secrets. */
-const SEALED_TABLES = ['tasks', 'templates', 'overrides', 'subscriber-token', 'handler-specs'];
+const SEALED_TABLES = [
+  'tasks',
+  'task-versions',
+  'templates',
+  'overrides',
+  'subscriber-token',
+  'handler-specs',
+];
 
 export type StoreKey = string | number | [string, string | number];
 

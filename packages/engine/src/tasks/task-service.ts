@@ -20,12 +20,14 @@ import type { Executor } from './executor.ts';
 import { changedTask, followingTask, newTask } from './task-change.ts';
 import type { ChangeContext, TaskInput } from './task-change.ts';
 import { kindOf } from './task-starts.ts';
+import type { TaskVersion, TaskVersions } from './task-versions.ts';
 import type { TaskStarts } from './task-starts.ts';
 
 export type TaskServiceOptions = {
   readonly metadata: Metadata;
   readonly tasks: Table<TaskRecord>;
   readonly templates: Table<TemplateRecord>;
+  readonly versions: TaskVersions;
   readonly executor: Executor;
   readonly starts: TaskStarts;
   /** Shared with the templates: no task changes while one of them does. */
@@ -58,6 +60,11 @@ export class TaskService {
     return record;
   }
 
+  /** Definitions that a task has had, the present one first. */
+  versions(id: string): readonly TaskVersion[] {
+    return this.#options.versions.list(this.require(id).id);
+  }
+
   all(): Iterable<TaskRecord> {
     return this.#options.tasks.values();
   }
@@ -78,14 +85,17 @@ export class TaskService {
    * Defines a new task. When it is enabled but can not start, it stays stored and the error is
    * thrown.
    */
-  async define(input: TaskInput): Promise<TaskRecord> {
+  async define(input: TaskInput, user = ''): Promise<TaskRecord> {
     const id = idOrRandom(input.id ?? '', 'task');
-    const { lock, tasks, starts } = this.#options;
+    const { lock, metadata, tasks, starts, versions } = this.#options;
     return lock.one(id, async () => {
       if (tasks.has(id)) throw new InvalidRequest(`task ${id} already exists`);
       const record = newTask(id, input, this.#context());
       starts.hideSecretsOf(record);
-      await tasks.put(id, record);
+      await metadata.changeAll(
+        tasks.staged([{ id, value: record }]),
+        versions.staged(undefined, record, user),
+      );
       if (record.status === 'enabled') await starts.start(record);
       return this.require(id);
     });
@@ -95,8 +105,8 @@ export class TaskService {
    * Changes a task. Script, vars and database pairs of a running task take effect with its next
    * start.
    */
-  async patch(id: string, input: TaskInput): Promise<TaskRecord> {
-    const { lock, tasks, starts } = this.#options;
+  async patch(id: string, input: TaskInput, user = ''): Promise<TaskRecord> {
+    const { lock, metadata, tasks, starts, versions } = this.#options;
     return lock.one(id, async () => {
       const before = tasks.get(id);
       if (before === undefined)
@@ -108,10 +118,13 @@ export class TaskService {
       const after = { ...changedTask(before, input, this.#context()), id: newId };
       const isRenamed = newId !== id;
       starts.hideSecretsOf(after);
-      await tasks.change([
-        { id, value: isRenamed ? undefined : after },
-        { id: newId, value: after },
-      ]);
+      await metadata.changeAll(
+        tasks.staged([
+          { id, value: isRenamed ? undefined : after },
+          { id: newId, value: after },
+        ]),
+        versions.staged(before, after, user),
+      );
       await this.#followStatus(before, after);
       return this.require(newId);
     });
@@ -136,11 +149,11 @@ export class TaskService {
 
   /** Stops and deletes a task with its anonymous topics; one that does not exist is fine. */
   async delete(id: string): Promise<void> {
-    const { lock, executor, starts, tasks, alerts, redactor } = this.#options;
+    const { lock, executor, starts, metadata, tasks, versions, alerts, redactor } = this.#options;
     await lock.one(id, async () => {
       await executor.stop(id);
       starts.forget(id);
-      await tasks.remove(id);
+      await metadata.changeAll(tasks.staged([{ id, value: undefined }]), versions.stagedEnd(id));
       redactor.setOwned(id, []);
       await alerts.deleteTopicsOf('main', id);
     });
@@ -151,8 +164,8 @@ export class TaskService {
    * run or nothing can be stored, all run again as before and the reason is thrown. Only while the
    * lock is held as a whole.
    */
-  async followTemplate(before: TemplateRecord, after: TemplateRecord): Promise<void> {
-    const { metadata, tasks, templates, starts } = this.#options;
+  async followTemplate(before: TemplateRecord, after: TemplateRecord, user: string): Promise<void> {
+    const { metadata, tasks, templates, starts, versions } = this.#options;
     const users = [...this.all()].filter(({ templateId }) => templateId === before.id);
     const restarted: TaskRecord[] = [];
     try {
@@ -160,6 +173,7 @@ export class TaskService {
       for (const task of users) changed.push(await this.#follow(task, after, restarted));
       await metadata.changeAll(
         tasks.staged(changed.map((task) => ({ id: task.id, value: task }))),
+        ...changed.map((task, i) => versions.staged(users[i], task, user)),
         templates.staged([
           { id: before.id, value: undefined },
           { id: after.id, value: after },

@@ -64,7 +64,7 @@ export class TemplateService {
   }
 
   /** Changes a template and all its tasks, or nothing. */
-  async patch(id: string, input: TemplateInput): Promise<TemplateRecord> {
+  async patch(id: string, input: TemplateInput, user = ''): Promise<TemplateRecord> {
     const { templates, tasks, lock, environment } = this.#options;
     return lock.whole(async () => {
       const before = templates.get(id);
@@ -80,7 +80,7 @@ export class TemplateService {
       const { type } = defineTemplate(script, environment());
       checkType(input.type, type);
       const after = { ...before, id: newId, type, script, modified: this.#now() };
-      await tasks.followTemplate(before, after);
+      await tasks.followTemplate(before, after, user);
       return after;
     });
   }

@@ -13,6 +13,7 @@ import type {
   TapMessage,
   TapOptions,
   TaskOptions,
+  TaskReach,
   TaskState,
   TaskStats,
 } from '../running-task.ts';
@@ -72,6 +73,7 @@ export class HostedTask implements RunningTask {
   readonly #processed: ProcessedRows;
   readonly #isAlerting: boolean;
   #rowsOnTheWay = 0;
+  #newest: bigint | undefined;
   #room: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
   #error: string | undefined;
   #closing: Promise<void> | undefined;
@@ -168,13 +170,19 @@ export class HostedTask implements RunningTask {
     for (const listener of this.#restartListeners) listener(`${reason}${lost}`);
   }
 
+  get reached(): TaskReach {
+    return { newest: this.#newest, waitingRows: this.#rowsOnTheWay };
+  }
+
   push(batch: PointBatch): void {
     if (!this.#send(batch.rowCount)) return;
+    this.#newest = batch.times[batch.rowCount - 1];
     this.#client.addRows(batch, this.id);
   }
 
   pushDue(batch: PointBatch, offset: bigint): void {
     if (!this.#send(batch.rowCount)) return;
+    this.#newest = batch.times[batch.rowCount - 1];
     this.#client.addRows(batch, this.id, offset);
   }
 
@@ -224,6 +232,7 @@ export class HostedTask implements RunningTask {
   ): void {
     const rowCount = rowCountOf(series);
     if (!this.#send(rowCount)) return;
+    this.#newest = stop;
     this.#client.send({ kind: 'result', task: this.id, nodeName, series, stop, rowCount });
   }
 

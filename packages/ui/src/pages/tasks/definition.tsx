@@ -19,6 +19,7 @@ import type { EditorHandle } from '../../editor/codemirror.ts';
 import { texts } from '../../texts/texts.ts';
 import { printDbrps, readDbrps } from './dbrps.ts';
 import { Outline } from './outline.tsx';
+import { redefine } from './redefine.ts';
 
 const t = texts.tasks;
 
@@ -57,7 +58,7 @@ export function Definition({
     try {
       if (task === undefined) await engine.createTask({ id: id.value, ...changed });
       else {
-        const saved = await engine.changeTask(task.id, changed);
+        const saved = await redefine(task, changed);
         // As it is printed, so that it is not a change.
         script.value = saved.script;
       }

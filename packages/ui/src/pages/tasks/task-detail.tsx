@@ -15,14 +15,17 @@ import { Tabs } from '../../design/tabs.tsx';
 import { texts } from '../../texts/texts.ts';
 import { Definition } from './definition.tsx';
 import { figuresOf } from './figures.ts';
+import { NodeTable } from './node-table.tsx';
+import { OfTemplate } from './of-template.tsx';
 import { PipelineView } from './pipeline-view.tsx';
 import { Tap } from './tap.tsx';
 import { TaskState } from './task-list.tsx';
 import { TaskLog } from './task-log.tsx';
+import { Versions } from './versions.tsx';
 
 const t = texts.tasks;
 const REFRESH_MS = 2000;
-const TABS = ['script', 'pipeline', 'log'] as const;
+const TABS = ['script', 'pipeline', 'versions', 'log'] as const;
 
 /** Without an id, a task that is still to be made. */
 export function TaskDetail({ id }: { readonly id: string | undefined }) {
@@ -85,9 +88,15 @@ function Existing({ id }: { readonly id: string }) {
         onChange={(tab) => setParams({ tab })}
       >
         {chosen === 'script' ? (
-          <Definition key={id} task={task} onSaved={() => void found.reload()} />
+          (task['template-id'] ?? '') === '' ? (
+            <Definition key={id} task={task} onSaved={() => void found.reload()} />
+          ) : (
+            <OfTemplate key={id} task={task} onSaved={() => void found.reload()} />
+          )
         ) : chosen === 'pipeline' ? (
           <Pipeline task={task} />
+        ) : chosen === 'versions' ? (
+          <Versions task={task} onChanged={() => void found.reload()} />
         ) : (
           <TaskLog task={id} />
         )}
@@ -114,20 +123,23 @@ function Pipeline({ task }: { readonly task: Task }) {
   const selected = useSignal('');
   const { nodes } = useMemo(() => figuresOf(task), [task]);
   return (
-    <div class="pipeline-and-tap">
-      <PipelineView
-        dot={task.dot}
-        figures={nodes}
-        selected={selected.value}
-        onSelect={(name) => (selected.value = name)}
-      />
-      {!task.executing ? (
-        <Notice>{t.doesNotRun}</Notice>
-      ) : selected.value === '' ? (
-        <p class="muted">{t.chooseNode}</p>
-      ) : (
-        <Tap key={selected.value} task={task.id} node={selected.value} />
-      )}
+    <div class="stack wide">
+      <div class="pipeline-and-tap">
+        <PipelineView
+          dot={task.dot}
+          figures={nodes}
+          selected={selected.value}
+          onSelect={(name) => (selected.value = name)}
+        />
+        {!task.executing ? (
+          <Notice>{t.doesNotRun}</Notice>
+        ) : selected.value === '' ? (
+          <p class="muted">{t.chooseNode}</p>
+        ) : (
+          <Tap key={selected.value} task={task.id} node={selected.value} />
+        )}
+      </div>
+      {task.executing ? <NodeTable nodes={nodes} /> : null}
     </div>
   );
 }

@@ -10,7 +10,7 @@ import { useCommands } from '../../app/commands.ts';
 import { Link } from '../../app/link.tsx';
 import { PageHead } from '../../app/page-frame.tsx';
 import { navigate } from '../../app/router.ts';
-import { formatBytes, formatValue } from '../../charts/format.ts';
+import { formatBytes, formatMs, formatValue } from '../../charts/format.ts';
 import { Button, IconButton } from '../../design/button.tsx';
 import { ConfirmDialog } from '../../design/dialog.tsx';
 import { TextField } from '../../design/field.tsx';
@@ -36,7 +36,7 @@ async function load(): Promise<{
   readonly tasks: readonly Task[];
   readonly templates: readonly Template[];
 }> {
-  const fields = ['type', 'status', 'executing', 'error', 'stats', 'dbrps', 'template-id'];
+  const fields = ['type', 'status', 'executing', 'error', 'stats', 'dbrps', 'template-id', 'lag'];
   const [tasks, templates] = await Promise.all([
     all(engine.tasks({ fields })),
     all(engine.templates()),
@@ -141,6 +141,11 @@ export function TaskList() {
                 sortBy: (task) => figuresOf(task).throughput,
               },
               {
+                label: t.lag,
+                cell: (task) => <Lag lag={task.lag} />,
+                sortBy: (task) => task.lag?.waiting ?? 0,
+              },
+              {
                 label: t.errors,
                 isNumber: true,
                 cell: (task) => figuresOf(task).errorCount,
@@ -163,7 +168,7 @@ export function TaskList() {
           />
         )}
       </Panel>
-      {value === undefined || value.templates.length === 0 ? null : (
+      {value === undefined ? null : (
         <TemplatePanel templates={value.templates} onMade={() => void found.reload()} />
       )}
       {doomed.value === undefined ? null : (
@@ -179,6 +184,22 @@ export function TaskList() {
         >
           {t.removeHint}
         </ConfirmDialog>
+      )}
+    </>
+  );
+}
+
+/** How far a task is behind: what waits for it, and how old what it was given last is. */
+function Lag({ lag }: { readonly lag: Task['lag'] }) {
+  const { waiting = 0, newest } = lag ?? {};
+  const ageMs = newest === undefined ? undefined : Date.now() - Date.parse(newest);
+  return (
+    <>
+      {waiting === 0 ? null : <p class="warn small">{t.waiting(waiting)}</p>}
+      {ageMs === undefined ? null : (
+        <span class="muted small" title={newest}>
+          {ageMs < 0 ? t.ahead(formatMs(-ageMs)) : t.behind(formatMs(ageMs))}
+        </span>
       )}
     </>
   );

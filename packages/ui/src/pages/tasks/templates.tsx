@@ -6,15 +6,17 @@ import { useState } from 'preact/hooks';
 import { engine } from '../../api/clients.ts';
 import { problemOf } from '../../api/problem.ts';
 import { ForAdmins } from '../../app/for-admins.tsx';
-import { Button } from '../../design/button.tsx';
-import { Dialog } from '../../design/dialog.tsx';
+import { Button, IconButton } from '../../design/button.tsx';
+import { ConfirmDialog, Dialog } from '../../design/dialog.tsx';
 import { TextField } from '../../design/field.tsx';
 import { Panel } from '../../design/panel.tsx';
-import { Notice } from '../../design/states.tsx';
+import { Empty, Notice } from '../../design/states.tsx';
 import { Table } from '../../design/table.tsx';
 import { toast } from '../../design/toasts.tsx';
 import { texts } from '../../texts/texts.ts';
-import { printVar, readVar } from './var-text.ts';
+import { TemplateDialog } from './template-dialog.tsx';
+import { readVars, VarsFields } from './vars-fields.tsx';
+import type { TypedVars } from './vars-fields.tsx';
 
 const t = texts.tasks;
 
@@ -26,12 +28,35 @@ export function TemplatePanel({
   readonly onMade: () => void;
 }) {
   const chosen = useSignal<Template | undefined>(undefined);
+  const edited = useSignal<Template | 'new' | undefined>(undefined);
+  const doomed = useSignal<Template | undefined>(undefined);
   const close = (): void => {
     chosen.value = undefined;
+    edited.value = undefined;
+  };
+  const remove = async (id: string): Promise<void> => {
+    try {
+      await engine.deleteTemplate(id);
+      toast(t.removed(id));
+    } catch (error) {
+      toast(problemOf(error).message, 'bad');
+    }
+    onMade();
   };
   return (
-    <Panel title={t.templates} isFlush>
+    <Panel
+      title={t.templates}
+      isFlush
+      controls={
+        <ForAdmins>
+          <Button isSmall icon="plus" onClick={() => (edited.value = 'new')}>
+            {t.templateNew}
+          </Button>
+        </ForAdmins>
+      }
+    >
       <Table
+        empty={<Empty title={t.templatesNone}>{t.templatesNoneHint}</Empty>}
         label={t.templates}
         rows={templates}
         rowKey={({ id }) => id}
@@ -46,7 +71,16 @@ export function TemplatePanel({
               <ForAdmins>
                 <Button isSmall icon="plus" onClick={() => (chosen.value = template)}>
                   {t.taskOf}
+                </Button>{' '}
+                <Button isSmall onClick={() => (edited.value = template)}>
+                  {t.templateEdit}
                 </Button>
+                <IconButton
+                  isSmall
+                  icon="trash"
+                  label={t.remove(template.id)}
+                  onClick={() => (doomed.value = template)}
+                />
               </ForAdmins>
             ),
           },
@@ -62,6 +96,30 @@ export function TemplatePanel({
           }}
         />
       )}
+      {edited.value === undefined ? null : (
+        <TemplateDialog
+          template={edited.value === 'new' ? undefined : edited.value}
+          onClose={close}
+          onSaved={() => {
+            close();
+            onMade();
+          }}
+        />
+      )}
+      {doomed.value === undefined ? null : (
+        <ConfirmDialog
+          title={t.templateRemoveTitle(doomed.value.id)}
+          action={t.removeAction}
+          onClose={() => (doomed.value = undefined)}
+          onConfirm={() => {
+            const id = doomed.value?.id ?? '';
+            doomed.value = undefined;
+            void remove(id);
+          }}
+        >
+          {t.templateRemoveHint}
+        </ConfirmDialog>
+      )}
     </Panel>
   );
 }
@@ -75,7 +133,7 @@ function VarsForm({
   readonly onClose: () => void;
   readonly onMade: () => void;
 }) {
-  const [given, setGiven] = useState<Readonly<Record<string, string>>>({});
+  const [given, setGiven] = useState<TypedVars>({});
   const id = useSignal('');
   const database = useSignal('');
   const problem = useSignal('');
@@ -83,14 +141,11 @@ function VarsForm({
 
   const make = async (): Promise<void> => {
     try {
-      const read = Object.entries(given)
-        .filter(([, text]) => text !== '')
-        .map(([name, text]) => [name, readVar(vars[name]?.type ?? 'string', text)] as const);
       const [db = '', rp = 'autogen'] = database.value.split('.');
       await engine.createTask({
         id: id.value,
         'template-id': template.id,
-        vars: Object.fromEntries(read),
+        vars: readVars(vars, given),
         ...(db === '' ? {} : { dbrps: [{ db, rp }] }),
         status: 'enabled',
       });
@@ -124,16 +179,7 @@ function VarsForm({
           value={database.value}
           onInput={(text) => (database.value = text)}
         />
-        {Object.entries(vars).map(([name, { type, value, description = '' }]) => (
-          <TextField
-            key={name}
-            label={`${name} (${type})`}
-            hint={description === '' ? undefined : description}
-            placeholder={printVar(type, value)}
-            value={given[name] ?? ''}
-            onInput={(text) => setGiven({ ...given, [name]: text })}
-          />
-        ))}
+        <VarsFields vars={vars} given={given} onInput={setGiven} />
         <div class="row">
           <Button kind="primary" type="submit">
             {t.create}

@@ -1,0 +1,73 @@
+// What definitions of tasks were before: the last of them with time and user. Secrets among vars
+// are not kept, only that there were some.
+import { printVars } from '@tidemark/pipeline';
+import { printJson } from '../http/json.ts';
+import type { StagedChanges, Table } from '../store/metadata.ts';
+import type { TaskRecord } from '../store/records.ts';
+import { varsOf } from './definition.ts';
+import { hideSecretVars } from './secret-vars.ts';
+
+export type TaskVersion = Pick<TaskRecord, 'templateId' | 'type' | 'dbrps' | 'script'> & {
+  /** Counts up; gaps are versions that were dropped. */
+  readonly number: number;
+  readonly time: string;
+  /** Who defined it so; '' where nobody has to say who they are, and for files. */
+  readonly user: string;
+  /** As the API shows vars. */
+  readonly varsJson: string;
+};
+
+/** All versions of a task, the oldest first. */
+export type TaskVersionsRecord = { readonly versions: readonly TaskVersion[] };
+
+export class TaskVersions {
+  readonly #table: Table<TaskVersionsRecord>;
+  readonly #keptMax: number;
+
+  /** `keptMax`: `task.keep-versions`, for each task; 0 keeps none. */
+  constructor(table: Table<TaskVersionsRecord>, keptMax: number) {
+    this.#table = table;
+    this.#keptMax = keptMax;
+  }
+
+  /** The newest first; the first is the present definition. */
+  list(id: string): readonly TaskVersion[] {
+    return this.#of(id).toReversed();
+  }
+
+  /** Changes that go with those of a task: its definition, its new id. */
+  staged(before: TaskRecord | undefined, after: TaskRecord, user: string): StagedChanges {
+    const stored = this.#of(before?.id ?? after.id);
+    const isRenamed = before !== undefined && before.id !== after.id;
+    // Of a task that is older than its versions, the first is what it was until now.
+    const known = stored.length === 0 && before !== undefined ? [versionOf(before, 1, '')] : stored;
+    const last = known.at(-1);
+    const next = versionOf(after, (last?.number ?? 0) + 1, user);
+    const isSame = last !== undefined && contentOf(last) === contentOf(next);
+    const versions = isSame ? known : [...known, next];
+    const kept = this.#keptMax === 0 ? [] : versions.slice(-this.#keptMax);
+    return this.#table.staged([
+      ...(isRenamed ? [{ id: before.id, value: undefined }] : []),
+      { id: after.id, value: kept.length === 0 ? undefined : { versions: kept } },
+    ]);
+  }
+
+  /** Changes that go with the end of a task. */
+  stagedEnd(id: string): StagedChanges {
+    return this.#table.staged([{ id, value: undefined }]);
+  }
+
+  #of(id: string): readonly TaskVersion[] {
+    return this.#table.get(id)?.versions ?? [];
+  }
+}
+
+function versionOf(record: TaskRecord, number: number, user: string): TaskVersion {
+  const { templateId, type, dbrps, script, modified: time } = record;
+  const varsJson = printJson(printVars(hideSecretVars(varsOf(record))));
+  return { number, time, user, templateId, type, dbrps, script, varsJson };
+}
+
+function contentOf({ templateId, dbrps, script, varsJson }: TaskVersion): string {
+  return JSON.stringify([templateId, dbrps, script, varsJson]);
+}
