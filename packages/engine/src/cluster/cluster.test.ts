@@ -223,4 +223,85 @@ describe.runIf(hasCoordinator)('a cluster of engines', () => {
       ['2023-11-14T22:14:00Z', 10],
     ]);
   });
+
+  test('begins with what a single engine has stored, and refuses another one with its own', async () => {
+    const single = { cluster: { enabled: false } };
+    for (const name of ['a', 'b']) {
+      const alone = await start(name, single);
+      await call(alone, 'POST', '/engine/v1/templates', {
+        id: name,
+        type: 'stream',
+        script: 'var x = 1.0\nstream|from()|where(lambda: "v" > x)',
+      });
+      await stop(alone);
+    }
+
+    const a = await start('a');
+    const c = await start('c');
+
+    const templates = await call(c, 'GET', '/engine/v1/templates');
+    expect(templates.json.templates.map(({ id }: any) => id)).toEqual(['a']);
+    await expect(start('b')).rejects.toThrow(
+      'the data directory has definitions of its own, and cluster "tidemark" has others',
+    );
+
+    // A copy that has missed a leader's changes catches up.
+    await stop(c);
+    await call(a, 'DELETE', '/engine/v1/templates/a');
+    const again = await start('c');
+    await stop(a);
+    const left = await call(again, 'GET', '/engine/v1/templates');
+    expect(left.json.templates).toEqual([]);
+  });
+
+  test('refuses an instance that stores secrets with another key', async () => {
+    await start('a');
+    await expect(start('b', { 'secrets-key': '' })).rejects.toThrow(
+      'store definitions with another key: give all of them the same one with secrets-key',
+    );
+  });
+
+  test('lets another instance lead that one is drained', async () => {
+    const [a, b] = [await start('a'), await start('b')];
+    const first = await leaderOf(a);
+    const other = first === a ? b : a;
+
+    const path = `/engine/v1/cluster/members/${encodeURIComponent(first.engine.url)}/drain`;
+    expect((await call(other, 'POST', path)).status).toBe(204);
+
+    await eventually('the other one', async () =>
+      (await leaderOf(first)) === other ? true : undefined,
+    );
+    const { json } = await call(first, 'GET', '/engine/v1/cluster/members');
+    const drained = json.members.find(({ url }: any) => url === first.engine.url);
+    expect(drained).toMatchObject({ state: 'draining', leader: false });
+  });
+
+  test('stores nothing while the coordinator is away, and goes on with all that was answered', async () => {
+    const [a, b] = [await start('a'), await start('b')];
+    const define = (id: string): ReturnType<typeof call> =>
+      call(b, 'POST', '/engine/v1/tasks', {
+        id,
+        type: 'stream',
+        dbrps: [{ db: 'd', rp: 'r' }],
+        script: COUNT,
+      });
+    expect((await define('before')).status).toBe(200);
+
+    await coordinator.kill();
+    const refused = await eventually('a refusal', async () => {
+      const { status } = await define('meanwhile');
+      return status === 503 ? status : undefined;
+    });
+    await coordinator.start();
+    await eventually('an answer', async () =>
+      (await define('after')).status === 200 ? true : undefined,
+    );
+
+    expect(refused).toBe(503);
+    const { json } = await call(a, 'GET', '/engine/v1/tasks');
+    const ids = json.tasks.map(({ id }: any) => id);
+    expect(ids).toContain('before');
+    expect(ids).toContain('after');
+  });
 });

@@ -63,7 +63,7 @@ export class Replica {
     const isOther = this.#position.cluster !== this.#cluster;
     if (last > 0 && (this.isOwn || (isOther && this.#hasDefinitions()))) {
       throw new InvalidRequest(
-        `the data directory has definitions of its own, and cluster ${JSON.stringify(this.#cluster)} has others: start with an empty data directory, and move them in with \`tidemark engine join --from DIR\``,
+        `the data directory has definitions of its own, and cluster ${JSON.stringify(this.#cluster)} has others: start this instance with an empty data_dir, and define there what is missing`,
       );
     }
     const { sequence, isLeading } = this.#position;

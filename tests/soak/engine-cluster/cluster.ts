@@ -1,0 +1,87 @@
+// Three engines, each with a way to the coordinator that can be cut, as processes of their own.
+import { join } from 'node:path';
+
+import {
+  CuttableLink,
+  makeDirectory,
+  removeDirectory,
+  startTidemark,
+  TestCoordinator,
+} from '@tidemark/testkit';
+import type { Tidemark } from '@tidemark/testkit';
+
+export type Instance = {
+  readonly name: string;
+  readonly link: CuttableLink;
+  process: Tidemark;
+  url: string;
+};
+
+/** A port that each instance keeps, so that it is the same member after a restart. */
+export class EngineCluster {
+  readonly coordinator: TestCoordinator;
+  readonly directory: string;
+  readonly leaseMs: number;
+  instances: Instance[] = [];
+
+  private constructor(coordinator: TestCoordinator, directory: string, leaseMs: number) {
+    this.coordinator = coordinator;
+    this.directory = directory;
+    this.leaseMs = leaseMs;
+  }
+
+  static async start(count: number, leaseMs: number): Promise<EngineCluster> {
+    const coordinator = await TestCoordinator.start();
+    const cluster = new EngineCluster(coordinator, await makeDirectory(), leaseMs);
+    for (let i = 0; i < count; i++) {
+      const link = await CuttableLink.open(coordinator.port);
+      const name = `instance-${i}`;
+      const process = await cluster.#start(name, link);
+      cluster.instances.push({ name, link, process, url: process.engine });
+    }
+    return cluster;
+  }
+
+  /** Starts an instance again whose process has ended. */
+  async restart(instance: Instance): Promise<void> {
+    instance.process = await this.#start(instance.name, instance.link);
+    instance.url = instance.process.engine;
+  }
+
+  /** The instance that leads, as one of the others says it. */
+  async leader(asked: Instance): Promise<Instance> {
+    const response = await fetch(`${asked.url}/engine/v1/cluster/members`);
+    const { members } = (await response.json()) as {
+      readonly members: readonly { readonly url: string; readonly leader: boolean }[];
+    };
+    const url = members.find(({ leader }) => leader)?.url;
+    const found = this.instances.find((instance) => instance.url === url);
+    if (found === undefined) throw new Error(`nobody leads: ${JSON.stringify(members)}`);
+    return found;
+  }
+
+  async close(): Promise<void> {
+    for (const { link, process } of this.instances) {
+      link.restore();
+      await process.stop();
+      await link.close();
+    }
+    await this.coordinator.close();
+    await removeDirectory(this.directory);
+  }
+
+  #start(name: string, link: CuttableLink): Promise<Tidemark> {
+    return startTidemark({
+      command: 'engine',
+      directory: join(this.directory, name),
+      args: ['--log-level', 'warn'],
+      environment: {
+        TIDEMARK_SECRETS_KEY: 'env:SOAK_KEY',
+        SOAK_KEY: 'k'.repeat(32),
+        TIDEMARK_CLUSTER_ENABLED: 'true',
+        TIDEMARK_CLUSTER_COORDINATOR: `nats://127.0.0.1:${link.port}`,
+        TIDEMARK_CLUSTER_LEASE: `${this.leaseMs}ms`,
+      },
+    });
+  }
+}

@@ -1,0 +1,24 @@
+// The short form of `npm run soak:engine-cluster`.
+import { hasPrograms } from '@tidemark/testkit';
+import { expect, test } from 'vitest';
+
+import { soakCluster } from './soak.ts';
+
+test.runIf(hasPrograms('nats-server'))(
+  'a cluster loses no point and no event when its leader is killed, and when it is stopped for a while',
+  async () => {
+    const said: string[] = [];
+
+    const result = await soakCluster({
+      rounds: 2,
+      tasks: 5,
+      pointsPerSecond: 500,
+      seed: 1,
+      say: (line) => void said.push(line),
+    });
+
+    expect(result.problems, said.join('\n')).toEqual([]);
+    expect(result.events).toBeGreaterThan(0);
+  },
+  180_000,
+);

@@ -1,0 +1,292 @@
+// Points are written to a cluster of engines while its leader is killed, stopped, cut off or asked
+// to end, and its coordinator is started anew. Every point that was acknowledged must have been
+// counted by its task, and every change of a level told, in order.
+import { eventually, seededRandom, TestServer } from '@tidemark/testkit';
+
+import { EngineCluster } from './cluster.ts';
+import type { Instance } from './cluster.ts';
+
+export type SoakOptions = {
+  readonly rounds: number;
+  readonly tasks: number;
+  readonly pointsPerSecond: number;
+  readonly seed: number;
+  readonly say: (line: string) => void;
+};
+
+export type SoakResult = {
+  readonly points: number;
+  /** Points of writes that had to be sent again; they may have been counted twice. */
+  readonly repeated: number;
+  readonly events: number;
+  readonly repeatedEvents: number;
+  /** Longest time without an acknowledgement, by what was done. */
+  readonly gapMsMax: Readonly<Record<string, number>>;
+  readonly problems: readonly string[];
+};
+
+const LEASE_MS = 3000;
+const TICK_MS = 100;
+/** A level changes after so many points of a task. */
+const POINTS_PER_LEVEL = 100;
+const DATABASES = 20;
+const ATTEMPT_MS = 5000;
+const ACTIONS = ['kill', 'stop', 'cut', 'end', 'coordinator'] as const;
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+export async function soakCluster(options: SoakOptions): Promise<SoakResult> {
+  const receiver = new TestServer();
+  await receiver.open();
+  const cluster = await EngineCluster.start(3, LEASE_MS);
+  try {
+    await defineTasks(cluster, options.tasks, receiver.url);
+    const load = new Load(cluster, options);
+    const running = load.run();
+    const gapMsMax = await disturb(cluster, load, options);
+    load.stop();
+    await running;
+    const problems = await check(cluster, load, { receiver, tasks: options.tasks });
+    return {
+      points: load.acknowledged,
+      repeated: load.repeated,
+      ...eventsOf(receiver, options.tasks),
+      gapMsMax,
+      problems,
+    };
+  } finally {
+    await cluster.close();
+    await receiver.close();
+  }
+}
+
+async function defineTasks(cluster: EngineCluster, count: number, url: string): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    const crit = `lambda: "n" % ${2 * POINTS_PER_LEVEL} < ${POINTS_PER_LEVEL}`;
+    const script = `
+var data = stream|from().measurement('m${i}')
+data|stateCount(lambda: TRUE)|httpOut('counted')
+data|alert().id('task-${i}').message('{{ index .Fields "n" }}').crit(${crit}).stateChangesOnly().post('${url}')`;
+    const instance = cluster.instances[i % cluster.instances.length];
+    const response = await fetch(`${instance?.url}/engine/v1/tasks`, {
+      method: 'POST',
+      body: JSON.stringify({
+        id: `task-${i}`,
+        type: 'stream',
+        dbrps: [{ db: databaseOf(i), rp: 'r' }],
+        script,
+        status: 'enabled',
+      }),
+    });
+    if (response.status !== 200) throw new Error(await response.text());
+  }
+}
+
+/** Tasks are spread over databases, as many of them see all points otherwise. */
+function databaseOf(task: number): string {
+  return `d${task % DATABASES}`;
+}
+
+/** Writes points one batch after the other, each until it is acknowledged. */
+class Load {
+  readonly #cluster: EngineCluster;
+  readonly #tasks: number;
+  readonly #perTick: number;
+  readonly #random: () => number;
+  /** Instances that clients would not use at present. */
+  readonly avoided = new Set<Instance>();
+  /** Number of the next point of each task. */
+  readonly next: number[];
+  acknowledged = 0;
+  repeated = 0;
+  gapMs = 0;
+  #lastMs = performance.now();
+  #isStopped = false;
+
+  constructor(cluster: EngineCluster, { tasks, pointsPerSecond, seed }: SoakOptions) {
+    this.#cluster = cluster;
+    this.#tasks = tasks;
+    this.#perTick = Math.max(1, Math.round((pointsPerSecond * TICK_MS) / 1000));
+    this.#random = seededRandom(seed);
+    this.next = Array.from({ length: tasks }, () => 0);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  /** Longest time without an acknowledgement since this was asked the last time. */
+  takeGapMs(): number {
+    const gap = Math.max(this.gapMs, performance.now() - this.#lastMs);
+    this.gapMs = 0;
+    return gap;
+  }
+
+  async run(): Promise<void> {
+    let at = 0;
+    while (!this.#isStopped) {
+      const began = performance.now();
+      const lines = new Map<string, string[]>();
+      for (let i = 0; i < this.#perTick; i++) {
+        const task = at++ % this.#tasks;
+        const n = this.next[task] ?? 0;
+        this.next[task] = n + 1;
+        const line = `m${task},host=a n=${n}i ${BigInt(Date.now()) * 1_000_000n + BigInt(i)}`;
+        const database = databaseOf(task);
+        const own = lines.get(database);
+        if (own === undefined) lines.set(database, [line]);
+        else own.push(line);
+      }
+      await Promise.all([...lines].map(([database, own]) => this.#write(database, own)));
+      await sleep(Math.max(0, TICK_MS - (performance.now() - began)));
+    }
+  }
+
+  async #write(database: string, lines: readonly string[]): Promise<void> {
+    const body = lines.join('\n');
+    for (;;) {
+      const usable = this.#cluster.instances.filter((one) => !this.avoided.has(one));
+      const instance = usable[Math.floor(this.#random() * usable.length)];
+      if (await isTaken(`${instance?.url}/engine/v1/write?db=${database}&rp=r`, body)) break;
+      this.repeated += lines.length;
+      await sleep(50);
+    }
+    this.acknowledged += lines.length;
+    const now = performance.now();
+    this.gapMs = Math.max(this.gapMs, now - this.#lastMs);
+    this.#lastMs = now;
+  }
+}
+
+async function isTaken(url: string, body: string): Promise<boolean> {
+  try {
+    const signal = AbortSignal.timeout(ATTEMPT_MS);
+    return (await fetch(url, { method: 'POST', body, signal })).status === 204;
+  } catch {
+    // Whoever was asked is gone, which is what this is about.
+    return false;
+  }
+}
+
+async function disturb(
+  cluster: EngineCluster,
+  load: Load,
+  { rounds, say }: SoakOptions,
+): Promise<Readonly<Record<string, number>>> {
+  const gaps: Record<string, number> = {};
+  for (let round = 0; round < rounds; round++) {
+    await sleep(2000);
+    load.takeGapMs();
+    const action = ACTIONS[round % ACTIONS.length] ?? 'kill';
+    const asked = cluster.instances[round % cluster.instances.length];
+    if (asked === undefined) throw new Error('a cluster has instances');
+    const leader = await eventually('a leader', () => cluster.leader(asked).catch(() => undefined));
+    await act(cluster, load, { action, leader });
+    await sleep(1000);
+    const gap = Math.round(load.takeGapMs());
+    gaps[action] = Math.max(gaps[action] ?? 0, gap);
+    say(`round ${round + 1} of ${rounds}: ${action} ${leader.name}, ${gap} ms without an answer`);
+  }
+  return gaps;
+}
+
+async function act(
+  cluster: EngineCluster,
+  load: Load,
+  { action, leader }: { readonly action: (typeof ACTIONS)[number]; readonly leader: Instance },
+): Promise<void> {
+  load.avoided.add(leader);
+  try {
+    switch (action) {
+      case 'kill':
+        await leader.process.kill();
+        await cluster.restart(leader);
+        break;
+      case 'end':
+        await leader.process.stop();
+        await cluster.restart(leader);
+        break;
+      case 'stop':
+        leader.process.process.kill('SIGSTOP');
+        await sleep(2 * LEASE_MS);
+        leader.process.process.kill('SIGCONT');
+        break;
+      case 'cut':
+        leader.link.cut();
+        await sleep(2 * LEASE_MS);
+        leader.link.restore();
+        break;
+      default:
+        load.avoided.delete(leader);
+        await cluster.coordinator.kill();
+        await cluster.coordinator.start();
+    }
+    await sleep(LEASE_MS);
+  } finally {
+    load.avoided.delete(leader);
+  }
+}
+
+/** Numbers of points whose events were received, by task, in their order. */
+function received(receiver: TestServer, tasks: number): readonly (readonly number[])[] {
+  const numbers: number[][] = Array.from({ length: tasks }, () => []);
+  for (const { body } of receiver.requests) {
+    const { id, message } = JSON.parse(body) as { readonly id: string; readonly message: string };
+    numbers[Number(id.slice('task-'.length))]?.push(Number(message));
+  }
+  return numbers;
+}
+
+function eventsOf(
+  receiver: TestServer,
+  tasks: number,
+): { readonly events: number; readonly repeatedEvents: number } {
+  const all = received(receiver, tasks);
+  const events = all.reduce((sum, numbers) => sum + new Set(numbers).size, 0);
+  return { events, repeatedEvents: receiver.requests.length - events };
+}
+
+async function check(
+  cluster: EngineCluster,
+  load: Load,
+  { receiver, tasks }: { readonly receiver: TestServer; readonly tasks: number },
+): Promise<readonly string[]> {
+  const problems: string[] = [];
+  const [instance] = cluster.instances;
+  const missing = (): readonly string[] =>
+    received(receiver, tasks).flatMap((numbers, task) => {
+      const seen = new Set(numbers);
+      const gone: string[] = [];
+      for (let n = 0; n < (load.next[task] ?? 0); n += POINTS_PER_LEVEL)
+        if (!seen.has(n)) gone.push(`task ${task}: the event of point ${n} was not told`);
+      return gone;
+    });
+  await eventually(
+    'all events',
+    () => Promise.resolve(missing().length === 0 ? true : undefined),
+    30_000,
+  ).catch(() => problems.push(...missing()));
+  received(receiver, tasks).forEach((numbers, task) => {
+    const first = [...new Set(numbers)];
+    if (first.some((n, i) => i > 0 && n < (first[i - 1] ?? 0)))
+      problems.push(`task ${task}: events came out of order: ${first.join(' ')}`);
+  });
+  let counted = 0;
+  for (let task = 0; task < tasks; task++) {
+    const response = await fetch(`${instance?.url}/engine/v1/tasks/task-${task}/counted`);
+    const { series } = (await response.json()) as {
+      readonly series?: readonly {
+        readonly columns: readonly string[];
+        readonly values: readonly (readonly unknown[])[];
+      }[];
+    };
+    const [row] = series ?? [];
+    const count = Number(row?.values[0]?.[row.columns.indexOf('state_count')] ?? 0);
+    counted += count;
+    if (count < (load.next[task] ?? 0))
+      problems.push(`task ${task}: counted ${count} of ${load.next[task]} points`);
+  }
+  if (counted > load.acknowledged + load.repeated)
+    problems.push(`counted ${counted} points, sent were ${load.acknowledged + load.repeated}`);
+  return problems;
+}
