@@ -30,6 +30,8 @@ function write(files: Readonly<Record<string, string>>): void {
   }
 }
 
+const escaped = (text: string): string => text.replaceAll(/[()]/g, '\\$&');
+
 test('what can be built is built', () => {
   write(SOUND);
 
@@ -44,6 +46,7 @@ test.each([
 ])('%s with a fault fail the run, with what the compiler said', (what, fault, said) => {
   write({ ...SOUND, ...fault });
 
-  expect(() => buildForTests(root)).toThrow(`${what} cannot be built, so nothing is tested`);
-  expect(() => buildForTests(root)).toThrow(said);
+  const failing = `${what} cannot be built, so nothing is tested`;
+  // Built once: compilers take their time.
+  expect(() => buildForTests(root)).toThrow(new RegExp(`${failing}[^]*${escaped(said)}`));
 });

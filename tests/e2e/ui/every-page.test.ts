@@ -13,6 +13,8 @@ const PAGES: Readonly<Record<string, ((page: Page) => ReturnType<Page['locator']
   '': undefined,
   'explore?db=house': (page) => page.getByRole('textbox', { name: 'Statement' }),
   dashboards: undefined,
+  alerts: undefined,
+  'alerts?tab=rules': (page) => page.getByLabel('Name', { exact: true }),
   tasks: (page) => page.getByPlaceholder('Search'),
   'tasks?new=1': (page) => page.getByRole('textbox', { name: 'Script', exact: true }),
   'tasks?id=hot': (page) => page.getByRole('textbox', { name: 'Script', exact: true }),
