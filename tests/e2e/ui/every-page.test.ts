@@ -95,7 +95,11 @@ describe.skipIf(!hasPrograms('chromium'))('every page', () => {
     expect(open.size).toBe(Object.keys(PAGES).length);
     const down = (page: Page) => page.getByText(/does not answer\. Trying again/);
     await visit.restart(async () => {
-      for (const page of open.values()) await down(page).waitFor();
+      for (const page of open.values()) {
+        // As when somebody comes back to it: otherwise it looks every ten seconds.
+        await page.evaluate("dispatchEvent(new Event('focus'))");
+        await down(page).waitFor();
+      }
     });
     for (const [path, page] of open) {
       await down(page).waitFor({ state: 'detached' });

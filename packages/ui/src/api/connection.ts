@@ -74,6 +74,8 @@ export function startConnection(): void {
         timer = window.setTimeout(() => void tick(), RETRY_MS);
       }
     });
+    // Somebody comes back to the page: what is said there should be true.
+    window.addEventListener('focus', () => void tick());
     void tick();
   }
 }
