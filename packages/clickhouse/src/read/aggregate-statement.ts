@@ -64,7 +64,7 @@ export function aggregateStatement(
     return `SELECT g, column, ${merged.join(', ')}
       FROM ${withGroups(perSeries, scope, request)} GROUP BY g, column`;
   }
-  const start = window === undefined ? [] : [`${windowSql(window)} AS w`];
+  const start = window === undefined ? [] : [`${windowSql(window, request.timeRange)} AS w`];
   const group = naming === 'one' ? [] : [naming === 'series' ? 'series AS g' : 'g'];
   const names = [...group, ...start].map((text) => text.split(' ').at(-1)!);
   const keys = [...names, 'column'].join(', ');
@@ -127,9 +127,13 @@ function tagValue(name: string): string {
 }
 
 /** The start of the window of `time`, without an intermediate result beyond 64 bits. */
-function windowSql({ everyNanos, offsetNanos }: WindowSpec): string {
+function windowSql(
+  { everyNanos, offsetNanos }: WindowSpec,
+  { start }: AggregateRequest['timeRange'],
+): string {
   const every = sqlInt64(everyNanos);
-  const mod = `if(time % ${every} < 0, time % ${every} + ${every}, time % ${every})`;
+  const rest = `time % ${every}`;
+  const mod = start >= 0n ? rest : `if(${rest} < 0, ${rest} + ${every}, ${rest})`;
   const offset = floorMod(offsetNanos, everyNanos);
   if (offset === 0n) return `time - ${mod}`;
   const before = sqlInt64(offset);
