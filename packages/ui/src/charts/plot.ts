@@ -251,6 +251,7 @@ function drawMarks(plot: uPlot, { thresholds, marks }: PlotOptions): void {
   }
   ctx.font = AXIS_FONT.replace('12', String(11 * devicePixelRatio));
   ctx.textBaseline = 'top';
+  ctx.textAlign = 'left';
   // Up to where something is written: words of marks that are close do not lie over each other.
   let written = -Infinity;
   for (const { time, label, colour } of marks.toSorted((a, b) => a.time - b.time)) {
