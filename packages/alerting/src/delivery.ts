@@ -40,8 +40,8 @@ export interface ChainStep {
    */
   readonly isLocal?: boolean | undefined;
   run(entry: OutboxEntry, signal: AbortSignal): Promise<StepResult>;
-  /** Ends timers and connections of this step. */
-  close?(): void;
+  /** Timers and connections that end with the handler, of steps that have any. */
+  readonly closing?: { close(): void } | undefined;
 }
 
 export type DeliveryReport = (level: 'warn' | 'error', message: string, event: TopicEvent) => void;
@@ -253,7 +253,7 @@ export class Delivery {
     for (const { wait } of this.#parked.values()) wait.abort(reason);
     this.#parked.clear();
     this.#parkedCount = 0;
-    for (const step of this.#steps) step.close?.();
+    for (const step of this.#steps) step.closing?.close();
   }
 
   #inMemoryCount(): number {

@@ -22,6 +22,7 @@ export const aggregate = act(aggregateHandler, {
  */
 class AggregateStep implements ChainStep {
   readonly isLocal = true;
+  readonly closing = this;
   readonly #options: OptionsOf<typeof aggregateHandler.options>;
   readonly #index: number;
   readonly #delivery: StepPlace['delivery'];
