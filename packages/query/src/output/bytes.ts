@@ -1,4 +1,5 @@
 // A growing buffer of UTF-8 text. Built by appending; handed over in pieces.
+import { giveUsed, takeUsed } from './used-buffers.ts';
 
 // Most answers are small; a large one doubles it a few times.
 const FIRST_CAPACITY = 4 * 1024;
@@ -7,9 +8,12 @@ const SHORT_TEXT = 128;
 
 const encoder = new TextEncoder();
 
+/** Nothing was written yet, or everything has been taken. */
+const NONE: Uint8Array<ArrayBuffer> = new Uint8Array(0);
+
 /** Text in UTF-8. The array that `take` returns belongs to the caller. */
 export class TextBuffer {
-  #bytes = new Uint8Array(FIRST_CAPACITY);
+  #bytes = NONE;
   #length = 0;
 
   get length(): number {
@@ -83,6 +87,8 @@ export class TextBuffer {
   take(): Uint8Array {
     const taken = this.#bytes.slice(0, this.#length);
     this.#length = 0;
+    giveUsed(this.#bytes);
+    this.#bytes = NONE;
     return taken;
   }
 
@@ -94,8 +100,12 @@ export class TextBuffer {
   #reserve(count: number): void {
     const needed = this.#length + count;
     if (needed <= this.#bytes.length) return;
-    const bytes = new Uint8Array(Math.max(needed, this.#bytes.length * 2));
-    bytes.set(this.#bytes.subarray(0, this.#length));
+    if (this.#bytes === NONE) this.#bytes = takeUsed() ?? NONE;
+    const before = this.#bytes;
+    if (needed <= before.length) return;
+    const bytes = new Uint8Array(Math.max(needed, FIRST_CAPACITY, before.length * 2));
+    bytes.set(before.subarray(0, this.#length));
+    giveUsed(before);
     this.#bytes = bytes;
   }
 }

@@ -1,0 +1,27 @@
+// Buffers whose text has been taken, for the next one who writes. A buffer that grows to a part of
+// a large answer leaves its length behind once more; V8 counts such memory outside of its heap,
+// and collects everything behind each eight megabytes of it
+// (docs/benchmarks/2026-11-22-small-queries.md).
+
+/** What is kept for later: enough for a dashboard's queries that wait for storage. */
+const KEPT_BYTES = 1 << 20;
+/** Larger ones are rare, and would fill the place of many small ones. */
+const KEPT_BUFFER_BYTES = 256 << 10;
+
+const kept: Uint8Array<ArrayBuffer>[] = [];
+let keptBytes = 0;
+
+/** A buffer of any content; `undefined` when there is none. It is the caller's. */
+export function takeUsed(): Uint8Array<ArrayBuffer> | undefined {
+  const buffer = kept.pop();
+  if (buffer !== undefined) keptBytes -= buffer.length;
+  return buffer;
+}
+
+/** Hands over a buffer that nobody looks at any more. */
+export function giveUsed(buffer: Uint8Array<ArrayBuffer>): void {
+  if (buffer.length === 0 || buffer.length > KEPT_BUFFER_BYTES) return;
+  if (keptBytes + buffer.length > KEPT_BYTES) return;
+  keptBytes += buffer.length;
+  kept.push(buffer);
+}
