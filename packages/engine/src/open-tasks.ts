@@ -151,7 +151,7 @@ function pointsOf(
     writes,
     clock,
     log: logs.logger('subscriptions'),
-    ...identityOf(stores),
+    ...subscriberOf(stores),
     isSecure: config.http.httpsEnabled,
     token: stores.authenticator?.subscriberToken,
   });
@@ -176,6 +176,15 @@ function queriesOf({ config, clock, clusters, logs }: Stores): {
     feed: { clusters, clock, slots, config: config.task, log: logs.logger('task') },
     metrics,
   };
+}
+
+/**
+ * Whose the subscriptions are. In a cluster they are those of the cluster in either mode: the next
+ * leader replaces them, and any instance passes on what still comes to it.
+ */
+function subscriberOf(stores: Stores): ReturnType<typeof identityOf> {
+  const identity = identityOf(stores);
+  return stores.shared === undefined ? identity : { ...identity, serverId: identity.clusterId };
 }
 
 /** Under which names others know this engine. */
