@@ -156,10 +156,10 @@ function HandlerTable({
               />
               {isAdmin ? (
                 <>
-                  <Button isSmall onClick={() => onOpen({ kind: 'test', row })}>
+                  <Button isSmall icon="play" onClick={() => onOpen({ kind: 'test', row })}>
                     {t.test}
                   </Button>{' '}
-                  <Button isSmall onClick={() => onOpen({ kind: 'edit', row })}>
+                  <Button isSmall icon="edit" onClick={() => onOpen({ kind: 'edit', row })}>
                     {t.edit}
                   </Button>
                   <IconButton

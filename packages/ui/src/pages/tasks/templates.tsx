@@ -72,7 +72,7 @@ export function TemplatePanel({
                 <Button isSmall icon="plus" onClick={() => (chosen.value = template)}>
                   {t.taskOf}
                 </Button>{' '}
-                <Button isSmall onClick={() => (edited.value = template)}>
+                <Button isSmall icon="edit" onClick={() => (edited.value = template)}>
                   {t.templateEdit}
                 </Button>
                 <IconButton
