@@ -59,8 +59,8 @@ export const admin = {
   explore: 'Explore',
   failures: 'Failures',
   failuresHint: 'of flushes and of the log since the start',
-  files: (count: string) => `${count} segments`,
-  flushes: (count: string) => `${count} flushes since the start`,
+  files: (count: string) => `in files: ${count}`,
+  flushes: (count: string) => `flushes since the start: ${count}`,
   forget: 'Forget',
   forEver: 'for ever',
   from: 'From',
@@ -195,7 +195,7 @@ export const admin = {
   subscriptions: 'Subscriptions',
   subscriptionsLeft: (names: string) =>
     `Not copied, make them again where they are wanted: subscriptions ${names}.`,
-  syncs: (count: string) => `${count} syncs since the start`,
+  syncs: (count: string) => `syncs since the start: ${count}`,
   tabs: {
     databases: 'Databases',
     storage: 'Storage',
