@@ -1,6 +1,6 @@
 // The connection to the coordinator, a NATS server or cluster with JetStream. What is kept there is
 // in streams: a register of small values, each with a revision that changes are made against, and
-// logs (docs/adr/0018-engine-cluster.md).
+// logs (docs/adr/0020-engine-cluster.md).
 import { InvalidRequest, messageOf, Unavailable } from '@tidemark/core';
 import { connect, ErrorCode, NatsError, StorageType } from 'nats';
 import type { JetStreamClient, JetStreamManager, NatsConnection, StreamConfig } from 'nats';

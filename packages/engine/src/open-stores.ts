@@ -32,7 +32,7 @@ export type StoresOptions = {
   readonly shared?: Shared | undefined;
 };
 
-/** What an engine is given that leads a cluster (docs/adr/0018-engine-cluster.md). */
+/** What an engine is given that leads a cluster (docs/adr/0020-engine-cluster.md). */
 export type Shared = {
   /** Where everything that is stored goes as well. */
   readonly sink: ChangeSink;

@@ -1,5 +1,5 @@
 // What all front ends agree on, as a list of entries: everyone sees the same ones in the same
-// order. An entry takes effect when its place in the list is its own (docs/adr/0014-front-ends.md).
+// order. An entry takes effect when its place in the list is its own (docs/adr/0019-front-ends.md).
 import { randomBytes } from 'node:crypto';
 
 import { assert, Unavailable } from '@tidemark/core';

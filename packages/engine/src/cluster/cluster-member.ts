@@ -1,6 +1,6 @@
 // An instance of a cluster: it listens, follows what the leader stores, and leads itself when it is
 // its turn: then the engine is opened on its copy, as after a restart
-// (docs/adr/0018-engine-cluster.md).
+// (docs/adr/0020-engine-cluster.md).
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import {
