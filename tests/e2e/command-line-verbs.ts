@@ -310,6 +310,12 @@ export const VERBS: Readonly<Record<string, VerbRow>> = {
     refused: '{pigeon.json}',
     wrong: ['', '{absent.json}', '{nameless.json}', '{cpu.tick}'],
   },
+  'engine members': {
+    ok: '',
+    prints: /^ID +URL +Version +State +Leads +Tasks\n$/,
+    json: [],
+    wrong: ['a'],
+  },
   'dead-letter list': {
     ok: '--topic verbs --handler noted',
     prints: /^ID +Topic +Handler +Event +Level +Date +Reason\n$/,

@@ -79,6 +79,14 @@ describe.runIf(hasPrograms('nats-server'))('a local cluster of engines', () => {
       return all.every(({ isUp }) => isUp) ? true : undefined;
     });
 
+    const leading = (await status()).find(({ isLeader }) => isLeader)?.url ?? '';
+    const drained = await runTidemark(['engine', 'drain', leading, '--url', leading]);
+    expect(drained).toMatchObject({ status: 0, stdout: '', stderr: '' });
+    await eventually('another leader', async () => {
+      const next = (await status()).find(({ isLeader }) => isLeader)?.url;
+      return next !== undefined && next !== leading ? true : undefined;
+    });
+
     expect((await cluster('down')).status).toBe(0);
     expect((await cluster('status')).status).toBe(1);
   });

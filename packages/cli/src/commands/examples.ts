@@ -23,6 +23,8 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'tsdb inspect': ['tsdb inspect --data-dir ./data'],
   engine: ['engine --tsdb-url http://127.0.0.1:8086 --data-dir /var/lib/tidemark'],
   'engine config': ['engine config', 'engine config tsdb default'],
+  'engine members': ['engine members', 'engine members --url http://engine-2:9092 --json'],
+  'engine drain': ['engine drain http://engine-2:9092'],
   'engine backup': ['engine backup engine.mdb'],
   'engine logs': ['engine logs task=hot --level info', 'engine logs service=http --json'],
   'engine level': ['engine level debug'],
@@ -35,6 +37,12 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'cluster up': ['cluster up --dir ./cluster', 'cluster up --dir ./small --shards 1 --replicas 1'],
   'cluster status': ['cluster status --dir ./cluster --json'],
   'cluster down': ['cluster down --dir ./cluster'],
+  'engine-cluster up': [
+    'engine-cluster up --dir ./engines',
+    'engine-cluster up --dir ./five --instances 5',
+  ],
+  'engine-cluster status': ['engine-cluster status --dir ./engines --json'],
+  'engine-cluster down': ['engine-cluster down --dir ./engines'],
   'config default': ['config default > tidemark.toml', 'config default --for engine'],
   'config check': ['config check tidemark.toml', 'config check engine.toml --for engine --json'],
   setup: [

@@ -272,9 +272,13 @@ describe.runIf(hasCoordinator)('a cluster of engines', () => {
     await eventually('the other one', async () =>
       (await leaderOf(first)) === other ? true : undefined,
     );
-    const { json } = await call(first, 'GET', '/engine/v1/cluster/members');
-    const drained = json.members.find(({ url }: any) => url === first.engine.url);
-    expect(drained).toMatchObject({ state: 'draining', leader: false });
+    const drained = await eventually('its own word', async () => {
+      const { json } = await call(first, 'GET', '/engine/v1/cluster/members');
+      return json.members?.find(
+        ({ url, state }: any) => url === first.engine.url && state === 'draining',
+      );
+    });
+    expect(drained).toMatchObject({ leader: false });
   });
 
   test('stores nothing while the coordinator is away, and goes on with all that was answered', async () => {
