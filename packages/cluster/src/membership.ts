@@ -172,20 +172,22 @@ export class Membership {
 
   /** Waits for a round, and meanwhile for the end of the lease. */
   async #within(round: Promise<void>): Promise<void> {
-    const { clock } = this.#options;
     const ended = new AbortController();
-    const left = this.#leaseUntilMs - clock.monotonicMs();
-    const expiry =
-      this.#term === 0
-        ? new Promise<void>(() => undefined)
-        : clock.sleep(Math.max(0, left), ended.signal).then(
-            () => this.#checkLease(),
-            () => undefined,
-          );
-    await Promise.race([round, expiry]);
+    void this.#expire(ended.signal); // Never rejects.
     await round;
     ended.abort();
     this.#checkLease();
+  }
+
+  /** Gives up the lead at the end of the lease, until the signal ends it. */
+  async #expire(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    // A timer may fire before its time.
+    while (this.isLeading && !signal.aborted)
+      await clock
+        .sleep(this.#leaseUntilMs - clock.monotonicMs() + 1, signal)
+        .catch(() => undefined);
+    if (!signal.aborted) this.#checkLease();
   }
 
   #checkLease(): void {

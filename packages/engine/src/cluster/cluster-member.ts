@@ -352,7 +352,8 @@ class ClusterMember {
 
   /** Where the engine that leads answers. */
   #target(): Target | undefined {
-    if (this.#engine !== undefined) return { url: this.#engine.url, isOwn: true };
+    if (this.#engine !== undefined && this.#membership?.isLeading === true)
+      return { url: this.#engine.url, isOwn: true };
     const leader = this.#membership?.leader;
     if (leader === undefined || !leader.isServing || leader.id === '') return undefined;
     // An entry of before this instance was deposed.

@@ -176,12 +176,13 @@ describe.runIf(hasCoordinator)('a cluster of engines', () => {
 
     // What was cut off follows the others when it is back.
     first.link.restore();
-    await call(second, 'POST', '/engine/v1/tasks', {
+    const made = await call(second, 'POST', '/engine/v1/tasks', {
       id: 'two',
       type: 'stream',
       dbrps: [{ db: 'd', rp: 'r' }],
       script: `${COUNT}.topic('t')`,
     });
+    expect(made.status).toBe(200);
     const seen = await call(first, 'GET', '/engine/v1/tasks/two');
     expect(seen.status).toBe(200);
   });

@@ -115,7 +115,8 @@ export class Front {
       return this.#pass(request, response, target).then(() => undefined);
     }
     const untilMs = clock.monotonicMs() + waitMs;
-    for (;;) {
+    // Who has gone meanwhile may have asked again elsewhere: the request is not served late.
+    while (!response.destroyed) {
       const target = leader();
       if (target !== undefined && (await this.#pass(request, response, target)) === 'answered')
         return;
