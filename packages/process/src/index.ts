@@ -4,6 +4,7 @@ export type { AuditEntry, AuditRecord } from './audit-record.ts';
 export { findProgram, isRunning, startDetached, stopProcess } from './detached-processes.ts';
 export { lockDirectory } from './directory-lock.ts';
 export type { DirectoryLock } from './directory-lock.ts';
+export { LocalClusterFile } from './local-cluster-file.ts';
 export { answerDocuments } from './documents/answer.ts';
 export type { DocumentUser } from './documents/answer.ts';
 export { Documents } from './documents/documents.ts';

@@ -6,7 +6,7 @@ import type { AddressInfo, Server } from 'node:net';
 import { makeDirectory, removeDirectory } from '@tidemark/testkit';
 import { afterEach, expect, test } from 'vitest';
 
-import { writeClusterFile } from './cluster-file.ts';
+import { CLUSTER_FILE } from './cluster-file.ts';
 import { clusterStatus } from './local-cluster.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
@@ -28,7 +28,7 @@ async function statusWith(ofZookeeper: string, ofClickHouse: (directory: string)
   const clickhouse = createHttpServer((_, response) => response.end(ofClickHouse(directory)));
   const [port, httpPort] = [await portOf(zookeeper), await portOf(clickhouse)];
   const node = { name: 'shard1-replica1', shard: 1, replica: 1, pid: 0 };
-  writeClusterFile(directory, {
+  CLUSTER_FILE.write(directory, {
     version: 1,
     zookeeper: { port, pid: 0 },
     nodes: [{ ...node, httpPort, tcpPort: 0, interserverPort: 0 }],

@@ -9,7 +9,7 @@ import type { Clock } from '@tidemark/core';
 import { freePorts, isRunning, makeDirectory, startDetached, stopProcess } from '@tidemark/process';
 
 import { LIMITS } from '../limits.ts';
-import { readClusterFile, requireClusterFile, writeClusterFile } from './cluster-file.ts';
+import { CLUSTER_FILE } from './cluster-file.ts';
 import type { ClusterFile, ClusterNode } from './cluster-file.ts';
 import { configurationOf, writeConfiguration } from './configuration.ts';
 import { findPrograms } from './programs.ts';
@@ -53,7 +53,7 @@ export async function startCluster(options: ClusterOptions): Promise<ClusterStat
   const directory = resolve(options.directory);
   const programs = findPrograms(options.environment);
   makeDirectory(directory, { setting: '--dir', mode: 0o700 });
-  const known = readClusterFile(directory);
+  const known = CLUSTER_FILE.read(directory);
   for (let tried = 1; ; tried++) {
     const file = known ?? (await newCluster(options));
     requireShape(file, options);
@@ -110,7 +110,7 @@ async function startProcesses(
       nodes.push({ ...node, pid });
     }
     file = { ...file, nodes };
-    writeClusterFile(directory, file);
+    CLUSTER_FILE.write(directory, file);
     await Promise.all(
       nodes.map((node) =>
         whenUp(options.clock, () => isNodeUp(node, directory), {
@@ -131,13 +131,13 @@ async function startProcesses(
 /** Which processes there are and which of them answer. */
 export function clusterStatus(directory: string): Promise<ClusterStatus> {
   const home = resolve(directory);
-  return statusOf(home, requireClusterFile(home));
+  return statusOf(home, CLUSTER_FILE.require(home));
 }
 
 /** Ends every process. Data and ports stay for the next start. */
 export async function stopCluster(directory: string, clock: Clock): Promise<void> {
   const home = resolve(directory);
-  const { nodes, zookeeper } = requireClusterFile(home);
+  const { nodes, zookeeper } = CLUSTER_FILE.require(home);
   await Promise.all(
     nodes.map(({ pid, name }) => stopProcess(pid, configurationOf(home, name), stopping(clock))),
   );

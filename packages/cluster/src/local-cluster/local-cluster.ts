@@ -17,7 +17,7 @@ import {
 
 import { Coordinator } from '../coordinator.ts';
 import { LIMITS } from '../limits.ts';
-import { readClusterFile, requireClusterFile, writeClusterFile } from './cluster-file.ts';
+import { CLUSTER_FILE } from './cluster-file.ts';
 import type { ClusterFile, InstanceFile } from './cluster-file.ts';
 
 export type LocalClusterOptions = {
@@ -70,7 +70,7 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
       'a local cluster of engines needs a program that is not installed: apt-get install nats-server',
     );
   makeDirectory(directory, { setting: '--dir', mode: 0o700 });
-  const known = readClusterFile(directory);
+  const known = CLUSTER_FILE.read(directory);
   for (let tried = 1; ; tried++) {
     const file = known ?? (await newCluster(options));
     requireShape(file, options);
@@ -112,7 +112,7 @@ async function startProcesses(
       instances.push({ ...instance, pid: own });
     }
     const file: ClusterFile = { ...planned, coordinator: { port, pid }, instances };
-    writeClusterFile(directory, file);
+    CLUSTER_FILE.write(directory, file);
     for (const { name, pid: own, port: at } of instances)
       await whenUp({ directory, name, pid: own, clock }, () => isAnswering(at));
     return await statusOf(file);
@@ -125,13 +125,13 @@ async function startProcesses(
 
 /** Which processes there are, which of them answer, and what they do. */
 export function localClusterStatus(directory: string): Promise<LocalClusterStatus> {
-  return statusOf(requireClusterFile(resolve(directory)));
+  return statusOf(CLUSTER_FILE.require(resolve(directory)));
 }
 
 /** Ends every process, the instances one after the other. Data and ports stay. */
 export async function stopLocalCluster(directory: string, clock: Clock): Promise<void> {
   const home = resolve(directory);
-  const { coordinator, instances } = requireClusterFile(home);
+  const { coordinator, instances } = CLUSTER_FILE.require(home);
   for (const { pid, name } of instances)
     await stopProcess(pid, configurationOf(home, name), stopping(clock));
   await stopProcess(coordinator.pid, configurationOf(home, COORDINATOR), stopping(clock));
