@@ -1,6 +1,10 @@
-// One test project for the whole repository. Packages are resolved from source (condition
-// `source`).
+// Two projects for the whole repository: `tests`, which `npm test` runs, and `long`, which
+// `npm run test:long` runs: kill rounds, soaks in a small form, clusters and packages. Packages are
+// resolved from source (condition `source`).
 import { defineConfig } from 'vitest/config';
+
+const TESTS = ['packages/*/src/**/*.test.ts', 'tests/**/*.test.ts'];
+const LONG = TESTS.map((glob) => glob.replace('.test.ts', '.long.test.ts'));
 
 export default defineConfig({
   resolve: { conditions: ['source'] },
@@ -8,7 +12,10 @@ export default defineConfig({
     resolve: { conditions: ['source', 'node', 'import'], externalConditions: ['node', 'import'] },
   },
   test: {
-    include: ['packages/*/src/**/*.test.ts', 'tests/**/*.test.ts'],
+    projects: [
+      { extends: true, test: { name: 'tests', include: TESTS, exclude: LONG } },
+      { extends: true, test: { name: 'long', include: LONG } },
+    ],
     globalSetup: ['tests/setup/global-setup.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
