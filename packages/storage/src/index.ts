@@ -19,7 +19,8 @@ export type {
 } from './tools/inspect.ts';
 export { repairDirectory } from './tools/repair.ts';
 export type { RepairReport } from './tools/repair.ts';
-export { describeBackup, joinBackups, peekBackup, storeBackup } from './backup/chain.ts';
+export { openArriving, withAttachments } from './backup/arriving.ts';
+export { describeBackup, joinBackups, storeBackup } from './backup/chain.ts';
 export type { BackupProgress } from './backup/chain.ts';
 export { encodeFailure } from './backup/format.ts';
 export type { BackupContents } from './backup/format.ts';

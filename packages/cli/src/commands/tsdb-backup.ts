@@ -48,7 +48,7 @@ export function tsdbBackupCommands(): readonly Command[] {
 function backupCommand(): Command {
   return withTsdbOptions(new Command('backup'))
     .description(
-      'Back up a running database into one file while it goes on working. Everything with users, or some databases.',
+      'Back up a running database into one file while it goes on working. Everything with users, dashboards and saved statements, or some databases.',
     )
     .argument('<file>', 'the file to make; it must not exist')
     .option('--database <name>', 'only this database; repeatable', collect)
@@ -179,11 +179,12 @@ async function* backupBytes(
 }
 
 function printOutcome(outcome: RestoreOutcome): void {
-  const { databases, shards, bytes, users, tokens, leftOut } = outcome;
+  const { databases, shards, bytes, users, tokens, documents, leftOut } = outcome;
   print(
     `restored ${databases.length === 0 ? 'no database' : databases.join(', ')}: ${shards} shards, ${humanBytes(bytes)}`,
   );
   if (users.length > 0) print(`users: ${users.join(', ')}`);
   if (tokens.length > 0) print(`API tokens: ${tokens.join(', ')}`);
+  if (documents > 0) print(`dashboards and saved statements: ${documents}`);
   for (const one of leftOut) print(`left out: ${one}`);
 }

@@ -119,3 +119,19 @@ test('old versions make room, by their number and by their size', async () => {
   const kept = documents.get(name('large')).versions.length;
   expect(kept).toBe(Math.floor(versionsBytes.value / large.length));
 });
+
+test('what a backup brings is taken in with its versions, and what is there stays', async () => {
+  await put(name('mine', 'ann'), 0, 'old');
+  await put(name('mine', 'ann'), 1, 'new');
+  await put(query('q', 'ann'), 0, 'of ann');
+  const other = new Documents(new MemoryRecords(), systemClock());
+  await other.put(query('q', 'ann'), { replaces: 0, title: 'there', content: 'stays' });
+
+  const added: boolean[] = [];
+  for (const record of records.values()) added.push(await other.adopt(record));
+
+  expect(added).toEqual([true, false]);
+  expect(other.list('dashboards', '')).toEqual(documents.list('dashboards', ''));
+  expect(other.get(name('mine'), 1).content).toBe('old');
+  expect(other.get(query('q', 'ann')).content).toBe('stays');
+});

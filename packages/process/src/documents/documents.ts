@@ -112,6 +112,22 @@ export class Documents {
     });
   }
 
+  /**
+   * Takes a document in from a backup with all its versions; resolves to whether it did: one that
+   * is there stays. Throws as `put`.
+   */
+  adopt(record: DocumentRecord): Promise<boolean> {
+    return this.#inTurn(async () => {
+      const name = { kind: record.kind, id: record.id, user: record.owner };
+      const key = keyOf(name);
+      if (this.#listed.has(key)) return false;
+      this.#requireRoom(name);
+      await this.#records.put(key, record);
+      this.#list(record);
+      return true;
+    });
+  }
+
   #inTurn<T>(change: () => Promise<T>): Promise<T> {
     const result = this.#tail.then(change);
     // The caller gets the error; the next change must still run.

@@ -5,7 +5,9 @@ import { openStorageInline } from '../engine/open-inline.ts';
 import type { BackupRequest, RestoreRequest, StorageEngine } from '../storage-engine.ts';
 import { scanRows, write } from '../testing/fixtures.ts';
 import { SimulatedDisk } from '../testing/simulated-disk.ts';
-import { describeBackup, joinBackups, peekBackup, storeBackup } from './chain.ts';
+import { openArriving, withAttachments } from './arriving.ts';
+import { describeBackup, joinBackups, storeBackup } from './chain.ts';
+import { fileBytes } from './read-frames.ts';
 
 const FIELDS = [
   ['f', 'float'],
@@ -285,13 +287,84 @@ test('damage in a segment stops a backup and is named', async () => {
 
 test('the contents of a backup that arrives are known before the rest has come', async () => {
   await store('/full');
-  const { contents, bytes } = await peekBackup(joinBackups(['/full'], { disk }), 'upload');
+  const arriving = await openArriving(joinBackups(['/full'], { disk }), 'upload');
   const copy = await open('/copy');
 
-  await copy.restore(AS_IT_IS, bytes);
+  await copy.restore(AS_IT_IS, arriving.bytes());
 
-  expect(contents.manifest.databases.map(({ name }) => name)).toEqual(['db']);
+  expect(arriving.contents.manifest.databases.map(({ name }) => name)).toEqual(['db']);
   expect(await rowsOf(copy)).toEqual(ROWS);
+});
+
+describe('a chain that arrives, the newest first', () => {
+  async function* oneBehindTheOther(paths: readonly string[]) {
+    for (const path of paths) yield* fileBytes(disk, path);
+  }
+
+  beforeEach(async () => {
+    await store('/full');
+    await write(engine, 'm,t=c f=4 4\n');
+    await store('/second', await sinceOf('/full'));
+    await write(engine, 'm,t=d f=5 5\n');
+    await store('/third', await sinceOf('/second'));
+  });
+
+  test('is joined', async () => {
+    const paths = ['/third', '/second', '/full'];
+    const arriving = await openArriving(oneBehindTheOther(paths), 'upload');
+    const copy = await open('/copy');
+
+    await copy.restore(AS_IT_IS, arriving.bytes());
+
+    expect((await rowsOf(copy)).map(([key]) => key)).toEqual(
+      ['a', 'a', 'b', 'c', 'd'].map((t) => `m,t=${t}`),
+    );
+  });
+
+  test.each([[['/third', '/full']], [['/full', '/third']], [['/second']]])(
+    'is refused in another order or with a gap: %j',
+    async (paths) => {
+      const copy = await open('/copy');
+      const restore = async (): Promise<unknown> => {
+        const arriving = await openArriving(oneBehindTheOther(paths), 'upload');
+        const report = await copy.restore(AS_IT_IS, arriving.bytes());
+        return report.segments;
+      };
+      // A full one in front has all that it needs; what is behind it is read and not used.
+      if (paths[0] === '/full') expect(await restore()).toBe(2);
+      else await expect(restore()).rejects.toThrow('chain is incomplete');
+    },
+  );
+});
+
+test('what a service adds to a backup comes out again, that of the newest of a chain', async () => {
+  const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString();
+  const add = (path: string, request: BackupRequest, texts: readonly string[]) =>
+    storeBackup(
+      path,
+      withAttachments(
+        engine.backup(request),
+        texts.map((one) => Buffer.from(one)),
+      ),
+      {
+        disk,
+      },
+    );
+  await add('/full', {}, ['old', 'gone']);
+  await write(engine, 'm,t=c f=4 4\n');
+  await add('/next', await sinceOf('/full'), ['x'.repeat(100_000), '']);
+
+  const files = ['/full', '/next'];
+  const arriving = await openArriving(joinBackups(files, { disk }), 'upload');
+  const found: string[] = [];
+  for await (const bytes of arriving.attachments()) found.push(text(bytes));
+  const copy = await open('/copy');
+  await copy.restore(AS_IT_IS, arriving.bytes());
+  const one = await openArriving(joinBackups(files, { disk, databases: ['db'] }), 'upload');
+
+  expect(found).toEqual(['x'.repeat(100_000), '']);
+  expect(await rowsOf(copy)).toHaveLength(4);
+  for await (const bytes of one.attachments()) expect.fail(text(bytes));
 });
 
 test('files that a reading backup needs are kept until it ends, also when it is given up', async () => {

@@ -6,9 +6,10 @@ import type { Disk } from '../disk/disk.ts';
 import { nodeDisk } from '../disk/node-disk.ts';
 import type { BackupSummary } from '../storage-engine.ts';
 import { backupHeader, encodeFrame } from './format.ts';
-import type { BackupContents } from './format.ts';
+import type { BackupContents, BackupFrame } from './format.ts';
 import { selectFromContents } from './select.ts';
 import { fileBytes, readContents, readFrames } from './read-frames.ts';
+import type { ReadBackup } from './read-frames.ts';
 
 export type BackupProgress = { readonly doneBytes: number; readonly totalBytes: number };
 
@@ -92,94 +93,111 @@ export function describeBackup(path: string, disk: Disk = nodeDisk()): Promise<B
   return readContents(fileBytes(disk, path), path);
 }
 
+type JoinOptions = Pick<FileOptions, 'onProgress'> & {
+  /** Default: all. */
+  readonly databases?: readonly string[] | undefined;
+};
+
 /**
  * The bytes of a full backup of some databases (default: all), made from a full one and the
  * incremental ones after it, oldest first. Throws `Corruption` when they do not belong together.
  */
 export async function* joinBackups(
   files: readonly string[],
-  options: FileOptions & { readonly databases?: readonly string[] | undefined } = {},
+  { disk = nodeDisk(), ...options }: FileOptions & JoinOptions = {},
 ): AsyncGenerator<Uint8Array> {
-  const { disk = nodeDisk(), databases, onProgress } = options;
-  const last = files.at(-1);
-  if (last === undefined) throw new InvalidRequest('no backup to read');
-  const contents = selectFromContents(await describeBackup(last, disk), { databases });
-  const instances = new Set(contents.manifest.databases.map(({ instance }) => instance));
-  yield backupHeader();
-  yield encodeFrame({ ...contents, kind: 'contents', includes: contents.segments });
-  const totalBytes = includedBytes({ ...contents, includes: contents.segments });
-  onProgress?.({ doneBytes: 0, totalBytes });
-  const wanted = new Set(contents.segments);
-  let bytes = 0;
-  // A segment never changes, so any backup of the chain that has it will do.
-  for (const path of files.toReversed()) {
-    const { manifest } = await describeBackup(path, disk);
-    if (manifest.storageId !== contents.manifest.storageId) {
-      throw new InvalidRequest(`backup is of another database than the last one. file=\`${path}\``);
+  const newestFirst = async function* (): AsyncGenerator<ReadBackup> {
+    for (const place of files.toReversed()) {
+      yield { place, frames: readFrames(fileBytes(disk, place), place) };
     }
+  };
+  yield* bytesOf(joinFrames(newestFirst(), options));
+}
+
+/** The bytes of one backup. */
+export async function* bytesOf(frames: AsyncIterable<BackupFrame>): AsyncGenerator<Uint8Array> {
+  yield backupHeader();
+  for await (const frame of frames) yield encodeFrame(frame);
+}
+
+/**
+ * The frames of a full backup, made of the newest one and those before it, in this order. Throws as
+ * `joinBackups`.
+ */
+export async function* joinFrames(
+  newestFirst: AsyncIterable<ReadBackup>,
+  { databases, onProgress }: JoinOptions,
+): AsyncGenerator<BackupFrame> {
+  let newest: Joined | undefined;
+  let bytes = 0;
+  for await (const { place, frames } of newestFirst) {
+    const isNewest = newest === undefined;
     let isWanted = false;
-    for await (const frame of readFrames(fileBytes(disk, path), path)) {
-      if (frame.kind === 'series' && path === last) {
-        if (instances.has(frame.instance)) yield encodeFrame(frame);
+    for await (const frame of frames) {
+      if (frame.kind === 'contents') {
+        if (isNewest) {
+          newest = joined(selectFromContents(frame, { databases }), place);
+          const { contents, totalBytes } = newest;
+          yield { ...contents, kind: 'contents' };
+          onProgress?.({ doneBytes: 0, totalBytes });
+        } else if (frame.manifest.storageId !== newest?.contents.manifest.storageId) {
+          throw new InvalidRequest(
+            `backup is of another database than the last one. file=\`${place}\``,
+          );
+        }
+        continue;
+      }
+      if (newest === undefined) throw noContents(place);
+      if (frame.kind === 'attachment') {
+        // They belong to everything together, not to a database.
+        if (isNewest && databases === undefined) yield frame;
+      } else if (frame.kind === 'series') {
+        if (isNewest && newest.instances.has(frame.instance)) yield frame;
       } else if (frame.kind === 'file') {
-        isWanted = wanted.delete(frame.name);
-        if (isWanted) yield encodeFrame(frame);
+        // A segment never changes, so any backup of the chain that has it will do.
+        isWanted = newest.missing.delete(frame.name);
+        if (isWanted) yield frame;
       } else if (frame.kind === 'bytes' && isWanted) {
         bytes += frame.bytes.length;
-        yield encodeFrame(frame);
-        onProgress?.({ doneBytes: bytes, totalBytes });
+        yield frame;
+        onProgress?.({ doneBytes: bytes, totalBytes: newest.totalBytes });
       }
     }
   }
-  const [missing] = wanted;
+  if (newest === undefined) throw new InvalidRequest('no backup to read');
+  const [missing] = newest.missing;
   if (missing !== undefined) {
-    throw new Corruption(`backup chain is incomplete: \`${missing}\` is in none of the files`, {
-      file: last,
-      offset: 0,
-    });
+    throw new Corruption(
+      `backup chain is incomplete: \`${missing}\` is in none of the files; name the earlier backups too, down to a full one`,
+      { file: newest.place, offset: 0 },
+    );
   }
-  yield encodeFrame({ kind: 'end', files: contents.segments.length, bytes });
+  yield { kind: 'end', files: newest.contents.segments.length, bytes };
 }
 
-/** Bytes that were looked into; `return` ends their source, whether they were read or not. */
-export type PeekedBytes = AsyncIterableIterator<Uint8Array> & { return(): Promise<unknown> };
+/** What a chain has to give. */
+type Joined = {
+  readonly place: string;
+  /** As of a full backup. */
+  readonly contents: BackupContents;
+  readonly totalBytes: number;
+  readonly instances: ReadonlySet<number>;
+  /** Names of segments that have not come yet. */
+  readonly missing: Set<string>;
+};
 
-/**
- * The contents of a backup that arrives, and its bytes from the begin on. The bytes must be read or
- * returned.
- */
-export async function peekBackup(
-  bytes: AsyncIterable<Uint8Array>,
-  place: string,
-): Promise<{ readonly contents: BackupContents; readonly bytes: PeekedBytes }> {
-  const source = bytes[Symbol.asyncIterator]();
-  const seen: Uint8Array[] = [];
-  const remember = async (): Promise<IteratorResult<Uint8Array>> => {
-    const step = await source.next();
-    if (step.done !== true) seen.push(step.value);
-    return step;
+function joined(selected: BackupContents, place: string): Joined {
+  const contents = { ...selected, includes: selected.segments };
+  return {
+    place,
+    contents,
+    totalBytes: includedBytes(contents),
+    instances: new Set(contents.manifest.databases.map(({ instance }) => instance)),
+    missing: new Set(contents.segments),
   };
-  let at = 0;
-  const all: PeekedBytes = {
-    next: async () => {
-      const value = seen[at++];
-      return value === undefined ? source.next() : { done: false, value };
-    },
-    return: async () => {
-      await source.return?.();
-      return { done: true, value: undefined };
-    },
-    [Symbol.asyncIterator]: () => all,
-  };
-  try {
-    const peeked = { [Symbol.asyncIterator]: () => ({ next: remember }) };
-    return { contents: await readContents(peeked, place), bytes: all };
-  } catch (error) {
-    await all.return();
-    throw error;
-  }
 }
 
-function noContents(path: string): Corruption {
+/** Something else is where the contents belong. */
+export function noContents(path: string): Corruption {
   return new Corruption('backup is damaged: no contents', { file: path, offset: 0 });
 }

@@ -28,8 +28,8 @@ export type BackupOptions = {
 type Place = { readonly shardId: number; readonly segment: Segment; readonly name: string };
 
 /**
- * The bytes of a backup in portions. What it pins is released when the generator ends or is
- * returned.
+ * The bytes of a backup in portions, the header and the contents as one each. What it pins is
+ * released when the generator ends or is returned.
  */
 export async function* createBackup(
   options: BackupOptions,

@@ -14,7 +14,7 @@ import type { IndexAdditions } from '../series/index-additions.ts';
 
 /** "TDMBAK" little-endian; the version is in the upper 16 bits. */
 const MAGIC = 0x4b41424d4454n;
-export const BACKUP_VERSION = 2;
+export const BACKUP_VERSION = 3;
 export const BACKUP_HEADER_BYTES = 16;
 export const FRAME_HEAD_BYTES = 12;
 /** File contents travel in frames of this size. */
@@ -26,7 +26,15 @@ export const PIECE_BYTES = 1 << 20;
 export const MAX_FRAME_BYTES = 1 << 28;
 const MAX_INFLATED_BYTES = 1 << 30;
 
-const Kind = { Contents: 0, File: 1, Bytes: 2, End: 3, Series: 4, Failure: 5 } as const;
+const Kind = {
+  Contents: 0,
+  File: 1,
+  Bytes: 2,
+  End: 3,
+  Series: 4,
+  Failure: 5,
+  Attachment: 6,
+} as const;
 
 export type BackupContents = {
   /** Databases, shards and segments of the moment, cut to what was asked for. */
@@ -44,6 +52,8 @@ export type BackupContents = {
 
 export type BackupFrame =
   | ({ readonly kind: 'contents' } & BackupContents)
+  /** What its maker keeps besides, a piece at a time, right behind the contents; opaque here. */
+  | { readonly kind: 'attachment'; readonly bytes: Uint8Array }
   /** Index entries of a database instance; those of one instance follow each other. */
   | { readonly kind: 'series'; readonly instance: number; readonly additions: IndexAdditions }
   /** The bytes of a segment follow. `name` is that in `includes`. */
@@ -97,6 +107,10 @@ export function encodeFrame(frame: BackupFrame): Uint8Array {
       out.u8(Kind.Contents);
       out.raw(deflateRawSync(utf8(contentsToJson(frame))));
       break;
+    case 'attachment':
+      out.u8(Kind.Attachment);
+      out.raw(deflateRawSync(frame.bytes));
+      break;
     case 'series': {
       const entries = new ByteWriter(1 << 12);
       encodeAdditions(frame.additions, entries);
@@ -145,6 +159,8 @@ export function decodeFrames(payload: Uint8Array, version: number, place: string
       const text = utf8Text(inflate(body.raw(body.remaining)));
       return version === 1 ? contentsOfVersion1(text, place) : [contentsFromJson(text, place)];
     }
+    case Kind.Attachment:
+      return [{ kind: 'attachment', bytes: inflate(body.raw(body.remaining)) }];
     case Kind.Series: {
       const instance = body.varint();
       const additions = decodeAdditions(new ByteReader(inflate(body.raw(body.remaining))));

@@ -16,14 +16,38 @@ import type { BackupContents, BackupFrame } from './format.ts';
 
 type Portions = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
+/** A backup, and where it comes from. */
+export type ReadBackup = { readonly place: string; readonly frames: AsyncIterable<BackupFrame> };
+
 /**
  * The frames of a backup, the `end` last. Throws `Corruption` (with `place` and the offset) for
  * anything that is damaged or cut off, `Unavailable` with the sender's reason when it gave up.
  */
 export async function* readFrames(portions: Portions, place: string): AsyncGenerator<BackupFrame> {
   const bytes = new Gathered(portions);
-  const damaged = (what: string): Corruption =>
-    new Corruption(`backup is damaged: ${what}`, { file: place, offset: bytes.position });
+  try {
+    yield* framesOf(bytes, place);
+    if ((await bytes.take(1)) !== undefined) throw damagedAt(bytes, place)('bytes behind the end');
+  } finally {
+    await bytes.close();
+  }
+}
+
+/**
+ * Backups that arrive one behind the other. Each has to be read before the next. Throws as above.
+ */
+export async function* readBackups(portions: Portions, place: string): AsyncGenerator<ReadBackup> {
+  const bytes = new Gathered(portions);
+  try {
+    do yield { place, frames: framesOf(bytes, place) };
+    while (!(await bytes.isAtEnd()));
+  } finally {
+    await bytes.close();
+  }
+}
+
+async function* framesOf(bytes: Gathered, place: string): AsyncGenerator<BackupFrame> {
+  const damaged = damagedAt(bytes, place);
   try {
     const header = await bytes.take(BACKUP_HEADER_BYTES);
     if (header === undefined) throw damaged('cut off');
@@ -35,17 +59,18 @@ export async function* readFrames(portions: Portions, place: string): AsyncGener
           throw new Unavailable(`backup was not finished: ${frame.reason}`);
         }
         yield frame;
-        if (frame.kind !== 'end') continue;
-        if ((await bytes.take(1)) !== undefined) throw damaged('bytes behind the end');
-        return;
+        if (frame.kind === 'end') return;
       }
     }
   } catch (error) {
     if (error instanceof DecodeError || error instanceof SyntaxError) throw damaged(error.message);
     throw error;
-  } finally {
-    await bytes.close();
   }
+}
+
+function damagedAt(bytes: Gathered, place: string): (what: string) => Corruption {
+  return (what) =>
+    new Corruption(`backup is damaged: ${what}`, { file: place, offset: bytes.position });
 }
 
 /** What a backup says about itself, from its begin. */
@@ -103,25 +128,32 @@ class Gathered {
         : portions[Symbol.iterator]();
   }
 
+  async isAtEnd(): Promise<boolean> {
+    return !(await this.#hold(1));
+  }
+
   /** A view; `undefined` when there are not that many any more. */
   async take(count: number): Promise<Uint8Array | undefined> {
-    if (this.#held.length < count) {
-      const parts = [this.#held];
-      for (let length = this.#held.length; length < count;) {
-        const step = await this.#portions.next();
-        if (step.done === true) {
-          this.#held = Buffer.concat(parts);
-          return undefined;
-        }
-        parts.push(step.value);
-        length += step.value.length;
-      }
-      this.#held = Buffer.concat(parts);
-    }
+    if (!(await this.#hold(count))) return undefined;
     const taken = this.#held.subarray(0, count);
     this.#held = this.#held.subarray(count);
     this.position += count;
     return taken;
+  }
+
+  /** Gathers until there are so many; false when there are not. */
+  async #hold(count: number): Promise<boolean> {
+    if (this.#held.length >= count) return true;
+    const parts = [this.#held];
+    let { length } = this.#held;
+    while (length < count) {
+      const step = await this.#portions.next();
+      if (step.done === true) break;
+      parts.push(step.value);
+      length += step.value.length;
+    }
+    this.#held = Buffer.concat(parts);
+    return length >= count;
   }
 
   async close(): Promise<void> {

@@ -57,6 +57,7 @@ export async function restoreBackup(
         case 'bytes':
           restore.write(frame.bytes);
           break;
+        case 'attachment':
         case 'end':
         case 'failure':
           break;

@@ -3,10 +3,12 @@ import { randomUUID } from 'node:crypto';
 
 import { Cancelled, Conflict, NotFound, Pipe } from '@tidemark/core';
 import type { Clock, TimeRange } from '@tidemark/core';
+import { withAttachments } from '@tidemark/storage';
 import type { PreviousBackup } from '@tidemark/storage';
 
 import { databaseNotFound } from '../compat/messages.ts';
 import { LIMITS } from '../limits.ts';
+import { documentAttachments } from './documents.ts';
 import { encodeMetadata } from './metadata.ts';
 import { restoreBackup } from './restore.ts';
 import type { RestoreOptions, RestoreOutcome, RestoreTarget } from './restore.ts';
@@ -36,11 +38,11 @@ export class BackupService {
   }
 
   /**
-   * The bytes of a backup, made as they are read. Users and tokens are in a backup of everything
-   * only.
+   * The bytes of a backup, made as they are read. Users, tokens and documents are in a backup of
+   * everything only.
    */
   async *create(options: BackupOptions): AsyncGenerator<Uint8Array> {
-    const { catalog, storage } = this.#target;
+    const { catalog, documents, storage } = this.#target;
     const { databases, timeRange, since } = options;
     for (const name of databases ?? []) {
       if (!catalog.state.databases.has(name)) throw new NotFound(databaseNotFound(name));
@@ -52,7 +54,9 @@ export class BackupService {
     try {
       // Before the points: whatever policy they belong to was there before they were acknowledged.
       const metadata = encodeMetadata(catalog.state, databases);
-      yield* storage.backup({ databases, timeRange, since, metadata });
+      const portions = storage.backup({ databases, timeRange, since, metadata });
+      const attachments = databases === undefined ? documentAttachments(documents.files) : [];
+      yield* withAttachments(portions, attachments);
     } finally {
       this.#activeBackups--;
     }

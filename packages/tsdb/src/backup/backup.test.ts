@@ -1,4 +1,4 @@
-import { mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -88,6 +88,7 @@ test('everything comes back on another server: points, policies, continuous quer
       bytes: expect.any(Number),
       users: ['u'],
       tokens: [],
+      documents: 0,
       leftOut: [],
     },
   ]);
@@ -105,6 +106,63 @@ test('everything comes back on another server: points, policies, continuous quer
   await other.stop();
   other = await startTestService({ directory: other.directory });
   expect(await valuesOf(other, 'SELECT count(f) FROM m', 'd')).toEqual([[0, 3]]);
+});
+
+test('documents come back with their versions, and those that are there stay', async () => {
+  const put = (to: TestService, id: string, version: number, content: string) =>
+    to.get(`/api/documents?kind=dashboards&id=${id}&version=${version}`, {
+      method: 'PUT',
+      body: JSON.stringify({ title: id, content }),
+    });
+  await put(service, 'house', 0, 'first');
+  await put(service, 'house', 1, 'second');
+  await put(service, 'shared', 0, 'of the backup');
+  const full = await backUp('all');
+  const { manifest, segments } = await describeBackup(full);
+  await put(service, 'late', 0, 'of the second backup');
+  const since = { storageId: manifest.storageId, segments };
+  const next = await backUp('next', { since });
+  const one = await backUp('one', { databases: ['e'] });
+  other = await startTestService();
+  await put(other, 'shared', 0, 'was there');
+
+  const single = await restore(other, [full], { database: 'e', as: 'copy' });
+  const whole = await restore(other, [full, next]);
+  const ofOne = await restore(other, [one], { database: 'e', as: 'copy2' });
+
+  expect([single, whole, ofOne].map(({ status, json }) => [status, json.documents])).toEqual([
+    [200, 0],
+    [200, 2],
+    [200, 0],
+  ]);
+  const get = async (search: string) =>
+    (await other!.get(`/api/documents?kind=dashboards&${search}`)).json;
+  expect((await get('')).documents.map(({ id }: { id: string }) => id)).toEqual([
+    'house',
+    'late',
+    'shared',
+  ]);
+  expect((await get('id=house&version=1')).content).toBe('first');
+  expect((await get('id=shared')).content).toBe('was there');
+  expect(existsSync(join(other.directory, 'tsdb', 'meta', 'documents.arriving'))).toBe(false);
+});
+
+test('several backups are restored as they are, the newest first', async () => {
+  const full = await backUp('full');
+  const { manifest, segments } = await describeBackup(full);
+  await service.write('m,t=c f=5 5', { db: 'd' });
+  const next = await backUp('next', { since: { storageId: manifest.storageId, segments } });
+  other = await startTestService();
+
+  const { json } = await other.get('/api/restore', { method: 'POST' });
+  const id = `/api/restore?id=${json.id}`;
+  for (const file of [next, full]) {
+    const sent = await other.get(id, { method: 'PUT', body: new Uint8Array(readFileSync(file)) });
+    expect(sent.status, sent.text).toBe(204);
+  }
+  expect((await other.get(id, { method: 'POST' })).status).toBe(200);
+
+  expect(await valuesOf(other, 'SELECT f FROM m', 'd')).toHaveLength(3);
 });
 
 test('one database comes back under another name beside the first', async () => {

@@ -1,10 +1,12 @@
 // Restoring into the directory of a service that is not running.
 import { join } from 'node:path';
 
-import { makeDirectory } from '@tidemark/process';
+import { systemClock } from '@tidemark/core';
+import { Documents, makeDirectory } from '@tidemark/process';
 import { openStorageInline } from '@tidemark/storage';
 
 import { Catalog } from '../catalog/catalog.ts';
+import { DocumentFiles } from '../catalog/document-files.ts';
 import { restoreBackup } from './restore.ts';
 import type { RestoreOptions, RestoreOutcome } from './restore.ts';
 
@@ -27,7 +29,10 @@ export async function restoreOffline(
     makeDirectory(metaDirectory);
     const catalog = await Catalog.open(metaDirectory);
     try {
-      return await restoreBackup({ catalog, storage }, options, bytes);
+      // A document that can not be read is there, and stays as it is.
+      const files = new DocumentFiles(join(metaDirectory, 'documents'), () => undefined);
+      const documents = { files, all: () => new Documents(files, systemClock()) };
+      return await restoreBackup({ catalog, storage, documents }, options, bytes);
     } finally {
       await catalog.close();
     }

@@ -1,12 +1,14 @@
 // Restoring into the service: points first, under ids that no policy has yet, then the catalog.
 // What a crash leaves in between is not in the catalog and goes with the next start.
 import { Conflict, InvalidRequest, NotFound } from '@tidemark/core';
-import { peekBackup } from '@tidemark/storage';
+import { openArriving } from '@tidemark/storage';
 import type { StorageEngine } from '@tidemark/storage';
 
 import type { Catalog } from '../catalog/catalog.ts';
 import { requireValidName } from '../catalog/databases.ts';
 import type { ApiToken, CatalogState, Database, User } from '../catalog/model.ts';
+import { ArrivingDocuments } from './documents.ts';
+import type { DocumentStore } from './documents.ts';
 import { decodeMetadata } from './metadata.ts';
 import type { CatalogEntries } from '../catalog/catalog-record.ts';
 
@@ -27,11 +29,17 @@ export type RestoreOutcome = {
   /** Names of users and tokens that were added; those that exist stay as they are. */
   readonly users: readonly string[];
   readonly tokens: readonly string[];
+  /** How many documents of the web application were added; those that exist stay as they are. */
+  readonly documents: number;
   /** What was in the backup and is not restored, with the reason. */
   readonly leftOut: readonly string[];
 };
 
-export type RestoreTarget = { readonly catalog: Catalog; readonly storage: StorageEngine };
+export type RestoreTarget = {
+  readonly catalog: Catalog;
+  readonly storage: StorageEngine;
+  readonly documents: DocumentStore;
+};
 
 /** Databases as they will be, and their policies' ids in the backup. */
 type Plan = {
@@ -42,7 +50,8 @@ type Plan = {
 };
 
 /**
- * Adds what `options` name of a full backup. Nothing is visible before all of it is durable. Throws
+ * Adds what `options` name of a full backup, or of a chain of them, the newest first. Nothing is
+ * visible before all of it is durable. Throws
  * `Conflict` when a database exists already, `NotFound` when the backup does not have it,
  * `Corruption` when the backup is damaged.
  */
@@ -52,26 +61,30 @@ export async function restoreBackup(
   arriving: AsyncIterable<Uint8Array>,
 ): Promise<RestoreOutcome> {
   const { catalog, storage } = target;
-  const { contents, bytes } = await peekBackup(arriving, 'backup');
+  const backup = await openArriving(arriving, 'backup');
+  const documents = new ArrivingDocuments(target.documents);
   try {
-    const metadata = decodeMetadata(contents.metadata);
+    const metadata = decodeMetadata(backup.contents.metadata);
     const plan = await reserve(catalog, metadata, options);
-    const { renames: databases, policies } = plan;
-    const report = await storage.restore({ databases, policies }, bytes);
     const isWhole = options.database === undefined;
+    if (isWhole) await documents.take(backup.attachments());
+    else for await (const _ of backup.attachments());
+    const { renames: databases, policies } = plan;
+    const report = await storage.restore({ databases, policies }, backup.bytes());
     const added = isWhole ? metadata : { users: [], tokens: [] };
-    try {
-      const { users, tokens } = await commit(catalog, plan, added);
-      const { shards, segments, bytes: sizeBytes } = report;
-      const names = plan.databases.map(({ name }) => name);
-      const { leftOut } = plan;
-      return { databases: names, shards, segments, bytes: sizeBytes, users, tokens, leftOut };
-    } catch (error) {
+    const { users, tokens } = await commit(catalog, plan, added).catch(async (error: unknown) => {
       for (const id of plan.policies.values()) await storage.dropPolicy(id);
       throw error;
-    }
+    });
+    const { shards, segments, bytes } = report;
+    const names = plan.databases.map(({ name }) => name);
+    const adopted = await documents.adopt();
+    const leftOut = [...plan.leftOut, ...adopted.leftOut];
+    const counts = { shards, segments, bytes, documents: adopted.count };
+    return { databases: names, users, tokens, ...counts, leftOut };
   } finally {
-    await bytes.return();
+    documents.close();
+    await backup.close();
   }
 }
 

@@ -57,6 +57,16 @@ export class DocumentFiles implements DocumentRecords {
     });
   }
 
+  /** A folder beside it for documents on their way in; nobody sees them there. */
+  arriving(): DocumentFiles {
+    return new DocumentFiles(`${this.#folder}.arriving`, this.#log);
+  }
+
+  /** Removes all of them. */
+  clear(): void {
+    this.#disk.removeDirectory(this.#folder);
+  }
+
   #pathOf(key: string): string {
     return `${this.#folder}/${key}${SUFFIX}`;
   }

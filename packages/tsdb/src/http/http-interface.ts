@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 
 import { assert, RequestMetrics } from '@tidemark/core';
-import type { DocumentRecords, Timestamp } from '@tidemark/core';
+import type { Timestamp } from '@tidemark/core';
 import { Documents, openAuditRecord } from '@tidemark/process';
 import type { FastifyInstance } from 'fastify';
 import type { JWTVerifyGetKey } from 'jose';
@@ -12,6 +12,7 @@ import type { Logger } from 'pino';
 
 import { Authenticator } from '../auth/authenticator.ts';
 import { BackupService } from '../backup/backup-service.ts';
+import type { DocumentFiles } from '../catalog/document-files.ts';
 import type { TsdbConfig } from '../config/schema.ts';
 import { AccessLog } from '../log/access-log.ts';
 import { AuditLog } from '../log/audit-log.ts';
@@ -60,7 +61,7 @@ export type HttpInterfaceOptions = {
   readonly log: Logger;
   readonly execution: Execution;
   /** Read when the first of them is asked for. */
-  readonly documents: DocumentRecords;
+  readonly documents: DocumentFiles;
   /** Refused lines of all ways in. */
   readonly rejected: RejectedLog;
   /** Absent: tokens signed with a private key are refused. */
@@ -98,7 +99,14 @@ export class HttpInterface {
       onError: (error) => log.error({ err: error }, 'the audit record can not be written'),
     });
     this.#audit = new AuditLog({ path: http.auditLogPath, record, clock, log });
-    this.#backups = new BackupService({ catalog, storage, clock });
+    let read: Documents | undefined;
+    const documents = (): Documents => (read ??= new Documents(options.documents, clock));
+    this.#backups = new BackupService({
+      catalog,
+      storage,
+      clock,
+      documents: { files: options.documents, all: documents },
+    });
     statistics.add(() => [moduleOf('httpd', this.#counters)]);
     const authenticator = new Authenticator({
       catalog,
@@ -110,7 +118,7 @@ export class HttpInterface {
     const metrics = new RequestMetrics(METRIC_PREFIX, {
       queries: 'Time from a request with statements to the end of its answer.',
     });
-    const handlers = this.#handlers(options, { authenticator, metrics, requests });
+    const handlers = this.#handlers(options, { authenticator, documents, metrics, requests });
     this.#dispatch = new Dispatch({
       config: http,
       endpoints: ENDPOINTS.filter(({ isCompat }) => http.compatRoutes || !isCompat).map(
@@ -131,10 +139,12 @@ export class HttpInterface {
     options: HttpInterfaceOptions,
     {
       authenticator,
+      documents,
       metrics,
       requests,
     }: {
       readonly authenticator: Authenticator;
+      readonly documents: () => Documents;
       readonly metrics: RequestMetrics;
       readonly requests: RequestTracker;
     },
@@ -153,8 +163,6 @@ export class HttpInterface {
     const query = { audit, bodies, config, counters, log, statements };
     const backup = { audit, backups, bodies };
     const restore = { ...backup, monitorDatabase: config.monitor.storeDatabase };
-    let read: Documents | undefined;
-    const documents = (): Documents => (read ??= new Documents(options.documents, clock));
     const profile = (handle: Handle): Handle => (pprofEnabled ? handle : refuseProfiles);
     return {
       '/write': (exchange, identity) => handleWrite(exchange, strictLines, identity),

@@ -1,8 +1,8 @@
 // The rehearsal of a service: everything that answers requests once more, over points of no
 // importance, apart from whatever is counted, listed or logged.
-import type { DocumentRecords } from '@tidemark/core';
 import type { Logger } from 'pino';
 
+import type { DocumentFiles } from '../catalog/document-files.ts';
 import type { TsdbConfig } from '../config/schema.ts';
 import { buildExecution } from '../execution.ts';
 import type { Execution } from '../execution.ts';
@@ -24,7 +24,7 @@ export function startRehearsal(
     readonly config: TsdbConfig;
     readonly log: Logger;
     readonly execution: Execution;
-    readonly documents: DocumentRecords;
+    readonly documents: DocumentFiles;
     readonly http: HttpInterface;
   },
 ): { close(): Promise<void> } {

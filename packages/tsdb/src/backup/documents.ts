@@ -1,0 +1,86 @@
+// Documents of the web application in backups: each is an attachment, with all its versions.
+import { Corruption, DOCUMENT_KINDS, messageOf, own } from '@tidemark/core';
+import type { DocumentRecord } from '@tidemark/core';
+import type { Documents } from '@tidemark/process';
+
+import type { DocumentFiles } from '../catalog/document-files.ts';
+
+/** Where documents are kept, and how they are seen. */
+export type DocumentStore = { readonly files: DocumentFiles; readonly all: () => Documents };
+
+/** What a backup of everything gets. */
+export function* documentAttachments(files: DocumentFiles): Generator<Uint8Array> {
+  for (const document of files.values()) yield Buffer.from(JSON.stringify({ document }));
+}
+
+export type AdoptedDocuments = {
+  readonly count: number;
+  /** Titles of those that could not be stored, with the reason. */
+  readonly leftOut: readonly string[];
+};
+
+/**
+ * Documents on their way in. They wait on disk, because together they may be large, until
+ * everything else of the backup is there.
+ */
+export class ArrivingDocuments {
+  readonly #store: DocumentStore;
+  readonly #files: DocumentFiles;
+  #count = 0;
+
+  constructor(store: DocumentStore) {
+    this.#store = store;
+    this.#files = store.files.arriving();
+    // What a crash has left.
+    this.#files.clear();
+  }
+
+  /** Throws `Corruption` for what `documentAttachments` did not make. */
+  async take(attachments: AsyncIterable<Uint8Array>): Promise<void> {
+    for await (const bytes of attachments) {
+      await this.#files.put(String(this.#count++), documentOf(bytes));
+    }
+  }
+
+  /** Makes them visible; those that exist stay as they are. */
+  async adopt(): Promise<AdoptedDocuments> {
+    const documents = this.#store.all();
+    const leftOut: string[] = [];
+    let count = 0;
+    for (const record of this.#files.values()) {
+      try {
+        if (await documents.adopt(record)) count++;
+      } catch (error) {
+        // The points are there: what is missing is told instead.
+        leftOut.push(`${record.kind} ${record.id}: ${messageOf(error)}`);
+      }
+    }
+    return { count, leftOut };
+  }
+
+  close(): void {
+    this.#files.clear();
+  }
+}
+
+function documentOf(bytes: Uint8Array): DocumentRecord {
+  const damaged = (what: string): Corruption =>
+    new Corruption(`backup can not be restored: ${what}`, { file: 'backup', offset: 0 });
+  let json: unknown;
+  try {
+    json = JSON.parse(Buffer.from(bytes).toString('utf8'));
+  } catch (error) {
+    throw damaged(`a document is not understood: ${messageOf(error)}`);
+  }
+  const { document } = (json ?? {}) as { readonly document?: Partial<DocumentRecord> };
+  const { kind = '', owner, id, versions = [] } = document ?? {};
+  const isDocument =
+    own(DOCUMENT_KINDS, kind) !== undefined &&
+    typeof owner === 'string' &&
+    typeof id === 'string' &&
+    Array.isArray(versions) &&
+    versions.length > 0 &&
+    versions.every(({ version, title }) => Number.isInteger(version) && typeof title === 'string');
+  if (!isDocument) throw damaged('a document is not understood');
+  return document as DocumentRecord;
+}
