@@ -312,7 +312,7 @@ export const VERBS: Readonly<Record<string, VerbRow>> = {
   },
   'engine members': {
     ok: '',
-    prints: /^ID +URL +Version +State +Leads +Tasks\n$/,
+    prints: /^ID +URL +Version +State +Leads +Tasks +Copy behind +Tasks behind\n$/,
     json: [],
     wrong: ['a'],
   },

@@ -73,7 +73,9 @@ GET    /engine/v1/ping                                                401 204 20
 GET    /engine/v1/:routes                                             401 403 200 200 200
 GET    /engine/v1/audit                                               401 403 403 403 200
 GET    /engine/v1/cluster/members                                      401 403 200 200 200
+DELETE /engine/v1/cluster/members/:member                             401 403 403 403 404
 POST   /engine/v1/cluster/members/:member/drain                        401 403 403 403 404
+GET    /engine/v1/cluster/tasks                                       401 403 200 200 200
 GET    /engine/v1/config                                              401 403 200 200 200
 POST   /engine/v1/config                                              401 403 403 403 400
 GET    /engine/v1/config/                                             401 403 400 400 400

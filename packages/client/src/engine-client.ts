@@ -10,6 +10,7 @@ import type {
   Replay,
   ServiceTest,
   ClusterMember,
+  ClusterTask,
   ServiceTestResult,
   Task,
   TaskChange,
@@ -325,6 +326,17 @@ export class EngineClient {
       `${BASE}/cluster/members`,
     );
     return answer.members;
+  }
+
+  /** Running tasks of the cluster and which instance runs them; none of an engine without one. */
+  async clusterTasks(): Promise<readonly ClusterTask[]> {
+    const answer = await this.http.json<{ tasks: readonly ClusterTask[] }>(`${BASE}/cluster/tasks`);
+    return answer.tasks;
+  }
+
+  /** Drops an instance, by its id or URL, that is gone for good. */
+  async forgetMember(instance: string): Promise<void> {
+    await this.http.send(`${BASE}/cluster/members/${part(instance)}`, { method: 'DELETE' });
   }
 
   /** Asks an instance, by its id or URL, not to lead the cluster any more. */

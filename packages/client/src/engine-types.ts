@@ -177,6 +177,21 @@ export type ClusterMember = {
   readonly leader: boolean;
   /** Tasks that it runs. */
   readonly tasks: number;
+  /** Records of the shared log that its copy lacks. */
+  readonly 'copy-lag': number;
+  /** Writes that the slowest of its tasks has not been given. */
+  readonly 'task-lag': number;
+  /** Why it can not lead, such as that it is too old. */
+  readonly problem?: string | undefined;
+};
+
+/** A running task of a cluster of engines. */
+export type ClusterTask = {
+  readonly id: string;
+  /** Id of the instance that runs it. */
+  readonly instance: string;
+  /** Writes that it has not been given. */
+  readonly lag: number;
 };
 
 /** An event that changed its level. */

@@ -3,7 +3,13 @@
 export { Coordinator } from './coordinator.ts';
 export type { CoordinatorOptions } from './coordinator.ts';
 export { Membership } from './membership.ts';
-export type { LeaderRecord, Member, MemberRecord, MembershipEvents } from './membership.ts';
+export type {
+  LeaderRecord,
+  Member,
+  MemberRecord,
+  MemberReport,
+  MembershipEvents,
+} from './membership.ts';
 export { MessageLog, Superseded } from './message-log.ts';
 export type { LogRecord } from './message-log.ts';
 export {

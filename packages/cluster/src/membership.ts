@@ -2,7 +2,7 @@
 // entry of the leader, too, which is changed against its revision only. No clocks are compared:
 // others take an entry for dead when it has not changed for as long as its lease by their own
 // monotonic clock, which begins later than the holder's own, who counts from before its renewal.
-import { messageOf } from '@tidemark/core';
+import { InvalidRequest, messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 
 import type { Coordinator } from './coordinator.ts';
@@ -15,8 +15,18 @@ export type MemberRecord = {
   readonly hostname: string;
   readonly pid: number;
   readonly version: string;
+  /** Records up to this level are known to it (`packages/engine/src/cluster/build.ts`). */
+  readonly level: number;
   /** It leaves soon: it does not lead any more. */
   readonly isDraining: boolean;
+} & MemberReport;
+
+/** What an instance says anew whenever it gives a sign of life. */
+export type MemberReport = {
+  /** Number of the last record of the shared log that is in its copy. */
+  readonly replica: number;
+  /** Why it can not lead at present; absent when it can. */
+  readonly problem?: string | undefined;
 };
 
 export type Member = MemberRecord & {
@@ -33,6 +43,8 @@ export type LeaderRecord = {
   readonly term: number;
   /** Whether it serves already. */
   readonly isServing: boolean;
+  /** Of what is written: every instance that has been a member since it rose knows this level. */
+  readonly level: number;
 };
 
 export type MembershipEvents = {
@@ -53,9 +65,16 @@ export type MembershipOptions = {
   readonly coordinator: Coordinator;
   readonly clock: Clock;
   readonly leaseMs: number;
-  readonly self: Omit<MemberRecord, 'isDraining'>;
+  readonly self: Omit<MemberRecord, 'isDraining' | keyof MemberReport>;
+  readonly report: () => MemberReport;
   readonly events: MembershipEvents;
 };
+
+/** Of records and messages of instances that do not speak of levels. */
+const FIRST_LEVEL = 1;
+
+/** What members say that are older than the rest of what they could say. */
+const OLDEST = { level: FIRST_LEVEL, replica: 0 };
 
 const LEADER = 'leader';
 const MEMBERS = 'member';
@@ -63,6 +82,9 @@ const DRAIN = 'drain';
 
 /** So many renewals within a lease. */
 const RENEWALS = 4;
+
+/** So many leases all instances have to know a level before it is written. */
+const RAISE_LEASES = 5;
 
 type Seen = { readonly revision: number; readonly sinceMs: number };
 
@@ -77,6 +99,8 @@ export class Membership {
   #leaseUntilMs = 0;
   #term = 0;
   #isServing = false;
+  /** Since when all that are there have known a higher level than is written. */
+  #raisedMs: number | undefined;
   #isDraining = false;
   #problem: string | undefined;
   #running: Promise<void> | undefined;
@@ -85,9 +109,17 @@ export class Membership {
     this.#options = options;
   }
 
-  /** Joins; resolves when this instance is a member and knows who leads, if anybody does. */
+  /**
+   * Joins; resolves when this instance is a member and knows who leads, if anybody does. Throws
+   * `InvalidRequest` when the cluster has gone on to a level that this instance does not know.
+   */
   async start(): Promise<void> {
     const { coordinator, self } = this.#options;
+    const leader = await this.#readLeader();
+    if ((leader?.record.level ?? 0) > self.level)
+      throw new InvalidRequest(
+        `this instance is too old for the cluster: it knows records up to level ${self.level}, and the cluster writes level ${leader?.record.level}. Install the version of the other instances`,
+      );
     await coordinator.register.remove(`${DRAIN}.${self.id}`);
     await this.#round();
     this.#running = this.#run();
@@ -105,6 +137,11 @@ export class Membership {
   /** Whether this instance leads at this moment: what it does in the name of all must ask first. */
   get isLeading(): boolean {
     return this.#term > 0 && this.#options.clock.monotonicMs() < this.#leaseUntilMs;
+  }
+
+  /** What may be written: the instances that are there know it, and so do those that come back. */
+  get level(): number {
+    return this.#leader?.level ?? FIRST_LEVEL;
   }
 
   /** Why the coordinator could not be asked the last time. */
@@ -129,7 +166,7 @@ export class Membership {
     this.#leaseUntilMs = 0;
     this.#isServing = false;
     if (term === 0) return;
-    const vacant: LeaderRecord = { id: '', url: '', term, isServing: false };
+    const vacant: LeaderRecord = { id: '', url: '', term, isServing: false, level: this.level };
     const { register } = this.#options.coordinator;
     await register.change(LEADER, JSON.stringify(vacant), this.#leaderRevision);
   }
@@ -137,6 +174,12 @@ export class Membership {
   /** Asks an instance not to lead until it is started again. */
   async requestDrain(id: string): Promise<void> {
     await this.#options.coordinator.register.put(`${DRAIN}.${id}`, '');
+  }
+
+  /** Drops an instance that is gone for good. One that is not joins again by itself. */
+  async forget(id: string): Promise<void> {
+    await this.#options.coordinator.register.remove(`${MEMBERS}.${id}`);
+    this.#members = this.#members.filter((member) => member.id !== id);
   }
 
   /** This instance is about to leave: it does not stand for election any more. */
@@ -208,11 +251,11 @@ export class Membership {
   }
 
   async #round(): Promise<void> {
-    const { coordinator, self, events } = this.#options;
+    const { coordinator, self, events, report } = this.#options;
     const { register } = coordinator;
     // The lease of the leader comes first.
     if (this.#term > 0) await this.#renew();
-    const record: MemberRecord = { ...self, isDraining: this.#isDraining };
+    const record: MemberRecord = { ...self, ...report(), isDraining: this.#isDraining };
     await register.put(`${MEMBERS}.${self.id}`, JSON.stringify(record));
     if (!this.#isDraining && (await register.get(`${DRAIN}.${self.id}`)) !== undefined) {
       this.drain();
@@ -233,8 +276,8 @@ export class Membership {
     );
     if (revision === undefined) {
       // An earlier renewal may have come through without its answer.
-      const entry = await coordinator.register.get(LEADER);
-      const there = entry === undefined ? undefined : (JSON.parse(entry.text) as LeaderRecord);
+      const entry = await this.#readLeader();
+      const there = entry?.record;
       if (entry === undefined || there?.id !== record.id || there.term !== record.term) {
         this.#lose('another instance leads');
         return;
@@ -251,19 +294,20 @@ export class Membership {
 
   /** Looks who leads, and leads when nobody does. */
   async #challenge(): Promise<void> {
-    const { coordinator, clock, leaseMs, events } = this.#options;
+    const { coordinator, clock, leaseMs, events, report } = this.#options;
     const { register } = coordinator;
-    const entry = await register.get(LEADER);
-    const found = entry === undefined ? undefined : (JSON.parse(entry.text) as LeaderRecord);
+    const entry = await this.#readLeader();
+    const found = entry?.record;
     this.#leader = found;
-    const { id, url } = this.#options.self;
+    const { id, url, level } = this.#options.self;
+    const isUnfit = this.#isDraining || this.level > level || report().problem !== undefined;
     const isVacant = found === undefined || found.id === '';
     // An entry of this very instance is one of before it was deposed; nobody else holds it.
     const isDead = !isVacant && found.id !== id && !this.#isFresh(LEADER, entry?.revision ?? 0);
     const isOwnOld = found?.id === id && !this.#isFresh(LEADER, entry?.revision ?? 0);
-    if (this.#isDraining || !(isVacant || isDead || isOwnOld)) return;
+    if (isUnfit || !(isVacant || isDead || isOwnOld)) return;
     const term = (found?.term ?? 0) + 1;
-    const record: LeaderRecord = { id, url, term, isServing: false };
+    const record: LeaderRecord = { id, url, term, isServing: false, level: this.level };
     const sentMs = clock.monotonicMs();
     const revision = await register.change(LEADER, JSON.stringify(record), entry?.revision ?? 0);
     if (revision === undefined) return;
@@ -274,6 +318,15 @@ export class Membership {
     this.#leaseUntilMs = sentMs + leaseMs;
     if (this.isLeading) events.elected(term);
     else this.#term = 0;
+  }
+
+  async #readLeader(): Promise<
+    { readonly record: LeaderRecord; readonly revision: number } | undefined
+  > {
+    const entry = await this.#options.coordinator.register.get(LEADER);
+    if (entry === undefined) return undefined;
+    const record = JSON.parse(entry.text) as LeaderRecord;
+    return { record: { ...record, level: record.level ?? FIRST_LEVEL }, revision: entry.revision };
   }
 
   /** Whether an entry has changed within its lease. */
@@ -290,6 +343,7 @@ export class Membership {
   async #list(): Promise<void> {
     const entries = await this.#options.coordinator.register.list(MEMBERS);
     this.#members = [...entries].map(([id, { text, revision }]) => ({
+      ...OLDEST,
       ...(JSON.parse(text) as MemberRecord),
       isAlive: this.#isFresh(`${MEMBERS}.${id}`, revision),
       isLeader: this.#leader?.id === id,
@@ -298,7 +352,23 @@ export class Membership {
 
   #ownRecord(term: number): LeaderRecord {
     const { id, url } = this.#options.self;
-    return { id, url, term, isServing: this.#isServing };
+    return { id, url, term, isServing: this.#isServing, level: this.#commonLevel() };
+  }
+
+  /**
+   * Never falls, as what was written at a level is there. It rises when all have known more for a
+   * while: one that is being restarted comes back as the version that it was.
+   */
+  #commonLevel(): number {
+    const { clock, self, leaseMs } = this.#options;
+    const levels = this.#members.map(({ level }) => level);
+    const common = levels.length === 0 ? 0 : Math.min(self.level, ...levels);
+    const nowMs = clock.monotonicMs();
+    if (common <= this.level) this.#raisedMs = undefined;
+    else this.#raisedMs ??= nowMs;
+    const isSettled =
+      this.#raisedMs !== undefined && nowMs - this.#raisedMs >= RAISE_LEASES * leaseMs;
+    return isSettled ? common : this.level;
   }
 
   #lose(reason: string): void {

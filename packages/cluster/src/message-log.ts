@@ -14,6 +14,8 @@ export type LogRecord = {
   readonly bytes: Uint8Array;
   /** What its writer says about it, beside it. */
   readonly label: string;
+  /** Level that a reader has to know. */
+  readonly level: number;
 };
 
 /** The log has another end than its writer has expected: somebody else writes it now. */
@@ -22,9 +24,13 @@ export class Superseded extends Conflict {}
 /** Which part of how many a message is, of a record that is several. */
 const PART = 'Tidemark-Part';
 const LABEL = 'Tidemark-Label';
+/** Absent for the first level. */
+const LEVEL = 'Tidemark-Level';
 
 export type AppendOptions = {
   readonly label?: string | undefined;
+  /** Level that a reader has to know; default: the first. */
+  readonly level?: number | undefined;
   /** Number of the last record; throws `Superseded` when it is another one. */
   readonly after?: number | undefined;
   /** No attempt begins later; throws `Unavailable` then. */
@@ -83,8 +89,9 @@ export class MessageLog {
     part: Uint8Array,
     options: AppendOptions & { readonly id: string; readonly place: string },
   ): Promise<number> {
-    const { label = '', after, signal, id, place } = options;
+    const { label = '', level = 1, after, signal, id, place } = options;
     const head = headers();
+    if (level > 1) head.set(LEVEL, String(level));
     if (place !== '') head.set(PART, place);
     if (label !== '') head.set(LABEL, label);
     const expect = after === undefined ? {} : { expect: { lastSequence: after } };
@@ -129,7 +136,12 @@ export class MessageLog {
         if (parts.length === count) {
           const bytes = count === 1 ? message.data : Buffer.concat(parts);
           parts = [];
-          yield { sequence: message.seq, bytes, label: message.headers?.get(LABEL) ?? '' };
+          yield {
+            sequence: message.seq,
+            bytes,
+            label: message.headers?.get(LABEL) ?? '',
+            level: Number(message.headers?.get(LEVEL) || 1),
+          };
         }
         if (through !== undefined && message.seq >= through) return;
       }

@@ -130,3 +130,15 @@ export const CHANGES_LOG: Limit = {
   unit: 'bytes',
   reason: 'changes in the shared log of a cluster; after so many everything is written to it anew',
 };
+
+export const COPY_LAG: Limit = {
+  value: 10_000,
+  unit: 'count',
+  reason: 'that a copy of the cluster is behind when health warns; it would take over late',
+};
+
+export const TASK_LAG: Limit = {
+  value: 10_000,
+  unit: 'count',
+  reason: 'that a task of the cluster has not been given when health warns',
+};

@@ -44,10 +44,14 @@ export type Shared = {
   readonly mayAct: () => boolean;
   /** Who is there, and who leads. */
   readonly members: () => readonly Member[];
+  /** Number of the last record of the shared log. */
+  readonly changesEnd: () => number;
   /** Why the coordinator does not answer; `undefined` when it does. */
   readonly coordinatorProblem: () => string | undefined;
   /** Asks an instance not to lead any more. */
   readonly drain: (id: string) => Promise<void>;
+  /** Drops an instance that is gone for good. */
+  readonly forget: (id: string) => Promise<void>;
 };
 
 export type Stores = {

@@ -16,6 +16,7 @@ import { openJobs } from './jobs/open-jobs.ts';
 import type { LogSink } from './observability/log-hub.ts';
 import { openAlerting } from './open-alerting.ts';
 import type { Alerting } from './open-alerting.ts';
+import type { Build } from './cluster/build.ts';
 import type { OpenEngineOptions } from './cluster/cluster-member.ts';
 import type { PointLog } from './cluster/point-log.ts';
 import { openStores, shutdownMs } from './open-stores.ts';
@@ -41,6 +42,8 @@ export type StartEngineOptions = {
   readonly resolver?: Resolver | undefined;
   /** With which the page's server of this process is believed where its clients are. */
   readonly pageKey?: string | undefined;
+  /** What a cluster is told that this version is and knows; default: what it is. */
+  readonly build?: Build | undefined;
 };
 
 /** A running engine. */

@@ -25,6 +25,10 @@ export class TestEngine {
   readonly log: string[] = [];
   #service: EngineService | undefined;
 
+  get isStarted(): boolean {
+    return this.#service !== undefined;
+  }
+
   /** Where the API answers. */
   get url(): string {
     if (this.#service === undefined) throw new Error('the engine is not started');

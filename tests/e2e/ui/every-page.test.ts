@@ -19,6 +19,7 @@ const PAGES: Readonly<Record<string, ((page: Page) => ReturnType<Page['locator']
   'alerts?tab=dead': undefined,
   'alerts?tab=rules': (page) => page.getByLabel('Name', { exact: true }),
   tasks: (page) => page.getByPlaceholder('Search'),
+  'tasks?tab=instances': undefined,
   'tasks?new=1': (page) => page.getByRole('textbox', { name: 'Script', exact: true }),
   'tasks?id=hot': (page) => page.getByRole('textbox', { name: 'Script', exact: true }),
   'tasks?id=hot&tab=versions': undefined,

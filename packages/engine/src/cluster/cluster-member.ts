@@ -9,7 +9,6 @@ import {
   messageOf,
   openAll,
   systemClock,
-  TIDEMARK_VERSION,
   Unavailable,
 } from '@tidemark/core';
 import type { Clock, OpenParts } from '@tidemark/core';
@@ -23,6 +22,8 @@ import type { Shared } from '../open-stores.ts';
 import type { EngineService, StartEngineOptions } from '../start-engine.ts';
 import type { KeyOptions } from '../store/metadata.ts';
 import { Ticker } from '../ticker.ts';
+import { levelOf, THIS_BUILD, TooOld } from './build.ts';
+import type { Build } from './build.ts';
 import { Front } from './front.ts';
 import type { Target } from './front.ts';
 import { LeaderLog } from './leader-log.ts';
@@ -52,6 +53,9 @@ const WAIT_LEASES = 3;
 /** After a failure of the coordinator or of the store; not so often that it fills the log. */
 const RETRY_MS = 500;
 
+/** Until an instance that is too old looks whether the log begins with what it knows. */
+const TOO_OLD_RETRY_MS = 10_000;
+
 /** Joins the cluster. What is open is closed with `parts`. */
 export async function openClusterMember(
   config: EngineConfig,
@@ -69,6 +73,7 @@ export async function openClusterMember(
     ...options,
     clock,
     coordinator,
+    build: options.build ?? THIS_BUILD,
     logger: logs.logger('cluster'),
   });
   parts.add(() => member.close());
@@ -79,6 +84,7 @@ export async function openClusterMember(
 type MemberParts = ClusterMemberOptions & {
   readonly clock: Clock;
   readonly coordinator: Coordinator;
+  readonly build: Build;
   readonly logger: Logger;
 };
 
@@ -105,12 +111,17 @@ class ClusterMember {
   readonly #closing = new AbortController();
   #identity: Identity = { clusterId: '', secret: '', keyCheck: '' };
   #replica: Replica | undefined;
+  /** Number of the last record of the shared log that is in the copy. */
+  #sequence = 0;
+  /** Why this instance can not follow, and so not lead. */
+  #problem: string | undefined;
   #front: Front | undefined;
   #url = '';
   #membership: Membership | undefined;
   /** Ends with what the instance does at present: following, or leading. */
   #role = new AbortController();
   /** Of this instance, while it leads. */
+  #log: LeaderLog | undefined;
   #engine: EngineService | undefined;
   #running: Promise<void> | undefined;
 
@@ -121,7 +132,7 @@ class ClusterMember {
 
   /** Resolves with the URL when a leader serves, or none can be had for now. */
   async open(): Promise<string> {
-    const { coordinator, clock } = this.#parts;
+    const { coordinator, clock, build } = this.#parts;
     const { leaseMs, name } = this.#config.cluster;
     const replica = await this.#openReplica();
     const { serverId } = replica.metadata;
@@ -139,8 +150,13 @@ class ClusterMember {
         url: this.#config.cluster.url || this.#url,
         hostname: this.#config[''].hostname,
         pid: process.pid,
-        version: TIDEMARK_VERSION,
+        version: build.version,
+        level: levelOf(build),
       },
+      report: () => ({
+        replica: this.#replica?.sequence ?? this.#log?.last ?? this.#sequence,
+        problem: this.#problem,
+      }),
       events: {
         elected: () => this.#role.abort(ELECTED),
         drained: () => this.#role.abort(DRAINED),
@@ -180,9 +196,10 @@ class ClusterMember {
         else await this.#follow(role.signal);
       } catch (error) {
         this.#warn('failed to follow or to lead', error);
-        await this.#replica?.close();
-        this.#replica = undefined;
-        await clock.sleep(RETRY_MS, signal).catch(() => undefined);
+        this.#problem = error instanceof TooOld ? error.message : undefined;
+        await this.#dropReplica();
+        const waitMs = error instanceof TooOld ? TOO_OLD_RETRY_MS : RETRY_MS;
+        await clock.sleep(waitMs, signal).catch(() => undefined);
       }
     }
   }
@@ -192,8 +209,10 @@ class ClusterMember {
     const { changes } = this.#parts.coordinator;
     const replica = this.#replica ?? (await this.#openReplica());
     await replica.prepare(changes);
-    for await (const record of changes.read({ first: replica.sequence + 1, signal }))
+    for await (const record of changes.read({ first: replica.sequence + 1, signal })) {
       await replica.apply(record);
+      this.#problem = undefined;
+    }
     if (!signal.aborted) throw new Unavailable('the shared log has ended');
   }
 
@@ -232,7 +251,7 @@ class ClusterMember {
     role: AbortController,
     parts: OpenParts,
   ): Promise<EngineService> {
-    const { clock, logger, openEngine } = this.#parts;
+    const { clock, logger, openEngine, build } = this.#parts;
     const term = new AbortController();
     role.signal.addEventListener('abort', () => {
       // What is stored at the end of a term that ends in peace belongs to it.
@@ -243,13 +262,14 @@ class ClusterMember {
     assert(replica !== undefined, 'what is taken over is in the copy');
     await replica.lead();
     await log.begun(replica.metadata, logger);
-    await replica.close();
-    this.#replica = undefined;
+    await this.#dropReplica();
+    this.#log = log;
+    parts.add(() => void (this.#log = undefined));
     const compacting = new Ticker(clock, COMPACT_CHECK_MS, () => log.compact(logger));
     parts.add(() => compacting.close());
     const { clusterId, secret } = this.#identity;
     const { points: pointsLog } = this.#parts.coordinator;
-    const points = new PointLog({ log: pointsLog, clock, logger, signal: term.signal });
+    const points = new PointLog({ log: pointsLog, clock, logger, build, signal: term.signal });
     await points.begin();
     return openEngine(
       this.#config,
@@ -262,8 +282,10 @@ class ClusterMember {
           clusterId,
           mayAct: () => membership.isLeading && !term.signal.aborted,
           members: () => membership.members,
+          changesEnd: () => log.last,
           coordinatorProblem: () => membership.problem,
           drain: (id) => membership.requestDrain(id),
+          forget: (id) => membership.forget(id),
         },
       },
       parts,
@@ -292,6 +314,7 @@ class ClusterMember {
           {
             log: changes,
             membership,
+            build: this.#parts.build,
             signal: term,
             onSuperseded: () => role.abort(TAKEN_OVER),
           },
@@ -305,10 +328,19 @@ class ClusterMember {
   }
 
   async #openReplica(): Promise<Replica> {
-    const { dataDir, secretsKey: setting } = this.#config[''];
-    const key: KeyOptions = { setting, environment: this.#parts.environment ?? {} };
-    this.#replica = await Replica.open(dataDir, this.#config.cluster.name, key);
+    const { dataDir: directory, secretsKey: setting } = this.#config[''];
+    const { environment = {}, build } = this.#parts;
+    const key: KeyOptions = { setting, environment };
+    const { name: cluster } = this.#config.cluster;
+    this.#replica = await Replica.open({ directory, cluster, key, build });
     return this.#replica;
+  }
+
+  async #dropReplica(): Promise<void> {
+    const replica = this.#replica;
+    this.#sequence = replica?.sequence ?? this.#sequence;
+    this.#replica = undefined;
+    await replica?.close();
   }
 
   /** Takes over what all instances have in common, or says it as the first one. */

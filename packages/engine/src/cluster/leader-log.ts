@@ -8,12 +8,15 @@ import { CHANGES_LOG } from '../limits.ts';
 import type { Logger } from '../observability/log-hub.ts';
 import type { ChangeSink, StoreChange } from '../store/change-feed.ts';
 import type { Metadata } from '../store/metadata.ts';
-import { encodeChanges, RecordLabel } from './change-record.ts';
+import { formatAt } from './build.ts';
+import type { Build } from './build.ts';
+import { RecordLabel } from './change-record.ts';
 import { wholeStore } from './replica.ts';
 
 export type LeaderLogOptions = {
   readonly log: MessageLog;
   readonly membership: Membership;
+  readonly build: Build;
   /** Ends with this leader's term. */
   readonly signal: AbortSignal;
   /** Another instance writes the log. */
@@ -59,7 +62,7 @@ export class LeaderLog implements ChangeSink {
   }
 
   append(changes: readonly StoreChange[]): Promise<void> {
-    return this.#next(() => this.#append(RecordLabel.Changes, encodeChanges(changes)));
+    return this.#next(() => this.#appendChanges(RecordLabel.Changes, changes));
   }
 
   /** Begins the log with what this instance has stored, when nothing was in it before this term. */
@@ -95,15 +98,21 @@ export class LeaderLog implements ChangeSink {
     const first = this.#last;
     assert(first > before, 'records have rising numbers');
     for (const piece of wholeStore(metadata, log.bytesMax / 2))
-      await this.#append(RecordLabel.Part, encodeChanges(piece));
+      await this.#appendChanges(RecordLabel.Part, piece);
     await this.#append(RecordLabel.End, new Uint8Array(0));
     await log.purge(first);
   }
 
-  async #append(label: string, bytes: Uint8Array): Promise<void> {
+  #appendChanges(label: string, changes: readonly StoreChange[]): Promise<void> {
+    const { membership, build } = this.#options;
+    const { level } = membership;
+    return this.#append(label, formatAt(level, build).encode(changes), level);
+  }
+
+  async #append(label: string, bytes: Uint8Array, level?: number): Promise<void> {
     const { log, signal, onSuperseded } = this.#options;
     try {
-      this.#last = await log.append(bytes, { label, after: this.#last, signal });
+      this.#last = await log.append(bytes, { label, level, after: this.#last, signal });
       this.#bytes += bytes.length;
     } catch (error) {
       if (!(error instanceof Superseded)) throw error;

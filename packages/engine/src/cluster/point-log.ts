@@ -4,11 +4,13 @@
 import { randomUUID } from 'node:crypto';
 import { assert, messageOf, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import type { MessageLog } from '@tidemark/cluster';
+import type { LogRecord, MessageLog } from '@tidemark/cluster';
 import type { Precision } from '@tidemark/line-protocol';
 import { WriteParser } from '@tidemark/runtime';
 import type { PointBatch } from '@tidemark/runtime';
 import { opening } from '../opening.ts';
+import { TooOld } from './build.ts';
+import type { Build } from './build.ts';
 import type { Logger } from '../observability/log-hub.ts';
 
 /** Lines as they are kept. */
@@ -34,11 +36,15 @@ export type PointLogOptions = {
   readonly log: MessageLog;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly build: Build;
   /** Ends with the term of this leader. */
   readonly signal: AbortSignal;
 };
 
 export type Dispatch = (batch: PointBatch) => Promise<void>;
+
+/** Of the records that are read and written here. */
+const LEVEL = 1;
 
 /** After a failure to read; the coordinator may be away. */
 const RETRY_MS = 200;
@@ -52,6 +58,7 @@ export class PointLog {
   readonly #closed = new AbortController();
   readonly #signal: AbortSignal;
   #dispatched = 0;
+  #last = 0;
   #running: Promise<void> | undefined;
 
   constructor(options: PointLogOptions) {
@@ -62,6 +69,11 @@ export class PointLog {
   /** Number of the last record that the tasks were given. */
   get dispatched(): number {
     return this.#dispatched;
+  }
+
+  /** Number of the last record that is known to be there. */
+  get last(): number {
+    return Math.max(this.#last, this.#dispatched);
   }
 
   /** Number of the record that a batch is; `undefined` for one that is not of the log. */
@@ -84,10 +96,11 @@ export class PointLog {
     if (after + 1 < first && last > after)
       logger('warn', 'points are missing that some tasks have not seen', { after, first });
     this.#dispatched = Math.min(after, last);
+    this.#last = last;
     if (last > after) {
       const range = { first: after + 1, through: last, signal: this.#signal };
-      for await (const { sequence, bytes, label } of log.read(range))
-        await dispatch(this.#batchOf(sequence, bytes, JSON.parse(label) as Label));
+      for await (const record of log.read(range))
+        await dispatch(this.#batchOf(record, this.#labelOf(record)));
     }
     this.#signal.throwIfAborted();
     this.#dispatched = last;
@@ -101,8 +114,8 @@ export class PointLog {
     readonly signal: AbortSignal;
   }): AsyncIterable<PointBatch> {
     if (range.through < range.first) return;
-    for await (const { sequence, bytes, label } of this.#options.log.read(range))
-      yield this.#batchOf(sequence, bytes, JSON.parse(label) as Label);
+    for await (const record of this.#options.log.read(range))
+      yield this.#batchOf(record, this.#labelOf(record));
   }
 
   /**
@@ -121,7 +134,7 @@ export class PointLog {
     });
     try {
       const signal = this.#signal;
-      await this.#options.log.append(body, { label: JSON.stringify(label), signal });
+      this.#last = await this.#options.log.append(body, { label: JSON.stringify(label), signal });
       await orEnded(promise, signal);
     } finally {
       this.#waiting.delete(id);
@@ -153,10 +166,8 @@ export class PointLog {
     while (!signal.aborted) {
       try {
         const range = { first: this.#dispatched + 1, signal };
-        for await (const { sequence, bytes, label } of log.read(range)) {
-          if (sequence <= this.#dispatched) continue;
-          this.#give(sequence, bytes, { label, dispatch });
-        }
+        for await (const record of log.read(range))
+          if (record.sequence > this.#dispatched) this.#give(record, dispatch);
       } catch (error) {
         if (signal.aborted) return;
         logger('warn', 'failed to read the log of points', { err: messageOf(error) });
@@ -165,21 +176,23 @@ export class PointLog {
     }
   }
 
-  #give(
-    sequence: number,
-    bytes: Uint8Array,
-    { label, dispatch }: { readonly label: string; readonly dispatch: Dispatch },
-  ): void {
-    const read = JSON.parse(label) as Label;
-    const batch = this.#batchOf(sequence, bytes, read);
-    this.#dispatched = sequence;
+  #give(record: LogRecord, dispatch: Dispatch): void {
+    const label = this.#labelOf(record);
+    const batch = this.#batchOf(record, label);
+    this.#dispatched = record.sequence;
     // Who has written them waits for the tasks; others are not held up.
     const dispatched = dispatch(batch);
     dispatched.catch(() => undefined);
-    this.#waiting.get(read.id)?.(dispatched);
+    this.#waiting.get(label.id)?.(dispatched);
   }
 
-  #batchOf(sequence: number, body: Uint8Array, label: Label): PointBatch {
+  #labelOf({ label, level }: LogRecord): Label {
+    if (level > LEVEL)
+      throw new TooOld(`the log of points has a record of level ${level}`, this.#options.build);
+    return JSON.parse(label) as Label;
+  }
+
+  #batchOf({ sequence, bytes: body }: LogRecord, label: Label): PointBatch {
     const { batch, errors } = this.#parser.parse(body, {
       database: label.db,
       retentionPolicy: label.rp,

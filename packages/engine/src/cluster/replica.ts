@@ -1,13 +1,15 @@
 // The metadata of an instance that does not lead: a copy of what the leader stores, kept up to date
 // by the shared log. The directory knows how far it has come; one that belonged to a leader, which
 // may hold more than the log has, is filled anew.
-import { InvalidRequest, NotFound } from '@tidemark/core';
+import { InvalidRequest } from '@tidemark/core';
 import type { LogRecord, MessageLog } from '@tidemark/cluster';
 import type { Database } from 'lmdb';
 import { Metadata } from '../store/metadata.ts';
 import type { KeyOptions, StoreKey } from '../store/metadata.ts';
 import type { StoreChange } from '../store/change-feed.ts';
-import { decodeChanges, RecordLabel } from './change-record.ts';
+import { formatAt, TooOld } from './build.ts';
+import type { Build } from './build.ts';
+import { RecordLabel } from './change-record.ts';
 
 /** The one entry of the table `replica`. */
 type Position = {
@@ -24,25 +26,37 @@ const LOCAL_TABLES: ReadonlySet<string> = new Set(['identity', OWN]);
 /** Tables that a user would miss. */
 const DEFINITIONS = ['tasks', 'templates', 'overrides', 'handler-specs'];
 
+export type ReplicaOptions = {
+  readonly directory: string;
+  readonly cluster: string;
+  readonly key: KeyOptions;
+  readonly build: Build;
+};
+
 export class Replica {
   readonly metadata: Metadata;
   readonly #cluster: string;
+  readonly #build: Build;
   readonly #tables = new Map<string, Database<Buffer, StoreKey>>();
   readonly #own: Database<Position, string>;
   #position: Position;
   /** Parts of everything, until its end is there. */
   #whole: StoreChange[] | undefined;
 
-  private constructor(metadata: Metadata, cluster: string) {
+  private constructor(
+    metadata: Metadata,
+    { cluster, build }: Pick<ReplicaOptions, 'cluster' | 'build'>,
+  ) {
     this.metadata = metadata;
     this.#cluster = cluster;
+    this.#build = build;
     this.#own = metadata.root.openDB({ name: OWN, encoding: 'json' });
     const stored = this.#own.get('position');
     this.#position = stored ?? { cluster, sequence: 0, isLeading: false };
   }
 
-  static async open(directory: string, cluster: string, key: KeyOptions): Promise<Replica> {
-    return new Replica(await Metadata.open(directory, key), cluster);
+  static async open({ directory, key, ...rest }: ReplicaOptions): Promise<Replica> {
+    return new Replica(await Metadata.open(directory, key), rest);
   }
 
   get sequence(): number {
@@ -71,15 +85,19 @@ export class Replica {
     if (last > 0 && (isLeading || isGap || isOther)) await this.#replaceAll([], 0);
   }
 
-  /** Applies the next record; those that are in already are left out. */
-  async apply({ sequence, label, bytes }: LogRecord): Promise<void> {
+  /**
+   * Applies the next record; those that are in already are left out. Throws `TooOld` for one that
+   * this version does not know.
+   */
+  async apply({ sequence, label, level, bytes }: LogRecord): Promise<void> {
     if (sequence <= this.#position.sequence) return;
+    const { decode } = formatAt(level, this.#build);
     switch (label) {
       case RecordLabel.Begin:
         this.#whole = [];
         return;
       case RecordLabel.Part:
-        for (const change of decodeChanges(bytes)) this.#whole?.push(change);
+        for (const change of decode(bytes)) this.#whole?.push(change);
         return;
       case RecordLabel.End:
         if (this.#whole !== undefined) await this.#replaceAll(this.#whole, sequence);
@@ -88,16 +106,14 @@ export class Replica {
       case RecordLabel.Changes:
         // A leader that was fenced while it wrote everything has not ended it.
         this.#whole = undefined;
-        await this.#change(decodeChanges(bytes), sequence);
+        await this.#change(decode(bytes), sequence);
         return;
       case RecordLabel.Term:
         this.#whole = undefined;
         await this.#change([], sequence);
         return;
       default:
-        throw new NotFound(
-          `the shared log has a record that this version does not know: ${JSON.stringify(label)}`,
-        );
+        throw new TooOld(`the shared log has a record ${JSON.stringify(label)}`, this.#build);
     }
   }
 

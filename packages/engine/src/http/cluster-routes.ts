@@ -1,10 +1,12 @@
-// Who is in the cluster, and asking one of them to leave the lead. On an engine without a cluster
-// there is nobody.
-import { NotFound } from '@tidemark/core';
+// Who is in the cluster, which instance runs which task, and asking one of them to leave the lead.
+// On an engine without a cluster there is nobody.
+import { Conflict, NotFound } from '@tidemark/core';
 import type { Member } from '@tidemark/cluster';
+import { assignedTasks, instanceViews } from '../cluster/overview.ts';
+import type { InstanceView } from '../cluster/overview.ts';
 import type { Shared } from '../open-stores.ts';
 import type { Executor } from '../tasks/executor.ts';
-import type { Api } from './server.ts';
+import type { Api, ApiRequest } from './server.ts';
 
 export function addClusterRoutes(
   api: Api,
@@ -14,31 +16,56 @@ export function addClusterRoutes(
     status: 200,
     json: {
       link: { rel: 'self', href: `${request.base}/cluster/members` },
-      members: (shared?.members() ?? []).map((member) => memberView(member, executor)),
+      members: shared === undefined ? [] : instanceViews(shared, executor).map(memberView),
+    },
+  }));
+  api.on('GET', '/cluster/tasks', (request) => ({
+    status: 200,
+    json: {
+      link: { rel: 'self', href: `${request.base}/cluster/tasks` },
+      tasks: shared === undefined ? [] : assignedTasks(shared, executor),
     },
   }));
   api.on('POST', '/cluster/members/:member/drain', async (request) => {
-    const id = request.params['member'] ?? '';
-    const members = shared?.members() ?? [];
-    const found = members.find((member) => member.id === id || member.url === id);
-    if (shared === undefined || found === undefined)
-      throw new NotFound(`the cluster has no instance ${JSON.stringify(id)}`);
-    await shared.drain(found.id);
+    const { found, cluster } = memberOf(request, shared);
+    await cluster.drain(found.id);
+    return { status: 204 };
+  });
+  api.on('DELETE', '/cluster/members/:member', async (request) => {
+    const { found, cluster } = memberOf(request, shared);
+    if (found.isAlive)
+      throw new Conflict(`instance ${found.id} is alive: stop it before it is forgotten`);
+    await cluster.forget(found.id);
     return { status: 204 };
   });
 }
 
-function memberView(member: Member, executor: Executor): Readonly<Record<string, unknown>> {
-  const { id, url, hostname, pid, version, isAlive, isLeader, isDraining } = member;
+function memberOf(
+  request: ApiRequest,
+  shared: Shared | undefined,
+): { readonly found: Member; readonly cluster: Shared } {
+  const id = request.params['member'] ?? '';
+  const found = shared?.members().find((member) => member.id === id || member.url === id);
+  if (shared === undefined || found === undefined)
+    throw new NotFound(`the cluster has no instance ${JSON.stringify(id)}`);
+  return { found, cluster: shared };
+}
+
+function memberView(view: InstanceView): Readonly<Record<string, unknown>> {
+  const { member, tasks, copyLag, taskLag } = view;
+  const { id, url, hostname, pid, version, level, isAlive, isLeader, isDraining, problem } = member;
   return {
     id,
     url,
     hostname,
     pid,
     version,
+    level,
     state: isAlive ? (isDraining ? 'draining' : 'alive') : 'gone',
     leader: isLeader,
-    // The leader runs all of them.
-    tasks: isLeader ? executor.count : 0,
+    tasks,
+    'copy-lag': copyLag,
+    'task-lag': taskLag,
+    ...(problem === undefined ? {} : { problem }),
   };
 }

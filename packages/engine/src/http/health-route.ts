@@ -1,7 +1,11 @@
 // Whether the engine works, for those who watch over processes: without credentials, hence without
 // names.
 import { TIDEMARK_VERSION } from '@tidemark/core';
+import type { Limit } from '@tidemark/core';
+import type { Member } from '@tidemark/cluster';
 import type { AlertService } from '@tidemark/alerting';
+import { instanceViews } from '../cluster/overview.ts';
+import { COPY_LAG, TASK_LAG } from '../limits.ts';
 import type { Shared } from '../open-stores.ts';
 import type { Executor } from '../tasks/executor.ts';
 import type { TaskService } from '../tasks/task-service.ts';
@@ -47,12 +51,38 @@ function checkDeadLetters({ alerts }: HealthOptions): Check {
   return check('dead-letters', alerts.deadLetters.count, 'events given up');
 }
 
-function checkCluster({ shared }: HealthOptions): readonly Check[] {
+function checkCluster({ shared, executor }: HealthOptions): readonly Check[] {
   if (shared === undefined) return [];
   if (shared.coordinatorProblem() !== undefined)
     return [{ name: 'cluster', status: 'warn', message: 'the coordinator does not answer' }];
-  const gone = shared.members().filter(({ isAlive }) => !isAlive).length;
-  return [check('cluster', gone, 'instances gone')];
+  const views = instanceViews(shared, executor);
+  const count = (is: (member: Member) => boolean): number =>
+    views.filter(({ member }) => is(member)).length;
+  const most = (lag: 'copyLag' | 'taskLag'): number =>
+    views.reduce((sum, { member, [lag]: own }) => Math.max(sum, member.isAlive ? own : 0), 0);
+  return [
+    check(
+      'cluster',
+      count(({ isAlive }) => !isAlive),
+      'instances gone',
+    ),
+    check(
+      'cluster-versions',
+      count(({ problem }) => problem !== undefined),
+      'instances too old',
+    ),
+    behind('copies', { most: most('copyLag'), what: 'records' }, COPY_LAG),
+    behind('running-tasks', { most: most('taskLag'), what: 'writes' }, TASK_LAG),
+  ];
+}
+
+function behind(
+  name: string,
+  { most, what }: { readonly most: number; readonly what: string },
+  limit: Limit,
+): Check {
+  const status = most > limit.value ? 'warn' : 'pass';
+  return { name, status, message: `${most} ${what} behind` };
 }
 
 function check(name: string, count: number, what: string): Check {

@@ -168,7 +168,7 @@ function makeReporter(
       })),
       ...scrapers.statistics(),
       { name: 'load', tags: {}, values: integers({ errors: load.errors.size }) },
-      ...clusterStatistics(stores.shared),
+      ...clusterStatistics(stores.shared, executor),
     ],
   });
 }

@@ -7,6 +7,7 @@ import type { AlertService } from '@tidemark/alerting';
 import type { Subscriptions } from '../database/subscriptions.ts';
 import type { WritePath } from '../ingest/write-path.ts';
 import type { Shared } from '../open-stores.ts';
+import { instanceViews } from '../cluster/overview.ts';
 import type { Executor } from '../tasks/executor.ts';
 import type { TaskService } from '../tasks/task-service.ts';
 import type { HttpServer } from '../http/server.ts';
@@ -21,12 +22,22 @@ type Counted = {
   readonly subscriptions: Pick<Subscriptions, 'count'>;
 };
 
-/** How many instances the cluster has; none without one. */
-export function clusterStatistics(shared: Shared | undefined): readonly Statistic[] {
+/** Instances of the cluster and how far they are behind; none without one. */
+export function clusterStatistics(
+  shared: Shared | undefined,
+  executor: Executor,
+): readonly Statistic[] {
   if (shared === undefined) return [];
-  const members = shared.members();
-  const alive = members.filter(({ isAlive }) => isAlive).length;
-  return [{ name: 'cluster', tags: {}, values: integers({ alive, gone: members.length - alive }) }];
+  const views = instanceViews(shared, executor);
+  const alive = views.filter(({ member }) => member.isAlive).length;
+  return [
+    { name: 'cluster', tags: {}, values: integers({ alive, gone: views.length - alive }) },
+    ...views.map(({ member, tasks, copyLag, taskLag }) => ({
+      name: 'cluster_member',
+      tags: { member: member.url },
+      values: integers({ leads: member.isLeader ? 1 : 0, tasks, copyLag, taskLag }),
+    })),
+  ];
 }
 
 /** Statistics of parts that have no tasks: the API, topics, memory. */

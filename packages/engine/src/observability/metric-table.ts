@@ -125,6 +125,16 @@ const SERVICE: readonly MetricRow[] = [
     ['alive', 'cluster_members', 'Instances of the cluster that are alive.'],
     ['gone', 'cluster_members_gone', 'Instances that were not heard of within their lease.'],
   ]),
+  ...gauges('cluster_member', [
+    ['leads', 'cluster_member_leads', 'Whether an instance leads.'],
+    ['tasks', 'cluster_member_tasks', 'Tasks that an instance runs.'],
+    ['copyLag', 'cluster_copy_lag_records', 'Records of the shared log that a copy lacks.'],
+    [
+      'taskLag',
+      'cluster_task_lag_writes',
+      'Writes that the slowest task of an instance has not been given.',
+    ],
+  ]),
   ...gauges('load', [
     ['errors', 'load_errors', 'Files of the load directory that can not be used.'],
   ]),

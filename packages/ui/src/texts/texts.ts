@@ -10,6 +10,7 @@ import { editor } from './en/editor.ts';
 import { explore } from './en/explore.ts';
 import { home } from './en/home.ts';
 import { imports } from './en/imports.ts';
+import { instances } from './en/instances.ts';
 import { recordings } from './en/recordings.ts';
 import { shortcuts } from './en/shortcuts.ts';
 import { start } from './en/start.ts';
@@ -29,6 +30,7 @@ export const texts = {
   explore,
   home,
   imports,
+  instances,
   nav,
   palette,
   recordings,

@@ -38,6 +38,8 @@ function printMembers(members: readonly ClusterMember[]): void {
         { title: 'State', value: ({ state }) => state },
         { title: 'Leads', value: ({ leader }) => (leader ? 'yes' : 'no') },
         { title: 'Tasks', value: ({ tasks }) => tasks, isRightAligned: true },
+        { title: 'Copy behind', value: (member) => member['copy-lag'], isRightAligned: true },
+        { title: 'Tasks behind', value: (member) => member['task-lag'], isRightAligned: true },
       ],
       members,
     ),

@@ -1,5 +1,6 @@
 // Tasks: the list of what runs, one of them in full, or a new one – as the address says.
 import { route } from '../../app/router.ts';
+import { Instances } from './instances.tsx';
 import { TaskDetail } from './task-detail.tsx';
 import { TaskList } from './task-list.tsx';
 import './tasks.css';
@@ -9,5 +10,6 @@ export function Page() {
   const id = params.get('id');
   if (id !== null) return <TaskDetail key={id} id={id} />;
   if (params.get('new') !== null) return <TaskDetail key="new" id={undefined} />;
+  if (params.get('tab') === 'instances') return <Instances />;
   return <TaskList />;
 }

@@ -96,6 +96,9 @@ export function TaskList() {
           value={search.value}
           onInput={(text) => (search.value = text)}
         />
+        <Link page="tasks" params={{ tab: 'instances' }}>
+          {texts.instances.link}
+        </Link>
         {mayChange ? (
           <Button kind="primary" icon="plus" onClick={create}>
             {t.create}

@@ -1,0 +1,46 @@
+// What a version of the engine reads and writes of what the instances of a cluster share. Versions
+// that differ by one minor version work together: everything that is written carries the level that
+// a reader has to know, and the leader writes no level that an instance does not know.
+import { Conflict, TIDEMARK_VERSION } from '@tidemark/core';
+import { decodeChanges, encodeChanges } from './change-record.ts';
+import type { StoreChange } from '../store/change-feed.ts';
+
+/** How changes are bytes at one level. */
+export type ChangeFormat = {
+  readonly encode: (changes: readonly StoreChange[]) => Uint8Array;
+  /** Throws `Corruption`. */
+  readonly decode: (bytes: Uint8Array) => readonly StoreChange[];
+};
+
+export type Build = {
+  readonly version: string;
+  /** By level, which begins with 1 and rises by one with each minor version that needs it. */
+  readonly formats: readonly [ChangeFormat, ...ChangeFormat[]];
+};
+
+export const THIS_BUILD: Build = {
+  version: TIDEMARK_VERSION,
+  formats: [{ encode: encodeChanges, decode: decodeChanges }],
+};
+
+/** The highest level that a build knows. */
+export function levelOf({ formats }: Build): number {
+  return formats.length;
+}
+
+/** What is in a log was written by a newer version, in a way that this one does not know. */
+export class TooOld extends Conflict {
+  constructor(what: string, build: Build) {
+    super(
+      `this instance is too old: ${what}, and version ${build.version} knows records up to level ${levelOf(build)}. Install the version of the other instances`,
+    );
+  }
+}
+
+/** Throws `TooOld` for a level that a build does not know. */
+export function formatAt(level: number, build: Build): ChangeFormat {
+  const format = build.formats[level - 1];
+  if (format === undefined)
+    throw new TooOld(`the shared log has a record of level ${level}`, build);
+  return format;
+}

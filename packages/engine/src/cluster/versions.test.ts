@@ -1,0 +1,141 @@
+// Instances of two versions in one cluster: what is written by either both can read, and an
+// instance that can not says so and does not lead.
+import { Coordinator } from '@tidemark/cluster';
+import { eventually, hasPrograms } from '@tidemark/testkit';
+import { TestCluster } from '@tidemark/testkit/engine-cluster';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { THIS_BUILD } from './build.ts';
+import type { Build, ChangeFormat } from './build.ts';
+
+const [first] = THIS_BUILD.formats;
+
+/** As the next minor version may write changes: with a byte in front. */
+const marked: ChangeFormat = {
+  encode: (changes) => Buffer.concat([Buffer.from('+'), first.encode(changes)]),
+  decode: (bytes) => first.decode(bytes.subarray(1)),
+};
+const next: Build = { version: '0.2.0', formats: [first, marked] };
+
+describe.runIf(hasPrograms('nats-server'))('a cluster of two versions', () => {
+  let cluster: TestCluster;
+  beforeEach(async () => {
+    cluster = await TestCluster.open();
+  });
+  afterEach(() => cluster.close());
+
+  const template = (id: string): object => ({ id, type: 'stream', script: 'stream|from()' });
+
+  /** Does something at the coordinator that no instance of this version does. */
+  async function withCoordinator<T>(work: (own: Coordinator) => Promise<T>): Promise<T> {
+    const urls = [cluster.coordinator.url];
+    const own = await Coordinator.open({ urls, login: '', name: 'tidemark', replicas: 1 });
+    try {
+      return await work(own);
+    } finally {
+      await own.close();
+    }
+  }
+
+  /** Levels of what is in the log of changes, in order. */
+  const levels = (): Promise<readonly number[]> =>
+    withCoordinator(async ({ changes }) => {
+      const { first, last } = await changes.ends();
+      const found: number[] = [];
+      const { signal } = new AbortController();
+      for await (const { level } of changes.read({ first, through: last, signal }))
+        found.push(level);
+      return found;
+    });
+
+  test('writes what the oldest knows, and more when all have been updated one by one', async () => {
+    const older = await cluster.start({ cluster: { lease: '2s' } });
+    const newer = await cluster.start({ cluster: { lease: '2s' } }, { build: next });
+    await newer.engine.call('POST', '/engine/v1/templates', template('a'));
+    const listed = await eventually('both', async () => {
+      const { json } = await newer.engine.call('GET', '/engine/v1/cluster/members');
+      return json.members.length === 2 ? json.members : undefined;
+    });
+    expect(listed.map(({ level }: any) => level).sort()).toEqual([1, 2]);
+
+    // The newer one leads, and the older one reads what it writes.
+    await cluster.restart(older);
+    expect(await cluster.leader(older)).toBe(newer);
+    await newer.engine.call('POST', '/engine/v1/templates', template('b'));
+    expect(new Set(await levels())).toEqual(new Set([1]));
+
+    await cluster.restart(older, { build: next });
+    let count = 0;
+    await eventually(
+      'the next level',
+      async () => {
+        await newer.engine.call('POST', '/engine/v1/templates', template(`c${count++}`));
+        return (await levels()).includes(2) ? true : undefined;
+      },
+      60_000,
+    );
+
+    // Whoever leads next reads what either version has written.
+    await newer.engine.stop();
+    const { json } = await older.engine.call('GET', '/engine/v1/templates');
+    expect(json.templates.map(({ id }: any) => id)).toEqual(
+      expect.arrayContaining(['a', 'b', expect.stringMatching(/^c/)]),
+    );
+    await expect(cluster.start()).rejects.toThrow(
+      'this instance is too old for the cluster: it knows records up to level 1, and the cluster writes level 2',
+    );
+  });
+
+  test('lets nobody lead who meets a record that it does not know', async () => {
+    // Requests wait for so long for a leader, three times.
+    const hasty = { cluster: { lease: '1s' } };
+    const [a, b] = [await cluster.start(hasty), await cluster.start(hasty)];
+    const leader = await cluster.leader(a);
+    const other = leader === a ? b : a;
+    // Written by a version that this one knows nothing of.
+    const { signal } = new AbortController();
+    await withCoordinator(({ changes }) =>
+      changes.append(new Uint8Array(0), { label: 'invented', signal }),
+    );
+    await eventually('a word', async () =>
+      other.engine.log.find((line) => line.includes('this instance is too old')),
+    );
+
+    await leader.engine.stop();
+    const health = await other.engine.call('GET', '/engine/v1/ping');
+
+    expect(health.status).toBe(503);
+    expect(health.json.error).toContain('no leader');
+  });
+
+  test('follows what is said with fields of a newer version', async () => {
+    const a = await cluster.start();
+    const member = {
+      id: 'newer',
+      url: 'http://127.0.0.1:1',
+      hostname: 'h',
+      pid: 1,
+      version: '0.2.0',
+      level: 2,
+      isDraining: false,
+      replica: 7,
+      color: 'red',
+    };
+    await withCoordinator(({ register }) => register.put('member.newer', JSON.stringify(member)));
+
+    const seen = await eventually('a member', async () => {
+      const { json } = await a.engine.call('GET', '/engine/v1/cluster/members');
+      return json.members.find(({ id }: any) => id === 'newer');
+    });
+
+    expect(seen).toMatchObject({ version: '0.2.0', level: 2, state: 'alive', leader: false });
+    const gone = await eventually('its end', async () => {
+      const { json } = await a.engine.call('GET', '/engine/v1/cluster/members');
+      return json.members.find(({ id, state }: any) => id === 'newer' && state === 'gone');
+    });
+    expect(gone).toBeDefined();
+    const dropped = await a.engine.call('DELETE', '/engine/v1/cluster/members/newer');
+    expect(dropped.status).toBe(204);
+    const left = await a.engine.call('GET', '/engine/v1/cluster/members');
+    expect(left.json.members).toHaveLength(1);
+  });
+});
