@@ -1,4 +1,4 @@
-// What the counters of budgets of memory are as metrics.
+// The metrics (names, units, help texts) of the counters that a memory budget keeps.
 import type { MetricRow } from './metrics.ts';
 
 const COUNTERS = [

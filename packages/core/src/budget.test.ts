@@ -15,7 +15,7 @@ async function pass(seconds: number): Promise<void> {
   }
 }
 
-/** Parts that were given, by name, in the order in which they were. */
+/** The parts handed out so far, by name, in the order in which they were handed out. */
 let given: Map<string, Part>;
 let refused: Map<string, unknown>;
 

@@ -1,30 +1,30 @@
-// A budget of memory that many share: whoever finds no room waits in order, for a bounded time.
-// While somebody waits, those who hold their part and get nowhere (a client that stopped sending,
-// or reading) have to give it back.
+// A memory budget that many requests share. A request that finds no room waits in a queue, first in,
+// first out, for a bounded time. While somebody waits, parts whose holder makes no progress (its
+// client stopped sending or reading) are taken back.
 import { assert } from './assert.ts';
 import type { Clock } from './clock.ts';
 import { Unavailable } from './errors.ts';
 
 export type BudgetOptions = {
-  /** Key of the configuration that raises it. */
+  /** Key of the configuration that raises the limit. */
   readonly setting: string;
-  /** 0 is no limit. */
+  /** 0 means no limit. */
   readonly limitBytes: number;
-  /** Whoever has waited for so long is refused. */
+  /** A request that has waited this long is refused. */
   readonly waitMs: number;
   readonly clock: Clock;
-  /** What it is for, in the plural: "bodies of requests". */
+  /** What the memory is used for, as a plural for error messages: "bodies of requests". */
   readonly what: string;
 };
 
-/** Who holds a part of a budget and may lose it. */
+/** A holder of a part, from whom the part can be taken back. */
 export type Holder = {
   /**
-   * Grows as the work gets on: bytes received, bytes sent. `undefined` while it does not depend on
-   * a client.
+   * A number that grows with progress: bytes received, or bytes sent. `undefined` while the work
+   * does not depend on a client; then the part is not taken back.
    */
   readonly progress: () => number | undefined;
-  /** The part is given back by force: the work has to end with the error, and release its part. */
+  /** Takes the part back: the work has to end with the error, and to release its part. */
   readonly revoke: (error: Unavailable) => void;
 };
 
@@ -35,9 +35,12 @@ type Held = { readonly holder: Holder; sinceMs: number; progress: number };
 
 type Waiting = { readonly sizeBytes: number; readonly admit: () => void };
 
-/** How often those who hold a part are looked at while others wait. */
+/** How often the progress of holders is checked while others wait. */
 const LOOK_MS = 1000;
-/** Who gets on by less than this within `IDLE_MS` is slower than any client that means it. */
+/**
+ * A holder that makes less progress than `IDLE_BYTES` within `IDLE_MS` loses its part: that is
+ * slower than any client in good order.
+ */
 const IDLE_MS = 5000;
 const IDLE_BYTES = 64 << 10;
 
@@ -66,9 +69,9 @@ export class Budget {
   }
 
   /**
-   * A part of the budget: at once, without a promise, while there is room; otherwise when those
-   * before have theirs. What is larger than the whole budget counts as the whole. Rejects with
-   * `Unavailable`.
+   * A part of the budget. Returned at once, without a promise, when there is room and nobody waits;
+   * otherwise after everybody who came before. A request larger than the whole budget gets the
+   * whole. Rejects with `Unavailable` after `waitMs`.
    */
   take(sizeBytes: number, holder?: Holder): Part | Promise<Part> {
     const { limitBytes } = this.#options;
@@ -129,7 +132,7 @@ export class Budget {
         () => {
           this.#waiting.delete(waiting);
           this.counters.refused++;
-          // Who waits behind may need less.
+          // Those behind it may need less.
           this.#admit();
           reject(
             new Unavailable(
@@ -142,13 +145,13 @@ export class Budget {
     });
   }
 
-  /** Looks for holders that get nowhere, for as long as somebody waits. */
+  /** Checks holders for progress, for as long as somebody waits. */
   async #look(): Promise<void> {
     if (this.#isLooking) return;
     this.#isLooking = true;
     const { clock } = this.#options;
     const startMs = clock.monotonicMs();
-    // Nobody was looking before: what was held in silence until now counts from now on.
+    // Progress was not checked while nobody waited: each holder's idle time begins now.
     for (const held of this.#held) {
       held.sinceMs = startMs;
       held.progress = held.holder.progress() ?? held.progress;

@@ -61,7 +61,7 @@ test('the weight is that of what is there, whatever was done', () => {
         if (what === 'get') cache.get(key);
         else if (what === 'delete') cache.delete(key);
         else {
-          // Told of first, because whoever goes for it is told of at once.
+          // Noted before the call, since the call reports what it evicts at once.
           const isThere = what === 'set' || weights.has(key);
           if (what === 'set') cache.delete(key);
           if (isThere) weights.set(key, weight);

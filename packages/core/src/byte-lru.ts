@@ -1,10 +1,11 @@
-// What was used least makes room: a cache that is bounded by what its entries weigh.
+// A least-recently-used cache, bounded by the total weight of its entries.
 
 type Entry<V> = { readonly value: V; weight: number };
 
 /**
- * Keeps entries up to a weight of all of them, in bytes where nothing else is said. The newest one
- * stays however heavy it is: whoever has just brought it is at work on it.
+ * Evicts the least recently used entries when all together weigh more than `weightMax`; a weight is
+ * in bytes unless the owner says otherwise. The entry just set stays, however heavy it is: its
+ * caller is working with it.
  */
 export class ByteLru<K, V> {
   readonly weightMax: number;
@@ -13,13 +14,13 @@ export class ByteLru<K, V> {
   readonly #entries = new Map<K, Entry<V>>();
   #weight = 0;
 
-  /** `onDrop` is told of each entry that goes, whatever the reason. */
+  /** `onDrop` is called for each entry that leaves: evicted, deleted or replaced. */
   constructor(weightMax: number, onDrop?: (key: K, value: V) => void) {
     this.weightMax = weightMax;
     this.#onDrop = onDrop;
   }
 
-  /** Of all entries. */
+  /** Total weight of all entries. */
   get weight(): number {
     return this.#weight;
   }
@@ -28,7 +29,7 @@ export class ByteLru<K, V> {
     return this.#entries.size;
   }
 
-  /** The value of a key, which is used by that. */
+  /** The value of a key; counts as a use. */
   get(key: K): V | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
@@ -37,12 +38,12 @@ export class ByteLru<K, V> {
     return entry.value;
   }
 
-  /** The value of a key; what is used least stays what it is. */
+  /** The value of a key; does not count as a use. */
   peek(key: K): V | undefined {
     return this.#entries.get(key)?.value;
   }
 
-  /** Values, those used least first. */
+  /** All values, least recently used first. */
   *values(): Generator<V> {
     for (const { value } of this.#entries.values()) yield value;
   }
@@ -54,7 +55,7 @@ export class ByteLru<K, V> {
     this.#makeRoom(key);
   }
 
-  /** An entry has become lighter or heavier. */
+  /** Sets the weight of an entry that has become lighter or heavier. */
   reweigh(key: K, weight: number): void {
     const entry = this.#entries.get(key);
     if (entry === undefined || entry.weight === weight) return;

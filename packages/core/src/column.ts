@@ -40,7 +40,7 @@ export type StringColumn = {
   readonly valid: Validity;
 };
 
-/** A typed column. The producer gives it away: it never changes after it was handed out. */
+/** A typed column. Its producer does not change it after handing it out. */
 export type Column = FloatColumn | IntegerColumn | UnsignedColumn | BooleanColumn | StringColumn;
 
 /** Number of rows. */
@@ -53,7 +53,10 @@ export function isValid(column: Column, row: number): boolean {
   return column.valid === undefined || column.valid[row] === 1;
 }
 
-/** The row's value as a scalar, `null` when there is none. For borders, not for hot loops. */
+/**
+ * The row's value as a scalar, `null` when there is none. For the edges of the system (encoders,
+ * tests), not for hot loops.
+ */
 export function columnValue(column: Column, row: number): FieldValue | null {
   if (!isValid(column, row)) return null;
   switch (column.type) {
@@ -67,8 +70,8 @@ export function columnValue(column: Column, row: number): FieldValue | null {
 }
 
 /**
- * Builds a column of scalars; `null` and `undefined` become nulls. For borders and tests, not for
- * hot loops.
+ * Builds a column from scalars; `null` and `undefined` become nulls. For the edges of the system
+ * and tests, not for hot loops.
  */
 export function columnFrom(
   type: FieldType,

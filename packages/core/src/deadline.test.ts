@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Clock } from './clock.ts';
 import { LATE, within } from './deadline.ts';
 
-/** Time passes when the test says so. */
+/** A clock whose time passes only when the test says so. */
 function stoppedClock(): { readonly clock: Clock; readonly pass: () => void; cancelled: number } {
   let pass = (): void => undefined;
   const stopped = {

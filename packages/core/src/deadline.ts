@@ -1,12 +1,12 @@
-// Work that may take only so long.
+// Waiting for work with a time limit.
 import type { Clock } from './clock.ts';
 
-/** What `within` answers instead of the work's own value. */
+/** What `within` resolves with when the time is up. */
 export const LATE: unique symbol = Symbol('late');
 
 /**
- * Resolves with the work, or with `LATE` when it takes longer; the work itself goes on. Rejects as
- * the work does.
+ * Resolves or rejects as `work` does; resolves with `LATE` when it takes longer than `timeoutMs`.
+ * The work itself is not cancelled.
  */
 export async function within<T>(
   clock: Clock,
@@ -16,7 +16,7 @@ export async function within<T>(
   const done = new AbortController();
   const late = clock.sleep(timeoutMs, done.signal).then(
     (): typeof LATE => LATE,
-    // Done in time: nobody listens any more.
+    // Cancelled because the work was done in time: the race is over, so the value is not used.
     (): typeof LATE => LATE,
   );
   try {

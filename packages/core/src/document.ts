@@ -1,5 +1,6 @@
-// Documents: what people make in the web application and both services keep for them – dashboards,
-// statements. A service knows their title and their versions; what they say is the application's.
+// Documents: what people make in the web application – dashboards, statements – and both services
+// store for them. A service knows title and versions; the content means something only to the
+// application.
 import { Conflict } from './errors.ts';
 import type { Limit } from './limits.ts';
 
@@ -46,7 +47,7 @@ export type VersionSummary = {
   readonly title: string;
   /** RFC 3339. */
   readonly modified: string;
-  /** Name of the user; empty where nobody has to say who they are. */
+  /** Name of the user; empty where authentication is off. */
   readonly by: string;
 };
 
@@ -58,20 +59,20 @@ export type DocumentSummary = VersionSummary & {
 /** A document in one of its versions. */
 export type StoredDocument = DocumentSummary & {
   readonly content: unknown;
-  /** All that are kept, the newest first. */
+  /** All stored versions, newest first. */
   readonly versions: readonly VersionSummary[];
 };
 
-/** A document as it is stored, with its versions, the newest last; never without one. */
+/** A document as it is stored, with its versions, newest last; there is at least one. */
 export type DocumentRecord = {
   readonly kind: DocumentKind;
-  /** Whose it is; empty for what belongs to all. */
+  /** Name of the owner; empty for a shared document. */
   readonly owner: string;
   readonly id: string;
   readonly versions: readonly (VersionSummary & { readonly content: unknown })[];
 };
 
-/** Where documents are kept, by a short key. A change is on disk when its promise resolves. */
+/** A store of documents by a short key. A change is on disk when its promise resolves. */
 export interface DocumentRecords {
   values(): Iterable<DocumentRecord>;
   get(key: string): DocumentRecord | undefined;
@@ -79,5 +80,5 @@ export interface DocumentRecords {
   remove(key: string): Promise<void>;
 }
 
-/** Somebody else was first: what was changed is not what is stored. */
+/** The document was changed by somebody else since the caller read it. */
 export class StaleVersion extends Conflict {}

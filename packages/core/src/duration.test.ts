@@ -1,4 +1,4 @@
-// Durations as text.
+// Parsing and printing of durations.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 

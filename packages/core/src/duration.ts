@@ -1,6 +1,6 @@
 // Durations as text: their units, the two forms that answers print, and the form of configuration
-// and commands. What queries and scripts may write differs from that and is parsed with their
-// languages.
+// and commands. Durations in queries and scripts have other rules and are parsed by the parsers of
+// those languages.
 import {
   NANOS_PER_DAY,
   NANOS_PER_HOUR,
@@ -11,7 +11,7 @@ import {
   NANOS_PER_WEEK,
 } from './time.ts';
 
-/** Nanoseconds per unit, by every spelling of its name. */
+/** Nanoseconds per unit, by each spelling of the unit. */
 export const DURATION_UNITS: ReadonlyMap<string, bigint> = new Map([
   ['ns', 1n],
   ['n', 1n],
@@ -77,9 +77,9 @@ function decimal(nanos: bigint, unit: bigint): string {
 const CLOCK_PART = /(\d+)(?:\.(\d+))?(ns|us|µs|μs|ms|[nuµsmhdw])/y;
 
 /**
- * The form of configuration, commands and requests, which reads what `formatClockDuration` prints:
- * nanoseconds of `1h2m3.5s`, `10s`, `5d`, `0` or `-30s`; `undefined` when the text is anything
- * else. Units from nanoseconds to weeks, fractions allowed.
+ * Parses the form of configuration, commands and requests, in which `formatClockDuration` prints
+ * too: `1h2m3.5s`, `10s`, `5d`, `0`, `-30s`. Units from nanoseconds to weeks, fractions allowed.
+ * Returns nanoseconds; `undefined` when the text is no duration.
  */
 export function parseClockDuration(text: string): bigint | undefined {
   if (text === '0') return 0n;

@@ -104,7 +104,7 @@ export class Internal extends AppError {
   readonly code = 'INTERNAL';
 }
 
-/** What to tell of something that was thrown, whatever it is. */
+/** The message of anything that was thrown, be it an `Error` or not. */
 export function messageOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }

@@ -11,7 +11,7 @@ export const FIELD_TYPES: readonly FieldType[] = [
   'boolean',
 ];
 
-/** A type as errors of writes report it; integers are int64 there. */
+/** Spelling of a type in errors of writes, where integers are called int64. */
 export function reportedType(type: FieldType): string {
   return type === 'integer' ? 'int64' : type;
 }

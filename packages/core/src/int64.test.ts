@@ -1,4 +1,4 @@
-// Arithmetic of 64-bit integers.
+// Arithmetic of 64-bit integers: overflow, division, floats that do not fit.
 import { expect, test } from 'vitest';
 
 import {

@@ -1,11 +1,11 @@
-// The ends of 64-bit integers, and arithmetic that wraps like theirs (docs/adr/0001-int64.md).
+// Bounds of 64-bit integers, and arithmetic that wraps around at them (docs/adr/0001-int64.md).
 import { unreachable } from './assert.ts';
 
 export const MIN_INT64 = -(2n ** 63n);
 export const MAX_INT64 = 2n ** 63n - 1n;
 export const MAX_UINT64 = 2n ** 64n - 1n;
 
-/** A float cut towards zero; the smallest integer for what does not fit, NaN included. */
+/** A float truncated towards zero; `MIN_INT64` for NaN and for what an int64 cannot hold. */
 export function floatToInt64(value: number): bigint {
   // 2^63 itself is the first double that is too large.
   return value >= -(2 ** 63) && value < 2 ** 63 ? BigInt(Math.trunc(value)) : MIN_INT64;
@@ -14,19 +14,19 @@ export function floatToInt64(value: number): bigint {
 const FLOAT = new Float64Array(1);
 const FLOAT_BITS = new BigInt64Array(FLOAT.buffer);
 
-/** The bits of a float as an integer. */
+/** The bit pattern of a float as an integer. */
 export function floatBits(value: number): bigint {
   FLOAT[0] = value;
   return FLOAT_BITS[0] ?? 0n;
 }
 
 /**
- * Operators of signed 64-bit integers that lambdas, constants of scripts and conditions of handlers
- * share.
+ * Operators on signed 64-bit integers, with one meaning in lambda expressions, constants of scripts
+ * and conditions of handlers.
  */
 export type Int64Operator = '+' | '-' | '*' | '/' | '%';
 
-/** Whether an operator of a language is one of these. */
+/** Whether an operator is one of these. */
 export function isInt64Operator(operator: string): operator is Int64Operator {
   return operator.length === 1 && '+-*/%'.includes(operator);
 }

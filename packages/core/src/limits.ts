@@ -1,7 +1,7 @@
 // Limits are data: every bounded queue, buffer, recursion and result is listed in a package's
 // limits.ts.
 
-/** A bound that nothing changes. */
+/** A fixed bound: no setting changes it. */
 export type Limit = {
   readonly value: number;
   readonly unit: 'bytes' | 'count' | 'ms' | 'rows' | 'levels';
@@ -9,7 +9,7 @@ export type Limit = {
 };
 
 /**
- * A bound that is the default of a setting: the key of the configuration that an error tells the
- * user to raise.
+ * A bound that is the default of a setting. `setting` is its key in the configuration; errors name
+ * it as the one to raise.
  */
 export type SettingLimit = Limit & { readonly setting: string };

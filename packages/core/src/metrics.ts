@@ -7,16 +7,16 @@ export type MetricSample = {
   readonly value: number | bigint;
 };
 
-/** Samples of one name. Names of counters end in `_total`, those of amounts in their unit. */
+/** Samples with one name. A counter's name ends in `_total`, the name of an amount in its unit. */
 export type MetricFamily = {
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly help: string;
-  /** What is put behind the name, for histograms; none for others. */
+  /** `suffix` is appended to the name; histograms have `_bucket`, `_sum` and `_count`. */
   readonly samples: readonly (MetricSample & { readonly suffix?: string })[];
 };
 
-/** Content type of the text. */
+/** Content type of what `printMetrics` returns. */
 export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** Families as text; those without a sample are left out. */
@@ -46,40 +46,40 @@ function escapeLabel(text: string): string {
   return escapeHelp(text).replaceAll('"', '\\"');
 }
 
-/** Counters of one part of a service, under the names that it has for them. */
+/** Counters of one part of a service, under the names that the service uses for them. */
 export type CounterModule = {
   readonly name: string;
   readonly tags: Readonly<Record<string, string>>;
   readonly values: Readonly<Record<string, number | bigint | string>>;
 };
 
-/** What one counter of a module is as a metric. */
+/** How one counter of a module is exposed as a metric. */
 export type MetricRow = {
   readonly module: string;
   readonly value: string;
-  /** Without the prefix of the service. Rows of one name are one family. */
+  /** Without the prefix of the service. Rows with the same name form one family. */
   readonly name: string;
   readonly help: string;
   readonly type: 'counter' | 'gauge';
-  /** What the counter is divided by to have the unit of the name. */
+  /** The counter is divided by this to get the unit in the metric's name. */
   readonly divisor?: number | undefined;
   /** Labels of this row, beside the tags of the module. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
-  /** A tag without which the sample is a sum of others and is left out. */
+  /** Samples without this tag are left out: they are totals of those that have it. */
   readonly needs?: string | undefined;
 };
 
-/** What a service says of its counters. */
+/** How the counters of a service are exposed as metrics. */
 export type MetricTable = {
   readonly prefix: string;
   readonly rows: readonly MetricRow[];
-  /** Counters that are told in another way, as `module.value`, or `module` for all of it. */
+  /** Counters that are exposed elsewhere: `module.value`, or `module` for all of its counters. */
   readonly omitted: ReadonlySet<string>;
 };
 
 /**
- * Counters as families, in the order of the table; counters that it does not know come last, as
- * gauges.
+ * Counters as families, in the order of the table. Counters without a row in the table come last,
+ * as gauges.
  */
 export function familiesOf(
   modules: readonly CounterModule[],
@@ -129,15 +129,15 @@ const BOUNDS = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 ] as const;
 
-/** How long something took, counted by bounds. */
+/** A histogram of durations. */
 export class LatencyHistogram {
   readonly #name: string;
   readonly #help: string;
-  /** By bound, and beyond the last one. */
+  /** Count per bucket; the last one is for durations above all bounds. */
   readonly #counts = new Float64Array(BOUNDS.length + 1);
   #sum = 0;
 
-  /** `name` with its prefix and `_seconds` at its end. */
+  /** `name` is the full name of the metric, with the service's prefix and `_seconds`. */
   constructor(name: string, help: string) {
     this.#name = name;
     this.#help = help;
@@ -166,14 +166,14 @@ export class LatencyHistogram {
   }
 }
 
-/** Requests of an HTTP interface by endpoint, and how long writes and queries take. */
+/** Counts HTTP requests by endpoint, and measures how long writes and queries take. */
 export class RequestMetrics {
   readonly writes: LatencyHistogram;
   readonly queries: LatencyHistogram;
   readonly #prefix: string;
   readonly #counts = new Map<string, MetricSample & { value: number }>();
 
-  /** `queries` says whose queries are timed. */
+  /** `help.queries` is the help text of the histogram of queries. */
   constructor(prefix: string, help: { readonly queries: string }) {
     this.#prefix = prefix;
     this.writes = new LatencyHistogram(
@@ -184,8 +184,8 @@ export class RequestMetrics {
   }
 
   /**
-   * Counts a request that was answered. `endpoint` is a pattern: what clients make up must not
-   * become a label.
+   * Counts an answered request. `endpoint` is a route's pattern, never the path that a client sent:
+   * otherwise clients could create any number of labels.
    */
   count(request: {
     readonly method: string;

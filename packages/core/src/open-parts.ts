@@ -1,22 +1,22 @@
-// What was opened together is closed together: in reverse, each once, whatever fails on the way.
+// Closes what was opened together: in reverse order, each part once, even when closing one fails.
 import { assert } from './assert.ts';
 
 type Close = () => void | Promise<void>;
 
-/** Parts that are open, in the order in which they were opened. */
+/** The open parts of a service, in the order in which they were opened. */
 export class OpenParts {
   readonly #closes: Close[] = [];
   #closing: Promise<void> | undefined;
 
-  /** Remembers how something that was just opened is closed. */
+  /** Adds a part that was just opened; `close` closes it. */
   add(close: Close): void {
     assert(this.#closing === undefined, 'nothing is opened while the rest is closed');
     this.#closes.push(close);
   }
 
   /**
-   * Closes everything, the last one first; later calls wait for the first. Rejects with what went
-   * wrong with the first part that could not be closed, when all others are.
+   * Closes everything, the last one first; later calls wait for the first. When parts could not be
+   * closed, rejects with the first failure after the others were closed.
    */
   close(): Promise<void> {
     this.#closing ??= this.#close();
@@ -29,7 +29,7 @@ export class OpenParts {
       try {
         await close();
       } catch (error) {
-        failures.push(error); // The others are closed all the same.
+        failures.push(error); // Thrown below, after the others are closed.
       }
     }
     if (failures.length > 0) throw failures[0];
@@ -37,8 +37,8 @@ export class OpenParts {
 }
 
 /**
- * Opens several parts. When a later one can not be opened, those before it are closed and the
- * reason is thrown; `onCloseFailure` is told when that fails too.
+ * Opens several parts. When one cannot be opened, those opened before it are closed and its error
+ * is thrown; an error of that closing goes to `onCloseFailure`.
  */
 export async function openAll<T>(
   open: (parts: OpenParts) => Promise<T>,

@@ -1,6 +1,6 @@
-// Look-ups by names that somebody else chose: `__proto__` and `constructor` are names too.
+// Safe look-ups by names from outside, which may be `__proto__` or `constructor`.
 
-/** The value that a table has under a name; what every object inherits is not in it. */
+/** The table's own value under a name; `undefined` for names that every object inherits. */
 export function own<V>(table: Readonly<Record<string, V>>, name: string): V | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }

@@ -1,5 +1,5 @@
-// From a writer that pushes to a reader that pulls, without a queue: the writer waits for the
-// reader.
+// Connects a writer that pushes to a reader that pulls. There is no queue: each write waits until
+// the reader has taken the value.
 
 import { Cancelled } from './errors.ts';
 
@@ -29,7 +29,7 @@ export class Pipe<T> implements AsyncIterable<T> {
     this.#wakeReader();
   }
 
-  /** Reader and writer get the reason. */
+  /** Ends the pipe with an error, which both reader and writer get. */
   breakOff(reason: Error): void {
     this.#failure ??= reason;
     this.#wakeReader();

@@ -1,12 +1,12 @@
-// Suggestions for names that are nearly right.
+// Suggestions for misspelled names.
 
-/** Names longer than this are not compared: nobody mistypes them by one letter. */
+/** Longer names are not compared: the cost grows with the square of the length. */
 const MAX_LENGTH = 64;
 
-/** The known name that is nearest to a written one, when it is near enough to be meant. */
+/** The known name nearest to the written one, if it is near enough to be a misspelling. */
 export function suggest(written: string, known: Iterable<string>): string | undefined {
   if (written.length > MAX_LENGTH) return undefined;
-  // A name of which no letter is right was not meant.
+  // At least one letter has to be right.
   const furthest = Math.min(Math.ceil(written.length / 3), written.length - 1);
   let best: string | undefined;
   let bestDistance = furthest + 1;
@@ -21,7 +21,7 @@ export function suggest(written: string, known: Iterable<string>): string | unde
   return best;
 }
 
-/** Letters to insert, delete or replace to get from one text to the other. */
+/** Number of letters to insert, delete or replace to get from one text to the other. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {

@@ -1,12 +1,12 @@
-// Hash of a text that lies in pieces.
+// A hash of text that may come in several pieces.
 
-/** Where a hash begins. Random, so that clients can not choose texts that collide. */
+/** A random initial value, so that clients cannot choose texts that collide. */
 export function hashSeed(): number {
   const [seed = 0] = crypto.getRandomValues(new Int32Array(1));
   return seed;
 }
 
-/** Goes on with the characters `[start, end)` of a text. */
+/** Continues a hash with the characters `[start, end)` of a text. */
 export function hashText(hash: number, text: string, start = 0, end = text.length): number {
   let h = hash;
   for (let i = start; i < end; i++) {

@@ -4,8 +4,8 @@
 export type Timestamp = bigint;
 
 /**
- * Smallest and largest timestamp that can be stored; int64 minus its two lowest and its highest
- * value.
+ * Smallest and largest timestamp that can be stored: int64 without its two lowest values and its
+ * highest one.
  */
 export const MIN_TIME: Timestamp = -9223372036854775806n;
 export const MAX_TIME: Timestamp = 9223372036854775806n;
