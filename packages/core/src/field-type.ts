@@ -21,3 +21,24 @@ export function reportedType(type: FieldType): string {
  * `number`: the JavaScript type tells a float from an integer (docs/adr/0001-int64.md).
  */
 export type FieldValue = number | bigint | string | boolean;
+
+/**
+ * A uint64 field value where values come without their types; a plain `bigint` is an int64 there.
+ */
+export type UnsignedValue = { readonly unsigned: bigint };
+
+/** The field type of a value that comes without it. */
+export function fieldTypeOf(value: FieldValue | UnsignedValue): FieldType {
+  switch (typeof value) {
+    case 'number':
+      return 'float';
+    case 'bigint':
+      return 'integer';
+    case 'string':
+      return 'string';
+    case 'boolean':
+      return 'boolean';
+    case 'object':
+      return 'unsigned';
+  }
+}

@@ -17,6 +17,8 @@ export type {
   UnsignedColumn,
   Validity,
 } from './column.ts';
+export { compareValues, isComparison, planComparison } from './comparison.ts';
+export type { ComparisonOperator } from './comparison.ts';
 export { lineAndColumn } from './diagnostic.ts';
 export type { Diagnostic, Span } from './diagnostic.ts';
 export {
@@ -34,8 +36,8 @@ export {
   messageOf,
 } from './errors.ts';
 export type { AppErrorOptions } from './errors.ts';
-export { FIELD_TYPES, reportedType } from './field-type.ts';
-export type { FieldType, FieldValue } from './field-type.ts';
+export { FIELD_TYPES, fieldTypeOf, reportedType } from './field-type.ts';
+export type { FieldType, FieldValue, UnsignedValue } from './field-type.ts';
 export {
   floatBits,
   floatToInt64,

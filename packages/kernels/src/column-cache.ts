@@ -9,8 +9,8 @@ import type { Column } from '@tidemark/core';
 
 import { Area, CACHED_HEADER_BYTES, CACHED_ROWS_MAX, VALUE_KINDS } from './abi.gen.ts';
 import { checkResult } from './codec-error.ts';
-import { planComparison } from './comparison.ts';
-import type { ComparisonOperator } from './comparison.ts';
+import { kernelComparison } from './comparison.ts';
+import type { ColumnCondition } from './comparison.ts';
 import { KernelRoom } from './kernel-room.ts';
 import type { Kernels } from './loader.ts';
 
@@ -133,16 +133,12 @@ export class ColumnCache {
   filterInPlace(
     mask: Uint8Array,
     column: CachedColumn,
-    condition: {
-      readonly rows: CachedRows;
-      readonly operator: ComparisonOperator;
-      readonly value: Parameters<typeof planComparison>[2];
-    },
+    condition: ColumnCondition & { readonly rows: CachedRows },
   ): void {
     const { type } = column;
-    const { rows, operator, value } = condition;
+    const { rows } = condition;
     assert(type !== 'time' && mask.length === rows.to - rows.from, 'a mask of the rows of a field');
-    const comparison = planComparison(type, operator, value);
+    const comparison = kernelComparison(type, condition);
     if (comparison.kind === 'none') mask.fill(0);
     if (comparison.kind !== 'compare') return;
     const { operation, flip, bound } = comparison;

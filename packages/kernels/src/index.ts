@@ -10,6 +10,7 @@ export type {
 export { CACHED_ROWS_MAX, EXPECTED_KEY_MAX } from './abi.gen.ts';
 export { ColumnCache } from './column-cache.ts';
 export type { CachedColumn, CachedRows, CachedType, CacheEntries } from './column-cache.ts';
+export type { ColumnCondition } from './comparison.ts';
 export { CodecError } from './codec-error.ts';
 export type { CodecErrorReason } from './codec-error.ts';
 export { Codecs } from './codecs.ts';

@@ -11,8 +11,8 @@ import {
   MIN_INT64,
   Unavailable,
 } from '@tidemark/core';
-import { reportedType } from '@tidemark/core';
-import type { FieldType, FieldValue, Timestamp } from '@tidemark/core';
+import { fieldTypeOf, reportedType } from '@tidemark/core';
+import type { FieldValue, Timestamp, UnsignedValue } from '@tidemark/core';
 import { writeDecimalPowers } from './decimal-powers.ts';
 import { BODY_SLACK_BYTES, FIELD_TYPES, INGEST_EVENTS } from './abi.gen.ts';
 import { columnType } from './field-codes.ts';
@@ -34,9 +34,6 @@ import type { LinePlace } from './refusals.ts';
 import type { SeriesKeys } from './series-keys.ts';
 import { StagedTable } from './staged-table.ts';
 
-/** A field value as the line parser gives it. */
-type LineValue = FieldValue | { readonly unsigned: bigint };
-
 /**
  * Parses one line exactly, with its error: `parseLines` of `@tidemark/line-protocol` fits. It is
  * given the line and the newline behind it, if any.
@@ -48,7 +45,7 @@ export type LineParser = (
   readonly points: readonly {
     readonly measurement: string;
     readonly tags: readonly (readonly [string, string])[];
-    readonly fields: readonly (readonly [string, LineValue])[];
+    readonly fields: readonly (readonly [string, FieldValue | UnsignedValue])[];
     readonly time: Timestamp;
   }[];
   readonly errors: readonly { readonly text: string; readonly reason: string }[];
@@ -402,7 +399,7 @@ export class IngestKernel implements Ingest {
     };
     exports.beginPoint(put(key), key.length, measurementLength);
     for (const { name, text, value } of parts) {
-      const type = FIELD_TYPES[typeOfValue(value)];
+      const type = FIELD_TYPES[fieldTypeOf(value)];
       const nameAt = put(name);
       const bits =
         text === undefined ? this.#bitsOf(value) : BigInt(put(text)) | (BigInt(text.length) << 32n);
@@ -412,7 +409,7 @@ export class IngestKernel implements Ingest {
     return true;
   }
 
-  #bitsOf(value: LineValue): bigint {
+  #bitsOf(value: FieldValue | UnsignedValue): bigint {
     switch (typeof value) {
       case 'number':
         return floatBits(value);
@@ -476,18 +473,3 @@ const ADMITTED_MAX = 2 ** 30;
 const SCRATCH_KEPT_BYTES = 4 << 20;
 // Bounds what a writer to many shards and measurements leaves behind.
 const TABLES_KEPT = 1024;
-
-function typeOfValue(value: LineValue): FieldType {
-  switch (typeof value) {
-    case 'number':
-      return 'float';
-    case 'bigint':
-      return 'integer';
-    case 'boolean':
-      return 'boolean';
-    case 'string':
-      return 'string';
-    case 'object':
-      return 'unsigned';
-  }
-}

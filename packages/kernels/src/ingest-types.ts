@@ -8,7 +8,7 @@
 //
 // Memory: everything lives in one linear memory that never shrinks. Arrays handed out are copies
 // that belong to the caller.
-import type { FieldType, FieldValue, Timestamp } from '@tidemark/core';
+import type { FieldType, FieldValue, Timestamp, UnsignedValue } from '@tidemark/core';
 
 import type { StagedTable } from './staged-table.ts';
 
@@ -70,7 +70,7 @@ export type ParseOptions = {
 export type IngestPoint = {
   readonly measurement: string;
   readonly tags: readonly (readonly [string, string])[];
-  readonly fields: readonly (readonly [string, FieldValue | { readonly unsigned: bigint }])[];
+  readonly fields: readonly (readonly [string, FieldValue | UnsignedValue])[];
   readonly time: Timestamp;
 };
 

@@ -1,4 +1,4 @@
-import { columnValue } from '@tidemark/core';
+import { columnValue, fieldTypeOf } from '@tidemark/core';
 import type { Column, FieldType, FieldValue } from '@tidemark/core';
 import { lineErrorMessage, parseLines } from '@tidemark/line-protocol';
 import { lineBody, lineNumber, steadyLineBody } from '@tidemark/testkit';
@@ -97,7 +97,7 @@ class Model {
       const shard = shardOf(point.time);
       const seen = new Map<string, FieldType>();
       const fits = fields.every(([name, value]) => {
-        const type = typeOf(value);
+        const type = fieldTypeOf(value);
         const id = `${shard.id}/${point.measurement}/${name}`;
         const known = this.types.get(id) ?? seen.get(id) ?? type;
         seen.set(id, known);
@@ -117,13 +117,6 @@ class Model {
       this.contents.set(place, row);
     }
   }
-}
-
-function typeOf(value: FieldValue | { readonly unsigned: bigint }): FieldType {
-  if (typeof value === 'object') return 'unsigned';
-  if (typeof value === 'bigint') return 'integer';
-  if (typeof value === 'number') return 'float';
-  return typeof value === 'string' ? 'string' : 'boolean';
 }
 
 describe('a body means what the exact parser says', () => {

@@ -1,9 +1,8 @@
-import { columnFrom, columnLength, columnValue, floorMod } from '@tidemark/core';
-import type { Column, FieldType, FieldValue } from '@tidemark/core';
+import { columnFrom, columnLength, columnValue, compareValues, floorMod } from '@tidemark/core';
+import type { Column, ComparisonOperator, FieldType, FieldValue } from '@tidemark/core';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Accumulator } from './accumulator.ts';
-import type { ComparisonOperator } from './comparison.ts';
 import { Kernels } from './loader.ts';
 import { Scans } from './scans.ts';
 
@@ -40,38 +39,6 @@ const typed = fc
     }),
   );
 
-/**
- * Exact comparison of any two numbers, the model for columns of one type and constants of another.
- */
-function compareExactly(a: number | bigint, b: number | bigint): number {
-  // JavaScript compares numbers with bigints without rounding.
-  return a < b ? -1 : a > b ? 1 : 0;
-}
-
-function isMatch(value: FieldValue, operator: ComparisonOperator, constant: FieldValue): boolean {
-  if (typeof value === 'boolean' || typeof constant === 'boolean') {
-    if (typeof value !== typeof constant) return false;
-    if (operator === '=') return value === constant;
-    return operator === '!=' && value !== constant;
-  }
-  if (typeof value === 'string' || typeof constant === 'string') return false;
-  const order = compareExactly(value, constant);
-  switch (operator) {
-    case '=':
-      return order === 0;
-    case '!=':
-      return order !== 0;
-    case '<':
-      return order < 0;
-    case '<=':
-      return order <= 0;
-    case '>':
-      return order > 0;
-    case '>=':
-      return order >= 0;
-  }
-}
-
 const operators = fc.constantFrom<ComparisonOperator>('=', '!=', '<', '<=', '>', '>=');
 
 describe('filters', () => {
@@ -95,7 +62,7 @@ describe('filters', () => {
           scans.filterInPlace(mask, column, { operator, value });
 
           const wanted = rows.map((row, i) =>
-            i % 5 !== 4 && row !== null && isMatch(row, operator, value) ? 1 : 0,
+            i % 5 !== 4 && row !== null && compareValues(row, operator, value) ? 1 : 0,
           );
           expect([...mask]).toEqual(wanted);
         },
@@ -176,8 +143,8 @@ function addToWindow(type: NumericType, window: Window | undefined, point: Point
     return { count: 1n, sum: point.value, min: point, max: point, first: point, last: point };
   }
   const isEarlierEqual = (a: Point, b: Point): boolean =>
-    compareExactly(a.value, b.value) === 0 && a.time < b.time;
-  const isBefore = (a: Point, b: Point): boolean => compareExactly(a.value, b.value) < 0;
+    a.value === b.value && a.time < b.time;
+  const isBefore = (a: Point, b: Point): boolean => a.value < b.value;
   const { min, max, first, last } = window;
   const isBetterFirst = type === 'boolean' ? isBefore(point, first) : isBefore(first, point);
   return {

@@ -1,12 +1,12 @@
 // Scans over decoded columns: masks of rows, selection by mask, windowed aggregates (semantics of
 // `AggregateBatch` in packages/query/src/series-source.ts).
-import { assert } from '@tidemark/core';
-import type { Column, FieldType, FieldValue } from '@tidemark/core';
+import { assert, compareValues } from '@tidemark/core';
+import type { Column, FieldType } from '@tidemark/core';
 import { Area } from './abi.gen.ts';
 import { Accumulators } from './accumulator.ts';
 import type { Accumulator, AccumulatorOptions } from './accumulator.ts';
-import { planComparison } from './comparison.ts';
-import type { ComparisonOperator } from './comparison.ts';
+import { kernelComparison } from './comparison.ts';
+import type { ColumnCondition } from './comparison.ts';
 import { Kernels } from './loader.ts';
 
 /** Scan kernels over one instance. Columns are copied in, results copied out and given away. */
@@ -18,26 +18,17 @@ export class Scans {
   }
 
   /**
-   * Clears `mask[row]` where the value is null or the comparison false. Numbers compare numerically
-   * whatever their types; other types that differ do not compare and clear everything. Strings
-   * compare with `=` and `!=` only.
+   * Clears `mask[row]` where the value is null or the comparison false, as `compareValues` in the
+   * core package says.
    */
-  filterInPlace(
-    mask: Uint8Array,
-    column: Column,
-    condition: {
-      readonly operator: ComparisonOperator;
-      readonly value: FieldValue | { readonly unsigned: bigint };
-    },
-  ): void {
-    const { operator, value } = condition;
+  filterInPlace(mask: Uint8Array, column: Column, condition: ColumnCondition): void {
     if (column.type === 'string') {
-      if (typeof value !== 'string' || (operator !== '=' && operator !== '!=')) mask.fill(0);
-      else filterCodes(mask, column, (text) => (text === value) === (operator === '='));
+      const { operator, value } = condition;
+      filterCodes(mask, column, (text) => compareValues(text, operator, value));
       return;
     }
     intersect(mask, column.valid);
-    const comparison = planComparison(column.type, operator, value);
+    const comparison = kernelComparison(column.type, condition);
     if (comparison.kind === 'none') mask.fill(0);
     if (comparison.kind !== 'compare') return;
     const { exports } = this.#kernels;

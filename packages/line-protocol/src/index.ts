@@ -2,7 +2,7 @@
 export { LineParser, parseLines } from './parser.ts';
 export type { ParsedLines, ParseLinesOptions, LineValues } from './parser.ts';
 export { lineErrorMessage, signedValue } from './point.ts';
-export type { LineError, LineFieldValue, LinePoint, LineSeries, UnsignedValue } from './point.ts';
+export type { LineError, LineFieldValue, LinePoint, LineSeries } from './point.ts';
 export {
   parsePrecision,
   PRECISION_NANOS,

@@ -1,8 +1,5 @@
 // What a line of line protocol means, and what is wrong with one that means nothing.
-import type { FieldValue, Timestamp } from '@tidemark/core';
-
-/** A uint64 field value; a plain `bigint` is an int64. */
-export type UnsignedValue = { readonly unsigned: bigint };
+import type { FieldValue, Timestamp, UnsignedValue } from '@tidemark/core';
 
 export type LineFieldValue = FieldValue | UnsignedValue;
 

@@ -1,5 +1,5 @@
 // What a statement is executed with: data, catalog, clock, limits, and where INTO writes to.
-import type { Diagnostic, FieldValue, Timestamp } from '@tidemark/core';
+import type { Diagnostic, FieldValue, Timestamp, UnsignedValue } from '@tidemark/core';
 
 import type { QueryLimits } from './limits.ts';
 import type { SourceCapabilities, SourceCounters, SourceSnapshot } from './series-source.ts';
@@ -13,9 +13,6 @@ export interface QueryCatalog {
   /** All policies of a database in the order of creation; empty when there is no such database. */
   retentionPolicies(database: string): readonly string[];
 }
-
-/** Marks a bigint as uint64; a plain bigint is an int64. */
-export type UnsignedValue = { readonly unsigned: bigint };
 
 /** A row that INTO writes. */
 export type IntoPoint = {

@@ -2,14 +2,7 @@
 export { executeExplain, executeSelect, executeSeries, executeShow } from './executor.ts';
 export { ExecutionContext } from './execution/execution-context.ts';
 export type { SchemaShowStatement } from './show/run-show.ts';
-export type {
-  IntoPoint,
-  PointSink,
-  QueryCatalog,
-  QueryContext,
-  QueryMemory,
-  UnsignedValue,
-} from './context.ts';
+export type { IntoPoint, PointSink, QueryCatalog, QueryContext, QueryMemory } from './context.ts';
 export { normaliseSelect } from './analyse/resolve-source.ts';
 export { refuseTime, tagPredicate } from './show/show-context.ts';
 export { splitCondition } from './analyse/time-range.ts';

@@ -5,7 +5,7 @@
 // local. Whatever can be decided per series (tag predicates), per chunk (time range, statistics) or
 // per value (field comparisons, windowed aggregates) is pushed through this interface; everything
 // else happens in operators above it.
-import type { Column, FieldType, FieldValue, TimeRange } from '@tidemark/core';
+import type { Column, ComparisonOperator, FieldType, FieldValue, TimeRange } from '@tidemark/core';
 
 import type { MeasurementNames } from './measurement-names.ts';
 import type { Operator, Steps } from './operator.ts';
@@ -19,8 +19,6 @@ export type MeasurementRef = {
   readonly retentionPolicy: string;
   readonly measurement: string;
 };
-
-export type ComparisonOperator = '=' | '!=' | '<' | '<=' | '>' | '>=';
 
 /**
  * A condition on one row. Tag leaves are the same for all rows of a series and are evaluated once

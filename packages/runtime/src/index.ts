@@ -16,7 +16,7 @@ export { implement } from './implement.ts';
 export type { ContextOf, Implementation } from './implement.ts';
 export { WriteParser } from './ingest/parse-write.ts';
 export type { ParsedWrite, ParseWriteOptions } from './ingest/parse-write.ts';
-export { fieldTypeOf, PointBatchBuilder } from './point-batch.ts';
+export { PointBatchBuilder } from './point-batch.ts';
 export { ContainedPoints, placeText, positionOf, seriesText } from './position.ts';
 export type { PointBatch, PointInput, RowBlock, SeriesList, SeriesRef } from './point-batch.ts';
 export type * from './running-task.ts';

@@ -2,7 +2,7 @@
 // to task hosts as is (structured clone or transfer). Rows keep the order in which they were
 // written.
 import type { Column, FieldType, FieldValue } from '@tidemark/core';
-import { columnFrom } from '@tidemark/core';
+import { columnFrom, fieldTypeOf } from '@tidemark/core';
 
 /** A distinct measurement and tag set of a batch. Tags are sorted by key, without empty values. */
 export type SeriesRef = {
@@ -148,19 +148,5 @@ export class PointBatchBuilder {
       this.#seriesIndex.set(key, index);
     }
     return index;
-  }
-}
-
-/** The field type of a scalar (docs/adr/0001-int64.md). */
-export function fieldTypeOf(value: FieldValue): FieldType {
-  switch (typeof value) {
-    case 'number':
-      return 'float';
-    case 'bigint':
-      return 'integer';
-    case 'string':
-      return 'string';
-    default:
-      return 'boolean';
   }
 }

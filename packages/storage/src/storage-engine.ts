@@ -1,6 +1,6 @@
 // The embedded storage engine as the database service sees it. Implemented by a proxy to the
 // storage thread.
-import type { FieldValue, TimeRange, Timestamp } from '@tidemark/core';
+import type { FieldValue, TimeRange, Timestamp, UnsignedValue } from '@tidemark/core';
 import type { Predicate, SeriesSource } from '@tidemark/query';
 
 import type { Damage } from './damage.ts';
@@ -54,9 +54,6 @@ export type NewPoint = {
   readonly fields: readonly (readonly [string, FieldValue | UnsignedValue])[];
   readonly time: Timestamp;
 };
-
-/** Marks a bigint as uint64; a plain bigint is an int64. */
-export type UnsignedValue = { readonly unsigned: bigint };
 
 /**
  * What became of a write. Resolved when the accepted points are durable (`wal.fsync`) and visible.

@@ -1,7 +1,7 @@
 // Constant folding: literals under an operator become one literal before anything is typed or
 // planned.
 import type { Span } from '@tidemark/core';
-import { columnFrom, columnValue } from '@tidemark/core';
+import { columnFrom, columnValue, compareValues, isComparison } from '@tidemark/core';
 import type { Binary, Call, Expression } from '@tidemark/influxql';
 
 import { evaluateMath } from '../functions/math/evaluate.ts';
@@ -117,25 +117,6 @@ function foldBooleans(node: Binary, a: boolean, b: boolean): Expression | undefi
   }
 }
 
-function compare(operator: Binary['operator'], a: number | bigint, b: number | bigint) {
-  switch (operator) {
-    case '=':
-      return a === b;
-    case '!=':
-      return a !== b;
-    case '<':
-      return a < b;
-    case '<=':
-      return a <= b;
-    case '>':
-      return a > b;
-    case '>=':
-      return a >= b;
-    default:
-      return undefined;
-  }
-}
-
 function foldIntegers(
   { operator, span }: Binary,
   a: bigint,
@@ -165,7 +146,7 @@ function foldIntegers(
     case '^':
       return wrapped(a ^ b);
     default: {
-      const outcome = compare(operator, a, b);
+      const outcome = isComparison(operator) ? compareValues(a, operator, b) : undefined;
       return outcome === undefined ? undefined : booleanLiteral(outcome, span);
     }
   }
@@ -190,7 +171,7 @@ function foldNumbers(
     case '%':
       return number(a % b);
     default: {
-      const outcome = compare(operator, a, b);
+      const outcome = isComparison(operator) ? compareValues(a, operator, b) : undefined;
       return outcome === undefined ? undefined : booleanLiteral(outcome, span);
     }
   }
@@ -209,7 +190,9 @@ function foldDurations(
   if (left.kind === 'duration' && right.kind === 'duration') {
     if (operator === '+') return duration(left.nanos + right.nanos);
     if (operator === '-') return duration(left.nanos - right.nanos);
-    const outcome = compare(operator, left.nanos, right.nanos);
+    const outcome = isComparison(operator)
+      ? compareValues(left.nanos, operator, right.nanos)
+      : undefined;
     return outcome === undefined ? undefined : booleanLiteral(outcome, span);
   }
   if (operator === '*') {

@@ -1,13 +1,13 @@
 // Findings about statements that run and answer something else than was meant, or nothing: a SELECT
 // of tags alone, numbers compared with texts, times without a unit.
-import { formatRfc3339 } from '@tidemark/core';
+import { formatRfc3339, isComparison } from '@tidemark/core';
 import type { Diagnostic } from '@tidemark/core';
 import type { Binary, Expression, SelectStatement } from '@tidemark/influxql';
 
 import type { QueryContext } from '../context.ts';
 import type { PreparedSource } from './prepared.ts';
 import { resolveName } from './prepared.ts';
-import { COMPARISON, isTime, unwrap, walk } from './walk.ts';
+import { isTime, unwrap, walk } from './walk.ts';
 
 /** Reports what of a statement can hardly be meant. */
 export function reportDoubtful(
@@ -21,7 +21,7 @@ export function reportDoubtful(
   const { condition } = statement;
   if (condition === undefined) return;
   walk(condition, (node) => {
-    if (node.kind !== 'binary' || !COMPARISON.has(node.operator)) return;
+    if (node.kind !== 'binary' || !isComparison(node.operator)) return;
     const finding = bareTime(node) ?? textForNumber(node, sources);
     if (finding !== undefined) onFinding(finding);
   });

@@ -1,6 +1,6 @@
 // Findings about names that nothing is known by. A statement with such a name is not wrong: it
 // answers nothing for it, as recorded. Whoever wrote it wants to hear of it all the same.
-import { suggest } from '@tidemark/core';
+import { isComparison, suggest } from '@tidemark/core';
 import type { Span } from '@tidemark/core';
 import { quoteString } from '@tidemark/influxql';
 import type { Expression, Reference, SelectStatement } from '@tidemark/influxql';
@@ -9,7 +9,7 @@ import type { QueryContext } from '../context.ts';
 import type { PreparedSource } from './prepared.ts';
 import { resolveName, sourceTags } from './prepared.ts';
 import type { SourceNames } from './source-names.ts';
-import { COMPARISON, isTime, walk } from './walk.ts';
+import { isTime, walk } from './walk.ts';
 
 /** Reports the fields and tags of a statement that none of its sources has. */
 export function reportNames(
@@ -68,7 +68,7 @@ function comparedWith(condition: Expression | undefined): ReadonlySet<string> {
   const names = new Set<string>();
   if (condition === undefined) return names;
   walk(condition, (node) => {
-    if (node.kind === 'binary' && COMPARISON.has(node.operator) && node.right.kind === 'reference')
+    if (node.kind === 'binary' && isComparison(node.operator) && node.right.kind === 'reference')
       names.add(node.right.name);
   });
   return names;

@@ -2,7 +2,6 @@
 import type { Expression, Reference } from '@tidemark/influxql';
 
 export const ARITHMETIC: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%', '&', '|', '^']);
-export const COMPARISON: ReadonlySet<string> = new Set(['=', '!=', '<', '<=', '>', '>=']);
 
 /** Whether the reference means the time of the row, whatever the case of its letters. */
 export function isTime(expression: Expression): expression is Reference {

@@ -1,12 +1,13 @@
 // INTO: the rows of a SELECT become points of another measurement.
 import { Internal } from '@tidemark/core';
 import { columnValue } from '@tidemark/core';
+import type { UnsignedValue } from '@tidemark/core';
 import type { IntoTarget, SelectStatement } from '@tidemark/influxql';
 
 import { resolveTarget } from '../analyse/resolve-source.ts';
 import type { RowBatch } from '../batch/row-batch.ts';
 import { invalid } from '../compat-messages.ts';
-import type { IntoPoint, PointSink, QueryContext, UnsignedValue, WriteTarget } from '../context.ts';
+import type { IntoPoint, PointSink, QueryContext, WriteTarget } from '../context.ts';
 import { INTO_BATCH_ROWS } from '../limits.ts';
 import { planStatement } from '../plan/plan-statement.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';

@@ -1,13 +1,13 @@
 // WHERE without time: what sources can decide becomes a Predicate, the rest an expression over
 // rows.
-import type { InvalidRequest, FieldType, FieldValue } from '@tidemark/core';
+import { isComparison } from '@tidemark/core';
+import type { ComparisonOperator, InvalidRequest, FieldType, FieldValue } from '@tidemark/core';
 import type { Binary, BinaryOperator, Expression, Reference } from '@tidemark/influxql';
 
 import type { PreparedSource, ResolvedName } from '../analyse/prepared.ts';
 import { print } from '../analyse/print.ts';
-import { COMPARISON } from '../analyse/walk.ts';
 import { invalid } from '../compat-messages.ts';
-import type { ComparisonOperator, Predicate } from '../series-source.ts';
+import type { Predicate } from '../series-source.ts';
 import { resolveReference } from '../analyse/build-columns.ts';
 import { isNumeric, mathType } from '../analyse/expression-types.ts';
 import type { InputSet } from '../analyse/input-set.ts';
@@ -190,7 +190,7 @@ class ConditionBuilder {
     const left = this.expression(node.left);
     const right = this.expression(node.right);
     const type =
-      COMPARISON.has(operator) || operator === 'AND' || operator === 'OR'
+      isComparison(operator) || operator === 'AND' || operator === 'OR'
         ? 'boolean'
         : conditionArithmeticType(operator, left.type, right.type);
     return { kind: 'binary', operator, left, right, type };
@@ -237,10 +237,6 @@ const MIRRORED: ReadonlyMap<BinaryOperator, BinaryOperator> = new Map([
   ['>', '<'],
   ['>=', '<='],
 ]);
-
-function isComparison(operator: BinaryOperator): operator is ComparisonOperator {
-  return COMPARISON.has(operator);
-}
 
 function literalValue(node: Expression): FieldValue | undefined {
   switch (node.kind) {

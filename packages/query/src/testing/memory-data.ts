@@ -1,12 +1,12 @@
 // Points as the source in memory keeps them, and what a condition says of them.
-import type { FieldType, FieldValue, TimeRange } from '@tidemark/core';
-import { columnFrom, floorMod } from '@tidemark/core';
+import type { FieldType, FieldValue, TimeRange, UnsignedValue } from '@tidemark/core';
+import { columnFrom, compareValues, fieldTypeOf, floorMod } from '@tidemark/core';
 
 import { convertColumn } from '../batch/column-ops.ts';
 import { textMatcher } from '../regex.ts';
 import type { Predicate } from '../series-source.ts';
 
-export type MemoryValue = FieldValue | { readonly unsigned: bigint };
+export type MemoryValue = FieldValue | UnsignedValue;
 
 export type MemoryPoint = {
   readonly measurement: string;
@@ -46,18 +46,7 @@ export function hasShardIn(policy: Policy, series: Series, range: TimeRange | un
 }
 
 export function typed(value: MemoryValue): Typed {
-  switch (typeof value) {
-    case 'object':
-      return { type: 'unsigned', value: value.unsigned };
-    case 'bigint':
-      return { type: 'integer', value };
-    case 'number':
-      return { type: 'float', value };
-    case 'string':
-      return { type: 'string', value };
-    default:
-      return { type: 'boolean', value };
-  }
+  return { type: fieldTypeOf(value), value: typeof value === 'object' ? value.unsigned : value };
 }
 
 export function readField(
@@ -102,7 +91,7 @@ export function holds(predicate: Predicate, tags: ReadonlyMap<string, string>, r
       return holds(predicate.left, tags, row) || holds(predicate.right, tags, row);
     case 'field': {
       const value = row.fields.get(predicate.field)?.value;
-      return value !== undefined && compares(value, predicate.operator, predicate.value);
+      return value !== undefined && compareValues(value, predicate.operator, predicate.value);
     }
     case 'field-regex': {
       const value = row.fields.get(predicate.field)?.value;
@@ -111,28 +100,5 @@ export function holds(predicate: Predicate, tags: ReadonlyMap<string, string>, r
     }
     default:
       return mayHold(predicate, tags);
-  }
-}
-
-function compares(a: FieldValue, operator: string, b: FieldValue): boolean {
-  const areNumbers =
-    (typeof a === 'number' || typeof a === 'bigint') &&
-    (typeof b === 'number' || typeof b === 'bigint');
-  if (!areNumbers && typeof a !== typeof b) return false;
-  switch (operator) {
-    case '=':
-      // oxlint-disable-next-line eqeqeq -- a bigint and a number are compared by value
-      return a == b;
-    case '!=':
-      // oxlint-disable-next-line eqeqeq -- a bigint and a number are compared by value
-      return a != b;
-    case '<':
-      return a < b;
-    case '<=':
-      return a <= b;
-    case '>':
-      return a > b;
-    default:
-      return a >= b;
   }
 }

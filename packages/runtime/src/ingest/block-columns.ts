@@ -1,5 +1,5 @@
 // Columns of one field set while a write is read: grow by doubling, are copied out once at the end.
-import { assert } from '@tidemark/core';
+import { assert, fieldTypeOf } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
 import type { RowFieldKind, RowScanner } from '@tidemark/kernels';
 import type { LineFieldValue } from '@tidemark/line-protocol';
@@ -47,7 +47,7 @@ export class BlockColumns {
     if (fields.length !== this.#names.length) return false;
     for (let i = 0; i < fields.length; i++) {
       const [name, value] = fields[i]!;
-      if (name !== this.#names[i] || this.fields[i]!.kind !== kindOf(value)) return false;
+      if (name !== this.#names[i] || this.fields[i]!.kind !== fieldTypeOf(value)) return false;
     }
     return true;
   }
@@ -197,20 +197,4 @@ function codeOf(dictionary: Map<string, number>, text: string): number {
   let code = dictionary.get(text);
   if (code === undefined) dictionary.set(text, (code = dictionary.size));
   return code;
-}
-
-/** The kind of a value; scripts know no unsigned integers. */
-export function kindOf(value: LineFieldValue): RowFieldKind | undefined {
-  switch (typeof value) {
-    case 'number':
-      return 'float';
-    case 'bigint':
-      return 'integer';
-    case 'boolean':
-      return 'boolean';
-    case 'string':
-      return 'string';
-    default:
-      return undefined;
-  }
 }

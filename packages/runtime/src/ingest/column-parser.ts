@@ -4,7 +4,7 @@
 // The fields of a line are expected to be those of the line before, and its series to be known:
 // such lines are read by the kernel (RowScanner), many at a time. What it leaves is read by the
 // line-protocol parser, line by line.
-import { assert } from '@tidemark/core';
+import { assert, fieldTypeOf } from '@tidemark/core';
 import {
   LineParser,
   PRECISION_NANOS,
@@ -13,7 +13,7 @@ import {
 } from '@tidemark/line-protocol';
 import { RowScanner } from '@tidemark/kernels';
 import type { PointBatch, RowBlock } from '../point-batch.ts';
-import { BlockColumns, kindOf } from './block-columns.ts';
+import { BlockColumns } from './block-columns.ts';
 import type { LineFields } from './block-columns.ts';
 import type { ParseWriteOptions } from './parse-write.ts';
 import { SeriesIndex } from './series-index.ts';
@@ -232,6 +232,7 @@ function newBlock(fields: LineFields): BlockColumns | undefined {
   if (!names.every((name) => PLAIN_NAME.test(name) && name.length <= FIELD_NAME_MAX)) {
     return undefined;
   }
-  const kinds = fields.map(([, value]) => kindOf(value));
-  return kinds.every((kind) => kind !== undefined) ? new BlockColumns(names, kinds) : undefined;
+  const kinds = fields.map(([, value]) => fieldTypeOf(value));
+  // Scripts know no unsigned integers.
+  return kinds.every((kind) => kind !== 'unsigned') ? new BlockColumns(names, kinds) : undefined;
 }

@@ -2,7 +2,7 @@
 // `@tidemark/line-protocol`, which says what a line means. Any body means the same to all of them.
 import { inspect } from 'node:util';
 
-import { columnValue, formatSeriesKey } from '@tidemark/core';
+import { columnValue, fieldTypeOf, formatSeriesKey } from '@tidemark/core';
 import type { FieldType, FieldValue } from '@tidemark/core';
 import { IngestKernel, Kernels, RowRoom, SeriesKeys } from '@tidemark/kernels';
 import { lineErrorMessage, parseLines } from '@tidemark/line-protocol';
@@ -12,7 +12,6 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import type { PointBatch } from '../point-batch.ts';
-import { fieldTypeOf } from '../point-batch.ts';
 import { WriteParser } from './parse-write.ts';
 
 const NOW = 1_600_000_000_123_456_789n;

@@ -1,9 +1,9 @@
 // One chunk as part of an answer: statistics, cached columns, or decoded columns, whichever is
 // needed, each read once.
-import type { Column, FieldType, FieldValue, TimeRange } from '@tidemark/core';
+import type { Column, FieldType, TimeRange } from '@tidemark/core';
 import { CACHED_ROWS_MAX } from '@tidemark/kernels';
-import type { CachedColumn, CachedRows } from '@tidemark/kernels';
-import type { ComparisonOperator, SourceCounters } from '@tidemark/query';
+import type { CachedColumn, CachedRows, ColumnCondition } from '@tidemark/kernels';
+import type { SourceCounters } from '@tidemark/query';
 
 import { scans } from '../columns/codecs.ts';
 import type { ChunkMeta, ColumnMeta, SegmentMeasurement } from '../segment/format.ts';
@@ -162,11 +162,7 @@ export class ChunkReader {
    * Clears the mask where the comparison is false; `false` when it has to be made on the decoded
    * column.
    */
-  filterInPlace(
-    mask: Uint8Array,
-    index: number,
-    condition: { readonly operator: ComparisonOperator; readonly value: FieldValue },
-  ): boolean {
+  filterInPlace(mask: Uint8Array, index: number, condition: ColumnCondition): boolean {
     const cached = this.cached(index);
     if (cached === undefined) return false;
     this.#source.segment.columnCache.filterInPlace(mask, cached.values, {

@@ -1,6 +1,6 @@
 // Field conditions on the rows of a run: one byte per row, whole columns at a time.
-import type { Column, FieldValue } from '@tidemark/core';
-import type { ComparisonOperator, Predicate } from '@tidemark/query';
+import type { Column } from '@tidemark/core';
+import type { Predicate } from '@tidemark/query';
 import { textMatcher } from '@tidemark/query/regex';
 
 import { scans } from '../columns/codecs.ts';
@@ -104,7 +104,8 @@ export function evaluate(
       if (rows.filterInPlace?.(keep, index, condition) === true) return keep;
       const column = rows.column(index);
       if (column === undefined) return keep.fill(0);
-      return compareColumn(column, condition.operator, condition.value);
+      scans().filterInPlace(keep, column, condition);
+      return keep;
     }
     case 'field-regex': {
       const column = rows.column(columnIndex(condition.field));
@@ -119,45 +120,5 @@ export function evaluate(
     case 'tag-regex':
       // Resolved per series before rows are read.
       return new Uint8Array(count);
-  }
-}
-
-function compareColumn(
-  column: Column,
-  operator: ComparisonOperator,
-  value: FieldValue,
-): Uint8Array {
-  if (column.type === 'string') {
-    const keep = new Uint8Array(column.codes.length).fill(1);
-    if (typeof value !== 'string') return keep.fill(0);
-    scans().filterStringsInPlace(keep, column, (text) => holds(operator, text, value));
-    return keep;
-  }
-  const keep = new Uint8Array(column.values.length).fill(1);
-  if (column.type === 'boolean' && typeof value === 'boolean') {
-    const outcome = [0, 1].map((held) => (holds(operator, held, Number(value)) ? 1 : 0));
-    for (let i = 0; i < keep.length; i++) {
-      keep[i] = column.valid?.[i] === 0 ? 0 : (outcome[column.values[i]!] ?? 0);
-    }
-    return keep;
-  }
-  scans().filterInPlace(keep, column, { operator, value });
-  return keep;
-}
-
-function holds<T extends string | number>(operator: ComparisonOperator, a: T, b: T): boolean {
-  switch (operator) {
-    case '=':
-      return a === b;
-    case '!=':
-      return a !== b;
-    case '<':
-      return a < b;
-    case '<=':
-      return a <= b;
-    case '>':
-      return a > b;
-    case '>=':
-      return a >= b;
   }
 }
