@@ -142,8 +142,7 @@ function addToWindow(type: NumericType, window: Window | undefined, point: Point
   if (window === undefined) {
     return { count: 1n, sum: point.value, min: point, max: point, first: point, last: point };
   }
-  const isEarlierEqual = (a: Point, b: Point): boolean =>
-    a.value === b.value && a.time < b.time;
+  const isEarlierEqual = (a: Point, b: Point): boolean => a.value === b.value && a.time < b.time;
   const isBefore = (a: Point, b: Point): boolean => a.value < b.value;
   const { min, max, first, last } = window;
   const isBetterFirst = type === 'boolean' ? isBefore(point, first) : isBefore(first, point);
