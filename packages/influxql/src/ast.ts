@@ -170,6 +170,11 @@ export type SelectStatement = {
   readonly seriesOffset?: bigint | undefined;
   /** IANA name as written, known to exist; '' is UTC. */
   readonly timeZone?: string | undefined;
+  /**
+   * The same for statements that differ in nothing but times that their conditions compare `time`
+   * with (`known-texts.ts`): what does not depend on them may be kept for it.
+   */
+  readonly form?: object | undefined;
   readonly span: Span;
 };
 

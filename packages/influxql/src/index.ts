@@ -2,6 +2,7 @@
 export type * from './ast.ts';
 export { parseDuration } from './duration.ts';
 export type { DurationResult } from './duration.ts';
+export { KnownTexts } from './known-texts.ts';
 export type { ParseLimits } from './limits.ts';
 export { parseExpression, parseQuery } from './parse.ts';
 export type { BindParameter, ParseExpressionResult, ParseOptions, ParseResult } from './parse.ts';

@@ -60,6 +60,19 @@ export const MAX_DIAGNOSTICS: Limit = {
   reason: 'more findings in one text help nobody',
 };
 
+/** Longer texts are seldom sent again. */
+export const MAX_KNOWN_TEXT: Limit = {
+  value: 4096,
+  unit: 'count',
+  reason: 'texts of dashboards have some hundred characters',
+};
+
+export const MAX_KNOWN_CHARACTERS: Limit = {
+  value: 128 * 1024,
+  unit: 'count',
+  reason: 'a tree takes some 20 bytes for each character of its text',
+};
+
 /** The limit that holds: what is given, unless that is 0 or more than the highest there can be. */
 export function limitOf(given: number | undefined, limit: Limit, highest = Infinity): number {
   const value = given ?? limit.value;

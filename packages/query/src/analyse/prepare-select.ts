@@ -40,20 +40,28 @@ type CheckedSelect = {
   readonly subqueries: ReadonlyMap<SelectStatement, CheckedSelect>;
 };
 
-/** Checks, resolves and expands. Throws `InvalidRequest` or `NotFound` with the recorded texts. */
+/**
+ * Checks, resolves and expands. Throws `InvalidRequest` or `NotFound` with the recorded texts. The
+ * names of the sources are loaded where they are not given.
+ */
 export function* prepareSelect(
   statement: SelectStatement,
   context: QueryContext,
+  known?: NamesBySource,
 ): Steps<PreparedSelect> {
   resolveNames(statement, context, 0);
   const checked = checkStatic(statement, context, { inheritsInterval: false });
-  const names = yield* loadNames(statement, context);
+  const names = known ?? (yield* loadNames(statement, context));
   const { range } = checked.split;
   return prepare(checked, { context, names, range, interval: undefined });
 }
 
 /** Databases and retention policies are looked up before anything else, as recorded. */
-function resolveNames(statement: SelectStatement, context: QueryContext, depth: number): void {
+export function resolveNames(
+  statement: SelectStatement,
+  context: QueryContext,
+  depth: number,
+): void {
   const { maxSubqueryDepth } = context.limits;
   if (maxSubqueryDepth > 0 && depth > maxSubqueryDepth) {
     throw new LimitExceeded(

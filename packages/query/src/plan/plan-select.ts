@@ -4,6 +4,7 @@ import type { TimeRange } from '@tidemark/core';
 import { compareBytes, MAX_TIME } from '@tidemark/core';
 import type { Fill } from '@tidemark/influxql';
 
+import type { Interval } from '../analyse/dimensions.ts';
 import { InputSet } from '../analyse/input-set.ts';
 import type { PreparedSelect, PreparedSource } from '../analyse/prepared.ts';
 import { intersect } from '../analyse/time-range.ts';
@@ -47,8 +48,8 @@ function plan(
   const dimensions = [...new Set([...prepared.tagDimensions, ...(around?.dimensions ?? [])])].sort(
     compareBytes,
   );
-  let range = around === undefined ? split.range : intersect(split.range, around.range);
-  if (interval !== undefined && range.end === MAX_TIME) range = { ...range, end: options.now };
+  const asked = around === undefined ? split.range : intersect(split.range, around.range);
+  const range = plannedRange(asked, interval, options.now);
   const readableRange = around?.readableRange;
   const read = rangeBefore(
     { range, readableRange, interval, descending },
@@ -82,6 +83,15 @@ function plan(
     seriesLimit: toCount(statement.seriesLimit),
     seriesOffset: toCount(statement.seriesOffset),
   };
+}
+
+/** What is read of the range that was asked for: windows end now. */
+export function plannedRange(
+  asked: TimeRange,
+  interval: Interval | undefined,
+  now: bigint,
+): TimeRange {
+  return interval !== undefined && asked.end === MAX_TIME ? { ...asked, end: now } : asked;
 }
 
 /** Tags that subqueries are asked for although they do not show them. */

@@ -41,7 +41,7 @@ import {
   refuseProfiles,
 } from './profile-routes.ts';
 import { handlePrometheusRead, handlePrometheusWrite } from './prometheus-routes.ts';
-import { handleQuery } from './query-route.ts';
+import { handleQuery, queryTexts } from './query-route.ts';
 import {
   handleDebugRejected,
   handleDebugRequests,
@@ -160,7 +160,8 @@ export class HttpInterface {
     const write = { bodies, clock, counters, rejected, writer };
     const lines = { ...write, precisionDoubts: new PrecisionDoubts(log) };
     const strictLines = { ...lines, isStrict: strictPrecision };
-    const query = { audit, bodies, config, counters, log, statements };
+    const texts = queryTexts(config.coordinator);
+    const query = { audit, bodies, config, counters, log, statements, texts };
     const backup = { audit, backups, bodies };
     const restore = { ...backup, monitorDatabase: config.monitor.storeDatabase };
     const profile = (handle: Handle): Handle => (pprofEnabled ? handle : refuseProfiles);

@@ -4,8 +4,8 @@ import { constants, createGzip } from 'node:zlib';
 
 import { AppError, InvalidRequest } from '@tidemark/core';
 import type { Diagnostic, Holder } from '@tidemark/core';
-import { parseQuery, printStatement, redactInMessage } from '@tidemark/influxql';
-import type { ParseLimits, Query, Statement } from '@tidemark/influxql';
+import { KnownTexts, printStatement, redactInMessage } from '@tidemark/influxql';
+import type { Query, Statement } from '@tidemark/influxql';
 import { isFromBrowser } from '@tidemark/process';
 import {
   checkRegex,
@@ -44,6 +44,7 @@ export type QueryParts = {
   readonly counters: HttpCounters;
   readonly log: Logger;
   readonly statements: StatementServices;
+  readonly texts: KnownTexts;
 };
 
 /** Findings beyond this are only in the body. */
@@ -56,15 +57,11 @@ export async function handleQuery(
 ): Promise<void> {
   const body =
     exchange.method === 'POST' ? await readBody(exchange, parts.bodies) : new Uint8Array(0);
-  const { http, coordinator } = parts.config;
+  const { http } = parts.config;
   const parameters = allParameters(exchange, body, http.maxParameters);
   if (parameters.get('q').trim() === '') throw new InvalidRequest(MISSING_QUERY);
   const request = readQueryRequest(exchange, parameters, http);
-  const { query, error, diagnostics } = parseQuery(request.text, {
-    parameters: request.bindParameters,
-    limits: parseLimits(coordinator),
-    checkRegex,
-  });
+  const { query, error, diagnostics } = parts.texts.parse(request.text, request.bindParameters);
   if (error !== undefined) return refuseText(exchange, request, { error, diagnostics });
   try {
     checkQuery(query, { exchange, parts, identity, request });
@@ -96,13 +93,15 @@ function checkQuery(
   if (isStrict && exchange.method === 'GET') refuseChanges(query);
 }
 
-function parseLimits(config: TsdbConfig['coordinator']): ParseLimits {
-  return {
+/** What parses the texts of requests. */
+export function queryTexts(config: TsdbConfig['coordinator']): KnownTexts {
+  const limits = {
     maxTokens: config.maxQueryTokens,
     maxDepth: config.maxQueryDepth,
     maxOperators: config.maxQueryOperators,
     maxRegexLength: config.maxRegexLength,
   };
+  return new KnownTexts({ limits, checkRegex });
 }
 
 function limitStatements({ statements }: Query, limit: number): void {

@@ -1,0 +1,96 @@
+// Plans of statements that come again with other times (`SelectStatement.form`): all of a plan but
+// its range is the same, as long as its sources hold the same fields and tags.
+import type { TimeRange } from '@tidemark/core';
+import type { SelectStatement } from '@tidemark/influxql';
+
+import { resolveNames } from '../analyse/prepare-select.ts';
+import type { PreparedSelect } from '../analyse/prepared.ts';
+import { loadNames } from '../analyse/source-names.ts';
+import type { NamesBySource } from '../analyse/source-names.ts';
+import { splitCondition } from '../analyse/time-range.ts';
+import { some } from '../analyse/walk.ts';
+import type { Zone } from '../analyse/zone.ts';
+import type { QueryContext } from '../context.ts';
+import type { QueryLimits } from '../limits.ts';
+import type { MeasurementSchema } from '../measurement-names.ts';
+import type { Steps } from '../operator.ts';
+import { plannedRange } from './plan-select.ts';
+import type { SelectPlan } from './select-plan.ts';
+
+/** The last plan of a form, and what it was made of. */
+type KnownPlan = {
+  readonly select: SelectPlan;
+  readonly zone: Zone | undefined;
+  readonly limits: QueryLimits;
+  readonly schemas: readonly MeasurementSchema[];
+};
+
+const KNOWN = new WeakMap<object, KnownPlan>();
+
+/** What is known of a statement. */
+type Known = {
+  /** Its plan; `undefined` when its sources are others than those of the last of its form. */
+  readonly select: SelectPlan | undefined;
+  readonly names: NamesBySource;
+};
+
+/** What is known of a statement by the last one of its form, if there was one. */
+export function* knownPlan(
+  statement: SelectStatement,
+  context: QueryContext,
+): Steps<Known | undefined> {
+  const known = statement.form && KNOWN.get(statement.form);
+  // Findings are made by the analysis.
+  if (known?.limits !== context.limits || context.onFinding !== undefined) return undefined;
+  resolveNames(statement, context, 0);
+  const { now, onWarning } = context;
+  const { range } = splitCondition(statement.condition, { now, zone: known.zone, onWarning });
+  const names = yield* loadNames(statement, context);
+  if (!isOf(known, names, range)) return { select: undefined, names };
+  const select = {
+    ...known.select,
+    range: plannedRange(range, known.select.interval, now),
+  };
+  return { select, names };
+}
+
+/** Whether a plan has these sources. */
+function isOf({ schemas }: KnownPlan, names: NamesBySource, range: TimeRange): boolean {
+  let at = 0;
+  for (const { set, measurements } of names.values()) {
+    for (const measurement of measurements) {
+      const schema = measurement.schema(set.retentionPolicy, range);
+      if (schema !== undefined && schema !== schemas[at++]) return false;
+    }
+  }
+  return at === schemas.length;
+}
+
+/** Keeps a plan for the next statement of its form. */
+export function keepPlan(prepared: PreparedSelect, select: SelectPlan, limits: QueryLimits): void {
+  const { statement, split, zone } = prepared;
+  if (statement.form === undefined || !isOfAllTimes(statement)) return;
+  const schemas = schemasOf(prepared, split.range);
+  if (schemas !== undefined) KNOWN.set(statement.form, { select, zone, limits, schemas });
+}
+
+/** Whether nothing but the range depends on when the statement is run. */
+function isOfAllTimes({ dimensions }: SelectStatement): boolean {
+  return !dimensions.some((dimension) =>
+    some(dimension, (node) => node.kind === 'call' && node.name === 'now'),
+  );
+}
+
+/** The schemas as their names hold them; `undefined` where there is a subquery. */
+function schemasOf(
+  { sources }: PreparedSelect,
+  range: TimeRange,
+): readonly MeasurementSchema[] | undefined {
+  const schemas: MeasurementSchema[] = [];
+  for (const source of sources) {
+    if (source.kind === 'subquery') return undefined;
+    const schema = source.names.schema(source.schema.measurement.retentionPolicy, range);
+    if (schema !== undefined) schemas.push(schema);
+  }
+  return schemas;
+}

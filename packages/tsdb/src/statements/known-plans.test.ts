@@ -1,0 +1,98 @@
+// Statements that come again with other times, or when something has changed, are answered as if
+// nothing were known of them.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { startTestService } from '../testing.ts';
+import type { TestService } from '../testing.ts';
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService();
+  await service.query(
+    'CREATE DATABASE db; CREATE RETENTION POLICY other ON db DURATION INF REPLICATION 1',
+  );
+  const days = ['02', '09', '16', '23'];
+  const lines = days.flatMap((day, i) => {
+    const at = BigInt(Date.parse(`2026-03-${day}T10:00:00Z`)) * 1_000_000n;
+    const second = (n: number): bigint => at + BigInt(n) * 1_000_000_000n;
+    return [
+      `m,h=a f=${i},g=${i}i ${second(0)}`,
+      `m,h=b f=${i}.5,late${i}=true ${second(70)}`,
+      `n,h=a,z=${i} f=${i * 10} ${second(130)}`,
+    ];
+  });
+  await service.write(lines.join('\n'), { db: 'db' });
+});
+
+afterAll(() => service.close());
+
+let asked = 0;
+
+/** What a text answers that nobody has sent before. */
+async function unknown(text: string, parameters: Record<string, string>): Promise<string> {
+  return (await service.query(`${text} /* ${asked++} */`, parameters)).text;
+}
+
+async function check(
+  texts: readonly string[],
+  parameters: Record<string, string> = { db: 'db' },
+): Promise<void> {
+  for (const text of [...texts, ...texts]) {
+    const { text: answer } = await service.query(text, parameters);
+    expect(answer, text).toBe(await unknown(text, parameters));
+  }
+}
+
+const DAYS = ['2026-03-02', '2026-03-09', '2026-03-16', '2026-03-23', '2030-01-01'];
+
+test.each([
+  "SELECT max(f) FROM m WHERE h = 'a' AND time >= '$' AND time < '$' + 1d GROUP BY time(1m)",
+  "SELECT max(f) FROM m WHERE time >= '$' GROUP BY time(12h) LIMIT 3",
+  "SELECT * FROM m WHERE time >= '$' AND time < '$' + 1d",
+  "SELECT * FROM /[mn]/ WHERE time >= '$' AND time < '$' + 1d GROUP BY *",
+  "SELECT late1, f FROM m WHERE time >= '$' AND time < '$' + 1d AND (late2 = true OR h = 'a')",
+  "SELECT mean(f), last(g) FROM m, n WHERE time >= '$' AND time < '$' + 1d GROUP BY h",
+  "SELECT derivative(max(f), 1m) FROM m WHERE time >= '$' AND time < '$' + 3m GROUP BY time(1m)",
+  "SELECT max(f) FROM (SELECT f FROM m WHERE time >= '$') WHERE time < '$' + 1d",
+  "SELECT count(f) FROM m WHERE time >= '$' AND time < '$' + 1d GROUP BY time(1d) tz('Europe/Berlin')",
+  "SELECT f FROM nothing WHERE time >= '$'",
+  "SELECT sum(f) FROM m WHERE time >= '$' OR h = 'b'",
+  "SELECT mean(h) FROM m WHERE time >= '$'",
+])('with other times: %s', async (text) => {
+  await check(DAYS.map((day) => text.replaceAll('$', day)));
+});
+
+test('of other policies and databases', async () => {
+  const text = "SELECT * FROM m WHERE time >= '2026-03-02'";
+  await service.query('CREATE DATABASE second');
+  await service.write('m,k=1 x=1 1772440000000000000', { db: 'second' });
+  await service.write('m,h=o f=9 1772440000000000000', { db: 'db', rp: 'other' });
+  for (const parameters of [
+    { db: 'db' },
+    { db: 'db', rp: 'other' },
+    { db: 'second' },
+    { db: 'third' },
+    { db: 'db', rp: 'none' },
+    { db: 'db' },
+  ]) {
+    await check([text], parameters);
+  }
+});
+
+test('of fields, tags and measurements that come and go', async () => {
+  const texts = [
+    "SELECT * FROM c WHERE time >= '2026-03-02'",
+    "SELECT mean(x) FROM c WHERE time >= '2026-03-02' GROUP BY t",
+    "SELECT x FROM c WHERE t = '1' AND time >= '2026-03-02'",
+  ];
+  await check(texts);
+  for (const line of ['c x=1', 'c,t=1 x=2', 'c y=true', 'c,u=1 x=3']) {
+    await service.write(`${line} 1772440000000000000`, { db: 'db' });
+    await check(texts);
+  }
+  await service.query('DROP MEASUREMENT c', { db: 'db' });
+  await check(texts);
+  await service.write('c x="text" 1772440000000000000', { db: 'db' });
+  await check(texts);
+});
