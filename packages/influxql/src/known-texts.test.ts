@@ -4,8 +4,9 @@ import type { Query, SelectStatement, Statement } from './ast.ts';
 import { KnownTexts } from './known-texts.ts';
 import { MAX_KNOWN_CHARACTERS } from './limits.ts';
 import { parseQuery } from './parse.ts';
+import type { BindParameter } from './parse.ts';
 
-const NONE: ReadonlyMap<string, never> = new Map();
+const NONE: ReadonlyMap<string, BindParameter> = new Map();
 
 function formless({ statements }: Query): Statement[] {
   return statements.map((statement) => {
