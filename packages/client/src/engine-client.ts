@@ -1,5 +1,7 @@
 // Typed client of the task engine (specification: task-processing service HTTP API).
 import type {
+  ConfigChange,
+  ConfigSection,
   DeadLetter,
   DeadLetterChoice,
   Handler,
@@ -348,6 +350,23 @@ export class EngineClient {
   config(section = '', element = ''): Promise<unknown> {
     const path = [section, element].filter((text) => text !== '').map((text) => `/${part(text)}`);
     return this.http.json(`${BASE}/config${path.join('')}`);
+  }
+
+  /** All sections, with what their options mean and what of them clients have set. */
+  async describedConfig(): Promise<Readonly<Record<string, ConfigSection>>> {
+    const answer = await this.http.json<{
+      readonly sections: Readonly<Record<string, ConfigSection>>;
+    }>(`${BASE}/config`, { search: { describe: 'true' } });
+    return answer.sections;
+  }
+
+  /** Changes a section; an element of it where one is named, '' in a section that is no list. */
+  async changeConfig(
+    { section, element }: { readonly section: string; readonly element?: string | undefined },
+    change: ConfigChange,
+  ): Promise<void> {
+    const path = element === undefined ? part(section) : `${part(section)}/${part(element)}`;
+    await this.http.send(`${BASE}/config/${path}`, { method: 'POST', json: change });
   }
 
   /** The metadata of the engine as one file. */

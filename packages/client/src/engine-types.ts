@@ -236,3 +236,42 @@ export type TriedAction = {
   readonly success: boolean;
   readonly message: string;
 };
+
+/** An option of the configuration. */
+export type ConfigOption = {
+  readonly type: string;
+  readonly doc: string;
+  readonly allowed?: readonly string[] | undefined;
+  readonly default: unknown;
+  readonly isSecret: boolean;
+};
+
+export type ConfigElement = {
+  /** '' in a section that is no list. */
+  readonly element: string;
+  /** Of a secret only whether it is set. */
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly redacted: readonly string[];
+  /** Clients have added it. */
+  readonly isAdded: boolean;
+  /** Options that clients have set. */
+  readonly overridden: readonly string[];
+};
+
+/** A section of the configuration that clients may change. */
+export type ConfigSection = {
+  readonly elements: readonly ConfigElement[];
+  readonly description: {
+    readonly doc: string;
+    /** The option that names the elements; '' in a section that is no list. */
+    readonly elementKey: string;
+    readonly options: Readonly<Record<string, ConfigOption>>;
+  };
+};
+
+export type ConfigChange = {
+  readonly set?: Readonly<Record<string, unknown>> | undefined;
+  readonly delete?: readonly string[] | undefined;
+  readonly add?: Readonly<Record<string, unknown>> | undefined;
+  readonly remove?: readonly string[] | undefined;
+};

@@ -190,8 +190,56 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
     await tab('Counters');
     await page.getByRole('row', { name: /^write pointReq \d/ }).waitFor();
     await tab('Configuration of the engine');
-    await page.getByRole('row', { name: /^alerta token not set/ }).waitFor();
+    await page.getByPlaceholder('Search sections').fill('smtp');
+    await page.getByRole('row', { name: /^smtp .* off/ }).waitFor();
+    await visit.inspect('admin-engine');
+  });
+
+  test('the configuration of the engine is changed, tested, and taken back', async () => {
+    const { page } = visit;
+    const row = (name: RegExp) => page.getByRole('row', { name });
+    const dialog = page.getByRole('dialog');
+    await row(/^smtp/).getByRole('button', { name: 'Change' }).click();
+    await dialog.getByLabel('password', { exact: true }).fill('secret-word');
+    await dialog.getByLabel('port', { exact: true }).fill('-1');
+    await dialog.getByRole('button', { name: 'Save and use' }).click();
+    await dialog.getByText(/failed validation: .*port/).waitFor();
+    await dialog.getByLabel('port', { exact: true }).fill('2525');
+    await dialog.getByRole('button', { name: 'Save and use' }).click();
+    await row(/^smtp .* 2 options/).waitFor();
+    await row(/^smtp/).getByRole('button', { name: 'Change' }).click();
+    expect(await dialog.getByLabel('port', { exact: true }).inputValue()).toBe('2525');
+    await dialog.getByPlaceholder('set, not shown; type to replace it').waitFor();
+    expect(await page.content()).not.toContain('secret-word');
+    await visit.inspect('admin-engine-change');
+    await dialog.getByRole('button', { name: 'Take port back to the file' }).click();
+    await dialog.getByRole('button', { name: 'Save and use' }).click();
+    await row(/^smtp .* 1 option /).waitFor();
+    await row(/^smtp/).getByRole('button', { name: 'Test' }).click();
+    await dialog.getByRole('button', { name: 'Test now' }).click();
+    await dialog.getByText(/It did not work: .*not enabled/).waitFor();
     expect(await visit.accessibilityFaults()).toEqual([]);
+    await page.keyboard.press('Escape');
+    const { text } = await send(`${visit.server.engine}/engine/v1/config/smtp/`);
+    expect(JSON.parse(text)).toMatchObject({ options: { port: 25, password: true } });
+  });
+
+  test('an element of a list is added and removed', async () => {
+    const { page } = visit;
+    await page.getByPlaceholder('Search sections').fill('tsdb');
+    await page.getByLabel('Section', { exact: true }).selectOption('tsdb');
+    await page.getByLabel('name', { exact: true }).fill('other');
+    await page.getByRole('button', { name: 'Add' }).click();
+    await page.getByText(/at least one/).waitFor();
+    await page.getByLabel('Section', { exact: true }).selectOption('httppost');
+    await page.getByLabel('endpoint', { exact: true }).fill('hook');
+    await page.getByRole('button', { name: 'Add' }).click();
+    await page.getByPlaceholder('Search sections').fill('httppost');
+    const added = page.getByRole('row', { name: /^httppost hook/ });
+    await added.getByText('added here').waitFor();
+    await added.getByRole('button', { name: 'Remove httppost hook?' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await added.waitFor({ state: 'detached' });
     expect(visit.faults).toEqual([]);
   });
 });

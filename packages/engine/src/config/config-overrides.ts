@@ -64,6 +64,27 @@ export type ElementView = {
   readonly redacted: readonly string[];
 };
 
+/** What somebody has to know who changes a section. */
+export type SectionDescription = {
+  readonly doc: string;
+  /** The option that names the elements of a list; '' for a section that is none. */
+  readonly elementKey: string;
+  readonly options: Readonly<Record<string, OptionDescription>>;
+};
+
+type OptionDescription = Pick<OptionSpec, 'type' | 'doc'> & {
+  readonly allowed: readonly string[] | undefined;
+  readonly default: JsonValue;
+  readonly isSecret: boolean;
+};
+
+/** What of an element does not come from the file. */
+export type ElementOrigin = {
+  /** The element itself was added. */
+  readonly isAdded: boolean;
+  readonly overridden: readonly string[];
+};
+
 /** Who changes the configuration. */
 export type Caller = Omit<AuthRequest, 'method' | 'route' | 'path'>;
 
@@ -179,9 +200,30 @@ export class ConfigOverrides implements Sections {
   /** All elements of a section as answers show them. Throws `NotFound`. */
   view(name: string): readonly ElementView[] {
     this.requireEnabled();
-    const section = findSection(name);
-    if (section === undefined) throw new NotFound(`unknown section: ${name}`);
+    const section = requireSection(name);
     return (this.#effective.get(section.name) ?? []).map((options) => viewOf(section, options));
+  }
+
+  /** Throws `NotFound`. */
+  describe(name: string): SectionDescription {
+    const { doc, elementKey = '', options } = requireSection(name);
+    const rows = Object.entries(options).map(([option, spec]) => {
+      const { type, allowed, doc: text, isSecret = false } = spec;
+      const row = { type, doc: text, allowed, isSecret, default: printOption(spec.default) };
+      return [option, row] as const;
+    });
+    return { doc, elementKey, options: Object.fromEntries(rows) };
+  }
+
+  /** Of an element that there is. */
+  origin(name: string, element: string): ElementOrigin {
+    const section = requireSection(name);
+    const found = this.#overrides.get(keyOf(section.name, element));
+    const names = Object.keys(found?.options ?? {}).toSorted();
+    return {
+      isAdded: found?.isAdded === true,
+      overridden: names.filter((option) => option !== section.elementKey),
+    };
   }
 
   /** Changes a section. Resolves when the change is in use and on disk. */
@@ -457,6 +499,12 @@ function checkShape(section: SectionSpec, element: string | undefined, update: C
   if (isElementChange && element === undefined) {
     refuse("invalid update action: element not specified, are you missing a trailing '/'?");
   }
+}
+
+function requireSection(name: string): SectionSpec {
+  const section = findSection(name);
+  if (section === undefined) throw new NotFound(`unknown section: ${name}`);
+  return section;
 }
 
 /** The row of an option. Throws `NotFound`. */

@@ -16,7 +16,7 @@ export function addConfigRoutes(api: Api, config: ConfigOverrides): void {
   on('GET', '/config', (request) => {
     const sections = OVERRIDABLE_SECTIONS.map((section) => [
       section.name,
-      sectionView(request, section.name, config.view(section.name)),
+      described(request, config, section.name),
     ]);
     return {
       status: 200,
@@ -31,7 +31,7 @@ export function addConfigRoutes(api: Api, config: ConfigOverrides): void {
   });
   on('GET', '/config/:section', (request) => {
     const section = request.params['section'] ?? '';
-    return { status: 200, json: sectionView(request, section, config.view(section)) };
+    return { status: 200, json: described(request, config, section) };
   });
   // An element's name may hold a slash; the empty name is the one element of a section that is no
   // list.
@@ -94,6 +94,19 @@ function readMap(value: unknown): Readonly<Record<string, unknown>> {
 function readNames(value: unknown): readonly string[] {
   if (Array.isArray(value) && value.every((name) => typeof name === 'string')) return value;
   throw new InvalidRequest('failed to decode JSON:expected a list of names');
+}
+
+/** A section; with `describe`, also what its options mean and where their values come from. */
+function described(request: ApiRequest, config: ConfigOverrides, section: string): object {
+  const views = config.view(section);
+  const plain = sectionView(request, section, views);
+  if (request.query.get('describe') !== 'true') return plain;
+  const elements = views.map((view) => ({
+    ...elementView(request, section, view),
+    element: view.element,
+    ...config.origin(section, view.element),
+  }));
+  return { ...plain, elements, description: config.describe(section) };
 }
 
 function sectionView(request: ApiRequest, section: string, views: readonly ElementView[]): object {

@@ -167,8 +167,19 @@ export const RESOURCE_SCHEMAS: Readonly<Record<string, Schema>> = {
     duration: text,
   }),
   Event: object({ id: text, link: reference('Link'), state: reference('EventState') }),
-  ConfigElement: object({ link: reference('Link'), options: anything, redacted: list(text) }),
-  ConfigSection: object({ link: reference('Link'), elements: list(reference('ConfigElement')) }),
+  ConfigElement: object({
+    link: reference('Link'),
+    options: anything,
+    redacted: list(text),
+    element: text,
+    isAdded: flag,
+    overridden: list(text),
+  }),
+  ConfigSection: object({
+    link: reference('Link'),
+    elements: list(reference('ConfigElement')),
+    description: object({ doc: text, elementKey: text, options: anything }),
+  }),
   Config: object({
     link: reference('Link'),
     sections: { type: 'object', additionalProperties: reference('ConfigSection') },

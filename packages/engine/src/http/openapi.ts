@@ -79,6 +79,14 @@ const DIAGNOSTICS: QueryParameter = {
 const DIAGNOSTICS_OF_NEW: QueryParameter = { ...DIAGNOSTICS, methods: ['POST'] };
 const DIAGNOSTICS_OF_CHANGED: QueryParameter = { ...DIAGNOSTICS, methods: ['PATCH'] };
 
+const DESCRIBED: QueryParameter = {
+  name: 'describe',
+  type: 'boolean',
+  default: false,
+  description:
+    'Whether sections carry a `description` of their options, and elements what of them was set by clients (`overridden`, `isAdded`).',
+};
+
 /** What can be said in the query of an endpoint; by pattern of the route. */
 const QUERY_PARAMETERS: Readonly<Record<string, readonly QueryParameter[]>> = {
   '/write': WRITE,
@@ -111,6 +119,8 @@ const QUERY_PARAMETERS: Readonly<Record<string, readonly QueryParameter[]>> = {
     { name: 'topic', type: 'string', description: 'Only those of this topic.' },
     { name: 'handler', type: 'string', description: 'Only those of the handler with this id.' },
   ],
+  [`${BASE}/config`]: [DESCRIBED],
+  [`${BASE}/config/:section`]: [DESCRIBED],
   [`${BASE}/documents`]: [
     {
       name: 'kind',

@@ -4,6 +4,7 @@ import { admin } from './en/admin.ts';
 import { alerts } from './en/alerts.ts';
 import { charts } from './en/charts.ts';
 import { common, palette, shell, signIn, nav } from './en/common.ts';
+import { config } from './en/config.ts';
 import { dashboards } from './en/dashboards.ts';
 import { design } from './en/design.ts';
 import { editor } from './en/editor.ts';
@@ -24,6 +25,7 @@ export const texts = {
   alerts,
   charts,
   common,
+  config,
   dashboards,
   design,
   editor,

@@ -8,11 +8,12 @@ import { problemOf } from '../../api/problem.ts';
 import { useResource } from '../../api/use-resource.ts';
 import { Button, IconButton } from '../../design/button.tsx';
 import { Dialog } from '../../design/dialog.tsx';
-import { CheckField, SelectField, TextArea, TextField } from '../../design/field.tsx';
+import { SelectField, TextField } from '../../design/field.tsx';
 import { Failure, Loading, Notice } from '../../design/states.tsx';
 import { toast } from '../../design/toasts.tsx';
+import { OptionField } from '../../options/option-field.tsx';
+import { printOption, readOption } from '../../options/option-text.ts';
 import { texts } from '../../texts/texts.ts';
-import { isLong, printOption, readOption } from './handler-options.ts';
 
 const t = texts.alerts;
 
@@ -201,35 +202,14 @@ function Action({
       </div>
       <div class="form-grid">
         {Object.entries(definition?.options ?? {}).map(([name, row]) => {
-          const value = draft.options[name] ?? '';
-          const field = { label: name, hint: row.doc, value };
-          if (row.type === 'boolean') {
-            return (
-              <CheckField
-                key={name}
-                label={row.doc}
-                isChecked={value === 'true'}
-                onChange={(isChecked) => set(name, String(isChecked))}
-              />
-            );
-          }
-          if (row.allowed !== undefined) {
-            return (
-              <SelectField
-                key={name}
-                {...field}
-                options={row.allowed.map((each) => ({
-                  value: each,
-                  label: each === '' ? t.optionEmpty : each,
-                }))}
-                onChange={(text) => set(name, text)}
-              />
-            );
-          }
-          return isLong(row) ? (
-            <TextArea key={name} {...field} rows={2} onInput={(text) => set(name, text)} />
-          ) : (
-            <TextField key={name} {...field} onInput={(text) => set(name, text)} />
+          return (
+            <OptionField
+              key={name}
+              name={name}
+              row={row}
+              value={draft.options[name] ?? ''}
+              onInput={(text) => set(name, text)}
+            />
           );
         })}
       </div>

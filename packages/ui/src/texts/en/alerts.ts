@@ -59,7 +59,6 @@ export const alerts = {
   missing: 'Needed, or not as it must be.',
   operator: 'Alert when it is',
   operators: { '>': 'above', '>=': 'at or above', '<': 'below', '<=': 'at or below' },
-  optionEmpty: 'default',
   outcomes: {
     delivered: 'delivered',
     stopped: 'held back',

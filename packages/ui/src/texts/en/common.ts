@@ -8,6 +8,7 @@ export const common = {
   failed: 'That did not work',
   loading: 'Loading',
   messages: 'Messages',
+  optionEmpty: 'default',
   retry: 'Try again',
 } as const;
 

@@ -1,11 +1,17 @@
-// Options of kinds of handlers as somebody types them, by the tables that the engine has, too.
-import type { HandlerDefinition } from '@tidemark/pipeline';
+// Options of handlers and of configuration sections as somebody types them, by the tables that the
+// engine has, too.
 
-type Row = HandlerDefinition['options'][string];
+/** What a field has to know of an option. */
+export type OptionRow = {
+  readonly type: string;
+  readonly doc: string;
+  readonly allowed?: readonly string[] | undefined;
+};
 
 /** How a value of an option is shown in its field; '' where it is not given. */
-export function printOption(value: unknown): string {
+export function printOption(value: unknown, type = ''): string {
   if (value === undefined || value === null) return '';
+  if (type === 'json' && typeof value === 'object') return JSON.stringify(value);
   if (Array.isArray(value)) return value.map(String).join('\n');
   if (typeof value !== 'object') return String(value);
   return Object.entries(value)
@@ -14,13 +20,14 @@ export function printOption(value: unknown): string {
 }
 
 /** Options with several lines: lists have one a line, maps `name: value`. */
-export const isLong = ({ type }: Row): boolean => ['strings', 'string-map', 'json'].includes(type);
+export const isLong = ({ type }: Pick<OptionRow, 'type'>): boolean =>
+  ['strings', 'string-map', 'json'].includes(type);
 
 /**
  * What a text means for an option; `undefined` where it says nothing. What it can not mean is left
  * to the engine, which says so.
  */
-export function readOption({ type }: Row, text: string): unknown {
+export function readOption({ type }: Pick<OptionRow, 'type'>, text: string): unknown {
   const trimmed = text.trim();
   if (trimmed === '') return undefined;
   switch (type) {

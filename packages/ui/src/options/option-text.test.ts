@@ -1,7 +1,7 @@
-// Options of handlers as texts.
+// Options as texts.
 import { HANDLER_DEFINITIONS } from '@tidemark/pipeline';
 import { expect, test } from 'vitest';
-import { isLong, printOption, readOption } from './handler-options.ts';
+import { isLong, printOption, readOption } from './option-text.ts';
 
 const optionOf = (kind: string, name: string) => {
   const row = HANDLER_DEFINITIONS.find((each) => each.kind === kind)?.options as

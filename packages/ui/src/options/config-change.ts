@@ -1,0 +1,55 @@
+// What somebody typed for a configuration's element, as the change that the engine is asked for.
+import type { ConfigChange, ConfigElement, ConfigOption } from '@tidemark/client';
+
+import { printOption, readOption } from './option-text.ts';
+
+type Table = Readonly<Record<string, ConfigOption>>;
+
+export type Typed = Readonly<Record<string, string>>;
+
+/** The options of an element as they are typed; secrets are empty. */
+export function typedOf({ options }: ConfigElement, table: Table): Typed {
+  const texts = Object.entries(table).map(([name, { isSecret, type }]) => [
+    name,
+    isSecret ? '' : printOption(options[name], type),
+  ]);
+  return Object.fromEntries(texts) as Typed;
+}
+
+/** What an option is when nothing is typed; a number or a span is never nothing. */
+const NOTHING: Readonly<Record<string, unknown>> = {
+  string: '',
+  strings: [],
+  'string-map': {},
+  json: null,
+};
+
+/**
+ * What has to be changed; empty where nothing was typed. `undefined` when an option lost a value
+ * that it needs. `taken` names options that go back to the file.
+ */
+export function changeOf(
+  table: Table,
+  {
+    before,
+    typed,
+    taken,
+  }: {
+    readonly before: Typed;
+    readonly typed: Typed;
+    readonly taken: ReadonlySet<string>;
+  },
+): ConfigChange | undefined {
+  const set: Record<string, unknown> = {};
+  for (const [name, option] of Object.entries(table)) {
+    const text = typed[name] ?? '';
+    if (text === before[name]) continue;
+    const value = readOption(option, text) ?? NOTHING[option.type];
+    if (value === undefined) return undefined;
+    set[name] = value;
+  }
+  return {
+    ...(Object.keys(set).length === 0 ? {} : { set }),
+    ...(taken.size === 0 ? {} : { delete: [...taken] }),
+  };
+}

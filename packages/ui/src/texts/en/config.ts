@@ -1,0 +1,41 @@
+// Texts of the engine's configuration.
+
+const option = (count: number): string => (count === 1 ? '1 option' : `${count} options`);
+
+export const config = {
+  add: 'Add',
+  added: (name: string) => `${name} was added`,
+  addHint: 'An element of a section that is a list. Its other options begin with their defaults.',
+  addTitle: 'New element',
+  back: (name: string) => `Take ${name} back to the file`,
+  change: 'Change',
+  changed: 'Changed here',
+  changedCount: (count: number) => option(count),
+  changeOf: (name: string) => `Change ${name}`,
+  find: 'Search sections',
+  fromFile: 'It will be as in the file again, or as by default.',
+  isAdded: 'added here',
+  isOff: 'off',
+  isOn: 'on',
+  needsValue: 'A value is needed. To have that of the file, take it back.',
+  none: 'No section is called that',
+  remove: 'Remove',
+  removed: (name: string) => `${name} was removed`,
+  removeHint: 'Handlers and tasks that name it fail from then on.',
+  removeTitle: (name: string) => `Remove ${name}?`,
+  save: 'Save and use',
+  saved: (name: string) => `${name} is in use`,
+  secretIsNotSet: 'not set',
+  secretIsSet: 'set, not shown; type to replace it',
+  section: 'Section',
+  state: 'State',
+  test: 'Test',
+  testDo: 'Test now',
+  testFailed: (message: string) => `It did not work: ${message}`,
+  testHint: 'Really sends, with the configuration that is in use.',
+  testOf: (name: string) => `Test ${name}`,
+  testWorked: 'It worked.',
+  title: 'Sections',
+  titleHint:
+    'Clusters of the database and what handlers use. A change is checked, used and kept at once, over what the file says; the file stays as it is.',
+} as const;
