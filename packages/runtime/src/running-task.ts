@@ -230,8 +230,11 @@ export interface RunningTask {
   readonly error: string | undefined;
   /** Called once when `error` becomes set. */
   onError(listener: (error: string) => void): void;
-  /** Called with the reason when the thread of the task failed and the task was started again. */
-  onRestarted(listener: (reason: string) => void): void;
+  /**
+   * Called with the reason when the thread of the task failed and the task was started again;
+   * without one when it goes on elsewhere and misses nothing that its source can give it again.
+   */
+  onRestarted(listener: (reason: string | undefined) => void): void;
   /** Where the task runs when that is another thread. */
   readonly taker: BatchTaker | undefined;
   /**

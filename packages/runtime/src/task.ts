@@ -144,7 +144,7 @@ export class InlineTask implements RunningTask {
   }
 
   /** The thread of the task is the caller's own. */
-  onRestarted(_listener: (reason: string) => void): void {}
+  onRestarted(_listener: (reason: string | undefined) => void): void {}
 
   get taker(): undefined {
     return undefined;

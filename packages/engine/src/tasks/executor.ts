@@ -69,7 +69,7 @@ export type Executing = {
   /** What keeps it from working at the moment, for example a database that is away. */
   problem: string | undefined;
   /** Of a cluster: how far it has come in the log of points. */
-  readonly source?: Pick<TaskSource, 'sequence'> | undefined;
+  readonly source?: Pick<TaskSource, 'sequence' | 'isSavable' | 'hold' | 'release'> | undefined;
   /** Points that it was given again after a restart, or results of queries. */
   caughtUpCount?: number | undefined;
 };
@@ -153,7 +153,7 @@ export class Executor {
       task.onError(events.died);
       task.onRestarted((reason) => {
         entry.source?.resume(from);
-        events.restarted(reason);
+        if (reason !== undefined) events.restarted(reason);
       });
       if (saved !== undefined) this.#restore(task, saved);
       await task.start();

@@ -57,22 +57,13 @@ export class BatchPacker {
   #known = new Uint8Array(1024);
 
   pack(batch: PointBatch): PackedBatch {
-    const { database, retentionPolicy, rowCount, series, seriesOfRow, times, blocks } = batch;
-    const numbers = this.#numbers(stableIds(series));
-    const unknown = this.#learn(numbers);
-    return {
-      database,
-      retentionPolicy,
-      rowCount,
-      base: this.#base,
-      numbers,
-      series: unknown.length === 0 ? undefined : packSeries(series, unknown),
-      seriesOfRow,
-      times,
-      blocks,
-      blockOfRow: batch.blockOfRow,
-      rowInBlock: batch.rowInBlock,
-    };
+    const numbers = this.#numbers(stableIds(batch.series));
+    return packedBatch(batch, { base: this.#base, numbers, unknown: this.#learn(numbers) });
+  }
+
+  /** What was packed by `packWhole` as a batch for the receiver of this packer's. */
+  adopt(packed: PackedBatch): PackedBatch {
+    return { ...packed, base: this.#base };
   }
 
   #numbers(ids: Float64Array): Uint32Array {
@@ -117,6 +108,40 @@ export class BatchPacker {
     larger.set(this.#known);
     this.#known = larger;
   }
+}
+
+/**
+ * A batch that brings all of its series: it can be sent by whoever packs others for the receiver.
+ */
+export function packWhole(batch: PointBatch): PackedBatch {
+  const { length } = batch.series;
+  const numbers = new Uint32Array(length).fill(UNNUMBERED);
+  const unknown = Uint32Array.from({ length }, (_, i) => i);
+  return packedBatch(batch, { base: 0, numbers, unknown });
+}
+
+function packedBatch(
+  batch: PointBatch,
+  {
+    base,
+    numbers,
+    unknown,
+  }: { readonly base: number; readonly numbers: Uint32Array; readonly unknown: Uint32Array },
+): PackedBatch {
+  const { database, retentionPolicy, rowCount, series, seriesOfRow, times, blocks } = batch;
+  return {
+    database,
+    retentionPolicy,
+    rowCount,
+    base,
+    numbers,
+    series: unknown.length === 0 ? undefined : packSeries(series, unknown),
+    seriesOfRow,
+    times,
+    blocks,
+    blockOfRow: batch.blockOfRow,
+    rowInBlock: batch.rowInBlock,
+  };
 }
 
 /** By series; `NO_ID` for those without. */

@@ -344,10 +344,10 @@ test('a task that holds its thread is stopped with its reason, its neighbours go
   good.push(points([1, 2]));
   saved.push(await good.takeState());
   const restarted = new Record<string>();
-  good.onRestarted((reason) => restarted.add(reason));
+  good.onRestarted((reason) => restarted.add(reason ?? ''));
   const bad = await start('bad', SLOW);
   const died = new Record<string>();
-  bad.onRestarted((reason) => restarted.add(reason));
+  bad.onRestarted((reason) => restarted.add(reason ?? ''));
   bad.onError((error) => died.add(error));
   const looking = lookAfter(200);
 
@@ -387,7 +387,7 @@ test('a host that runs out of memory fails alone: its tasks are started again', 
   );
   const other = await start('other', `stream|from()|httpOut('o')`);
   const restarted = new Record<string>();
-  for (const task of [greedy, other]) task.onRestarted((reason) => restarted.add(reason));
+  for (const task of [greedy, other]) task.onRestarted((reason) => restarted.add(reason ?? ''));
 
   const many = points(Array.from({ length: 5_000 }, (_, i) => `${i}`.padEnd(300, 'x')));
   while (restarted.all.length === 0) {

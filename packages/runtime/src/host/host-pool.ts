@@ -3,17 +3,19 @@
 import { assert, LATE, messageOf, unreachable, within } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { Pipeline } from '@tidemark/pipeline';
-import type { TaskOptions } from '../running-task.ts';
+import type { RunningTask, TaskOptions } from '../running-task.ts';
 import { rememberedState } from '../remembered-state.ts';
 import type { RememberedState } from '../remembered-state.ts';
 import type { LogLevel, TaskServices } from '../services.ts';
 import { VirtualTimers } from '../timers.ts';
+import type { HostEnd, HostPlace } from './host-link.ts';
 import { RpcClient } from './rpc-client.ts';
 import { RpcServer } from './rpc-server.ts';
 import type { FollowStates, HostedTaskServices } from './hosted-services.ts';
 import { HostedTask } from './hosted-task.ts';
 import type { FromHost, HostItem } from './protocol.ts';
 import { topicsOf } from './task-start.ts';
+import { ThreadLink } from './thread-link.ts';
 import type { UdfFunctionConfig } from './udf-connector.ts';
 
 /**
@@ -50,7 +52,18 @@ export type HostPoolOptions = {
   readonly logUdf: (functionName: string, line: string) => void;
 };
 
+/** In this process. */
+export const OWN_PLACE = '';
+
+/** A task, where it runs, and milliseconds of work in the last second. */
+export type PlacedTask = {
+  readonly task: RunningTask;
+  readonly place: string;
+  readonly loadMs: number;
+};
+
 type Host = {
+  readonly place: Place;
   readonly index: number;
   /** False for one that was opened for a single task which has brought down another. */
   readonly isShared: boolean;
@@ -62,9 +75,15 @@ type Host = {
   ping: { readonly id: number; checks: number; readonly waiting: (() => void)[] } | undefined;
 };
 
+type Place = { readonly at: HostPlace; readonly hosts: (Host | undefined)[] };
+
 export class HostPool {
   readonly #options: HostPoolOptions;
-  readonly #hosts: (Host | undefined)[];
+  readonly #own: Place;
+  readonly #places = new Map<string, Place>();
+  readonly #all = new Set<Host>();
+  /** Tasks that were about to start where a place was lost. */
+  readonly #displaced = new Set<HostedTask>();
   readonly #topicsOf = new Map<number, readonly string[]>();
   readonly #stopFollowing: () => void;
   #nextTask = 1;
@@ -73,21 +92,76 @@ export class HostPool {
   /** The host whose items are being handled: it knows what it has told itself. */
   #origin: Host | undefined;
   #isClosed = false;
+  #choose: (taskId: string) => string = () => OWN_PLACE;
 
   constructor(options: HostPoolOptions) {
     assert(options.hostCount > 0, 'a pool has hosts');
     this.#options = options;
-    this.#hosts = Array.from({ length: options.hostCount }, () => undefined);
+    const { functions, server, memoryMiB, hostCount } = options;
+    const settings = { functions, server, memoryMiB };
+    this.#own = this.addPlace({
+      id: OWN_PLACE,
+      hostCount,
+      openHost: (index, told) => new ThreadLink({ ...settings, name: `task-host-${index}` }, told),
+    });
     this.#stopFollowing = options.followStates((topic, eventId, state) =>
       this.#topicChanged(topic, eventId, state),
     );
+  }
+
+  /** Tasks can run there from now on; who is placed where, `choose` says. */
+  addPlace(at: HostPlace): Place {
+    const place: Place = { at, hosts: Array.from({ length: at.hostCount }, () => undefined) };
+    this.#places.set(at.id, place);
+    return place;
+  }
+
+  /** No task is placed there any more. Those that are there stay until their hosts end. */
+  removePlace(id: string): void {
+    assert(id !== OWN_PLACE, 'this process stays');
+    this.#places.delete(id);
+  }
+
+  /** Asked for every task that is to be placed. A place that is gone counts as this process. */
+  chooseBy(choose: (taskId: string) => string): void {
+    this.#choose = choose;
+  }
+
+  /** Where the tasks are; replays are not among them. */
+  placed(): readonly PlacedTask[] {
+    const found: PlacedTask[] = [];
+    for (const host of this.#hosts())
+      for (const task of host.tasks.values())
+        if (!task.isReplay) found.push({ task, place: host.place.at.id, loadMs: task.loadMs });
+    return found;
+  }
+
+  /**
+   * Moves a task to another place, where it goes on from what `savedState` says, as after a failure
+   * of its host.
+   */
+  async move(moved: RunningTask, placeId: string): Promise<void> {
+    const from = this.#hosts().find((host) =>
+      [...host.tasks.values()].some((task) => task === moved),
+    );
+    const task = from && [...from.tasks.values()].find((each) => each === moved);
+    const place = this.#places.get(placeId);
+    if (from === undefined || task === undefined || place === undefined) return;
+    if (!task.isStarted || task.isEnding || from.place === place) return;
+    this.#leave(task, from);
+    const to = this.#leastLoaded(place);
+    this.#place(task, to);
+    from.client.send({ kind: 'discard', task: task.id });
+    await task.restart(to.client, undefined);
   }
 
   /** Makes a task; its nodes are made by `start`, which rejects with what they refuse. */
   createTask(pipeline: Pipeline, services: HostedTaskServices, options: TaskOptions): HostedTask {
     const isMovable = options.timers === undefined || options.timers instanceof VirtualTimers;
     assert(isMovable, 'timers of hosted tasks are virtual or those of the machine');
-    const host = this.#leastLoaded();
+    // What a replay is given is here only.
+    const place = options.isReplay === true ? this.#own : this.#chosen(options.taskId);
+    const host = this.#leastLoaded(place);
     const id = this.#nextTask++;
     const task = new HostedTask(host.client, {
       id,
@@ -98,6 +172,7 @@ export class HostPool {
       onEnd: () => this.#ended(task),
       giveUpHost: (client, reason) => client.terminate({ isExpected: false, reason }),
       isAnswering: (client) => this.#isAnswering(client),
+      elsewhere: () => this.#elsewhere(task),
     });
     this.#topicsOf.set(id, topicsOf(pipeline, options));
     this.#place(task, host);
@@ -109,8 +184,8 @@ export class HostPool {
    */
   async check(): Promise<void> {
     const late: Host[] = [];
-    for (const host of this.#hosts) {
-      if (host === undefined || host.client.isLost) continue;
+    for (const host of this.#hosts()) {
+      if (host.client.isLost) continue;
       if (host.ping === undefined) {
         this.#ping(host);
         continue;
@@ -127,26 +202,39 @@ export class HostPool {
     }
   }
 
-  /** Number of hosts that run. */
+  /** Number of hosts that run in this process. */
   get runningCount(): number {
-    return this.#hosts.filter((host) => host !== undefined).length;
+    return this.#own.hosts.filter((host) => host !== undefined).length;
   }
 
   /** Ends all hosts. Tasks have been closed before. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#stopFollowing();
-    for (const host of this.#hosts) {
-      host?.rpcServer.close();
-      await host?.client.terminate({ isExpected: true });
+    for (const host of this.#hosts()) {
+      host.rpcServer.close();
+      await host.client.terminate({ isExpected: true });
     }
-    this.#hosts.fill(undefined);
+    this.#all.clear();
+    this.#own.hosts.fill(undefined);
   }
 
-  #leastLoaded(): Host {
+  #hosts(): readonly Host[] {
+    return [...this.#all];
+  }
+
+  #chosen(taskId: string): Place {
+    return this.#places.get(this.#choose(taskId)) ?? this.#own;
+  }
+
+  #still({ at }: Place): Place {
+    return this.#places.get(at.id) ?? this.#own;
+  }
+
+  #leastLoaded(place: Place): Host {
     let best: { readonly index: number; readonly load: number; readonly count: number } | undefined;
-    for (let index = 0; index < this.#options.hostCount; index++) {
-      const host = this.#hosts[index];
+    for (let index = 0; index < place.at.hostCount; index++) {
+      const host = place.hosts[index];
       let loadMs = 0;
       for (const task of host?.tasks.values() ?? []) loadMs += task.loadMs;
       const load = Math.round(loadMs / LOAD_STEP_MS);
@@ -156,31 +244,25 @@ export class HostPool {
       if (isBetter) best = { index, load, count };
     }
     assert(best !== undefined, 'a pool has hosts');
-    return this.#hosts[best.index] ?? this.#open(best.index);
+    return place.hosts[best.index] ?? this.#open(place, best.index);
   }
 
-  #open(index: number): Host {
-    const { functions, server, memoryMiB } = this.#options;
+  #open(place: Place, index: number): Host {
     const tasks = new Map<number, HostedTask>();
-    const client = new RpcClient({
-      name: `task-host-${index}`,
-      functions,
-      server,
-      memoryMiB,
-      events: {
-        item: (item) => this.#handle(host, item),
-        taken: (task, rowCount) => tasks.get(task)?.taken(rowCount),
-        pong: (message) => this.#pong(host, message),
-        lost: (reason, currentTask) => this.#lost(host, reason, currentTask),
-      },
+    const client = new RpcClient((told) => place.at.openHost(index, told), {
+      item: (item) => this.#handle(host, item),
+      taken: (task, rowCount) => tasks.get(task)?.taken(rowCount),
+      pong: (message) => this.#pong(host, message),
+      lost: (end) => this.#lost(host, end),
     });
     const rpcServer = new RpcServer({
       servicesOf: (task) => tasks.get(task)?.services,
       sendDocuments: (source, documents) => client.send({ kind: 'documents', source, documents }),
     });
-    const isShared = index < this.#options.hostCount;
+    const isShared = index < place.at.hostCount;
     const topics = new Map<string, number>();
     const host: Host = {
+      place,
       index,
       isShared,
       client,
@@ -189,7 +271,8 @@ export class HostPool {
       topics,
       ping: undefined,
     };
-    this.#hosts[index] = host;
+    place.hosts[index] = host;
+    this.#all.add(host);
     return host;
   }
 
@@ -201,19 +284,28 @@ export class HostPool {
   }
 
   #ended(task: HostedTask): void {
-    const host = this.#hosts.find((each) => each?.tasks.has(task.id) === true);
-    host?.tasks.delete(task.id);
-    for (const topic of this.#topicsOf.get(task.id) ?? []) {
-      const count = (host?.topics.get(topic) ?? 1) - 1;
-      if (count > 0) host?.topics.set(topic, count);
-      else host?.topics.delete(topic);
-    }
+    const host = this.#hostOf(task);
+    if (host !== undefined) this.#leave(task, host);
+    this.#displaced.delete(task);
     this.#topicsOf.delete(task.id);
-    if (host?.isShared === false && host.tasks.size === 0) this.#dismiss(host);
+  }
+
+  #hostOf(task: HostedTask): Host | undefined {
+    return this.#hosts().find((each) => each.tasks.has(task.id));
+  }
+
+  #leave(task: HostedTask, host: Host): void {
+    host.tasks.delete(task.id);
+    for (const topic of this.#topicsOf.get(task.id) ?? []) {
+      const count = (host.topics.get(topic) ?? 1) - 1;
+      if (count > 0) host.topics.set(topic, count);
+      else host.topics.delete(topic);
+    }
+    if (!host.isShared && host.tasks.size === 0) this.#dismiss(host);
   }
 
   #dismiss(host: Host): void {
-    this.#hosts[host.index] = undefined;
+    this.#forget(host);
     host.rpcServer.close();
     host.client.terminate({ isExpected: true }).catch((cause: unknown) => {
       this.#options.log('error', 'failed to end a task host', { err: String(cause) });
@@ -221,10 +313,23 @@ export class HostPool {
   }
 
   /** A host for one task that has brought down another: nobody else is to suffer from it again. */
-  #openReserved(): Host {
-    let index = this.#options.hostCount;
-    while (this.#hosts[index] !== undefined) index++;
-    return this.#open(index);
+  #openReserved(place: Place): Host {
+    let index = place.at.hostCount;
+    while (place.hosts[index] !== undefined) index++;
+    return this.#open(place, index);
+  }
+
+  #forget(host: Host): void {
+    this.#all.delete(host);
+    if (host.place.hosts[host.index] === host) host.place.hosts[host.index] = undefined;
+  }
+
+  /** Another host for a task whose place was lost before it was started. */
+  #elsewhere(task: HostedTask): RpcClient | undefined {
+    if (this.#isClosed || !this.#displaced.delete(task)) return undefined;
+    const host = this.#leastLoaded(this.#own);
+    this.#place(task, host);
+    return host.client;
   }
 
   #handle(host: Host, item: HostItem): void {
@@ -313,49 +418,75 @@ export class HostPool {
 
   /** Whether the host answers within the time of one check. */
   async #isAnswering(client: RpcClient): Promise<boolean> {
-    const host = this.#hosts.find((each) => each?.client === client);
+    const host = this.#hosts().find((each) => each.client === client);
     if (host === undefined || client.isLost) return false;
     const ping = host.ping ?? this.#ping(host);
     const answered = new Promise<boolean>((resolve) => ping.waiting.push(() => resolve(true)));
     return (await within(this.#options.clock, HOST_CHECK_MS, answered)) !== LATE;
   }
 
-  #lost(host: Host, reason: string, currentTask: number): void {
-    if (this.#hosts[host.index] === host) this.#hosts[host.index] = undefined;
+  #lost(host: Host, { reason, currentTask, isOfPlace }: HostEnd): void {
+    this.#forget(host);
     host.rpcServer.close();
     for (const wake of host.ping?.waiting ?? []) wake();
     if (this.#isClosed) return;
+    if (isOfPlace) this.#log('warn', 'tasks go on elsewhere', host, { err: reason });
     const now = this.#options.clock.monotonicMs();
     const blamed = host.tasks.get(currentTask);
-    this.#options.log('error', 'task host failed', {
-      host: host.index,
-      task: blamed?.taskId,
-      err: reason,
-    });
-    const isHopeless = blamed === undefined && now - this.#lastUnblamedMs < FAILURE_WINDOW_MS;
-    if (blamed === undefined) this.#lastUnblamedMs = now;
+    if (!isOfPlace)
+      this.#log('error', 'task host failed', host, { task: blamed?.taskId, err: reason });
+    const isUnknown = blamed === undefined && !isOfPlace;
+    const isHopeless = isUnknown && now - this.#lastUnblamedMs < FAILURE_WINDOW_MS;
+    if (isUnknown) this.#lastUnblamedMs = now;
     const where = blamed === undefined ? '' : ` while it worked for task ${blamed.taskId}`;
     const text = `task host failed${where}: ${reason}`;
     // A copy: tasks leave the host while it is walked.
     for (const task of Array.from(host.tasks.values())) {
       // The others learn it from the requests that they wait for.
+      if (isOfPlace && !task.isStarted) this.#displaced.add(task);
       if (!task.isStarted || task.isEnding) continue;
       const isRepeated = task === blamed && now - task.lastBlameMs < FAILURE_WINDOW_MS;
       if (task === blamed) task.lastBlameMs = now;
       if (isRepeated || isHopeless || task.isReplay) task.fail(text);
-      else this.#restart(task, { from: host, isSuspect: task === blamed, reason: text });
+      else
+        this.#restart(task, {
+          from: host,
+          isSuspect: task === blamed,
+          reason: isOfPlace ? undefined : text,
+        });
     }
+  }
+
+  #log(
+    level: LogLevel,
+    message: string,
+    { index, place }: Host,
+    fields: Readonly<Record<string, unknown>>,
+  ): void {
+    const at = place === this.#own ? {} : { instance: place.at.id };
+    this.#options.log(level, message, { host: index, ...at, ...fields });
   }
 
   #restart(
     task: HostedTask,
-    { from, isSuspect, reason }: { from: Host; isSuspect: boolean; reason: string },
+    {
+      from,
+      isSuspect,
+      reason,
+    }: {
+      readonly from: Host;
+      readonly isSuspect: boolean;
+      /** `undefined`: it is nothing that anybody has to know of the task. */
+      readonly reason: string | undefined;
+    },
   ): void {
-    from.tasks.delete(task.id);
-    const host = isSuspect ? this.#openReserved() : this.#leastLoaded();
+    this.#leave(task, from);
+    const place = reason === undefined ? this.#chosen(task.taskId) : this.#still(from.place);
+    const host = isSuspect ? this.#openReserved(place) : this.#leastLoaded(place);
     this.#place(task, host);
-    task.restart(host.client, `${reason}; the task was started again`).catch((cause: unknown) => {
-      task.fail(`${reason}; starting again failed: ${String(cause)}`);
+    const told = reason === undefined ? undefined : `${reason}; the task was started again`;
+    task.restart(host.client, told).catch((cause: unknown) => {
+      task.fail(`${reason ?? 'the task was moved'}; starting again failed: ${String(cause)}`);
     });
   }
 
@@ -364,8 +495,8 @@ export class HostPool {
     eventId: string | undefined,
     state: RememberedState | undefined,
   ): void {
-    for (const host of this.#hosts) {
-      if (host === undefined || host === this.#origin || !host.topics.has(topic)) continue;
+    for (const host of this.#all) {
+      if (host === this.#origin || !host.topics.has(topic)) continue;
       const known = state && rememberedState(state);
       host.client.send({ kind: 'event-state', topic, eventId, state: known });
     }

@@ -45,6 +45,8 @@ export type HostedTaskOptions = {
   /** The host of the task does not let go of it: ends the host and starts its other tasks anew. */
   readonly giveUpHost: (client: RpcClient, reason: string) => Promise<void>;
   readonly isAnswering: (client: RpcClient) => Promise<boolean>;
+  /** Where else the task can start when its host has ended before; `undefined` is nowhere. */
+  readonly elsewhere: () => RpcClient | undefined;
 };
 
 type Tap = {
@@ -61,7 +63,7 @@ export class HostedTask implements RunningTask {
   readonly #setup: HostedTaskOptions;
   readonly #clock: Clock;
   readonly #errorListeners: ((error: string) => void)[] = [];
-  readonly #restartListeners: ((reason: string) => void)[] = [];
+  readonly #restartListeners: ((reason: string | undefined) => void)[] = [];
   readonly #taps = new Map<number, Tap>();
   readonly #topics = new Set<string>();
   #client: RpcClient;
@@ -133,13 +135,13 @@ export class HostedTask implements RunningTask {
     this.#errorListeners.push(listener);
   }
 
-  onRestarted(listener: (reason: string) => void): void {
+  onRestarted(listener: (reason: string | undefined) => void): void {
     this.#restartListeners.push(listener);
   }
 
   async start(): Promise<void> {
     try {
-      await this.#startOn(this.#client);
+      await this.#startSomewhere();
       this.#isStarted = true;
     } catch (cause) {
       this.#end();
@@ -147,8 +149,24 @@ export class HostedTask implements RunningTask {
     }
   }
 
-  /** Starts anew after the host failed; what was on its way is lost. */
-  async restart(client: RpcClient, reason: string): Promise<void> {
+  async #startSomewhere(): Promise<void> {
+    const state = this.#state;
+    try {
+      await this.#startOn(this.#client);
+    } catch (cause) {
+      const other = cause instanceof Unavailable ? this.#setup.elsewhere() : undefined;
+      if (other === undefined) throw cause;
+      this.#client = other;
+      this.#state = state;
+      await this.#startOn(other);
+    }
+  }
+
+  /**
+   * Starts anew after the host failed, or was left; what was on its way is lost. Without a reason
+   * nobody is told of it.
+   */
+  async restart(client: RpcClient, reason: string | undefined): Promise<void> {
     const lostRows = this.#rowsOnTheWay;
     this.#client = client;
     this.#workOfStats = -1;
@@ -163,11 +181,13 @@ export class HostedTask implements RunningTask {
     } catch (cause) {
       // The new host failed as well: the pool knows, and tries once more.
       if (cause instanceof Unavailable) return;
-      this.fail(`${reason}; starting again failed: ${messageOf(cause)}`);
+      const why = reason ?? 'the task was moved';
+      this.fail(`${why}; starting again failed: ${messageOf(cause)}`);
       return;
     }
     const lost = lostRows === 0 ? '' : `; ${lostRows} points that waited were lost`;
-    for (const listener of this.#restartListeners) listener(`${reason}${lost}`);
+    const told = reason === undefined ? undefined : `${reason}${lost}`;
+    for (const listener of this.#restartListeners) listener(told);
   }
 
   get reached(): TaskReach {

@@ -1,6 +1,17 @@
 // What of the runtime needs Node: task hosts, and connections to user-defined functions.
-export { HOST_CHECK_MS, HostPool } from './host-pool.ts';
+export { packWhole } from './batch-codec.ts';
+export type {
+  HostEnd,
+  HostLink,
+  HostLinkEvents,
+  HostPlace,
+  RowsForTasks,
+  ToHostMessage,
+} from './host-link.ts';
+export { HOST_CHECK_MS, HostPool, OWN_PLACE } from './host-pool.ts';
 export type { HostPoolOptions } from './host-pool.ts';
+export type { FromHost, HostData, RowsEntry } from './protocol.ts';
+export { ThreadLink } from './thread-link.ts';
 export type {
   FollowStates,
   HostedAlerts,

@@ -1,21 +1,11 @@
-// RPC client of the engine for one task host: its thread, what is sent to it and what it answers.
-import { startThread } from '@tidemark/process';
-import type { Worker } from 'node:worker_threads';
+// RPC client of the engine for one task host: what is sent to it and what it answers.
 import { Unavailable } from '@tidemark/core';
 import { StartError } from '../node.ts';
 import type { PointBatch } from '../point-batch.ts';
 import type { BatchTaker } from '../running-task.ts';
-import { appendMovable, BatchPacker } from './batch-codec.ts';
-import type {
-  Answers,
-  FromHost,
-  HostData,
-  HostItem,
-  RowsEntry,
-  TaskRequest,
-  ToHost,
-} from './protocol.ts';
-import { makesWork, StatusCell } from './protocol.ts';
+import type { HostEnd, HostLink, HostLinkEvents, ToHostMessage } from './host-link.ts';
+import type { Answers, FromHost, HostItem, TaskRequest } from './protocol.ts';
+import { makesWork } from './protocol.ts';
 
 type Call = {
   readonly resolve: (value: unknown) => void;
@@ -35,22 +25,13 @@ export type HostEvents = {
   readonly item: (item: HostItem) => void;
   readonly taken: (task: number, rowCount: number) => void;
   readonly pong: (message: FromHost & { kind: 'pong' }) => void;
-  /** The thread ended without being asked to. */
-  readonly lost: (reason: string, currentTask: number) => void;
-};
-
-export type RpcClientOptions = Pick<HostData, 'functions' | 'server'> & {
-  readonly name: string;
-  /** Heap of the thread in MiB; 0 leaves it to the platform. */
-  readonly memoryMiB: number;
-  readonly events: HostEvents;
+  /** The host ended without being asked to. */
+  readonly lost: (end: HostEnd) => void;
 };
 
 export class RpcClient implements BatchTaker {
-  readonly #worker: Worker;
+  readonly #link: HostLink;
   readonly #events: HostEvents;
-  readonly #status = new Int32Array(new SharedArrayBuffer(StatusCell.Count * 4));
-  readonly #packer = new BatchPacker();
   readonly #calls = new Map<number, Call>();
   #waiting: Waiting[] = [];
   #nextId = 1;
@@ -58,31 +39,12 @@ export class RpcClient implements BatchTaker {
   #isEnding = false;
   #isUp = false;
   #lostReason: string | undefined;
-  readonly #ended: Promise<void>;
 
-  constructor(options: RpcClientOptions) {
-    const { functions, server, name, memoryMiB } = options;
-    this.#events = options.events;
-    const data: HostData = {
-      status: this.#status.buffer as SharedArrayBuffer,
-      functions,
-      server,
-    };
-    this.#worker = startThread(import.meta.url, 'host-thread', {
-      workerData: data,
-      name,
-      ...(memoryMiB > 0 ? { resourceLimits: { maxOldGenerationSizeMb: memoryMiB } } : {}),
-    });
-    let failure: Error | undefined;
-    this.#worker.on('message', (message: FromHost) => this.#handle(message));
-    this.#worker.on('error', (error) => {
-      failure = error;
-    });
-    this.#ended = new Promise((resolve) => {
-      this.#worker.on('exit', (code) => {
-        this.#end(failure?.message ?? `thread ended with code ${code}`);
-        resolve();
-      });
+  constructor(open: (events: HostLinkEvents) => HostLink, events: HostEvents) {
+    this.#events = events;
+    this.#link = open({
+      message: (message) => this.#handle(message),
+      ended: (end) => this.#end(end),
     });
   }
 
@@ -95,17 +57,12 @@ export class RpcClient implements BatchTaker {
     return this.#lostReason !== undefined;
   }
 
-  /** The task that the host works for at this moment; 0 is none. */
-  get currentTask(): number {
-    return Atomics.load(this.#status, StatusCell.CurrentTask);
-  }
-
   /**
    * Moves whenever the host works, or is sent something to work on: while it stands still, so do
    * all counters.
    */
   get work(): number {
-    return this.#sentCount + Atomics.load(this.#status, StatusCell.Work);
+    return this.#sentCount + this.#link.work;
   }
 
   /** Queues rows for a task until the end of the present round of the event loop. */
@@ -125,10 +82,10 @@ export class RpcClient implements BatchTaker {
   }
 
   /** Sends after everything that was sent or queued before. */
-  send(message: ToHost): void {
+  send(message: ToHostMessage): void {
     if (makesWork(message)) this.#sentCount++;
     this.#flushRows();
-    this.#post(message, []);
+    this.#post(message);
   }
 
   /**
@@ -148,33 +105,25 @@ export class RpcClient implements BatchTaker {
     return (await answer) as Answers[N];
   }
 
-  /** Ends the thread where it is. `lost` is called unless `isExpected`. */
+  /** Ends the host where it is. `lost` is called unless `isExpected`. */
   async terminate(options: {
     readonly isExpected: boolean;
     readonly reason?: string;
   }): Promise<void> {
     this.#isEnding ||= options.isExpected;
     this.#lostReason ??= options.reason;
-    // Asked for before the end: afterwards nobody knows what the thread was doing.
-    await this.#worker.terminate();
-    await this.#ended;
+    await this.#link.terminate();
   }
 
   #flushRows(): void {
     const waiting = this.#waiting;
     if (waiting.length === 0) return;
     this.#waiting = [];
-    const movable = new Set<ArrayBuffer>();
-    const entries = waiting.map(({ batch, tasks, dueOffset, isOurs }): RowsEntry => {
-      const packed = this.#packer.pack(batch);
-      if (isOurs) appendMovable(packed, movable);
-      return { batch: packed, tasks, dueOffset };
-    });
-    this.#post({ kind: 'rows', entries }, [...movable]);
+    if (this.#lostReason === undefined) this.#link.postRows(waiting);
   }
 
-  #post(message: ToHost, movable: ArrayBuffer[]): void {
-    if (this.#lostReason === undefined) this.#worker.postMessage(message, movable);
+  #post(message: ToHostMessage): void {
+    if (this.#lostReason === undefined) this.#link.post(message);
   }
 
   #handle(message: FromHost): void {
@@ -188,7 +137,7 @@ export class RpcClient implements BatchTaker {
       this.#events.taken(taken[i] as number, taken[i + 1] as number);
     }
     for (const item of items) this.#item(item);
-    if (items.length > 0) this.#post({ kind: 'handled', count: items.length }, []);
+    if (items.length > 0) this.#post({ kind: 'handled', count: items.length });
   }
 
   #item(item: HostItem): void {
@@ -214,12 +163,11 @@ export class RpcClient implements BatchTaker {
     return call;
   }
 
-  #end(reason: string): void {
-    this.#lostReason ??= reason;
-    const currentTask = this.currentTask;
+  #end(end: HostEnd): void {
+    this.#lostReason ??= end.reason;
     for (const call of this.#calls.values()) call.reject(new Unavailable(this.#lostReason));
     this.#calls.clear();
     this.#waiting = [];
-    if (!this.#isEnding) this.#events.lost(this.#lostReason, currentTask);
+    if (!this.#isEnding) this.#events.lost({ ...end, reason: this.#lostReason });
   }
 }

@@ -1,0 +1,88 @@
+// A task host in a thread of this process.
+import { startThread } from '@tidemark/process';
+import type { Worker } from 'node:worker_threads';
+import { appendMovable, BatchPacker } from './batch-codec.ts';
+import type { HostLink, HostLinkEvents, RowsForTasks, ToHostMessage } from './host-link.ts';
+import type { FromHost, HostData, RowsEntry, ToHost } from './protocol.ts';
+import { StatusCell } from './protocol.ts';
+
+export type ThreadLinkOptions = Pick<HostData, 'functions' | 'server'> & {
+  readonly name: string;
+  /** Heap of the thread in MiB; 0 leaves it to the platform. */
+  readonly memoryMiB: number;
+};
+
+export class ThreadLink implements HostLink {
+  readonly #worker: Worker;
+  readonly #status = new Int32Array(new SharedArrayBuffer(StatusCell.Count * 4));
+  readonly #packer = new BatchPacker();
+  readonly #ended: Promise<void>;
+  #isEnded = false;
+
+  constructor(options: ThreadLinkOptions, events: HostLinkEvents) {
+    const { functions, server, name, memoryMiB } = options;
+    const data: HostData = {
+      status: this.#status.buffer as SharedArrayBuffer,
+      functions,
+      server,
+    };
+    this.#worker = startThread(import.meta.url, 'host-thread', {
+      workerData: data,
+      name,
+      ...(memoryMiB > 0 ? { resourceLimits: { maxOldGenerationSizeMb: memoryMiB } } : {}),
+    });
+    let failure: Error | undefined;
+    this.#worker.on('message', (message: FromHost) => events.message(message));
+    this.#worker.on('error', (error) => {
+      failure = error;
+    });
+    this.#ended = new Promise((resolve) => {
+      this.#worker.on('exit', (code) => {
+        this.#isEnded = true;
+        const reason = failure?.message ?? `thread ended with code ${code}`;
+        events.ended({ reason, currentTask: this.currentTask, isOfPlace: false });
+        resolve();
+      });
+    });
+  }
+
+  get currentTask(): number {
+    return Atomics.load(this.#status, StatusCell.CurrentTask);
+  }
+
+  get work(): number {
+    return Atomics.load(this.#status, StatusCell.Work);
+  }
+
+  post(message: ToHostMessage): void {
+    this.#post(message, []);
+  }
+
+  postRows(rows: readonly RowsForTasks[]): void {
+    const movable = new Set<ArrayBuffer>();
+    const entries = rows.map(({ batch, tasks, dueOffset, isOurs }): RowsEntry => {
+      const packed = this.#packer.pack(batch);
+      if (isOurs) appendMovable(packed, movable);
+      return { batch: packed, tasks, dueOffset };
+    });
+    this.#post({ kind: 'rows', entries }, [...movable]);
+  }
+
+  /** Rows that were packed elsewhere, without numbers for series. */
+  postPacked(entries: readonly RowsEntry[]): void {
+    const adopted = entries.map((entry) => ({
+      ...entry,
+      batch: this.#packer.adopt(entry.batch),
+    }));
+    this.#post({ kind: 'rows', entries: adopted }, []);
+  }
+
+  async terminate(): Promise<void> {
+    await this.#worker.terminate();
+    await this.#ended;
+  }
+
+  #post(message: ToHost, movable: ArrayBuffer[]): void {
+    if (!this.#isEnded) this.#worker.postMessage(message, movable);
+  }
+}
