@@ -56,17 +56,28 @@ describe.runIf(hasPrograms('nats-server'))('a local cluster of engines', () => {
       }),
     });
     expect(defined.status).toBe(200);
+    const write = (line: string, url = ''): Promise<Response> =>
+      fetch(`${url}/engine/v1/write?db=d&rp=r`, { method: 'POST', body: line });
+    const levels = (): readonly string[] =>
+      receiver.requests.map(({ body }) => (JSON.parse(body) as { readonly level: string }).level);
+
+    // The task runs where the leader is not.
+    const runs = (await status()).find(({ tasks }) => tasks === 1);
+    expect(runs).toMatchObject({ isLeader: false });
+    const asked = before.find(({ url }) => url !== runs?.url && url !== leader?.url)?.url ?? '';
+    expect(asked).not.toBe('');
+    process.kill(runs?.pid ?? 0, 'SIGKILL');
+    expect((await write('m v=20 1000000000', leader?.url)).status).toBe(204);
+    await receiver.until(() => receiver.requests.length === 1);
+    await cluster('up');
 
     process.kill(leader?.pid ?? 0, 'SIGKILL');
-    const written = await fetch(`${other}/engine/v1/write?db=d&rp=r`, {
-      method: 'POST',
-      body: 'm v=20 1000000000',
-    });
+    const written = await write('m v=1 2000000000', asked);
 
     expect(written.status).toBe(204);
-    await receiver.until(() => receiver.requests.length === 1);
+    await receiver.until(() => levels().includes('OK'));
     const members = JSON.parse(
-      (await runTidemark(['engine', 'members', '--url', other, '--json'])).stdout,
+      (await runTidemark(['engine', 'members', '--url', asked, '--json'])).stdout,
     ) as readonly { readonly url: string; readonly state: string; readonly tasks: number }[];
     expect(members.find(({ url }) => url === leader?.url)).toMatchObject({ state: 'gone' });
     expect(members.reduce((sum, { tasks }) => sum + tasks, 0)).toBe(1);

@@ -177,6 +177,12 @@ export type ClusterMember = {
   readonly leader: boolean;
   /** Tasks that it runs. */
   readonly tasks: number;
+  /** Points that they are given, lately. */
+  readonly 'points-per-second': number;
+  /** What they hold. */
+  readonly 'held-bytes': number;
+  /** What its process uses. */
+  readonly 'memory-bytes': number;
   /** Records of the shared log that its copy lacks. */
   readonly 'copy-lag': number;
   /** Writes that the slowest of its tasks has not been given. */

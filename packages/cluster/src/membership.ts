@@ -125,6 +125,10 @@ export class Membership {
     this.#running = this.#run();
   }
 
+  get id(): string {
+    return this.#options.self.id;
+  }
+
   /** All that are known, this one included, by id. */
   get members(): readonly Member[] {
     return this.#members;

@@ -142,3 +142,22 @@ export const TASK_LAG: Limit = {
   unit: 'count',
   reason: 'that a task of the cluster has not been given when health warns',
 };
+
+export const POINTS_NAMED: Limit = {
+  value: 32 * 1024 * 1024,
+  unit: 'bytes',
+  reason:
+    'newest records of the log of points that instances are told of by number; older ones are sent',
+};
+
+export const POINTS_READ_AHEAD: Limit = {
+  value: 64 * 1024 * 1024,
+  unit: 'bytes',
+  reason: 'records of the log of points that an instance reads before the leader mentions them',
+};
+
+export const HOST_FRAME_BYTES: Limit = {
+  value: 512 * 1024 * 1024,
+  unit: 'bytes',
+  reason: 'one message between a leader and the task hosts of another instance',
+};

@@ -6,10 +6,12 @@ import type { Member } from '@tidemark/cluster';
 import { NOT_LEADING } from '@tidemark/alerting';
 import { accessPolicy, httpSender, secretResolver } from '@tidemark/settings';
 import type { AccessPolicy, HttpSender } from '@tidemark/settings';
+import type { HostPool, HostPoolOptions } from '@tidemark/runtime/host';
 import { Authenticator } from './auth/authenticator.ts';
 import { ConfigOverrides } from './config/config-overrides.ts';
 import type { OverrideRecord } from './config/config-overrides.ts';
 import type { PointLog } from './cluster/point-log.ts';
+import type { RemoteHosts } from './cluster/remote-hosts.ts';
 import type { EngineConfig } from './config/config.ts';
 import { TSDB_SECTION } from './database/cluster-section.ts';
 import { Clusters } from './database/clusters.ts';
@@ -52,6 +54,13 @@ export type Shared = {
   readonly drain: (id: string) => Promise<void>;
   /** Drops an instance that is gone for good. */
   readonly forget: (id: string) => Promise<void>;
+  /** Id of this instance. */
+  readonly self: string;
+  /** Lets other instances run tasks of the pool. */
+  readonly openRemoteHosts: (
+    pool: HostPool,
+    server: HostPoolOptions['server'],
+  ) => Promise<RemoteHosts>;
 };
 
 export type Stores = {

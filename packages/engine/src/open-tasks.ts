@@ -26,6 +26,7 @@ import type { UserFunctions } from './services/user-functions.ts';
 import type { TaskRecord, TemplateRecord } from './store/records.ts';
 import type { Stores } from './open-stores.ts';
 import { LogFeed } from './cluster/log-feed.ts';
+import { TaskBalance } from './cluster/task-balance.ts';
 import { ChangeLock } from './tasks/change-lock.ts';
 import type { BuildEnvironment } from './tasks/definition.ts';
 import { Executor } from './tasks/executor.ts';
@@ -55,6 +56,8 @@ export type Tasking = {
   readonly servicesOf: (taskId: string) => EngineServices;
   /** Threads that run tasks; `undefined` when tasks run in this one. */
   readonly hosts: HostPool | undefined;
+  /** In a cluster: where tasks run. */
+  readonly balance: TaskBalance | undefined;
   readonly createTask: CreateTask;
   /** What all runs of tasks share. */
   readonly setting: TaskSetting;
@@ -106,10 +109,12 @@ export async function openTasks(
         : new LogFeed({ ...logged, points: shared.points }, executing, setup),
     startQueries: (executing, setup) => scheduler.start(executing, setup),
   });
+  const balance = await balanceOf(stores, { hosts, executor, snapshots }, parts);
   parts.add(async () => {
     await router.drained();
     await executor.stopAll();
   });
+  if (balance !== undefined) parts.add(() => balance.close());
   const environment = (): BuildEnvironment => ({
     udfs: functions.registry,
     deadman: deadmanOf(config),
@@ -123,12 +128,37 @@ export async function openTasks(
     sideloads,
     servicesOf,
     hosts,
+    balance,
     createTask: create,
     setting,
     environment,
     metrics,
     ...definitions(stores, alerting, { executor, snapshots, subscriptions, environment }),
   };
+}
+
+/** Lets the tasks of a cluster run on other instances as well. */
+async function balanceOf(
+  stores: Stores,
+  parts: Pick<Tasking, 'hosts' | 'executor' | 'snapshots'>,
+  open: OpenParts,
+): Promise<TaskBalance | undefined> {
+  const { shared, config, clock, logs } = stores;
+  const { hosts, executor, snapshots } = parts;
+  if (shared === undefined || hosts === undefined) return undefined;
+  const remote = await shared.openRemoteHosts(hosts, identityOf(stores));
+  open.add(() => remote.close());
+  return new TaskBalance({
+    pool: hosts,
+    remote,
+    executor,
+    snapshots,
+    self: shared.self,
+    hostCount: hostCountOf(config),
+    isStaying: () => shared.members().find(({ id }) => id === shared.self)?.isDraining !== true,
+    clock,
+    logger: logs.logger('cluster'),
+  });
 }
 
 /** A task of a cluster goes on from any state: the log has all that came since. */

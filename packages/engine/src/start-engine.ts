@@ -215,7 +215,7 @@ async function openLoadDirectory(
 /** In a cluster: what came since the states were saved, and from then on what comes. */
 async function givePoints(
   { shared }: Stores,
-  { executor, router, snapshots }: Tasking,
+  { executor, router, snapshots, balance }: Tasking,
   parts: OpenParts,
 ): Promise<void> {
   if (shared === undefined) return;
@@ -224,6 +224,7 @@ async function givePoints(
   const after = containedThrough(points, { executor, snapshots });
   await points.open(after, (batch) => router.dispatch(batch));
   await executor.caughtUp();
+  balance?.open();
 }
 
 /** Number of the last record of the log of points that the saved states of all tasks contain. */
@@ -238,14 +239,17 @@ function containedThrough(
 /** What has to be looked at from time to time as long as tasks run. */
 function startBackground(
   { config, clock, shared }: Stores,
-  { executor, hosts, snapshots }: Tasking,
+  { executor, hosts, snapshots, balance }: Tasking,
   parts: OpenParts,
 ): void {
   const every = (intervalMs: number, work: () => Promise<void> | void): void => {
     const ticker = new Ticker(clock, intervalMs, work);
     parts.add(() => ticker.close());
   };
-  every(1000, () => executor.measure());
+  every(1000, () => {
+    executor.measure();
+    balance?.measure();
+  });
   if (hosts !== undefined) every(HOST_CHECK_MS, () => hosts.check());
   if (shared !== undefined) {
     every(config.cluster.snapshotIntervalMs, async () => {

@@ -13,6 +13,7 @@ import {
 } from '@tidemark/core';
 import type { Clock, OpenParts } from '@tidemark/core';
 import { Coordinator, Membership, Superseded } from '@tidemark/cluster';
+import { hostCountOf } from '../config/config.ts';
 import type { EngineConfig } from '../config/config.ts';
 import { listenAddress } from '../exposure.ts';
 import { borderOf, tlsOf } from '../http/open-server.ts';
@@ -21,13 +22,16 @@ import type { LogLevel, Logger } from '../observability/log-hub.ts';
 import type { Shared } from '../open-stores.ts';
 import type { EngineService, StartEngineOptions } from '../start-engine.ts';
 import type { KeyOptions } from '../store/metadata.ts';
+import { functionConfigs } from '../services/user-functions.ts';
 import { Ticker } from '../ticker.ts';
 import { levelOf, THIS_BUILD, TooOld } from './build.ts';
 import type { Build } from './build.ts';
 import { Front } from './front.ts';
 import type { Target } from './front.ts';
 import { LeaderLog } from './leader-log.ts';
+import { HostServer } from './host-server.ts';
 import { PointLog } from './point-log.ts';
+import { RemoteHosts } from './remote-hosts.ts';
 import { Replica } from './replica.ts';
 
 export type OpenEngineOptions = StartEngineOptions & {
@@ -116,6 +120,8 @@ class ClusterMember {
   /** Why this instance can not follow, and so not lead. */
   #problem: string | undefined;
   #front: Front | undefined;
+  /** What it runs for the leader, when that is another one. */
+  #hosts: HostServer | undefined;
   #url = '';
   #membership: Membership | undefined;
   /** Ends with what the instance does at present: following, or leading. */
@@ -139,6 +145,7 @@ class ClusterMember {
     await this.#share(replica);
     await replica.prepare(coordinator.changes);
     const { host, port } = listenAddress(this.#config.http.bindAddress);
+    this.#hosts = this.#makeHosts();
     this.#front = this.#makeFront();
     this.#url = await this.#front.listen(host, port);
     this.#membership = new Membership({
@@ -177,10 +184,12 @@ class ClusterMember {
   /** Ends what it does, and lets another instance lead at once. */
   async close(): Promise<void> {
     this.#membership?.drain();
+    await this.#hosts?.leave(this.#config.http.shutdownTimeoutMs);
     this.#closing.abort(CLOSING);
     this.#role.abort(CLOSING);
     await this.#running;
     await this.#membership?.close().catch((error: unknown) => this.#warn('failed to leave', error));
+    await this.#hosts?.close();
     await this.#front?.close();
     await this.#replica?.close();
   }
@@ -225,6 +234,7 @@ class ClusterMember {
     // The lease may have ended before this turn.
     if (this.#closing.signal.aborted || !membership.isLeading) return membership.abdicate();
     try {
+      await this.#hosts?.lead(membership.leader?.term ?? 0);
       await openAll(
         async (parts) => {
           const engine = await this.#openEngine(membership, role, parts);
@@ -286,6 +296,21 @@ class ClusterMember {
           coordinatorProblem: () => membership.problem,
           drain: (id) => membership.requestDrain(id),
           forget: (id) => membership.forget(id),
+          self: membership.id,
+          openRemoteHosts: (pool, server) =>
+            RemoteHosts.open({
+              pool,
+              server,
+              secret,
+              points,
+              clock,
+              logger,
+              term: membership.leader?.term ?? 0,
+              version: build.version,
+              leaseMs: this.#config.cluster.leaseMs,
+              self: membership.id,
+              members: () => membership.members,
+            }),
         },
       },
       parts,
@@ -362,6 +387,21 @@ class ClusterMember {
     );
   }
 
+  #makeHosts(): HostServer {
+    const { clock, logger, coordinator, build } = this.#parts;
+    return new HostServer({
+      hostCount: hostCountOf(this.#config),
+      memoryMiB: this.#config.task.hostMemory,
+      functions: functionConfigs(this.#config),
+      secret: this.#identity.secret,
+      build,
+      points: coordinator.points,
+      clock,
+      leaseMs: this.#config.cluster.leaseMs,
+      logger,
+    });
+  }
+
   #makeFront(): Front {
     const { clock } = this.#parts;
     const tls = tlsOf(this.#config);
@@ -370,6 +410,10 @@ class ClusterMember {
       clock,
       secret: this.#identity.secret,
       leader: () => this.#target(),
+      connect: (request, socket, head) => {
+        if (this.#hosts === undefined) socket.destroy();
+        else this.#hosts.connect(request, socket, head);
+      },
       waitMs: WAIT_LEASES * this.#config.cluster.leaseMs,
       tls:
         tls === undefined

@@ -4,6 +4,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
@@ -21,6 +22,8 @@ export type FrontOptions = {
   /** How long a request waits for a leader. */
   readonly waitMs: number;
   readonly tls: https.ServerOptions | undefined;
+  /** A request of the method CONNECT: another instance wants to talk to this one. */
+  readonly connect: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 };
 
 export type Target = {
@@ -80,6 +83,7 @@ export class Front {
       if (!isPassedOn(request) || options.leader()?.isOwn === true) response.writeContinue();
       answer(request, response);
     });
+    server.on('connect', options.connect);
     this.#server = server;
   }
 

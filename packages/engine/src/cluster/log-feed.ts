@@ -31,6 +31,9 @@ export class LogFeed implements TaskSource, PointConsumer {
   #sequence: number;
   #isRerun = false;
   #held: Opening | undefined;
+  /** The task is about to be started again. */
+  #isSuspended = false;
+  #suspendedAt: number | undefined;
   /** Batches that were on their way when the task was held. */
   #strays: PointBatch[] = [];
   #stopped = new AbortController();
@@ -56,6 +59,11 @@ export class LogFeed implements TaskSource, PointConsumer {
   get sequence(): number {
     const isIdle = this.#held === undefined && this.#route.isIdle();
     return isIdle ? Math.max(this.#sequence, this.#parts.points.dispatched) : this.#sequence;
+  }
+
+  /** What a state of the task would contain is not known while it is being started again. */
+  get isSavable(): boolean {
+    return !this.#isSuspended;
   }
 
   get taker(): BatchTaker | undefined {
@@ -99,17 +107,31 @@ export class LogFeed implements TaskSource, PointConsumer {
     this.#goLive();
   }
 
+  hold(): void {
+    if (this.#held !== undefined) return;
+    this.#sequence = this.sequence;
+    this.#held = opening();
+  }
+
+  /** Unless the task is being started again, or given what it has missed, which end the hold. */
+  release(): void {
+    if (!this.#isSuspended && this.#running === undefined) this.#open();
+  }
+
   suspend(): void {
     this.#stopped.abort();
     this.#stopped = new AbortController();
-    this.#held ??= opening();
+    this.#isSuspended = true;
+    // Of the state that it is started with; another one may be stored before it runs.
+    this.#suspendedAt = this.#parts.savedSequence(this.#executing.id);
+    this.hold();
   }
 
   resume(from: Resumption | undefined): void {
-    const { savedSequence, points } = this.#parts;
     const { signal } = this.#stopped;
-    const through = points.dispatched;
-    const saved = from === undefined ? undefined : savedSequence(this.#executing.id);
+    this.#isSuspended = false;
+    const through = this.#parts.points.dispatched;
+    const saved = from === undefined ? undefined : this.#suspendedAt;
     this.#sequence = saved ?? through;
     this.#isRerun = from !== undefined;
     const running = (this.#running ?? Promise.resolve())
@@ -136,16 +158,20 @@ export class LogFeed implements TaskSource, PointConsumer {
   /** Gives the task what it was given before its thread failed, as far as its state has it not. */
   async #again(through: number, signal: AbortSignal): Promise<void> {
     const { task } = this.#executing;
-    const range = { first: this.#sequence + 1, through, signal };
-    for await (const batch of this.#parts.points.again(range)) {
-      await task.ready();
-      if (signal.aborted) return;
-      const sequence = this.#parts.points.sequenceOf(batch);
-      assert(sequence !== undefined, 'batches of the log have numbers');
-      this.#sequence = sequence;
-      if (this.#wanted.has(placeOf(batch.database, batch.retentionPolicy))) task.pushDue(batch, 0n);
-    }
-    this.#goLive();
+    await this.#parts.points.again({
+      first: this.#sequence + 1,
+      through,
+      signal,
+      ready: () => task.ready(),
+      give: (batch) => {
+        const sequence = this.#parts.points.sequenceOf(batch);
+        assert(sequence !== undefined, 'batches of the log have numbers');
+        this.#sequence = sequence;
+        if (this.#wanted.has(placeOf(batch.database, batch.retentionPolicy)))
+          task.pushDue(batch, 0n);
+      },
+    });
+    if (!signal.aborted) this.#goLive();
   }
 
   #goLive(): void {

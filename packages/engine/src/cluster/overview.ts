@@ -3,6 +3,7 @@
 import type { Member } from '@tidemark/cluster';
 import type { Shared } from '../open-stores.ts';
 import type { Executor } from '../tasks/executor.ts';
+import type { InstanceLoad, TaskBalance } from './task-balance.ts';
 
 export type InstanceView = {
   readonly member: Member;
@@ -12,6 +13,8 @@ export type InstanceView = {
   readonly copyLag: number;
   /** Writes that the slowest of its tasks has not been given. */
   readonly taskLag: number;
+  /** `undefined` of one that runs no tasks for others, and where all run on the leader. */
+  readonly load: InstanceLoad | undefined;
 };
 
 export type AssignedTask = {
@@ -22,19 +25,29 @@ export type AssignedTask = {
   readonly lag: number;
 };
 
-/** Running tasks by the instance that runs them: the leader runs all of them. */
-export function assignedTasks(shared: Shared, executor: Executor): readonly AssignedTask[] {
-  const instance = shared.members().find(({ isLeader }) => isLeader)?.id ?? '';
+/** Running tasks by the instance that runs them; without a balance that is the leader. */
+export function assignedTasks(
+  shared: Shared,
+  executor: Executor,
+  balance: TaskBalance | undefined,
+): readonly AssignedTask[] {
+  const leader = shared.members().find(({ isLeader }) => isLeader)?.id ?? '';
   const { last } = shared.points;
+  const placed = balance?.placed();
   return [...executor.all()].map(({ id, source }) => ({
     id,
-    instance,
+    instance: placed?.get(id) ?? leader,
     lag: Math.max(0, last - (source?.sequence ?? last)),
   }));
 }
 
-export function instanceViews(shared: Shared, executor: Executor): readonly InstanceView[] {
-  const tasks = assignedTasks(shared, executor);
+export function instanceViews(
+  shared: Shared,
+  executor: Executor,
+  balance: TaskBalance | undefined,
+): readonly InstanceView[] {
+  const tasks = assignedTasks(shared, executor, balance);
+  const loads = balance?.loads();
   const end = shared.changesEnd();
   return shared.members().map((member) => {
     const own = tasks.filter(({ instance }) => instance === member.id);
@@ -43,6 +56,7 @@ export function instanceViews(shared: Shared, executor: Executor): readonly Inst
       tasks: own.length,
       copyLag: member.isLeader ? 0 : Math.max(0, end - member.replica),
       taskLag: own.reduce((most, { lag }) => Math.max(most, lag), 0),
+      load: loads?.get(member.id),
     };
   });
 }

@@ -2,16 +2,20 @@
 // state contains them. What the tasks are given is read from there, so that it comes in one order,
 // whoever leads, and a leader that takes over goes on where the states were saved.
 import { randomUUID } from 'node:crypto';
-import { assert, messageOf, Unavailable } from '@tidemark/core';
+import { messageOf, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { LogRecord, MessageLog } from '@tidemark/cluster';
 import type { Precision } from '@tidemark/line-protocol';
 import { WriteParser } from '@tidemark/runtime';
 import type { PointBatch } from '@tidemark/runtime';
 import { opening } from '../opening.ts';
-import { TooOld } from './build.ts';
 import type { Build } from './build.ts';
+import { POINTS_NAMED } from '../limits.ts';
 import type { Logger } from '../observability/log-hub.ts';
+import { batchOf } from './point-record.ts';
+import type { PointLabel } from './point-record.ts';
+import { PointRereader } from './point-rereader.ts';
+import type { Rereading } from './point-rereader.ts';
 
 /** Lines as they are kept. */
 export type LoggedWrite = {
@@ -21,15 +25,6 @@ export type LoggedWrite = {
   readonly precision: Precision;
   /** Time of points without one. */
   readonly now: bigint;
-};
-
-/** What a record says about its lines. */
-type Label = {
-  readonly id: string;
-  readonly db: string;
-  readonly rp: string;
-  readonly precision: Precision;
-  readonly now: string;
 };
 
 export type PointLogOptions = {
@@ -43,9 +38,6 @@ export type PointLogOptions = {
 
 export type Dispatch = (batch: PointBatch) => Promise<void>;
 
-/** Of the records that are read and written here. */
-const LEVEL = 1;
-
 /** After a failure to read; the coordinator may be away. */
 const RETRY_MS = 200;
 
@@ -57,6 +49,9 @@ export class PointLog {
   readonly #waiting = new Map<string, (dispatched: Promise<void>) => void>();
   readonly #closed = new AbortController();
   readonly #signal: AbortSignal;
+  readonly #rereader: PointRereader;
+  readonly #recent: { readonly sequence: number; readonly sizeBytes: number }[] = [];
+  #recentBytes = 0;
   #dispatched = 0;
   #last = 0;
   #running: Promise<void> | undefined;
@@ -64,6 +59,11 @@ export class PointLog {
   constructor(options: PointLogOptions) {
     this.#options = options;
     this.#signal = AbortSignal.any([options.signal, this.#closed.signal]);
+    this.#rereader = new PointRereader({
+      ...options,
+      batchOf: (record) => this.#batchOf(record).batch,
+      signal: this.#signal,
+    });
   }
 
   /** Number of the last record that the tasks were given. */
@@ -79,6 +79,14 @@ export class PointLog {
   /** Number of the record that a batch is; `undefined` for one that is not of the log. */
   sequenceOf(batch: PointBatch): number | undefined {
     return this.#sequences.get(batch);
+  }
+
+  /**
+   * Others that read the log as well are told of records by their numbers, from this one on; it
+   * rises.
+   */
+  get firstNamed(): number {
+    return this.#recent[0]?.sequence ?? 0;
   }
 
   /** Before anything is given: what tasks start with that have no state. */
@@ -99,23 +107,16 @@ export class PointLog {
     this.#last = last;
     if (last > after) {
       const range = { first: after + 1, through: last, signal: this.#signal };
-      for await (const record of log.read(range))
-        await dispatch(this.#batchOf(record, this.#labelOf(record)));
+      for await (const record of log.read(range)) await dispatch(this.#batchOf(record).batch);
     }
     this.#signal.throwIfAborted();
     this.#dispatched = last;
     this.#running = this.#follow(dispatch);
   }
 
-  /** Batches of a part of the log, again. */
-  async *again(range: {
-    readonly first: number;
-    readonly through: number;
-    readonly signal: AbortSignal;
-  }): AsyncIterable<PointBatch> {
-    if (range.through < range.first) return;
-    for await (const record of this.#options.log.read(range))
-      yield this.#batchOf(record, this.#labelOf(record));
+  /** Gives one task a part of the log again. */
+  again(rereading: Rereading): Promise<void> {
+    return this.#rereader.read(rereading);
   }
 
   /**
@@ -125,7 +126,7 @@ export class PointLog {
   async append(write: LoggedWrite): Promise<void> {
     const id = randomUUID();
     const { body, database: db, retentionPolicy: rp, precision, now } = write;
-    const label: Label = { id, db, rp, precision, now: String(now) };
+    const label: PointLabel = { id, db, rp, precision, now: String(now) };
     const { promise, resolve } = opening();
     let given: Promise<void> | undefined;
     this.#waiting.set(id, (dispatched) => {
@@ -177,31 +178,26 @@ export class PointLog {
   }
 
   #give(record: LogRecord, dispatch: Dispatch): void {
-    const label = this.#labelOf(record);
-    const batch = this.#batchOf(record, label);
+    const { batch, id } = this.#batchOf(record);
     this.#dispatched = record.sequence;
+    this.#name(record);
     // Who has written them waits for the tasks; others are not held up.
     const dispatched = dispatch(batch);
     dispatched.catch(() => undefined);
-    this.#waiting.get(label.id)?.(dispatched);
+    this.#waiting.get(id)?.(dispatched);
   }
 
-  #labelOf({ label, level }: LogRecord): Label {
-    if (level > LEVEL)
-      throw new TooOld(`the log of points has a record of level ${level}`, this.#options.build);
-    return JSON.parse(label) as Label;
+  #name({ sequence, bytes }: LogRecord): void {
+    this.#recent.push({ sequence, sizeBytes: bytes.length });
+    this.#recentBytes += bytes.length;
+    while (this.#recentBytes > POINTS_NAMED.value && this.#recent.length > 1)
+      this.#recentBytes -= this.#recent.shift()?.sizeBytes ?? 0;
   }
 
-  #batchOf({ sequence, bytes: body }: LogRecord, label: Label): PointBatch {
-    const { batch, errors } = this.#parser.parse(body, {
-      database: label.db,
-      retentionPolicy: label.rp,
-      precision: label.precision,
-      now: BigInt(label.now),
-    });
-    assert(errors.length === 0, 'lines were read before they were kept');
-    this.#sequences.set(batch, sequence);
-    return batch;
+  #batchOf(record: LogRecord): ReturnType<typeof batchOf> {
+    const read = batchOf(this.#parser, record, this.#options.build);
+    this.#sequences.set(read.batch, record.sequence);
+    return read;
   }
 }
 

@@ -5,25 +5,34 @@ import type { Member } from '@tidemark/cluster';
 import { assignedTasks, instanceViews } from '../cluster/overview.ts';
 import type { InstanceView } from '../cluster/overview.ts';
 import type { Shared } from '../open-stores.ts';
+import type { TaskBalance } from '../cluster/task-balance.ts';
 import type { Executor } from '../tasks/executor.ts';
 import type { Api, ApiRequest } from './server.ts';
 
 export function addClusterRoutes(
   api: Api,
-  { shared, executor }: { readonly shared: Shared | undefined; readonly executor: Executor },
+  {
+    shared,
+    executor,
+    balance,
+  }: {
+    readonly shared: Shared | undefined;
+    readonly executor: Executor;
+    readonly balance: TaskBalance | undefined;
+  },
 ): void {
   api.on('GET', '/cluster/members', (request) => ({
     status: 200,
     json: {
       link: { rel: 'self', href: `${request.base}/cluster/members` },
-      members: shared === undefined ? [] : instanceViews(shared, executor).map(memberView),
+      members: shared === undefined ? [] : instanceViews(shared, executor, balance).map(memberView),
     },
   }));
   api.on('GET', '/cluster/tasks', (request) => ({
     status: 200,
     json: {
       link: { rel: 'self', href: `${request.base}/cluster/tasks` },
-      tasks: shared === undefined ? [] : assignedTasks(shared, executor),
+      tasks: shared === undefined ? [] : assignedTasks(shared, executor, balance),
     },
   }));
   api.on('POST', '/cluster/members/:member/drain', async (request) => {
@@ -52,7 +61,7 @@ function memberOf(
 }
 
 function memberView(view: InstanceView): Readonly<Record<string, unknown>> {
-  const { member, tasks, copyLag, taskLag } = view;
+  const { member, tasks, copyLag, taskLag, load } = view;
   const { id, url, hostname, pid, version, level, isAlive, isLeader, isDraining, problem } = member;
   return {
     id,
@@ -64,6 +73,9 @@ function memberView(view: InstanceView): Readonly<Record<string, unknown>> {
     state: isAlive ? (isDraining ? 'draining' : 'alive') : 'gone',
     leader: isLeader,
     tasks,
+    'points-per-second': Math.round(load?.pointsPerSecond ?? 0),
+    'held-bytes': load?.heldBytes ?? 0,
+    'memory-bytes': load?.memoryBytes ?? 0,
     'copy-lag': copyLag,
     'task-lag': taskLag,
     ...(problem === undefined ? {} : { problem }),

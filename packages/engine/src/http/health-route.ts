@@ -5,6 +5,7 @@ import type { Limit } from '@tidemark/core';
 import type { Member } from '@tidemark/cluster';
 import type { AlertService } from '@tidemark/alerting';
 import { instanceViews } from '../cluster/overview.ts';
+import type { TaskBalance } from '../cluster/task-balance.ts';
 import { COPY_LAG, TASK_LAG } from '../limits.ts';
 import type { Shared } from '../open-stores.ts';
 import type { Executor } from '../tasks/executor.ts';
@@ -18,6 +19,7 @@ export type HealthOptions = {
   readonly executor: Executor;
   readonly alerts: AlertService;
   readonly shared: Shared | undefined;
+  readonly balance: TaskBalance | undefined;
 };
 
 type Check = { readonly name: string; readonly status: 'pass' | 'warn'; readonly message: string };
@@ -51,11 +53,11 @@ function checkDeadLetters({ alerts }: HealthOptions): Check {
   return check('dead-letters', alerts.deadLetters.count, 'events given up');
 }
 
-function checkCluster({ shared, executor }: HealthOptions): readonly Check[] {
+function checkCluster({ shared, executor, balance }: HealthOptions): readonly Check[] {
   if (shared === undefined) return [];
   if (shared.coordinatorProblem() !== undefined)
     return [{ name: 'cluster', status: 'warn', message: 'the coordinator does not answer' }];
-  const views = instanceViews(shared, executor);
+  const views = instanceViews(shared, executor, balance);
   const count = (is: (member: Member) => boolean): number =>
     views.filter(({ member }) => is(member)).length;
   const most = (lag: 'copyLag' | 'taskLag'): number =>

@@ -90,7 +90,7 @@ function addDefinitionRoutes(server: HttpServer, served: Served): void {
   const { stores, alerting, tasking, jobs, scrape } = served;
   const { clock, clusters, metadata, overrides, redactor } = stores;
   const { redact } = redactor;
-  const { executor } = tasking;
+  const { executor, balance } = tasking;
   const replayOf: Parameters<typeof addTapRoutes>[1]['replayOf'] = (replayId, taskId) =>
     jobs.replays.executing(replayId, taskId);
   addTaskRoutes(server, { ...tasking, redact, replayOf });
@@ -108,7 +108,7 @@ function addDefinitionRoutes(server: HttpServer, served: Served): void {
   let read: Documents | undefined;
   const documents = (): Documents => (read ??= new Documents(records, clock));
   addDocumentRoutes(server, { documents, log: stores.logs.logger('http') });
-  addClusterRoutes(server, { shared: stores.shared, executor });
+  addClusterRoutes(server, { shared: stores.shared, executor, balance });
 }
 
 function addServingRoutes(
@@ -168,7 +168,7 @@ function makeReporter(
       })),
       ...scrapers.statistics(),
       { name: 'load', tags: {}, values: integers({ errors: load.errors.size }) },
-      ...clusterStatistics(stores.shared, executor),
+      ...clusterStatistics(stores.shared, executor, tasking.balance),
     ],
   });
 }

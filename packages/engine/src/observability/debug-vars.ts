@@ -6,6 +6,7 @@ import { collectDefaultMetrics, Counter, Registry } from 'prom-client';
 import type { AlertService } from '@tidemark/alerting';
 import type { Subscriptions } from '../database/subscriptions.ts';
 import type { WritePath } from '../ingest/write-path.ts';
+import type { TaskBalance } from '../cluster/task-balance.ts';
 import type { Shared } from '../open-stores.ts';
 import { instanceViews } from '../cluster/overview.ts';
 import type { Executor } from '../tasks/executor.ts';
@@ -26,16 +27,24 @@ type Counted = {
 export function clusterStatistics(
   shared: Shared | undefined,
   executor: Executor,
+  balance: TaskBalance | undefined,
 ): readonly Statistic[] {
   if (shared === undefined) return [];
-  const views = instanceViews(shared, executor);
+  const views = instanceViews(shared, executor, balance);
   const alive = views.filter(({ member }) => member.isAlive).length;
   return [
     { name: 'cluster', tags: {}, values: integers({ alive, gone: views.length - alive }) },
-    ...views.map(({ member, tasks, copyLag, taskLag }) => ({
+    ...views.map(({ member, tasks, copyLag, taskLag, load }) => ({
       name: 'cluster_member',
       tags: { member: member.url },
-      values: integers({ leads: member.isLeader ? 1 : 0, tasks, copyLag, taskLag }),
+      values: integers({
+        leads: member.isLeader ? 1 : 0,
+        tasks,
+        points: Math.round(load?.pointsPerSecond ?? 0),
+        held_bytes: load?.heldBytes ?? 0,
+        copyLag,
+        taskLag,
+      }),
     })),
   ];
 }

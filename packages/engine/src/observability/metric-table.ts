@@ -128,6 +128,8 @@ const SERVICE: readonly MetricRow[] = [
   ...gauges('cluster_member', [
     ['leads', 'cluster_member_leads', 'Whether an instance leads.'],
     ['tasks', 'cluster_member_tasks', 'Tasks that an instance runs.'],
+    ['points', 'cluster_member_points_per_second', 'Points that its tasks are given, lately.'],
+    ['held_bytes', 'cluster_member_held_bytes', 'What its tasks hold, about.'],
     ['copyLag', 'cluster_copy_lag_records', 'Records of the shared log that a copy lacks.'],
     [
       'taskLag',

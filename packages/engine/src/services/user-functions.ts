@@ -28,7 +28,7 @@ export async function openUserFunctions(
   clock: Clock,
   log: Logger,
 ): Promise<UserFunctions> {
-  const functions = new Map(config.udfFunctions.map((each) => [each.name, functionConfig(each)]));
+  const functions = functionConfigs(config);
   const connector = udfConnector(functions, (name, line) => log('info', line, { udf: name }));
   const registry = new Map<string, UdfInfo>();
   for (const name of functions.keys()) {
@@ -40,6 +40,11 @@ export async function openUserFunctions(
     }
   }
   return { functions, connector, registry };
+}
+
+/** How to reach them, by name. */
+export function functionConfigs(config: EngineConfig): ReadonlyMap<string, UdfFunctionConfig> {
+  return new Map(config.udfFunctions.map((each) => [each.name, functionConfig(each)]));
 }
 
 function functionConfig(section: EngineConfig['udfFunctions'][number]): UdfFunctionConfig {

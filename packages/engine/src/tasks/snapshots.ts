@@ -52,20 +52,22 @@ export class Snapshots {
     await this.#save(executor, running, gone);
   }
 
-  /** As `saveAll`, of one task. */
-  async save(executor: Executor, id: string): Promise<void> {
+  /** As `saveAll`, of one task. Whether its state is on disk. */
+  async save(executor: Executor, id: string): Promise<boolean> {
     const executing = executor.running(id);
-    if (executing !== undefined) await this.#save(executor, [executing], []);
+    if (executing === undefined) return false;
+    return (await this.#save(executor, [executing], [])).length > 0;
   }
 
   async #save(
     executor: Executor,
     running: readonly Executing[],
     gone: readonly string[],
-  ): Promise<void> {
+  ): Promise<readonly string[]> {
     const taken = await Promise.all(
       running.map(async ({ id, task, definition, source }) => {
         // What was given before the state is asked for is in it, and nothing else.
+        if (source?.isSavable === false) return undefined;
         const sequence = source?.sequence;
         const snapshot = await this.#take(id, task);
         if (snapshot === undefined || definition === undefined) return undefined;
@@ -98,10 +100,12 @@ export class Snapshots {
       });
       for (const id of gone) this.#sequences.delete(id);
       for (const { id, sequence } of kept) this.#sequences.set(id, sequence);
+      return kept.map(({ id }) => id);
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;
       // The disk is full or broken. Tasks go on, and the next time it may work.
       this.#options.log('error', 'failed to save the state of tasks', { err: error.message });
+      return [];
     }
   }
 
@@ -129,7 +133,9 @@ export class Snapshots {
     if (bytes === undefined) return undefined;
     try {
       const stored = deserialize(bytes) as Stored;
-      return stored.definition === definition ? encoded(stored.snapshot) : undefined;
+      if (stored.definition !== definition) return undefined;
+      this.#sequences.set(id, stored.sequence);
+      return encoded(stored.snapshot);
     } catch (error) {
       // Written by another version; the task starts without it.
       this.#options.log('warn', 'failed to read the state of a task', {

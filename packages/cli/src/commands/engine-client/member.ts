@@ -18,7 +18,7 @@ export function engineMemberCommands(): readonly Command[] {
     ),
     clientCommand(
       'drain',
-      'Ask an instance of the cluster not to lead until it is started again: another one takes over at once.',
+      'Ask an instance of the cluster to run no tasks and not to lead until it is started again: others take over at once.',
     )
       .argument('<instance>', 'id or URL, as `members` lists it')
       .action(async (instance: string, flags: ClientFlags) => {
@@ -38,6 +38,16 @@ function printMembers(members: readonly ClusterMember[]): void {
         { title: 'State', value: ({ state }) => state },
         { title: 'Leads', value: ({ leader }) => (leader ? 'yes' : 'no') },
         { title: 'Tasks', value: ({ tasks }) => tasks, isRightAligned: true },
+        {
+          title: 'Points/s',
+          value: (member) => member['points-per-second'],
+          isRightAligned: true,
+        },
+        {
+          title: 'Memory MiB',
+          value: (member) => Math.round(member['memory-bytes'] / 2 ** 20),
+          isRightAligned: true,
+        },
         { title: 'Copy behind', value: (member) => member['copy-lag'], isRightAligned: true },
         { title: 'Tasks behind', value: (member) => member['task-lag'], isRightAligned: true },
       ],

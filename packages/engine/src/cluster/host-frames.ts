@@ -1,0 +1,102 @@
+// What a leader and an instance that runs tasks for it say to each other, over one connection: the
+// messages of task hosts (docs/adr/0021-tasks-on-all-instances.md), each as its length and its
+// structured clone.
+import type { Duplex } from 'node:stream';
+import { deserialize, serialize } from 'node:v8';
+import { Corruption } from '@tidemark/core';
+import type { FromHost, HostData, HostEnd, RowsEntry, ToHostMessage } from '@tidemark/runtime/host';
+import { HOST_FRAME_BYTES } from '../limits.ts';
+
+/** Rows of a record of the log of points, which the instance reads itself. */
+export type NamedRows = Pick<RowsEntry, 'tasks' | 'dueOffset'> & { readonly sequence: number };
+
+/** What the leader says. Hosts have numbers, which it chooses and does not use again. */
+export type ToInstance =
+  | {
+      readonly kind: 'open';
+      readonly host: number;
+      readonly name: string;
+      readonly server: HostData['server'];
+    }
+  | { readonly kind: 'message'; readonly host: number; readonly message: ToHostMessage }
+  | {
+      readonly kind: 'rows';
+      readonly host: number;
+      readonly entries: readonly (NamedRows | RowsEntry)[];
+      /** Records before it will not be named. */
+      readonly firstNamed: number;
+    }
+  | { readonly kind: 'end'; readonly host: number }
+  | { readonly kind: 'alive'; readonly firstNamed: number };
+
+export type FromInstance =
+  | {
+      readonly kind: 'ready';
+      readonly hostCount: number;
+      /** It has the records of the log of points from this one on. */
+      readonly first: number;
+    }
+  | { readonly kind: 'message'; readonly host: number; readonly message: FromHost }
+  | { readonly kind: 'ended'; readonly host: number; readonly end: HostEnd }
+  | { readonly kind: 'alive'; readonly memoryBytes: number }
+  /** It stops soon: its tasks are to go on elsewhere. */
+  | { readonly kind: 'leaving' };
+
+/** What is asked for, by CONNECT; instances of another version of the program refuse it. */
+export const TASK_HOSTS = 'task-hosts:1';
+export const TERM_HEADER = 'x-tidemark-term';
+export const VERSION_HEADER = 'x-tidemark-version';
+
+const LENGTH_BYTES = 4;
+
+export class FrameSocket<In, Out> {
+  readonly #socket: Duplex;
+  readonly #head: Uint8Array;
+
+  constructor(socket: Duplex, head: Uint8Array) {
+    this.#socket = socket;
+    this.#head = head;
+    // Whoever reads is told; what is written to a socket that has failed is dropped.
+    socket.on('error', () => undefined);
+  }
+
+  send(frame: Out): void {
+    if (!this.#socket.writable) return;
+    const body = serialize(frame);
+    const length = Buffer.allocUnsafe(LENGTH_BYTES);
+    length.writeUInt32LE(body.length);
+    this.#socket.cork();
+    this.#socket.write(length);
+    this.#socket.write(body);
+    this.#socket.uncork();
+  }
+
+  /** Until the other end closes; throws when the connection breaks. */
+  async *frames(): AsyncIterable<In> {
+    let chunks: Buffer[] = [Buffer.from(this.#head)];
+    let sizeBytes = this.#head.length;
+    let wanted = LENGTH_BYTES;
+    for await (const chunk of this.#socket as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      sizeBytes += chunk.length;
+      if (sizeBytes < wanted) continue;
+      const bytes = Buffer.concat(chunks);
+      let at = 0;
+      for (;;) {
+        const left = bytes.length - at;
+        wanted = left < LENGTH_BYTES ? LENGTH_BYTES : LENGTH_BYTES + bytes.readUInt32LE(at);
+        if (wanted > HOST_FRAME_BYTES.value)
+          throw new Corruption('a message of a task host is too large', { file: '', offset: at });
+        if (left < wanted) break;
+        yield deserialize(bytes.subarray(at + LENGTH_BYTES, at + wanted)) as In;
+        at += wanted;
+      }
+      chunks = [bytes.subarray(at)];
+      sizeBytes = bytes.length - at;
+    }
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+}

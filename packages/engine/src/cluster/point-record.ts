@@ -1,0 +1,41 @@
+// A record of the log of points: lines as they came, and beside them what they are read with.
+import { assert } from '@tidemark/core';
+import type { LogRecord } from '@tidemark/cluster';
+import type { Precision } from '@tidemark/line-protocol';
+import type { PointBatch, WriteParser } from '@tidemark/runtime';
+import { TooOld } from './build.ts';
+import type { Build } from './build.ts';
+
+/** What a record says about its lines. */
+export type PointLabel = {
+  readonly id: string;
+  readonly db: string;
+  readonly rp: string;
+  readonly precision: Precision;
+  /** Time of points without one, in nanoseconds. */
+  readonly now: string;
+};
+
+/** Of the records that are read and written here. */
+const LEVEL = 1;
+
+/**
+ * Reads the lines of a record, which were found to be right before they were kept. Throws `TooOld`
+ * for one of a newer version.
+ */
+export function batchOf(
+  parser: WriteParser,
+  { bytes, label, level }: LogRecord,
+  build: Build,
+): { readonly batch: PointBatch; readonly id: string } {
+  if (level > LEVEL) throw new TooOld(`the log of points has a record of level ${level}`, build);
+  const { id, db, rp, precision, now } = JSON.parse(label) as PointLabel;
+  const { batch, errors } = parser.parse(bytes, {
+    database: db,
+    retentionPolicy: rp,
+    precision,
+    now: BigInt(now),
+  });
+  assert(errors.length === 0, 'lines were read before they were kept');
+  return { batch, id };
+}

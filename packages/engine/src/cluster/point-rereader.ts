@@ -1,0 +1,109 @@
+// Parts of the log of points, again, for tasks that go on from saved states. When a host or an
+// instance fails, many tasks want much the same part at once: one reading serves all of them.
+import { messageOf } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+import type { LogRecord, MessageLog } from '@tidemark/cluster';
+import type { PointBatch } from '@tidemark/runtime';
+import type { Logger } from '../observability/log-hub.ts';
+import { opening } from '../opening.ts';
+import type { Opening } from '../opening.ts';
+
+/** What one task wants. */
+export type Rereading = {
+  readonly first: number;
+  /** It has to be there. */
+  readonly through: number;
+  /** Ends it where it is. */
+  readonly signal: AbortSignal;
+  /** `undefined` when it takes more. */
+  readonly ready: () => Promise<void> | undefined;
+  readonly give: (batch: PointBatch) => void;
+};
+
+export type PointRereaderOptions = {
+  readonly log: Pick<MessageLog, 'read'>;
+  readonly batchOf: (record: LogRecord) => PointBatch;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Ends everything. */
+  readonly signal: AbortSignal;
+};
+
+type Reader = Rereading & { next: number; readonly done: Opening };
+
+/** Tasks of one host start again within about this time. */
+const GATHER_MS = 50;
+
+const RETRY_MS = 200;
+
+export class PointRereader {
+  readonly #options: PointRereaderOptions;
+  #readers: Reader[] = [];
+  #isRunning = false;
+
+  constructor(options: PointRereaderOptions) {
+    this.#options = options;
+  }
+
+  /** Gives a part of the log in its order. Resolves when all was given, or the signal has ended. */
+  async read(rereading: Rereading): Promise<void> {
+    if (rereading.through < rereading.first) return;
+    const reader = { ...rereading, next: rereading.first, done: opening() };
+    const { signal } = rereading;
+    signal.addEventListener('abort', () => reader.done.resolve(), { once: true });
+    this.#options.signal.addEventListener('abort', () => reader.done.resolve(), { once: true });
+    await this.#queue(reader);
+    await reader.done.promise;
+  }
+
+  async #queue(reader: Reader): Promise<void> {
+    await reader.ready();
+    this.#readers.push(reader);
+    if (!this.#isRunning) void this.#run(); // Never rejects.
+  }
+
+  async #run(): Promise<void> {
+    const { clock, logger, signal } = this.#options;
+    this.#isRunning = true;
+    while (this.#readers.length > 0 && !signal.aborted) {
+      await clock.sleep(GATHER_MS, signal).catch(() => undefined);
+      const readers = new Set(this.#readers);
+      this.#readers = [];
+      try {
+        await this.#pass(readers);
+      } catch (error) {
+        logger('warn', 'failed to read the log of points again', { err: messageOf(error) });
+        this.#readers.push(...readers);
+        await clock.sleep(RETRY_MS, signal).catch(() => undefined);
+      }
+    }
+    this.#isRunning = false;
+  }
+
+  /** Those who are left are served from where they are by the next one. */
+  async #pass(readers: Set<Reader>): Promise<void> {
+    const { log, batchOf, signal } = this.#options;
+    const first = Math.min(...[...readers].map(({ next }) => next));
+    const through = Math.max(...[...readers].map((reader) => reader.through));
+    for await (const record of log.read({ first, through, signal })) {
+      let batch: PointBatch | undefined;
+      for (const reader of readers) {
+        const { sequence } = record;
+        if (reader.signal.aborted) readers.delete(reader);
+        else if (sequence < reader.next) continue;
+        else if (sequence <= reader.through && reader.ready() !== undefined) {
+          // It is slow, and nobody waits for it.
+          readers.delete(reader);
+          void this.#queue(reader); // `ready` does not reject.
+        } else {
+          if (sequence <= reader.through) reader.give((batch ??= batchOf(record)));
+          reader.next = sequence + 1;
+          if (reader.next <= reader.through) continue;
+          readers.delete(reader);
+          reader.done.resolve();
+        }
+      }
+      if (readers.size === 0) return;
+    }
+  }
+}

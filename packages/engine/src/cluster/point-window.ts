@@ -1,0 +1,123 @@
+// The log of points as an instance reads it that runs tasks for the leader: what the leader may
+// name by number is kept until it says that it will not any more.
+import { assert, messageOf } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+import type { LogRecord, MessageLog } from '@tidemark/cluster';
+import { WriteParser } from '@tidemark/runtime';
+import type { PointBatch } from '@tidemark/runtime';
+import { POINTS_READ_AHEAD } from '../limits.ts';
+import type { Logger } from '../observability/log-hub.ts';
+import { opening } from '../opening.ts';
+import type { Opening } from '../opening.ts';
+import type { Build } from './build.ts';
+import { batchOf } from './point-record.ts';
+
+export type PointWindowOptions = {
+  readonly log: Pick<MessageLog, 'ends' | 'read'>;
+  readonly build: Build;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+};
+
+/** Lines are read when a task here wants them first. */
+type Held = { readonly sizeBytes: number; record?: LogRecord; batch?: PointBatch };
+
+const RETRY_MS = 200;
+
+export class PointWindow {
+  readonly #options: PointWindowOptions;
+  readonly #parser = new WriteParser();
+  readonly #held = new Map<number, Held>();
+  #heldBytes = 0;
+  #last = 0;
+  /** Resolved when something is read, or there is room again. */
+  #changed: Opening = opening();
+  #wanted = 0;
+  #running: Promise<void> | undefined;
+
+  constructor(options: PointWindowOptions) {
+    this.#options = options;
+    options.signal.addEventListener('abort', () => this.#change(), { once: true });
+  }
+
+  /** Begins to read; resolves with the number of the first record that it will have. */
+  async open(): Promise<number> {
+    this.#last = (await this.#options.log.ends()).last;
+    const first = this.#last + 1;
+    this.#running = this.#follow();
+    return first;
+  }
+
+  /**
+   * A record that the leader has named, as soon as it is here. Rejects at the end of the signal.
+   */
+  async batch(sequence: number): Promise<PointBatch> {
+    const { signal } = this.#options;
+    this.#wanted = Math.max(this.#wanted, sequence);
+    if (sequence > this.#last) this.#change();
+    while (this.#last < sequence) {
+      await this.#changed.promise;
+      signal.throwIfAborted();
+    }
+    const held = this.#held.get(sequence);
+    assert(held !== undefined, 'what is named was not given up');
+    if (held.record !== undefined) {
+      held.batch = batchOf(this.#parser, held.record, this.#options.build).batch;
+      delete held.record;
+    }
+    assert(held.batch !== undefined, 'a record is read');
+    return held.batch;
+  }
+
+  /** Records before this one will not be asked for. */
+  forget(before: number): void {
+    let isChanged = false;
+    for (const [sequence, { sizeBytes }] of this.#held) {
+      if (sequence >= before) break;
+      this.#held.delete(sequence);
+      this.#heldBytes -= sizeBytes;
+      isChanged = true;
+    }
+    if (isChanged) this.#change();
+  }
+
+  /** After the end of the signal. */
+  async close(): Promise<void> {
+    await this.#running;
+  }
+
+  async #follow(): Promise<void> {
+    const { log, clock, logger, signal } = this.#options;
+    while (!signal.aborted) {
+      try {
+        for await (const record of log.read({ first: this.#last + 1, signal })) {
+          if (record.sequence > this.#last) this.#take(record);
+          while (!this.#hasRoom() && !signal.aborted) await this.#changed.promise;
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        logger('warn', 'failed to read the log of points', { err: messageOf(error) });
+        await clock.sleep(RETRY_MS, signal).catch(() => undefined);
+      }
+    }
+  }
+
+  #take(record: LogRecord): void {
+    const sizeBytes = record.bytes.length;
+    this.#held.set(record.sequence, { sizeBytes, record });
+    this.#heldBytes += sizeBytes;
+    this.#last = record.sequence;
+    this.#change();
+  }
+
+  #hasRoom(): boolean {
+    return this.#heldBytes <= POINTS_READ_AHEAD.value || this.#wanted > this.#last;
+  }
+
+  #change(): void {
+    const changed = this.#changed;
+    this.#changed = opening();
+    changed.resolve();
+  }
+}

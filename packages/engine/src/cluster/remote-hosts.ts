@@ -1,0 +1,120 @@
+// Instances that run tasks for this one, which leads: every one that is alive, of the same version
+// and not about to leave is connected to, and dropped when it is not any more.
+import { LATE, messageOf, within } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+import type { Member } from '@tidemark/cluster';
+import type { HostPool } from '@tidemark/runtime/host';
+import type { Logger } from '../observability/log-hub.ts';
+import { Ticker } from '../ticker.ts';
+import type { PointLog } from './point-log.ts';
+import { RemoteInstance } from './remote-instance.ts';
+import type { RemoteInstanceOptions } from './remote-instance.ts';
+
+export type RemoteHostsOptions = Pick<
+  RemoteInstanceOptions,
+  'secret' | 'term' | 'version' | 'leaseMs' | 'server'
+> & {
+  readonly pool: HostPool;
+  /** Id of this instance. */
+  readonly self: string;
+  readonly members: () => readonly Member[];
+  readonly points: PointLog;
+  readonly clock: Clock;
+  readonly logger: Logger;
+};
+
+/** So often within a lease it is looked who is there. */
+const LOOKS = 4;
+
+export class RemoteHosts {
+  readonly #options: RemoteHostsOptions;
+  readonly #instances = new Map<string, RemoteInstance>();
+  readonly #connecting = new Map<string, Promise<void>>();
+  /** Why an instance could not be had the last time: said once. */
+  readonly #refused = new Map<string, string>();
+  readonly #ticker: Ticker;
+  #leaving = '';
+  #isClosed = false;
+  /** Called when instances have come, or are about to leave. */
+  onChange: () => void = () => undefined;
+
+  private constructor(options: RemoteHostsOptions) {
+    this.#options = options;
+    this.#ticker = new Ticker(options.clock, options.leaseMs / LOOKS, () => this.#look());
+  }
+
+  /** Connects to those that are there, but does not wait long for those that do not answer. */
+  static async open(options: RemoteHostsOptions): Promise<RemoteHosts> {
+    const hosts = new RemoteHosts(options);
+    hosts.#look();
+    const asked = Promise.all(hosts.#connecting.values()).then(() => undefined);
+    const answer = await within(options.clock, options.leaseMs / 2, asked);
+    if (answer === LATE) options.logger('warn', 'not all instances answer yet', {});
+    return hosts;
+  }
+
+  /** Instances that run tasks, or could, besides this one. */
+  get instances(): readonly RemoteInstance[] {
+    return [...this.#instances.values()];
+  }
+
+  /** Whether it is to run tasks: not one that leaves. */
+  isStaying(id: string): boolean {
+    const member = this.#options.members().find((one) => one.id === id);
+    return member?.isDraining !== true && this.#instances.get(id)?.isLeaving !== true;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#ticker.close();
+    for (const instance of this.#instances.values()) await instance.close('the engine stops');
+    await Promise.all(this.#connecting.values());
+  }
+
+  #look(): void {
+    const { members, self, version } = this.#options;
+    const alive = members().filter(({ id, isAlive }) => isAlive && id !== self);
+    for (const member of alive) {
+      if (member.version !== version || member.isDraining) continue;
+      if (this.#instances.has(member.id) || this.#connecting.has(member.id)) continue;
+      const connecting = this.#connect(member).finally(() => this.#connecting.delete(member.id));
+      this.#connecting.set(member.id, connecting);
+    }
+    for (const instance of this.#instances.values())
+      if (!alive.some(({ id }) => id === instance.id))
+        void instance.close('the lease of the instance has ended'); // Ends at once.
+    const leaving = this.instances.filter(({ id }) => !this.isStaying(id)).map(({ id }) => id);
+    if (leaving.join() === this.#leaving) return;
+    this.#leaving = leaving.join();
+    this.onChange();
+  }
+
+  /** Never rejects. */
+  async #connect({ id, url }: Member): Promise<void> {
+    const { pool, logger } = this.#options;
+    try {
+      const instance: RemoteInstance = await RemoteInstance.connect({
+        ...this.#options,
+        id,
+        url,
+        lost: () => {
+          if (this.#instances.get(id) !== instance) return;
+          this.#instances.delete(id);
+          pool.removePlace(id);
+        },
+        leaving: () => this.onChange(),
+      });
+      if (this.#isClosed) return await instance.close('the engine stops');
+      this.#instances.set(id, instance);
+      this.#refused.delete(id);
+      pool.addPlace(instance);
+      logger('info', 'an instance runs tasks', { instance: id, url, hosts: instance.hostCount });
+      this.onChange();
+    } catch (error) {
+      const reason = messageOf(error);
+      if (this.#refused.get(id) === reason) return;
+      this.#refused.set(id, reason);
+      logger('warn', 'an instance does not run tasks', { instance: id, url, err: reason });
+    }
+  }
+}

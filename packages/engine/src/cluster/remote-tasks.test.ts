@@ -1,0 +1,193 @@
+// Tasks of a cluster on instances that do not lead: they are what they are on the leader, and go on
+// elsewhere when their instance is gone.
+import { join } from 'node:path';
+import { assert } from '@tidemark/core';
+import {
+  CuttableLink,
+  eventually,
+  hasPrograms,
+  makeDirectory,
+  removeDirectory,
+  TestCoordinator,
+  TestServer,
+} from '@tidemark/testkit';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { resolveEngineConfig } from '../config/config.ts';
+import { startEngine } from '../start-engine.ts';
+import type { EngineService } from '../start-engine.ts';
+
+const hasCoordinator = hasPrograms('nats-server');
+
+const KEY = 'k'.repeat(32);
+const LEASE_MS = 3000;
+
+type Instance = {
+  readonly name: string;
+  readonly engine: EngineService;
+  readonly link: CuttableLink;
+};
+
+let directory = '';
+let coordinator: TestCoordinator;
+let instances: Instance[] = [];
+let receiver: TestServer;
+const logged: string[] = [];
+
+async function start(name: string): Promise<Instance> {
+  const link = await CuttableLink.open(coordinator.port);
+  const { config, problems } = resolveEngineConfig([
+    {
+      source: 'test',
+      values: {
+        data_dir: join(directory, name),
+        'secrets-key': 'env:KEY',
+        stats: { enabled: false },
+        task: { hosts: '1' },
+        http: { 'bind-address': '127.0.0.1:0' },
+        cluster: {
+          enabled: true,
+          coordinator: [`nats://127.0.0.1:${link.port}`],
+          lease: `${LEASE_MS}ms`,
+        },
+      },
+    },
+  ]);
+  expect(problems).toEqual([]);
+  const line = (fields: object, message: string): void =>
+    void logged.push(`${name} ${message} ${JSON.stringify(fields)}`);
+  const log = { debug: () => undefined, info: line, warn: line, error: line };
+  const engine = await startEngine(config, { log, environment: { KEY } });
+  const instance = { name, engine, link };
+  instances.push(instance);
+  return instance;
+}
+
+async function call(
+  { engine }: Instance,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<{ readonly status: number; readonly json: any }> {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const response = await fetch(engine.url + path, {
+    method,
+    ...(body === undefined ? {} : { body: text }),
+  });
+  const answer = await response.text();
+  return { status: response.status, json: answer === '' ? undefined : JSON.parse(answer) };
+}
+
+async function stop(instance: Instance): Promise<void> {
+  await instance.engine.close();
+  await instance.link.close();
+  instances = instances.filter((one) => one !== instance);
+}
+
+type MemberView = { readonly url: string; readonly leader: boolean; readonly tasks: number };
+
+async function members(): Promise<readonly MemberView[]> {
+  const { json } = await call(instances[0] as Instance, 'GET', '/engine/v1/cluster/members');
+  return json.members;
+}
+
+function instanceOf(member: MemberView | undefined): Instance {
+  const found = instances.find(({ engine }) => engine.url === member?.url);
+  assert(found !== undefined, `an instance of the test: ${JSON.stringify(member)}`);
+  return found;
+}
+
+/** Starts so many, and waits until each that does not lead runs tasks for the one that does. */
+async function startAll(names: readonly string[]): Promise<void> {
+  for (const name of names) await start(name);
+  await eventually('instances that run tasks', async () => {
+    const found = names.length - 1;
+    const told = logged.filter((line) => line.includes(' an instance runs tasks '));
+    return Promise.resolve(told.length >= found ? true : undefined);
+  });
+}
+
+async function define(id: string, script: string): Promise<void> {
+  const dbrps = [{ db: 'd', rp: 'r' }];
+  const body = { id, type: 'stream', dbrps, script, status: 'enabled' };
+  const made = await call(instances[0] as Instance, 'POST', '/engine/v1/tasks', body);
+  expect(made).toMatchObject({ status: 200, json: { id, executing: true, error: '' } });
+}
+
+/** Writes through one instance after the other. */
+async function write(second: number): Promise<number> {
+  const instance = instances[second % instances.length] as Instance;
+  const line = `m v=${second} ${1_700_000_000 + second}000000000`;
+  return (await call(instance, 'POST', '/engine/v1/write?db=d&rp=r', line)).status;
+}
+
+const SCRIPT = (url: string): string =>
+  `var data = stream|from().measurement('m')
+data|window().period(10s).every(10s)|count('v').as('n')|httpOut('windows')
+data|eval(lambda: count()).as('n').keep('n')|httpOut('counted')
+data|alert().id('m').message('{{ index .Fields "v" }}').crit(lambda: int("v") % 4 < 2).stateChangesOnly().post('${url}')`;
+
+/** The points whose events were told, without those that were told again. */
+function told(): readonly number[] {
+  return [...new Set(receiver.requests.map(({ body }) => Number(JSON.parse(body).message)))];
+}
+
+async function counted(): Promise<number> {
+  const { json } = await call(instances[0] as Instance, 'GET', '/engine/v1/tasks/one/counted');
+  return json.series?.[0]?.values[0][1] ?? 0;
+}
+
+beforeEach(async () => {
+  logged.length = 0;
+  directory = await makeDirectory();
+  coordinator = await TestCoordinator.start();
+  receiver = new TestServer();
+  await receiver.open();
+});
+
+afterEach(async () => {
+  for (const instance of instances) instance.link.restore();
+  await Promise.all([...instances].map(stop));
+  await receiver.close();
+  await coordinator.close();
+  await removeDirectory(directory);
+});
+
+describe.runIf(hasCoordinator)('a task of a cluster', () => {
+  test('runs where the leader is not, and goes on elsewhere when that is cut off or stops', async () => {
+    await startAll(['a', 'b', 'c']);
+    await define('one', SCRIPT(receiver.url));
+    const runs = async (): Promise<MemberView | undefined> =>
+      (await members()).find(({ tasks }) => tasks === 1);
+    expect((await members()).map(({ tasks }) => tasks).sort()).toEqual([0, 0, 1]);
+    const first = await runs();
+    expect(first?.leader).toBe(false);
+    for (let second = 0; second < 25; second++) expect(await write(second)).toBe(204);
+    await eventually('all points', async () => ((await counted()) === 25 ? true : undefined));
+
+    // Its instance loses the coordinator, and with it the points that come.
+    const cut = instanceOf(first);
+    cut.link.cut();
+    for (let second = 25; second < 45; second++)
+      await eventually('an acknowledgement', async () =>
+        (await write(second)) === 204 ? true : undefined,
+      );
+    await eventually('all points', async () => ((await counted()) === 45 ? true : undefined));
+    const second = await runs();
+    expect(second?.url).not.toBe(first?.url);
+    cut.link.restore();
+
+    // An instance that stops says so, and the task is moved with its state.
+    const stopped = instanceOf(second);
+    if (second?.leader !== true) {
+      await stop(stopped);
+      for (let at = 45; at < 60; at++) expect(await write(at)).toBe(204);
+      await eventually('all points', async () => ((await counted()) === 60 ? true : undefined));
+      expect((await runs())?.url).not.toBe(second?.url);
+    }
+    const changes = Array.from({ length: 20 }, (_, i) => 2 * i);
+    await receiver.until(() => changes.every((n) => told().includes(n)));
+    expect(told().slice(0, 20)).toEqual(changes);
+    const { json } = await call(instances[0] as Instance, 'GET', '/engine/v1/tasks/one');
+    expect(json).toMatchObject({ executing: true, error: '' });
+  });
+});

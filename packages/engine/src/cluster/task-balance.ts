@@ -1,0 +1,207 @@
+// Keeps the tasks of a cluster where they are best run: measures what they need, and moves some
+// when an instance comes, leaves or has much more to do than another.
+import { messageOf } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+import { OWN_PLACE } from '@tidemark/runtime/host';
+import type { HostPool } from '@tidemark/runtime/host';
+import type { Logger } from '../observability/log-hub.ts';
+import type { Executing, Executor } from '../tasks/executor.ts';
+import type { Snapshots } from '../tasks/snapshots.ts';
+import { Ticker } from '../ticker.ts';
+import { assignTasks, placeForNew } from './assignment.ts';
+import type { InstanceRoom, TaskNeed } from './assignment.ts';
+import type { RemoteHosts } from './remote-hosts.ts';
+
+export type TaskBalanceOptions = {
+  readonly pool: HostPool;
+  readonly remote: RemoteHosts;
+  readonly executor: Executor;
+  readonly snapshots: Snapshots;
+  /** Id of this instance. */
+  readonly self: string;
+  /** Threads of this instance that run tasks. */
+  readonly hostCount: number;
+  /** Whether this instance is to run tasks. */
+  readonly isStaying: () => boolean;
+  readonly clock: Clock;
+  readonly logger: Logger;
+};
+
+/** What runs on one instance. */
+export type InstanceLoad = {
+  readonly pointsPerSecond: number;
+  /** What its tasks hold. */
+  readonly heldBytes: number;
+  /** What its process uses. */
+  readonly memoryBytes: number;
+};
+
+/** How often it is looked whether one instance has more to do than others. */
+const BALANCE_MS = 10_000;
+
+/**
+ * Of its threads, the leader uses some of the time to read points and to store what others tell.
+ */
+const LEADER_SHARE = 0.5;
+
+/** How fast the measured points follow those of the last second. */
+const POINTS_WEIGHT = 0.2;
+
+export class TaskBalance {
+  readonly #options: TaskBalanceOptions;
+  readonly #points = new WeakMap<Executing, number>();
+  /** Tasks that could not be started elsewhere. */
+  readonly #kept = new WeakSet<Executing>();
+  readonly #ticker: Ticker;
+  #working: Promise<void> | undefined;
+  #isAgain = false;
+  #isOpen = false;
+  #isClosed = false;
+
+  constructor(options: TaskBalanceOptions) {
+    this.#options = options;
+    options.pool.chooseBy((taskId) => this.#placeFor(taskId));
+    options.remote.onChange = () => this.#request();
+    this.#ticker = new Ticker(options.clock, BALANCE_MS, () => this.#request());
+  }
+
+  /** All tasks have been started: from now on they are moved. */
+  open(): void {
+    this.#isOpen = true;
+    this.#request();
+  }
+
+  /** Called every second. */
+  measure(): void {
+    for (const executing of this.#options.executor.all()) {
+      const before = this.#points.get(executing) ?? executing.throughput;
+      this.#points.set(executing, before + POINTS_WEIGHT * (executing.throughput - before));
+    }
+  }
+
+  /** Ids of the instances by task. */
+  placed(): ReadonlyMap<string, string> {
+    return new Map(this.#needs().map(({ id, instance }) => [id, instance ?? '']));
+  }
+
+  /** What the instances do, by id. */
+  loads(): ReadonlyMap<string, InstanceLoad> {
+    const { self, remote } = this.#options;
+    const memory = new Map([
+      [self, process.memoryUsage.rss()],
+      ...remote.instances.map(({ id, memoryBytes }) => [id, memoryBytes] as const),
+    ]);
+    const needs = this.#needs();
+    return new Map(
+      [...memory].map(([id, memoryBytes]) => {
+        const own = needs.filter(({ instance }) => instance === id);
+        return [
+          id,
+          {
+            pointsPerSecond: own.reduce((sum, task) => sum + task.pointsPerSecond, 0),
+            heldBytes: own.reduce((sum, task) => sum + task.memoryBytes, 0),
+            memoryBytes,
+          },
+        ] as const;
+      }),
+    );
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#options.remote.onChange = () => undefined;
+    await this.#ticker.close();
+    await this.#working;
+  }
+
+  /** Never rejects. One round at a time; what changes meanwhile is seen by another one. */
+  #request(): void {
+    if (!this.#isOpen || this.#isClosed) return;
+    if (this.#working !== undefined) {
+      this.#isAgain = true;
+      return;
+    }
+    this.#isAgain = false;
+    this.#working = this.#round()
+      .catch((error: unknown) =>
+        this.#options.logger('error', 'failed to move tasks', { err: messageOf(error) }),
+      )
+      .finally(() => {
+        this.#working = undefined;
+        if (this.#isAgain) this.#request();
+      });
+  }
+
+  async #round(): Promise<void> {
+    const { executor, self, remote } = this.#options;
+    const running = [...executor.all()].filter(({ definition }) => definition !== undefined);
+    // What a task holds is counted when it is asked for its counters.
+    await Promise.all(running.map(({ task }) => task.refresh({ onlyChanged: true })));
+    const needs = this.#needs();
+    const wanted = assignTasks(needs, this.#rooms());
+    for (const { id, instance } of needs) {
+      const to = wanted.get(id);
+      // Meanwhile it may be another world.
+      if (this.#isClosed || this.#isAgain) return;
+      if (to === undefined || to === instance) continue;
+      const executing = executor.running(id);
+      const isKept = executing !== undefined && this.#kept.has(executing) && to !== self;
+      if (executing !== undefined && !isKept) await this.#move(executing, to);
+    }
+    const left = new Set(this.#needs().map(({ instance }) => instance));
+    for (const instance of remote.instances)
+      if (instance.isLeaving && !left.has(instance.id)) await instance.close('it has no tasks');
+  }
+
+  /** It goes on elsewhere from a state that was saved for that, with what it was given since. */
+  async #move(executing: Executing, to: string): Promise<void> {
+    const { pool, snapshots, executor, self, logger } = this.#options;
+    const { id, task, source } = executing;
+    source?.hold?.();
+    try {
+      if (!(await snapshots.save(executor, id))) return;
+      await pool.move(task, to === self ? OWN_PLACE : to);
+    } finally {
+      source?.release?.();
+    }
+    const place = this.#needs().find((need) => need.id === id)?.instance;
+    if (place !== to) this.#kept.add(executing);
+    logger('info', 'a task was moved', { task: id, to: place });
+  }
+
+  /** Where a task is started. */
+  #placeFor(taskId: string): string {
+    const { self } = this.#options;
+    const others = this.#needs().filter(({ id }) => id !== taskId);
+    const place = placeForNew(others, this.#rooms()) ?? self;
+    return place === self ? OWN_PLACE : place;
+  }
+
+  #rooms(): readonly InstanceRoom[] {
+    const { self, hostCount, remote, isStaying } = this.#options;
+    return [
+      { id: self, capacity: isStaying() ? hostCount * LEADER_SHARE : 0 },
+      ...remote.instances.map(({ id, hostCount: hosts }) => ({
+        id,
+        capacity: remote.isStaying(id) ? hosts : 0,
+      })),
+    ];
+  }
+
+  #needs(): readonly TaskNeed[] {
+    const { pool, executor, self } = this.#options;
+    const needs: TaskNeed[] = [];
+    for (const { task, place } of pool.placed()) {
+      const executing = executor.entry(task.taskId);
+      const isOwn = executing?.task === task;
+      const { heldBytes } = task.stats();
+      needs.push({
+        id: task.taskId,
+        instance: place === OWN_PLACE ? self : place,
+        pointsPerSecond: isOwn ? (this.#points.get(executing) ?? 0) : 0,
+        memoryBytes: heldBytes,
+      });
+    }
+    return needs;
+  }
+}
