@@ -1,13 +1,13 @@
-// What can not be read of a directory, and what the requests are told that need it.
+// Damage: what cannot be read in a data directory, and the errors of requests that need it.
 import { Corruption, messageOf } from '@tidemark/core';
 
-/** Something that can not be read, or is not known any more. */
+/** A file that cannot be read from `offset` on, or whose contents are lost. */
 export type Damage = { readonly file: string; readonly offset: number; readonly message: string };
 
-/** The setting by which reads go on without what can not be read. */
+/** The setting that lets reads go on without what cannot be read. */
 const SERVE_SETTING = 'storage.serve-damaged';
 
-/** What an error says of `file`, or of the place that it names itself. */
+/** The damage that an error reports; in `file`, unless the error names its own place. */
 export function damageOf(error: unknown, file: string): Damage {
   if (!(error instanceof Corruption)) return { file, offset: 0, message: messageOf(error) };
   return { file: error.file, offset: error.offset, message: error.reason };
@@ -15,28 +15,28 @@ export function damageOf(error: unknown, file: string): Damage {
 
 const REPAIR = 'stop the service and run `tidemark tsdb repair`, which keeps what is readable';
 
-/** Refuses a read that needs what is damaged. */
+/** The error of a read that needs something damaged. */
 export function unreadable({ message, file, offset }: Damage): Corruption {
   const advice = `${REPAIR}, or set ${SERVE_SETTING} = true to be answered without it`;
   return new Corruption(`${message}; ${advice}`, { file, offset });
 }
 
-/** The error of a read that has met a damaged block, with what to do; any other error as it is. */
+/** Adds to the error of a damaged block what a user can do; returns other errors unchanged. */
 export function withAdvice(error: unknown): unknown {
   if (!(error instanceof Corruption) || error.reason.includes(REPAIR)) return error;
   return new Corruption(`${error.reason}; ${REPAIR}`, error);
 }
 
 /**
- * Refuses a change of what is damaged: repair could bring back what was deleted, or mix up what is
- * new.
+ * The error of a change to something damaged. A later repair could bring deleted points back, or
+ * mix them with new ones.
  */
 export function unchangeable({ message, file, offset }: Damage): Corruption {
   const advice = 'nothing in it can be changed until `tidemark tsdb repair` has run';
   return new Corruption(`${message}; ${advice}`, { file, offset });
 }
 
-/** Marks an answer that lacks what is damaged. */
+/** The warning on an answer that leaves out what is damaged. */
 export function partialAnswer({ message, file }: Damage): string {
   return `the answer is not complete: ${message} (${file})`;
 }

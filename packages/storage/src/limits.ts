@@ -1,5 +1,5 @@
-// Bounds of the storage engine that are not per-request settings. Settings override those that have
-// a key.
+// Limits of the storage engine as a whole; limits of single requests come with the request. Those
+// with a `setting` are its default.
 import type { Limit, SettingLimit } from '@tidemark/core';
 
 export const LIMITS = {

@@ -1,4 +1,4 @@
-// What an embedding program chooses.
+// Options that the program which embeds the engine chooses when it opens it.
 export type LogLevel = 'info' | 'warn' | 'error';
 
 export type StorageLog = (
@@ -8,7 +8,7 @@ export type StorageLog = (
 ) => void;
 
 export type StorageOptions = {
-  /** Made when it does not exist; owned by one process at a time. */
+  /** The data directory. Created when it does not exist; owned by one process at a time. */
   readonly directory: string;
   /**
    * `interval` acknowledges before the disk has the data: up to `walSyncIntervalMs` of writes may
@@ -18,24 +18,24 @@ export type StorageOptions = {
   readonly walSyncIntervalMs?: number | undefined;
   readonly walMaxBytes?: number | undefined;
   readonly memtableMaxBytes?: number | undefined;
-  /** Kept free on the disk for deletes and drops; 0, the default, keeps nothing. */
+  /** Disk space kept back for deletes and drops on a full disk; 0, the default, keeps none. */
   readonly reserveBytes?: number | undefined;
-  /** Rows in memory are flushed when none came for this long; 0 waits until they are old. */
+  /** Memtables are flushed when no write came for this long; 0 waits until they are old. */
   readonly quietFlushAfterMs?: number | undefined;
   readonly writeQueueMaxBytes?: number | undefined;
-  /** Points of one write in further shards are refused; 0 is no limit. */
+  /** Points of one write that would need more shards than this are refused; 0 is no limit. */
   readonly maxShardsPerWrite?: number | undefined;
-  /** What follows so many lines that can not be parsed is not read; 0 is no limit. */
+  /** A body is read no further after this many lines that cannot be parsed; 0 is no limit. */
   readonly maxBadLines?: number | undefined;
-  /** What requests of all queries may hold together; 0 is no limit. */
+  /** Memory that all requests of queries together may hold in storage; 0 is no limit. */
   readonly requestMemoryBytes?: number | undefined;
-  /** Decoded columns kept in memory. */
+  /** Size of the cache of decoded columns. */
   readonly columnCacheBytes?: number | undefined;
-  /** Postings of tags kept in memory, of all databases together. */
+  /** Size of the cache of postings, for all databases together. */
   readonly indexCacheBytes?: number | undefined;
   /**
-   * An index is made anew without deleted series when there are so many; tests pass fewer than the
-   * default.
+   * An index is rebuilt without its deleted series when there are this many; tests pass fewer than
+   * the default.
    */
   readonly deadSeriesMin?: number | undefined;
   readonly snapshotMaxAgeMs?: number | undefined;
@@ -43,7 +43,7 @@ export type StorageOptions = {
   readonly allowUnsigned?: boolean | undefined;
   /** `measurement`: a field has one type in all shards of a measurement; default per shard. */
   readonly fieldTypes?: 'shard' | 'measurement' | undefined;
-  /** Reads leave out what is damaged, and say so, instead of failing. */
+  /** Reads leave out what is damaged, with a warning, instead of failing. */
   readonly servesDamaged?: boolean | undefined;
   /** `false`: flush and compaction run only when asked, for tests and offline tools. */
   readonly hasBackgroundWork?: boolean | undefined;

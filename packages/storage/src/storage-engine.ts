@@ -6,7 +6,7 @@ import type { Predicate, SeriesSource } from '@tidemark/query';
 import type { Damage } from './damage.ts';
 
 /**
- * A retention policy as storage knows it. `id` is assigned by the catalog, unique for ever: a
+ * A retention policy as storage knows it. `id` is assigned by the catalog and never reused: a
  * database that is dropped and created again gets other ids, so that leftovers of the old one are
  * never seen.
  */
@@ -56,7 +56,7 @@ export type NewPoint = {
 };
 
 /**
- * What became of a write. Resolved when the accepted points are durable (`wal.fsync`) and visible.
+ * Result of a write. Resolved when the accepted points are durable (`wal.fsync`) and visible.
  */
 export type WriteOutcome = {
   readonly pointsWritten: number;
@@ -83,7 +83,7 @@ export type RejectedLine = {
   readonly reason: string;
 };
 
-/** Which series and times a delete covers. Only tag leaves in `where`. */
+/** Which series and times a delete covers. `where` may only have conditions on tags. */
 export type DeleteRequest = {
   readonly database: string;
   /** `undefined`: every retention policy. */
@@ -126,67 +126,67 @@ export type StorageStatistics = {
 export type BackupRequest = {
   /** `undefined`: all. */
   readonly databases?: readonly string[] | undefined;
-  /** Whole shards that overlap the range. */
+  /** Backs up whole shards, those that overlap the range. */
   readonly timeRange?: TimeRange | undefined;
   /**
    * The previous backup, as its contents describe it: only what neither it nor its predecessors
    * hold is copied.
    */
   readonly since?: PreviousBackup | undefined;
-  /** Travels in the backup, as the service needs it to restore. */
+  /** Stored in the backup unread; the service needs it to restore. */
   readonly metadata?: string | undefined;
 };
 
 export type PreviousBackup = {
-  /** Of the directory that was backed up. */
+  /** Id of the directory that was backed up. */
   readonly storageId: string;
   /** Names of all its segments. */
   readonly segments: readonly string[];
 };
 
-/** A backup that was stored. */
+/** What a stored backup contains. */
 export type BackupSummary = {
-  /** Those with points, sorted. */
+  /** Databases with points, sorted. */
   readonly databases: readonly string[];
   readonly sizeBytes: number;
   readonly segments: number;
   readonly segmentsOfEarlierBackups: number;
 };
 
-/** What to take out of a backup. Whatever is not named is left out. */
+/** What to restore from a backup. Whatever is not named is left out. */
 export type RestoreRequest = {
-  /** Name in the backup to name here. */
+  /** From the name in the backup to the name here. */
   readonly databases: ReadonlyMap<string, string>;
-  /** Id of a retention policy in the backup to its id here, which no shard has. */
+  /** From a retention policy's id in the backup to its id here, which no shard uses yet. */
   readonly policies: ReadonlyMap<number, number>;
 };
 
 export type RestoreReport = {
-  /** As they are named here. */
+  /** By their names here. */
   readonly databases: readonly string[];
   readonly shards: number;
   readonly segments: number;
-  /** Bytes of segments. */
+  /** Bytes of segments that were restored. */
   readonly bytes: number;
 };
 
-/**
- * The engine. All methods may be called at once; order between a resolved write and a later call is
- * guaranteed.
- */
-/** A server that has points. */
+/** A server of a cluster that holds points. */
 export type ReplicaState = {
-  /** Servers of one shard have the same points. `undefined` while it has not said which it is. */
+  /** Servers of one shard hold the same points. `undefined` until the server has told its shard. */
   readonly shard: number | undefined;
   readonly url: string;
   readonly isUp: boolean;
-  /** Why it is not. */
+  /** Why it is not available. */
   readonly reason?: string | undefined;
 };
 
+/**
+ * The engine. Methods may be called while others are running. A call that begins after a write has
+ * resolved sees that write.
+ */
 export interface StorageEngine {
   readonly source: SeriesSource;
-  /** Where the engine has a thread of its own. */
+  /** Present where the engine runs in a thread of its own. */
   readonly thread?: StorageThread | undefined;
   writeLines(request: WriteLinesRequest): Promise<WriteOutcome>;
   writePoints(request: WritePointsRequest): Promise<WriteOutcome>;
@@ -194,11 +194,12 @@ export interface StorageEngine {
   delete(request: DeleteRequest): Promise<void>;
   dropMeasurement(database: string, measurement: string): Promise<void>;
   dropPolicy(policyId: number): Promise<void>;
-  /** Other servers that have the points, and which of them answer; none where they are here. */
+  /** The servers that hold the points, and which of them answer; empty for an embedded engine. */
   replicas(): Promise<readonly ReplicaState[]>;
   /**
-   * Drops everything of policies that are not in `policyIds`: run at start, with the catalog's
-   * truth. Those from `nextId` on are of other services that share the storage, and stay.
+   * Drops the data of all policies that are not in `policies`. Called at start with those of the
+   * catalog. Policies with an id from `nextId` on stay: another service that shares the storage has
+   * created them.
    */
   retainPolicies(policies: readonly PolicyRef[], nextId?: number): Promise<void>;
   /** `false` when there is no such shard. */
@@ -206,7 +207,8 @@ export interface StorageEngine {
   shards(): Promise<readonly ShardInfo[]>;
   statistics(): Promise<StorageStatistics>;
   /**
-   * What could not be read when the directory was opened; reads that need it fail. Empty is well.
+   * What could not be read when the directory was opened; reads that need it fail. Empty when the
+   * directory is sound.
    */
   damage(): Promise<readonly Damage[]>;
   /** Writes everything in memory to segments. Not needed for durability. */
@@ -217,29 +219,29 @@ export interface StorageEngine {
   compact(): Promise<void>;
   /**
    * The bytes of a backup (docs/formats/backup.md) of what was acknowledged before the first
-   * portion was asked for, while everything else goes on. They are made as they are read; what is
-   * pinned is released at the end or by `return`.
+   * portion was asked for. Reads and writes go on meanwhile. Portions are produced as they are
+   * asked for; the files that the backup pins are released at its end or by `return`.
    */
   backup(request: BackupRequest): AsyncGenerator<Uint8Array>;
   /**
-   * Adds databases of a full backup; they appear at once when all bytes are there and durable, or
-   * not at all. Throws `Conflict` when one exists already, `Corruption` when the backup is damaged.
+   * Adds databases of a full backup. They appear all together when everything is durable, or not at
+   * all. Throws `Conflict` when one exists already, `Corruption` when the backup is damaged.
    */
   restore(request: RestoreRequest, bytes: AsyncIterable<Uint8Array>): Promise<RestoreReport>;
   /** Finishes running work, syncs, releases the directory. Idempotent. */
   close(): Promise<void>;
 }
 
-/** What saves time where the engine has a thread of its own; nobody needs it. */
+/** Optional services of an engine that runs in its own thread. They only save time. */
 export interface StorageThread {
   /**
-   * Room for a body that is then given to `writeLines`: buffers are used again. Its contents are
+   * A buffer for a body that is then given to `writeLines`. Buffers are reused, so its contents are
    * unspecified.
    */
   bodyBuffer(sizeBytes: number): Uint8Array;
   /**
    * A second, empty engine in the same thread, which keeps everything in memory and forgets it when
-   * it is closed: to run code until it is compiled. One at a time.
+   * it is closed. It is for warming up: code runs on it until it is compiled. One at a time.
    */
   rehearsal(): Promise<StorageEngine>;
 }

@@ -48,7 +48,7 @@ export class ByteWriter {
     this.#view = new DataView(grown.buffer);
   }
 
-  /** Leaves room for something that is set later. Only at the beginning, where all is zero. */
+  /** Leaves zero bytes for something that is set later. Only before anything else is written. */
   skip(count: number): void {
     this.#reserve(count);
     this.#length += count;
@@ -129,8 +129,8 @@ export class ByteWriter {
   }
 
   /**
-   * The bytes written so far, to be used before anything else is written; the writer is empty then
-   * and keeps its room.
+   * The bytes written so far. They are valid until the next write: the writer is empty now and
+   * reuses its memory.
    */
   drain(): Uint8Array {
     const result = this.#bytes.subarray(0, this.#length);
@@ -227,8 +227,8 @@ export class ByteReader {
   }
 
   /**
-   * A count of things of which each takes at least `minBytes`: bounds allocations by the input's
-   * length.
+   * Reads the number of elements that follow, each of at least `minBytes`. A number for which the
+   * input is too short throws, so that damage cannot cause large allocations.
    */
   count(minBytes = 1): number {
     const value = this.varint();

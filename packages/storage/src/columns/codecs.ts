@@ -1,5 +1,6 @@
-// Codecs and scans of this thread: pure functions over what they are given, which keep nothing from
-// one call to the next. Blocks are described in docs/formats/encodings.md.
+// Codecs and scans, one instance per thread. They are pure functions that keep nothing between
+// calls, so that all engines of a thread can share them. Blocks are described in
+// docs/formats/encodings.md.
 import { CodecError, Codecs, Kernels, Scans } from '@tidemark/kernels';
 
 import { DecodeError } from './bytes.ts';

@@ -1,14 +1,14 @@
-// Rows of many series out of several sources, each of which has them by series, in blocks.
+// Merges rows of many series from several sources. Each source yields blocks of rows, by series.
 import { mergeSeriesRows, rowBehind, sliceSeriesRows } from './series-rows.ts';
 import type { SeriesRows } from './series-rows.ts';
 
 /**
- * Blocks of rows by series; a series lies in one block, and all blocks ascend. `undefined` where
- * others may have a turn.
+ * Blocks of rows in ascending order of series; all rows of a series are in one block. `undefined`
+ * marks a point where other work may run.
  */
 export type SeriesBlocks = Iterator<SeriesRows | undefined, void>;
 
-/** The rows of all sources, oldest write first, as one: see `mergeSeriesRows`. */
+/** Merges sources, oldest first, into one sequence of blocks; duplicates as `mergeSeriesRows`. */
 export function* mergeSources(
   sources: readonly SeriesBlocks[],
 ): Generator<SeriesRows | undefined, void> {

@@ -1,4 +1,4 @@
-// A column in which nothing is.
+// A column of nulls.
 import type { Column, FieldType } from '@tidemark/core';
 
 import { newFieldArray } from './row-block.ts';

@@ -1,7 +1,7 @@
-// Whether something may have rows within a time range.
+// Whether a time range overlaps that of some rows or of a shard.
 import type { TimeRange, Timestamp } from '@tidemark/core';
 
-/** Rows from the first to the last of these times. */
+/** For rows between two times, both inclusive. */
 export function overlaps(
   { minTime, maxTime }: { readonly minTime: Timestamp; readonly maxTime: Timestamp },
   { start, end }: TimeRange,
@@ -9,7 +9,7 @@ export function overlaps(
   return minTime <= end && maxTime >= start;
 }
 
-/** A shard, which ends before `end`. */
+/** For a shard, whose `end` is exclusive. */
 export function shardOverlaps(
   shard: { readonly start: Timestamp; readonly end: Timestamp },
   { start, end }: TimeRange,

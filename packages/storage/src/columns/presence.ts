@@ -1,13 +1,13 @@
-// Columns that only tell which rows have a value, for requests that count. As values they have a
-// byte per row.
+// Columns that only tell which rows have a value, for requests that count. Their values are
+// unspecified.
 import type { Column } from '@tidemark/core';
 
 const SHARED_ROWS = 1 << 12;
 const shared = new Uint8Array(SHARED_ROWS);
 
 /**
- * A column of `count` rows, without nulls when `valid` is missing. Nobody writes to its values:
- * others share them.
+ * A column of `count` rows, without nulls when `valid` is missing. Its values are shared with other
+ * columns and must not be changed.
  */
 export function presenceColumn(count: number, valid: Uint8Array | undefined): Column {
   const values = count <= SHARED_ROWS ? shared.subarray(0, count) : new Uint8Array(count);

@@ -1,5 +1,5 @@
-// What reads of one engine work with: a linear memory that holds the columns which were decoded
-// lately, and the scans that go over them there.
+// The kernels that the reads of one engine use: the cache of decoded columns in linear memory, and
+// the scans over it.
 import { ColumnCache, Kernels, Scans } from '@tidemark/kernels';
 
 import { LIMITS } from '../limits.ts';
@@ -10,7 +10,7 @@ export class ReadKernels {
   #scans: Scans | undefined;
   #columns: ColumnCache | undefined;
 
-  /** `cacheBytes`: how large the columns may become together. */
+  /** `cacheBytes` is the size of the cache. */
   constructor(cacheBytes: number = LIMITS.columnCacheBytes.value) {
     this.#cacheBytes = cacheBytes;
   }
@@ -19,12 +19,12 @@ export class ReadKernels {
     return (this.#scans ??= new Scans(this.#memory()));
   }
 
-  /** Columns of segments, by segment. */
+  /** The cache of decoded columns. */
   get columns(): ColumnCache {
     return (this.#columns ??= new ColumnCache(this.#memory(), this.#cacheBytes));
   }
 
-  /** Made with the first read: tools have none. */
+  /** Created with the first read: tools that only check files need none. */
   #memory(): Kernels {
     return (this.#kernels ??= new Kernels());
   }

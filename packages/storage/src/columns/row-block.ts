@@ -1,8 +1,8 @@
-// Rows of one measurement in one shard, in arrival order, as append-only columns: a batch being
-// written, a table of a log record, and the parts that a table of the memtable consists of.
+// Rows of one measurement in one shard, in the order of arrival, as append-only columns: a batch
+// being written, a table of a log record, and the parts that a table of the memtable consists of.
 //
-// Append-only is what makes snapshots free: a reader remembers the row count, and rows below it
-// never change; growing replaces the arrays and leaves those of the reader alone.
+// Because blocks are append-only, a snapshot costs nothing: a reader remembers the row count, rows
+// below it never change, and growing replaces arrays instead of moving what a reader holds.
 import { assert, columnLength, MAX_INT64, MIN_INT64 } from '@tidemark/core';
 import type { Column, FieldType } from '@tidemark/core';
 
@@ -25,7 +25,7 @@ export type BlockColumn = {
 export class StringPool {
   readonly texts: string[] = [];
   readonly #codes = new Map<string, number>();
-  /** Rough size of the texts and their entries. */
+  /** Estimated memory of the texts and their entries. */
   bytes = 0;
 
   code(text: string): number {
@@ -40,9 +40,9 @@ export class StringPool {
 }
 
 const INITIAL_ROWS = 16;
-/** Blocks with more columns have a map of their names. */
+/** Blocks with more columns look names up in a map instead of going through them. */
 const NAMED_COLUMNS = 8;
-/** What a block and each of its columns take beside rows and texts; measured. */
+/** Memory of a block, and of each of its columns, beside rows and texts; measured. */
 const BLOCK_BYTES = 380;
 const COLUMN_BYTES = 220;
 const NO_COLUMNS: readonly BlockColumn[] = [];
@@ -55,7 +55,7 @@ export class RowBlock {
   times: BigInt64Array;
   columns: readonly BlockColumn[] = NO_COLUMNS;
   /**
-   * Places of the columns by name, once there are so many that looking through them takes longer.
+   * Index of a column by its name, once there are more than `NAMED_COLUMNS`.
    */
   #columnOf: Map<string, number> | undefined;
   #rows = 0;
@@ -71,7 +71,7 @@ export class RowBlock {
   }
 
   /**
-   * A block over arrays that it takes over, without columns so far; `bounds` are those of `times`.
+   * A block without columns that takes ownership of arrays; `bounds` are those of `times`.
    */
   static adopt(
     measurementId: number,
@@ -99,7 +99,7 @@ export class RowBlock {
     return { min: this.#minTime, max: this.#maxTime };
   }
 
-  /** Bytes of the rows, the texts and what holds them; room for further rows is not counted. */
+  /** Memory of rows, texts and their containers, without the room kept for further rows. */
   get memoryBytes(): number {
     let rowBytes = 12;
     let poolBytes = BLOCK_BYTES + this.columns.length * COLUMN_BYTES;
@@ -138,7 +138,7 @@ export class RowBlock {
 
   #pushColumn(column: BlockColumn): number {
     const index = this.columns.length;
-    // A list of one is made as such: one that grows takes room for seventeen.
+    // An array literal of one element takes room for one; the first `push` takes room for 17.
     if (index === 0) this.columns = [column];
     else (this.columns as BlockColumn[]).push(column);
     if (index === NAMED_COLUMNS) {
@@ -257,8 +257,8 @@ export class RowBlock {
   }
 
   #grow(needed: number): void {
-    // Doubling up to 64k rows, then by half: copying stays cheap and the slack of large blocks
-    // small.
+    // Doubles up to 64k rows and grows by half above: copies stay few, and large blocks have little
+    // unused room.
     const wanted = this.#capacity * (this.#capacity < 1 << 16 ? 2 : 1.5);
     const capacity = Math.max(needed, Math.ceil(wanted), INITIAL_ROWS);
     const series = new Uint32Array(capacity);
@@ -281,7 +281,7 @@ export class RowBlock {
   }
 }
 
-/** A pool of the texts that the codes name, which become codes of it. */
+/** A pool of only those texts that `codes` refer to; `codes` are changed to refer to it. */
 function poolOf(from: StringPool, codes: FieldArray): StringPool {
   const pool = new StringPool();
   for (let i = 0; i < codes.length; i++) {

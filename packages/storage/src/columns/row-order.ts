@@ -10,7 +10,7 @@ export class RowKeys {
   /** Little endian: the low half of a time is compared unsigned. */
   readonly #halves: Int32Array;
 
-  /** Without `series`, all rows are of one. */
+  /** Without `series`, all rows belong to one series. */
   constructor(times: BigInt64Array, series?: Uint32Array) {
     this.length = times.length;
     this.#series = series;
@@ -30,8 +30,8 @@ export class RowKeys {
 }
 
 /**
- * Numbers of the rows in the order of their keys; rows with equal keys keep theirs. Ascending
- * runs are merged pairwise: there are few, as each source of rows is one.
+ * Row numbers in the order of their keys, stable. A merge sort that starts from the ascending runs
+ * which are there already: there are few, one per source of rows.
  */
 export function rowOrder(keys: RowKeys): Uint32Array {
   let from = new Uint32Array(keys.length);

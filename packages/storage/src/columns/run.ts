@@ -1,5 +1,5 @@
-// Runs: rows of one series in columns, strictly ascending in time. What readers produce, merge, cut
-// and filter.
+// Runs: rows of one series in columns, strictly ascending in time. Readers produce, merge, cut and
+// filter them.
 import { assert } from '@tidemark/core';
 import type { Column, FieldType, StringColumn } from '@tidemark/core';
 
@@ -13,12 +13,12 @@ export type Run = {
   readonly columns: readonly (Column | undefined)[];
 };
 
-/** The array of a column, whatever its type: values, or codes of strings. */
+/** The array of a column of any type: its values, or the codes of strings. */
 export function valuesOf(column: Column): FieldArray {
   return column.type === 'string' ? column.codes : column.values;
 }
 
-/** A column from its array. */
+/** A column of a type from its array. */
 export function columnOf(
   type: FieldType,
   parts: {
@@ -67,7 +67,7 @@ export function sliceColumn(column: Column, start: number, end: number): Column 
   );
 }
 
-/** The given rows, in their order, copied. */
+/** A copy of the given rows, in the order of `rows`. */
 export function takeRows(run: Run, rows: Uint32Array): Run {
   const times = new BigInt64Array(rows.length);
   gather(run.times, rows, times);
@@ -86,11 +86,11 @@ function takeColumn(column: Column, rows: Uint32Array): Column {
 }
 
 /**
- * target[i] = source[rows[i]]. Values of eight bytes go as two words: element by element each
- * integer would become a bigint on the heap.
+ * target[i] = source[rows[i]]. Values of eight bytes are copied as two 32-bit words, since reading
+ * an int64 element allocates a bigint.
  */
 function gather(source: FieldArray, rows: Uint32Array, target: FieldArray): void {
-  // Views of tiny arrays cost more than they save.
+  // For a few rows, creating the two views costs more than it saves.
   if (source.BYTES_PER_ELEMENT !== 8 || rows.length < WORDS_FROM_ROWS) {
     for (let i = 0; i < rows.length; i++) target[i] = source[rows[i]!]!;
     return;
@@ -106,14 +106,14 @@ function gather(source: FieldArray, rows: Uint32Array, target: FieldArray): void
 
 const WORDS_FROM_ROWS = 16;
 
-/** An array of eight-byte values as low and high words. */
+/** A view of eight-byte values as low and high 32-bit words. */
 function wordsOf(array: FieldArray): Int32Array {
   return new Int32Array(array.buffer, array.byteOffset, array.length * 2);
 }
 
 /**
- * The dictionary is cut to the texts in use: that of a memtable may hold a hundred thousand of
- * others.
+ * The new column has a dictionary of only the texts in use: that of a memtable may hold a hundred
+ * thousand others.
  */
 function takeStrings(column: StringColumn, rows: Uint32Array): Column {
   const codes = new Uint32Array(rows.length);
@@ -134,7 +134,7 @@ function takeStrings(column: StringColumn, rows: Uint32Array): Column {
     }
     codes[i] = known;
   }
-  // Codes of nulls point somewhere too.
+  // Nulls have code 0, which has to be in the dictionary.
   if (dictionary.length === 0) dictionary.push('');
   return { type: 'string', codes, dictionary, valid };
 }
@@ -155,7 +155,7 @@ export function filterRun(run: Run, keep: Uint8Array): Run {
 
 /** First row whose time is not below `time`. */
 export function lowerBound(times: BigInt64Array, time: bigint, from = 0): number {
-  // Doubling steps first: windows are short and lie one behind the other.
+  // Exponential search: callers go from window to window, so the wanted row is near `from`.
   let low = from;
   let high = from;
   for (let step = 1; high < times.length && times[high]! < time; step *= 2) {
@@ -170,7 +170,7 @@ export function lowerBound(times: BigInt64Array, time: bigint, from = 0): number
   return low;
 }
 
-/** Rows within the inclusive range. */
+/** The rows within a range, bounds included. Views of the same arrays. */
 export function clipRun(run: Run, start: bigint, end: bigint): Run {
   const count = run.times.length;
   if (count === 0 || (run.times[0]! >= start && run.times[count - 1]! <= end)) return run;
@@ -190,7 +190,7 @@ export function mergeRuns(runs: readonly Run[]): Run {
   return mergeRows(all, new RowKeys(all.times)).run;
 }
 
-/** Looks at times as words: a bigint for each of them is slow. */
+/** Compares times as words (`RowKeys`): a bigint for each would be slow. */
 export function isStrictlyAscending(times: BigInt64Array): boolean {
   if (times.length < 2) return true;
   const keys = new RowKeys(times);
@@ -198,12 +198,12 @@ export function isStrictlyAscending(times: BigInt64Array): boolean {
   return true;
 }
 
-/** Where a run begins, of those that lie one behind the other and end at `ends`. */
+/** First row of a run, where several lie one behind the other and end at `ends`. */
 export function runStart(ends: Uint32Array, run: number): number {
   return run === 0 ? 0 : ends[run - 1]!;
 }
 
-/** Which of the runs that end at `ends`, one behind the other, do not ascend strictly. */
+/** Indexes of those runs, ending at `ends`, whose times do not ascend strictly. */
 export function unorderedRuns(times: BigInt64Array, ends: Uint32Array): number[] {
   const keys = new RowKeys(times);
   const unordered: number[] = [];
@@ -267,8 +267,9 @@ function concatColumn(runs: readonly Run[], index: number, count: number): Colum
 }
 
 /**
- * The rows in the order of their keys; of rows with equal keys each field takes the value of the
- * last one that has one. `rows` are the numbers of the rows whose keys those of the result are.
+ * Sorts rows by their keys and merges those with equal keys: each field takes the value of the last
+ * row that has one. `rows` are, for each row of the result, the number of an input row with its
+ * key.
  */
 export function mergeRows(
   run: Run,
@@ -291,7 +292,7 @@ export function mergeRows(
   return { run: { times, columns }, rows: lastRows };
 }
 
-/** Per group of rows the value of the last one that has one. */
+/** For each group of rows with equal keys, the value of the last row that has one. */
 function lastValues(column: Column, order: Uint32Array, groupEnds: readonly number[]): Column {
   const rows = new Uint32Array(groupEnds.length);
   const valid = new Uint8Array(groupEnds.length);
@@ -307,7 +308,7 @@ function lastValues(column: Column, order: Uint32Array, groupEnds: readonly numb
   return rowsOfColumn(column, rows, valid);
 }
 
-/** The values of the given rows; texts keep their dictionary. */
+/** The values of the given rows; a column of strings keeps its dictionary. */
 function rowsOfColumn(column: Column, rows: Uint32Array, valid: Uint8Array | undefined): Column {
   const values = newFieldArray(column.type, rows.length);
   gather(valuesOf(column), rows, values);

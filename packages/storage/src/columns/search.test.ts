@@ -1,4 +1,4 @@
-// Binary search against looking at every element.
+// Binary search, compared with a linear search.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { firstBeyond, firstNotBelow } from './search.ts';

@@ -1,5 +1,5 @@
-// Binary search in ascending lists. `lowerBound` of times (`run.ts`) stays apart: it begins with
-// doubling steps.
+// Binary search in ascending lists. `lowerBound` of times (`run.ts`) is another algorithm: an
+// exponential search from a known place.
 
 /**
  * Position of the first element of an ascending list, from `from` on, that is not below `value`.
@@ -20,8 +20,8 @@ export function firstNotBelow(
 }
 
 /**
- * The first of `count` positions that is beyond something, as all behind it are; `count` when none
- * is.
+ * The first of `count` positions for which `isBeyond` is true, when it is also true for all that
+ * follow; `count` when it is true for none.
  */
 export function firstBeyond(count: number, isBeyond: (position: number) => boolean): number {
   let low = 0;

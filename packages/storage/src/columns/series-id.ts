@@ -1,6 +1,6 @@
-// Numbers that stand for something inside one database.
+// Numbers of things within one database.
 
-/** A series: dense, ascending, never used again. */
+/** Number of a series: dense, ascending in the order of creation, never reused. */
 export type SeriesId = number;
-/** A text that is the value of some tag. */
+/** Number of a symbol: a text that is the value of some tag. */
 export type SymbolId = number;

@@ -1,6 +1,6 @@
-// Rows of many series in one set of columns: by series, then by time. What short series are stored,
-// merged and read as: of a series with three rows, columns of its own cost ten times what is in
-// them.
+// Rows of many series in one set of columns, ordered by series and then by time. Short series are
+// stored, merged and read in this form: for a series of three rows, columns of its own would cost
+// ten times as much as their contents.
 import { assert } from '@tidemark/core';
 
 import type { SeriesId } from './series-id.ts';
@@ -11,14 +11,14 @@ import { RowKeys } from './row-order.ts';
 
 /** Strictly ascending by series and time. */
 export type SeriesRows = Run & {
-  /** Of each row. */
+  /** The series of each row. */
   readonly series: Uint32Array;
 };
 
 /**
- * Merges rows of several sources, oldest write first: of rows with equal series and time each field
- * takes the value of the last source that has one. A source that is alone may have such rows
- * itself, in the order of their writes.
+ * Merges rows of several sources, those written first first. Where rows have equal series and time,
+ * each field takes the value of the last source that has one. Rows within one source may be
+ * unordered and have duplicates too; later ones count as written later.
  */
 export function mergeSeriesRows(sources: readonly SeriesRows[]): SeriesRows {
   const [first] = sources;
@@ -69,7 +69,7 @@ export function rowBehind({ series }: SeriesRows, id: SeriesId): number {
   return firstBeyond(series.length, (row) => series[row]! > id);
 }
 
-/** The series in order, each once, and where the rows of each end. */
+/** The distinct series of ordered rows, and the end of each one's rows. */
 export function runsBySeries(series: Uint32Array): {
   readonly ids: Uint32Array;
   readonly ends: Uint32Array;

@@ -1,11 +1,11 @@
-// Buffers of this thread that nobody holds for long. Background work makes many of them and few
-// objects besides, so that the engine's own collections come late: a flush of a million series held
-// 40 MiB of buffers that were done with.
+// Counts short-lived buffers, to have them collected in time. Background work allocates many
+// buffers but few objects, so V8's own collections come late: a flush of a million series held 40
+// MiB of dead buffers.
 import { YoungBuffers } from '@tidemark/process';
 
 const buffers = new YoungBuffers();
 
-/** So many bytes were copied into buffers that are done with soon. */
+/** Reports bytes that were copied into buffers which will be dead soon. */
 export function noteShortLived(sizeBytes: number): void {
   buffers.note(sizeBytes);
 }

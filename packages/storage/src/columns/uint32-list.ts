@@ -1,5 +1,5 @@
-// A list of row numbers or ids that grows, and is filled again and again: an array of a million
-// numbers takes twice the memory, and as much again whenever it grows.
+// A growing list of row numbers or ids that is cleared and filled again. An array of numbers takes
+// twice the memory, and is copied as a whole whenever it grows.
 
 export class Uint32List {
   #numbers = new Uint32Array(256);
@@ -24,8 +24,8 @@ export class Uint32List {
   }
 
   /**
-   * Makes the list longer by `count` numbers, which are then filled in from the end; the new
-   * length.
+   * Makes the list longer by `count` unspecified numbers, which the caller fills in from the end
+   * with `fillBefore`. Returns the new length.
    */
   extend(count: number): number {
     this.#reserve(this.#length + count);
@@ -33,7 +33,7 @@ export class Uint32List {
     return this.#length;
   }
 
-  /** Puts numbers [first, end) before the place `at`; the place of the first of them. */
+  /** Writes the numbers [first, end) directly before index `at`; returns the index of the first. */
   fillBefore(at: number, first: number, end: number): number {
     const start = at - (end - first);
     const numbers = this.#numbers;

@@ -1,5 +1,5 @@
-// Background work in slices: gives way to writes and queries after a few milliseconds, and ends
-// when it is told to.
+// Runs background work in time slices: it gives way to writes and queries after a few milliseconds,
+// and stops when its signal is aborted.
 import type { Turns, Work } from './turns.ts';
 
 export class Pacer {
@@ -19,16 +19,16 @@ export class Pacer {
     this.#signal = options.signal;
   }
 
-  /** Cheap while the slice lasts. Throws the signal's reason once it is aborted. */
+  /** Waits for the next slice when this one is used up. Throws the signal's reason once aborted. */
   async pause(): Promise<void> {
     this.#signal?.throwIfAborted();
     if (this.#turns.isOver) await this.#turns.enter(this.#work);
   }
 
-  /** Does work to its end that tells where it may pause. It is left when the signal is aborted. */
+  /** Runs work that yields where it may pause. It is left unfinished when the signal is aborted. */
   async run(work: Generator<undefined>): Promise<void> {
     while (work.next().done !== true) {
-      // A promise for each step would cost more than many of them.
+      // A promise for each step would cost more than many a step.
       if (!this.#turns.isOver) continue;
       try {
         await this.pause();

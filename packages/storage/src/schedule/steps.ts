@@ -1,9 +1,9 @@
-// Work that may take long, in steps: generators yield where the slicer may pause or end them.
+// Long work in steps: generators that yield where a scheduler may pause or end them.
 
 /** Elements that are worked on between two pauses, at a microsecond each at most. */
 export const STEP_ELEMENTS = 2048;
 
-/** What a generator returns, without its pauses. */
+/** Runs a generator to its end without pausing; returns its result. */
 export function finish<T>(work: Generator<unknown, T>): T {
   for (;;) {
     const step = work.next();

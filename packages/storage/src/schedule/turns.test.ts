@@ -18,13 +18,13 @@ beforeEach(() => {
   turns = new Turns({ clock, sliceMs: SLICE_MS, nextRound: (run) => rounds.push(run) });
 });
 
-/** The next round of the event loop; whoever is let in has begun when it resolves. */
+/** Waits for the next round of the event loop; work that got its turn has begun by then. */
 async function nextRound(): Promise<void> {
   for (const run of rounds.splice(0)) run();
   await Promise.resolve();
 }
 
-/** Steps of a millisecond, as a flush or a query makes them. */
+/** Work in steps of a millisecond, like a flush or a query. */
 async function work(kind: Work, name: string, steps: number): Promise<void> {
   for (let i = 0; i < steps; i++) {
     const turn = turns.isOver ? turns.enter(kind) : undefined;
@@ -70,7 +70,7 @@ test('kinds of work take turns, those of one kind come in order', async () => {
   while (rounds.length > 0) await nextRound();
 
   const slices = order.filter((_, i) => i % SLICE_MS === 0);
-  // The first found nobody, and every second turn is a query's as long as there is one.
+  // The first query found nobody waiting; then every second turn is a query's while one waits.
   expect(slices).toEqual(['a', 'w', 'b', 'f', 'c', 'x', 'f']);
 });
 
@@ -84,7 +84,7 @@ test('a query that comes alone is next, however many others wait', async () => {
     void work('query', `query ${round}`, 1);
     await nextRound();
     expect(order.slice(before)).toEqual([`query ${round}`]);
-    // Others have the turn behind it.
+    // The next turn belongs to others.
     await nextRound();
     expect(order.length).toBeGreaterThan(before + 1);
   }
@@ -93,7 +93,7 @@ test('a query that comes alone is next, however many others wait', async () => {
 test('what comes while messages are read is among those that wait for the next turn', async () => {
   void work('write', 'first', 2 * SLICE_MS);
   void work('write', 'second', SLICE_MS);
-  // The round in which the first has begun ends; messages are read again.
+  // The round in which the first has begun ends, and messages are read again.
   await nextRound();
   void work('query', 'query', 1);
   await nextRound();

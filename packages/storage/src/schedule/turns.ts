@@ -1,21 +1,22 @@
-// Who may work next in the storage thread. What is done between two rounds of the event loop shares
-// one slice of a few milliseconds; when it is used up, whoever wants more waits for a later round.
-// A query that waits comes next, unless a query has had the turn before and others wait: those take
-// turns, a flush two for each of the writes. So a query that comes alone waits for the slice under
-// way and no other, and a write for five slices at most.
+// Decides which work runs next in the storage thread. All work within one round of the event loop
+// shares a time slice of a few milliseconds; when it is used up, further work waits for a turn in a
+// later round. A waiting query is next, unless the turn before was a query's and other work waits.
+// Flushes and writes alternate, two turns of a flush for one of the writes. So a single query waits
+// only for the slice that is running, and a write for five slices at most.
 import type { Clock } from '@tidemark/core';
 
 export type Work = 'write' | 'query' | 'flush' | 'background';
 
 /**
- * Turns of a flush for each of a compaction when both wait: writes may wait for the room that the
- * flush makes.
+ * Turns of a flush for one turn of a compaction when both wait. The flush goes first because writes
+ * may wait for the memory that it frees.
  */
 const FLUSH_TURNS = 3;
 
 /**
- * Turns of a flush for each of the writes when both wait. With one, a load fills the next memtable
- * before the last one is in its file: more memory, and more of the log to read after a crash.
+ * Turns of a flush for one turn of the writes when both wait. With only one, a load fills the next
+ * memtable before the last one is written: that takes more memory, and leaves a longer log to read
+ * after a crash.
  */
 const FLUSH_TURNS_PER_WRITE = 2;
 
@@ -36,14 +37,14 @@ export class Turns {
     flush: [],
     background: [],
   };
-  /** Turns that a flush had since other background work had one. */
+  /** Turns of a flush since the last turn of other background work. */
   #flushTurns = 0;
-  /** The last turn was a query's. */
+  /** Whether the last turn was a query's. */
   #wasQuery = false;
-  /** Turns of background work since writes had one. */
+  /** Turns of background work since the last turn of writes. */
   #turnsSinceWrite = FLUSH_TURNS_PER_WRITE;
   #sliceEnd = Number.NEGATIVE_INFINITY;
-  /** Something has begun to work in this round of the event loop. */
+  /** Whether work has begun in this round of the event loop. */
   #isTaken = false;
 
   constructor({ clock, sliceMs, nextRound }: TurnsOptions) {
@@ -52,21 +53,20 @@ export class Turns {
     this.#nextRound = nextRound ?? ((run) => void setImmediate(run));
   }
 
-  /** Whether the slice is used up: who works must `enter` again before it goes on. */
+  /** Whether the slice is used up: running work must `enter` again before it goes on. */
   get isOver(): boolean {
     return this.#clock.monotonicMs() >= this.#sliceEnd;
   }
 
   /**
-   * Resolves when work of this kind may begin or go on; at once, without a promise, while there is
-   * time.
+   * Resolves when work of this kind may begin or go on. Returns `undefined`, not a promise, while
+   * the slice has time left.
    */
   enter(work: Work): Promise<void> | undefined {
     if (!this.#isTaken) {
       this.#wasQuery = work === 'query';
-      // Messages are read once more before the next turn, so that a query that has come meanwhile
-      // is among those that wait: whoever begins at once does so while they are read, and the next
-      // round follows right behind.
+      // Skips one round before the next turn. The event loop reads messages in between, so that a
+      // query that arrived during this slice is among the waiting work when the turn is given.
       this.#open(() => this.#nextRound(() => this.#nextTurn()));
       return undefined;
     }
@@ -92,7 +92,7 @@ export class Turns {
     proceed();
   }
 
-  /** Whose turn it is of those that wait. */
+  /** The kind of waiting work whose turn it is. */
   #choose(): Work | undefined {
     const { query, write, flush, background } = this.#waiting;
     const hasWrite = write.length > 0;
@@ -107,7 +107,7 @@ export class Turns {
     return this.#chooseBackground();
   }
 
-  /** Flushes and other background work share a place. */
+  /** Flushes and other background work share the turns of background work. */
   #chooseBackground(): Work {
     const { flush, background } = this.#waiting;
     if (flush.length === 0) return 'background';
