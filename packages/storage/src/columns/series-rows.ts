@@ -70,10 +70,9 @@ export function rowBehind({ series }: SeriesRows, id: SeriesId): number {
 }
 
 /** The distinct series of ordered rows, and the end of each one's rows. */
-export function runsBySeries(series: Uint32Array): {
-  readonly ids: Uint32Array;
-  readonly ends: Uint32Array;
-} {
+export type SeriesRuns = { readonly ids: Uint32Array; readonly ends: Uint32Array };
+
+export function runsBySeries(series: Uint32Array): SeriesRuns {
   const ids = new Uint32Array(series.length);
   const ends = new Uint32Array(series.length);
   let count = 0;

@@ -114,7 +114,7 @@ function* writePortion(
   { table, fields, measurement }: PortionSource,
 ): Generator<undefined, void> {
   const ends = portion.ends.toArray();
-  const { pick, times } = pickInOrder(table, portion.rows.toArray(), ends);
+  const { pick, times, isAscending } = pickInOrder(table, portion.rows.toArray(), ends);
   yield undefined;
   const columns: Run['columns'][number][] = [];
   for (const field of fields) {
@@ -126,7 +126,8 @@ function* writePortion(
   const ids = portion.ordinals.toArray();
   for (let i = 0; i < ids.length; i++) ids[i] = measurement.seriesId(ids[i]!);
   const rows = { series: seriesOfRows(ids, ends), times, columns };
-  yield* writer.addSeriesRowsInSteps(mergeSeriesRows([rows]));
+  if (isAscending) yield* writer.addSeriesRowsInSteps(rows, { ids, ends });
+  else yield* writer.addSeriesRowsInSteps(mergeSeriesRows([rows]));
 }
 
 /** As `writePortion`, of series whose columns do not fit into memory. */
@@ -153,15 +154,22 @@ function pickInOrder(
   table: Table,
   rows: Uint32Array,
   ends: Uint32Array,
-): { readonly pick: RowPick; readonly times: BigInt64Array } {
+): {
+  readonly pick: RowPick;
+  readonly times: BigInt64Array;
+  /** Whether the times of every series ascended strictly, so that nothing was moved. */
+  readonly isAscending: boolean;
+} {
   const pick = table.pick(rows);
   const times = pick.times();
+  const unordered = unorderedRuns(times, ends);
   let hasMoved = false;
-  for (const index of unorderedRuns(times, ends)) {
+  for (const index of unordered) {
     const start = runStart(ends, index);
     hasMoved = orderRuns(rows, times, { start, end: ends[index]! }) || hasMoved;
   }
-  if (!hasMoved) return { pick, times };
+  const isAscending = unordered.length === 0;
+  if (!hasMoved) return { pick, times, isAscending };
   const moved = table.pick(rows);
-  return { pick: moved, times: moved.times() };
+  return { pick: moved, times: moved.times(), isAscending };
 }

@@ -5,13 +5,13 @@ import { assert, MAX_INT64, MIN_INT64 } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
 
 import { ByteWriter } from '../columns/bytes.ts';
-import { codecs, crc32c, scans } from '../columns/codecs.ts';
+import { codecs, crc32c } from '../columns/codecs.ts';
 import type { Disk, DiskFile } from '../disk/disk.ts';
 import { columnOf, sliceRun, runStart, valuesOf } from '../columns/run.ts';
 import type { Run } from '../columns/run.ts';
 import { RowKeys } from '../columns/row-order.ts';
 import { concatSeriesRows, sliceSeriesRows, runsBySeries } from '../columns/series-rows.ts';
-import type { SeriesRows } from '../columns/series-rows.ts';
+import type { SeriesRows, SeriesRuns } from '../columns/series-rows.ts';
 import { finish } from '../schedule/steps.ts';
 import { newFieldArray } from '../columns/row-block.ts';
 import type { SeriesId } from '../columns/series-id.ts';
@@ -30,11 +30,11 @@ import {
 import type {
   ChunkMeta,
   ColumnMeta,
-  NumericStatistics,
   PageMeta,
   SegmentField,
   SegmentMeasurement,
 } from './format.ts';
+import { ColumnStatistics } from './column-statistics.ts';
 import { encodeSharedPage, SHARED_CHUNK_ROWS, SHARED_SERIES_MIN } from './shared-page.ts';
 
 const WRITE_BUFFER_BYTES = 256 << 10;
@@ -51,6 +51,7 @@ export class SegmentWriter {
   readonly #shardId: number;
   readonly #measurements: SegmentMeasurement[] = [];
   readonly #buffer = new ByteWriter(WRITE_BUFFER_BYTES + BLOCK_ROOM_BYTES);
+  readonly #statistics = new ColumnStatistics();
   #bufferOffset = 0;
   #minTime = MAX_INT64;
   #maxTime = MIN_INT64;
@@ -119,11 +120,14 @@ export class SegmentWriter {
   }
 
   /**
-   * Adds all rows of some series, behind those that were added before. Series with few rows wait
-   * until there are enough of them for a shared chunk. Pauses behind each chunk.
+   * Adds all rows of some series, behind those that were added before; `runs` says where those of
+   * each are. Series with few rows wait until there are enough of them for a shared chunk. Pauses
+   * behind each chunk.
    */
-  *addSeriesRowsInSteps(rows: SeriesRows): Generator<undefined, void> {
-    const { ids, ends } = runsBySeries(rows.series);
+  *addSeriesRowsInSteps(
+    rows: SeriesRows,
+    { ids, ends }: SeriesRuns = runsBySeries(rows.series),
+  ): Generator<undefined, void> {
     for (let first = 0; first < ids.length;) {
       const next = endOfShort(ends, first);
       const start = runStart(ends, first);
@@ -178,7 +182,7 @@ export class SegmentWriter {
     }
   }
 
-  #writeShared(run: Run, { ids, ends }: ReturnType<typeof runsBySeries>): void {
+  #writeShared(run: Run, { ids, ends }: SeriesRuns): void {
     this.#closePage();
     const chunk = this.#writeChunk(run, true);
     for (const id of ids) this.#listSeries(id);
@@ -273,15 +277,20 @@ export class SegmentWriter {
     this.#buffer.i64(segmentMagic(SEGMENT_VERSION));
     this.#flushBuffer(0);
     await this.#file.sync();
-    this.#file.close();
+    this.#close();
     assert(offset >= SEGMENT_HEADER_BYTES, 'the footer follows the header');
     return this.#bufferOffset;
   }
 
   /** Gives up: closes and removes the file. */
   abort(): void {
-    this.#file.close();
+    this.#close();
     this.#disk.remove(this.#path);
+  }
+
+  #close(): void {
+    this.#statistics.close();
+    this.#file.close();
   }
 
   /** A chunk of one series, or of several that share it. */
@@ -322,7 +331,7 @@ export class SegmentWriter {
       both.raw(values);
       this.#writeBlock(both.finish());
     }
-    const statistics = statisticsTimes && statisticsOf(column, statisticsTimes);
+    const statistics = statisticsTimes && this.#statistics.of(column, statisticsTimes);
     return {
       field,
       count,
@@ -383,28 +392,4 @@ function denseColumn(column: Column): { readonly dense: Column; readonly count: 
   for (let i = 0; i < valid.length; i++) if (valid[i] === 1) dense[at++] = values[i]!;
   const dictionary = column.type === 'string' ? column.dictionary : undefined;
   return { dense: columnOf(column.type, { values: dense, valid: undefined, dictionary }), count };
-}
-
-function statisticsOf(column: Column, times: BigInt64Array): NumericStatistics | undefined {
-  if (column.type === 'string' || column.type === 'boolean') return undefined;
-  const window = { start: 0n, wantsSum: true, wantsExtremes: true };
-  const accumulator = scans().openAccumulator(column.type, window);
-  try {
-    accumulator.add(times, column);
-    const all = accumulator.finish();
-    if (all.starts.length === 0) return undefined;
-    return {
-      min: all.mins[0]!,
-      max: all.maxs[0]!,
-      sum: all.sums[0]!,
-      first: all.firsts[0]!,
-      last: all.lasts[0]!,
-      minTime: all.minTimes[0]!,
-      maxTime: all.maxTimes[0]!,
-      firstTime: all.firstTimes[0]!,
-      lastTime: all.lastTimes[0]!,
-    };
-  } finally {
-    accumulator.close();
-  }
 }
