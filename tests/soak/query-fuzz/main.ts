@@ -2,6 +2,7 @@
 import { appendFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 
+import { concerning } from './excuses.ts';
 import { asRecordedCase, fuzz } from './fuzz.ts';
 import { Server } from './server.ts';
 import { randomShow } from './shows.ts';
@@ -42,6 +43,7 @@ async function main(): Promise<void> {
     onDifference: (found) => {
       print(`\nseed ${found.seed}: ${found.text}\n  ${found.what}`);
       for (const line of found.lines) print(`    ${line}`);
+      for (const reason of concerning(found.text)) print(`  not explained by: ${reason}`);
       print(`  reference ${found.reference.body.trim().slice(0, 1000)}`);
       print(`  candidate ${found.candidate.body.trim().slice(0, 1000)}`);
       if (out !== undefined) appendFileSync(out, `${asRecordedCase(found)}\n`);

@@ -3,9 +3,11 @@ import { describe, expect, test } from 'vitest';
 
 import { firstDifference } from './compare.ts';
 import { randomLines } from './data.ts';
+import { excuseFor } from './excuses.ts';
 import { asRecordedCase, fuzz } from './fuzz.ts';
 import type { Difference, FuzzServer } from './fuzz.ts';
 import { Random } from './random.ts';
+import type { Answer } from './server.ts';
 import { shrink } from './shrink.ts';
 import { randomStatement } from './statements.ts';
 
@@ -157,5 +159,86 @@ describe('the loop', () => {
 
     expect(differences).toBe(0);
     expect(excused).toBeGreaterThan(100);
+  });
+});
+
+describe('an excuse', () => {
+  const answer = (...series: object[]): Answer => ({
+    status: 200,
+    body: JSON.stringify({ results: [{ statement_id: 0, series }] }),
+  });
+  const m = (columns: string[], ...values: unknown[][]): object => ({ name: 'm', columns, values });
+  const reasonOf = (text: string, reference: Answer, candidate: Answer): string | undefined =>
+    excuseFor({ text, reference, candidate, what: '$' });
+
+  test.each([
+    [
+      'SELECT mode(f), max(f) FROM m',
+      answer(m(['time', 'mode', 'max'], [0, 1, 9])),
+      answer(m(['time', 'mode', 'max'], [0, 2, 9])),
+      answer(m(['time', 'mode', 'max'], [0, 2, 8])),
+    ],
+    [
+      'SELECT top(f, 2) FROM m ORDER BY time DESC',
+      answer(m(['time', 'top'], [1, 5], [2, 4])),
+      answer(m(['time', 'top'], [2, 4], [1, 5])),
+      answer(m(['time', 'top'], [2, 4], [1, 3])),
+    ],
+    [
+      'SELECT integral(f, 1m), sum(i) FROM m GROUP BY host',
+      answer(
+        m(['time', 'integral', 'sum'], [0, null, 3]),
+        m(['time', 'integral', 'sum'], [0, 7, null]),
+      ),
+      answer(m(['time', 'integral', 'sum'], [0, 7, 3])),
+      answer(m(['time', 'integral', 'sum'], [0, 7, 4])),
+    ],
+    [
+      'SELECT integral(f, 1m) FROM m WHERE time > 0 GROUP BY time(1m)',
+      answer(m(['time', 'integral'], [0, 1], [120, 9])),
+      answer(m(['time', 'integral'], [0, 1], [60, 4], [120, 5])),
+      answer(m(['time', 'integral'], [0, 1], [60, 9])),
+    ],
+    [
+      'SELECT percentile(f, 50), s FROM m',
+      answer(m(['time', 'percentile', 's'], [1, 5, 'red'])),
+      answer(m(['time', 'percentile', 's'], [2, 5, 'blue'])),
+      answer(m(['time', 'percentile', 's'], [1, 6, 'red'])),
+    ],
+    [
+      'SELECT integral(f) FROM (SELECT f FROM m)',
+      answer(m(['time', 'integral'], [1, 5])),
+      answer(m(['time', 'integral'], [0, 5])),
+      answer(m(['time', 'integral'], [0, 6])),
+    ],
+    [
+      'SELECT host FROM (SELECT max(*) FROM m GROUP BY host)',
+      answer(m(['time', 'host'], [0, 'a'], [0, 'a'])),
+      answer(m(['time', 'host'], [0, 'a'])),
+      answer(m(['time', 'host'], [0, 'b'])),
+    ],
+    [
+      'SELECT f, i FROM (SELECT max(f) AS f, min(i) AS i FROM m GROUP BY host)',
+      answer(m(['time', 'f', 'i'], [0, 1, 3], [0, 2, 4])),
+      answer(m(['time', 'f', 'i'], [0, 1, 4], [0, 2, 3])),
+      answer(m(['time', 'f', 'i'], [0, 1, 4], [0, 2, 5])),
+    ],
+    [
+      "SHOW MEASUREMENTS WHERE host = 'a'",
+      answer({ name: 'measurements', columns: ['name'], values: [['m'], ['n']] }),
+      answer({ name: 'measurements', columns: ['name'], values: [['n']] }),
+      answer({ name: 'measurements', columns: ['name'], values: [['n'], ['m']] }),
+    ],
+    [
+      'SHOW TAG KEYS FROM m WHERE time > 0',
+      answer(m(['tagKey'], ['host'], ['zone'])),
+      answer(m(['tagKey'], ['host'])),
+      answer(m(['tagKey'], ['other'])),
+    ],
+  ])('of %s covers its difference and no other', (text, reference, documented, wrong) => {
+    expect(reasonOf(text, reference, documented)).toBeDefined();
+    expect(reasonOf(text, reference, wrong)).toBeUndefined();
+    const failed = { status: 200, body: '{"results":[{"statement_id":0,"error":"internal"}]}' };
+    expect(reasonOf(text, reference, failed)).toBeUndefined();
   });
 });

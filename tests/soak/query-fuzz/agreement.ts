@@ -1,0 +1,149 @@
+// How far two answers that differ agree: a difference that is excused leaves the rest of the answer
+// as it is, and that rest is compared.
+import { FLOAT_TOLERANCE } from './compare.ts';
+import type { Answer } from './server.ts';
+
+type Row = readonly unknown[];
+
+/** Rows of one name and one set of tags. */
+type Series = { readonly key: string; readonly columns: readonly string[]; readonly rows: Row[] };
+
+type Result = { readonly error: string | undefined; readonly series: readonly Series[] };
+
+export type Latitude = {
+  /** Cells that may differ; a row is known by the others. */
+  readonly cells?: ((column: string, index: number) => boolean) | undefined;
+  /**
+   * How rows of a series correspond; by default one by one. `merged`: those of one time are one,
+   * with the cells that any of them has. `columns`: each column has the same values.
+   */
+  readonly rows?: 'any-order' | 'once-each' | 'merged' | 'columns' | undefined;
+  /** Who may have rows and series that the other lacks. */
+  readonly more?: 'reference' | 'candidate' | 'both' | undefined;
+};
+
+/** Whether two answers without errors are the same but for what they may differ in. */
+export function agree(
+  reference: Answer,
+  candidate: Answer,
+  { cells = () => false, rows, more }: Latitude = {},
+): boolean {
+  const left = readAnswer(reference);
+  const right = readAnswer(candidate);
+  if (left?.error !== undefined || right?.error !== undefined) return false;
+  if (left === undefined || right === undefined) return false;
+  const ours = rowsOf(right, { cells, rows });
+  const theirs = rowsOf(left, { cells, rows });
+  if (!canHaveMore(more, 'reference') && !holds(ours, theirs)) return false;
+  if (!canHaveMore(more, 'candidate') && !holds(theirs, ours)) return false;
+  for (const [key, a] of theirs) {
+    const b = ours.get(key);
+    if (b !== undefined && !alike(a, b, { rows, more })) return false;
+  }
+  return true;
+}
+
+/** Texts of the rows that are compared, by series. The reference server may send one in parts. */
+function rowsOf(
+  { series }: Result,
+  { cells, rows }: Required<Pick<Latitude, 'cells' | 'rows'>>,
+): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, Row[]>();
+  for (const { key, columns, rows: all } of series) {
+    const place = `${key} ${columns.join(',')}`;
+    const kept = all.map((row) => row.filter((_, i) => cells?.(columns[i] ?? '', i) !== true));
+    found.set(place, [...(found.get(place) ?? []), ...kept]);
+  }
+  return new Map(
+    [...found].map(([place, all]) => {
+      if (rows === 'columns') return [place, cellTexts(all)];
+      return [place, (rows === 'merged' ? merged(all) : all).map(textOf)];
+    }),
+  );
+}
+
+/** One row for each time. */
+function merged(rows: readonly Row[]): readonly Row[] {
+  const byTime = new Map<unknown, Row>();
+  for (const row of rows) {
+    const before = byTime.get(row[0]);
+    byTime.set(row[0], before === undefined ? row : row.map((cell, i) => cell ?? before[i]));
+  }
+  return [...byTime.values()];
+}
+
+/** Every cell that has a value, with the place of its column. Times are not compared. */
+function cellTexts(rows: readonly Row[]): readonly string[] {
+  return rows.flatMap((row) =>
+    row.flatMap((cell, i) => (i === 0 || cell === null ? [] : [textOf([i, cell])])),
+  );
+}
+
+function holds(all: ReadonlyMap<string, unknown>, some: ReadonlyMap<string, unknown>): boolean {
+  return [...some.keys()].every((key) => all.has(key));
+}
+
+function canHaveMore(more: Latitude['more'], who: 'reference' | 'candidate'): boolean {
+  return more === who || more === 'both';
+}
+
+function alike(
+  reference: readonly string[],
+  candidate: readonly string[],
+  { rows, more }: Pick<Latitude, 'rows' | 'more'>,
+): boolean {
+  if (more === undefined && rows === undefined) {
+    return (
+      reference.length === candidate.length && reference.every((row, i) => row === candidate[i])
+    );
+  }
+  const count = (all: readonly string[]): Map<string, number> => {
+    const counts = new Map<string, number>();
+    for (const row of all) counts.set(row, rows === 'once-each' ? 1 : (counts.get(row) ?? 0) + 1);
+    return counts;
+  };
+  const [a, b] = [count(reference), count(candidate)];
+  const covers = (big: Map<string, number>, small: Map<string, number>): boolean =>
+    [...small].every(([row, n]) => (big.get(row) ?? 0) >= n);
+  return (
+    (canHaveMore(more, 'reference') || covers(b, a)) &&
+    (canHaveMore(more, 'candidate') || covers(a, b))
+  );
+}
+
+/** Cells as text, floats without the digits that depend on the order of a sum. */
+function textOf(cells: Row): string {
+  const digits = -Math.log10(FLOAT_TOLERANCE);
+  return JSON.stringify(cells, (_key, value: unknown) =>
+    typeof value === 'number' && !Number.isInteger(value) ? value.toPrecision(digits) : value,
+  );
+}
+
+/** The only statement of an answer; `undefined` when it is no document. */
+export function readAnswer({ body }: Answer): Result | undefined {
+  let results: unknown;
+  try {
+    ({ results } = JSON.parse(body) as { results?: unknown });
+  } catch {
+    // Bare text, where a number can not be written as JSON.
+    return undefined;
+  }
+  const [result] = (results ?? []) as readonly {
+    readonly error?: string;
+    readonly series?: readonly {
+      readonly name?: string;
+      readonly tags?: Readonly<Record<string, string>>;
+      readonly columns: readonly string[];
+      readonly values?: Row[];
+    }[];
+  }[];
+  if (result === undefined) return undefined;
+  return {
+    error: result.error,
+    series: (result.series ?? []).map(({ name, tags, columns, values }) => ({
+      key: JSON.stringify([name, tags]),
+      columns,
+      rows: values ?? [],
+    })),
+  };
+}
