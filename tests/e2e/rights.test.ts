@@ -116,6 +116,10 @@ GET    /engine/v1/service-tests/:service                              401 403 40
 POST   /engine/v1/service-tests/:service                              401 403 403 403 404
 POST   /engine/v1/sideload/reload                                     401 403 403 403 204
 GET    /engine/v1/storage/backup                                      401 403 403 403 200
+GET    /engine/v1/storage/restore                                     401 403 200 200 200
+POST   /engine/v1/storage/restore                                     401 403 403 403 201
+PUT    /engine/v1/storage/restore                                     401 403 403 403 404
+DELETE /engine/v1/storage/restore                                     401 403 403 403 404
 GET    /engine/v1/storage/stores                                      401 403 200 200 200
 GET    /engine/v1/storage/stores/:store                               401 403 404 404 404
 POST   /engine/v1/storage/stores/:store                               401 403 403 403 404

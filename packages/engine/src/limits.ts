@@ -161,3 +161,9 @@ export const HOST_FRAME_BYTES: Limit = {
   unit: 'bytes',
   reason: 'one message between a leader and the task hosts of another instance',
 };
+
+export const RESTORED_BYTES: Limit = {
+  value: 8 * 1024 * 1024 * 1024,
+  unit: 'bytes',
+  reason: 'of a backup that is uploaded; it lies on the disk beside the file in use',
+};

@@ -22,6 +22,10 @@ import type { PointLog } from './cluster/point-log.ts';
 import { openStores, shutdownMs } from './open-stores.ts';
 import type { Stores } from './open-stores.ts';
 import { openTasks } from './open-tasks.ts';
+import { RestartableEngine } from './restartable.ts';
+import { RestoreUpload } from './store/restore-upload.ts';
+import type { KeyPlace } from './store/store-cipher.ts';
+import type { Restore } from './http/restore-routes.ts';
 import type { Tasking } from './open-tasks.ts';
 import { Scrapers } from './scrape/scrapers.ts';
 import { SCRAPE_SECTIONS } from './scrape/sections.ts';
@@ -74,13 +78,53 @@ export async function startEngine(
   return openAll(
     async (parts) => {
       await openDirectory(config, options, parts);
-      if (!config.cluster.enabled) return openEngine(config, options, parts);
+      if (!config.cluster.enabled) return openRestartable(config, options, parts);
       // Loaded by those only that have a cluster.
       const { openClusterMember } = await import('./cluster/cluster-member.ts');
       return openClusterMember(config, { ...options, openEngine }, parts);
     },
     (error) => options.log.error({ err: error }, 'a part could not be closed'),
   );
+}
+
+/** As `openEngine`, of an engine that can be restarted on a backup. */
+async function openRestartable(
+  config: EngineConfig,
+  options: StartEngineOptions,
+  parts: OpenParts,
+): Promise<EngineService> {
+  const { log, clock = systemClock() } = options;
+  const { http } = config;
+  const service = await RestartableEngine.open({
+    directory: config[''].dataDir,
+    clock,
+    log,
+    open: (restoring, url) => {
+      const bindAddress = url === undefined ? http.bindAddress : withPort(http.bindAddress, url);
+      return openAll(
+        (inner) =>
+          openEngine(
+            { ...config, http: { ...http, bindAddress } },
+            { ...options, restoring },
+            inner,
+          ),
+        (error) => log.error({ err: error }, 'a part could not be closed'),
+      );
+    },
+  });
+  parts.add(() => service.close());
+  return {
+    get url() {
+      return service.url;
+    },
+    reload: () => service.reload(),
+    close: () => parts.close(),
+  };
+}
+
+/** The address of the configuration with the port that it was given. */
+function withPort(bindAddress: string, url: string): string {
+  return bindAddress.replace(/:\d+$/, `:${new URL(url).port}`);
 }
 
 /** Opens the engine on a directory that is this process's. */
@@ -90,7 +134,7 @@ async function openEngine(
   parts: OpenParts,
 ): Promise<EngineService> {
   const config = withDefaultCluster(given, options.defaultTsdbUrl);
-  const { log, pageKey, front, resolver = new Resolver(), environment = {} } = options;
+  const { log, pageKey, front, restoring, resolver = new Resolver(), environment = {} } = options;
   const clock = options.clock ?? systemClock();
   const startedMs = clock.monotonicMs();
   const stores = await openStores(
@@ -136,7 +180,13 @@ async function openEngine(
   };
   const { server, reporter } = openServer(
     { stores, alerting, tasking, jobs, load, inputs, scrapers, scrape, bodies },
-    { startedMs, pageKey: front?.secret ?? pageKey, isBehindFront: front !== undefined, reload },
+    {
+      startedMs,
+      pageKey: front?.secret ?? pageKey,
+      isBehindFront: front !== undefined,
+      reload,
+      restore: openRestore(config, { restoring, environment }, parts),
+    },
     parts,
   );
   await stores.overrides.follow([TSDB_SECTION], () => subscriptions.requestSync());
@@ -169,6 +219,24 @@ async function openDirectory(
   parts.add(() => lock.release());
   narrowAndTell(directory, (level, message, fields) => log[level](fields, message));
   await repairStore({ directory, setting, environment }, log);
+}
+
+/** Where a backup may come back; not in a cluster, whose instances share what is stored. */
+function openRestore(
+  config: EngineConfig,
+  {
+    restoring,
+    environment,
+  }: Pick<OpenEngineOptions, 'restoring'> & {
+    readonly environment: KeyPlace['environment'];
+  },
+  parts: OpenParts,
+): Restore | undefined {
+  if (restoring === undefined) return undefined;
+  const { dataDir: directory, secretsKey: setting } = config[''];
+  const upload = new RestoreUpload({ directory, setting, environment });
+  parts.add(() => upload.close());
+  return { ...restoring, upload };
 }
 
 /** Starts what was enabled; at the end, tasks settle and their state is saved. */

@@ -1,6 +1,4 @@
 // Administration: databases, users, what runs and what was refused.
-import { readFile } from 'node:fs/promises';
-
 import { hasPrograms, query, send, write } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -124,6 +122,26 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
     expect(series?.values).toEqual([['2017-07-14T00:00:00Z', 1]]);
   });
 
+  test('a subscription is made and dropped', async () => {
+    const { page } = visit;
+    await page.getByLabel('Name of the subscription').fill('to elsewhere');
+    await page.getByLabel('Points of the database').selectOption('house');
+    const form = page.getByRole('region', { name: 'New subscription' });
+    await form.getByLabel('Retention policy').selectOption('autogen');
+    await form.getByLabel('Sent to').selectOption('ANY');
+    await form.getByLabel('Destinations').fill('http://127.0.0.1:1\nudp://127.0.0.1:2\n');
+    await form
+      .getByText(
+        `CREATE SUBSCRIPTION "to elsewhere" ON house.autogen DESTINATIONS ANY 'http://127.0.0.1:1', 'udp://127.0.0.1:2'`,
+      )
+      .waitFor();
+    await form.getByRole('button', { name: 'Subscribe' }).click();
+    const made = page.getByRole('row', { name: /^house autogen to elsewhere ANY .*127.0.0.1:2/ });
+    await made.getByRole('button').click();
+    await page.getByRole('button', { name: 'Drop', exact: true }).click();
+    await made.waitFor({ state: 'detached' });
+  });
+
   test('who changed what is kept, of both services', async () => {
     const { page } = visit;
     await tab('Audit log');
@@ -134,55 +152,6 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
     await visit.inspect('admin-audit');
     await page.getByLabel('Service', { exact: true }).selectOption('engine');
     await page.getByText('Nothing has happened').waitFor();
-  });
-
-  test('a backup is made into a file, and comes back under another name', async () => {
-    const { page } = visit;
-    await tab('Backups');
-    const [file] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('button', { name: 'Back up', exact: true }).click(),
-    ]);
-    await page.getByText(/tidemark-.*tdmbak is whole/).waitFor();
-    expect((await readFile(await file.path())).subarray(0, 6).toString()).toBe('TDMBAK');
-    await page.getByLabel('File of a full backup').setInputFiles(await file.path());
-    await page.getByLabel('Only this database').fill('house');
-    await page.getByRole('button', { name: 'Restore' }).click();
-    await page.getByText(/exists already/).waitFor();
-    await page.getByLabel('Under the name').fill('house_again');
-    await page.getByRole('button', { name: 'Restore' }).click();
-    await page.getByText('house_again is back.').waitFor();
-    await visit.inspect('admin-backups');
-    const [series] = await query(
-      visit.server.tsdb,
-      'SELECT count(celsius) FROM room',
-      'house_again',
-    );
-    expect(series?.values?.[0]?.[1]).toBe(3);
-    const [definitions] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('button', { name: 'Back up definitions' }).click(),
-    ]);
-    expect(definitions.suggestedFilename()).toMatch(/^engine-.*\.mdb$/);
-  });
-
-  test('points and definitions are imported from other servers', async () => {
-    const { page } = visit;
-    const { engine, tsdb } = visit.server;
-    await tab('Import');
-    const influx = page.getByRole('region', { name: 'Import from InfluxDB 1.x' });
-    await influx.getByLabel('Address').fill(tsdb);
-    await influx.getByLabel('Only these databases').fill('house');
-    await influx.getByLabel('Users, with new passwords').uncheck();
-    await influx.getByRole('button').click();
-    await page.getByText('Counts and sums are the same on both servers.').waitFor();
-    await visit.inspect('admin-import');
-    const kapacitor = page.getByRole('region', { name: 'Import from Kapacitor 1.x' });
-    await kapacitor.getByLabel('Address').fill(`${engine.slice(0, -1)}9`);
-    await kapacitor.getByRole('button').click();
-    await page.getByText(/no task engine answers|does not answer/).waitFor();
-    await page.getByRole('button', { name: 'Forget' }).click();
-    await page.getByRole('region', { name: 'The last import' }).waitFor({ state: 'detached' });
   });
 
   test('counters, and the configuration of the engine without its secrets', async () => {

@@ -20,6 +20,7 @@ import { borderOf, tlsOf } from '../http/open-server.ts';
 import { LogHub } from '../observability/log-hub.ts';
 import type { LogLevel, Logger } from '../observability/log-hub.ts';
 import type { Shared } from '../open-stores.ts';
+import type { RestoreControl } from '../restartable.ts';
 import type { EngineService, StartEngineOptions } from '../start-engine.ts';
 import type { KeyOptions } from '../store/metadata.ts';
 import { functionConfigs } from '../services/user-functions.ts';
@@ -38,6 +39,8 @@ export type OpenEngineOptions = StartEngineOptions & {
   readonly shared?: Shared | undefined;
   /** Who passes requests on. */
   readonly front?: { readonly url: string; readonly secret: string } | undefined;
+  /** Absent where it can not go on with the metadata of a backup. */
+  readonly restoring?: RestoreControl | undefined;
 };
 
 type OpenEngine = (

@@ -30,6 +30,8 @@ import { addJobRoutes } from './job-routes.ts';
 import { addLogRoutes } from './log-routes.ts';
 import { addOperationRoutes } from './operation-routes.ts';
 import { addPprofRoutes } from './pprof-routes.ts';
+import { addRestoreRoutes } from './restore-routes.ts';
+import type { Restore } from './restore-routes.ts';
 import { HttpServer } from './server.ts';
 import type { ServerOptions } from './server.ts';
 import { addServiceRoutes } from './service-routes.ts';
@@ -61,6 +63,7 @@ export type ServerChoice = {
   readonly isBehindFront: boolean;
   /** Reads the load directory and sideload sources again. */
   readonly reload: () => Promise<void>;
+  readonly restore: Restore | undefined;
 };
 
 /** Makes the server with its endpoints; it does not listen yet. Closed with `parts`. */
@@ -82,6 +85,7 @@ export function openServer(
   audit.addRoute(server);
   const reporter = makeReporter(served, server);
   addDefinitionRoutes(server, served);
+  addRestoreRoutes(server, choice.restore);
   addServingRoutes(server, served, { ...choice, reporter });
   return { server, reporter };
 }

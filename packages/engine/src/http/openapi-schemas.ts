@@ -187,6 +187,12 @@ export const RESOURCE_SCHEMAS: Readonly<Record<string, Schema>> = {
   ServiceTest: object({ link: reference('Link'), name: text, options: anything }),
   ServiceTestResult: object({ success: flag, message: text }),
   ServiceTests: object({ link: reference('Link'), services: list(reference('ServiceTest')) }),
+  RestoreState: object({
+    state: { enum: ['none', 'restarting', 'done', 'failed'] },
+    time,
+    error: text,
+  }),
+  RestoreBegun: object({ id: text, state: { enum: ['restarting'] }, entries: anything }),
   StorageAction: object({ action: { enum: ['rebuild'] } }),
   HandlerInput: object(settableHandler),
   Handler: object({
@@ -313,6 +319,9 @@ const ACTIONS: readonly {
   { pattern: /^GET .*\/service-tests\/\{service\}$/, answered: 'ServiceTest' },
   { pattern: /^POST .*\/service-tests\/\{service\}$/, answered: 'ServiceTestResult' },
   { pattern: /^POST .*\/storage\/stores\/\{store\}$/, sent: 'StorageAction' },
+  { pattern: /^GET .*\/storage\/restore$/, answered: 'RestoreState' },
+  { pattern: /^POST .*\/storage\/restore$/, answered: 'RestoreBegun' },
+  { pattern: /^(PUT|DELETE) .*\/storage\/restore$/ },
 ];
 
 function actionOf(method: string, path: string): (typeof ACTIONS)[number] | undefined {

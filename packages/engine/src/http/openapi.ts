@@ -121,6 +121,15 @@ const QUERY_PARAMETERS: Readonly<Record<string, readonly QueryParameter[]>> = {
   ],
   [`${BASE}/config`]: [DESCRIBED],
   [`${BASE}/config/:section`]: [DESCRIBED],
+  [`${BASE}/storage/restore`]: [
+    {
+      name: 'id',
+      type: 'string',
+      methods: ['POST', 'PUT', 'DELETE'],
+      description:
+        'Names the restore that POST without it has begun: PUT brings a piece of the backup, POST finishes and restarts the engine on it, DELETE gives up.',
+    },
+  ],
   [`${BASE}/documents`]: [
     {
       name: 'kind',

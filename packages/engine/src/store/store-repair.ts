@@ -8,6 +8,7 @@ import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { InvalidRequest } from '@tidemark/core';
 import { open } from 'lmdb';
 import type { RootDatabase } from 'lmdb';
 import { METADATA_FILE } from './metadata.ts';
@@ -74,14 +75,7 @@ export async function repairStore(place: KeyPlace, log: LogSink): Promise<void> 
     runReader({ args, key }, take);
   const file = join(directory, METADATA_FILE);
   if (!existsSync(file)) return;
-  const found = new Map<string, Summary>();
-  const isRead = await read([file, 'check'], (line) => {
-    const summary = line as Summary;
-    found.set(summary.table, summary);
-  });
-  const isGood = [...found.values()].every(
-    (summary) => summary.isGood === true && summary.count === summary.entryCount,
-  );
+  const { found, isRead, isGood } = await check(file, read);
   if (isRead && isGood) return;
   if (cipher !== undefined && !(await isWrittenWith(cipher, file, read))) key = '';
   const damagedFile = unusedName(`${file}.damaged`);
@@ -98,6 +92,51 @@ export async function repairStore(place: KeyPlace, log: LogSink): Promise<void> 
     } else if (!isRead) {
       log.error({ table, kept: count }, `entries of ${table}, if there were more, are lost`);
     }
+  }
+}
+
+async function check(
+  file: string,
+  read: Read,
+): Promise<{
+  readonly found: ReadonlyMap<string, Summary>;
+  readonly isRead: boolean;
+  readonly isGood: boolean;
+}> {
+  const found = new Map<string, Summary>();
+  const isRead = await read([file, 'check'], (line) => {
+    const summary = line as Summary;
+    found.set(summary.table, summary);
+  });
+  const isGood = [...found.values()].every(
+    (summary) => summary.isGood === true && summary.count === summary.entryCount,
+  );
+  return { found, isRead, isGood };
+}
+
+/**
+ * What a file holds that an engine may be opened on: entries by table. Throws `InvalidRequest` for
+ * one that is damaged, is something else, or was written with another key than that of `place`.
+ */
+export async function inspectStore(
+  file: string,
+  place: KeyPlace,
+): Promise<Readonly<Record<string, number>>> {
+  const cipher = existingKey(place);
+  const read: Read = (args, take) => runReader({ args, key: cipher?.hex ?? '' }, take);
+  try {
+    const { found, isRead, isGood } = await check(file, read);
+    if (!isRead || !isGood || !found.has('identity')) {
+      throw new InvalidRequest('this is not a backup of a task engine, or it is damaged');
+    }
+    if (cipher === undefined || !(await isWrittenWith(cipher, file, read))) {
+      throw new InvalidRequest(
+        'the backup was made with another engine.key: put that key in its place (secrets-key), then restore',
+      );
+    }
+    return Object.fromEntries([...found].map(([table, { entryCount }]) => [table, entryCount]));
+  } finally {
+    removeLock(file);
   }
 }
 

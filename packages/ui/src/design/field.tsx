@@ -155,6 +155,35 @@ export function SelectField({
   );
 }
 
+/** Files of the browser's machine. */
+export function FileField({
+  label,
+  hint,
+  isMultiple,
+  accept,
+  onChange,
+}: FieldProps & {
+  readonly isMultiple?: boolean | undefined;
+  readonly accept?: string | undefined;
+  readonly onChange: (files: readonly File[]) => void;
+}) {
+  return (
+    <Field label={label} hint={hint}>
+      {({ id, describedBy }) => (
+        <input
+          id={id}
+          class="input"
+          type="file"
+          multiple={isMultiple === true}
+          accept={accept}
+          aria-describedby={describedBy}
+          onChange={(event) => onChange([...(event.currentTarget.files ?? [])])}
+        />
+      )}
+    </Field>
+  );
+}
+
 /** Yes or no. */
 export function CheckField({
   label,

@@ -9,6 +9,7 @@ import { Panel } from '../../design/panel.tsx';
 import { Empty } from '../../design/states.tsx';
 import { Table } from '../../design/table.tsx';
 import { texts } from '../../texts/texts.ts';
+import { NewSubscription } from './new-subscription.tsx';
 import { RollUp } from './roll-up.tsx';
 import { RunPast } from './run-past.tsx';
 import { ask, Loaded, useDoom } from './statements.tsx';
@@ -103,6 +104,7 @@ export function StatementLists() {
                 database,
                 { label: t.policy, cell: (row) => String(row['retention_policy']) },
                 { label: t.name, cell: ({ name }) => String(name) },
+                { label: t.mode, cell: ({ mode }) => String(mode) },
                 {
                   label: t.destinations,
                   cell: ({ destinations }) => <code>{String(destinations)}</code>,
@@ -117,6 +119,7 @@ export function StatementLists() {
           )}
         </Loaded>
       </Panel>
+      <NewSubscription onMade={() => void subscriptions.reload()} />
       {doom.dialog}
     </>
   );

@@ -16,15 +16,21 @@ export const admin = {
   backUp: 'Back up',
   backUpEngine: 'Back up definitions',
   backUpHint:
-    'A file on this machine, made while everything goes on. Incremental backups, and such as are larger than this machine has room for, are made by the command line: tidemark tsdb backup.',
+    'Made while the server works. A backup of everything has users, tokens, dashboards and saved statements too.',
   backupCut: (reason: string) =>
     `The backup broke off${reason === '' ? '' : `: ${reason}`}. Nothing was saved.`,
-  backupFile: 'File of a full backup',
+  backupFiles: 'File of a backup, or several that belong together',
   backupMade: (name: string, size: string) => `${name} is whole: ${size}.`,
   changed: (name: string) => `${name} is changed`,
   choose: 'choose …',
   chooseDatabase: 'on database …',
   compactions: 'Compactions',
+  chain: 'What is restored, the newest first',
+  chainFaults: {
+    foreign: 'These are backups of different databases.',
+    incomplete:
+      'Not all of it is in these files: add the earlier backups that the newest one builds on.',
+  },
   continuous: 'Continuous queries',
   create: 'Create',
   created: (name: string) => `${name} is there`,
@@ -32,6 +38,7 @@ export const admin = {
   damaged: 'Damaged files',
   database: 'Database',
   destinations: 'Destinations',
+  destinationsHint: 'One a line: http://, https:// or udp:// with host and port.',
   diskFree: 'Free on the disk',
   drop: 'Drop',
   dropDatabase: (name: string) => `Drop the database ${name}?`,
@@ -50,8 +57,18 @@ export const admin = {
   end: 'End',
   ended: 'Ended',
   engineBackup: 'Definitions of the task engine',
+  engineBackupFile: 'Backup of the engine',
   engineBackupHint:
-    'Tasks, templates, handlers, states and overrides in one file, engine.mdb. It comes back by being put in place while the engine is stopped, beside the engine.key it was made with.',
+    'Tasks, templates, handlers, configuration, states of topics, and dashboards that the engine keeps, in one file. It contains secrets, sealed with engine.key: keep a copy of that file elsewhere.',
+  engineNotRestored: (reason: string) =>
+    `The engine does not start with this backup and goes on with what it had: ${reason}`,
+  engineRestore: 'Replace definitions',
+  engineRestored:
+    'The engine runs with the definitions of the backup. What was there before is in engine.mdb.replaced.',
+  engineRestoreHint: 'Of this engine, or of one with the same engine.key.',
+  engineRestoreTitle: 'Replace all definitions?',
+  engineRestoreWarning:
+    'Everything that the engine has now is replaced by what the backup has, and the engine restarts. Points that come meanwhile are not seen by tasks, unless they read what they missed from the database.',
   event: 'Event',
   every: 'Every',
   everything: 'everything',
@@ -59,10 +76,12 @@ export const admin = {
   explore: 'Explore',
   failures: 'Failures',
   failuresHint: 'of flushes and of the log since the start',
+  file: 'File',
   files: (count: string) => `in files: ${count}`,
   flushes: (count: string) => `flushes since the start: ${count}`,
   forget: 'Forget',
   forEver: 'for ever',
+  fullBackup: 'full',
   from: 'From',
   fromWhere: 'From where',
   grant: 'Grant',
@@ -97,6 +116,7 @@ export const admin = {
   intoMeasurement: (name: string) => `measurement ${name}`,
   isAdmin: 'Administrator',
   isDefault: 'default',
+  incrementalBackup: 'only what was new',
   jobStates: { running: 'runs', finished: 'finished', failed: 'failed', cancelled: 'ended' },
   kept: 'Kept for',
   kill: 'End',
@@ -111,6 +131,9 @@ export const admin = {
   makeToken: 'Make token',
   measure: 'Function',
   measurement: 'Measurement',
+  mode: 'Sent to',
+  modeAll: 'all destinations',
+  modeAny: 'one of the destinations in turn',
   module: 'Module',
   name: 'Name',
   never: 'never',
@@ -121,7 +144,11 @@ export const admin = {
   newPassword: 'New password',
   newPasswords: 'New passwords, shown until this import is forgotten',
   newPolicy: 'New policy',
+  newSubscription: 'New subscription',
+  newSubscriptionHint:
+    'Everything that is written to the retention policy from then on is sent there, too.',
   newUser: 'New user',
+  noBackup: (name: string) => `${name} is not a backup of Tidemark, or is cut off.`,
   noAudit: 'Nothing has happened',
   noAuditHint: 'Statements that change something, and requests that are refused, are kept here.',
   noContinuous: 'No continuous queries',
@@ -162,10 +189,16 @@ export const admin = {
     `Written: ${counted(points, 'point')} of ${counted(windows, 'window')}.`,
   rejectedLists,
   restore: 'Restore',
-  restored: (names: string, users: number) =>
-    `${names === '' ? 'No database' : names} is back${users === 0 ? '' : `, with ${counted(users, 'user')}`}.`,
+  restored: (names: string, users: number, documents: number) => {
+    const others = [
+      ...(users === 0 ? [] : [counted(users, 'user')]),
+      ...(documents === 0 ? [] : [counted(documents, 'document')]),
+    ];
+    const besides = others.length === 0 ? '' : `, with ${others.join(' and ')}`;
+    return `${names === '' ? 'No database' : names} is back${besides}.`;
+  },
   restoreHint:
-    'Adds what a full backup has. A database that exists is never touched: restore it under another name.',
+    'A full backup, or an incremental one with all before it. A database that exists is never touched: restore it under another name. Users, dashboards and saved statements come back where they are missing.',
   revoke: (name: string) => `Revoke on ${name}`,
   revokeToken: (name: string) => `Revoke ${name}`,
   right: 'Right',
@@ -182,6 +215,8 @@ export const admin = {
   shard: 'Shard',
   shards: 'Shards',
   shardSpan: 'Span of a shard',
+  since: 'Only what is new since this backup',
+  sinceHint: 'Keep it too: a restore needs all files down to a full one.',
   sinceStart: 'since the start',
   size: 'Size',
   slow: 'Queries that took long',
@@ -189,6 +224,9 @@ export const admin = {
   slowOffHint: 'is 0s.',
   statement: 'Statement',
   steps: 'What was done',
+  subscribe: 'Subscribe',
+  subscribedDatabase: 'Points of the database',
+  subscriptionName: 'Name of the subscription',
   subscriptions: 'Subscriptions',
   subscriptionsLeft: (names: string) =>
     `Not copied, make them again where they are wanted: subscriptions ${names}.`,

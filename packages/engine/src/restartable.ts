@@ -1,0 +1,96 @@
+// An engine that can go on with another metadata file: it is closed, the file changes its place,
+// and it is opened again where it was. When that does not work, it goes on with what it had.
+import { formatRfc3339, messageOf } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+import type { LogSink } from './observability/log-hub.ts';
+import { swapRestored, undoRestored } from './store/restore-upload.ts';
+import type { EngineService } from './start-engine.ts';
+
+/** What became of the last restore since the process began. */
+export type RestoreState =
+  | { readonly state: 'none' }
+  | { readonly state: 'restarting' }
+  | { readonly state: 'done'; readonly time: string }
+  | { readonly state: 'failed'; readonly time: string; readonly error: string };
+
+/** What the API asks of it. */
+export type RestoreControl = {
+  readonly state: () => RestoreState;
+  /** Begins to restart on what was uploaded. */
+  readonly restart: () => void;
+};
+
+export type RestartableOptions = {
+  readonly directory: string;
+  readonly clock: Clock;
+  readonly log: LogSink;
+  /** Opens the engine; where it answered before, `url` says. */
+  readonly open: (control: RestoreControl, url: string | undefined) => Promise<EngineService>;
+};
+
+export class RestartableEngine implements EngineService {
+  readonly #options: RestartableOptions;
+  readonly #control: RestoreControl;
+  #state: RestoreState = { state: 'none' };
+  #engine: EngineService | undefined;
+  #restarting: Promise<void> | undefined;
+  #isClosing = false;
+  #url = '';
+
+  private constructor(options: RestartableOptions) {
+    this.#options = options;
+    this.#control = {
+      state: () => this.#state,
+      restart: () => {
+        this.#state = { state: 'restarting' };
+        // When it can be opened neither way the process ends, and with it the service.
+        this.#restarting = this.#restart();
+      },
+    };
+  }
+
+  static async open(options: RestartableOptions): Promise<RestartableEngine> {
+    const engine = new RestartableEngine(options);
+    await engine.#open();
+    return engine;
+  }
+
+  get url(): string {
+    return this.#url;
+  }
+
+  async reload(): Promise<void> {
+    await this.#restarting;
+    await this.#engine?.reload();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    await this.#restarting;
+    await this.#engine?.close();
+  }
+
+  async #open(): Promise<void> {
+    const before = this.#url === '' ? undefined : this.#url;
+    this.#engine = await this.#options.open(this.#control, before);
+    this.#url = this.#engine.url;
+  }
+
+  async #restart(): Promise<void> {
+    const { clock, directory, log } = this.#options;
+    await this.#engine?.close();
+    this.#engine = undefined;
+    swapRestored(directory);
+    const time = formatRfc3339(clock.now());
+    try {
+      if (!this.#isClosing) await this.#open();
+      this.#state = { state: 'done', time };
+      log.info({ directory }, 'the metadata of a backup is in use');
+    } catch (error) {
+      log.error({ err: error }, 'the engine does not start with the backup; it takes up its own');
+      undoRestored(directory);
+      await this.#open();
+      this.#state = { state: 'failed', time, error: messageOf(error) };
+    }
+  }
+}

@@ -1,0 +1,119 @@
+// A backup of the metadata that comes back over the API: its bytes arrive in pieces, the file is
+// looked through beside the one in use, and takes its place while the engine is closed.
+import { randomUUID } from 'node:crypto';
+import { existsSync, linkSync, renameSync, rmSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { Conflict, LimitExceeded, NotFound } from '@tidemark/core';
+import { PRIVATE_FILE } from '@tidemark/process';
+import { RESTORED_BYTES } from '../limits.ts';
+import { METADATA_FILE } from './metadata.ts';
+import type { KeyPlace } from './store-cipher.ts';
+import { inspectStore } from './store-repair.ts';
+
+const UPLOAD_FILE = `${METADATA_FILE}.restoring`;
+const REPLACED_FILE = `${METADATA_FILE}.replaced`;
+
+/** How many entries a table of the backup has. */
+export type Entries = Readonly<Record<string, number>>;
+
+type Upload = { readonly id: string; readonly file: FileHandle; sizeBytes: number };
+
+/** One upload at a time; a new one ends that before it. */
+export class RestoreUpload {
+  readonly #place: KeyPlace;
+  #upload: Upload | undefined;
+
+  constructor(place: KeyPlace) {
+    this.#place = place;
+    // What a process has left that ended.
+    rmSync(this.#path, { force: true });
+  }
+
+  get #path(): string {
+    return join(this.#place.directory, UPLOAD_FILE);
+  }
+
+  /** Begins one; the result names it in the calls that follow. */
+  async open(): Promise<string> {
+    await this.close();
+    const file = await open(this.#path, 'wx', PRIVATE_FILE);
+    this.#upload = { id: randomUUID(), file, sizeBytes: 0 };
+    return this.#upload.id;
+  }
+
+  async write(id: string, piece: Uint8Array): Promise<void> {
+    const upload = this.#find(id);
+    if (upload.sizeBytes + piece.length > RESTORED_BYTES.value) {
+      throw new LimitExceeded(`a backup of the engine has at most ${RESTORED_BYTES.value} bytes`);
+    }
+    upload.sizeBytes += piece.length;
+    await upload.file.writeFile(piece);
+  }
+
+  /**
+   * All bytes are there: what the file holds. Throws `InvalidRequest` when it can not be used, and
+   * nothing has changed then. `swapRestored` is next.
+   */
+  async finish(id: string): Promise<Entries> {
+    const upload = this.#find(id);
+    this.#upload = undefined;
+    try {
+      await upload.file.sync();
+      await upload.file.close();
+      return await inspectStore(this.#path, this.#place);
+    } catch (error) {
+      rmSync(this.#path, { force: true });
+      throw error;
+    }
+  }
+
+  async abandon(id: string): Promise<void> {
+    this.#find(id);
+    await this.close();
+  }
+
+  async close(): Promise<void> {
+    const upload = this.#upload;
+    if (upload === undefined) return;
+    this.#upload = undefined;
+    await upload.file.close();
+    rmSync(this.#path, { force: true });
+  }
+
+  #find(id: string): Upload {
+    if (this.#upload?.id === id) return this.#upload;
+    throw new NotFound('no such restore; it may have failed or ended');
+  }
+}
+
+/**
+ * Puts what was uploaded in the place of the file, which nobody may have open; what was there stays
+ * beside it until the next time. At no moment there is no file. Throws `Conflict` when nothing was
+ * uploaded.
+ */
+export function swapRestored(directory: string): void {
+  const [file, restored, replaced] = paths(directory);
+  if (!existsSync(restored)) throw new Conflict('no backup was uploaded');
+  rmSync(replaced, { force: true });
+  linkSync(file, replaced);
+  renameSync(restored, file);
+  rmSync(`${file}-lock`, { force: true });
+}
+
+/** As it was before `swapRestored`. */
+export function undoRestored(directory: string): void {
+  const [file, , replaced] = paths(directory);
+  renameSync(replaced, file);
+  rmSync(`${file}-lock`, { force: true });
+}
+
+function paths(directory: string): readonly [file: string, restored: string, replaced: string] {
+  return [
+    join(directory, METADATA_FILE),
+    join(directory, UPLOAD_FILE),
+    join(directory, REPLACED_FILE),
+  ];
+}

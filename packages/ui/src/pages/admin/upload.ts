@@ -1,0 +1,41 @@
+// Files that are sent in pieces, as both services take backups: begun, brought, finished or given
+// up.
+import type { tsdb } from '../../api/clients.ts';
+
+type Http = typeof tsdb.http;
+
+/** Far below what a request may hold, far above a round trip. */
+const PIECE_BYTES = 4 << 20;
+
+/** Sends files one behind the other; what the service answers at the end. */
+export async function upload<T>(
+  http: Http,
+  files: readonly Blob[],
+  options: {
+    readonly path: string;
+    /** Said when it begins. */
+    readonly search?: Readonly<Record<string, string | undefined>>;
+    readonly signal: AbortSignal;
+    readonly tell: (progress: { readonly doneBytes: number; readonly totalBytes: number }) => void;
+  },
+): Promise<T> {
+  const { path, search = {}, signal, tell } = options;
+  const { id } = await http.json<{ readonly id: string }>(path, { method: 'POST', search, signal });
+  const totalBytes = files.reduce((sum, { size }) => sum + size, 0);
+  let doneBytes = 0;
+  try {
+    for (const file of files) {
+      for (let at = 0; at < file.size; at += PIECE_BYTES) {
+        const body = new Uint8Array(await file.slice(at, at + PIECE_BYTES).arrayBuffer());
+        await http.send(path, { method: 'PUT', search: { id }, body, signal });
+        doneBytes += body.length;
+        tell({ doneBytes, totalBytes });
+      }
+    }
+    return await http.json<T>(path, { method: 'POST', search: { id }, signal });
+  } catch (error) {
+    // What failed is what the user wants to know; the server ends by itself what is left.
+    await http.sendRaw(path, { method: 'DELETE', search: { id } }).catch(() => undefined);
+    throw error;
+  }
+}
