@@ -16,6 +16,7 @@ import type { Browser, Page } from 'playwright-core';
 const POINTS = 500_000;
 const POINTS_PER_BODY = 100_000;
 const VISITS = 5;
+const FRAMES = 300;
 
 const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
@@ -44,21 +45,32 @@ async function firstView(browser: Browser, url: string): Promise<readonly [numbe
   return [sizeBytes, Number(paintMs)];
 }
 
-/** Milliseconds between frames while the chart is dragged to and fro. */
+/**
+ * Milliseconds between frames while the chart is dragged to and fro, a step in each frame: none of
+ * them has nothing to do.
+ */
 async function framesWhilePanning(page: Page): Promise<readonly number[]> {
   const box = await page.locator('.u-over').boundingBox();
   if (box === null) throw new Error('the chart is not shown');
   const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
-  await page.evaluate(`window.frames = []; (function next(before) {
-    requestAnimationFrame((now) => { frames.push(now - before); next(now); });
-  })(performance.now())`);
   await page.keyboard.down('Shift');
   await page.mouse.move(x, y);
   await page.mouse.down();
-  for (let i = 0; i < 120; i++) await page.mouse.move(x + Math.sin(i / 10) * 200, y);
+  const frames = await page.evaluate(`new Promise((done) => {
+    const frames = [];
+    (function next(before) {
+      requestAnimationFrame((now) => {
+        frames.push(now - before);
+        if (frames.length > ${FRAMES}) return done(frames);
+        const clientX = ${x} + Math.round(Math.sin(frames.length / 10) * 200);
+        document.dispatchEvent(new MouseEvent('mousemove', { clientX, clientY: ${y} }));
+        next(now);
+      });
+    })(performance.now());
+  })`);
   await page.mouse.up();
   await page.keyboard.up('Shift');
-  return (await page.evaluate('window.frames.slice(5)')) as readonly number[];
+  return (frames as readonly number[]).slice(5);
 }
 
 const server = await startTidemark();
@@ -88,9 +100,7 @@ try {
   while ((await more.count()) > 0) {
     const before = await page.getByText(/rows ·/).textContent();
     await more.click();
-    await page.waitForFunction(
-      `[...document.querySelectorAll('.small')].every((each) => each.textContent !== ${JSON.stringify(before)})`,
-    );
+    await page.getByText(before ?? '', { exact: true }).waitFor({ state: 'detached' });
   }
   console.log(`chart of              ${(await page.getByText(/rows ·/).textContent()) ?? ''}`);
   const frames = await framesWhilePanning(page);

@@ -10,79 +10,132 @@ export type SampledSeries = {
   readonly values: readonly (number | null)[];
 };
 
+/** A span of time, and how many columns of pixels show it. */
+export type SampledSpan = { readonly from: number; readonly to: number; readonly columns: number };
+
+/** The most that a column has: the four, and one that is missing. */
+export const POINTS_OF_COLUMN = 5;
+
+/** Indices of points, and whether they are all that there are. */
+type ColumnPoints = { readonly chosen: readonly number[]; readonly isAll: boolean };
+
+/** So many pictures' columns are remembered: enough to move to and fro. */
+const PICTURES_KEPT = 8;
+
 /**
- * Points of a span for `columns` columns of pixels, with one point on both sides so that lines
- * leave the picture.
+ * Samples one series for span after span. While the picture moves by whole columns, those that were
+ * in it before are not looked at again.
  */
-export function sampleSeries(
-  { times, values }: ChartSeries,
-  span: { readonly from: number; readonly to: number; readonly columns: number },
-): SampledSeries {
-  const { from, to, columns } = span;
-  const start = Math.max(0, lowerBound(times, from) - 1);
-  const end = Math.min(times.length, lowerBound(times, to + 1e-6) + 1);
-  const sampled: { times: number[]; values: (number | null)[] } = { times: [], values: [] };
-  const add = (index: number): void => {
-    const value = values[index] ?? NaN;
-    sampled.times.push(times[index] ?? 0);
-    sampled.values.push(Number.isNaN(value) ? null : value);
-  };
-  if (end - start <= columns * 4) {
-    for (let i = start; i < end; i++) add(i);
+export class Sampler {
+  readonly #series: ChartSeries;
+  #width = NaN;
+  #origin = 0;
+  /** Points of columns, counted from the origin. */
+  readonly #kept = new Map<number, ColumnPoints>();
+
+  constructor(series: ChartSeries) {
+    this.#series = series;
+  }
+
+  /**
+   * Points of a span for `columns` columns of pixels, with one point on both sides so that lines
+   * leave the picture.
+   */
+  sample({ from, to, columns }: SampledSpan): SampledSeries {
+    const { times, values } = this.#series;
+    const sampled: { times: number[]; values: (number | null)[] } = { times: [], values: [] };
+    const add = (index: number, time = times[index] ?? 0): void => {
+      const value = values[index] ?? NaN;
+      sampled.times.push(time);
+      sampled.values.push(Number.isNaN(value) ? null : value);
+    };
+    const start = Math.max(0, lowerBound(times, from) - 1);
+    const end = Math.min(times.length, lowerBound(times, to + 1e-6) + 1);
+    if (end - start <= columns * POINTS_OF_COLUMN) {
+      for (let i = start; i < end; i++) add(i);
+      return sampled;
+    }
+    const first = this.#columnAt(from, (to - from) / columns);
+    if (this.#kept.size > PICTURES_KEPT * columns) this.#kept.clear();
+    const before = lowerBound(times, this.#timeOf(first)) - 1;
+    if (before >= 0) add(before);
+    for (let i = first; i < first + columns; i++) {
+      const { chosen, isAll } = this.#pointsOf(i);
+      // Within a column of pixels nobody sees where: lines that have the same times are quick.
+      chosen.forEach((index, at) =>
+        add(index, isAll ? undefined : this.#timeOf(i + (at + 0.5) / POINTS_OF_COLUMN)),
+      );
+    }
+    const rest = lowerBound(times, this.#timeOf(first + columns));
+    for (let i = rest; i < end; i++) add(i);
     return sampled;
   }
-  const width = (to - from) / columns;
-  let index = start;
-  while (index < end) {
-    const column = Math.floor(((times[index] ?? 0) - from) / width);
-    const limit = from + (column + 1) * width;
-    const first = index;
+
+  #timeOf(column: number): number {
+    return this.#origin + column * this.#width;
+  }
+
+  /** The column that begins there; what is remembered of columns that lie otherwise is forgotten. */
+  #columnAt(from: number, width: number): number {
+    const column = (from - this.#origin) / this.#width;
+    const isSame =
+      Math.abs(width / this.#width - 1) < 1e-9 && Math.abs(column - Math.round(column)) < 1e-3;
+    if (isSame) return Math.round(column);
+    this.#kept.clear();
+    this.#width = width;
+    this.#origin = from;
+    return 0;
+  }
+
+  #pointsOf(column: number): ColumnPoints {
+    const kept = this.#kept.get(column);
+    if (kept !== undefined) return kept;
+    const { times } = this.#series;
+    const start = lowerBound(times, this.#timeOf(column));
+    const end = lowerBound(times, this.#timeOf(column + 1));
+    const chosen = this.#choose(start, end);
+    const points = { chosen, isAll: chosen.length === end - start };
+    this.#kept.set(column, points);
+    return points;
+  }
+
+  /** Of some points the first, the smallest, the largest and the last, and one that is missing. */
+  #choose(first: number, end: number): readonly number[] {
+    const { values } = this.#series;
     let lowest = -1;
     let highest = -1;
     let gap = -1;
     let min = Infinity;
     let max = -Infinity;
-    for (; index < end && ((times[index] ?? 0) < limit || index === first); index++) {
-      const value = values[index] ?? NaN;
+    for (let i = first; i < end; i++) {
+      const value = values[i] ?? NaN;
       if (value < min) {
         min = value;
-        lowest = index;
+        lowest = i;
       }
       if (value > max) {
         max = value;
-        highest = index;
+        highest = i;
       }
-      if (gap < 0 && Number.isNaN(value)) gap = index;
+      if (gap < 0 && Number.isNaN(value)) gap = i;
     }
-    const chosen = [first, lowest, highest, gap, index - 1].filter((at) => at >= 0);
-    chosen.sort((a, b) => a - b);
-    for (let i = 0; i < chosen.length; i++) {
-      const at = chosen[i] ?? 0;
-      if (i === 0 || at !== chosen[i - 1]) add(at);
-    }
+    if (first >= end) return [];
+    const chosen = [first, lowest, highest, gap, end - 1].filter((at) => at >= 0);
+    return [...new Set(chosen)].toSorted((a, b) => a - b);
   }
-  return sampled;
 }
 
 /**
  * Table of several series: all their times, and per series its value there. `undefined`: the line
  * goes on.
  */
-export type AlignedData = [number[], ...(number | null | undefined)[][]];
+export type AlignedData = [readonly number[], ...(readonly (number | null | undefined)[])[]];
 
 /** Lines series up by time. */
 export function alignSeries(series: readonly SampledSeries[]): AlignedData {
   const [only] = series;
-  if (only !== undefined && series.length === 1) return [[...only.times], [...only.values]];
-  const all = new Float64Array(series.reduce((count, { times }) => count + times.length, 0));
-  let filled = 0;
-  for (const { times } of series) {
-    all.set(times, filled);
-    filled += times.length;
-  }
-  all.sort();
-  const times: number[] = [];
-  for (const time of all) if (times.at(-1) !== time) times.push(time);
+  if (only !== undefined && series.length === 1) return [only.times, only.values];
+  const times = series.reduce<readonly number[]>((all, one) => merged(all, one.times), []);
   const columns = series.map((one) => {
     const column: (number | null | undefined)[] = [];
     let at = 0;
@@ -98,4 +151,17 @@ export function alignSeries(series: readonly SampledSeries[]): AlignedData {
     return column;
   });
   return [times, ...columns];
+}
+
+/** Times of both, each once. Series of one query mostly have the same. */
+function merged(a: readonly number[], b: readonly number[]): readonly number[] {
+  if (a.length === b.length && a.every((time, i) => time === b[i])) return a;
+  const all: number[] = [];
+  for (let i = 0, j = 0; i < a.length || j < b.length;) {
+    const time = Math.min(a[i] ?? Infinity, b[j] ?? Infinity);
+    if (all.at(-1) !== time) all.push(time);
+    if (a[i] === time) i++;
+    if (b[j] === time) j++;
+  }
+  return all;
 }
