@@ -4,6 +4,7 @@ import 'uplot/dist/uPlot.min.css';
 
 import { timeBounds } from './data.ts';
 import type { ChartData } from './data.ts';
+import { lonelyPlaces } from './lonely.ts';
 import { alignSeries, POINTS_OF_COLUMN, Sampler } from './sample.ts';
 
 export type ChartStyle = 'line' | 'area' | 'bars' | 'points' | 'steps';
@@ -235,7 +236,13 @@ function lineOf(label: string, index: number, options: PlotOptions): uPlot.Serie
       ? { fill: translucent(colour) }
       : {}),
     ...(paths === undefined ? {} : { paths }),
-    points: style === 'points' ? { show: true, size: 4, fill: colour } : { size: 4 },
+    points:
+      style === 'points'
+        ? { show: true, size: 4, fill: colour }
+        : {
+            size: 4,
+            filter: (plot, at, isShown) => (isShown ? null : lonelyPlaces(plot.data[at] ?? [])),
+          },
     spanGaps: false,
   };
 }
