@@ -164,6 +164,7 @@ const PAGE = `
 GET    /health                                   200 200 200 200 200
 GET    /api/session                              401 401 401 401 401
 DELETE /api/session                              200 200 200 200 200
+GET    /api/addresses                            200 200 200 200 200
 GET    /api/import                               401 403 403 403 200
 POST   /api/import                               401 403 403 403 400
 DELETE /api/import                               401 403 403 403 200

@@ -196,6 +196,7 @@ export const PAGE_ROUTES: readonly {
 }[] = [
   { path: '/health', serve: sendHealth },
   { path: '/api/session', serve: serveSession },
+  { path: '/api/addresses', serve: sendAddresses },
   { path: '/api/import', serve: serveImport },
   { path: '/api/tsdb/*', serve: (visit) => forward(visit, '/api/tsdb', visit.options.tsdbUrl) },
   {
@@ -231,6 +232,16 @@ async function sendHealth({ options, request, response }: Visit): Promise<void> 
     status,
     version: TIDEMARK_VERSION,
   });
+}
+
+/** Where programs find the services beside this server; `null` where one is not run here. */
+function sendAddresses({ options, request, response }: Visit): void {
+  if (request.method === 'GET') {
+    const { tsdbUrl = null, engineUrl = null } = options;
+    sendJson(response, 200, { tsdb: tsdbUrl, engine: engineUrl });
+  } else {
+    sendError(response, 405, 'only GET');
+  }
 }
 
 /** From good to bad. */

@@ -1,5 +1,5 @@
 // Signing in, by a session that the page keeps in place, and what rights hide.
-import { hasPrograms, query, send } from '@tidemark/testkit';
+import { hasPrograms, query, run, send } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { Visit } from './visit.ts';
@@ -52,6 +52,24 @@ describe.skipIf(!hasPrograms('chromium'))('with authentication', () => {
     await page.reload();
     await page.getByRole('button', { name: 'Sign out root' }).waitFor();
     expect(await page.evaluate('document.cookie')).toBe('');
+  });
+
+  test('an admin makes a token for a program that writes, and the snippet works with it', async () => {
+    const { page } = visit;
+    await visit.show('start');
+    await page.getByLabel('Database', { exact: true }).fill('house');
+    await page.getByRole('button', { name: 'Make a token that may write' }).click();
+    await expect.poll(() => page.getByLabel('API token').inputValue()).not.toBe('');
+    await page.getByRole('tab', { name: 'curl' }).click();
+    const snippet = (await page.getByRole('tabpanel').locator('pre').textContent()) ?? '';
+    const sent = await run('bash', ['-ec', snippet.replace('curl', 'curl --fail')]);
+    expect(sent.status, sent.stderr).toBe(0);
+    const token = await page.getByLabel('API token').inputValue();
+    const read = await send(`${visit.server.tsdb}/query?db=house&q=SELECT+*+FROM+room`, {
+      headers: { Authorization: `Token ${token}` },
+    });
+    expect(read.status).toBe(403);
+    await visit.show('explore?q=SHOW+DATABASES');
   });
 
   test('a session that has expired is renewed over what was typed', async () => {

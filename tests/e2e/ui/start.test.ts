@@ -1,5 +1,5 @@
 // First minutes: snippets with what is filled in, and a sample that comes and goes.
-import { hasPrograms, query, send } from '@tidemark/testkit';
+import { hasPrograms, query, run, send } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { Visit } from './visit.ts';
@@ -17,8 +17,28 @@ describe.skipIf(!hasPrograms('chromium'))('the first minutes', () => {
     await visit.page.getByRole('heading', { level: 1, name: 'First minutes' }).waitFor();
   });
 
-  test('snippets have address, database and token in them', async () => {
+  test('snippets have the address of this database in them, and write into it', async () => {
     const { page } = visit;
+    const { tsdb } = visit.server;
+    const snippet = async (kind: string): Promise<string> => {
+      await page.getByRole('tab', { name: kind }).click();
+      return (await page.getByRole('tabpanel').locator('pre').textContent()) ?? '';
+    };
+    await page.getByText(`urls = ["${tsdb}"]`).waitFor();
+    await page.getByLabel('Database', { exact: true }).fill('first-steps');
+    const rows = async (): Promise<unknown> =>
+      (await query(tsdb, 'SELECT count(celsius) FROM room', 'first-steps'))[0]?.values?.[0]?.[1];
+    const sent = await run('bash', ['-ec', await snippet('curl')]);
+    expect([sent.status, await rows()], sent.stderr).toEqual([0, 1]);
+    const file = ['--input-type=module', '-e', await snippet('JavaScript')];
+    const written = await run(process.execPath, file);
+    expect([written.status, await rows()], written.stderr).toEqual([0, 2]);
+    await query(tsdb, 'DROP DATABASE "first-steps"');
+  });
+
+  test('snippets have address, database and token in them, as they are typed', async () => {
+    const { page } = visit;
+    await page.getByRole('tab', { name: 'Telegraf' }).click();
     await page.getByLabel('Address of the database').fill('http://db.example:8086');
     await page.getByLabel('Database', { exact: true }).fill('house');
     await page.getByLabel('API token').fill('tmk_x');

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 
 import { services } from '../../api/connection.ts';
 import { problemOf } from '../../api/problem.ts';
+import { session } from '../../api/session.ts';
 import { ForAdmins } from '../../app/for-admins.tsx';
 import { useResource } from '../../api/use-resource.ts';
 import { Link } from '../../app/link.tsx';
@@ -26,6 +27,8 @@ import {
 } from './sample.ts';
 import { SNIPPET_KINDS, snippetOf } from './snippets.ts';
 import type { SnippetKind } from './snippets.ts';
+import { databaseAddress, makeWriter } from './writer.ts';
+import './start.css';
 
 const t = texts.start;
 
@@ -34,12 +37,14 @@ export function Page() {
     <>
       <PageHead title={t.title} />
       <p class="muted">{t.intro}</p>
-      <div class="cards">
+      <div class="start">
         <Snippets />
-        <ForAdmins>
-          <Sample />
-        </ForAdmins>
-        <Next />
+        <div class="stack">
+          <ForAdmins>
+            <Sample />
+          </ForAdmins>
+          <Next />
+        </div>
       </div>
     </>
   );
@@ -47,16 +52,18 @@ export function Page() {
 
 function Snippets() {
   const kind = useSignal<SnippetKind>('telegraf');
-  const url = useSignal(`${location.protocol}//${location.hostname}:8086`);
+  const found = useResource((signal) => databaseAddress(signal), []);
+  const url = useSignal<string | undefined>(undefined);
   const database = useSignal('telegraf');
   const token = useSignal('');
-  const values = { url: url.value, database: database.value, token: token.value };
+  const address = url.value ?? found.value.value ?? '';
+  const values = { url: address, database: database.value, token: token.value };
   const snippet = snippetOf(kind.value, values);
   return (
     <Panel title={t.write}>
       <div class="stack">
         <div class="form-grid">
-          <TextField label={t.address} value={url.value} onInput={(text) => (url.value = text)} />
+          <TextField label={t.address} value={address} onInput={(text) => (url.value = text)} />
           <TextField
             label={t.database}
             value={database.value}
@@ -72,6 +79,7 @@ function Snippets() {
             value={token.value}
             onInput={(text) => (token.value = text)}
           />
+          <MakeToken database={database.value} onMade={(made) => (token.value = made)} />
         </div>
         <Tabs
           label={t.programs}
@@ -87,6 +95,39 @@ function Snippets() {
         </Tabs>
       </div>
     </Panel>
+  );
+}
+
+/** Makes what a program needs that shall only write into the database, where it has to be told. */
+function MakeToken({
+  database,
+  onMade,
+}: {
+  readonly database: string;
+  readonly onMade: (token: string) => void;
+}) {
+  const isBusy = useSignal(false);
+  if (session.value.user === '' || !session.value.isAdmin) return null;
+  const make = async (): Promise<void> => {
+    isBusy.value = true;
+    try {
+      const { user, token } = await makeWriter(database);
+      onMade(token);
+      toast(t.tokenMade(user));
+    } catch (error) {
+      toast(problemOf(error).message, 'bad');
+    }
+    isBusy.value = false;
+  };
+  return (
+    <Button
+      icon="plus"
+      isBusy={isBusy.value}
+      disabled={database === ''}
+      onClick={() => void make()}
+    >
+      {t.makeToken}
+    </Button>
   );
 }
 

@@ -1,5 +1,7 @@
 // What to copy for programs that write points, with address, database and token filled in.
 
+import { formatIdentifier } from '@tidemark/influxql';
+
 export type SnippetValues = {
   /** Address of the database, without a path. */
   readonly url: string;
@@ -21,13 +23,17 @@ ${token === '' ? '' : `  http_headers = {"Authorization" = "Token ${token}"}\n`}
 [[inputs.mem]]
 `,
   curl: ({ url, database, token }) => {
-    const header = token === '' ? '' : ` \\\n  -H 'Authorization: Token ${token}'`;
-    return `curl -X POST '${url}/query'${header} \\
-  --data-urlencode 'q=CREATE DATABASE ${database}'
-
-curl -X POST '${url}/write?db=${database}'${header} \\
+    const write = (
+      header: string,
+    ): string => `curl -X POST '${url}/write?db=${encodeURIComponent(database)}'${header} \\
   --data-binary 'room,name=kitchen celsius=21.5'
 `;
+    // A token that may only write makes no database.
+    if (token !== '') return write(` \\\n  -H 'Authorization: Token ${token}'`);
+    return `curl -X POST '${url}/query' \\
+  --data-urlencode 'q=CREATE DATABASE ${formatIdentifier(database)}'
+
+${write('')}`;
   },
   javascript: ({ url, database, token }) => `// npm install @influxdata/influxdb-client
 import { InfluxDB, Point } from '@influxdata/influxdb-client';

@@ -15,6 +15,7 @@ export const start = {
   look: 'Look at it',
   lookAtDashboard: 'Its dashboard',
   lookAtTask: 'Its task',
+  makeToken: 'Make a token that may write',
   next: 'Go on',
   nextAdmin: 'Decide how long points are kept, and who may do what',
   nextExplore: 'Ask the database',
@@ -34,6 +35,7 @@ export const start = {
     `The sample is in the database ${database}, and ${task} watches it.`,
   title: 'First minutes',
   token: 'API token',
+  tokenMade: (user: string) => `The user ${user} may write, by this token alone`,
   tokenHint: 'only with authentication; made under Users',
   write: 'Let points come in',
 } as const;
