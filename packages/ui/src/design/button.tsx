@@ -57,6 +57,35 @@ export function IconButton(
   );
 }
 
+/** Any of a few, side by side. */
+export function Toggles<T extends string>({
+  label,
+  chosen,
+  options,
+  onToggle,
+}: {
+  readonly label: string;
+  readonly chosen: readonly T[];
+  readonly options: readonly { readonly value: T; readonly label: string }[];
+  readonly onToggle: (value: T) => void;
+}) {
+  return (
+    <div class="button-group" role="group" aria-label={label}>
+      {options.map((option) => (
+        <button
+          key={option.value}
+          type="button"
+          class="button"
+          aria-pressed={chosen.includes(option.value) ? 'true' : 'false'}
+          onClick={() => onToggle(option.value)}
+        >
+          {option.label}
+        </button>
+      ))}
+    </div>
+  );
+}
+
 /** One of a few, side by side. */
 export function Choice<T extends string>({
   label,
@@ -69,19 +98,5 @@ export function Choice<T extends string>({
   readonly options: readonly { readonly value: T; readonly label: string }[];
   readonly onChange: (value: T) => void;
 }) {
-  return (
-    <div class="button-group" role="group" aria-label={label}>
-      {options.map((option) => (
-        <button
-          key={option.value}
-          type="button"
-          class="button"
-          aria-pressed={option.value === value ? 'true' : 'false'}
-          onClick={() => onChange(option.value)}
-        >
-          {option.label}
-        </button>
-      ))}
-    </div>
-  );
+  return <Toggles label={label} chosen={[value]} options={options} onToggle={onChange} />;
 }

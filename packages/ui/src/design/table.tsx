@@ -74,11 +74,14 @@ export function Table<Row>({
             const key = rowKey(row);
             return (
               <tr key={key} class={key === selectedKey ? 'selected' : ''}>
-                {columns.map((column) => (
-                  <td key={column.label} class={cellClass(column)}>
-                    {column.cell(row)}
-                  </td>
-                ))}
+                {columns.map((column) => {
+                  const content = column.cell(row);
+                  return (
+                    <td key={column.label} class={cellClass(column, content)}>
+                      {content}
+                    </td>
+                  );
+                })}
               </tr>
             );
           })}
@@ -88,9 +91,16 @@ export function Table<Row>({
   );
 }
 
-function cellClass({ isNumber, isActions }: TableColumn<never>): string {
+/** Times and names stay in one line: a table scrolls where it has no room. */
+const LINE_LENGTH_MAX = 30;
+
+function cellClass(
+  { isNumber, isActions }: TableColumn<never>,
+  content: ComponentChildren,
+): string {
   if (isActions === true) return 'actions';
-  return isNumber === true ? 'number' : '';
+  if (isNumber === true) return 'number';
+  return typeof content === 'string' && content.length <= LINE_LENGTH_MAX ? 'in-line' : '';
 }
 
 function compare(a: string | number, b: string | number): number {

@@ -5,7 +5,7 @@ import { useSignal } from '@preact/signals';
 import { PageHead } from '../../app/page-frame.tsx';
 import { Chart } from '../../charts/chart.tsx';
 import { CodeEditor } from '../../editor/code-editor.tsx';
-import { Button, Choice, IconButton } from '../../design/button.tsx';
+import { Button, Choice, IconButton, Toggles } from '../../design/button.tsx';
 import { Caret } from '../../design/caret.tsx';
 import { CopyButton } from '../../design/copy-button.tsx';
 import { ConfirmDialog, Dialog } from '../../design/dialog.tsx';
@@ -55,6 +55,7 @@ const WAVES = {
 };
 
 function Buttons() {
+  const parts = useSignal<readonly string[]>(['chart', 'raw']);
   const choice = useSignal<'chart' | 'table'>('chart');
   return (
     <Panel title={t.buttons}>
@@ -85,6 +86,20 @@ function Buttons() {
               { value: 'table', label: 'Table' },
             ]}
             onChange={(value) => (choice.value = value)}
+          />
+          <Toggles
+            label="Parts"
+            chosen={parts.value}
+            options={[
+              { value: 'chart', label: 'Chart' },
+              { value: 'table', label: 'Table' },
+              { value: 'raw', label: 'Raw' },
+            ]}
+            onToggle={(value) =>
+              (parts.value = parts.value.includes(value)
+                ? parts.value.filter((each) => each !== value)
+                : [...parts.value, value])
+            }
           />
         </div>
       </div>

@@ -106,7 +106,10 @@ function EnginePanel() {
     <Panel title={t.engine} isFlush>
       {state.deadLetterCount > 0 ? (
         <Notice kind="warn">
-          {t.deadLetters(state.deadLetterCount)}: <code>{t.deadLettersHint}</code>
+          {t.deadLetters(state.deadLetterCount)}:{' '}
+          <Link page="alerts" params={{ tab: 'dead' }}>
+            {t.deadLettersHint}
+          </Link>
         </Notice>
       ) : null}
       <Tasks tasks={state.tasks} />

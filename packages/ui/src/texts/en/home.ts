@@ -4,7 +4,7 @@ export const home = {
   databases: 'Databases',
   deadLetters: (count: number) =>
     count === 1 ? '1 event could not be delivered' : `${count} events could not be delivered`,
-  deadLettersHint: 'tidemark dead-letter list',
+  deadLettersHint: 'look at them',
   disabled: 'disabled',
   enabled: 'enabled',
   engine: 'Task engine',
