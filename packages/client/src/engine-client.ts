@@ -280,10 +280,14 @@ export class EngineClient {
 
   /** Changes of levels, the newest first, and how many there are in all. */
   alertHistory(
-    options: { readonly topic?: string | undefined; readonly limit?: number | undefined } = {},
+    options: {
+      readonly topic?: string | undefined;
+      readonly limit?: number | undefined;
+      readonly signal?: AbortSignal | undefined;
+    } = {},
   ): Promise<{ readonly total: number; readonly changes: readonly LevelChange[] }> {
-    const { topic, limit } = options;
-    return this.http.json(`${PREVIEW}/alerts/history`, { search: { topic, limit } });
+    const { topic, limit, signal } = options;
+    return this.http.json(`${PREVIEW}/alerts/history`, { search: { topic, limit }, signal });
   }
 
   /** Events that were given up, the newest first. */

@@ -1,9 +1,20 @@
 // Dashboards: looked at, shown alone, cloned, taken along.
-import { hasPrograms, query, write } from '@tidemark/testkit';
+import { eventually, hasPrograms, query, send, write } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { HOUSE, houseLines, place, queryOf } from './house.ts';
 import { Visit } from './visit.ts';
+
+const SCRIPT = `stream
+    |from()
+        .measurement('room')
+        .where(lambda: "name" == 'kitchen')
+    |alert()
+        .id('k')
+        .warn(lambda: "celsius" > 22.0)
+        .stateChangesOnly()
+        .topic('warm')
+`;
 
 describe.skipIf(!hasPrograms('chromium'))('dashboards', () => {
   let visit: Visit;
@@ -45,6 +56,91 @@ describe.skipIf(!hasPrograms('chromium'))('dashboards', () => {
     await page.reload();
     await cell('Lines').getByText('mean name=attic').waitFor();
     expect(await cell('Lines').getByText('mean name=kitchen').count()).toBe(0);
+  });
+
+  test('charts share cursor and span, and are marked where something happened', async () => {
+    const { page } = visit;
+    const { engine } = visit.server;
+    const task = { id: 'warm', script: SCRIPT, dbrps: [{ db: 'house', rp: 'autogen' }] };
+    const made = await send(`${engine}/engine/v1/tasks`, {
+      method: 'POST',
+      body: JSON.stringify({ ...task, type: 'stream', status: 'enabled' }),
+    });
+    expect(made.status, made.text).toBe(200);
+    await write(engine, 'house', houseLines(Date.now()), { rp: 'autogen' });
+    await eventually('a change of levels', async () =>
+      (await send(`${engine}/engine/v1preview/alerts/history?topic=warm`)).text.includes('"OK"')
+        ? true
+        : undefined,
+    );
+    const annotations = [
+      ...HOUSE.annotations,
+      { name: 'warm', kind: 'alerts', topic: 'w*' },
+      { name: 'others', kind: 'alerts', topic: 'x*' },
+    ];
+    // Wide enough for the words of all marks.
+    const cells = HOUSE.cells.slice(0, 2).map((each, i) => ({ ...each, ...place(0, i * 5, 12) }));
+    const content = { ...HOUSE, annotations, cells, refresh: '45s' };
+    expect((await put('marked', 0, content, 'Marked')).status).toBe(201);
+    // What is written into a canvas is nowhere else.
+    await page.addInitScript(`window.written = new Set();
+      const { fillText } = CanvasRenderingContext2D.prototype;
+      CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+        written.add(text);
+        return fillText.call(this, text, ...place);
+      };`);
+    await visit.show('dashboards?id=marked');
+    const written = async (): Promise<readonly string[]> =>
+      (await page.evaluate('[...window.written]')) as readonly string[];
+    await expect.poll(written).toContain('window opened');
+    await expect.poll(written).toContain('WARNING k');
+    expect(await page.getByLabel('Refresh', { exact: true }).inputValue()).toBe('45s');
+
+    const cursor = (title: string) => cell(title).locator('.u-cursor-x');
+    const plot = cell('Lines').locator('.u-over');
+    await plot.hover();
+    const cursorAt = async (title: string): Promise<string> =>
+      /translate\(.*?\)/.exec((await cursor(title).getAttribute('style')) ?? '')?.[0] ?? '';
+    const own = await cursorAt('Lines');
+    expect(own).toMatch(/^translate\(\d{2,}/);
+    await expect.poll(() => cursorAt('Areas')).toBe(own);
+
+    const box = await plot.boundingBox();
+    if (box === null) throw new Error('the plot is not shown');
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width - 2, box.y + 20, { steps: 3 });
+    await page.mouse.up();
+    await page.waitForURL(/from=20\d\d/);
+    await cell('Areas').getByText('mean name=attic').waitFor();
+  });
+
+  test('statements that would change something are not sent; what is left is not run on', async () => {
+    const { page } = visit;
+    const one = (id: string, text: string, x: number) => ({
+      ...place(x, 0),
+      id,
+      title: id,
+      kind: 'table',
+      queries: [queryOf(text)],
+    });
+    const windows = 'SELECT mean(celsius) AS m FROM room WHERE time > now() - 9h';
+    const content = {
+      database: 'house',
+      cells: [
+        one('drops', 'DROP MEASUREMENT event', 0),
+        one('long', `SELECT count(m) FROM (${windows} GROUP BY time(1ms) fill(0))`, 6),
+      ],
+    };
+    expect((await put('careless', 0, content, 'Careless')).status).toBe(201);
+    const running = async (): Promise<boolean> =>
+      JSON.stringify(await query(visit.server.tsdb, 'SHOW QUERIES')).includes('time(1ms)');
+    await visit.show('dashboards?id=careless');
+    await cell('drops').getByText('A dashboard only reads').waitFor();
+    await expect.poll(running).toBe(true);
+    await page.getByRole('link', { name: 'All dashboards' }).click();
+    await expect.poll(running).toBe(false);
+    const kept = await query(visit.server.tsdb, 'SHOW MEASUREMENTS', 'house');
+    expect(kept[0]?.values).toContainEqual(['event']);
   });
 
   test('what nobody sees is not asked for', async () => {

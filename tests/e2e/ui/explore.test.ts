@@ -26,6 +26,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page to explore', () => {
     visit = await Visit.open();
     const { tsdb } = visit.server;
     await query(tsdb, 'CREATE DATABASE house');
+    await query(tsdb, 'CREATE RETENTION POLICY year ON house DURATION 365d REPLICATION 1');
     await write(tsdb, 'house', recentPoints(), { precision: 'ms' });
     await write(tsdb, 'house', 'big,note=a count=9223372036854775807i 1700000000123456789');
     const many = Array.from({ length: POINTS }, (_, i) => `many value=${i} ${i + 1}`);
@@ -50,6 +51,12 @@ describe.skipIf(!hasPrograms('chromium'))('the page to explore', () => {
 
   test('what is stored can be opened, and a press makes a statement of it', async () => {
     const { page } = visit;
+    await page.getByLabel('Retention policy').selectOption('year');
+    await page.getByRole('button', { name: 'many', exact: true }).click();
+    await expect
+      .poll(() => statement().textContent())
+      .toBe('SELECT * FROM year.many WHERE $timeFilter');
+    await page.getByLabel('Retention policy').selectOption('');
     await page.getByRole('button', { name: 'Open room' }).click();
     await page.getByText('3 values').first().waitFor();
     await page.getByText('integer').waitFor();
@@ -132,11 +139,106 @@ describe.skipIf(!hasPrograms('chromium'))('the page to explore', () => {
     const { page } = visit;
     await run('SELECT value FROM many');
     await page.getByText('These are the first 10,000 rows.').waitFor();
-    await page.getByRole('button', { name: 'Table', exact: true }).click();
+    await page.getByRole('button', { name: 'Chart', exact: true }).click();
     await page.getByRole('button', { name: 'More rows' }).click();
     await page.getByText(`${POINTS.toLocaleString('en')} rows ·`).waitFor();
     await rows('Rows of series 1 many').evaluate((frame) => frame.scrollTo(0, frame.scrollHeight));
     await page.getByRole('cell', { name: String(POINTS - 1), exact: true }).waitFor();
+  });
+
+  test('chart, table and raw answer stand side by side, as they are wanted', async () => {
+    const { page } = visit;
+    await visit.show('explore?db=house&view=raw&q=SELECT+count+FROM+big');
+    await rows('Raw answer of statement 1').getByText('9223372036854775807').waitFor();
+    expect(await page.getByRole('cell', { name: /^9223/ }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Table', exact: true }).click();
+    await page.getByRole('button', { name: 'Chart', exact: true }).click();
+    const parts = [
+      page.locator('.chart-plot canvas'),
+      rows('Rows of series 1 big'),
+      rows('Raw answer of statement 1'),
+    ];
+    const boxes = await Promise.all(parts.map((part) => part.boundingBox()));
+    const lefts = boxes.map((box) => box?.x ?? NaN);
+    expect(lefts).toEqual(lefts.toSorted((a, b) => a - b));
+    expect(new Set(lefts).size).toBe(3);
+    expect(new URL(page.url()).searchParams.get('view')).toBe('chart,table,raw');
+    expect(await visit.accessibilityFaults()).toEqual([]);
+  });
+
+  test('charts share the cursor, and a chart is saved as a picture', async () => {
+    const { page } = visit;
+    await visit.show('explore?db=house&view=chart');
+    await run(
+      'SELECT celsius FROM room WHERE $timeFilter; SELECT doors FROM room WHERE $timeFilter',
+    );
+    const second = page.getByRole('region', { name: 'Statement 2' });
+    const atCursor = second
+      .getByRole('row', { name: /^doors/ })
+      .getByRole('cell')
+      .last();
+    await second.locator('.u-over').waitFor();
+    await page.getByRole('region', { name: 'Statement 1' }).locator('.u-over').hover();
+    await expect.poll(() => atCursor.textContent()).toMatch(/^[012]$/);
+    await page.getByRole('button', { name: 'Export' }).click();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('menuitem', { name: 'PNG' }).click(),
+    ]);
+    const picture = await readFile(await download.path());
+    expect(picture.subarray(1, 4).toString()).toBe('PNG');
+    expect(picture.length).toBeGreaterThan(2000);
+  });
+
+  test('a span is typed as "now − x", doubled, and moved by keys', async () => {
+    const { page } = visit;
+    await page.getByRole('button', { name: /^Last/ }).click();
+    await page.getByLabel('From').fill('now - 20m');
+    await page.getByLabel('To', { exact: true }).fill('now-5m');
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await page.waitForURL(/from=now\+-\+20m&to=now-5m/);
+    const figures = page.getByText(/rows ·/);
+    await expect.poll(() => figures.textContent()).toMatch(/^5,\d\d\d rows/);
+    await page.getByRole('button', { name: 'Twice the span' }).click();
+    await page.waitForURL(/from=20\d\d/);
+    await expect.poll(() => figures.textContent()).toMatch(/^[89],\d\d\d rows|^10,/);
+    const { searchParams } = new URL(page.url());
+    const at = (name: string): number => Date.parse(searchParams.get(name) ?? '');
+    expect((at('to') - at('from')) / 60_000).toBeCloseTo(30, 1);
+    // Of a chart alone: what it has is moved, nothing is asked.
+    const chart = page.getByRole('region', { name: 'Statement 1' }).getByRole('img');
+    const last = page.getByRole('region', { name: 'Statement 1' }).getByRole('cell').nth(4);
+    await chart.focus();
+    const before = await last.textContent();
+    for (let i = 0; i < 7; i++) await page.keyboard.press('ArrowLeft');
+    await expect.poll(() => last.textContent()).not.toBe(before);
+    await page.keyboard.press('Home');
+    await expect.poll(() => last.textContent()).toBe(before);
+  });
+
+  test('what runs is cancelled, in the database too', async () => {
+    const { page } = visit;
+    const running = async (): Promise<boolean> =>
+      JSON.stringify(await query(visit.server.tsdb, 'SHOW QUERIES')).includes('time(1ms)');
+    await run(
+      'SELECT count(m) FROM (SELECT mean(value) AS m FROM many WHERE time < 7h GROUP BY time(1ms) fill(0))',
+    );
+    await expect.poll(running).toBe(true);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Cancel' }).waitFor({ state: 'detached' });
+    await expect.poll(running).toBe(false);
+  });
+
+  test('asks again by itself, as often as is chosen, what is chosen then', async () => {
+    const { page } = visit;
+    await visit.show('explore?db=house&refresh=1s&view=table');
+    expect(await page.getByLabel('Refresh', { exact: true }).inputValue()).toBe('1s');
+    await run('SELECT last(value) FROM many');
+    await page.getByRole('cell', { name: String(POINTS - 1), exact: true }).waitFor();
+    await write(visit.server.tsdb, 'house', `many value=-7 ${POINTS + 1}`, { precision: 's' });
+    await page.getByRole('cell', { name: '-7', exact: true }).waitFor();
+    await page.getByLabel('Refresh', { exact: true }).selectOption('');
+    await expect.poll(() => page.url()).not.toContain('refresh=');
   });
 
   test('all points are drawn by what the database makes of them, no extreme hidden', async () => {

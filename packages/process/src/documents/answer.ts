@@ -105,7 +105,9 @@ async function readChange({
   const bytes = await body();
   const { value: bytesMax } = DOCUMENT_LIMITS.documentBytes;
   if (bytes.length > bytesMax) {
-    throw new InvalidRequest(`a document has at most ${bytesMax} bytes, this one ${bytes.length}`);
+    throw new InvalidRequest(
+      `a document has at most ${bytesMax} bytes, this one ${bytes.length}: make several of it`,
+    );
   }
   let value: unknown;
   try {

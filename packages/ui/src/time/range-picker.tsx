@@ -117,30 +117,44 @@ function Choices({
 
 const REFRESHES: readonly string[] = ['', '5s', '10s', '30s', '1m', '5m'];
 
-/** Milliseconds of a choice; `undefined` for never. */
+const REFRESH_UNITS: Readonly<Record<string, number>> = {
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+/** Milliseconds of a choice; `undefined` for never, and for what is no duration. */
 export function refreshMs(text: string): number | undefined {
-  const match = /^(\d+)([sm])$/.exec(text);
-  if (match === null) return undefined;
-  return Number(match[1]) * (match[2] === 's' ? 1000 : 60_000);
+  const [, count = '', unit = ''] = /^([1-9]\d{0,5})([smhd])$/.exec(text) ?? [];
+  const unitMs = REFRESH_UNITS[unit];
+  return unitMs === undefined ? undefined : Number(count) * unitMs;
 }
 
-/** How often a page asks again; of use while the span ends now. */
+/**
+ * How often a page asks again; of use while the span ends now. Where a dashboard or an address has
+ * another choice than those offered here, it is one more.
+ */
 export function RefreshPicker({
   value,
   range,
+  isLabelHidden = true,
   onChange,
 }: {
   readonly value: string;
   readonly range: TimeRange;
+  readonly isLabelHidden?: boolean;
   readonly onChange: (value: string) => void;
 }) {
+  const shown = refreshMs(value) === undefined ? '' : value;
+  const offered = REFRESHES.includes(shown) ? REFRESHES : [...REFRESHES, shown];
   return (
     <SelectField
       label={t.refresh}
-      isLabelHidden
-      value={value}
+      isLabelHidden={isLabelHidden}
+      value={shown}
       disabled={!isRelative(range)}
-      options={REFRESHES.map((each) => ({
+      options={offered.map((each) => ({
         value: each,
         label: each === '' ? t.noRefresh : t.every(each),
       }))}

@@ -9,7 +9,7 @@ import { texts } from '../../texts/texts.ts';
 
 const t = texts.dashboards;
 
-export type OpenEvent = {
+type OpenEvent = {
   readonly topic: string;
   readonly id: string;
   readonly level: string;
@@ -27,24 +27,27 @@ const BASE = '/engine/v1preview/alerts/topics';
 const TOPICS_MAX = 20;
 const EVENTS_MAX = 50;
 
-/** Events of topics from a level on, the latest first. */
-export async function openEvents(
-  pattern: string,
-  level: 'INFO' | 'OK',
-  signal: AbortSignal,
-): Promise<readonly OpenEvent[]> {
+/** Whatever is not OK. */
+const LEVEL_MIN = 'INFO';
+
+/** Open events of topics, the latest first. */
+async function openEvents(pattern: string, signal: AbortSignal): Promise<readonly OpenEvent[]> {
   const { http } = engine;
   const { topics } = await http.json<{ readonly topics: readonly { readonly id: string }[] }>(
     BASE,
     {
-      search: { pattern: pattern === '' ? '*' : pattern, 'min-level': level, limit: TOPICS_MAX },
+      search: {
+        pattern: pattern === '' ? '*' : pattern,
+        'min-level': LEVEL_MIN,
+        limit: TOPICS_MAX,
+      },
       signal,
     },
   );
   const events = await Promise.all(
     topics.map(async ({ id: topic }) => {
       const path = `${BASE}/${encodeURIComponent(topic)}/events`;
-      const search = { 'min-level': level, limit: EVENTS_MAX };
+      const search = { 'min-level': LEVEL_MIN, limit: EVENTS_MAX };
       const answer = await http.json<{ readonly events: readonly EventDocument[] }>(path, {
         search,
         signal,
@@ -84,7 +87,7 @@ function Events({
   readonly label: string;
   readonly refreshMs: number | undefined;
 }) {
-  const events = useResource((signal) => openEvents(topic, 'INFO', signal), [topic], { refreshMs });
+  const events = useResource((signal) => openEvents(topic, signal), [topic], { refreshMs });
   const { value, error } = events;
   if (value.value === undefined) {
     return error.value === undefined ? (
@@ -101,14 +104,14 @@ function Events({
       empty={<p class="muted">{t.noEvents}</p>}
       columns={[
         {
-          label: texts.home.topic,
-          cell: ({ level, topic: of }) => (
+          label: t.alertEvents,
+          cell: ({ level, topic: of, message, id }) => (
             <>
-              <Badge kind={KINDS[level] ?? 'plain'}>{level}</Badge> {of}
+              <Badge kind={KINDS[level] ?? 'plain'}>{level}</Badge> {message === '' ? id : message}
+              <div class="muted small">{of}</div>
             </>
           ),
         },
-        { label: t.alertEvents, cell: ({ message, id }) => (message === '' ? id : message) },
         {
           label: t.since,
           cell: ({ time }) => formatTime(time.replace(/\.\d+/, ''), shownZone.value),

@@ -1,15 +1,19 @@
 // Marks of a dashboard's annotations: what happened when, from rows or from alerts.
 import type { Cell as Value } from '@tidemark/client';
 
+import { engine } from '../../api/clients.ts';
 import { services } from '../../api/connection.ts';
 import { useResource } from '../../api/use-resource.ts';
 import type { Mark } from '../../charts/plot.ts';
 import type { Annotation } from '../../dashboards/model.ts';
+import { matchesPattern } from '../../dashboards/pattern.ts';
 import { runCell } from '../../dashboards/run.ts';
 import type { CellContext } from '../../dashboards/run.ts';
-import { openEvents } from './alert-list.tsx';
+import { spanOf } from '../../time/range.ts';
 
 const MARKS_MAX = 200;
+/** As many changes of levels as are looked through for those in the span, the newest first. */
+const CHANGES_MAX = 1000;
 const NOTHING: readonly Mark[] = [];
 
 async function marksOf(
@@ -17,15 +21,7 @@ async function marksOf(
   context: CellContext,
   signal: AbortSignal,
 ): Promise<readonly Mark[]> {
-  if (annotation.kind === 'alerts') {
-    if (services.engine.value.state === 'absent') return NOTHING;
-    const events = await openEvents(annotation.topic, 'OK', signal);
-    return events.map(({ time, level, id }) => ({
-      time: Date.parse(time),
-      label: `${level} ${id}`,
-      colour: level === 'OK' ? 'good' : level === 'CRITICAL' ? 'bad' : 'warn',
-    }));
-  }
+  if (annotation.kind === 'alerts') return marksOfAlerts(annotation, context, signal);
   const { query: text, database } = annotation;
   const cell = { kind: 'table' as const, queries: [{ text, database, label: '' }] };
   const { statements } = await runCell(cell, context, {
@@ -47,6 +43,27 @@ async function marksOf(
       }));
     }),
   );
+}
+
+/** Where events of topics have changed their level. */
+async function marksOfAlerts(
+  { topic: pattern }: Annotation,
+  context: CellContext,
+  signal: AbortSignal,
+): Promise<readonly Mark[]> {
+  const span = spanOf(context, Date.now());
+  if (services.engine.value.state === 'absent' || span === undefined) return NOTHING;
+  const { changes } = await engine.alertHistory({ limit: CHANGES_MAX, signal });
+  return changes
+    .map(({ topic, id, level, time }) => ({
+      topic,
+      time: Date.parse(time),
+      label: `${level} ${id}`,
+      colour: level === 'OK' ? 'good' : level === 'CRITICAL' ? 'bad' : 'warn',
+    }))
+    .filter(({ topic, time }) => {
+      return matchesPattern(topic, pattern) && time >= span.fromMs && time <= span.toMs;
+    });
 }
 
 /** Marks of all annotations; what one of them fails with is told, the others stay. */

@@ -9,6 +9,7 @@ import { VARIABLE_KINDS } from '../../dashboards/model.ts';
 import type { Annotation, Dashboard, Variable } from '../../dashboards/model.ts';
 import { schemaSource } from '../../editor/schema-source.ts';
 import { parseInstant } from '../../time/range.ts';
+import { RefreshPicker } from '../../time/range-picker.tsx';
 import { texts } from '../../texts/texts.ts';
 
 const t = texts.dashboards;
@@ -87,6 +88,12 @@ export function SettingsDialog({
             value={shown.to}
             problem={instant(shown.to)}
             onInput={(to) => change({ to })}
+          />
+          <RefreshPicker
+            isLabelHidden={false}
+            value={shown.refresh}
+            range={shown}
+            onChange={(refresh) => change({ refresh })}
           />
         </div>
         <section class="stack" aria-label={t.variables}>

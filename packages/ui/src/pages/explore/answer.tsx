@@ -6,11 +6,10 @@ import { services } from '../../api/connection.ts';
 import type { AnswerSeries, QueryAnswer, StatementAnswer } from '../../api/query-stream.ts';
 import type { QueryRun } from '../../api/run.ts';
 import { download } from '../../app/download.ts';
-import { setParams } from '../../app/router.ts';
 import { Chart } from '../../charts/chart.tsx';
 import type { ChartHandle } from '../../charts/chart.tsx';
 import { formatBytes, formatMs } from '../../charts/format.ts';
-import { Button, Choice } from '../../design/button.tsx';
+import { Button, Toggles } from '../../design/button.tsx';
 import { Caret } from '../../design/caret.tsx';
 import { Panel } from '../../design/panel.tsx';
 import { Menu } from '../../design/popover.tsx';
@@ -22,7 +21,7 @@ import { formatTime, shownZone, zoneName } from '../../time/zone.ts';
 import { texts } from '../../texts/texts.ts';
 import { toCsv, toJson, toLines } from './export.ts';
 import { Plan } from './plan.tsx';
-import { view, VIEWS } from './state.ts';
+import { PARTS, shownParts, togglePart } from './state.ts';
 
 const t = texts.explore;
 
@@ -59,11 +58,11 @@ export function Answer({ run, onMore, onOutline, onZoom }: AnswerProps) {
           <span class="muted small">
             {t.figures(answer.rowCount, formatMs(answer.elapsedMs), formatBytes(answer.sizeBytes))}
           </span>
-          <Choice
+          <Toggles
             label={t.view}
-            value={view.value}
-            options={VIEWS.map((value) => ({ value, label: t.views[value] }))}
-            onChange={(next) => setParams({ view: next })}
+            chosen={shownParts.value}
+            options={PARTS.map((value) => ({ value, label: t.views[value] }))}
+            onToggle={togglePart}
           />
           <ExportMenu
             answer={answer}
@@ -77,20 +76,16 @@ export function Answer({ run, onMore, onOutline, onZoom }: AnswerProps) {
         {answer.error === undefined ? null : (
           <Refusal text={asked.text} error={answer.error} diagnostics={answer.diagnostics} />
         )}
-        {view.value === 'raw' ? (
-          <Raw answer={answer} />
-        ) : (
-          answer.statements.map((statement) => (
-            <Statement
-              key={statement.id}
-              statement={statement}
-              text={asked.text}
-              isOnly={answer.statements.length === 1}
-              onZoom={onZoom}
-              onChart={(handle) => (chart.current = handle)}
-            />
-          ))
-        )}
+        {answer.statements.map((statement) => (
+          <Statement
+            key={statement.id}
+            statement={statement}
+            text={asked.text}
+            isOnly={answer.statements.length === 1}
+            onZoom={onZoom}
+            onChart={(handle) => (chart.current = handle)}
+          />
+        ))}
         {answer.hasMore ? (
           <Notice
             action={
@@ -156,15 +151,15 @@ function ExportMenu({
 
 const RAW_LENGTH_MAX = 200_000;
 
-function Raw({ answer }: { readonly answer: QueryAnswer }) {
-  const text = useMemo(() => toJson(answer.statements), [answer]);
+function Raw({ statement }: { readonly statement: StatementAnswer }) {
+  const text = useMemo(() => toJson([statement]), [statement]);
   return (
-    <>
-      <pre class="raw" tabIndex={0} aria-label={t.views.raw}>
+    <div class="stack">
+      <pre class="raw" tabIndex={0} role="group" aria-label={t.rawOf(statement.id + 1)}>
         {text.slice(0, RAW_LENGTH_MAX)}
       </pre>
       {text.length > RAW_LENGTH_MAX ? <Notice>{t.rawCut}</Notice> : null}
-    </>
+    </div>
   );
 }
 
@@ -223,8 +218,10 @@ function Statement({
   const { id, error, series, messages, diagnostics } = statement;
   const chart = useMemo(() => chartOf(statement), [statement]);
   const lines = planLines(series);
-  const hasChart = chart.series.length > 0 && view.value !== 'table';
-  const hasTable = view.value !== 'chart' || !hasChart;
+  const parts = shownParts.value;
+  const hasChart = chart.series.length > 0 && parts.includes('chart');
+  const hasRaw = parts.includes('raw');
+  const hasTable = parts.includes('table') || (!hasChart && !hasRaw);
   return (
     <section class="stack" aria-label={t.statementNumber(id + 1)}>
       {isOnly ? null : <h3>{t.statementNumber(id + 1)}</h3>}
@@ -244,7 +241,7 @@ function Statement({
       {lines !== undefined ? (
         <Plan lines={lines} />
       ) : (
-        <div class={hasChart && hasTable ? 'side-by-side' : 'stack'}>
+        <div class={`side-by-side ${hasChart ? 'with-chart' : ''}`}>
           {hasChart ? (
             <Chart
               label={t.chartOf(chart.series.length)}
@@ -257,6 +254,7 @@ function Statement({
             />
           ) : null}
           {hasTable ? <Tables series={series} /> : null}
+          {hasRaw ? <Raw statement={statement} /> : null}
         </div>
       )}
     </section>

@@ -5,12 +5,10 @@ import type { BuiltQuery } from '../../query/builder.ts';
 import type { Chosen } from './schema-tree.tsx';
 
 export function insertion(text: string, chosen: Chosen): string {
+  const { policy, measurement } = chosen;
   const built = parseBuilt(text);
-  const base: BuiltQuery =
-    built?.measurement === chosen.measurement
-      ? built
-      : { ...EMPTY_QUERY, measurement: chosen.measurement };
-  return printBuilt(withChosen(base, chosen));
+  const base: BuiltQuery = built?.measurement === measurement ? built : EMPTY_QUERY;
+  return printBuilt(withChosen({ ...base, policy, measurement }, chosen));
 }
 
 function withChosen(query: BuiltQuery, chosen: Chosen): BuiltQuery {

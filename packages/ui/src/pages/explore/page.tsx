@@ -1,7 +1,7 @@
 // Explore: what is stored, a statement by hand or by form, and its answer as chart, table and text.
 // The address holds all of it, so that a link restores it.
 import { useComputed, useSignal } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 
 import { QueryRun } from '../../api/run.ts';
 import { useResource } from '../../api/use-resource.ts';
@@ -65,10 +65,13 @@ export function Page() {
     return () => run.cancel();
   }, [database === '']);
   const everyMs = refreshMs(refresh.value);
+  // What is chosen when the time has come, not when it was set.
+  const latest = useRef(start);
+  latest.current = start;
   useEffect(() => {
     if (everyMs === undefined) return undefined;
     const timer = window.setInterval(() => {
-      if (!document.hidden && !run.isRunning.value && isReadOnly(text.value)) start();
+      if (!document.hidden && !run.isRunning.value && isReadOnly(text.value)) latest.current();
     }, everyMs);
     return () => window.clearInterval(timer);
   }, [everyMs]);

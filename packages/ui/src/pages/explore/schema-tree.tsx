@@ -18,16 +18,14 @@ import type { TagDetails } from './schema.ts';
 const t = texts.explore;
 const SHOWN_MAX = 200;
 
-export type Chosen =
-  | { readonly kind: 'measurement'; readonly measurement: string }
-  | { readonly kind: 'field' | 'tag'; readonly measurement: string; readonly name: string }
-  | {
-      readonly kind: 'value';
-      readonly measurement: string;
-      readonly name: string;
-      readonly value: string;
-    };
+type ChosenName = { readonly measurement: string } & (
+  | { readonly kind: 'measurement' }
+  | { readonly kind: 'field' | 'tag'; readonly name: string }
+  | { readonly kind: 'value'; readonly name: string; readonly value: string }
+);
 
+/** A name of the schema; `policy` is empty for the default one. */
+export type Chosen = ChosenName & { readonly policy: string };
 export function SchemaTree({
   database,
   databases,
@@ -40,6 +38,7 @@ export function SchemaTree({
   readonly onChoose: (chosen: Chosen) => void;
 }) {
   const search = useSignal('');
+  const policy = useSignal('');
   const measurements = useResource(
     async (signal) => {
       if (database === '') return [];
@@ -61,7 +60,10 @@ export function SchemaTree({
               label={t.database}
               value={database}
               options={databases}
-              onChange={onDatabase}
+              onChange={(name) => {
+                policy.value = '';
+                onDatabase(name);
+              }}
             />
           </div>
           <IconButton
@@ -70,9 +72,12 @@ export function SchemaTree({
             onClick={() => void measurements.reload()}
           />
         </div>
-        <p class="muted small">
-          {t.policies}: {(policies.value.value ?? []).join(', ')}
-        </p>
+        <SelectField
+          label={t.policy}
+          value={policy.value}
+          options={[{ value: '', label: t.defaultPolicy }, ...(policies.value.value ?? [])]}
+          onChange={(name) => (policy.value = name)}
+        />
         <TextField
           label={t.searchSchema}
           isLabelHidden
@@ -84,7 +89,7 @@ export function SchemaTree({
           database={database}
           found={measurements}
           search={search.value}
-          onChoose={onChoose}
+          onChoose={(chosen) => onChoose({ ...chosen, policy: policy.value })}
         />
       </div>
     </aside>
@@ -100,7 +105,7 @@ function Measurements({
   readonly database: string;
   readonly found: Resource<readonly string[]>;
   readonly search: string;
-  readonly onChoose: (chosen: Chosen) => void;
+  readonly onChoose: (chosen: ChosenName) => void;
 }) {
   const all = found.value.value;
   if (all === undefined) {
@@ -171,7 +176,7 @@ function Details({
 }: {
   readonly database: string;
   readonly measurement: string;
-  readonly onChoose: (chosen: Chosen) => void;
+  readonly onChoose: (chosen: ChosenName) => void;
 }) {
   const { value, error, reload } = useResource(
     (signal) => measurementDetails(database, measurement, signal),
@@ -218,7 +223,7 @@ function Tag({
   readonly database: string;
   readonly measurement: string;
   readonly tag: TagDetails;
-  readonly onChoose: (chosen: Chosen) => void;
+  readonly onChoose: (chosen: ChosenName) => void;
 }) {
   const { name, valueCount } = tag;
   return (
@@ -230,7 +235,7 @@ function Tag({
       <Values
         database={database}
         measurement={measurement}
-        tag={name}
+        tag={tag}
         onChoose={(value) => onChoose({ kind: 'value', measurement, name, value })}
       />
     </Branch>
@@ -245,23 +250,28 @@ function Values({
 }: {
   readonly database: string;
   readonly measurement: string;
-  readonly tag: string;
+  readonly tag: TagDetails;
   readonly onChoose: (value: string) => void;
 }) {
+  const { name, valueCount } = tag;
   const { value } = useResource(
-    () => schemaSource.tagValues(database, measurement, tag),
-    [database, measurement, tag],
+    () => schemaSource.tagValues(database, measurement, name),
+    [database, measurement, name],
   );
-  if (value.value === undefined) return <Loading rows={2} />;
+  const values = value.value;
+  if (values === undefined) return <Loading rows={2} />;
   return (
     <ul class="tree">
-      {value.value.map((each) => (
+      {values.map((each) => (
         <li key={each} class="tree-line leaf">
           <button type="button" class="tree-name" onClick={() => onChoose(each)}>
             {each}
           </button>
         </li>
       ))}
+      {values.length < valueCount ? (
+        <li class="muted small">{t.someValues(values.length, valueCount)}</li>
+      ) : null}
     </ul>
   );
 }

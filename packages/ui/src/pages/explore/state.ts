@@ -4,8 +4,8 @@ import { computed } from '@preact/signals';
 import { route, setParams } from '../../app/router.ts';
 import type { TimeRange } from '../../time/range.ts';
 
-export const VIEWS = ['chart', 'table', 'both', 'raw'] as const;
-export type View = (typeof VIEWS)[number];
+export const PARTS = ['chart', 'table', 'raw'] as const;
+export type Part = (typeof PARTS)[number];
 
 const param = (name: string, missing = '') =>
   computed(() => route.value.params.get(name) ?? missing);
@@ -14,10 +14,19 @@ export const shownDatabase = param('db');
 export const linkedText = param('q');
 export const refresh = param('refresh');
 
-export const view = computed<View>(() => {
-  const named = route.value.params.get('view');
-  return VIEWS.find((each) => each === named) ?? 'both';
+/** How an answer is shown: any of these, side by side. */
+export const shownParts = computed<readonly Part[]>(() => {
+  const named = (route.value.params.get('view') ?? '').split(',');
+  const parts = PARTS.filter((part) => named.includes(part));
+  return parts.length === 0 ? ['chart', 'table'] : parts;
 });
+
+/** Shows a part, or hides it; one of them stays. */
+export function togglePart(part: Part): void {
+  const shown = shownParts.value;
+  const next = PARTS.filter((each) => (each === part) !== shown.includes(each));
+  if (next.length > 0) setParams({ view: next.join(',') });
+}
 
 export const range = computed<TimeRange>(() => ({
   from: route.value.params.get('from') ?? 'now-1h',

@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+
+import { matchesPattern } from './pattern.ts';
+
+test.each([
+  ['hot', '', true],
+  ['hot', '*', true],
+  ['hot', 'h*', true],
+  ['hot', 'h?t', true],
+  ['hot', 'h', false],
+  ['a.b', 'a.*', true],
+  ['axb', 'a.*', false],
+  ['a(b', 'a(*', true],
+])('%j matches %j: %j', (text, pattern, expected) => {
+  expect(matchesPattern(text, pattern)).toBe(expected);
+});
