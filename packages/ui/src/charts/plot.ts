@@ -201,11 +201,15 @@ function timeLabels(
   });
 }
 
+/** Half of a day's name: it stands below the first time, which may be where the axis is. */
+const AXIS_PIXELS_MIN = 38;
+
 /** Wide enough for the longest label. */
 function axisSize(plot: uPlot, values: readonly string[] | null): number {
   const longest = (values ?? []).reduce((a, b) => (b.length > a.length ? b : a), '');
   plot.ctx.font = AXIS_FONT;
-  return Math.ceil(plot.ctx.measureText(longest).width / devicePixelRatio) + 14;
+  const width = Math.ceil(plot.ctx.measureText(longest).width / devicePixelRatio) + 14;
+  return Math.max(AXIS_PIXELS_MIN, width);
 }
 
 /** A little room above and below; bars and stacks stand on zero. */
