@@ -75,7 +75,9 @@ export class Sampler {
     return this.#origin + column * this.#width;
   }
 
-  /** The column that begins there; what is remembered of columns that lie otherwise is forgotten. */
+  /**
+   * The column that begins there; what is remembered of columns that lie otherwise is forgotten.
+   */
   #columnAt(from: number, width: number): number {
     const column = (from - this.#origin) / this.#width;
     const isSame =

@@ -20,8 +20,8 @@ export async function databaseAddress(signal: AbortSignal): Promise<string> {
 }
 
 /**
- * Makes the database unless it is there, a user who may write into it, and a token of that user. The
- * password is known to nobody: the token is all that is needed, and is revoked alone.
+ * Makes the database unless it is there, a user who may write into it, and a token of that user.
+ * The password is known to nobody: the token is all that is needed, and is revoked alone.
  */
 export async function makeWriter(
   database: string,
