@@ -1,5 +1,5 @@
-// Small files that everything depends on (manifest, catalog): replaced as a whole, and written
-// twice within the file, so that damage in one place costs nothing. Format:
+// Small files on which everything depends (manifest, catalog). They are replaced as a whole, and
+// hold their contents twice, so that damage in one place loses nothing. Format:
 // docs/formats/checked-file.md.
 import { Corruption } from '@tidemark/core';
 
@@ -14,19 +14,20 @@ export type CheckedFormat = { readonly magic: string; readonly version: number }
 export type CheckedContents = {
   readonly version: number;
   readonly body: Uint8Array;
-  /** One of the copies is damaged: the next write mends it. */
+  /** One of the two copies is damaged; the next write of the file repairs it. */
   readonly isMended: boolean;
 };
 
 /**
- * The file is sound, but a later version of this program wrote it: nothing may be made in its
- * place.
+ * The file is sound, but a later version of this program wrote it. It must not be replaced.
  */
 export class NewerFormat extends Corruption {}
 
 const HEADER_BYTES = 16;
 
-/** `undefined` when there is no such file. Throws `Corruption` when no copy is right. */
+/**
+ * The contents; `undefined` when the file is missing. Throws `Corruption` when no copy is sound.
+ */
 export function readCheckedFile(
   path: string,
   format: CheckedFormat,
@@ -43,7 +44,7 @@ export function readCheckedFile(
   }
 }
 
-/** Durable when it resolves; until then a crash leaves what was there before. */
+/** Replaces the file; durable when it resolves. A crash before leaves the previous contents. */
 export async function writeCheckedFile(
   path: string,
   options: { readonly format: CheckedFormat; readonly body: Uint8Array; readonly disk?: Disk },
@@ -56,7 +57,7 @@ export async function writeCheckedFile(
     file.write(encodeChecked(body, format), 0);
     await file.sync();
   } catch (error) {
-    // On a full disk what was written of it takes room that something else needs.
+    // On a full disk the incomplete file would take space that others need.
     disk.remove(temporary);
     throw error;
   } finally {
@@ -81,7 +82,7 @@ export function encodeChecked(body: Uint8Array, { magic, version }: CheckedForma
   return out.finish();
 }
 
-/** Takes one copy too, as version 1 wrote it. Throws `Corruption`. */
+/** Reads a file of two copies, or of one as version 1 wrote it. Throws `Corruption`. */
 export function decodeChecked(
   bytes: Uint8Array,
   format: CheckedFormat,
@@ -100,12 +101,12 @@ export function decodeChecked(
     });
   }
   const lacksOne = hasSecond && (first === undefined || second === undefined);
-  // Something was added, or cut off the second copy.
+  // The file is longer than its copies, or its second copy is cut off.
   const sizeBytes = (hasSecond ? 2 : 1) * (HEADER_BYTES + copy.body.length);
   return { ...copy, isMended: lacksOne || bytes.length !== sizeBytes };
 }
 
-/** `undefined` when the copy that begins here is not right. */
+/** The copy that begins here; `undefined` when it is damaged. */
 function decodeCopy(
   bytes: Uint8Array,
   { magic, version: newest }: CheckedFormat,

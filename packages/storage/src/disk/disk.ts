@@ -1,6 +1,6 @@
-// The file layer: everything that storage does with files goes through `Disk`, so that tests can
-// put a disk under the engine that loses, tears and refuses. Reads and writes are synchronous (they
-// hit the page cache); syncs are not.
+// The file layer. Everything that storage does with files goes through `Disk`, so that tests can
+// simulate a disk that loses or tears writes and fails. Reads and writes are synchronous (they hit
+// the page cache); syncs are not.
 
 /** An open file. `close` is idempotent. */
 export interface DiskFile {
@@ -12,7 +12,7 @@ export interface DiskFile {
   size(): number;
   truncate(length: number): void;
   /**
-   * fdatasync. After a rejection nothing is known about what was written since the last success.
+   * fdatasync. After a failure, anything written since the last success may be lost.
    */
   sync(): Promise<void>;
   close(): void;
@@ -20,7 +20,7 @@ export interface DiskFile {
 
 export type OpenMode = 'read' | 'create' | 'modify';
 
-/** Paths are absolute. Errors are those of `node:fs` (with `code`), wrapped nowhere. */
+/** Paths are absolute. Methods throw the errors of `node:fs`, with `code`, unwrapped. */
 export interface Disk {
   /**
    * `create` fails when the file exists; `modify` opens an existing one for reading and writing.
@@ -34,7 +34,7 @@ export interface Disk {
   /** Removes a file; nothing happens when there is none. */
   remove(path: string): void;
   removeDirectory(path: string): void;
-  /** Bytes that can still be written in a directory, which exists. */
+  /** Free space on the file system of an existing directory. */
   freeBytes(path: string): number;
   /** Makes creations, renames and removals in a directory durable. */
   syncDirectory(path: string): Promise<void>;

@@ -17,14 +17,14 @@ afterEach(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** Files of the directory that the process has a descriptor of. */
+/** Files of the directory for which the process has an open descriptor. */
 function heldFiles(): string[] {
   return readdirSync('/proc/self/fd')
     .map((descriptor) => {
       try {
         return readlinkSync(`/proc/self/fd/${descriptor}`);
       } catch {
-        // The descriptor that listed the others.
+        // The descriptor of this listing itself, which is closed by now.
         return '';
       }
     })

@@ -1,13 +1,13 @@
-// Files that are open for reading, at most so many descriptors at once: a database with thousands
-// of segments must not need thousands of them. A file that lost its descriptor gets one again when
-// it is read.
+// A pool of file descriptors for reading, of bounded size: a database with thousands of segments
+// must not need thousands of descriptors. The descriptor used longest ago is closed to make room;
+// its file is opened again when it is read.
 import * as fs from 'node:fs';
 
 import { assert } from '@tidemark/core';
 
 import type { DiskFile } from './disk.ts';
 
-/** Descriptors that a process needs besides: sockets, log, catalog, threads. */
+/** Descriptors left for everything else in the process: sockets, log, catalog, threads. */
 const RESERVED_FILES = 64;
 const POOLED_FILES_MAX = 256;
 const POOLED_FILES_MIN = 8;
@@ -20,7 +20,7 @@ export function pooledFilesMax(): number {
   return Math.max(POOLED_FILES_MIN, Math.min(POOLED_FILES_MAX, quarter));
 }
 
-/** Soft limit of the process's descriptors; where it is not told, what systems allow at least. */
+/** Soft limit of the process's descriptors; a common minimum where it cannot be found out. */
 function openFilesLimit(): number {
   const COMMON_LIMIT = 1024;
   if (!fs.existsSync('/proc/self/limits')) return COMMON_LIMIT;
@@ -53,7 +53,7 @@ export class FilePool {
     return file;
   }
 
-  /** The descriptor of a file, for as long as nothing else is asked of the pool. */
+  /** The descriptor of a file, valid until the next call to the pool. */
   descriptor(file: PooledFile): number {
     let descriptor = this.#open.get(file);
     if (descriptor === undefined) {
@@ -72,8 +72,8 @@ export class FilePool {
   }
 
   /**
-   * Runs what opens a file; when the process has no descriptors left, after giving one back, until
-   * none is left here.
+   * Runs `open`. When it fails because the process has no descriptors left, closes one of the pool
+   * and tries again, until the pool is empty.
    */
   withRoom<T>(open: () => T): T {
     for (;;) {

@@ -1,6 +1,6 @@
-// Files of checksummed records that grow while nobody else writes to them, framed as those of the
-// log: series indexes, and the keys of shards. What is behind the end that the manifest knows was
-// left by an append that did not come to its end.
+// Append-only files of checksummed records, framed like log files: series indexes, and the keys of
+// shards. The manifest knows the end of each; bytes behind it were left by an append that failed or
+// was cut short by a crash.
 import { Corruption } from '@tidemark/core';
 
 import { crc32c } from '../columns/codecs.ts';
@@ -12,8 +12,7 @@ import { frameRecord, FRAME_FILE_HEADER_BYTES, frameFileHeader } from './frames.
 export type FramedEnd = {
   readonly logBytes: number;
   /**
-   * CRC-32C of these bytes; `undefined` when it is not known (files from before the manifest had
-   * it).
+   * CRC-32C of these bytes; `undefined` for files from before the manifest recorded it.
    */
   readonly checksum: number | undefined;
 };
@@ -21,8 +20,8 @@ export type FramedEnd = {
 export const FRAMED_START: FramedEnd = { logBytes: 0, checksum: 0 };
 
 /**
- * Appends records behind `end`; durable when it resolves, to the new end. Nothing of them stays
- * when it fails. Throws `Corruption` when the file is shorter than its end.
+ * Appends records behind `end` and resolves with the new end when they are durable. When it fails,
+ * none of them stay. Throws `Corruption` when the file is shorter than its end.
  */
 export async function appendFrames(
   disk: Disk,
@@ -31,7 +30,7 @@ export async function appendFrames(
     readonly payloads: Iterable<Uint8Array>;
     readonly end: FramedEnd;
     readonly pause: () => Promise<void>;
-    /** Keeps a copy of the file before something is cut off it. */
+    /** Called before bytes are cut off the file, to keep a copy of it. */
     readonly keep: (path: string) => Promise<void>;
   },
 ): Promise<FramedEnd> {
@@ -50,7 +49,7 @@ export async function appendFrames(
     file.write(bytes, end);
     end += bytes.length;
     if (checksum !== undefined) checksum = crc32c(bytes, checksum);
-    // As the caller has them, as a record and as a frame.
+    // Three copies: the caller's bytes, the record and the frame.
     noteShortLived(bytes.length * 3);
   };
   try {
@@ -62,7 +61,7 @@ export async function appendFrames(
         await options.pause();
       }
     } catch (error) {
-      // A full disk may have taken a part; the next append must not follow it.
+      // On a full disk a part may have been written; the next append must not follow it.
       file.truncate(logBytes);
       throw error;
     }

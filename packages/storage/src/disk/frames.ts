@@ -1,5 +1,6 @@
-// Frames: how records lie in log files, index files and files of keys, each with a mark, its length
-// and a checksum; and reading them back up to the first damaged one (docs/formats/wal.md).
+// Frames: the form of records in log files, index files and files of keys. Each has a mark, a
+// length and a checksum. A scan reads all good ones back and reports damaged ranges between them
+// (docs/formats/wal.md).
 import { Corruption } from '@tidemark/core';
 
 import { ByteReader, ByteWriter } from '../columns/bytes.ts';
@@ -7,18 +8,17 @@ import { crc32c } from '../columns/codecs.ts';
 import type { DiskFile } from './disk.ts';
 
 const MAGIC = 0x4c41574d4454n; // "TDMWAL" little-endian
-/** Index files, files of keys, and log files from before there was a list of them. */
+/** Version of index files, files of keys, and log files from before there was a list of them. */
 const FRAMED_VERSION = 1;
-/** Log files that are listed in `FILES` (`log-state.ts`) before anything is in them. */
+/** Version of log files, which are listed in `FILES` (`log-state.ts`) before their first record. */
 export const LISTED_VERSION = 2;
 export const FRAME_FILE_HEADER_BYTES = 16;
-/** In front of each record. */
+/** Size of the frame in front of each record. */
 export const FRAME_BYTES = 12;
 /** Begins every frame, so that a reader finds the next record behind a damaged one. */
 const FRAME_MARK = 0x9e4c4157;
 /**
- * A record larger than this was not written by us; bounds what a damaged length can make the reader
- * allocate.
+ * No record is larger than this: a bound on what a reader allocates because of a damaged length.
  */
 const MAX_RECORD_BYTES = 1 << 30;
 
@@ -50,7 +50,7 @@ export function fillFrame(framed: Uint8Array): void {
   view.setUint32(8, frameChecksum(framed), true);
 }
 
-// The checksum covers the length too: a zeroed or shifted length can not pass with an old payload.
+// The checksum covers the length too, so that a damaged length cannot match an intact payload.
 function frameChecksum(framed: Uint8Array): number {
   return crc32c(framed.subarray(FRAME_BYTES), crc32c(framed.subarray(0, 8)));
 }
@@ -59,21 +59,21 @@ function frameChecksum(framed: Uint8Array): number {
 export type ByteRange = { readonly offset: number; readonly end: number };
 
 export type FrameScan = {
-  /** Of the file's header; 0 where that is damaged, or not read. */
+  /** Version in the file's header; 0 when that is damaged or was not read. */
   readonly version: number;
   /** Payloads of the good records, in order. */
   readonly payloads: readonly Uint8Array[];
-  /** What is damaged although good records follow: acknowledged data is lost there. */
+  /** Damaged ranges with good records behind them: acknowledged data is lost there. */
   readonly damaged: readonly ByteRange[];
-  /** End of the last good record: what follows was being written when the process ended. */
+  /** End of the last good record; what follows was being written when the process ended. */
   readonly goodBytes: number;
   /** End of what was read. */
   readonly fileBytes: number;
 };
 
 /**
- * Bytes of a file: from the beginning or from where a record begins, to its end or to where one
- * ends.
+ * Part of a file. `from` is the start of a record, by default the beginning of the file; `to` is
+ * the end of a record, by default the end of the file.
  */
 export type ScanRange = { readonly from?: number | undefined; readonly to?: number | undefined };
 

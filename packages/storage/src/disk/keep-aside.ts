@@ -1,5 +1,5 @@
-// The folder for damaged files: what is cut, replaced or given up is kept there, so that somebody
-// can look at it.
+// The folder for damaged files. What is cut off, replaced or given up is kept there, so that people
+// can examine it.
 import type { Disk } from './disk.ts';
 
 /** A directory of an engine and the disk that it is on. */
@@ -9,7 +9,9 @@ export function damagedDirectory(directory: string): string {
   return `${directory}/damaged`;
 }
 
-/** Moves files there, each named with its folder. Those that are not there are left out. */
+/**
+ * Moves files to that folder; their new names contain their old folder. Missing ones are skipped.
+ */
 export async function moveAside(
   { disk, directory }: Place,
   paths: readonly string[],
@@ -23,7 +25,7 @@ export async function moveAside(
   await disk.syncDirectory(to);
 }
 
-/** Keeps a copy of a file, before it is cut or another one takes its place. */
+/** Keeps a copy of a file that is about to be truncated or replaced. */
 export async function copyAside({ disk, directory }: Place, path: string): Promise<void> {
   if (!disk.exists(path)) return;
   const file = disk.open(path, 'read');
@@ -40,14 +42,14 @@ export async function copyAside({ disk, directory }: Place, path: string): Promi
   await disk.syncDirectory(to);
 }
 
-/** Nothing that was kept before is replaced. */
+/** A name that no file kept earlier has. */
 function freeName(disk: Disk, directory: string, name: string): string {
   let path = `${directory}/${name}`;
   for (let copy = 2; disk.exists(path); copy++) path = `${directory}/${name}.${copy}`;
   return path;
 }
 
-/** Writes and syncs a file, in place of another one of the name. */
+/** Writes and syncs a file, replacing one of the same name. */
 export async function writeFile(
   disk: Disk,
   path: string,

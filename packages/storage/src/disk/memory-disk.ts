@@ -1,4 +1,4 @@
-// Files that are nowhere: for an engine whose data may be forgotten.
+// A disk in memory, for an engine whose data is forgotten when it is closed.
 import type { Disk, DiskFile } from './disk.ts';
 
 /** Grows by doubling; `length` is the file's. */
@@ -69,7 +69,7 @@ function resize(content: Content, length: number): void {
     content.bytes = new Uint8Array(Math.max(length, bytes.length * 2));
     content.bytes.set(bytes.subarray(0, content.length));
   } else {
-    // What is written behind the new end later must not lie beside what was there.
+    // Zeroed, so that a later write beyond the new end does not bring old bytes back.
     bytes.fill(0, length, Math.max(length, content.length));
   }
   content.length = length;

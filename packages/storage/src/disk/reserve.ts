@@ -1,6 +1,6 @@
-// Room for what frees space: a file that is removed when the disk is full, so that deletes and
-// drops can still be logged, and made again when there is room. While it is missing nothing else
-// may be written, or the next drop would find no room.
+// The disk reserve: a file that is removed when the disk is full, so that deletes and drops, which
+// free space, can still be logged. It is created again when there is space. While it is missing,
+// nothing else may be written: the next drop would find no space.
 import { randomFillSync } from 'node:crypto';
 
 import { messageOf, Unavailable } from '@tidemark/core';
@@ -12,22 +12,22 @@ import type { Disk } from './disk.ts';
 export type ReserveOptions = {
   readonly disk: Disk;
   readonly path: string;
-  /** 0: there is none, and nothing is refused for the lack of it. */
+  /** 0 means no reserve; then no write is refused because of it. */
   readonly sizeBytes: number;
   readonly log: StorageLog;
 };
 
-/** Written at once: a millisecond of the thread's time. */
+/** Bytes written at a time, which takes about a millisecond. */
 const PIECE_BYTES = 1 << 20;
 /**
- * It is made when there is so many times the room: else the next write would take what it was given
- * back for.
+ * The reserve is created when the free space is this many times its size: otherwise the disk would
+ * be full again right after.
  */
 const ROOM_FACTOR = 2;
 
 export class DiskReserve {
   readonly #options: ReserveOptions;
-  /** `unknown`: it is not there, and nobody has looked yet whether there is room. */
+  /** `unknown`: there is no file, and the free space has not been checked yet. */
   #state: 'unknown' | 'held' | 'missing' = 'unknown';
 
   #making: Promise<void> | undefined;
@@ -38,14 +38,14 @@ export class DiskReserve {
     if (sizeBytes > 0 && sizeOf(disk, path) === sizeBytes) this.#state = 'held';
   }
 
-  /** The disk was or is full: only what frees space may be written. */
+  /** Whether the reserve has been used up: only what frees space may be written. */
   get isMissing(): boolean {
     return this.#state === 'missing';
   }
 
   /**
-   * Rejects with `Unavailable` while the disk is so full that only what frees space may be written.
-   * Nothing to wait for, and no promise, while it is not.
+   * Rejects with `Unavailable` while only what frees space may be written. Returns `undefined`, not
+   * a promise, while everything may be.
    */
   admit(): Promise<void> | undefined {
     return this.isMissing ? this.#admitLater() : undefined;
@@ -61,8 +61,8 @@ export class DiskReserve {
   }
 
   /**
-   * Runs what frees space, or is part of that. When the disk is full it is run again, in the room
-   * that was kept for it.
+   * Runs an action that frees space, or is part of freeing it. When it fails because the disk is
+   * full, the reserve is removed and the action runs again.
    */
   async use<T>(action: () => Promise<T>): Promise<T> {
     try {
@@ -74,8 +74,8 @@ export class DiskReserve {
   }
 
   /**
-   * Makes it if it is missing and there is room. `pause` is called behind each piece. Failures are
-   * logged.
+   * Creates the reserve if it is missing and there is space. Calls `pause` after each piece.
+   * Failures are logged.
    */
   make(pause: () => Promise<void> = () => Promise.resolve()): Promise<void> {
     if (this.#options.sizeBytes === 0 || this.#state === 'held') return Promise.resolve();
@@ -104,7 +104,7 @@ export class DiskReserve {
 
   async #write(pause: () => Promise<void>): Promise<void> {
     const { disk, path, sizeBytes } = this.#options;
-    // Of zeros some file systems store nothing.
+    // Random bytes: some file systems take no space for zeros.
     const piece = randomFillSync(new Uint8Array(Math.min(PIECE_BYTES, sizeBytes)));
     const file = disk.open(path, 'create');
     try {
@@ -147,7 +147,7 @@ function sizeOf(disk: Disk, path: string): number {
   }
 }
 
-/** Whether this, or what caused it, is that there is no room. */
+/** Whether an error, or one of its causes, means that the disk is full. */
 function isDiskFull(error: unknown): boolean {
   for (let at = error; at instanceof Error; at = at.cause) {
     const { code } = at as NodeJS.ErrnoException;

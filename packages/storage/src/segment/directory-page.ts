@@ -1,6 +1,6 @@
-// A directory page in memory: its bytes as they lie in the file, and where every few entries begin.
-// The entry of one series is found without decoding its neighbours, and a page takes a twentieth of
-// what its entries take as objects.
+// A directory page in memory: its bytes as in the file, and the positions of every eighth entry. So
+// the entry of a series is found by decoding only a few others, and a page takes a twentieth of the
+// memory that its entries would take as objects.
 import { ByteReader, DecodeError } from '../columns/bytes.ts';
 import { firstNotBelow } from '../columns/search.ts';
 import type { SeriesId } from '../columns/series-id.ts';
@@ -10,12 +10,12 @@ import type { ChunkMeta, PageMeta, SegmentField } from './format.ts';
 type Chunks = readonly ChunkMeta[];
 
 /**
- * Entries between two that are known by their position: so many are stepped over at most, in half a
- * microsecond.
+ * The position of every eighth entry is kept; skipping the entries between takes half a microsecond
+ * at most.
  */
 const ENTRIES_PER_MARK = 8;
 const MARK_BYTES = 16;
-/** An entry shorter than this (a chunk of a row or two) is decoded again sooner than kept. */
+/** Shorter entries (a chunk of a row or two) are not kept decoded: decoding them again is cheap. */
 const KEPT_ENTRY_BYTES = 64;
 
 // What decoded entries take in V8's heap, roughly: objects, their arrays, and a bigint or boxed
@@ -39,7 +39,7 @@ export class DirectoryPage {
   readonly #kept = new Map<SeriesId, Chunks>();
   #sizeBytes: number;
 
-  /** Takes over the bytes and walks through them once. */
+  /** Takes ownership of the bytes, and reads them once to find the positions. */
   constructor(bytes: Uint8Array, { firstSeries }: PageMeta, fields: readonly SegmentField[]) {
     this.#bytes = bytes;
     this.#fields = fields;

@@ -18,7 +18,7 @@ export function segmentMagic(version: number): bigint {
   return 0x4745534d4454n | (BigInt(version) << 48n);
 }
 
-/** The version of a file whose trailer ends so; `undefined` when it is none that can be read. */
+/** The version that a file's magic says; `undefined` when it is not one that can be read. */
 export function versionOfMagic(magic: bigint): number | undefined {
   const version = Number(BigInt.asUintN(64, magic) >> 48n);
   const isKnown = version >= OLDEST_VERSION && version <= SEGMENT_VERSION;
@@ -34,8 +34,7 @@ export const SEGMENT_TRAILER_BYTES = 24;
  */
 export const MAX_CHUNK_ROWS = 4096;
 /**
- * Places for values in a chunk at most, of which a row has one for each field: some twenty
- * megabytes, decoded.
+ * Rows times fields of a chunk at most: some twenty megabytes, decoded.
  */
 const CHUNK_PLACES_MAX = 1 << 21;
 /** Chunks below this many rows carry no statistics: decoding them is as fast as reading those. */
@@ -187,12 +186,15 @@ function readNumber(reader: ByteReader, type: FieldType): number | bigint {
 }
 
 /**
- * Where the next block of a page begins in the file: blocks of its entries lie one behind the
- * other.
+ * Offset in the file of the next block. Blocks of a page's entries follow each other, so that
+ * entries only hold lengths.
  */
 export type BlockCursor = { offset: number };
 
-/** The chunks of an entry, whose series has been read. Both go on to the next entry. */
+/**
+ * Reads the chunks of an entry, behind its series. Reader and cursor stand at the next entry
+ * afterwards.
+ */
 export function readChunks(
   reader: ByteReader,
   cursor: BlockCursor,
@@ -203,7 +205,7 @@ export function readChunks(
   return chunks;
 }
 
-/** As `readChunks`, but makes nothing of them. */
+/** As `readChunks`, but creates no objects. */
 export function skipChunks(
   reader: ByteReader,
   cursor: BlockCursor,
@@ -327,7 +329,7 @@ export function encodeFooter(
   return out.finish();
 }
 
-/** The first part has all but the further series. */
+/** The first part has everything but the ids of the further parts. */
 function partsOf(measurement: SegmentMeasurement, partSeries: number): SegmentMeasurement[] {
   const { measurementId, series } = measurement;
   const parts = [{ ...measurement, series: series.subarray(0, partSeries) }];
@@ -339,7 +341,7 @@ function partsOf(measurement: SegmentMeasurement, partSeries: number): SegmentMe
 }
 
 /**
- * Low words of integers: number by number, millions of them would each become a bigint on the heap.
+ * The low words of integers. Reading them one by one would allocate a bigint for each.
  */
 export function idsOf(integers: BigInt64Array): Uint32Array {
   const words = new Uint32Array(integers.buffer, integers.byteOffset, integers.length * 2);
@@ -407,7 +409,7 @@ export function decodeFooter(bytes: Uint8Array, version = SEGMENT_VERSION): Segm
   return { shardId, minTime, maxTime, measurements };
 }
 
-/** A list of one is made as such: one that grows takes room for seventeen. */
+/** A list of read elements. One of a single element is a literal: a growing one has room for 17. */
 function listOf<T>(count: number, read: () => T): T[] {
   if (count === 1) return [read()];
   const list: T[] = [];

@@ -1,5 +1,5 @@
-// Directory pages, least recently used ones dropped beyond a number of bytes. One for all segments
-// of an engine.
+// A cache of directory pages, bounded in bytes, least recently used ones evicted. All segments of
+// an engine share it.
 import { ByteLru } from '@tidemark/core';
 
 import type { DirectoryPage } from './directory-page.ts';
@@ -40,7 +40,7 @@ export class PageCache<P extends Page = DirectoryPage | SharedPage> {
     keys.add(key);
   }
 
-  /** Looks again how large a page is, after it was read. */
+  /** Updates the size of a page: reading it may have kept decoded entries. */
   resized(key: PageMeta): void {
     const entry = this.#pages.peek(key);
     if (entry !== undefined) this.#pages.reweigh(key, entry.page.sizeBytes);

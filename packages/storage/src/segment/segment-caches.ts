@@ -1,4 +1,4 @@
-// What the segments of one engine keep in memory of their files.
+// The caches that all segments of one engine share.
 import { ReadKernels } from '../columns/read-kernels.ts';
 import { PageCache } from './page-cache.ts';
 

@@ -1,6 +1,6 @@
-// An open segment file: finds the chunks of a series and decodes columns. Everything that is read
-// is checked; what does not fit is `Corruption` of this file, and concerns only the request that
-// met it.
+// An open segment file: finds the chunks of a series and decodes columns. Everything read from the
+// file is verified. Damage throws `Corruption` naming this file, and fails only the request that
+// needed the damaged part.
 import { assert, Corruption } from '@tidemark/core';
 import type { Column, FieldType } from '@tidemark/core';
 import type { CachedColumn, CacheEntries, ColumnCache } from '@tidemark/kernels';
@@ -33,18 +33,18 @@ import { SharedPage } from './shared-page.ts';
 import type { SharedRows } from './shared-page.ts';
 
 export type SegmentInfo = {
-  /** Names the file; unique for ever. */
+  /** Names the file; never reused. */
   readonly fileId: number;
   /**
-   * Order of writes: of two values of one field and time, the one in the segment with the larger
-   * one counts.
+   * Orders segments by the time of their writes: where two hold a value of the same field and time,
+   * the one in the segment with the larger sequence counts.
    */
   readonly sequence: number;
   readonly level: number;
   readonly sizeBytes: number;
 };
 
-/** What a segment holds of a series: one or the other, or neither. */
+/** What a segment holds of a series: own chunks, rows of a shared chunk, or nothing. */
 export type SeriesEntry = {
   readonly chunks: readonly ChunkMeta[];
   readonly shared: SharedRows | undefined;
@@ -86,7 +86,7 @@ export class Segment {
     }
   }
 
-  /** Takes over the file. Throws `Corruption` when header or footer are not right. */
+  /** Takes ownership of the file. Throws `Corruption` when header or footer are damaged. */
   static open(info: SegmentInfo, file: DiskFile, caches: SegmentCaches): Segment {
     const size = file.size();
     const damaged = (what: string, offset: number): Corruption =>
@@ -152,7 +152,7 @@ export class Segment {
     return page;
   }
 
-  /** What a directory page tells, in the order of the series. */
+  /** The entries of a directory page, in the order of the series. */
   *pageEntries(measurement: SegmentMeasurement, meta: PageMeta): Generator<PageEntry> {
     const page = this.#page(measurement, meta);
     if (page instanceof SharedPage) {
@@ -245,8 +245,8 @@ export class Segment {
   }
 
   /**
-   * As `times`, of a chunk whose series are mostly asked for one after the other: what was read
-   * last stays decoded.
+   * As `times`, for a shared chunk. Its series are mostly read one after the other, so the chunk
+   * read last stays decoded.
    */
   sharedTimes(chunk: ChunkMeta): BigInt64Array {
     const last = this.#lastSharedOf(chunk);
@@ -254,7 +254,7 @@ export class Segment {
     return last.times;
   }
 
-  /** As `column`, see `sharedTimes`. */
+  /** As `column`, for a shared chunk; see `sharedTimes`. */
   sharedColumn(measurement: SegmentMeasurement, chunk: ChunkMeta, meta: ColumnMeta): Column {
     const { columns } = this.#lastSharedOf(chunk);
     let column = columns.get(meta.field);
@@ -371,7 +371,7 @@ export class Segment {
     }
   }
 
-  /** Runs a decoder of the bytes at `offset`; what no encoder wrote is `Corruption`. */
+  /** Runs a decoder of the bytes at `offset`; its `DecodeError` becomes `Corruption`. */
   decoding<T>(offset: number, decode: () => T): T {
     try {
       return decode();
@@ -393,12 +393,12 @@ type DecodedShared = {
 /** Bytes of a chunk that were read at once. */
 export type ReadAhead = { readonly offset: number; readonly bytes: Uint8Array };
 
-/** Whether all bytes of the chunk are among those. */
+/** Whether bytes that were read ahead contain the whole chunk. */
 export function holdsChunk({ offset, bytes }: ReadAhead, chunk: ChunkMeta): boolean {
   return chunk.timeOffset >= offset && chunkEnd(chunk) <= offset + bytes.length;
 }
 
-/** A read costs about as much as copying this many bytes that nobody wants. */
+/** One more read costs about as much as reading this many unneeded bytes. */
 const READ_AHEAD_WASTE_BYTES = 16 << 10;
 
 function chunkEnd(chunk: ChunkMeta): number {

@@ -1,4 +1,4 @@
-// Which ranges of series lie in pages of one kind or the other.
+// Ranges of series that have chunks of their own, and the gaps between, whose series share chunks.
 import { firstBeyond } from '../columns/search.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 import type { SegmentMeasurement } from './format.ts';
@@ -25,7 +25,7 @@ export function longRanges(segments: readonly SegmentMeasurement[]): readonly Se
   return segments.length < 2 ? ranges : union(ranges);
 }
 
-/** What lies between the ranges, before the first one and behind the last. */
+/** The gaps between the ranges, before the first one and behind the last. */
 export function gapsOf(ranges: readonly SeriesRange[]): readonly SeriesRange[] {
   const gaps: SeriesRange[] = [];
   let from = 0;

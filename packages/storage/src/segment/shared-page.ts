@@ -1,6 +1,6 @@
-// A page of the directory whose series share one chunk: which they are, and which of its rows are
-// theirs. For series with few rows, of which a chunk, an entry and an object each cost more than
-// what is in them. Format: docs/formats/segment.md.
+// A directory page for series that share one chunk: their ids, and which rows belong to each. It is
+// for series with few rows, for which a chunk, an entry and an object of their own would cost more
+// than their contents. Format: docs/formats/segment.md.
 import { ByteReader, ByteWriter, DecodeError } from '../columns/bytes.ts';
 import { codecs, decoding } from '../columns/codecs.ts';
 import { firstNotBelow } from '../columns/search.ts';
@@ -9,8 +9,8 @@ import { idsOf, readChunkMeta, writeChunkMeta } from './format.ts';
 import type { ChunkMeta, SegmentField } from './format.ts';
 
 /**
- * Rows of a shared chunk, beyond which it takes no further series: reading one series decodes them
- * all.
+ * A shared chunk takes no further series once it has this many rows: reading one series decodes
+ * them all.
  */
 export const SHARED_CHUNK_ROWS = 1024;
 /** Fewer series than these have chunks of their own. */
@@ -69,7 +69,7 @@ export class SharedPage {
   }
 }
 
-/** What a page takes beside its arrays, roughly. */
+/** Memory of a page beside its arrays, roughly. */
 const PAGE_BYTES = 400;
 
 /** The bytes that `SharedPage.decode` reads. */

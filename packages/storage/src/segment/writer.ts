@@ -1,6 +1,6 @@
-// Writes a segment file: chunks as they come, a directory page behind those it describes, footer.
-// The file exists for others only after `finish`, which syncs it; the caller makes its name
-// durable.
+// Writes a segment file: chunks in the order in which they come, each directory page behind the
+// chunks that it describes, then the footer. The file may be used after `finish`, which syncs it;
+// the caller makes its name durable.
 import { assert, MAX_INT64, MIN_INT64 } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
 
@@ -38,7 +38,7 @@ import { ColumnStatistics } from './column-statistics.ts';
 import { encodeSharedPage, SHARED_CHUNK_ROWS, SHARED_SERIES_MIN } from './shared-page.ts';
 
 const WRITE_BUFFER_BYTES = 256 << 10;
-/** Most blocks fit behind a buffer that is nearly full. */
+/** Room behind a full buffer for one more block, which is enough for most. */
 const BLOCK_ROOM_BYTES = 64 << 10;
 
 /** A chunk taken over from another segment as it is: its blocks are not decoded. */
@@ -56,7 +56,7 @@ export class SegmentWriter {
   #minTime = MAX_INT64;
   #maxTime = MIN_INT64;
 
-  // Of the measurement being written.
+  // State of the measurement that is being written.
   #fields: readonly SegmentField[] = [];
   #measurementId = -1;
   readonly #series = new Uint32List();
@@ -166,7 +166,7 @@ export class SegmentWriter {
     this.#shortRows = all.series.length - start;
   }
 
-  /** Writes what waits for further series. */
+  /** Writes the short series that were waiting for further ones. */
   #endShort(): void {
     if (this.#shortRows === 0) return;
     const all = concatSeriesRows(this.#short);
@@ -235,7 +235,8 @@ export class SegmentWriter {
 
   #closePage(): void {
     if (this.#page.length === 0) return;
-    // Right behind its chunks: of a million series all pages are 22 MiB.
+    // Written right behind its chunks, not kept until the end: the pages of a million series are
+    // 22 MiB.
     const bytes = this.#page.drain();
     this.#pages.push({
       isShared: false,
@@ -367,7 +368,7 @@ function endOfShort(ends: Uint32Array, first: number): number {
   return ends.length;
 }
 
-/** Of rows in any order. */
+/** First and last time of rows in any order. */
 function boundsOf(times: BigInt64Array): { readonly minTime: bigint; readonly maxTime: bigint } {
   const keys = new RowKeys(times);
   let min = 0;

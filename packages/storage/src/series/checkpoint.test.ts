@@ -135,7 +135,7 @@ test('a clean stop leaves a checkpoint; opening reads what it covers nowhere els
     const all = await keysOf(one);
     await one.engine.close();
 
-    // Whoever read the covered part of the log would lose its series now.
+    // An index that read the covered part of the log again would lose its series now.
     const bytes = readFileSync(log);
     bytes.fill(0, 16, covered);
     writeFileSync(log, bytes);

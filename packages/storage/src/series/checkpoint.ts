@@ -1,6 +1,6 @@
-// A copy of the series index as it lies in memory, so that opening reads instead of building. The
-// index log stays the truth: a checkpoint that is damaged or missing costs time only. Format:
-// docs/formats/series-index.md.
+// A checkpoint: the series index in its form in memory, so that opening only reads it instead of
+// building it. The index log stays authoritative: without a sound checkpoint, opening only takes
+// longer. Format: docs/formats/series-index.md.
 import { ByteReader, ByteWriter, DecodeError } from '../columns/bytes.ts';
 import { noteShortLived } from '../columns/short-lived.ts';
 import { crc32c } from '../columns/codecs.ts';
@@ -14,7 +14,7 @@ const HEADER_BYTES = 8;
 const TRAILER_BYTES = 24;
 const PARTS = ['series', 'values', 'keys'] as const;
 
-/** What a checkpoint holds: entries below these numbers. */
+/** How many entries of the index a checkpoint holds: those with numbers below these. */
 export type CheckpointRange = {
   readonly measurements: number;
   readonly series: number;
@@ -55,7 +55,7 @@ export async function writeCheckpoint(
     contents.varint(range.measurements);
     contents.varint(range.series);
     encodeNames(index, contents);
-    // Counted now: what comes while this is written belongs to the next one.
+    // Counted now: entries added while this is being written belong to the next checkpoint.
     const counts = PARTS.map((part) =>
       part === 'series' ? range.series : index.keys.partCount(part),
     );
@@ -145,8 +145,8 @@ export function readCheckpoint(
 }
 
 /**
- * Names of measurements by their numbers in the table of keys, each with its id + 1, 0 for one that
- * has none.
+ * Names of measurements in the order of their numbers in the table of keys, each with its id + 1,
+ * or 0 when it has no id.
  */
 function encodeNames({ keys, measurements }: SeriesIndex, out: ByteWriter): void {
   const ids = new Map(measurements.map(({ number, id }) => [number, id]));
@@ -204,7 +204,7 @@ class SectionWriter {
     this.#checksum = crc32c(bytes, this.#checksum);
   }
 
-  /** Says in the contents where the section is. */
+  /** Ends the section and records its position in the table of contents. */
   end(contents: ByteWriter): void {
     contents.varint(this.#begin);
     contents.varint(this.#position - this.#begin);
@@ -239,7 +239,7 @@ function readContents(file: DiskFile): Uint8Array {
   const checksum = reader.u32();
   const end = reader.i64();
   const version = end >> 48n;
-  // Version 1 had no ids without series; all else is the same.
+  // Version 1 differs only in having a series for every id.
   if ((end & 0xffffffffffffn) !== MAGIC || version < 1n || version > BigInt(VERSION)) {
     throw new DecodeError('checkpoint of another version');
   }

@@ -1,12 +1,12 @@
-// HyperLogLog: about how many distinct numbers were added, in 4 KiB. The standard error is 1.04 /
+// HyperLogLog: estimates the number of distinct values in 4 KiB, with a standard error of 1.04 /
 // sqrt(4096) = 1.6 %. After Flajolet, Fusy, Gandouet, Meunier (2007), with linear counting for
 // small numbers.
 
 const REGISTER_BITS = 12;
 const REGISTERS = 1 << REGISTER_BITS;
-/** Makes up for the bias of the harmonic mean over so many registers. */
+/** Corrects the bias of the harmonic mean for this number of registers. */
 const ALPHA = 0.7213 / (1 + 1.079 / REGISTERS);
-/** Below this share of the registers the empty ones say more. */
+/** Below this estimate, linear counting of the empty registers is more exact. */
 const LINEAR_MAX = 2.5 * REGISTERS;
 
 export class HyperLogLog {

@@ -1,5 +1,5 @@
-// Entries that come into a series index together: with the record of a write, from the index log,
-// from a backup (docs/formats/wal.md, `additions`).
+// Additions: entries that come into a series index together, from the record of a write, from the
+// index log or from a backup (docs/formats/wal.md, `additions`).
 import type { ByteReader, ByteWriter } from '../columns/bytes.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 import type { SeriesIndex } from './series-index.ts';
@@ -14,7 +14,7 @@ export type IndexAdditions = {
   readonly series: EncodedSeries;
 };
 
-/** Index entries, also as the records of the index log. */
+/** The bytes of additions, in log records and in the index log. */
 export function encodeAdditions(additions: IndexAdditions, out: ByteWriter): void {
   out.varint(additions.firstMeasurementId);
   out.varint(additions.measurements.length);
@@ -33,8 +33,8 @@ export function decodeAdditions(reader: ByteReader): IndexAdditions {
 }
 
 /**
- * Adds measurements and series that a record brings; those that are known already are skipped.
- * Entries that a damaged file lost are stood in for, so that later ids keep their meaning.
+ * Adds the measurements and series of a record; those already known are skipped. Placeholders take
+ * the ids of entries that a damaged file lost, so that later ids keep their meaning.
  */
 export function applyAdditions(index: SeriesIndex, additions: IndexAdditions): void {
   const { measurements, series, firstMeasurementId, firstSeriesId } = additions;
@@ -49,13 +49,13 @@ export function applyAdditions(index: SeriesIndex, additions: IndexAdditions): v
   index.insert(series, firstSeriesId);
 }
 
-/** Stands in for lost entries, so that the index has at least the given numbers of them. */
+/** Adds placeholders for lost entries until the index has at least the given numbers. */
 export function padIndex(
   index: SeriesIndex,
   counts: { readonly measurements: number; readonly series: number },
 ): void {
   while (index.measurements.length < counts.measurements) {
-    // No line of line protocol can begin with this: the name is free.
+    // A measurement in line protocol cannot begin with this character, so the name is unused.
     index.addMeasurement(`\u0000lost ${index.measurements.length}`);
   }
   while (index.seriesEnd < counts.series) {

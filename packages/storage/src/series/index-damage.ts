@@ -1,7 +1,7 @@
-// Whether the log of a series index has what it should have.
+// Checks whether the log of a series index has all the entries that it should have.
 import type { FramedEnd } from '../disk/framed-file.ts';
 
-/** Durable entries of a series index: less than these in its file is damage. */
+/** Entries that are known to be durable; a file with fewer is damaged. */
 export type IndexEnd = {
   readonly bytes: number;
   readonly measurements: number;
@@ -13,13 +13,13 @@ export type IndexEnd = {
 /** What an index log was found to hold: its good bytes and the numbers of its entries. */
 export type FoundIndex = FramedEnd & { readonly measurements: number; readonly series: number };
 
-/** What is wrong with it; `undefined` when it has everything that it should have. */
+/** The damage; `undefined` when nothing is missing. */
 export function indexDamage(
   found: FoundIndex,
   expected: {
-    /** What the manifest says; `undefined` in manifests from before it did. */
+    /** From the manifest; `undefined` in manifests from before they recorded it. */
     readonly known: IndexEnd | undefined;
-    /** Bytes whose entries came from a checkpoint. */
+    /** Bytes that were not read because a checkpoint held their entries. */
     readonly covered: number;
     /** Offsets of damaged records. */
     readonly damagedAt: readonly number[];

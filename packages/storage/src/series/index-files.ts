@@ -1,5 +1,5 @@
-// The files of series indexes: what a flush appends to their logs, and checkpoints, which are
-// written beside everything else because one of ten million series takes seconds.
+// The files of series indexes: their logs, to which a flush appends, and their checkpoints, which
+// are written in the background, since one of ten million series takes seconds.
 import { copyAside } from '../disk/keep-aside.ts';
 import type { Disk } from '../disk/disk.ts';
 import type { StorageLog } from '../options.ts';
@@ -19,7 +19,7 @@ export class IndexFiles {
   /** Numbers of the indexes whose checkpoints are being written. */
   readonly #writing = new Set<number>();
 
-  /** `directory` is that of the engine. */
+  /** `directory` is the engine's. */
   constructor(options: {
     readonly disk: Disk;
     readonly directory: string;
@@ -33,7 +33,7 @@ export class IndexFiles {
     this.#log = options.log;
   }
 
-  /** Makes entries durable that so far only the log files hold. */
+  /** Makes entries durable that so far are only in log files. */
   async persist(stored: StoredIndex, work: Work): Promise<void> {
     const unpersisted = stored.unpersisted();
     if (unpersisted === undefined) return;
@@ -48,8 +48,8 @@ export class IndexFiles {
   }
 
   /**
-   * Writes a checkpoint where one pays. One that can not be written costs the next start time,
-   * nothing else.
+   * Writes a checkpoint if the index has grown enough. A failure is only logged: the next start
+   * takes longer.
    */
   async checkpoint(
     stored: StoredIndex,

@@ -1,6 +1,6 @@
-// Series of one database on disk: a file of checksummed records, appended at every flush, so that
-// what the log files no longer hold is known at the next start. Framing is that of the log; format
-// in docs/formats/series-index.md.
+// The index log: the series of one database, in a file of checksummed records to which every flush
+// appends, since the log files that held them are removed then. Framed like log files; format in
+// docs/formats/series-index.md.
 import { ByteReader, ByteWriter, DecodeError } from '../columns/bytes.ts';
 import { crc32c } from '../columns/codecs.ts';
 import type { Disk, DiskFile } from '../disk/disk.ts';

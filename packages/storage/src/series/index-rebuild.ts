@@ -1,21 +1,20 @@
-// A series index made anew without the series that were deleted: their keys, symbols and places in
-// columns can not be taken out of an index that is read and written all the time
-// (docs/adr/0010-rebuilt-index.md). Series keep their ids.
+// Rebuilds a series index without its deleted series: their keys, symbols and column entries cannot
+// be removed from an index that is in use (docs/adr/0010-rebuilt-index.md). Series keep their ids.
 //
-// Copied in portions while the old index goes on; what is new in it meanwhile comes with the next
-// portion. The old one is not changed, so who reads from it can finish.
+// The copy is made in portions while the old index is used and grows; later portions take over what
+// is new. The old index is not changed, so requests that read from it can finish.
 import { assert } from '@tidemark/core';
 
 import { SeriesIndex } from './series-index.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 
-/** Half a millisecond to copy, mostly looking symbols up. */
+/** Series per portion: half a millisecond, most of it for looking symbols up. */
 const PORTION_SERIES = 1 << 9;
 
 export class IndexRebuild {
   readonly index: SeriesIndex;
   readonly #from: SeriesIndex;
-  /** Series that were forgotten after it began: some were copied before. */
+  /** Series that were deleted after the rebuild began; some were copied before. */
   readonly #forgotten: SeriesId[] = [];
   readonly #endWatch: () => void;
 
@@ -25,12 +24,12 @@ export class IndexRebuild {
     this.#endWatch = from.watchForgotten((id) => this.#forgotten.push(id));
   }
 
-  /** Ids below are those of the old index now. */
+  /** One more than the largest id in the old index now. */
   get sourceEnd(): SeriesId {
     return this.#from.seriesEnd;
   }
 
-  /** Copies a portion of the series below `limit`; whether there is more. */
+  /** Copies a portion of the series below `limit`. Returns whether there are more. */
   copySome(limit: SeriesId): boolean {
     const from = this.#from;
     const { index } = this;
@@ -44,13 +43,13 @@ export class IndexRebuild {
     return index.seriesEnd < limit;
   }
 
-  /** Copies what is there now; what comes meanwhile is left for the next time. */
+  /** Copies the series that exist now. Those that come meanwhile are left for the next call. */
   async copy(pause: () => Promise<void>, signal?: AbortSignal): Promise<void> {
     const end = this.#from.seriesEnd;
     while (this.copySome(end) && signal?.aborted !== true) await pause();
   }
 
-  /** Copies the rest and what changes all the time; the old index is read only from now on. */
+  /** Copies the rest, and which series are live. The old index must not change from now on. */
   finish(): void {
     while (this.copySome(this.sourceEnd));
     this.index.takeLiveness(this.#from);
@@ -58,7 +57,7 @@ export class IndexRebuild {
     this.end();
   }
 
-  /** It is not needed any more. */
+  /** Stops following the old index. */
   end(): void {
     this.#endWatch();
   }

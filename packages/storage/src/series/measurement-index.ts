@@ -22,18 +22,18 @@ export class MeasurementIndex {
   readonly number: number;
   /** Series with data in at least one shard. */
   liveSeries = 0;
-  /** How often series were taken out of the table of keys, or back into it. */
+  /** Counts series that left the table of keys or came back into it. */
   removals = 0;
   /** Series that are not in it. */
   removedSeries = 0;
-  // Made with the first tag and the second series: whoever makes up names of measurements has
-  // mostly neither.
+  // Created with the first tag and the second series. Clients that make up measurement names mostly
+  // write neither, and such measurements should take little memory.
   #columns: Map<string, TagColumn> | undefined;
   #sorted: NamedColumn[] | undefined;
   /** The column that series had at a position of their tags, with the number of its key. */
   #byPosition: { readonly keyNumber: number; readonly column: TagColumn }[] | undefined;
   #seriesIds: Uint32Array = NO_IDS;
-  /** While there is no array. */
+  /** Id of the first series, while there is no array of ids. */
   #firstId = 0;
   #count = 0;
 
@@ -131,7 +131,7 @@ export class MeasurementIndex {
 }
 
 const NO_IDS = new Uint32Array(0);
-/** What a measurement takes beside its series and tags, entries in maps included; measured. */
+/** Memory of a measurement without series and tags, entries in maps included; measured. */
 const MEASUREMENT_BYTES = 320;
 
 function grow(array: Uint32Array, needed: number): Uint32Array<ArrayBuffer> {

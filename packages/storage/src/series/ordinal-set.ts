@@ -1,12 +1,11 @@
-// Sets of series of one measurement, by ordinal: an ascending list, or everything but such a list.
-// What a condition selects is mostly one or the other, so that `host != 'a'` over a million series
-// is a list of one.
+// Sets of ordinals (series of one measurement): an ascending list, or all except such a list. So
+// the set for `host != 'a'` over a million series is a list of one element.
 import { firstNotBelow } from '../columns/search.ts';
 
 export type OrdinalSet = {
   /** Strictly ascending. */
   readonly ordinals: Uint32Array;
-  /** The set is what is not in the list. */
+  /** Whether the set is everything except the list. */
   readonly isExcept: boolean;
 };
 
@@ -52,7 +51,7 @@ function pick(list: Uint32Array, other: Uint32Array, isIn: boolean): Uint32Array
   const result = new Uint32Array(list.length);
   let length = 0;
   let at = 0;
-  // Looking each up costs a few steps per element, walking along costs all of the other list once.
+  // Binary search takes a few steps per element of `list`; walking takes one pass over `other`.
   const walks = other.length < list.length * WALK_RATIO;
   for (let i = 0; i < list.length; i++) {
     const ordinal = list[i]!;

@@ -1,6 +1,5 @@
-// Which symbols of an index match the patterns that conditions ask for, remembered: a symbol keeps
-// its text for ever, so that an answer stays true whatever else is written. Two bits per symbol and
-// pattern.
+// Remembers which symbols match the patterns of conditions. A symbol never changes its text, so an
+// answer stays valid. Two bits per symbol and pattern.
 import { ByteLru } from '@tidemark/core';
 import { textMatcher } from '@tidemark/query/regex';
 import type { TextMatcher } from '@tidemark/query/regex';
@@ -12,7 +11,7 @@ export class PatternCache {
   readonly #textOf: (id: number) => string;
   readonly #patterns = new ByteLru<string, PatternAnswers>(PATTERNS_MAX);
 
-  /** `textOf`: the text of an id, which never becomes another one. */
+  /** `textOf` gives the text of a symbol, always the same one. */
   constructor(textOf: (id: number) => string) {
     this.#textOf = textOf;
   }
@@ -28,7 +27,7 @@ export class PatternCache {
     const known = this.#patterns.get(pattern);
     if (known !== undefined) return known;
     const answers = new PatternAnswers(textMatcher(pattern), this.#textOf);
-    // All weigh the same: what they hold grows with what is asked of them.
+    // Counted, not weighed: entries grow after they were added, as they are asked.
     this.#patterns.set(pattern, answers, 1);
     return answers;
   }

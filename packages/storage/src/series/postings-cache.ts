@@ -1,14 +1,14 @@
-// Postings that are in memory, least recently used ones dropped beyond a number of bytes. One for
-// all databases of an engine. What does not fit is answered from columns, which always are in
-// memory: slower, never wrong.
+// A cache of postings, bounded in bytes, least recently used ones evicted. All databases of an
+// engine share it. Without postings, conditions are answered from the columns, which are always in
+// memory: that is only slower.
 import { ByteLru } from '@tidemark/core';
 
 import type { TagColumn } from './measurement-index.ts';
 import { TagPostings } from './postings.ts';
 
-/** Looking at every series costs less than postings save. */
+/** Below this number of series, looking at each costs less than building postings. */
 const SERIES_MIN = 512;
-/** Made anew when as many series as this share of those covered came since. */
+/** Postings are built again when the series have grown by this share since. */
 const GROWTH_SHARE = 1 / 8;
 const GROWTH_MIN = 4096;
 
@@ -16,7 +16,7 @@ export class PostingsCache {
   readonly #seriesMin: number;
   readonly #postings: ByteLru<TagColumn, TagPostings>;
   /**
-   * Columns whose postings are larger than all there may be, with the number of series at which
+   * Columns whose postings do not fit into the cache at all, with the number of series at which
    * that was found.
    */
   readonly #tooLarge = new WeakMap<TagColumn, number>();
@@ -41,9 +41,8 @@ export class PostingsCache {
   }
 
   /**
-   * Postings of a column of `count` series, which may cover somewhat less; made when there are
-   * none. `undefined` when it is better to look at the column. `symbolCount`: symbols are
-   * below.
+   * Postings of a column of `count` series, built when there are none; they may cover somewhat
+   * fewer series. `undefined` when reading the column is better. Symbols are below `symbolCount`.
    */
   *of(
     column: TagColumn,
@@ -57,7 +56,7 @@ export class PostingsCache {
     ) {
       return known;
     }
-    // More series may bring more values, never fewer.
+    // They did not fit with fewer series already.
     if ((this.#tooLarge.get(column) ?? Number.POSITIVE_INFINITY) <= count) return undefined;
     const { limitBytes } = this;
     const options = { end: count, valueMax: symbolCount, bytesMax: limitBytes };

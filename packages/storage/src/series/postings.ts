@@ -1,7 +1,7 @@
 // Postings of one tag key: for each of its values the ordinals of the series that have it, as
-// ascending deltas in varints, about a byte per series. Made from the key's column when a condition
-// first asks, in steps; series that came later are looked for in the column itself until there are
-// enough of them to make the postings anew.
+// ascending deltas in varints, about a byte per series. Built from the key's column, in steps, when
+// a condition first needs them. Series that came later are looked up in the column itself, until
+// there are enough of them to build the postings again.
 //
 // Values are stored as in columns: symbol + 1, and 0 for series that lack the tag, which have a
 // list like any other.
@@ -11,11 +11,11 @@ import { firstNotBelow } from '../columns/search.ts';
 const STEP = 1 << 15;
 
 export class TagPostings {
-  /** Ordinals below are covered. */
+  /** Ordinals below this are covered. */
   readonly end: number;
   /** Stored values that occur, ascending. */
   readonly values: Uint32Array;
-  /** By position of the value: where its list begins, and one more. */
+  /** Where the list of each value begins, by the value's position; one more entry for the end. */
   readonly #starts: Uint32Array;
   readonly #bytes: Uint8Array;
 
@@ -85,7 +85,7 @@ export class TagPostings {
     return this.values.length * VALUE_BYTES + this.#bytes.length;
   }
 
-  /** At least as many series as have the value. */
+  /** An upper bound of the number of series that have the value. */
   countBound(value: number): number {
     const position = this.#position(value);
     return position < 0 ? 0 : this.#starts[position + 1]! - this.#starts[position]!;

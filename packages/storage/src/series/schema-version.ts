@@ -1,13 +1,15 @@
-// Numbers that grow whenever a schema look-up could answer differently, two per database: one for
-// the names of fields and tags, and of the shards that hold them; and one for everything, new
-// series included. They lie in shared memory, so that another thread may keep answers and see
-// without a message that they still hold.
+// Versions of the schema: numbers that grow whenever a schema look-up could have another answer.
+// Two per database: one for the names of fields and tags, and the shards that hold them; and one
+// for everything, new series included. They lie in shared memory, so that another thread can cache
+// answers and check without a message that they are still valid.
 
-/** Databases share numbers when there are more: they only make each other look busier. */
+/**
+ * With more databases, several share a version; then some cached answers are dropped needlessly.
+ */
 const SLOTS = 1024;
 const COUNTER_COUNT = 1 + 2 * SLOTS;
 
-/** What an answer stands and falls with. */
+/** Which changes make a cached answer invalid. */
 export type SchemaScope = 'names' | 'series';
 
 /** The numbers of an engine; one that is rehearsed with shares those of its neighbour. */
@@ -34,7 +36,7 @@ export class SchemaVersions {
   }
 }
 
-/** Where the owners of names and series of one database report changes, in the turn they happen. */
+/** Takes reports of changes of one database, from the owners of its names and series. */
 export class SchemaChanges {
   readonly #versions: SchemaVersions;
   readonly #slot: number;

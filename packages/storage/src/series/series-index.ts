@@ -38,7 +38,7 @@ export class SeriesIndex {
   readonly keys = new SeriesKeys(new Kernels());
   /** Postings of tags, shared with other databases. */
   readonly postings: PostingsCache;
-  /** Told of series that come and go. */
+  /** Incremented when series come or go. */
   readonly schemaVersions: SchemaVersions;
   /**
    * Which tag values match patterns. Every symbol is read once per pattern: too many to keep
@@ -46,14 +46,14 @@ export class SeriesIndex {
    */
   readonly patterns = new PatternCache((id) => utf8Text(this.keys.text(id)));
   readonly #byName = new Map<string, MeasurementIndex>();
-  /** By the number they have in `keys`. */
+  /** Measurements by their number in `keys`. */
   readonly #byNumber: (MeasurementIndex | undefined)[] = [];
-  /** Series below this id are in the columns. */
+  /** Series with ids below this are in the columns. */
   #indexed = 0;
   readonly #refs = new SeriesRefs();
   readonly #changes: SchemaChanges;
   #dead: SeriesId[] = [];
-  /** Series whose keys do not lead to them any more. */
+  /** Deleted series, whose keys no longer lead to them. */
   readonly #forgotten = new SeriesSet();
   #watchForgotten: ((id: SeriesId) => void) | undefined;
   readonly #cardinalities = new TagCardinalities();
@@ -146,7 +146,7 @@ export class SeriesIndex {
     const keyOf = (number: number): string => this.keys.tagKey(number);
     while (this.#indexed < end) {
       const split = this.keys.split(this.#indexed, end);
-      // Naming a measurement may grow linear memory, which takes the words away.
+      // Adding a measurement may grow linear memory, which invalidates `words`.
       if (this.#addOwners(split)) continue;
       const { count, words } = split;
       let at = 0;
@@ -170,7 +170,7 @@ export class SeriesIndex {
     }
   }
 
-  /** The index is not used any more. */
+  /** Frees what the index holds outside of itself; it must not be used afterwards. */
   close(): void {
     for (const measurement of this.measurements) {
       for (const { column } of measurement.sortedTagColumns()) this.postings.forget(column);
@@ -230,7 +230,7 @@ export class SeriesIndex {
     return this.#refs.ordinal(id);
   }
 
-  /** Whether there is such a series, deleted or not. */
+  /** Whether the id is that of a series, deleted or not. */
   has(id: SeriesId): boolean {
     return this.keys.has(id);
   }

@@ -1,6 +1,6 @@
-// Reads the files of the log one after the other and holds them against the list of them. Only the
-// file that was written last may end in a record that is not whole; everything else that is missing
-// was acknowledged.
+// Reads the files of the log in order and compares them with the list of log files. Only the file
+// that was written last may end in an incomplete record; anything else that is missing had been
+// acknowledged, so it is reported as damage.
 import { ByteReader, DecodeError } from '../columns/bytes.ts';
 import type { Damage } from '../damage.ts';
 import type { Disk } from '../disk/disk.ts';
@@ -18,16 +18,16 @@ import { decodeOwner } from './wal-record.ts';
 import type { DatabaseRef } from './wal-record.ts';
 import { walFileId, walPath } from './wal.ts';
 
-/** Records that are lost. */
+/** Damage by which records were lost. */
 export type LogFault = Damage & {
-  /** Whose they may have been; `undefined` when that is not known. */
+  /** Databases that may have lost records; `undefined` when that is not known. */
   readonly databases: readonly string[] | undefined;
 };
 
 export type CheckedLogFile = {
   readonly id: number;
   readonly path: string;
-  /** As it is listed. */
+  /** Its entry in the list of log files. */
   readonly entry: LogFileEntry | undefined;
   /** Its records; `undefined` when the file is missing. */
   readonly scan: FrameScan | undefined;
@@ -42,18 +42,19 @@ type CheckOptions = {
   readonly directory: string;
   /** Files with smaller ids are not needed any more. */
   readonly walStart: number;
-  /** The manifest says that there is a list. */
+  /** Whether the manifest says that there is a list. */
   readonly isListed: boolean;
   /**
-   * Whether there is such a database: bytes that name one by chance do not name its instance too.
+   * Whether the database exists, in this instance: damaged bytes may name a database by chance, but
+   * hardly with its instance.
    */
   readonly knows: (database: DatabaseRef) => boolean;
 };
 
 export type LogCheck = {
-  /** What is wrong with the list itself. */
+  /** Damage of the list itself. */
   readonly faults: readonly LogFault[];
-  /** One copy of the list is damaged: nothing is lost. */
+  /** One of the two copies of the list is damaged; nothing is lost. */
   readonly mended: Damage | undefined;
   /** There is a list, or there was one. */
   readonly isListed: boolean;
@@ -93,7 +94,7 @@ function hasListedRecords(disk: Disk, directory: string, ids: Iterable<number>):
   for (const id of ids) {
     const file = disk.open(walPath(directory, id), 'read');
     try {
-      // A crash may have come between the file and its place in the list; then it is empty.
+      // After a crash between creating a file and listing it, the file is empty.
       const isUsed = file.size() > FRAME_FILE_HEADER_BYTES;
       if (isUsed && scanFrames(file, { to: FRAME_FILE_HEADER_BYTES }).version >= LISTED_VERSION)
         return true;
@@ -162,7 +163,7 @@ function checkFile(
       return { file: path, offset: range.offset, message, databases };
     });
     const { goodBytes, fileBytes } = scan;
-    // An unlisted file of a list was begun when the process ended.
+    // A file without an entry was just begun when the process ended.
     const mayBeTorn = isLast || (isListed && entry?.bytes === undefined);
     const neededBytes =
       entry?.bytes ?? (mayBeTorn ? 0 : Math.max(fileBytes, FRAME_FILE_HEADER_BYTES));
@@ -177,8 +178,7 @@ function checkFile(
 }
 
 /**
- * Whose the record was, when a single one is damaged and still says it, or all of the file were of
- * one.
+ * The database of a damaged record: the one that it still names, or the only one in the file.
  */
 function ownerOf(
   file: { read(target: Uint8Array, offset: number): number },

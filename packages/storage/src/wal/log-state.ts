@@ -1,6 +1,7 @@
-// FILES: which files the log has, how long those are that are not written any more, and whose
-// records they hold. Written before the first record of a file, and when the log is closed, so that
-// a file that is missing or cut is noticed, and whose it was. Format: docs/formats/wal.md.
+// FILES, the list of log files: for each that is finished, its length and the databases with
+// records in it. Written before the first record of a file, and when the log is closed. With it, a
+// missing or truncated file is noticed, and which databases lost records. Format:
+// docs/formats/wal.md.
 import { Corruption } from '@tidemark/core';
 
 import { utf8, utf8Text } from '../columns/bytes.ts';
@@ -24,7 +25,7 @@ export function logStatePath(directory: string): string {
 }
 
 export type StoredLogState = {
-  /** `undefined` when there is no list, or none that can be read. */
+  /** `undefined` when the list is missing or cannot be read. */
   readonly entries: readonly LogFileEntry[] | undefined;
   readonly fault: Damage | undefined;
 };
@@ -45,7 +46,7 @@ export function readLogState(disk: Disk, directory: string): StoredLogState {
   }
 }
 
-/** Files of the log that are there when it is opened. */
+/** The log files that exist when the log is opened. */
 export type ListedLogs = {
   readonly entries: readonly LogFileEntry[];
   /** There is a list, or there was one. */
@@ -56,7 +57,7 @@ export type ListedLogs = {
   readonly isHeld: boolean;
 };
 
-/** What the list says; one per log. */
+/** The list of one log in memory. */
 export class LogState {
   readonly #disk: Disk;
   readonly #directory: string;
@@ -74,8 +75,7 @@ export class LogState {
   }
 
   /**
-   * A start that finds no list has lost it: there has been one, before the first record of the
-   * first file.
+   * Whether a start that finds no list has lost it: a list exists from before the first record.
    */
   get isExpected(): boolean {
     return this.#isExpected;
@@ -85,7 +85,7 @@ export class LogState {
     this.#entries.set(entry.id, entry);
   }
 
-  /** A manifest says what was lost, and files below `id` are not needed any more. */
+  /** A manifest was written that records what was lost, and needs no files below `id`. */
   release(id: number): void {
     this.#isHeld = false;
     for (const known of this.#entries.keys()) if (known < id) this.#entries.delete(known);

@@ -14,7 +14,7 @@ import type { ShardDescriptor } from '../storage-engine.ts';
 import { fillFrame, FRAME_BYTES } from '../disk/frames.ts';
 
 /**
- * A database of which everything was dropped comes back under the same name with another
+ * A database that comes back after everything in it was dropped has the same name, but another
  * `instance`.
  */
 export type DatabaseRef = { readonly name: string; readonly instance: number };
@@ -54,7 +54,7 @@ export type WalRecord = RowsRecord | DeleteRecord | DropRecord;
 
 const KINDS: readonly WalRecord['kind'][] = ['rows', 'delete', 'drop'];
 
-/** The record as it lies in the log, frame and all. */
+/** The bytes of a record with its frame, as they are written to the log. */
 export function encodeFramed(record: WalRecord): Uint8Array {
   const out = new ByteWriter(capacityFor(record));
   out.skip(FRAME_BYTES);
@@ -77,7 +77,7 @@ export function encodeFramed(record: WalRecord): Uint8Array {
   return framed;
 }
 
-/** Enough for most records: growing copies what is there already. */
+/** A capacity that is enough for most records: growing would copy what was written so far. */
 function capacityFor(record: WalRecord): number {
   let bytes = 1 << 12;
   if (record.kind !== 'rows') return bytes;
@@ -145,7 +145,7 @@ function encodeShard(shard: ShardDescriptor, out: ByteWriter): void {
   out.text(shard.database);
   out.text(shard.retentionPolicy);
   out.i64(shard.start);
-  // The end of the last shard does not fit; its last nanosecond does.
+  // The exclusive end of the last possible shard does not fit into int64; its last time does.
   out.i64(shard.end - 1n);
 }
 
@@ -183,8 +183,8 @@ function encodeTable(table: RowBlock, out: ByteWriter): void {
 }
 
 /**
- * As `encodeTable`, from the linear memory that the rows were parsed into: they are not copied for
- * it. Batches are much alike, so the size of the last one is a good guess.
+ * As `encodeTable`, directly from the linear memory into which the rows were parsed. The initial
+ * capacity is the size of the last batch, since batches are much alike.
  */
 export function encodeStagedTable(
   table: StagedTable,
@@ -259,8 +259,8 @@ function decodeDelete(reader: ByteReader): DeleteRecord {
 }
 
 /**
- * Ids as int64. Sets the low words, little endian as everywhere: a bigint for each id costs ten
- * times as much.
+ * Ids as int64. Sets only the low words (little endian): creating a bigint for each id takes ten
+ * times as long.
  */
 function widened(ids: Uint32Array): BigInt64Array {
   const words = new Uint32Array(ids.length * 2);
@@ -268,7 +268,7 @@ function widened(ids: Uint32Array): BigInt64Array {
   return new BigInt64Array(words.buffer);
 }
 
-/** The low words of ids that were widened. */
+/** Reverses `widened`. */
 function narrowed(ids: BigInt64Array): Uint32Array {
   const words = new Uint32Array(ids.buffer, ids.byteOffset, ids.length * 2);
   const result = new Uint32Array(ids.length);

@@ -1,10 +1,10 @@
-// The log: records queue up, one group at a time is written and synced, then its records are
-// applied in order.
+// The write-ahead log with group commit: records queue up; one group at a time is written and
+// synced; then its records are applied in order.
 //
-// A write or sync that fails leaves the file's tail unknown. Nothing is retried on that file: it is
-// cut back to the last durable record where possible, sealed, and the group is written once to a
-// new file. If that fails too, the group and everything queued behind it (which may depend on it)
-// is refused.
+// After a failed write or sync the end of the file is unknown, so that nothing more is written to
+// it: the file is truncated to the last durable record where possible, and the group is written
+// once to a new file. If that fails too, the group and everything queued behind it (which may
+// depend on it) is refused.
 import { assert, Unavailable } from '@tidemark/core';
 
 import type { Disk, DiskFile } from '../disk/disk.ts';
@@ -16,7 +16,7 @@ export type WalOptions = {
   readonly disk: Disk;
   readonly directory: string;
   readonly firstFileId: number;
-  /** Files that are there already, as `LogState` takes them. */
+  /** Files that exist already, for `LogState`. */
   readonly listed?: ListedLogs | undefined;
   /**
    * `always`: a record counts as durable after fdatasync; `interval`: after write, synced by
@@ -51,7 +51,7 @@ export class Wal {
   /** End of the last durable record. */
   #position = 0;
   readonly #state: LogState;
-  /** Databases with records in the present file. */
+  /** Databases with records in the current file. */
   #databases = new Set<string>();
   #queue: Entry[] = [];
   #rotations: Rotation[] = [];
@@ -69,7 +69,7 @@ export class Wal {
     return this.#fileId;
   }
 
-  /** Size of the present file. */
+  /** Size of the current file. */
   get fileBytes(): number {
     return this.#position;
   }
@@ -79,8 +79,8 @@ export class Wal {
   }
 
   /**
-   * Takes a record with its frame, and whose it is. Resolves after it is durable and `onDurable`
-   * has run; rejects with `Unavailable`.
+   * Appends a record with its frame; `databases` are those that it belongs to. Resolves when it is
+   * durable and `onDurable` has run; rejects with `Unavailable`.
    */
   append(framed: Uint8Array, databases: readonly string[], onDurable: () => void): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -103,7 +103,7 @@ export class Wal {
 
   /**
    * Starts a new file. `onRotated` runs when all records of older files are applied and none of the
-   * new one's; the promise resolves after it.
+   * new file; the promise resolves after it.
    */
   rotate(onRotated: (fileId: number) => void): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -141,7 +141,7 @@ export class Wal {
     try {
       await this.#state.write();
     } catch (error) {
-      // The next start takes the end of the last file for what it is then, as after a crash.
+      // Without the list, the next start accepts the end of the last file as after a crash.
       this.#options.log('list of log files could not be written', error);
     }
   }
@@ -151,7 +151,7 @@ export class Wal {
     return this.#state.isExpected;
   }
 
-  /** A manifest was written that does not need the files below `id`. */
+  /** A manifest was written that needs no files below `id`. */
   release(id: number): void {
     this.#state.release(id);
   }
@@ -194,8 +194,8 @@ export class Wal {
   }
 
   /**
-   * Returns the error when the group could be made durable neither in the present file nor in a new
-   * one.
+   * Writes and syncs a group. Returns the error when that worked neither in the current file nor in
+   * a new one.
    */
   async #write(group: readonly Entry[]): Promise<unknown> {
     for (let attempt = 0; ; attempt++) {
@@ -232,28 +232,28 @@ export class Wal {
     if (this.#file !== undefined) return this.#file;
     const { disk, directory } = this.#options;
     const path = walPath(directory, this.#fileId);
-    // Left over when an attempt to begin this file failed half-way; it holds nothing acknowledged.
+    // Left over from a failed attempt to begin this file; it holds nothing acknowledged.
     disk.remove(path);
     const file = disk.open(path, 'create');
     this.#file = file;
     this.#position = 0;
     file.write(frameFileHeader(LISTED_VERSION), 0);
     await file.sync();
-    // Its name becomes durable with the list, which comes after it in the directory.
+    // Its name becomes durable when the list is written: that syncs the directory.
     this.#state.set({ id: this.#fileId });
     await this.#state.write();
     this.#position = FRAME_FILE_HEADER_BYTES;
     return file;
   }
 
-  /** Removes the failed tail if the disk lets us, then seals the file. */
+  /** Truncates the file to its last durable record if possible, and closes it. */
   #cutBack(): void {
     const file = this.#file;
     if (file === undefined) return;
     try {
       if (this.#position > 0) file.truncate(this.#position);
       else {
-        // Not even its header is durable: the next attempt begins the same file.
+        // Not even its header is durable: the next attempt begins the same file again.
         this.#file = undefined;
         file.close();
         this.#options.disk.remove(file.path);
@@ -291,11 +291,11 @@ export function walFileId(name: string): number | undefined {
   return match === null ? undefined : Number(match[1]);
 }
 
-/** A call to write costs about as much as copying this. */
+/** A call to write costs about as much as copying this many bytes. */
 const COPIED_RECORD_BYTES = 16 << 10;
 
 /**
- * What is written by one call each: small records are copied together, larger ones go as they are.
+ * The pieces to write, each with one call: small records are joined, larger ones are not copied.
  */
 function joined(group: readonly Entry[]): readonly Uint8Array[] {
   const writes: Uint8Array[] = [];
