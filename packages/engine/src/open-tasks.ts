@@ -161,6 +161,9 @@ async function balanceOf(
   });
 }
 
+/** An instance answers a moment after it was asked to start a task. */
+const REMOTE_STARTS = 16;
+
 /** A task of a cluster goes on from any state: the log has all that came since. */
 const FROM_LOG_MS = 100 * 365 * 86_400_000;
 
@@ -290,7 +293,7 @@ function servicesOfTasks(
 }
 
 function definitions(
-  { config, metadata, logs, clusters, clock, redactor }: Stores,
+  { config, metadata, logs, clusters, clock, redactor, shared }: Stores,
   { alerts }: Alerting,
   parts: Pick<Tasking, 'executor' | 'snapshots' | 'subscriptions' | 'environment'>,
 ): Pick<Tasking, 'tasks' | 'checks' | 'starts' | 'templates'> {
@@ -311,6 +314,7 @@ function definitions(
     executor,
     snapshots,
     redactor,
+    startsAtOnce: shared === undefined ? 1 : REMOTE_STARTS,
     onStarted: () => subscriptions.requestSync(),
     log: (message, fields) => log('error', message, fields),
   });

@@ -50,14 +50,25 @@ export class EngineCluster {
 
   /** The instance that leads, as one of the others says it. */
   async leader(asked: Instance): Promise<Instance> {
-    const response = await fetch(`${asked.url}/engine/v1/cluster/members`);
-    const { members } = (await response.json()) as {
-      readonly members: readonly { readonly url: string; readonly leader: boolean }[];
-    };
-    const url = members.find(({ leader }) => leader)?.url;
-    const found = this.instances.find((instance) => instance.url === url);
+    const members = await membersOf(asked);
+    const found = this.#of(members.find(({ leader }) => leader));
     if (found === undefined) throw new Error(`nobody leads: ${JSON.stringify(members)}`);
     return found;
+  }
+
+  /** Of those that do not lead, the one with most tasks; and how many each instance has. */
+  async busiest(
+    leader: Instance,
+  ): Promise<{ readonly other: Instance; readonly tasks: readonly number[] }> {
+    const members = await membersOf(leader);
+    const others = members
+      .filter((member) => !member.leader && member.state === 'alive')
+      .sort((x, y) => y.tasks - x.tasks);
+    return { other: this.#of(others[0]) ?? leader, tasks: members.map(({ tasks }) => tasks) };
+  }
+
+  #of(member: MemberView | undefined): Instance | undefined {
+    return this.instances.find(({ url }) => url === member?.url);
   }
 
   async close(): Promise<void> {
@@ -84,4 +95,16 @@ export class EngineCluster {
       },
     });
   }
+}
+
+type MemberView = {
+  readonly url: string;
+  readonly leader: boolean;
+  readonly state: string;
+  readonly tasks: number;
+};
+
+async function membersOf({ url }: Instance): Promise<readonly MemberView[]> {
+  const response = await fetch(`${url}/engine/v1/cluster/members`);
+  return ((await response.json()) as { readonly members: readonly MemberView[] }).members;
 }

@@ -207,6 +207,8 @@ class ClusterMember {
         else if (role.signal.aborted) this.#role = new AbortController();
         else await this.#follow(role.signal);
       } catch (error) {
+        // It was told to stop while it began to lead.
+        if (error === CLOSING) return;
         this.#warn('failed to follow or to lead', error);
         this.#problem = error instanceof TooOld ? error.message : undefined;
         await this.#dropReplica();
@@ -284,6 +286,7 @@ class ClusterMember {
     const { points: pointsLog } = this.#parts.coordinator;
     const points = new PointLog({ log: pointsLog, clock, logger, build, signal: term.signal });
     await points.begin();
+    role.signal.throwIfAborted();
     return openEngine(
       this.#config,
       {

@@ -38,7 +38,7 @@ export class HostServer {
   readonly #options: HostServerOptions;
   #session: Session | undefined;
   #term = 0;
-  #isClosed = false;
+  #isLeaving = false;
 
   constructor(options: HostServerOptions) {
     this.#options = options;
@@ -68,11 +68,12 @@ export class HostServer {
 
   /** Asks the leader to take its tasks away; resolves when it has, or at the latest by then. */
   async leave(deadlineMs: number): Promise<void> {
+    this.#isLeaving = true;
     await this.#session?.leave(deadlineMs);
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#isLeaving = true;
     await this.#session?.close('the instance stops');
   }
 
@@ -82,7 +83,7 @@ export class HostServer {
     if (url !== TASK_HOSTS || headers[VERSION_HEADER] !== this.#options.build.version)
       return '426 Upgrade Required';
     // Of one term there is one leader, which may have lost its connection.
-    if (!(term > 0) || term < this.#term || this.#isClosed) return '409 Conflict';
+    if (!(term > 0) || term < this.#term || this.#isLeaving) return '409 Conflict';
     return undefined;
   }
 }

@@ -38,22 +38,27 @@ const RETRY_MS = 200;
 
 export class PointRereader {
   readonly #options: PointRereaderOptions;
+  /** Those that the next reading serves. */
   #readers: Reader[] = [];
+  readonly #open = new Set<Reader>();
   #isRunning = false;
 
   constructor(options: PointRereaderOptions) {
     this.#options = options;
+    const end = (): void => this.#open.forEach(({ done }) => done.resolve());
+    options.signal.addEventListener('abort', end, { once: true });
   }
 
   /** Gives a part of the log in its order. Resolves when all was given, or the signal has ended. */
   async read(rereading: Rereading): Promise<void> {
     if (rereading.through < rereading.first) return;
     const reader = { ...rereading, next: rereading.first, done: opening() };
-    const { signal } = rereading;
-    signal.addEventListener('abort', () => reader.done.resolve(), { once: true });
-    this.#options.signal.addEventListener('abort', () => reader.done.resolve(), { once: true });
-    await this.#queue(reader);
+    if (this.#options.signal.aborted) return;
+    this.#open.add(reader);
+    rereading.signal.addEventListener('abort', () => reader.done.resolve(), { once: true });
+    void this.#queue(reader); // `ready` does not reject.
     await reader.done.promise;
+    this.#open.delete(reader);
   }
 
   async #queue(reader: Reader): Promise<void> {

@@ -1,6 +1,6 @@
 // The log of points as an instance reads it that runs tasks for the leader: what the leader may
 // name by number is kept until it says that it will not any more.
-import { assert, messageOf } from '@tidemark/core';
+import { assert, messageOf, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { LogRecord, MessageLog } from '@tidemark/cluster';
 import { WriteParser } from '@tidemark/runtime';
@@ -61,7 +61,8 @@ export class PointWindow {
       signal.throwIfAborted();
     }
     const held = this.#held.get(sequence);
-    assert(held !== undefined, 'what is named was not given up');
+    // All tasks that wanted it have it already, or run elsewhere: this instance was away too long.
+    if (held === undefined) throw new Unavailable('points were dropped before they were read here');
     if (held.record !== undefined) {
       held.batch = batchOf(this.#parser, held.record, this.#options.build).batch;
       delete held.record;

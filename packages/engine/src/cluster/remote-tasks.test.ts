@@ -1,6 +1,7 @@
 // Tasks of a cluster on instances that do not lead: they are what they are on the leader, and go on
 // elsewhere when their instance is gone.
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { assert } from '@tidemark/core';
 import {
   CuttableLink,
@@ -44,6 +45,9 @@ async function start(name: string): Promise<Instance> {
         stats: { enabled: false },
         task: { hosts: '1' },
         http: { 'bind-address': '127.0.0.1:0' },
+        tsdb: [
+          { name: 'main', default: true, urls: [receiver.url], 'disable-subscriptions': true },
+        ],
         cluster: {
           enabled: true,
           coordinator: [`nats://127.0.0.1:${link.port}`],
@@ -54,7 +58,7 @@ async function start(name: string): Promise<Instance> {
   ]);
   expect(problems).toEqual([]);
   const line = (fields: object, message: string): void =>
-    void logged.push(`${name} ${message} ${JSON.stringify(fields)}`);
+    void logged.push(`${name} ${message} ${inspect(fields)}`);
   const log = { debug: () => undefined, info: line, warn: line, error: line };
   const engine = await startEngine(config, { log, environment: { KEY } });
   const instance = { name, engine, link };
@@ -106,29 +110,29 @@ async function startAll(names: readonly string[]): Promise<void> {
   });
 }
 
-async function define(id: string, script: string): Promise<void> {
-  const dbrps = [{ db: 'd', rp: 'r' }];
+async function define(id: string, script: string, db = 'd'): Promise<void> {
+  const dbrps = [{ db, rp: 'r' }];
   const body = { id, type: 'stream', dbrps, script, status: 'enabled' };
   const made = await call(instances[0] as Instance, 'POST', '/engine/v1/tasks', body);
   expect(made).toMatchObject({ status: 200, json: { id, executing: true, error: '' } });
 }
 
-/** Writes through one instance after the other. */
-async function write(second: number): Promise<number> {
-  const instance = instances[second % instances.length] as Instance;
-  const line = `m v=${second} ${1_700_000_000 + second}000000000`;
+/** Writes a point of now through one instance after the other. */
+async function write(n: number): Promise<number> {
+  const instance = instances[n % instances.length] as Instance;
+  const line = `m v=${n} ${Date.now()}000000`;
   return (await call(instance, 'POST', '/engine/v1/write?db=d&rp=r', line)).status;
 }
 
 const SCRIPT = (url: string): string =>
   `var data = stream|from().measurement('m')
-data|window().period(10s).every(10s)|count('v').as('n')|httpOut('windows')
 data|eval(lambda: count()).as('n').keep('n')|httpOut('counted')
 data|alert().id('m').message('{{ index .Fields "v" }}').crit(lambda: int("v") % 4 < 2).stateChangesOnly().post('${url}')`;
 
 /** The points whose events were told, without those that were told again. */
 function told(): readonly number[] {
-  return [...new Set(receiver.requests.map(({ body }) => Number(JSON.parse(body).message)))];
+  const events = receiver.requests.filter(({ body }) => body.startsWith('{'));
+  return [...new Set(events.map(({ body }) => Number(JSON.parse(body).message)))];
 }
 
 async function counted(): Promise<number> {
@@ -152,7 +156,76 @@ afterEach(async () => {
   await removeDirectory(directory);
 });
 
+/** Points written to a database that is not there, as the test's server hears of them. */
+const written = (): readonly string[] =>
+  receiver.requests.filter(({ path }) => path.startsWith('/write')).map(({ body }) => body.trim());
+
 describe.runIf(hasCoordinator)('a task of a cluster', () => {
+  test('answers everything where the leader is not as it does on the leader', async () => {
+    await startAll(['a', 'b']);
+    const [asked] = instances as [Instance];
+    const log = `stream|from().measurement('m')|log().prefix('seen')`;
+    await define(
+      'one',
+      `var data = stream|from().measurement('m')
+data|httpOut('last')
+data|eval(lambda: "v" * 2.0).as('w').keep('w')|kapacitorLoopback().database('loop').retentionPolicy('r').measurement('w')
+data|influxDBOut().database('o').retentionPolicy('r').measurement('copy').buffer(1)
+data|where(lambda: "v" > 100.0)|httpPost('${receiver.url}/posted')
+${log}`,
+    );
+    const where = (await members()).find(({ tasks }) => tasks === 1);
+    expect(where?.leader).toBe(false);
+    await define('two', `stream|from().measurement('w')|httpOut('looped')`, 'loop');
+
+    const abort = new AbortController();
+    const tap = await fetch(`${asked.engine.url}/engine/v1/taps/one/from1`, abort);
+    const reader = tap.body?.getReader();
+    for (let second = 1; second <= 3; second++) expect(await write(second)).toBe(204);
+    const first = await reader?.read();
+    expect(new TextDecoder().decode(first?.value)).toContain('"v":');
+    abort.abort();
+
+    const last = await call(asked, 'GET', '/engine/v1/tasks/one/last');
+    expect(last.json.series[0]).toMatchObject({ name: 'm', values: [[expect.anything(), 3]] });
+    await eventually('what came back', async () => {
+      const { json } = await call(asked, 'GET', '/engine/v1/tasks/two/looped');
+      return json.series?.[0]?.values[0][1] === 6 ? true : undefined;
+    });
+    const { json } = await call(asked, 'GET', '/engine/v1/tasks/one');
+    expect(json).toMatchObject({ stats: { 'node-stats': { from1: { emitted: 12 } } } });
+    expect(json.dot).toContain('stream0 -> from1 [processed="3"];');
+    await eventually('its log lines', () =>
+      Promise.resolve(
+        logged.filter((line) => line.includes('seen')).length >= 3 ? true : undefined,
+      ),
+    );
+    await eventually('what it writes', () =>
+      Promise.resolve(written().some((line) => line.startsWith('copy v=')) ? true : undefined),
+    );
+
+    // It can be stopped, and started as it was defined meanwhile.
+    const path = '/engine/v1/tasks/one';
+    const counting = `stream|from().measurement('m')|eval(lambda: count()).as('n').keep('n')|httpOut('counted')`;
+    expect(await call(asked, 'PATCH', path, { script: counting })).toMatchObject({ status: 200 });
+    expect(await call(asked, 'PATCH', path, { status: 'disabled' })).toMatchObject({ status: 200 });
+    expect((await members()).reduce((sum, { tasks }) => sum + tasks, 0)).toBe(1);
+    expect(await call(asked, 'PATCH', path, { status: 'enabled' })).toMatchObject({ status: 200 });
+    expect(await write(5)).toBe(204);
+    await eventually('its point', async () => ((await counted()) === 1 ? true : undefined));
+
+    // A script that a node refuses at its start is refused in the same words.
+    const twice = { id: 'bad', script: "stream|from()|httpOut('o')|httpOut('o')" };
+    const dbrps = [{ db: 'd', rp: 'r' }];
+    const refused = await call(asked, 'POST', '/engine/v1/tasks', {
+      ...twice,
+      type: 'stream',
+      dbrps,
+      status: 'enabled',
+    });
+    expect(refused.json).toEqual({ error: 'http_out endpoint "o" is used twice' });
+  });
+
   test('runs where the leader is not, and goes on elsewhere when that is cut off or stops', async () => {
     await startAll(['a', 'b', 'c']);
     await define('one', SCRIPT(receiver.url));

@@ -205,7 +205,8 @@ export class Executor {
   measure(): void {
     for (const entry of this.#entries.values()) {
       const collected = entry.task.collectedCount;
-      entry.throughput = collected - entry.lastCollected;
+      // A task that was started again counts from its saved state on.
+      entry.throughput = Math.max(0, collected - entry.lastCollected);
       entry.lastCollected = collected;
     }
   }

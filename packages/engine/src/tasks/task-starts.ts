@@ -21,6 +21,8 @@ export type TaskStartsOptions = {
   readonly snapshots: Snapshots;
   /** Told of the secrets among the vars of every task. */
   readonly redactor: Redactor;
+  /** Tasks that are started at the same time when the engine starts. */
+  readonly startsAtOnce: number;
   /** Called after a task was started. */
   readonly onStarted: () => void;
   readonly log: (message: string, fields: Readonly<Record<string, unknown>>) => void;
@@ -46,17 +48,23 @@ export class TaskStarts {
    * can not start shows why; the others run.
    */
   async resumeEnabled(): Promise<void> {
-    const { records, snapshots, log } = this.#options;
-    for (const record of records.values()) {
-      if (record.status !== 'enabled') continue;
-      const saved = (): TaskState | undefined =>
-        snapshots.saved({ id: record.id, definition: definitionOf(record) });
-      try {
-        await this.#start(record, saved);
-      } catch (error) {
-        // The task's own record shows the reason.
-        log('failed to start task', { task: record.id, err: messageOf(error) });
-      }
+    const { records, startsAtOnce } = this.#options;
+    const enabled = [...records.values()].filter(({ status }) => status === 'enabled').values();
+    const next = async (): Promise<void> => {
+      for (const record of enabled) await this.#resume(record);
+    };
+    await Promise.all(Array.from({ length: startsAtOnce }, next));
+  }
+
+  async #resume(record: TaskRecord): Promise<void> {
+    const { snapshots, log } = this.#options;
+    const saved = (): TaskState | undefined =>
+      snapshots.saved({ id: record.id, definition: definitionOf(record) });
+    try {
+      await this.#start(record, saved);
+    } catch (error) {
+      // The task's own record shows the reason.
+      log('failed to start task', { task: record.id, err: messageOf(error) });
     }
   }
 

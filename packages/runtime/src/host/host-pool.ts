@@ -430,7 +430,8 @@ export class HostPool {
     host.rpcServer.close();
     for (const wake of host.ping?.waiting ?? []) wake();
     if (this.#isClosed) return;
-    if (isOfPlace) this.#log('warn', 'tasks go on elsewhere', host, { err: reason });
+    if (isOfPlace && host.tasks.size > 0)
+      this.#log('warn', 'tasks go on elsewhere', host, { err: reason });
     const now = this.#options.clock.monotonicMs();
     const blamed = host.tasks.get(currentTask);
     if (!isOfPlace)
