@@ -174,7 +174,7 @@ export class Cluster {
   }
 
   /**
-   * Inserts into a shard, with the quorum. The same bytes may be sent again: the table knows the
+   * Inserts into a shard, with the quorum. `into` names table, columns and format. The same bytes may be sent again: the table knows the
    * block. Throws `Unavailable` when it is not stored within `LIMITS.insertMs`.
    */
   async insert(shard: number, into: string, rows: Uint8Array): Promise<void> {

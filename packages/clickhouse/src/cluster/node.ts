@@ -82,11 +82,11 @@ export class ClickHouseNode {
     }
   }
 
-  /** Inserts rows in RowBinary. `into` names table and columns. */
+  /** Inserts rows. `into` names table, columns and format. */
   async insert(into: string, rows: Uint8Array, settings: NodeSettings): Promise<void> {
     try {
       const { stream } = await this.#client.exec({
-        query: `INSERT INTO ${into} FORMAT RowBinary`,
+        query: `INSERT INTO ${into}`,
         values: Readable.from([rows], { objectMode: false }),
         clickhouse_settings: { ...settings } as ClickHouseSettings,
       });

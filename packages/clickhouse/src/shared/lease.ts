@@ -112,7 +112,8 @@ export class Lease {
     const row = new RowWriter();
     row.text(this.#id);
     row.uint64(++this.#beat);
-    await cluster.insert(0, `${cluster.table(BEATS_TABLE)} (holder, beat)`, row.finish());
+    const into = `${cluster.table(BEATS_TABLE)} (holder, beat) FORMAT RowBinary`;
+    await cluster.insert(0, into, row.finish());
     this.#heldUntilMs = startedMs + LIMITS.leaseMs.value * HELD_SHARE;
     this.#update();
   }

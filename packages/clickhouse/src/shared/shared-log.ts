@@ -122,7 +122,7 @@ export class SharedLog {
     row.text(parent);
     row.text(payload);
     const into = `${this.#cluster.table(SHARED_TABLE)} (version, proposal, parent, payload)`;
-    await this.#cluster.insert(0, into, row.finish());
+    await this.#cluster.insert(0, `${into} FORMAT RowBinary`, row.finish());
   }
 
   /**

@@ -3,9 +3,15 @@
 
 /** Appends values to bytes that grow. */
 export class RowWriter {
-  #bytes = new Uint8Array(1 << 16);
-  #view = new DataView(this.#bytes.buffer);
+  #bytes: Uint8Array<ArrayBuffer>;
+  #view: DataView;
   #length = 0;
+
+  /** `capacityBytes`: from which on it grows. */
+  constructor(capacityBytes: number = 1 << 12) {
+    this.#bytes = new Uint8Array(capacityBytes);
+    this.#view = new DataView(this.#bytes.buffer);
+  }
 
   get sizeBytes(): number {
     return this.#length;
@@ -39,27 +45,6 @@ export class RowWriter {
   float64(value: number): void {
     const at = this.#room(8);
     this.#view.setFloat64(at, value, true);
-  }
-
-  /** A row of a points table with a value of 8 bytes; see `PointRow`. */
-  point(row: PointRow, at: number): void {
-    const to = this.#room(POINT_BYTES);
-    const view = this.#view;
-    const { ids, hours, times, values } = row;
-    view.setUint32(to, ids[0]!, true);
-    view.setUint32(to + 4, ids[1]!, true);
-    view.setInt32(to + 8, hours[at]!, true);
-    view.setUint32(to + 12, ids[2]!, true);
-    view.setUint32(to + 16, ids[3]!, true);
-    view.setUint32(to + 20, times[2 * at]!, true);
-    view.setUint32(to + 24, times[2 * at + 1]!, true);
-    // Behind the end of what was written the buffer is empty: the other value is 0, the text empty.
-    const value = row.isFloat ? to + 28 : to + 36;
-    view.setUint32(value, values[2 * at]!, true);
-    view.setUint32(value + 4, values[2 * at + 1]!, true);
-    view.setUint32(to + 45, ids[4]!, true);
-    view.setUint32(to + 49, ids[5]!, true);
-    view.setUint32(to + 53, ids[6]!, true);
   }
 
   text(value: string): void {
@@ -109,22 +94,6 @@ export class RowWriter {
     return at;
   }
 }
-
-/** Of a row without a text: column, hour, series, time, f, i, an empty s, batch, group. */
-const POINT_BYTES = 57;
-
-/**
- * What rows of one column and series are made of, in words of 32 bits: a bigint per number takes
- * ten times as long.
- */
-export type PointRow = {
-  /** Of the column, the series and the batch, each low and high; of the shard group. */
-  readonly ids: Uint32Array;
-  readonly hours: Int32Array;
-  readonly times: Uint32Array;
-  readonly values: Uint32Array;
-  readonly isFloat: boolean;
-};
 
 const ENCODER = new TextEncoder();
 

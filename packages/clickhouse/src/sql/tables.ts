@@ -20,6 +20,9 @@ export const BEATS_TABLE = 'beats';
 export const POINT_COLUMNS = '(column, hour, series, time, f, i, s, batch, grp)';
 export const SERIES_COLUMNS = '(measurement, series, tag_keys, tag_values, is_gone, batch, grp)';
 
+/** The hour that a time is in, also before 1970. */
+const HOUR = 'toInt32(intDiv(time, toInt64(3600000000000)) - (time % toInt64(3600000000000) < 0))';
+
 type Placement = {
   readonly database: string;
   readonly onCluster: string;
@@ -53,7 +56,7 @@ export function policyTables(policyId: number, { database, onCluster }: Placemen
   return [
     sharded(
       pointsTable(policyId),
-      `column UInt64, hour Int32, series UInt64, time Int64,
+      `column UInt64, hour Int32 DEFAULT ${HOUR}, series UInt64, time Int64,
        f Float64, i Int64, s String, batch UInt64, grp UInt32`,
       '(column, hour, series, time)',
     ),

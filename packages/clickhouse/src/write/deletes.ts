@@ -175,7 +175,8 @@ async function deleteRows({ cluster, part, shard }: OnShard, condition: string):
     rows.uint64(batch);
     rows.uint32(id);
   }
-  await cluster.insert(shard, `${cluster.table(table)} ${POINT_COLUMNS}`, rows.finish());
+  const into = `${cluster.table(table)} ${POINT_COLUMNS} FORMAT RowBinary`;
+  await cluster.insert(shard, into, rows.finish());
   await cluster.endDelete(shard, table, mark);
 }
 

@@ -1,69 +1,67 @@
 // Rows of the ingest kernel as rows of the tables: a value per series, time and field.
-import { floorDiv, NANOS_PER_HOUR } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
 import { RowRoom } from '@tidemark/kernels';
 import type { StagedTable } from '@tidemark/kernels';
 
 import { columnIdOf } from '../ids.ts';
-import type { PointRow, RowWriter } from '../sql/row-binary.ts';
-
-/** Where the rows of a series go. */
-export type SeriesTarget = {
-  /** The id that all front ends give it. */
-  readonly id: bigint;
-  readonly writer: RowWriter;
-};
+import type { LocalSeries } from './local-series.ts';
+import type { PointRows } from './point-rows.ts';
 
 const room = new RowRoom();
 
-/** Appends every value of a table. `targetOf` is asked once per run of rows of one series. */
-export function encodePoints(
-  table: StagedTable,
-  batch: bigint,
-  targetOf: (localSeries: number) => SeriesTarget,
-): void {
+export type EncodeTarget = {
+  /** Of the ingest that made the table; has a place for every series of it. */
+  readonly series: LocalSeries;
+  /** By shard of the cluster. */
+  readonly shards: readonly PointRows[];
+  /** Told of every row's series before its place is read, at least once per series. */
+  readonly onSeries: (local: number) => void;
+};
+
+/** Appends every value of a table. */
+export function encodePoints(table: StagedTable, target: EncodeTarget): void {
   const { seriesIds, times, columns } = table.copyRows(room);
-  const hours = Int32Array.from(times, (time) => Number(floorDiv(time, NANOS_PER_HOUR)));
+  const { series, shards, onSeries } = target;
+  for (let i = 0, last = -1; i < seriesIds.length; i++) {
+    if (seriesIds[i] !== last) onSeries((last = seriesIds[i]!));
+  }
+  const { ids, shardOf } = series;
+  const timeWords = wordsOf(times);
+  const group = table.shardId;
   columns.forEach((column, at) => {
     const field = table.fields[at];
     if (field === undefined) return;
-    const columnId = columnIdOf(table.measurement, field.name, field.type);
-    const ids = new BigUint64Array([columnId, 0n, batch, BigInt(table.shardId)]);
-    const row: PointRow = {
-      ids: wordsOf(ids),
-      hours,
-      times: wordsOf(times),
-      values: column.type === 'string' ? NO_WORDS : wordsOf(eightBytes(column)),
-      isFloat: column.type === 'float',
-    };
-    let last = -1;
-    let target: SeriesTarget | undefined;
-    for (let i = 0; i < times.length; i++) {
-      if (column.valid !== undefined && column.valid[i] !== 1) continue;
+    const [low, high] = wordsOf(
+      new BigUint64Array([columnIdOf(table.measurement, field.name, field.type)]),
+    );
+    const { valid } = column;
+    const blocks = shards.map((rows) => rows.room());
+    const values = column.type === 'string' ? undefined : wordsOf(eightBytes(column));
+    for (let i = 0; i < seriesIds.length; i++) {
+      if (valid !== undefined && valid[i] !== 1) continue;
       const local = seriesIds[i]!;
-      if (local !== last || target === undefined) {
-        target = targetOf((last = local));
-        ids[1] = target.id;
+      const shard = shardOf[local]!;
+      let block = blocks[shard]!;
+      if (block.isFull) blocks[shard] = block = shards[shard]!.room();
+      const row = block.length++;
+      const to = 2 * row;
+      block.columns[to] = low!;
+      block.columns[to + 1] = high!;
+      block.series[to] = ids[2 * local]!;
+      block.series[to + 1] = ids[2 * local + 1]!;
+      block.times[to] = timeWords[2 * i]!;
+      block.times[to + 1] = timeWords[2 * i + 1]!;
+      block.groups[row] = group;
+      if (values !== undefined) {
+        const numbers = block.numbers(column.type === 'float');
+        numbers[to] = values[2 * i]!;
+        numbers[to + 1] = values[2 * i + 1]!;
+      } else if (column.type === 'string') {
+        block.text(row, column.dictionary[column.codes[i]!] ?? '');
       }
-      const { writer } = target;
-      if (column.type !== 'string') {
-        writer.point(row, i);
-        continue;
-      }
-      writer.uint64(columnId);
-      writer.int32(hours[i]!);
-      writer.uint64(target.id);
-      writer.int64(times[i]!);
-      writer.float64(0);
-      writer.int64(0n);
-      writer.text(column.dictionary[column.codes[i]!] ?? '');
-      writer.uint64(batch);
-      writer.uint32(table.shardId);
     }
   });
 }
-
-const NO_WORDS = new Uint32Array();
 
 function wordsOf({ buffer, byteOffset, length }: EightBytes): Uint32Array {
   return new Uint32Array(buffer, byteOffset, length * 2);

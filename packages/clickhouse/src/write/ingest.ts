@@ -13,9 +13,9 @@ import type {
   WritePointsRequest,
 } from '@tidemark/storage';
 
-import { seriesIdOf } from '../ids.ts';
 import type { ShardGroup } from '../shared/entries.ts';
 import type { Registry } from '../shared/registry.ts';
+import { LocalSeries } from './local-series.ts';
 import type { Admission } from './series-limits.ts';
 
 export type IngestSettings = {
@@ -41,7 +41,7 @@ export class Ingest {
   readonly #settings: IngestSettings;
   readonly #registry: Registry;
   /** By the kernel's number of a series. */
-  readonly #ids: bigint[] = [];
+  readonly series = new LocalSeries();
 
   constructor(registry: Registry, settings: IngestSettings) {
     this.#registry = registry;
@@ -58,9 +58,9 @@ export class Ingest {
     this.#kernel.forgetTypes();
   }
 
-  /** The id that all front ends give a series. */
-  idOf(local: number): bigint {
-    return (this.#ids[local] ??= seriesIdOf(this.#keys.key(local)));
+  /** Finds out where a series belongs. */
+  place(local: number, shardOfSeries: (id: bigint) => number): void {
+    this.series.place(local, () => this.#keys.key(local), shardOfSeries);
   }
 
   /** The canonical key of a series. */

@@ -3,6 +3,7 @@ import type { WriteOutcome } from '@tidemark/storage';
 
 import type { Additions } from '../shared/entries.ts';
 import { RowWriter } from '../sql/row-binary.ts';
+import { PointRows } from './point-rows.ts';
 
 type Waiter = {
   readonly outcome: WriteOutcome;
@@ -16,7 +17,7 @@ type Waiter = {
 export class PendingRows {
   /** The same in every row: what is inserted again is known again, and nothing else is. */
   readonly batch: bigint;
-  readonly points: readonly RowWriter[];
+  readonly points: readonly PointRows[];
   readonly series: readonly RowWriter[];
   readonly waiters: Waiter[] = [];
   readonly #groups: Additions['groups'][number][] = [];
@@ -25,7 +26,7 @@ export class PendingRows {
   constructor(shardCount: number) {
     const [batch = 0n] = crypto.getRandomValues(new BigUint64Array(1));
     this.batch = batch;
-    this.points = Array.from({ length: shardCount }, () => new RowWriter());
+    this.points = Array.from({ length: shardCount }, () => new PointRows(batch));
     this.series = Array.from({ length: shardCount }, () => new RowWriter());
   }
 

@@ -15,18 +15,11 @@ import type { Cluster } from '../cluster/cluster.ts';
 import { LIMITS } from '../limits.ts';
 import type { SharedEntry } from '../shared/entries.ts';
 import type { SharedState } from '../shared/shared-state.ts';
-import type { RowWriter } from '../sql/row-binary.ts';
-import {
-  POINT_COLUMNS,
-  pointsTable,
-  policyTables,
-  SERIES_COLUMNS,
-  seriesTable,
-} from '../sql/tables.ts';
+import { pointsTable, policyTables, SERIES_COLUMNS, seriesTable } from '../sql/tables.ts';
 import { encodePoints } from './encode-points.ts';
-import type { SeriesTarget } from './encode-points.ts';
 import { Ingest } from './ingest.ts';
 import type { IngestedPart, IngestSettings } from './ingest.ts';
+import { LocalSet } from './local-series.ts';
 import { PendingRows } from './pending.ts';
 import { SeriesLimits } from './series-limits.ts';
 import type { Admission } from './series-limits.ts';
@@ -55,7 +48,7 @@ export class Writer {
   readonly #ingests = new Map<string, Ingest>();
   readonly #queues = new Map<number, Queue>();
   /** Series that were announced, by shard group and the ingest's number. */
-  readonly #announced = new Map<number, Set<number>>();
+  readonly #announced = new Map<number, LocalSet>();
   /** Policies that have their tables. */
   readonly #ready = new Set<number>();
 
@@ -108,7 +101,7 @@ export class Writer {
     const change = (async () => {
       const rows = new PendingRows(this.#parts.cluster.shardCount);
       const result = await work(rows);
-      await this.#insertSharded(`${seriesTable(policyId)} ${SERIES_COLUMNS}`, rows.series);
+      await this.#insertSeries(policyId, rows);
       return result;
     })();
     queue.running = change.then(
@@ -199,25 +192,21 @@ export class Writer {
   #take({ batch, newGroups }: IngestedPart, ingest: Ingest, rows: PendingRows): void {
     const fields = batch.newFields.map(({ shardId, ...place }) => ({ group: shardId, ...place }));
     rows.add({ groups: newGroups, fields });
+    const { series } = ingest;
+    const shardOfSeries = (id: bigint): number => this.#parts.cluster.shardOfSeries(id);
     for (const table of batch.tables) {
       let announced = this.#announced.get(table.shardId);
-      if (announced === undefined) this.#announced.set(table.shardId, (announced = new Set()));
-      encodePoints(table, rows.batch, (local) => {
-        const target = this.#targetOf(ingest.idOf(local), rows);
-        if (!announced.has(local)) {
-          announced.add(local);
-          const series = { measurement: table.measurement, id: target.id, group: table.shardId };
-          rows.addSeries(target.shard, series, tagsOfSeriesKey(ingest.keyOf(local)));
-        }
-        return target;
-      });
+      if (announced === undefined) this.#announced.set(table.shardId, (announced = new LocalSet()));
+      const { measurement, shardId: group } = table;
+      const onSeries = (local: number): void => {
+        if (!announced.add(local)) return;
+        ingest.place(local, shardOfSeries);
+        const id = series.id(local);
+        const tags = tagsOfSeriesKey(ingest.keyOf(local));
+        rows.addSeries(shardOfSeries(id), { measurement, id, group }, tags);
+      };
+      encodePoints(table, { series, shards: rows.points, onSeries });
     }
-  }
-
-  #targetOf(id: bigint, rows: PendingRows): SeriesTarget & { readonly shard: number } {
-    const shard = this.#parts.cluster.shardOfSeries(id);
-    const writer = rows.points[shard]!;
-    return { id, shard, writer };
   }
 
   #start(policyId: number, queue: Queue): void {
@@ -270,21 +259,29 @@ export class Writer {
    * when others have agreed on something else.
    */
   async #insert(policyId: number, rows: PendingRows): Promise<boolean> {
+    const { cluster } = this.#parts;
     await this.makeTables(policyId);
     const { additions } = rows;
     if (additions.groups.length > 0 || additions.fields.length > 0) {
       if (!(await this.#parts.state.add(additions))) return false;
     }
-    await this.#insertSharded(`${seriesTable(policyId)} ${SERIES_COLUMNS}`, rows.series);
-    await this.#insertSharded(`${pointsTable(policyId)} ${POINT_COLUMNS}`, rows.points);
+    await this.#insertSeries(policyId, rows);
+    await Promise.all(
+      rows.points.map(async (points, shard) => {
+        if (points.sizeBytes === 0) return;
+        const into = `${cluster.table(pointsTable(policyId))} ${points.columns} FORMAT Native`;
+        await cluster.insert(shard, into, points.finish());
+      }),
+    );
     return true;
   }
 
-  async #insertSharded(into: string, parts: readonly RowWriter[]): Promise<void> {
+  async #insertSeries(policyId: number, { series }: PendingRows): Promise<void> {
     const { cluster } = this.#parts;
+    const into = `${cluster.table(seriesTable(policyId))} ${SERIES_COLUMNS} FORMAT RowBinary`;
     await Promise.all(
-      parts.map(async (part, shard) => {
-        if (part.sizeBytes > 0) await cluster.insert(shard, cluster.table(into), part.finish());
+      series.map(async (rows, shard) => {
+        if (rows.sizeBytes > 0) await cluster.insert(shard, into, rows.finish());
       }),
     );
   }

@@ -1,0 +1,224 @@
+// Rows of a points table as ClickHouse's format Native has them: blocks of columns, which are
+// written here and read there as arrays. In RowBinary, both ends would touch every value.
+import { RowWriter } from '../sql/row-binary.ts';
+
+/** What every row of a block needs; `hour` is calculated by the table. */
+const ROW_BYTES = 44;
+
+/** Rows of the first block; each further one has room for more, up to the last. */
+const BLOCK_ROWS = [256, 4096, 16_384] as const;
+
+/** Rows for one insert. */
+export class PointRows {
+  readonly #batch: bigint;
+  readonly #blocks: PointBlock[] = [];
+
+  /** `batch` is the same in every row. */
+  constructor(batch: bigint) {
+    this.#batch = batch;
+  }
+
+  get sizeBytes(): number {
+    return this.#blocks.reduce((sum, block) => sum + block.sizeBytes, 0);
+  }
+
+  /** A block with room for one more row. */
+  room(): PointBlock {
+    const last = this.#blocks.at(-1);
+    if (last?.isFull === false) return last;
+    const rows = BLOCK_ROWS[Math.min(this.#blocks.length, BLOCK_ROWS.length - 1)]!;
+    const block = spare.get(rows)?.pop() ?? new PointBlock(rows);
+    this.#blocks.push(block);
+    return block;
+  }
+
+  /** Names of the columns that the blocks have, in parentheses; the others have their defaults. */
+  get columns(): string {
+    return `(${this.#columns()
+      .map(({ name }) => name)
+      .join(', ')})`;
+  }
+
+  /** The blocks, one after the other, as a copy; they are given away. */
+  finish(): Uint8Array {
+    const columns = this.#columns();
+    const pieces: Uint8Array[] = [];
+    for (const block of this.#blocks) {
+      pieces.push(header(columns.length, block.length));
+      for (const { name, type, bytesOf } of columns)
+        pieces.push(title(name, type), bytesOf(block, this.#batch));
+    }
+    const bytesOfAll = Buffer.concat(pieces);
+    for (const block of this.#blocks.splice(0)) block.giveBack();
+    return bytesOfAll;
+  }
+
+  /** All blocks have the same ones: those in which any has a value. */
+  #columns(): readonly NativeColumn[] {
+    const blocks = this.#blocks;
+    return [
+      ...COMMON,
+      ...(blocks.some(({ floats }) => floats !== undefined) ? [FLOATS] : []),
+      ...(blocks.some(({ integers }) => integers !== undefined) ? [INTEGERS] : []),
+      ...(blocks.some(({ hasTexts }) => hasTexts) ? [TEXTS] : []),
+    ];
+  }
+}
+
+/**
+ * Some rows, column by column. 64-bit numbers are two words each: a bigint per number takes ten
+ * times as long.
+ */
+export class PointBlock {
+  length = 0;
+  readonly columns: Uint32Array;
+  readonly series: Uint32Array;
+  readonly times: Uint32Array;
+  readonly groups: Uint32Array;
+  readonly #floats: Numbers = { words: undefined, isUsed: false };
+  readonly #integers: Numbers = { words: undefined, isUsed: false };
+  readonly #capacity: number;
+  #texts: RowWriter | undefined;
+  /** Rows whose texts are written; those behind have empty ones. */
+  #textRows = 0;
+
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+    this.columns = new Uint32Array(2 * capacity);
+    this.series = new Uint32Array(2 * capacity);
+    this.times = new Uint32Array(2 * capacity);
+    this.groups = new Uint32Array(capacity);
+  }
+
+  get isFull(): boolean {
+    return this.length === this.#capacity;
+  }
+
+  get sizeBytes(): number {
+    return this.length * ROW_BYTES + (this.#texts?.sizeBytes ?? 0);
+  }
+
+  get hasTexts(): boolean {
+    return this.#texts !== undefined;
+  }
+
+  /** `undefined` while all are 0. */
+  get floats(): Uint32Array | undefined {
+    return this.#floats.isUsed ? this.#floats.words : undefined;
+  }
+
+  get integers(): Uint32Array | undefined {
+    return this.#integers.isUsed ? this.#integers.words : undefined;
+  }
+
+  /** Where values of one kind go. */
+  numbers(isFloat: boolean): Uint32Array {
+    const numbers = isFloat ? this.#floats : this.#integers;
+    numbers.isUsed = true;
+    return (numbers.words ??= new Uint32Array(2 * this.#capacity));
+  }
+
+  /** The text of a row; rows come in order. */
+  text(row: number, value: string): void {
+    this.#texts ??= new RowWriter();
+    this.#fillTexts(row);
+    this.#texts.text(value);
+    this.#textRows = row + 1;
+  }
+
+  /** Texts of all rows. */
+  finishTexts(): Uint8Array {
+    if (this.#texts === undefined) return new Uint8Array(this.length);
+    this.#fillTexts(this.length);
+    return this.#texts.finish();
+  }
+
+  /** Empty again, for other rows: new arrays of this size keep the garbage collector busy. */
+  giveBack(): void {
+    for (const numbers of [this.#floats, this.#integers]) {
+      if (numbers.isUsed) numbers.words?.fill(0, 0, 2 * this.length);
+      numbers.isUsed = false;
+    }
+    this.length = 0;
+    this.#texts = undefined;
+    this.#textRows = 0;
+    const held = spare.get(this.#capacity) ?? [];
+    spare.set(this.#capacity, held);
+    if (held.length < SPARE_BLOCKS) held.push(this);
+  }
+
+  #fillTexts(end: number): void {
+    for (; this.#textRows < end; this.#textRows++) this.#texts?.uint8(0);
+  }
+}
+
+type Numbers = { words: Uint32Array | undefined; isUsed: boolean };
+
+/** By the rows that they have room for. */
+const spare = new Map<number, PointBlock[]>();
+
+/** Of one size: what some inserts have under way. The largest are 1 MB. */
+const SPARE_BLOCKS = 16;
+
+type NativeColumn = {
+  readonly name: string;
+  readonly type: string;
+  readonly bytesOf: (block: PointBlock, batch: bigint) => Uint8Array;
+};
+
+const COMMON: readonly NativeColumn[] = [
+  { name: 'column', type: 'UInt64', bytesOf: (block) => pairs(block.columns, block) },
+  { name: 'series', type: 'UInt64', bytesOf: (block) => pairs(block.series, block) },
+  { name: 'time', type: 'Int64', bytesOf: (block) => pairs(block.times, block) },
+  {
+    name: 'batch',
+    type: 'UInt64',
+    bytesOf: ({ length }, batch) => bytes(new BigUint64Array(length).fill(batch)),
+  },
+  {
+    name: 'grp',
+    type: 'UInt32',
+    bytesOf: ({ groups, length }) => bytes(groups.subarray(0, length)),
+  },
+];
+
+const FLOATS: NativeColumn = {
+  name: 'f',
+  type: 'Float64',
+  bytesOf: (block) => pairs(block.floats, block),
+};
+const INTEGERS: NativeColumn = {
+  name: 'i',
+  type: 'Int64',
+  bytesOf: (block) => pairs(block.integers, block),
+};
+const TEXTS: NativeColumn = {
+  name: 's',
+  type: 'String',
+  bytesOf: (block) => block.finishTexts(),
+};
+
+function header(columnCount: number, rowCount: number): Uint8Array {
+  const writer = new RowWriter(SMALL_BYTES);
+  writer.varint(columnCount);
+  writer.varint(rowCount);
+  return writer.finish();
+}
+
+function title(name: string, type: string): Uint8Array {
+  const writer = new RowWriter(SMALL_BYTES);
+  writer.text(name);
+  writer.text(type);
+  return writer.finish();
+}
+
+const SMALL_BYTES = 32;
+
+/** Zeros where a block has none of a column that others have. */
+function pairs(words: Uint32Array | undefined, { length }: PointBlock): Uint8Array {
+  return words === undefined ? new Uint8Array(8 * length) : bytes(words.subarray(0, 2 * length));
+}
+
+function bytes({ buffer, byteOffset, byteLength }: Uint32Array | BigUint64Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
