@@ -33,6 +33,7 @@ const HELPERS: ReadonlySet<string> = new Set([
   'processor.ts',
   'rounds.ts',
   'writer.ts',
+  'cluster-service.ts',
 ]);
 
 const wanted = process.argv.slice(2);

@@ -36,14 +36,20 @@ export function namingOf({ groupBy }: AggregateRequest): GroupNaming {
   return groupBy.length === 0 ? 'one' : 'tags';
 }
 
-/** Of each row: its group unless there is one, its window if there are any, its column, parts. */
+/** Whether rows say which column they are of. */
+export function namesColumns({ columns }: ReducedColumns): boolean {
+  return columns.length > 1;
+}
+
+/** Of each row: its group unless there is one, its window and its column if there are any, parts. */
 export function aggregateStatement(
   scope: PointScope,
   request: AggregateRequest,
   reduced: ReducedColumns,
 ): string {
-  const { window, descending, limitWindows, omitsPointTimes } = request;
+  const { window, omitsPointTimes } = request;
   const { type, columns, parts } = reduced;
+  const column = namesColumns(reduced) ? ['column'] : [];
   const naming = namingOf(request);
   const condition = pointCondition(scope, {
     columns: columns.map(({ column }) => column),
@@ -51,37 +57,49 @@ export function aggregateStatement(
     // The join leaves the others out.
     ...(naming === 'tags' ? { series: '1' } : {}),
   });
-  const values = `SELECT column, series, time, ${valueSql(reduced)} AS v
+  const values = `SELECT ${[...column, 'series', 'time'].join(', ')}, ${valueSql(reduced)} AS v
      FROM ${tableOf(scope)} FINAL WHERE ${condition}`;
   const options = { type, withTimes: omitsPointTimes !== true };
   const hasFirstText = type === 'string' && parts.includes('first');
   // Without windows there are few series in comparison with their values: these are not joined.
   if (naming === 'tags' && window === undefined && !hasFirstText) {
     const own = ['count() AS n', ...parts.flatMap((part) => partSql(part, options))];
-    const perSeries = `SELECT series, column, ${own.map(named).join(', ')}
-      FROM (${values}) GROUP BY series, column`;
+    const of = ['series', ...column].join(', ');
+    const perSeries = `SELECT ${of}, ${own.map(named).join(', ')}
+      FROM (${values}) GROUP BY ${of}`;
     const merged = ['sum(n)', ...parts.flatMap((part) => mergeSql(part, options)).map(ofNamed)];
-    return `SELECT g, column, ${merged.join(', ')}
-      FROM ${withGroups(perSeries, scope, request)} GROUP BY g, column`;
+    const keys = ['g', ...column].join(', ');
+    return `SELECT ${keys}, ${merged.join(', ')}
+      FROM ${withGroups(perSeries, scope, request)} GROUP BY ${keys}`;
   }
   const start = window === undefined ? [] : [`${windowSql(window, request.timeRange)} AS w`];
   const group = naming === 'one' ? [] : [naming === 'series' ? 'series AS g' : 'g'];
   const names = [...group, ...start].map((text) => text.split(' ').at(-1)!);
-  const keys = [...names, 'column'].join(', ');
+  const keys = [...names, ...column];
   let from = naming === 'tags' ? withGroups(values, scope, request) : `(${values})`;
-  let select = [...group, ...start, 'column', 'count()'];
+  let select = [...group, ...start, ...column, 'count()'];
   if (hasFirstText && naming !== 'series') {
     // Of the texts at one time the largest counts.
-    from = `(SELECT ${[...group, 'column', 'time', 'max(v) AS v', 'count() AS n'].join(', ')}
-      FROM ${from} GROUP BY ${[...group, 'column', 'time'].join(', ')})`;
-    select = [...group, ...start, 'column', 'sum(n)'];
+    const of = [...group, ...column, 'time'];
+    from = `(SELECT ${[...of, 'max(v) AS v', 'count() AS n'].join(', ')}
+      FROM ${from} GROUP BY ${of.join(', ')})`;
+    select = [...group, ...start, ...column, 'sum(n)'];
   }
   select.push(...parts.flatMap((part) => partSql(part, options)));
-  const limit =
-    limitWindows === undefined || window === undefined
-      ? ''
-      : ` ORDER BY w${descending ? ' DESC' : ''} LIMIT ${limitWindows} BY ${keys.replace(/\bw, /, '')}`;
-  return `SELECT ${select.join(', ')} FROM ${from} GROUP BY ${keys}${limit}`;
+  // Without a key there is one row, also of nothing; nobody asks for it.
+  const by = keys.length === 0 ? ' HAVING count() > 0' : ` GROUP BY ${keys.join(', ')}`;
+  return `SELECT ${select.join(', ')} FROM ${from}${by}${limitSql(request, keys)}`;
+}
+
+/** The first windows of each group and column. */
+function limitSql(
+  { window, descending, limitWindows }: AggregateRequest,
+  keys: readonly string[],
+): string {
+  if (limitWindows === undefined || window === undefined) return '';
+  const others = keys.filter((key) => key !== 'w');
+  const by = others.length === 0 ? '' : ` BY ${others.join(', ')}`;
+  return ` ORDER BY w${descending ? ' DESC' : ''} LIMIT ${limitWindows}${by}`;
 }
 
 /** `n` is the first one; the others are called by their places behind it. */

@@ -2,19 +2,15 @@
 // together here.
 import { compareBytes, LimitExceeded } from '@tidemark/core';
 import { waitFor } from '@tidemark/query';
-import type {
-  AggregateBatch,
-  AggregateRequest,
-  Operator,
-  RequestOptions,
-  Steps,
-} from '@tidemark/query';
+import type { AggregateBatch, AggregateRequest, Operator, RequestOptions } from '@tidemark/query';
 
+import type { ReadOptions } from '../cluster/node.ts';
 import { RowReader } from '../sql/row-binary.ts';
 import { readPartial } from './aggregate-parts.ts';
 import {
   aggregateStatement,
   groupNamesStatement,
+  namesColumns,
   namingOf,
   reducedOf,
 } from './aggregate-statement.ts';
@@ -36,26 +32,26 @@ export function* aggregate(
 ): Operator<AggregateBatch> {
   const found = new WindowGroups(request);
   const scopes = aggregateScopes(parts, request);
-  for (const { scope, reduced } of scopes) {
-    const asked = reduced.map((columns) =>
-      parts.cluster.rowsOfAll(
-        aggregateStatement(scope, request, columns),
-        readOptions(parts.cluster, options),
-      ),
-    );
-    const answers = yield* waitFor(Promise.all(asked));
-    let sizeBytes = 0;
-    for (const answer of answers.flat()) sizeBytes += answer.length;
-    checkMemory(sizeBytes, options);
-    for (const [i, ofShards] of answers.entries()) {
-      for (const answer of ofShards) {
-        yield;
-        readWindows(answer, { request, reduced: reduced[i]!, options, found });
-      }
+  const read = readOptions(parts.cluster, options);
+  const asked = scopes.flatMap(({ scope, reduced }) =>
+    reduced.map(async (columns) => {
+      const statement = aggregateStatement(scope, request, columns);
+      return { columns, ofShards: await parts.cluster.rowsOfAll(statement, read) };
+    }),
+  );
+  const [answers, groups] = yield* waitFor(
+    Promise.all([Promise.all(asked), groupsOf(scopes, request, read)]),
+  );
+  let sizeBytes = 0;
+  for (const { ofShards } of answers) for (const answer of ofShards) sizeBytes += answer.length;
+  checkMemory(sizeBytes, options);
+  for (const { columns, ofShards } of answers) {
+    for (const answer of ofShards) {
+      yield;
+      readWindows(answer, { request, reduced: columns, options, found });
     }
   }
-  if (!found.hasAny) return;
-  for (const { id, tags } of yield* groupsOf(scopes, request, options)) {
+  for (const { id, tags } of groups) {
     for (const batch of found.batches(id, tags)) {
       yield;
       yield batch;
@@ -103,12 +99,13 @@ function readWindows(
   const { type, parts } = reduced;
   const places = new Map(reduced.columns.map(({ column, place }) => [column.id, place]));
   const hasGroups = namingOf(request) !== 'one';
+  const hasColumns = namesColumns(reduced);
   const partOptions = { type, withTimes: request.omitsPointTimes !== true };
   const reader = new RowReader(answer);
   while (reader.hasMore) {
     const group = hasGroups ? reader.uint64() : ONE;
     const start = request.window === undefined ? request.timeRange.start : reader.int64();
-    const place = places.get(reader.uint64());
+    const place = hasColumns ? places.get(reader.uint64()) : reduced.columns[0]?.place;
     const partial = readPartial(reader, parts, partOptions);
     if (place !== undefined) found.add({ group, start }, place, partial);
     if (options.counters !== undefined) options.counters.rowsRead += Number(partial.count);
@@ -118,37 +115,34 @@ function readWindows(
 type NamedGroup = { readonly id: bigint; readonly tags: ReadonlyMap<string, string> };
 
 /**
- * Groups in the order of the answer. Asked for last: their series were announced before their
- * points were there.
+ * Groups in the order of the answer. Asked for together with their values: a group that is not
+ * known yet has no points that were acknowledged before.
  */
-function* groupsOf(
+async function groupsOf(
   scopes: readonly AggregateScope[],
   request: AggregateRequest,
-  options: RequestOptions,
-): Steps<readonly NamedGroup[]> {
+  read: ReadOptions,
+): Promise<readonly NamedGroup[]> {
   const { groupBy, descending } = request;
   if (groupBy !== 'all' && groupBy.length === 0) return [{ id: ONE, tags: new Map() }];
   const groups = new Map<bigint, NamedGroup & { readonly key?: string }>();
-  for (const { scope } of scopes) {
-    if (groupBy === 'all') {
-      const series = yield* waitFor(
-        findSeries(scope.cluster, scope.part, scope, readOptions(scope.cluster, options)),
-      );
-      for (const one of series) groups.set(one.id, one);
-      continue;
-    }
-    const statement = groupNamesStatement(scope, request);
-    const answers = yield* waitFor(
-      scope.cluster.rowsOfAll(statement, readOptions(scope.cluster, options)),
-    );
-    for (const answer of answers) {
-      const reader = new RowReader(answer);
-      while (reader.hasMore) {
-        const id = reader.uint64();
-        groups.set(id, { id, tags: new Map(groupBy.map((name) => [name, reader.text()])) });
+  await Promise.all(
+    scopes.map(async ({ scope }) => {
+      if (groupBy === 'all') {
+        const series = await findSeries(scope.cluster, scope.part, scope, read);
+        for (const one of series) groups.set(one.id, one);
+        return;
       }
-    }
-  }
+      const statement = groupNamesStatement(scope, request);
+      for (const answer of await scope.cluster.rowsOfAll(statement, read)) {
+        const reader = new RowReader(answer);
+        while (reader.hasMore) {
+          const id = reader.uint64();
+          groups.set(id, { id, tags: new Map(groupBy.map((name) => [name, reader.text()])) });
+        }
+      }
+    }),
+  );
   const direction = descending ? -1 : 1;
   return [...groups.values()].sort((a, b) => {
     for (const name of groupBy === 'all' ? [] : groupBy) {

@@ -1,7 +1,7 @@
 // The statements of one schema look-up, and their answers put in order.
 import { compareBytes, FIELD_TYPES, formatSeriesKey } from '@tidemark/core';
 import type { FieldType } from '@tidemark/core';
-import { waitFor } from '@tidemark/query';
+import { textMatcher, waitFor } from '@tidemark/query';
 import type {
   HeldField,
   RequestOptions,
@@ -50,30 +50,32 @@ export class LookUp {
   }
 
   /** Fields and tags of each measurement, with the shard groups that hold it. */
-  *names(): Steps<Extract<SchemaBatch, { readonly kind: 'names' }>[]> {
-    const select = 'measurement, grp, tag_key';
-    const readers = yield* this.#ask(select, select, 'LEFT ARRAY JOIN tag_keys AS tag_key');
-    const groups = new Grouped<ShardGroup>();
-    const tags = new Grouped<string>();
-    for (const reader of readers) {
-      while (reader.hasMore) {
-        const measurement = reader.text();
-        const group = this.#parts.registry.group(reader.uint32());
-        const tag = reader.text();
-        if (group !== undefined) groups.add(measurement, String(group.id), group);
-        // A series without tags has the empty one.
-        if (tag !== '') tags.add(measurement, tag, tag);
-      }
-    }
-    const tagsOf = new Map(tags.entries(compareBytes));
-    return groups.entries(byPolicyAndTime).map(([measurement, held]) => ({
-      kind: 'names',
-      measurement,
-      tags: tagsOf.get(measurement) ?? [],
-      shards: held,
-      fields: this.#heldFields(measurement, held),
-      isSettled: false,
-    }));
+  names(): Extract<SchemaBatch, { readonly kind: 'names' }>[] {
+    const { registry } = this.#parts;
+    const { database, measurements, measurementPattern } = this.#filter;
+    const all = registry.groupsOf((group) => group.database === database);
+    const isWanted = measurementPattern === undefined ? undefined : textMatcher(measurementPattern);
+    const wanted = [...new Set(measurements ?? registry.measurementsOf(all))].filter(
+      (name) => isWanted?.(name) !== false,
+    );
+    return wanted.sort(compareBytes).flatMap((measurement) => {
+      const tags = new Set<string>();
+      const held = all.filter(({ id }) => {
+        const own = new Set(registry.tags(id, measurement));
+        for (const tag of own) tags.add(tag);
+        return own.delete('');
+      });
+      if (held.length === 0) return [];
+      tags.delete('');
+      return {
+        kind: 'names',
+        measurement,
+        tags: [...tags].sort(compareBytes),
+        shards: held.sort(byPolicyAndTime),
+        fields: this.#heldFields(measurement, held),
+        isSettled: false,
+      };
+    });
   }
 
   #heldFields(measurement: string, groups: readonly ShardGroup[]): readonly HeldField[] {

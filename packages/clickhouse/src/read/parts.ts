@@ -4,6 +4,7 @@ import type { TimeRange } from '@tidemark/core';
 
 import type { ShardGroup } from '../shared/entries.ts';
 import type { Registry } from '../shared/registry.ts';
+import { sqlIn } from '../sql/literals.ts';
 
 /** A retention policy with some of its shard groups. */
 export type PolicyPart = {
@@ -37,5 +38,8 @@ export function partsOf(registry: Registry, filter: PartFilter): readonly Policy
 
 /** Which partitions of its tables a part speaks of. */
 export function inGroups({ groups }: PolicyPart): string {
-  return `grp IN (${groups.map(({ id }) => id).join(', ')})`;
+  return sqlIn(
+    'grp',
+    groups.map(({ id }) => String(id)),
+  );
 }

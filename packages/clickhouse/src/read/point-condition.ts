@@ -8,7 +8,7 @@ import { columnIdOf } from '../ids.ts';
 import type { Registry } from '../shared/registry.ts';
 import { comparison } from '../sql/comparisons.ts';
 import { filterCondition, matches } from '../sql/conditions.ts';
-import { sqlInt64 } from '../sql/literals.ts';
+import { sqlIn, sqlInt64 } from '../sql/literals.ts';
 import { pointsTable, seriesTable } from '../sql/tables.ts';
 import { inGroups } from './parts.ts';
 import type { PolicyPart } from './parts.ts';
@@ -72,7 +72,10 @@ export function timeCondition({ start, end }: TimeRange): string {
 }
 
 function columnsIn(columns: readonly { readonly id: bigint }[]): string {
-  return `column IN (${[...new Set(columns.map(({ id }) => id))].join(', ')})`;
+  return sqlIn(
+    'column',
+    columns.map(({ id }) => String(id)),
+  );
 }
 
 function seriesIn({ cluster, part, measurement }: PointScope, tags: Predicate): string {

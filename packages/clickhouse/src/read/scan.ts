@@ -6,9 +6,11 @@ import { waitFor } from '@tidemark/query';
 import type { Operator, RequestOptions, ScanRequest, SeriesBatch, Steps } from '@tidemark/query';
 
 import type { Cluster } from '../cluster/cluster.ts';
+import { errorCode } from '../cluster/failure.ts';
 import type { ReadOptions } from '../cluster/node.ts';
 import { LIMITS } from '../limits.ts';
 import type { Registry } from '../shared/registry.ts';
+import { sqlIn } from '../sql/literals.ts';
 import { RowReader } from '../sql/row-binary.ts';
 import { byTypes, columnsOf, VALUE_COLUMN, valueSql } from './columns.ts';
 import type { StoredColumn, TypedColumns } from './columns.ts';
@@ -44,11 +46,20 @@ export function* scan(
   for (const part of partsOf(registry, { ...request.source, timeRange: request.timeRange })) {
     const columns = columnsOf(registry, part, { measurement, fields });
     if (columns.length === 0) continue;
-    const found = findSeries(cluster, part, { measurement, where }, readOptions(cluster, options));
-    const series = yield* waitFor(found);
-    sortSeries(series, request);
     const scope = { cluster, registry, part, measurement, where };
     const run: Scan = { scope, columns, request, options };
+    const [series, answers] = yield* waitFor(
+      Promise.all([
+        findSeries(cluster, part, { measurement, where }, readOptions(cluster, options)),
+        readFew(run),
+      ]),
+    );
+    sortSeries(series, request);
+    if (answers !== undefined) {
+      if (options.counters !== undefined) options.counters.seriesVisited += series.length;
+      yield* seriesOf(run, series, answers);
+      continue;
+    }
     for (const page of yield* pagesOf(run, series)) {
       if (page.length === 1) yield* longSeries(run, page[0]!);
       else yield* manySeries(run, page);
@@ -119,8 +130,18 @@ function* manySeries(run: Scan, page: readonly FoundSeries[]): Operator<SeriesBa
       }),
     ),
   );
+  yield* seriesOf(run, page, answers);
+}
+
+/** What the answers have of the series, in their order. */
+function* seriesOf(
+  run: Scan,
+  all: readonly FoundSeries[],
+  answers: readonly Buffer[],
+): Operator<SeriesBatch> {
+  const { request } = run;
   const runs = answers.map((answer) => readRuns(answer, typesOf(run)));
-  for (const series of page) {
+  for (const series of all) {
     yield;
     const own = runs.map((each) => each.get(series.id)).find((each) => each !== undefined);
     if (own === undefined) continue;
@@ -160,6 +181,32 @@ function typesOf({ columns, request }: Scan): readonly TypedColumns[] {
   return byTypes(columns, request.fields);
 }
 
+/**
+ * The rows of all series, asked for before it is known which these are; `undefined` when a shard
+ * would have to read more than one page for that.
+ */
+async function readFew(run: Scan): Promise<readonly Buffer[] | undefined> {
+  const { scope, request, options } = run;
+  const { cluster } = scope;
+  const { settings, ...others } = readOptions(cluster, options);
+  const limits = { max_rows_to_read: LIMITS.pageRows.value, read_overflow_mode: 'throw' };
+  const statement = pointsStatement(run, request);
+  try {
+    const answers = await cluster.rowsOfAll(statement, {
+      ...others,
+      settings: { ...settings, ...limits },
+    });
+    for (const answer of answers) countAnswer(answer, options);
+    return answers;
+  } catch (error) {
+    if (errorCode(error) === TOO_MANY_ROWS) return undefined;
+    throw error;
+  }
+}
+
+/** The server's number for a statement that reads more rows than it may. */
+const TOO_MANY_ROWS = '158';
+
 async function readRows(
   run: Scan,
   page: {
@@ -170,21 +217,24 @@ async function readRows(
   },
 ): Promise<Buffer> {
   const { scope, options } = run;
-  const ids = page.series.map(({ id }) => id).join(', ');
-  const statement = pointsStatement(run, { ...page, ids });
+  const ids = page.series.map(({ id }) => String(id));
+  const statement = pointsStatement(run, { ...page, series: sqlIn('series', ids) });
   const answer = await scope.cluster.rows(
     page.shard,
     statement,
     readOptions(scope.cluster, options),
   );
-  const { memoryLimitBytes, counters } = options;
+  countAnswer(answer, options);
+  return answer;
+}
+
+function countAnswer(answer: Buffer, { memoryLimitBytes, counters }: RequestOptions): void {
   if (memoryLimitBytes !== undefined && answer.length > memoryLimitBytes)
     throw new LimitExceeded(
       `a page of the query's rows takes ${answer.length} bytes`,
       'coordinator.query-memory-limit',
     );
   if (counters !== undefined) counters.bytesRead += answer.length;
-  return answer;
 }
 
 /**
@@ -194,7 +244,8 @@ async function readRows(
 export function pointsStatement(
   run: Scan,
   page: {
-    readonly ids: string;
+    /** A condition; what the tags say when it is left out. */
+    readonly series?: string | undefined;
     readonly timeRange: TimeRange;
     readonly limitRows?: number | undefined;
   },
@@ -202,8 +253,8 @@ export function pointsStatement(
   const { scope, columns, request } = run;
   const types = typesOf(run);
   const held = [...new Set(types.map(({ stored }) => VALUE_COLUMN[stored]))];
-  const { timeRange, ids } = page;
-  const condition = pointCondition(scope, { columns, timeRange, series: `series IN (${ids})` });
+  const { timeRange, series } = page;
+  const condition = pointCondition(scope, { columns, timeRange, series });
   const arrays = types.map((typed) => {
     if (types.length === 1) return `groupArray(${valueSql(typed)})`;
     const own = typed.columns.map(({ column }) => column.id).join(', ');

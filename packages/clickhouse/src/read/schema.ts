@@ -18,7 +18,7 @@ export function* schema(
   const look = new LookUp(parts, request.filter, options);
   switch (request.kind) {
     case 'names':
-      yield* yield* look.names();
+      yield* look.names();
       return;
     case 'measurements': {
       const names = yield* look.measurements();

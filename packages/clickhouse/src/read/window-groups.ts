@@ -24,10 +24,6 @@ export class WindowGroups {
     this.#request = request;
   }
 
-  get hasAny(): boolean {
-    return this.#groups.size > 0;
-  }
-
   /** Adds what one statement knows of a window of the field at `place`. */
   add(at: { readonly group: bigint; readonly start: bigint }, place: number, more: Partial): void {
     let windows = this.#groups.get(at.group);

@@ -12,18 +12,26 @@ export type ShardGroup = {
   readonly end: bigint;
 };
 
+/** A measurement in a shard group. */
+export type MeasurementPlace = { readonly group: number; readonly measurement: string };
+
 /** A field of a measurement in a shard group. */
-export type FieldPlace = {
-  readonly group: number;
-  readonly measurement: string;
-  readonly field: string;
-};
+export type FieldPlace = MeasurementPlace & { readonly field: string };
+
+/** A tag key that some series of a measurement have in a shard group; empty: it has any series. */
+export type TagPlace = MeasurementPlace & { readonly tag: string };
 
 /** What points need before they are stored. */
 export type Additions = {
   readonly groups: readonly ShardGroup[];
   readonly fields: readonly (FieldPlace & { readonly type: FieldType })[];
+  readonly tags: readonly TagPlace[];
 };
+
+/** Whether there is nothing to agree on. */
+export function isNothing({ groups, fields, tags }: Additions): boolean {
+  return groups.length === 0 && fields.length === 0 && tags.length === 0;
+}
 
 export type SharedEntry =
   | ({ readonly kind: 'add' } & Additions)
@@ -33,8 +41,12 @@ export type SharedEntry =
       readonly measurement: string;
       readonly groups: readonly number[];
     }
-  /** Series of these groups may have gone: who writes to them says so again. */
-  | { readonly kind: 'series-gone'; readonly groups: readonly number[] }
+  /** Series of these groups may have gone, and all that had the tags: who writes says so again. */
+  | {
+      readonly kind: 'series-gone';
+      readonly groups: readonly number[];
+      readonly tags: readonly TagPlace[];
+    }
   | { readonly kind: 'catalog'; readonly text: string }
   /** Empty: nobody. */
   | { readonly kind: 'leader'; readonly holder: string };

@@ -4,7 +4,7 @@ import type { Clock } from '@tidemark/core';
 
 import type { Cluster } from '../cluster/cluster.ts';
 import { LIMITS } from '../limits.ts';
-import { parseShared, printShared } from './entries.ts';
+import { isNothing, parseShared, printShared } from './entries.ts';
 import type { Additions, SharedEntry } from './entries.ts';
 import { Registry } from './registry.ts';
 import type { RegistryText } from './registry.ts';
@@ -78,7 +78,7 @@ export class SharedState {
       isPossible = !registry.contradicts(additions);
       if (!isPossible) return undefined;
       const missing = registry.missing(additions);
-      if (missing.groups.length === 0 && missing.fields.length === 0) return undefined;
+      if (isNothing(missing)) return undefined;
       return { kind: 'add', ...missing };
     });
     return isPossible;
@@ -113,6 +113,7 @@ export class SharedState {
         this.registry.dropMeasurement(entry.groups, entry.measurement);
         break;
       case 'series-gone':
+        this.registry.dropTags(entry.tags);
         break;
       case 'catalog':
         this.#catalog = entry.text;

@@ -1,7 +1,7 @@
 // Conditions on series and on tag keys as SQL.
 import type { Predicate, SchemaFilter, TagKeyMatch } from '@tidemark/query';
 
-import { sqlText, sqlTexts } from './literals.ts';
+import { sqlIn, sqlText } from './literals.ts';
 
 /**
  * Whether a text holds a match. A dot must not match the end of a line. In a group of its own the
@@ -53,7 +53,7 @@ export function filterCondition(
 }
 
 function inTexts(expression: string, texts: readonly string[]): string {
-  return texts.length === 0 ? '0' : `${expression} IN (${sqlTexts(texts)})`;
+  return sqlIn(expression, texts.map(sqlText));
 }
 
 /** Which tag keys are meant, of an expression. */

@@ -10,6 +10,16 @@ export function sqlTexts(texts: Iterable<string>): string {
   return Array.from(texts, sqlText).join(', ');
 }
 
+/**
+ * Whether an expression is one of some values, which are SQL. 18.16 compares with one value in a
+ * third of the time that it takes to look it up in a set.
+ */
+export function sqlIn(expression: string, values: Iterable<string>): string {
+  const all = [...new Set(values)];
+  if (all.length === 0) return '0';
+  return all.length === 1 ? `${expression} = ${all[0]}` : `${expression} IN (${all.join(', ')})`;
+}
+
 /** A name in backquotes. */
 export function sqlName(name: string): string {
   return `\`${name.replace(/[\\`]/g, (char) => `\\${char}`)}\``;

@@ -6,7 +6,7 @@ import { columnIdOf } from '../ids.ts';
 import { inGroups, partsOf } from '../read/parts.ts';
 import type { PolicyPart } from '../read/parts.ts';
 import { timeCondition } from '../read/point-condition.ts';
-import type { ShardGroup } from '../shared/entries.ts';
+import type { ShardGroup, TagPlace } from '../shared/entries.ts';
 import type { Registry } from '../shared/registry.ts';
 import type { SharedState } from '../shared/shared-state.ts';
 import { filterCondition } from '../sql/conditions.ts';
@@ -30,16 +30,48 @@ export async function deletePoints(parts: DeleteParts, request: DeleteRequest): 
   const { cluster, state, writer } = parts;
   await state.sync();
   for (const part of partsOf(state.registry, request)) {
-    await writer.alone(part.policyId, async (rows) => {
-      await Promise.all(
+    const { policyId } = part;
+    const found = await writer.alone(policyId, async (rows) =>
+      Promise.all(
         Array.from({ length: cluster.shardCount }, (_, shard) =>
           deleteOnShard(parts, part, { shard, request, rows }),
         ),
-      );
-    });
+      ),
+    );
     const groups = part.groups.map(({ id }) => id);
-    await state.agree(() => ({ kind: 'series-gone', groups }));
+    await writer.alone(policyId, async () => {
+      const tags = await tagsWithoutSeries(parts, part, new Set(found.flat()));
+      await state.agree(() => ({ kind: 'series-gone', groups, tags }));
+    });
   }
+}
+
+/** What is known of the tags of measurements that no series of them has any more. */
+async function tagsWithoutSeries(
+  { cluster, state: { registry } }: DeleteParts,
+  part: PolicyPart,
+  measurements: ReadonlySet<string>,
+): Promise<readonly TagPlace[]> {
+  const known = part.groups.flatMap(({ id: group }) =>
+    [...measurements].flatMap((measurement) =>
+      Array.from(registry.tags(group, measurement), (tag) => ({ group, measurement, tag })),
+    ),
+  );
+  if (known.length === 0) return [];
+  const answers = await cluster.rowsOfAll(
+    `SELECT DISTINCT grp, measurement, arrayJoin(arrayPushBack(tag_keys, '')) AS tag
+     FROM ${cluster.table(seriesTable(part.policyId))} FINAL
+     WHERE NOT is_gone AND ${inGroups(part)}
+       AND ${filterCondition({ measurements: [...measurements] })}`,
+  );
+  const held = new Set<string>();
+  for (const answer of answers) {
+    const reader = new RowReader(answer);
+    while (reader.hasMore) held.add(`${reader.uint32()} ${reader.text()}\0${reader.text()}`);
+  }
+  return known.filter(
+    ({ group, measurement, tag }) => !held.has(`${group} ${measurement}\0${tag}`),
+  );
 }
 
 /** Deletes all rows of a measurement and the types of its fields. */
@@ -105,6 +137,7 @@ async function dropGroups(
   return hasAny;
 }
 
+/** Names of the measurements that it has found. */
 async function deleteOnShard(
   { cluster, state }: DeleteParts,
   part: PolicyPart,
@@ -113,7 +146,7 @@ async function deleteOnShard(
     readonly request: DeleteRequest;
     readonly rows: PendingRows;
   },
-): Promise<void> {
+): Promise<readonly string[]> {
   const { shard, request, rows } = scope;
   const found = new RowReader(
     await cluster.rows(
@@ -146,6 +179,7 @@ async function deleteOnShard(
       }
     }
   }
+  return [...byMeasurement.keys()];
 }
 
 /** A series in a shard group. */

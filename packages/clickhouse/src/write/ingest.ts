@@ -148,7 +148,7 @@ export class Ingest {
         if (isFull && (group === undefined || !used.has(group.id))) return shardLimit(maxShards);
         if (group === undefined) {
           group = registry.makeGroup(policy, time);
-          registry.want({ groups: [group], fields: [] });
+          registry.want({ groups: [group], fields: [], tags: [] });
           newGroups.push(group);
         }
         used.add(group.id);
@@ -170,7 +170,7 @@ export class Ingest {
 
   #define(batch: Batch): void {
     const fields = batch.newFields.map(({ shardId, ...place }) => ({ group: shardId, ...place }));
-    this.#registry.want({ groups: [], fields });
+    this.#registry.want({ groups: [], fields, tags: [] });
     if (batch.newFields.length > 0 && this.#settings.fieldTypes === 'measurement')
       this.#kernel.forgetTypes();
   }

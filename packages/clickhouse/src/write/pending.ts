@@ -22,6 +22,7 @@ export class PendingRows {
   readonly waiters: Waiter[] = [];
   readonly #groups: Additions['groups'][number][] = [];
   readonly #fields: Additions['fields'][number][] = [];
+  readonly #tags: Additions['tags'][number][] = [];
 
   constructor(shardCount: number) {
     const [batch = 0n] = crypto.getRandomValues(new BigUint64Array(1));
@@ -32,16 +33,17 @@ export class PendingRows {
 
   /** What has to be agreed on before the rows are inserted. */
   get additions(): Additions {
-    return { groups: this.#groups, fields: this.#fields };
+    return { groups: this.#groups, fields: this.#fields, tags: this.#tags };
   }
 
   get sizeBytes(): number {
     return this.points.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   }
 
-  add({ groups, fields }: Additions): void {
+  add({ groups, fields, tags }: Additions): void {
     this.#groups.push(...groups);
     for (const field of fields) this.#fields.push(field);
+    for (const tag of tags) this.#tags.push(tag);
   }
 
   /** Says that a series has rows in a shard group, or none any more. */

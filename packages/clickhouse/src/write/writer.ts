@@ -13,7 +13,8 @@ import type {
 
 import type { Cluster } from '../cluster/cluster.ts';
 import { LIMITS } from '../limits.ts';
-import type { SharedEntry } from '../shared/entries.ts';
+import { isNothing } from '../shared/entries.ts';
+import type { MeasurementPlace, SharedEntry } from '../shared/entries.ts';
 import type { SharedState } from '../shared/shared-state.ts';
 import { pointsTable, policyTables, SERIES_COLUMNS, seriesTable } from '../sql/tables.ts';
 import { encodePoints } from './encode-points.ts';
@@ -191,7 +192,7 @@ export class Writer {
 
   #take({ batch, newGroups }: IngestedPart, ingest: Ingest, rows: PendingRows): void {
     const fields = batch.newFields.map(({ shardId, ...place }) => ({ group: shardId, ...place }));
-    rows.add({ groups: newGroups, fields });
+    rows.add({ groups: newGroups, fields, tags: [] });
     const { series } = ingest;
     const shardOfSeries = (id: bigint): number => this.#parts.cluster.shardOfSeries(id);
     for (const table of batch.tables) {
@@ -203,9 +204,21 @@ export class Writer {
         ingest.place(local, shardOfSeries);
         const id = series.id(local);
         const tags = tagsOfSeriesKey(ingest.keyOf(local));
+        this.#announceTags({ group, measurement }, tags.keys(), rows);
         rows.addSeries(shardOfSeries(id), { measurement, id, group }, tags);
       };
       encodePoints(table, { series, shards: rows.points, onSeries });
+    }
+  }
+
+  /** Names are looked up without asking the cluster: all front ends know every tag key. */
+  #announceTags(place: MeasurementPlace, keys: Iterable<string>, rows: PendingRows): void {
+    const { registry } = this.#parts.state;
+    for (const tag of ['', ...keys]) {
+      if (!registry.isNewTag(place.group, place.measurement, tag)) continue;
+      const additions = { groups: [], fields: [], tags: [{ ...place, tag }] };
+      registry.want(additions);
+      rows.add(additions);
     }
   }
 
@@ -262,9 +275,7 @@ export class Writer {
     const { cluster } = this.#parts;
     await this.makeTables(policyId);
     const { additions } = rows;
-    if (additions.groups.length > 0 || additions.fields.length > 0) {
-      if (!(await this.#parts.state.add(additions))) return false;
-    }
+    if (!isNothing(additions) && !(await this.#parts.state.add(additions))) return false;
     await this.#insertSeries(policyId, rows);
     await Promise.all(
       rows.points.map(async (points, shard) => {

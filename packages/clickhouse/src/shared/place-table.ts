@@ -1,0 +1,62 @@
+// What is known of names of a measurement in a shard group: types of fields, tags.
+import type { MeasurementPlace } from './entries.ts';
+
+/** By shard group, measurement and name. */
+export class PlaceTable<T> {
+  readonly #groups = new Map<number, Map<string, Map<string, T>>>();
+
+  of(group: number, measurement: string): ReadonlyMap<string, T> {
+    return this.#groups.get(group)?.get(measurement) ?? new Map<string, T>();
+  }
+
+  /** Measurements of which something is known in a shard group. */
+  measurements(group: number): Iterable<string> {
+    return this.#groups.get(group)?.keys() ?? [];
+  }
+
+  /** The first one stays. */
+  add({ group, measurement }: MeasurementPlace, name: string, known: T): void {
+    let measurements = this.#groups.get(group);
+    if (measurements === undefined) this.#groups.set(group, (measurements = new Map()));
+    let names = measurements.get(measurement);
+    if (names === undefined) measurements.set(measurement, (names = new Map()));
+    if (!names.has(name)) names.set(name, known);
+  }
+
+  delete({ group, measurement }: MeasurementPlace, name: string): void {
+    this.#groups.get(group)?.get(measurement)?.delete(name);
+  }
+
+  deleteMeasurement(group: number, measurement: string): void {
+    this.#groups.get(group)?.delete(measurement);
+  }
+
+  deleteGroup(group: number): void {
+    this.#groups.delete(group);
+  }
+
+  /** Nested arrays, for a text that names nothing twice. */
+  entries(): PlaceEntries<T> {
+    return Array.from(this.#groups, ([group, measurements]) => [
+      group,
+      Array.from(measurements, ([measurement, names]) => [measurement, [...names]]),
+    ]);
+  }
+
+  restore(entries: PlaceEntries<T>): void {
+    this.#groups.clear();
+    for (const [group, measurements] of entries) {
+      for (const [measurement, names] of measurements) {
+        for (const [name, known] of names) this.add({ group, measurement }, name, known);
+      }
+    }
+  }
+}
+
+export type PlaceEntries<T> = readonly (readonly [
+  group: number,
+  measurements: readonly (readonly [
+    measurement: string,
+    names: readonly (readonly [name: string, known: T])[],
+  ])[],
+])[];
