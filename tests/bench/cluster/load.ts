@@ -23,7 +23,9 @@ function linesOf(first: number, measurement: string): Buffer {
   return Buffer.from(lines.join('\n'));
 }
 
-/** column, hour, series, time, f, i, s, batch, grp: the rows that the service makes of the lines. */
+/**
+ * column, hour, series, time, f, i, s, batch, grp: the rows that the service makes of the lines.
+ */
 function binaryOf(
   first: number,
   { measurement, ids, shard }: { measurement: string; ids: readonly bigint[]; shard: number },

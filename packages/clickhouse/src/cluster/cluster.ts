@@ -174,8 +174,9 @@ export class Cluster {
   }
 
   /**
-   * Inserts into a shard, with the quorum. `into` names table, columns and format. The same bytes may be sent again: the table knows the
-   * block. Throws `Unavailable` when it is not stored within `LIMITS.insertMs`.
+   * Inserts into a shard, with the quorum. `into` names table, columns and format. The same bytes
+   * may be sent again: the table knows the block. Throws `Unavailable` when it is not stored within
+   * `LIMITS.insertMs`.
    */
   async insert(shard: number, into: string, rows: Uint8Array): Promise<void> {
     const quorum = this.quorum;

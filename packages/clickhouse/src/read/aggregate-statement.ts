@@ -41,7 +41,9 @@ export function namesColumns({ columns }: ReducedColumns): boolean {
   return columns.length > 1;
 }
 
-/** Of each row: its group unless there is one, its window and its column if there are any, parts. */
+/**
+ * Of each row: its group unless there is one, its window and its column if there are any, parts.
+ */
 export function aggregateStatement(
   scope: PointScope,
   request: AggregateRequest,

@@ -1,5 +1,5 @@
-// Shard groups, and the types of fields and the tag keys in them: what front ends agreed on, and what this one wants
-// for points that it is about to store.
+// Shard groups, and the types of fields and the tag keys in them: what front ends agreed on, and
+// what this one wants for points that it is about to store.
 import type { FieldType, TimeRange, Timestamp } from '@tidemark/core';
 import { shardBounds } from '@tidemark/storage';
 import type { PolicyRef } from '@tidemark/storage';
