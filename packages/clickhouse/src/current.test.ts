@@ -5,10 +5,8 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { systemClock } from '@tidemark/core';
 import type { SeriesSource } from '@tidemark/query';
 import { openStorage } from '@tidemark/storage';
-import type { PolicyRef } from '@tidemark/storage';
 import { describe, expect, test } from 'vitest';
 
 import { openClickHouse } from './index.ts';
@@ -21,6 +19,7 @@ import {
   scanned,
   scanRequests,
 } from './testing/compare-sources.ts';
+import { TEST_SETTINGS, testPolicy } from './testing/test-storage.ts';
 
 const PACKAGE = 'chdb';
 
@@ -33,14 +32,7 @@ function chdb(): ChdbPackage | undefined {
 }
 
 const found = chdb();
-const policy: PolicyRef = {
-  id: 1,
-  database: 'd',
-  retentionPolicy: 'autogen',
-  shardDurationNanos: 604_800_000_000_000n,
-  maxSeriesPerDatabase: 0,
-  maxValuesPerTag: 0,
-};
+const policy = testPolicy(1);
 
 describe.runIf(found !== undefined)('a current ClickHouse', () => {
   test('answers as the embedded engine does', async () => {
@@ -52,14 +44,8 @@ describe.runIf(found !== undefined)('a current ClickHouse', () => {
       hasBackgroundWork: false,
     });
     const engine = await openClickHouse({
+      ...TEST_SETTINGS,
       urls: [server.url],
-      database: 'tidemark',
-      cluster: 'tidemark',
-      givesPartialAnswers: false,
-      readTimeoutMs: 0,
-      ingest: { allowUnsigned: true, fieldTypes: 'shard', maxShards: 0, maxBadLines: 0 },
-      writeQueueMaxBytes: 1 << 26,
-      clock: systemClock(),
     });
     const answers = async (source: SeriesSource): Promise<readonly unknown[]> => {
       const all: unknown[] = [];
@@ -73,7 +59,7 @@ describe.runIf(found !== undefined)('a current ClickHouse', () => {
 
       expect(await answers(engine.source)).toEqual(await answers(embedded.source));
 
-      await engine.delete({ database: 'd', measurements: ['m'] });
+      await engine.delete({ database: policy.database, measurements: ['m'] });
       const [request] = scanRequests(policy);
       expect(await scanned(engine.source, request!)).toEqual([]);
     } finally {

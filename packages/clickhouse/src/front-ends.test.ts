@@ -4,7 +4,8 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { ALL_TIME, systemClock } from '@tidemark/core';
+import { ALL_TIME } from '@tidemark/core';
+import { eachBatch } from '@tidemark/query';
 import type { PolicyRef } from '@tidemark/storage';
 import { hasPrograms } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -12,10 +13,10 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openClickHouse, startCluster, stopCluster } from './index.ts';
 import type { ClickHouseStorage } from './index.ts';
 import { scanned } from './testing/compare-sources.ts';
+import { TEST_SETTINGS, testPolicy } from './testing/test-storage.ts';
 
 const isComplete = hasPrograms('clickhouse-server', '/usr/share/zookeeper/bin/zkServer.sh');
-const clock = systemClock();
-const WEEK = 604_800_000_000_000n;
+const { clock } = TEST_SETTINGS;
 const SOON = { timeout: 20_000, interval: 50 };
 
 describe.runIf(isComplete)('front ends of one cluster', () => {
@@ -26,16 +27,7 @@ describe.runIf(isComplete)('front ends of one cluster', () => {
   let policies = 0;
 
   const open = (database = 'tidemark'): Promise<ClickHouseStorage> =>
-    openClickHouse({
-      urls,
-      database,
-      cluster: 'tidemark',
-      givesPartialAnswers: false,
-      readTimeoutMs: 0,
-      ingest: { allowUnsigned: true, fieldTypes: 'shard', maxShards: 0, maxBadLines: 0 },
-      writeQueueMaxBytes: 1 << 26,
-      clock,
-    });
+    openClickHouse({ ...TEST_SETTINGS, urls, database });
 
   beforeAll(async () => {
     const { nodes } = await startCluster({
@@ -55,17 +47,7 @@ describe.runIf(isComplete)('front ends of one cluster', () => {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  function newPolicy(): PolicyRef {
-    const id = ++policies;
-    return {
-      id,
-      database: `d${id}`,
-      retentionPolicy: 'autogen',
-      shardDurationNanos: WEEK,
-      maxSeriesPerDatabase: 0,
-      maxValuesPerTag: 0,
-    };
-  }
+  const newPolicy = (): PolicyRef => testPolicy(++policies);
 
   const write = (storage: ClickHouseStorage, policy: PolicyRef, lines: readonly string[]) =>
     storage.writeLines({
@@ -132,6 +114,32 @@ describe.runIf(isComplete)('front ends of one cluster', () => {
         expect((await one.shards()).map(({ policyId }) => policyId)).not.toContain(policy.id),
       SOON,
     );
+  });
+
+  test('know the tags that others write and delete', async () => {
+    const policy = newPolicy();
+    const tags = async (storage: ClickHouseStorage): Promise<readonly string[]> => {
+      const { signal } = new AbortController();
+      const filter = { database: policy.database, measurements: ['m'] };
+      const batches = storage.source.snapshot().schema({ kind: 'names', filter }, { signal });
+      const found: string[] = [];
+      for await (const batch of eachBatch(batches))
+        if (batch.kind === 'names') found.push(...batch.tags);
+      return found;
+    };
+    await write(one, policy, ['m,h=a v=1 1']);
+    expect(await tags(one)).toEqual(['h']);
+    await write(one, policy, ['m,h=a,k=b v=1 1']);
+    await vi.waitFor(async () => expect(await tags(two)).toEqual(['h', 'k']), SOON);
+
+    const where = { kind: 'tag', key: 'k', operator: '=', value: 'b' } as const;
+    await two.delete({ database: policy.database, where });
+    expect(await tags(two)).toEqual(['h']);
+    await vi.waitFor(async () => expect(await tags(one)).toEqual(['h']), SOON);
+
+    await write(one, policy, ['m,h=a,k=b v=1 1']);
+    expect(await tags(one)).toEqual(['h', 'k']);
+    await vi.waitFor(async () => expect(await tags(two)).toEqual(['h', 'k']), SOON);
   });
 
   test('change one text, each upon what the other has made of it', async () => {

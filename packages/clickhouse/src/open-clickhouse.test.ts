@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { ALL_TIME, assert, columnValue, systemClock } from '@tidemark/core';
+import { ALL_TIME, assert, columnValue } from '@tidemark/core';
 import { Driver, eachBatch } from '@tidemark/query';
 import type { Predicate, ScanRequest, SchemaRequest, SeriesSource } from '@tidemark/query';
 import { openStorage } from '@tidemark/storage';
@@ -20,19 +20,11 @@ import {
   scanned,
   scanRequests,
 } from './testing/compare-sources.ts';
+import { TEST_SETTINGS, testPolicy, WEEK } from './testing/test-storage.ts';
 
 const isComplete = hasPrograms('clickhouse-server', '/usr/share/zookeeper/bin/zkServer.sh');
-const clock = systemClock();
-const WEEK = 604_800_000_000_000n;
-const settings = {
-  database: 'tidemark',
-  cluster: 'tidemark',
-  givesPartialAnswers: false,
-  readTimeoutMs: 0,
-  ingest: { allowUnsigned: true, fieldTypes: 'shard', maxShards: 0, maxBadLines: 0 },
-  writeQueueMaxBytes: 1 << 26,
-  clock,
-} as const;
+const settings = TEST_SETTINGS;
+const { clock } = settings;
 const NONE = new AbortController().signal;
 
 describe.runIf(isComplete)('storage on a cluster', () => {
@@ -55,17 +47,7 @@ describe.runIf(isComplete)('storage on a cluster', () => {
   const open = (): Promise<StorageEngine> => openClickHouse({ ...settings, urls });
 
   /** A policy that no other test has. */
-  function newPolicy(): PolicyRef {
-    const id = ++policies;
-    return {
-      id,
-      database: `d${id}`,
-      retentionPolicy: 'autogen',
-      shardDurationNanos: WEEK,
-      maxSeriesPerDatabase: 0,
-      maxValuesPerTag: 0,
-    };
-  }
+  const newPolicy = (): PolicyRef => testPolicy(++policies);
 
   const write = (policy: PolicyRef, lines: readonly string[]) =>
     engine.writeLines({
@@ -241,6 +223,12 @@ describe.runIf(isComplete)('storage on a cluster', () => {
       requests.forEach((request, i) => {
         expect({ request, answer: actual[i] }).toEqual({ request, answer: expected[i] });
       });
+
+      const inPages = await openClickHouse({ ...settings, urls, pageRows: 50 });
+      const scans = scanRequests(policy);
+      const pages = await Promise.all(scans.map((one) => scanned(inPages.source, one)));
+      await inPages.close();
+      expect(pages).toEqual(expected.slice(0, scans.length));
     } finally {
       await embedded.close();
     }

@@ -10,6 +10,7 @@ import type {
 
 import { Cluster } from './cluster/cluster.ts';
 import type { ClusterSettings } from './cluster/cluster.ts';
+import { LIMITS } from './limits.ts';
 import { partsOf } from './read/parts.ts';
 import { clusterSource } from './read/source.ts';
 import { Lease } from './shared/lease.ts';
@@ -27,6 +28,8 @@ import { Writer } from './write/writer.ts';
 export type ClickHouseOptions = ClusterSettings & {
   readonly ingest: IngestSettings;
   readonly writeQueueMaxBytes: number;
+  /** Of one answer; `LIMITS.pageRows` when absent. */
+  readonly pageRows?: number | undefined;
   readonly clock: Clock;
 };
 
@@ -46,7 +49,7 @@ export type ClickHouseStorage = StorageEngine & {
 
 /** Makes what is missing of the tables that all policies share. */
 export async function openClickHouse(options: ClickHouseOptions): Promise<ClickHouseStorage> {
-  const { clock } = options;
+  const { clock, pageRows = LIMITS.pageRows.value } = options;
   const cluster = await Cluster.open(options, clock);
   try {
     for (const table of commonTables(options.database)) await cluster.define(table);
@@ -60,7 +63,7 @@ export async function openClickHouse(options: ClickHouseOptions): Promise<ClickH
       queueMaxBytes: options.writeQueueMaxBytes,
     });
     return {
-      ...engineOf({ cluster, state, registry: state.registry, writer, lease }),
+      ...engineOf({ cluster, state, registry: state.registry, writer, lease, pageRows }),
       catalog: sharedText(state),
       leaseSignal: () => lease.signal,
     };
@@ -76,6 +79,7 @@ type Parts = {
   readonly registry: Registry;
   readonly writer: Writer;
   readonly lease: Lease;
+  readonly pageRows: number;
 };
 
 function engineOf(parts: Parts): StorageEngine {

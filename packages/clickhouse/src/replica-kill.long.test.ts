@@ -4,25 +4,20 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { ALL_TIME, systemClock, Unavailable } from '@tidemark/core';
+import { ALL_TIME, Unavailable } from '@tidemark/core';
 import { eachBatch } from '@tidemark/query';
-import type { PolicyRef, StorageEngine } from '@tidemark/storage';
+import type { StorageEngine } from '@tidemark/storage';
 import { hasPrograms } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { openClickHouse, startCluster, stopCluster } from './index.ts';
 import type { ClusterStatus } from './index.ts';
+import { TEST_SETTINGS, testPolicy } from './testing/test-storage.ts';
 
 const isComplete = hasPrograms('clickhouse-server', '/usr/share/zookeeper/bin/zkServer.sh');
-const clock = systemClock();
-const policy: PolicyRef = {
-  id: 1,
-  database: 'd',
-  retentionPolicy: 'autogen',
-  shardDurationNanos: 604_800_000_000_000n,
-  maxSeriesPerDatabase: 0,
-  maxValuesPerTag: 0,
-};
+const { clock } = TEST_SETTINGS;
+const policy = testPolicy(1);
+const { database } = policy;
 const WRITERS = [0, 1, 2, 3];
 
 describe.runIf(isComplete)('a shard of two replicas', () => {
@@ -33,14 +28,8 @@ describe.runIf(isComplete)('a shard of two replicas', () => {
     startCluster({ directory, shards: 1, replicas: 2, environment: process.env, clock });
   const open = (): Promise<StorageEngine> =>
     openClickHouse({
+      ...TEST_SETTINGS,
       urls: status.nodes.map(({ url }) => url),
-      database: 'tidemark',
-      cluster: 'tidemark',
-      givesPartialAnswers: false,
-      readTimeoutMs: 0,
-      ingest: { allowUnsigned: false, fieldTypes: 'shard', maxShards: 0, maxBadLines: 0 },
-      writeQueueMaxBytes: 1 << 26,
-      clock,
     });
 
   beforeAll(async () => {
@@ -55,7 +44,7 @@ describe.runIf(isComplete)('a shard of two replicas', () => {
   async function stored(engine: StorageEngine): Promise<readonly string[]> {
     const snapshot = engine.source.snapshot();
     const request = {
-      source: { database: 'd', retentionPolicy: 'autogen', measurement: 'm' },
+      source: { database, retentionPolicy: 'autogen', measurement: 'm' },
       timeRange: ALL_TIME,
       descending: false,
       groupBy: [],

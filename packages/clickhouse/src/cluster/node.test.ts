@@ -3,18 +3,20 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { Cancelled, Internal, LimitExceeded, systemClock } from '@tidemark/core';
+import { Cancelled, Internal, LimitExceeded } from '@tidemark/core';
 import { eventually, hasPrograms } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { startCluster, stopCluster } from '../index.ts';
 import { sqlText } from '../sql/literals.ts';
 import { RowReader } from '../sql/row-binary.ts';
+import { TEST_SETTINGS } from '../testing/test-storage.ts';
+import { Cluster } from './cluster.ts';
 import { Unreachable } from './failure.ts';
 import { ClickHouseNode } from './node.ts';
 
 const isComplete = hasPrograms('clickhouse-server', '/usr/share/zookeeper/bin/zkServer.sh');
-const clock = systemClock();
+const { clock } = TEST_SETTINGS;
 
 describe.runIf(isComplete)('a ClickHouse process', () => {
   const directory = mkdtempSync(join(tmpdir(), 'tidemark-node-'));
@@ -70,6 +72,13 @@ describe.runIf(isComplete)('a ClickHouse process', () => {
     };
     expect(limit).toMatchObject({ setting: 'coordinator.query-memory-limit' });
     await expect(node.rows(wide, { settings })).rejects.toBeInstanceOf(LimitExceeded);
+    const cluster = await Cluster.open(
+      { ...TEST_SETTINGS, urls: [node.url], readTimeoutMs: 1 },
+      clock,
+    );
+    const late = cluster.rows(0, 'SELECT sum(number) FROM system.numbers');
+    await expect(late).rejects.toMatchObject({ setting: 'coordinator.query-timeout' });
+    await cluster.close();
     await expect(node.rows('SELECT nothing')).rejects.toBeInstanceOf(Internal);
     await expect(new ClickHouseNode('http://127.0.0.1:1').rows('SELECT 1')).rejects.toBeInstanceOf(
       Unreachable,

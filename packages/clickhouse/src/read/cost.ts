@@ -14,7 +14,7 @@ import type { ReadParts } from './scan.ts';
 
 /** Files are parts of the tables and blocks their marks: whole shard groups, with all fields. */
 export function* cost(
-  { cluster, registry }: ReadParts,
+  { cluster, registry, pageRows }: ReadParts,
   request: CostRequest,
   options: RequestOptions,
 ): Steps<SourceCost> {
@@ -40,7 +40,7 @@ export function* cost(
         statements.push(aggregateStatement(asked, aggregate, reduced));
     } else if (columns.length > 0) {
       const scan = { source, fields, timeRange, where, descending: false, groupBy: [] };
-      const run = { scope, columns, request: scan, options };
+      const run = { scope, columns, request: scan, options, pageRows };
       statements.push(pointsStatement(run, { timeRange }));
     }
     const groups = part.groups.map(({ id }) => sqlText(String(id))).join(', ');

@@ -21,7 +21,12 @@ import { pointCondition, tableOf } from './point-condition.ts';
 import type { PointScope } from './point-condition.ts';
 import { lastTime, readRuns, seriesBatch, withoutTime } from './value-runs.ts';
 
-export type ReadParts = { readonly cluster: Cluster; readonly registry: Registry };
+export type ReadParts = {
+  readonly cluster: Cluster;
+  readonly registry: Registry;
+  /** Of one answer. */
+  readonly pageRows: number;
+};
 
 /** How the statements of a request run. */
 export function readOptions(
@@ -37,7 +42,7 @@ export function readOptions(
 }
 
 export function* scan(
-  { cluster, registry }: ReadParts,
+  { cluster, registry, pageRows }: ReadParts,
   request: ScanRequest,
   options: RequestOptions,
 ): Operator<SeriesBatch> {
@@ -47,7 +52,7 @@ export function* scan(
     const columns = columnsOf(registry, part, { measurement, fields });
     if (columns.length === 0) continue;
     const scope = { cluster, registry, part, measurement, where };
-    const run: Scan = { scope, columns, request, options };
+    const run: Scan = { scope, columns, request, options, pageRows };
     const [series, answers] = yield* waitFor(
       Promise.all([
         findSeries(cluster, part, { measurement, where }, readOptions(cluster, options)),
@@ -72,12 +77,13 @@ type Scan = {
   readonly columns: readonly StoredColumn[];
   readonly request: ScanRequest;
   readonly options: RequestOptions;
+  readonly pageRows: number;
 };
 
 /** Cuts the series into pages with so many rows as one answer may have, or one series. */
 function* pagesOf(run: Scan, series: readonly FoundSeries[]): Steps<readonly FoundSeries[][]> {
   if (series.length < 2) return series.map((one) => [one]);
-  const { columns, request, options } = run;
+  const { columns, request, options, pageRows } = run;
   const counts = yield* waitFor(countRows(run));
   const most = (request.limitPerSeries ?? Number.POSITIVE_INFINITY) * columns.length;
   const pages: FoundSeries[][] = [];
@@ -87,7 +93,7 @@ function* pagesOf(run: Scan, series: readonly FoundSeries[]): Steps<readonly Fou
     const own = Math.min(counts.get(one.id) ?? 0, most);
     if (own === 0) continue;
     if (options.counters !== undefined) options.counters.seriesVisited++;
-    const isFull = rows + own > LIMITS.pageRows.value || page.length === LIMITS.pageSeries.value;
+    const isFull = rows + own > pageRows || page.length === LIMITS.pageSeries.value;
     if (isFull && page.length > 0) {
       pages.push(page);
       page = [];
@@ -152,11 +158,11 @@ function* seriesOf(
 
 /** One series, a stretch of time after the other. */
 function* longSeries(run: Scan, series: FoundSeries): Operator<SeriesBatch> {
-  const { request, columns } = run;
+  const { request, columns, pageRows } = run;
   const { limitPerSeries, descending } = request;
   let left = limitPerSeries ?? Infinity;
   let { timeRange } = request;
-  const limitRows = Math.min(left * columns.length, LIMITS.pageRows.value - 1) + 1;
+  const limitRows = Math.min(left * columns.length, pageRows - 1) + 1;
   for (;;) {
     const { shard } = series;
     const answer = yield* waitFor(readRows(run, { shard, series: [series], timeRange, limitRows }));
@@ -186,10 +192,10 @@ function typesOf({ columns, request }: Scan): readonly TypedColumns[] {
  * would have to read more than one page for that.
  */
 async function readFew(run: Scan): Promise<readonly Buffer[] | undefined> {
-  const { scope, request, options } = run;
+  const { scope, request, options, pageRows } = run;
   const { cluster } = scope;
   const { settings, ...others } = readOptions(cluster, options);
-  const limits = { max_rows_to_read: LIMITS.pageRows.value, read_overflow_mode: 'throw' };
+  const limits = { max_rows_to_read: pageRows, read_overflow_mode: 'throw' };
   const statement = pointsStatement(run, request);
   try {
     const answers = await cluster.rowsOfAll(statement, {
