@@ -28,6 +28,11 @@ export const LIMITS = {
     reason: 'until ClickHouse has answered a statement; queries have a limit of their own',
   },
   connections: { value: 32, unit: 'count', reason: 'to one ClickHouse process at once' },
+  idleConnectionMs: {
+    value: 1000,
+    unit: 'ms',
+    reason: 'until a connection is closed here; servers close it after 3000, unannounced',
+  },
   insertMs: {
     value: 8000,
     unit: 'ms',

@@ -2,8 +2,10 @@
 // each of two shards.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
 
 import { makeDirectory, removeDirectory, runTidemark, startTidemark } from '@tidemark/testkit';
 
@@ -15,7 +17,8 @@ export type ClusterService = {
   readonly tsdb: string;
   /** One server of each shard. */
   readonly shards: readonly string[];
-  readonly replicas: number;
+  /** Processor time of the service and of all servers so far, whatever else the machine does. */
+  processorMs(): number;
   /** InfluxQL to the service; the answer as text. */
   query(statement: string): Promise<string>;
 };
@@ -41,6 +44,12 @@ export function idOf(text: string): bigint {
   return createHash('sha256').update(text).digest().readBigUInt64LE(0);
 }
 
+/** User and system time of a process, of which Linux counts hundredths of a second. */
+function processorOf(pid: number | undefined): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
 /** Starts both, and removes them with their data when the work is done. */
 export async function withCluster(work: (service: ClusterService) => Promise<void>): Promise<void> {
   const directory = await makeDirectory();
@@ -64,7 +73,12 @@ export async function withCluster(work: (service: ClusterService) => Promise<voi
     };
     await query('CREATE DATABASE d');
     const shards = urls.filter((_, i) => i % REPLICAS === 0);
-    await work({ tsdb, shards, replicas: REPLICAS, query });
+    const file = JSON.parse(readFileSync(join(directory, 'cluster.json'), 'utf8')) as {
+      nodes: { pid: number }[];
+    };
+    const pids = [server.process.pid, ...file.nodes.map(({ pid }) => pid)];
+    const processorMs = (): number => pids.reduce<number>((sum, pid) => sum + processorOf(pid), 0);
+    await work({ tsdb, shards, processorMs, query });
   } finally {
     await server.stop();
     await cluster('down');

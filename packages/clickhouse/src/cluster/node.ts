@@ -35,6 +35,7 @@ export class ClickHouseNode {
       url,
       request_timeout: LIMITS.requestMs.value,
       max_open_connections: LIMITS.connections.value,
+      keep_alive: { idle_socket_ttl: LIMITS.idleConnectionMs.value },
       log: { level: ClickHouseLogLevel.OFF },
     });
   }
