@@ -35,7 +35,10 @@ export class ClickHouseNode {
       url,
       request_timeout: LIMITS.requestMs.value,
       max_open_connections: LIMITS.connections.value,
-      keep_alive: { idle_socket_ttl: LIMITS.idleConnectionMs.value },
+      keep_alive: {
+        idle_socket_ttl: LIMITS.idleConnectionMs.value,
+        eagerly_destroy_stale_sockets: true,
+      },
       log: { level: ClickHouseLogLevel.OFF },
     });
   }

@@ -41,7 +41,7 @@ export function* cost(
     } else if (columns.length > 0) {
       const scan = { source, fields, timeRange, where, descending: false, groupBy: [] };
       const run = { scope, columns, request: scan, options, pageRows };
-      statements.push(pointsStatement(run, { timeRange }));
+      statements.push(pointsStatement(run, { timeRange, series: 'series IN (…)' }));
     }
     const groups = part.groups.map(({ id }) => sqlText(String(id))).join(', ');
     const sizes = yield* waitFor(

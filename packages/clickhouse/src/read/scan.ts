@@ -7,7 +7,7 @@ import type { Operator, RequestOptions, ScanRequest, SeriesBatch, Steps } from '
 
 import type { Cluster } from '../cluster/cluster.ts';
 import { errorCode } from '../cluster/failure.ts';
-import type { ReadOptions } from '../cluster/node.ts';
+import type { NodeSettings, ReadOptions } from '../cluster/node.ts';
 import { LIMITS } from '../limits.ts';
 import type { Registry } from '../shared/registry.ts';
 import { sqlIn } from '../sql/literals.ts';
@@ -53,16 +53,13 @@ export function* scan(
     if (columns.length === 0) continue;
     const scope = { cluster, registry, part, measurement, where };
     const run: Scan = { scope, columns, request, options, pageRows };
-    const [series, answers] = yield* waitFor(
-      Promise.all([
-        findSeries(cluster, part, { measurement, where }, readOptions(cluster, options)),
-        readFew(run),
-      ]),
-    );
+    const found = findSeries(cluster, part, { measurement, where }, readOptions(cluster, options));
+    const series = yield* waitFor(found);
     sortSeries(series, request);
-    if (answers !== undefined) {
+    const few = yield* waitFor(readFew(run, series));
+    if (few !== undefined) {
       if (options.counters !== undefined) options.counters.seriesVisited += series.length;
-      yield* seriesOf(run, series, answers);
+      yield* seriesOf(run, series, few);
       continue;
     }
     for (const page of yield* pagesOf(run, series)) {
@@ -125,17 +122,8 @@ async function countRows({ scope, columns, options, request }: Scan) {
 
 /** Several series, all rows of each at once. */
 function* manySeries(run: Scan, page: readonly FoundSeries[]): Operator<SeriesBatch> {
-  const { request } = run;
-  const { timeRange } = request;
-  const shards = [...new Set(page.map(({ shard }) => shard))];
-  const answers = yield* waitFor(
-    Promise.all(
-      shards.map((shard) => {
-        const series = page.filter((one) => one.shard === shard);
-        return readRows(run, { shard, series, timeRange });
-      }),
-    ),
-  );
+  const { timeRange } = run.request;
+  const answers = yield* waitFor(readShards(run, { series: page, timeRange }));
   yield* seriesOf(run, page, answers);
 }
 
@@ -188,22 +176,19 @@ function typesOf({ columns, request }: Scan): readonly TypedColumns[] {
 }
 
 /**
- * The rows of all series, asked for before it is known which these are; `undefined` when a shard
- * would have to read more than one page for that.
+ * The rows of all series at once; `undefined` when they are too many for one page, or a shard would
+ * have to read too many to find them. Counting them first would take as long as reading them.
  */
-async function readFew(run: Scan): Promise<readonly Buffer[] | undefined> {
-  const { scope, request, options, pageRows } = run;
-  const { cluster } = scope;
-  const { settings, ...others } = readOptions(cluster, options);
-  const limits = { max_rows_to_read: pageRows, read_overflow_mode: 'throw' };
-  const statement = pointsStatement(run, request);
+async function readFew(
+  run: Scan,
+  series: readonly FoundSeries[],
+): Promise<readonly Buffer[] | undefined> {
+  const isOne = series.length === 1; // Which is read in pages without being counted.
+  if (isOne || series.length > LIMITS.pageSeries.value) return undefined;
+  const { timeRange } = run.request;
+  const settings = { max_rows_to_read: run.pageRows, read_overflow_mode: 'throw' };
   try {
-    const answers = await cluster.rowsOfAll(statement, {
-      ...others,
-      settings: { ...settings, ...limits },
-    });
-    for (const answer of answers) countAnswer(answer, options);
-    return answers;
+    return await readShards(run, { series, timeRange, settings });
   } catch (error) {
     if (errorCode(error) === TOO_MANY_ROWS) return undefined;
     throw error;
@@ -213,34 +198,42 @@ async function readFew(run: Scan): Promise<readonly Buffer[] | undefined> {
 /** The server's number for a statement that reads more rows than it may. */
 const TOO_MANY_ROWS = '158';
 
-async function readRows(
-  run: Scan,
-  page: {
-    readonly shard: number;
-    readonly series: readonly FoundSeries[];
-    readonly timeRange: TimeRange;
-    readonly limitRows?: number | undefined;
-  },
-): Promise<Buffer> {
-  const { scope, options } = run;
-  const ids = page.series.map(({ id }) => String(id));
-  const statement = pointsStatement(run, { ...page, series: sqlIn('series', ids) });
-  const answer = await scope.cluster.rows(
-    page.shard,
-    statement,
-    readOptions(scope.cluster, options),
+/** From each shard the rows of its series. */
+function readShards(run: Scan, page: Omit<Page, 'shard'>): Promise<readonly Buffer[]> {
+  const shards = new Set(page.series.map(({ shard }) => shard));
+  return Promise.all(
+    Array.from(shards, (shard) => {
+      const series = page.series.filter((one) => one.shard === shard);
+      return readRows(run, { ...page, shard, series });
+    }),
   );
-  countAnswer(answer, options);
-  return answer;
 }
 
-function countAnswer(answer: Buffer, { memoryLimitBytes, counters }: RequestOptions): void {
+type Page = {
+  readonly shard: number;
+  readonly series: readonly FoundSeries[];
+  readonly timeRange: TimeRange;
+  readonly limitRows?: number | undefined;
+  /** Of the statement. */
+  readonly settings?: NodeSettings | undefined;
+};
+
+async function readRows(run: Scan, page: Page): Promise<Buffer> {
+  const { scope, options } = run;
+  const { cluster } = scope;
+  const { memoryLimitBytes, counters } = options;
+  const ids = page.series.map(({ id }) => String(id));
+  const statement = pointsStatement(run, { ...page, series: sqlIn('series', ids) });
+  const read = readOptions(cluster, options);
+  const settings = { ...read.settings, ...page.settings };
+  const answer = await cluster.rows(page.shard, statement, { ...read, settings });
   if (memoryLimitBytes !== undefined && answer.length > memoryLimitBytes)
     throw new LimitExceeded(
       `a page of the query's rows takes ${answer.length} bytes`,
       'coordinator.query-memory-limit',
     );
   if (counters !== undefined) counters.bytesRead += answer.length;
+  return answer;
 }
 
 /**
@@ -250,8 +243,8 @@ function countAnswer(answer: Buffer, { memoryLimitBytes, counters }: RequestOpti
 export function pointsStatement(
   run: Scan,
   page: {
-    /** A condition; what the tags say when it is left out. */
-    readonly series?: string | undefined;
+    /** A condition. */
+    readonly series: string;
     readonly timeRange: TimeRange;
     readonly limitRows?: number | undefined;
   },
