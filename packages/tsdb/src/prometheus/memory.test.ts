@@ -58,7 +58,7 @@ test('reads that need much are all answered, one after the other', async () => {
 });
 
 test('a read that needs more than a query may hold is refused with the setting', async () => {
-  await start({ coordinator: { 'query-memory-limit': '16m' } });
+  await start({ coordinator: { 'query-memory-limit': '8m' } });
   await writePoints(200_000);
 
   const answer = await read();

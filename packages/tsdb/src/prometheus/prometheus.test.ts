@@ -1,3 +1,4 @@
+import { floorDiv } from '@tidemark/core';
 import fc from 'fast-check';
 import { compressSync, uncompressSync } from 'snappy';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -8,6 +9,7 @@ import {
   checkWriteRequest,
   readReadRequest,
   readWriteRequest,
+  sampleFields,
   writeReadRequest,
   writeReadResponse,
   writeWriteRequest,
@@ -190,5 +192,32 @@ test('messages survive any bytes and read back what was written', () => {
     }),
   );
   expect([...readWriteRequest(writeWriteRequest(written))]).toEqual(written);
-  expect([...readWriteRequest(readOuter(writeReadResponse([written]))[0]!)]).toEqual(written);
+});
+
+test('samples of an answer are the fields that a message has', () => {
+  const sample = fc.record({
+    nanos: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+    value: fc.double(),
+    isValid: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(fc.array(sample), (all) => {
+      const valid = all.filter(({ isValid }) => isValid);
+      const samples = valid.map(({ nanos, value }) => ({
+        value,
+        timestampMs: floorDiv(nanos, 1_000_000n),
+      }));
+      const fields = sampleFields(
+        BigInt64Array.from(all, ({ nanos }) => nanos),
+        {
+          values: Float64Array.from(all, ({ value }) => value),
+          valid: Uint8Array.from(all, ({ isValid }) => Number(isValid)),
+        },
+      );
+      const series = labels({ __name__: 'm', job: 'a' });
+      const [answered] = readOuter(writeReadResponse([[{ labels: series, samples: [fields] }]]));
+      const expected = writeWriteRequest([{ labels: series, samples }]);
+      expect(Buffer.from(answered!)).toEqual(Buffer.from(expected));
+    }),
+  );
 });

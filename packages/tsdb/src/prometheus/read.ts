@@ -1,24 +1,25 @@
 // A remote read: matchers become a scan of the field `value` of the measurements that are named.
-import { MAX_TIME, MIN_TIME, NANOS_PER_MILLISECOND, floorDiv } from '@tidemark/core';
+import { MAX_TIME, MIN_TIME, NANOS_PER_MILLISECOND } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 import { executeSeries, ExecutionContext, isPause, textMatcher } from '@tidemark/query';
 import type { Predicate, QueryContext, Steps } from '@tidemark/query';
 
-import type { Label, Matcher, RemoteQuery, RemoteSeries, Sample } from './messages.ts';
+import { sampleFields } from './messages.ts';
+import type { EncodedSeries, Label, Matcher, RemoteQuery } from './messages.ts';
 import { METRIC_LABEL, VALUE_FIELD } from './points.ts';
 
 export type ReadTarget = { readonly database: string; readonly retentionPolicy: string };
 
-/** A sample as it is held and as it is encoded, and what a series takes besides (measured). */
-const SAMPLE_BYTES = 128;
+/** A sample as it is held, in the answer and packed, and what a series takes besides. */
+const SAMPLE_BYTES = 64;
 const SERIES_BYTES = 512;
 
-/** Runs the queries of a request; all samples are held until the answer is encoded. */
+/** Runs the queries of a request; all samples are held until the answer is sent. */
 export function* runRemoteQueries(
   queries: readonly RemoteQuery[],
   target: ReadTarget,
   context: QueryContext,
-): Steps<(readonly RemoteSeries[])[]> {
+): Steps<(readonly EncodedSeries[])[]> {
   const execution = new ExecutionContext(context);
   const results = [];
   for (const query of queries) results.push(yield* runRemoteQuery(query, target, execution));
@@ -29,7 +30,7 @@ function* runRemoteQuery(
   query: RemoteQuery,
   target: ReadTarget,
   execution: ExecutionContext,
-): Steps<readonly RemoteSeries[]> {
+): Steps<readonly EncodedSeries[]> {
   const names = yield* measurementsOf(query, target, execution.query);
   const batches = executeSeries(
     {
@@ -40,9 +41,9 @@ function* runRemoteQuery(
     },
     execution,
   );
-  const series: RemoteSeries[] = [];
+  const series: EncodedSeries[] = [];
   let key: string | undefined;
-  let samples: Sample[] = [];
+  let samples: Uint8Array[] = [];
   for (const batch of batches) {
     if (isPause(batch)) {
       yield batch;
@@ -57,7 +58,8 @@ function* runRemoteQuery(
     }
     execution.hold(times.length * SAMPLE_BYTES);
     yield undefined; // Whoever has asked for memory waits for it here.
-    appendSamples(batch, samples);
+    const [column] = batch.columns;
+    if (column?.type === 'float') samples.push(sampleFields(times, column));
   }
   return series;
 }
@@ -119,19 +121,4 @@ function labelsOf(measurement: string, tags: ReadonlyMap<string, string>): reado
   return [...all]
     .map(([name, value]) => ({ name, value }))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
-}
-
-function appendSamples(
-  batch: { readonly times: BigInt64Array; readonly columns: readonly { readonly type: string }[] },
-  into: Sample[],
-): void {
-  const column = batch.columns[0] as
-    | { readonly values: Float64Array; readonly valid: Uint8Array | undefined }
-    | undefined;
-  if (column === undefined) return;
-  for (let i = 0; i < batch.times.length; i++) {
-    if (column.valid !== undefined && column.valid[i] !== 1) continue;
-    const timestampMs = floorDiv(batch.times[i] ?? 0n, NANOS_PER_MILLISECOND);
-    into.push({ value: column.values[i] ?? 0, timestampMs });
-  }
 }
