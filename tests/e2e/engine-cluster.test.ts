@@ -1,6 +1,7 @@
 // Several engines through the executable: real processes, a real coordinator, kill -9.
 import { eventually, hasPrograms, makeDirectory, removeDirectory } from '@tidemark/testkit';
-import { runTidemark, TestServer } from '@tidemark/testkit';
+import { runTidemark, startTidemark, TestServer } from '@tidemark/testkit';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 type Status = {
@@ -16,6 +17,7 @@ type Status = {
 
 describe.runIf(hasPrograms('nats-server'))('a local cluster of engines', () => {
   let directory: string;
+  let other = '';
   const receiver = new TestServer();
   beforeAll(async () => {
     directory = await makeDirectory();
@@ -32,7 +34,7 @@ describe.runIf(hasPrograms('nats-server'))('a local cluster of engines', () => {
   const status = async (): Promise<Status['instances']> =>
     (JSON.parse((await cluster('status', '--json')).stdout) as Status).instances;
 
-  test('starts, answers everywhere, goes on after a kill, is mended, and ends', async () => {
+  test('starts, answers everywhere, goes on after a kill, and is mended', async () => {
     const up = await cluster('up', '--instances', '3');
 
     expect(up.stderr).toBe('');
@@ -43,7 +45,7 @@ describe.runIf(hasPrograms('nats-server'))('a local cluster of engines', () => {
 
     const [first = ''] = urls;
     const leader = before.find(({ isLeader }) => isLeader);
-    const other = before.find(({ isLeader }) => !isLeader)?.url ?? '';
+    other = before.find(({ isLeader }) => !isLeader)?.url ?? '';
     const script = `stream|from().measurement('m')|alert().crit(lambda: "v" > 10).post('${receiver.url}')`;
     const defined = await fetch(`${other}/engine/v1/tasks`, {
       method: 'POST',
@@ -89,7 +91,33 @@ describe.runIf(hasPrograms('nats-server'))('a local cluster of engines', () => {
       const all = await status();
       return all.every(({ isUp }) => isUp) ? true : undefined;
     });
+  });
 
+  test('takes in what a single engine has stored', async () => {
+    const single = await startTidemark({ command: 'engine' });
+    const template = { id: 'single', type: 'stream', script: 'stream|from()' };
+    await fetch(`${single.engine}/engine/v1/templates`, {
+      method: 'POST',
+      body: JSON.stringify(template),
+    });
+    await single.stop();
+    const config = join(directory, 'instance-1', 'engine.toml');
+    const joined = await runTidemark([
+      'engine',
+      'join',
+      '--from',
+      single.directory,
+      '--config',
+      config,
+      '--json',
+    ]);
+    expect(joined.stderr).toContain('an instance goes on with it');
+    expect(JSON.parse(joined.stdout)).toMatchObject({ counts: { template: 1 } });
+    expect((await fetch(`${other}/engine/v1/templates/single`)).status).toBe(200);
+    await removeDirectory(single.directory);
+  });
+
+  test('lets another instance lead when one is drained, and ends', async () => {
     const leading = (await status()).find(({ isLeader }) => isLeader)?.url ?? '';
     const drained = await runTidemark(['engine', 'drain', leading, '--url', leading]);
     expect(drained).toMatchObject({ status: 0, stdout: '', stderr: '' });

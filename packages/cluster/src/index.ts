@@ -1,15 +1,10 @@
 // Public face of @tidemark/cluster: what several engines share, and a cluster of them on one
 // machine.
+export { betweenLeaders } from './between-leaders.ts';
 export { Coordinator } from './coordinator.ts';
 export type { CoordinatorOptions } from './coordinator.ts';
 export { Membership } from './membership.ts';
-export type {
-  LeaderRecord,
-  Member,
-  MemberRecord,
-  MemberReport,
-  MembershipEvents,
-} from './membership.ts';
+export type { Member, MemberRecord, MemberReport, MembershipEvents } from './membership.ts';
 export { MessageLog, Superseded } from './message-log.ts';
 export type { LogRecord } from './message-log.ts';
 export {

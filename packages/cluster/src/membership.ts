@@ -6,6 +6,8 @@ import { InvalidRequest, messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 
 import type { Coordinator } from './coordinator.ts';
+import { FIRST_LEVEL, LEADER, readLeader, vacant } from './leader-entry.ts';
+import type { LeaderRecord } from './leader-entry.ts';
 
 /** What an instance says of itself. */
 export type MemberRecord = {
@@ -35,18 +37,6 @@ export type Member = MemberRecord & {
   readonly isLeader: boolean;
 };
 
-export type LeaderRecord = {
-  /** '' when the last one has left. */
-  readonly id: string;
-  readonly url: string;
-  /** Counts the leaders: a fencing token. */
-  readonly term: number;
-  /** Whether it serves already. */
-  readonly isServing: boolean;
-  /** Of what is written: every instance that has been a member since it rose knows this level. */
-  readonly level: number;
-};
-
 export type MembershipEvents = {
   /** This instance leads from now on, until `lost`. */
   readonly elected: (term: number) => void;
@@ -70,15 +60,14 @@ export type MembershipOptions = {
   readonly events: MembershipEvents;
 };
 
-/** Of records and messages of instances that do not speak of levels. */
-const FIRST_LEVEL = 1;
-
 /** What members say that are older than the rest of what they could say. */
 const OLDEST = { level: FIRST_LEVEL, replica: 0 };
 
-const LEADER = 'leader';
 const MEMBERS = 'member';
-const DRAIN = 'drain';
+export const DRAIN = 'drain';
+
+/** As the value of `DRAIN`: only once. The instance may lead again. */
+export const RESIGN = 'once';
 
 /** So many renewals within a lease. */
 const RENEWALS = 4;
@@ -115,7 +104,7 @@ export class Membership {
    */
   async start(): Promise<void> {
     const { coordinator, self } = this.#options;
-    const leader = await this.#readLeader();
+    const leader = await readLeader(coordinator.register);
     if ((leader?.record.level ?? 0) > self.level)
       throw new InvalidRequest(
         `this instance is too old for the cluster: it knows records up to level ${self.level}, and the cluster writes level ${leader?.record.level}. Install the version of the other instances`,
@@ -170,9 +159,10 @@ export class Membership {
     this.#leaseUntilMs = 0;
     this.#isServing = false;
     if (term === 0) return;
-    const vacant: LeaderRecord = { id: '', url: '', term, isServing: false, level: this.level };
+    const { url, id } = this.#options.self;
+    const left = vacant({ id, url, term, isServing: false, level: this.level });
     const { register } = this.#options.coordinator;
-    await register.change(LEADER, JSON.stringify(vacant), this.#leaderRevision);
+    await register.change(LEADER, JSON.stringify(left), this.#leaderRevision);
   }
 
   /** Asks an instance not to lead until it is started again. */
@@ -261,10 +251,10 @@ export class Membership {
     if (this.#term > 0) await this.#renew();
     const record: MemberRecord = { ...self, ...report(), isDraining: this.#isDraining };
     await register.put(`${MEMBERS}.${self.id}`, JSON.stringify(record));
-    if (!this.#isDraining && (await register.get(`${DRAIN}.${self.id}`)) !== undefined) {
-      this.drain();
-      if (this.#term > 0) events.drained();
-    }
+    const asked = await register.get(`${DRAIN}.${self.id}`);
+    if (asked?.text === RESIGN) await register.remove(`${DRAIN}.${self.id}`);
+    else if (asked !== undefined) this.drain();
+    if (asked !== undefined && this.#term > 0) events.drained();
     if (this.#term === 0) await this.#challenge();
     await this.#list();
   }
@@ -280,7 +270,7 @@ export class Membership {
     );
     if (revision === undefined) {
       // An earlier renewal may have come through without its answer.
-      const entry = await this.#readLeader();
+      const entry = await readLeader(coordinator.register);
       const there = entry?.record;
       if (entry === undefined || there?.id !== record.id || there.term !== record.term) {
         this.#lose('another instance leads');
@@ -300,7 +290,7 @@ export class Membership {
   async #challenge(): Promise<void> {
     const { coordinator, clock, leaseMs, events, report } = this.#options;
     const { register } = coordinator;
-    const entry = await this.#readLeader();
+    const entry = await readLeader(coordinator.register);
     const found = entry?.record;
     this.#leader = found;
     const { id, url, level } = this.#options.self;
@@ -322,15 +312,6 @@ export class Membership {
     this.#leaseUntilMs = sentMs + leaseMs;
     if (this.isLeading) events.elected(term);
     else this.#term = 0;
-  }
-
-  async #readLeader(): Promise<
-    { readonly record: LeaderRecord; readonly revision: number } | undefined
-  > {
-    const entry = await this.#options.coordinator.register.get(LEADER);
-    if (entry === undefined) return undefined;
-    const record = JSON.parse(entry.text) as LeaderRecord;
-    return { record: { ...record, level: record.level ?? FIRST_LEVEL }, revision: entry.revision };
   }
 
   /** Whether an entry has changed within its lease. */

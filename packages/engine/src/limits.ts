@@ -167,3 +167,10 @@ export const RESTORED_BYTES: Limit = {
   unit: 'bytes',
   reason: 'of a backup that is uploaded; it lies on the disk beside the file in use',
 };
+
+export const LEFT_INSTANCE: Limit = {
+  value: 600_000,
+  unit: 'ms',
+  reason:
+    'that subscriptions may lead to an instance that has left; replacing them earlier would lose points at every restart',
+};

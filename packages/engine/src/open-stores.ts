@@ -10,6 +10,7 @@ import type { HostPool, HostPoolOptions } from '@tidemark/runtime/host';
 import { Authenticator } from './auth/authenticator.ts';
 import { ConfigOverrides } from './config/config-overrides.ts';
 import type { OverrideRecord } from './config/config-overrides.ts';
+import type { RecordingExchange } from './cluster/recording-exchange.ts';
 import type { PointLog } from './cluster/point-log.ts';
 import type { RemoteHosts } from './cluster/remote-hosts.ts';
 import type { EngineConfig } from './config/config.ts';
@@ -42,6 +43,8 @@ export type Shared = {
   readonly points: PointLog;
   /** Names the cluster to databases. */
   readonly clusterId: string;
+  /** Files of recordings of other instances. */
+  readonly recordings: RecordingExchange;
   /** Whether it leads at this moment: asked before anything leaves the engine. */
   readonly mayAct: () => boolean;
   /** Who is there, and who leads. */

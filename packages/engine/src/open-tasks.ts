@@ -13,6 +13,7 @@ import { startPoints } from './catch-up/stream-feed.ts';
 import { hostCountOf } from './config/config.ts';
 import type { EngineConfig } from './config/config.ts';
 import { Subscriptions } from './database/subscriptions.ts';
+import type { Place } from './database/subscriptions.ts';
 import { Sideloads } from './files/sideload.ts';
 import { PointRouter } from './ingest/point-router.ts';
 import { WritePath } from './ingest/write-path.ts';
@@ -187,6 +188,7 @@ function pointsOf(
     ...subscriberOf(stores),
     isSecure: config.http.httpsEnabled,
     token: stores.authenticator?.subscriberToken,
+    instances: stores.shared === undefined ? undefined : () => placesOf(stores),
   });
   return { router, writes, subscriptions };
 }
@@ -218,6 +220,15 @@ function queriesOf({ config, clock, clusters, logs }: Stores): {
 function subscriberOf(stores: Stores): ReturnType<typeof identityOf> {
   const identity = identityOf(stores);
   return stores.shared === undefined ? identity : { ...identity, serverId: identity.clusterId };
+}
+
+/** Where databases reach the instances of a cluster. */
+function placesOf({ shared }: Stores): readonly Place[] {
+  const places = (shared?.members() ?? []).map(({ hostname, url }) => {
+    const { port, protocol } = new URL(url);
+    return { hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80) };
+  });
+  return places.sort((a, b) => `${a.hostname}:${a.port}`.localeCompare(`${b.hostname}:${b.port}`));
 }
 
 /** Under which names others know this engine. */

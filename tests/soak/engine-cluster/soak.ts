@@ -88,7 +88,17 @@ function databaseOf(task: number): string {
   return `d${task % DATABASES}`;
 }
 
-/** Writes points one batch after the other, each until it is acknowledged. */
+/** A write has at most so many lines, and begins at the latest after this time. */
+const LINES_MAX = 5000;
+const FLUSH_MS = 1000;
+
+/** What was not written yet of a database. */
+type Waiting = { readonly lines: string[]; readonly sinceMs: number };
+
+/**
+ * Writes points as collectors do: many lines at once, one write after the other of a database, each
+ * until it is acknowledged. Databases do not wait for each other.
+ */
 class Load {
   readonly #cluster: EngineCluster;
   readonly #tasks: number;
@@ -105,6 +115,7 @@ class Load {
   repeated = 0;
   gapMs = 0;
   #lastMs = performance.now();
+  #waitingLines = 0;
   #isStopped = false;
 
   constructor(cluster: EngineCluster, { tasks, pointsPerSecond, seed }: SoakOptions) {
@@ -128,23 +139,38 @@ class Load {
   }
 
   async run(): Promise<void> {
+    const waiting = new Map<string, Waiting>();
+    const writing = new Map<string, Promise<void>>();
+    const flush = (database: string, { lines }: Waiting): void => {
+      waiting.delete(database);
+      const write = (writing.get(database) ?? Promise.resolve()).then(() =>
+        this.#write(database, lines),
+      );
+      writing.set(database, write);
+    };
     let at = 0;
     while (!this.#isStopped) {
       const began = performance.now();
-      const lines = new Map<string, string[]>();
-      for (let i = 0; i < this.#perTick; i++) {
-        const task = at++ % this.#tasks;
-        const n = this.next[task] ?? 0;
-        this.next[task] = n + 1;
-        const line = `m${task},host=a n=${n}i ${BigInt(Date.now()) * 1_000_000n + BigInt(i)}`;
-        const database = databaseOf(task);
-        const own = lines.get(database);
-        if (own === undefined) lines.set(database, [line]);
-        else own.push(line);
-      }
-      await Promise.all([...lines].map(([database, own]) => this.#write(database, own)));
+      // Who can not keep up is not given ever more.
+      if (this.#waitingLines < LINES_MAX * DATABASES)
+        for (let i = 0; i < this.#perTick; i++) this.#addPoint(at++ % this.#tasks, waiting);
+      for (const [database, own] of waiting)
+        if (own.lines.length >= LINES_MAX || began - own.sinceMs >= FLUSH_MS) flush(database, own);
       await sleep(Math.max(0, TICK_MS - (performance.now() - began)));
     }
+    for (const [database, own] of waiting) flush(database, own);
+    await Promise.all(writing.values());
+  }
+
+  #addPoint(task: number, waiting: Map<string, Waiting>): void {
+    const n = this.next[task] ?? 0;
+    this.next[task] = n + 1;
+    const line = `m${task},host=a n=${n}i ${BigInt(Date.now()) * 1_000_000n + BigInt(n)}`;
+    const database = databaseOf(task);
+    const own = waiting.get(database);
+    if (own === undefined) waiting.set(database, { lines: [line], sinceMs: performance.now() });
+    else own.lines.push(line);
+    this.#waitingLines++;
   }
 
   async #write(database: string, lines: readonly string[]): Promise<void> {
@@ -159,6 +185,7 @@ class Load {
       await sleep(50);
     }
     this.acknowledged += lines.length;
+    this.#waitingLines -= lines.length;
     const now = performance.now();
     this.gapMs = Math.max(this.gapMs, now - this.#lastMs);
     this.#lastMs = now;

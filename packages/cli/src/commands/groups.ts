@@ -38,13 +38,18 @@ const tsdbSubcommands: Subcommands = async (finish) => {
 };
 
 const engineSubcommands: Subcommands = async (finish) => {
-  const [{ engineClientCommands }, { engineImportCommand }, { engineMemberCommands }] =
-    await Promise.all([
-      import('./engine-client/service.ts'),
-      import('./engine-client/import.ts'),
-      import('./engine-client/member.ts'),
-    ]);
-  return [...engineClientCommands(), engineImportCommand(finish), ...engineMemberCommands()];
+  const [service, imported, joined, member] = await Promise.all([
+    import('./engine-client/service.ts'),
+    import('./engine-client/import.ts'),
+    import('./engine-client/join.ts'),
+    import('./engine-client/member.ts'),
+  ]);
+  return [
+    ...service.engineClientCommands(),
+    imported.engineImportCommand(finish),
+    joined.engineJoinCommand(),
+    ...member.engineMemberCommands(),
+  ];
 };
 
 const SUBCOMMANDS: Readonly<Record<string, Subcommands>> = {

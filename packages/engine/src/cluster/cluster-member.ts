@@ -1,22 +1,15 @@
 // An instance of a cluster: it listens, follows what the leader stores, and leads itself when it is
 // its turn: then the engine is opened on its copy, as after a restart
 // (docs/adr/0020-engine-cluster.md).
-import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import {
-  assert,
-  InvalidRequest,
-  messageOf,
-  openAll,
-  systemClock,
-  Unavailable,
-} from '@tidemark/core';
+import { assert, messageOf, openAll, systemClock, Unavailable } from '@tidemark/core';
 import type { Clock, OpenParts } from '@tidemark/core';
 import { Coordinator, Membership, Superseded } from '@tidemark/cluster';
 import { hostCountOf } from '../config/config.ts';
 import type { EngineConfig } from '../config/config.ts';
 import { listenAddress } from '../exposure.ts';
 import { borderOf, tlsOf } from '../http/open-server.ts';
+import { recordingsDirectory } from '../jobs/open-jobs.ts';
 import { LogHub } from '../observability/log-hub.ts';
 import type { LogLevel, Logger } from '../observability/log-hub.ts';
 import type { Shared } from '../open-stores.ts';
@@ -29,9 +22,12 @@ import { levelOf, THIS_BUILD, TooOld } from './build.ts';
 import type { Build } from './build.ts';
 import { Front } from './front.ts';
 import type { Target } from './front.ts';
+import { shareIdentity } from './identity.ts';
+import type { Identity } from './identity.ts';
 import { LeaderLog } from './leader-log.ts';
 import { HostServer } from './host-server.ts';
 import { PointLog } from './point-log.ts';
+import { answerRecordingFile, RecordingExchange } from './recording-exchange.ts';
 import { RemoteHosts } from './remote-hosts.ts';
 import { Replica } from './replica.ts';
 
@@ -95,18 +91,6 @@ type MemberParts = ClusterMemberOptions & {
   readonly logger: Logger;
 };
 
-/** What all instances of a cluster have in common. */
-type Identity = {
-  /** Names the cluster to databases. */
-  readonly clusterId: string;
-  /** With it instances believe each other who a client is. */
-  readonly secret: string;
-  /** Tells the key that definitions are stored with. */
-  readonly keyCheck: string;
-};
-
-const IDENTITY = 'identity';
-
 /** Why a role ends. */
 const CLOSING = new Error('the instance stops');
 const DRAINED = new Error('the instance was asked to let another one lead');
@@ -145,7 +129,7 @@ class ClusterMember {
     const { leaseMs, name } = this.#config.cluster;
     const replica = await this.#openReplica();
     const { serverId } = replica.metadata;
-    await this.#share(replica);
+    this.#identity = await shareIdentity(coordinator.register, replica.metadata, name);
     await replica.prepare(coordinator.changes);
     const { host, port } = listenAddress(this.#config.http.bindAddress);
     this.#hosts = this.#makeHosts();
@@ -277,6 +261,7 @@ class ClusterMember {
     assert(replica !== undefined, 'what is taken over is in the copy');
     await replica.lead();
     await log.begun(replica.metadata, logger);
+    const { serverId: self } = replica.metadata;
     await this.#dropReplica();
     this.#log = log;
     parts.add(() => void (this.#log = undefined));
@@ -299,6 +284,11 @@ class ClusterMember {
           mayAct: () => membership.isLeading && !term.signal.aborted,
           members: () => membership.members,
           changesEnd: () => log.last,
+          recordings: new RecordingExchange({
+            self,
+            secret,
+            members: () => membership.members,
+          }),
           coordinatorProblem: () => membership.problem,
           drain: (id) => membership.requestDrain(id),
           forget: (id) => membership.forget(id),
@@ -374,25 +364,6 @@ class ClusterMember {
     await replica?.close();
   }
 
-  /** Takes over what all instances have in common, or says it as the first one. */
-  async #share({ metadata }: Replica): Promise<void> {
-    const { register } = this.#parts.coordinator;
-    const { name } = this.#config.cluster;
-    const own: Identity = {
-      clusterId: metadata.clusterId,
-      secret: randomBytes(32).toString('base64url'),
-      keyCheck: metadata.cipher.check(`cluster ${name}`),
-    };
-    await register.change(IDENTITY, JSON.stringify(own), 0);
-    const entry = await register.get(IDENTITY);
-    assert(entry !== undefined, 'it was written by somebody');
-    this.#identity = JSON.parse(entry.text) as Identity;
-    if (this.#identity.keyCheck === own.keyCheck) return;
-    throw new InvalidRequest(
-      `the other instances of cluster ${JSON.stringify(name)} store definitions with another key: give all of them the same one with secrets-key`,
-    );
-  }
-
   #makeHosts(): HostServer {
     const { clock, logger, coordinator, build } = this.#parts;
     return new HostServer({
@@ -411,7 +382,10 @@ class ClusterMember {
   #makeFront(): Front {
     const { clock } = this.#parts;
     const tls = tlsOf(this.#config);
+    const { secret } = this.#identity;
+    const directory = recordingsDirectory(this.#config);
     return new Front({
+      own: (request, response) => answerRecordingFile(request, response, { directory, secret }),
       border: borderOf(this.#config, undefined, this.#identity.secret),
       clock,
       secret: this.#identity.secret,

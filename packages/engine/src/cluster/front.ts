@@ -19,6 +19,8 @@ export type FrontOptions = {
   readonly secret: string;
   /** Where the engine that leads answers; `undefined` while none does. */
   readonly leader: () => Target | undefined;
+  /** Answers what is of this instance; `false` for what is of the engine that leads. */
+  readonly own: (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
   /** How long a request waits for a leader. */
   readonly waitMs: number;
   readonly tls: https.ServerOptions | undefined;
@@ -112,7 +114,8 @@ export class Front {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const refusal = this.#options.border.refusal(request);
     if (refusal !== undefined) return refuse(response, refusal.status, refusal.message);
-    const { clock, leader, waitMs } = this.#options;
+    const { clock, leader, own, waitMs } = this.#options;
+    if (await own(request, response)) return;
     if (isPassedOn(request)) {
       const target = leader();
       if (target?.isOwn !== true) return refuse(response, NOT_LEADING_STATUS, 'not the leader');

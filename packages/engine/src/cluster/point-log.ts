@@ -12,7 +12,7 @@ import { opening } from '../opening.ts';
 import type { Build } from './build.ts';
 import { POINTS_NAMED } from '../limits.ts';
 import type { Logger } from '../observability/log-hub.ts';
-import { batchOf } from './point-record.ts';
+import { batchOf, labelOf } from './point-record.ts';
 import type { PointLabel } from './point-record.ts';
 import { PointRereader } from './point-rereader.ts';
 import type { Rereading } from './point-rereader.ts';
@@ -36,6 +36,13 @@ export type PointLogOptions = {
   readonly signal: AbortSignal;
 };
 
+type Waiting = {
+  /** The lines as they were read before they were kept. */
+  readonly batch: PointBatch | undefined;
+  /** Told when the tasks are given them. */
+  readonly given: (dispatched: Promise<void>) => void;
+};
+
 export type Dispatch = (batch: PointBatch) => Promise<void>;
 
 /** After a failure to read; the coordinator may be away. */
@@ -45,8 +52,8 @@ export class PointLog {
   readonly #options: PointLogOptions;
   readonly #parser = new WriteParser();
   readonly #sequences = new WeakMap<PointBatch, number>();
-  /** Of writes of this process that have not come back yet: what is told when they have. */
-  readonly #waiting = new Map<string, (dispatched: Promise<void>) => void>();
+  /** Writes of this process that have not come back yet. */
+  readonly #waiting = new Map<string, Waiting>();
   readonly #closed = new AbortController();
   readonly #signal: AbortSignal;
   readonly #rereader: PointRereader;
@@ -61,7 +68,7 @@ export class PointLog {
     this.#signal = AbortSignal.any([options.signal, this.#closed.signal]);
     this.#rereader = new PointRereader({
       ...options,
-      batchOf: (record) => this.#batchOf(record).batch,
+      batchOf: (record) => this.#batchOf(record),
       signal: this.#signal,
     });
   }
@@ -107,7 +114,7 @@ export class PointLog {
     this.#last = last;
     if (last > after) {
       const range = { first: after + 1, through: last, signal: this.#signal };
-      for await (const record of log.read(range)) await dispatch(this.#batchOf(record).batch);
+      for await (const record of log.read(range)) await dispatch(this.#batchOf(record));
     }
     this.#signal.throwIfAborted();
     this.#dispatched = last;
@@ -120,18 +127,22 @@ export class PointLog {
   }
 
   /**
-   * Keeps lines that were found to be right. Resolves when they are kept and were given to the
-   * tasks, as far as those take them. Throws `Unavailable` when they may not have been kept.
+   * Keeps lines that were found to be right; `batch` are their points. Resolves when they are kept
+   * and were given to the tasks, as far as those take them. Throws `Unavailable` when they may not
+   * have been kept.
    */
-  async append(write: LoggedWrite): Promise<void> {
+  async append(write: LoggedWrite, batch?: PointBatch): Promise<void> {
     const id = randomUUID();
     const { body, database: db, retentionPolicy: rp, precision, now } = write;
     const label: PointLabel = { id, db, rp, precision, now: String(now) };
     const { promise, resolve } = opening();
     let given: Promise<void> | undefined;
-    this.#waiting.set(id, (dispatched) => {
-      given = dispatched;
-      resolve();
+    this.#waiting.set(id, {
+      batch,
+      given: (dispatched) => {
+        given = dispatched;
+        resolve();
+      },
     });
     try {
       const signal = this.#signal;
@@ -178,13 +189,16 @@ export class PointLog {
   }
 
   #give(record: LogRecord, dispatch: Dispatch): void {
-    const { batch, id } = this.#batchOf(record);
+    const { id } = labelOf(record, this.#options.build);
+    const waiting = this.#waiting.get(id);
+    const batch = waiting?.batch ?? this.#batchOf(record);
+    this.#sequences.set(batch, record.sequence);
     this.#dispatched = record.sequence;
     this.#name(record);
     // Who has written them waits for the tasks; others are not held up.
     const dispatched = dispatch(batch);
     dispatched.catch(() => undefined);
-    this.#waiting.get(id)?.(dispatched);
+    waiting?.given(dispatched);
   }
 
   #name({ sequence, bytes }: LogRecord): void {
@@ -194,10 +208,10 @@ export class PointLog {
       this.#recentBytes -= this.#recent.shift()?.sizeBytes ?? 0;
   }
 
-  #batchOf(record: LogRecord): ReturnType<typeof batchOf> {
-    const read = batchOf(this.#parser, record, this.#options.build);
-    this.#sequences.set(read.batch, record.sequence);
-    return read;
+  #batchOf(record: LogRecord): PointBatch {
+    const batch = batchOf(this.#parser, record, this.#options.build);
+    this.#sequences.set(batch, record.sequence);
+    return batch;
   }
 }
 

@@ -19,17 +19,19 @@ export type PointLabel = {
 /** Of the records that are read and written here. */
 const LEVEL = 1;
 
-/**
- * Reads the lines of a record, which were found to be right before they were kept. Throws `TooOld`
- * for one of a newer version.
- */
-export function batchOf(
-  parser: WriteParser,
-  { bytes, label, level }: LogRecord,
-  build: Build,
-): { readonly batch: PointBatch; readonly id: string } {
+/** What a record says of itself. Throws `TooOld` for one of a newer version. */
+export function labelOf({ label, level }: LogRecord, build: Build): PointLabel {
   if (level > LEVEL) throw new TooOld(`the log of points has a record of level ${level}`, build);
-  const { id, db, rp, precision, now } = JSON.parse(label) as PointLabel;
+  return JSON.parse(label) as PointLabel;
+}
+
+/**
+ * Reads the lines of a record, which were found to be right before they were kept. Throws as
+ * `labelOf` does.
+ */
+export function batchOf(parser: WriteParser, record: LogRecord, build: Build): PointBatch {
+  const { bytes } = record;
+  const { db, rp, precision, now } = labelOf(record, build);
   const { batch, errors } = parser.parse(bytes, {
     database: db,
     retentionPolicy: rp,
@@ -37,5 +39,5 @@ export function batchOf(
     now: BigInt(now),
   });
   assert(errors.length === 0, 'lines were read before they were kept');
-  return { batch, id };
+  return batch;
 }

@@ -64,7 +64,7 @@ export class PointWindow {
     // All tasks that wanted it have it already, or run elsewhere: this instance was away too long.
     if (held === undefined) throw new Unavailable('points were dropped before they were read here');
     if (held.record !== undefined) {
-      held.batch = batchOf(this.#parser, held.record, this.#options.build).batch;
+      held.batch = batchOf(this.#parser, held.record, this.#options.build);
       delete held.record;
     }
     assert(held.batch !== undefined, 'a record is read');

@@ -1,11 +1,12 @@
 // The metadata of an instance that does not lead: a copy of what the leader stores, kept up to date
 // by the shared log. The directory knows how far it has come; one that belonged to a leader, which
 // may hold more than the log has, is filled anew.
-import { InvalidRequest } from '@tidemark/core';
+import { assert, InvalidRequest } from '@tidemark/core';
 import type { LogRecord, MessageLog } from '@tidemark/cluster';
 import type { Database } from 'lmdb';
 import { Metadata } from '../store/metadata.ts';
-import type { KeyOptions, StoreKey } from '../store/metadata.ts';
+import type { Identity, KeyOptions, StoreKey } from '../store/metadata.ts';
+import { readKey } from '../store/store-cipher.ts';
 import type { StoreChange } from '../store/change-feed.ts';
 import { formatAt, TooOld } from './build.ts';
 import type { Build } from './build.ts';
@@ -57,6 +58,28 @@ export class Replica {
 
   static async open({ directory, key, ...rest }: ReplicaOptions): Promise<Replica> {
     return new Replica(await Metadata.open(directory, key), rest);
+  }
+
+  /**
+   * Makes the metadata of a single engine an empty copy of a cluster, which is filled when it is
+   * opened. It keeps the name of its instance.
+   */
+  static async adopt(
+    metadata: Metadata,
+    { cluster, key, directory }: Omit<ReplicaOptions, 'build'>,
+  ): Promise<void> {
+    const { root } = metadata;
+    const cipher = readKey({ ...key, directory, isNeeded: true });
+    const identities = root.openDB<Identity, string>({ name: 'identity', encoding: 'json' });
+    const own = root.openDB<Position, string>({ name: OWN, encoding: 'json' });
+    const identity = identities.get('engine');
+    assert(identity !== undefined, 'a file that is open has an identity');
+    const tables = tableNames(metadata).map((name) => root.openDB({ name, encoding: 'binary' }));
+    await metadata.atomically({ entries: 2, bytes: 1024 }, () => {
+      for (const table of tables) table.clearSync();
+      void identities.put('engine', { ...identity, keyCheck: cipher.check(identity.clusterId) });
+      void own.put('position', { cluster, sequence: 0, isLeading: true });
+    });
   }
 
   get sequence(): number {

@@ -11,6 +11,7 @@ import type { Cluster } from './cluster-section.ts';
 import { opening } from '../opening.ts';
 import { SUBSCRIBER } from '../auth/authenticator.ts';
 import type { Logger } from '../observability/log-hub.ts';
+import { LEFT_INSTANCE } from '../limits.ts';
 import { UdpListener } from '../ingest/udp-listener.ts';
 import type { WritePath } from '../ingest/write-path.ts';
 import type { Clusters, ShowSeries } from './clusters.ts';
@@ -34,7 +35,15 @@ export type SubscriptionsOptions = {
   readonly isSecure: boolean;
   /** Of the subscriber, when the engine asks for credentials. */
   readonly token?: string | undefined;
+  /**
+   * Of a cluster: all instances, as databases reach them. Each passes on what comes to it; the
+   * database gives a write to one of them, and to another when that one does not answer.
+   */
+  readonly instances?: (() => readonly Place[]) | undefined;
 };
+
+/** Where an engine listens. */
+export type Place = { readonly hostname: string; readonly port: number };
 
 type Policy = { readonly database: string; readonly retentionPolicy: string };
 type Subscription = Policy & { readonly name: string; readonly destinations: string };
@@ -51,6 +60,8 @@ export class Subscriptions {
   #port = 0;
   readonly #listening = opening();
   #linking: Promise<void> | undefined;
+  /** Since when subscriptions have led to instances that have left, too. */
+  readonly #surplusSinceMs = new Map<string, number>();
 
   constructor(options: SubscriptionsOptions) {
     this.#options = options;
@@ -151,8 +162,8 @@ export class Subscriptions {
     const wanted = isDisabled ? [] : await this.#wanted(cluster);
     for (const subscription of own) {
       const isWanted = wanted.some((policy) => isSamePolicy(policy, subscription));
-      const destination = isWanted ? await this.#destination(cluster, subscription) : '';
-      if (isWanted && isSameDestination(subscription, destination)) continue;
+      const wantedThere = isWanted ? await this.#destinations(cluster, subscription) : [];
+      if (isWanted && this.#leadsThere(subscription, wantedThere)) continue;
       await clusters.executeOn(cluster, dropStatement(subscription));
       await this.#closeListener(cluster, subscription);
       const { database, retentionPolicy } = subscription;
@@ -163,13 +174,13 @@ export class Subscriptions {
       });
     }
     for (const policy of wanted) {
-      const destination = await this.#destination(cluster, policy);
+      const destinations = await this.#destinations(cluster, policy);
       const isPresent = own.some(
         (subscription) =>
-          isSamePolicy(policy, subscription) && isSameDestination(subscription, destination),
+          isSamePolicy(policy, subscription) && this.#leadsThere(subscription, destinations),
       );
       if (isPresent) continue;
-      await clusters.executeOn(cluster, createStatement(name, policy, destination));
+      await clusters.executeOn(cluster, createStatement(name, policy, destinations));
       log('info', 'created subscription', {
         ...policy,
         cluster: cluster.name,
@@ -202,19 +213,49 @@ export class Subscriptions {
     );
   }
 
-  async #destination(cluster: Cluster, policy: Policy): Promise<string> {
-    const { hostname, token, isSecure } = this.#options;
+  async #destinations(cluster: Cluster, policy: Policy): Promise<readonly string[]> {
+    const { hostname, token, isSecure, instances } = this.#options;
     const user = token === undefined ? '' : `${SUBSCRIBER}:${token}@`;
     const host = cluster.hostname || hostname;
     const asked = cluster['subscription-protocol'];
-    if (asked === 'udp') return `udp://${host}:${await this.#listen(cluster, policy)}`;
+    if (asked === 'udp') return [`udp://${host}:${await this.#listen(cluster, policy)}`];
     const path = cluster['subscription-path'].replace(/^\/*|\/*$/g, '');
     // Another port is that of a proxy, which may speak plainly; at its own port the engine would
     // not be reached so.
     const isOwnPort = cluster['http-port'] === 0;
     const protocol = isSecure && isOwnPort ? 'https' : asked;
-    const base = `${protocol}://${user}${host}:${cluster['http-port'] || this.#port}`;
-    return path === '' ? base : `${base}/${path}`;
+    const isProxy = !isOwnPort || cluster.hostname !== '';
+    const own = { hostname: host, port: cluster['http-port'] || this.#port };
+    const places = isProxy ? [] : (instances?.() ?? []);
+    return (places.length === 0 ? [own] : places).map((place) => {
+      const base = `${protocol}://${user}${place.hostname}:${place.port}`;
+      return path === '' ? base : `${base}/${path}`;
+    });
+  }
+
+  /**
+   * Whether a subscription leads where it should. Replacing one loses what is written meanwhile, so
+   * an instance that has left for a while, as for a restart, may stay in it: the database goes to
+   * another one. The database may show destinations without passwords; the token of the subscriber
+   * is as old as the id in the name of its subscriptions, so that it never differs alone.
+   */
+  #leadsThere(subscription: Subscription, wanted: readonly string[]): boolean {
+    const present = subscription.destinations.split(',');
+    const known = [...wanted, ...wanted.map(hideUrlPassword)];
+    const key = JSON.stringify([subscription.database, subscription.retentionPolicy, present]);
+    const lacks = wanted.some(
+      (each) => ![each, hideUrlPassword(each)].some((it) => present.includes(it)),
+    );
+    if (lacks) return false;
+    if (present.every((each) => known.includes(each))) {
+      this.#surplusSinceMs.delete(key);
+      return true;
+    }
+    if (this.#options.instances === undefined) return false;
+    const nowMs = this.#options.clock.monotonicMs();
+    const sinceMs = this.#surplusSinceMs.get(key) ?? nowMs;
+    this.#surplusSinceMs.set(key, sinceMs);
+    return nowMs - sinceMs < LEFT_INSTANCE.value;
   }
 
   async #listen(cluster: Cluster, policy: Policy): Promise<number> {
@@ -250,14 +291,6 @@ function isSamePolicy(a: Policy, b: Policy): boolean {
   return a.database === b.database && a.retentionPolicy === b.retentionPolicy;
 }
 
-/**
- * The database may show destinations without passwords. The token of the subscriber is as old as
- * the id in the name of its subscriptions, so that it never differs alone.
- */
-function isSameDestination({ destinations }: Subscription, destination: string): boolean {
-  return destinations === destination || destinations === hideUrlPassword(destination);
-}
-
 /** `{telegraf: 'autogen,month'}` or, set through the API, `{telegraf: ['autogen']}`. */
 function policiesOf(value: JsonValue): readonly Policy[] {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return [];
@@ -286,9 +319,10 @@ function subscriptionsOf(series: readonly ShowSeries[]): readonly Subscription[]
   });
 }
 
-function createStatement(name: string, policy: Policy, destination: string): string {
+function createStatement(name: string, policy: Policy, destinations: readonly string[]): string {
   const place = `${quoteIdentifier(policy.database)}.${quoteIdentifier(policy.retentionPolicy)}`;
-  return `CREATE SUBSCRIPTION ${quoteIdentifier(name)} ON ${place} DESTINATIONS ANY ${quoteString(destination)}`;
+  const list = destinations.map(quoteString).join(', ');
+  return `CREATE SUBSCRIPTION ${quoteIdentifier(name)} ON ${place} DESTINATIONS ANY ${list}`;
 }
 
 function dropStatement({ name, database, retentionPolicy }: Subscription): string {

@@ -12,7 +12,7 @@ import { pathTo } from './routes.ts';
 import type { Api, ApiRequest, ApiResponse } from './server.ts';
 import { takePage } from './task-routes.ts';
 
-const RECORDING_FIELDS = ['type', 'size', 'date', 'error', 'status', 'progress'];
+const RECORDING_FIELDS = ['type', 'size', 'date', 'error', 'status', 'progress', 'instance'];
 const REPLAY_FIELDS = [
   'task',
   'recording',
@@ -169,6 +169,7 @@ function recordingView(
     error: record.error,
     status: record.status,
     progress: record.progress,
+    ...(record.instance === undefined ? {} : { instance: record.instance }),
   };
 }
 

@@ -60,7 +60,7 @@ export class WritePath {
     if (batch.rowCount === 0) return;
     this.counters.pointsOk += batch.rowCount;
     if (this.#points === undefined) await this.#router.dispatch(batch);
-    else await this.#points.append({ ...target, body, now });
+    else await this.#points.append({ ...target, body, now }, batch);
     await this.#settled();
   }
 

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { OpenParts } from '@tidemark/core';
 import type { Alerting } from '../open-alerting.ts';
+import type { EngineConfig } from '../config/config.ts';
 import type { Stores } from '../open-stores.ts';
 import type { Tasking } from '../open-tasks.ts';
 import { Recordings } from './recordings.ts';
@@ -9,9 +10,14 @@ import { Replays } from './replays.ts';
 
 export type Jobs = { readonly recordings: Recordings; readonly replays: Replays };
 
+/** Where files of recordings are. */
+export function recordingsDirectory(config: EngineConfig): string {
+  return config.replay.dir || join(config[''].dataDir, 'replay');
+}
+
 /** Opens the stores of both: what was interrupted is marked so. Closed with `parts`. */
 export async function openJobs(
-  { config, clock, metadata, redactor, clusters }: Stores,
+  { config, clock, metadata, redactor, clusters, shared }: Stores,
   { alerts }: Alerting,
   tasking: Tasking,
   parts: OpenParts,
@@ -21,7 +27,8 @@ export async function openJobs(
   const { tasks, checks, scheduler, router, createTask, setting, servicesOf } = tasking;
   const recordings = new Recordings({
     ...common,
-    directory: config.replay.dir || join(config[''].dataDir, 'replay'),
+    directory: recordingsDirectory(config),
+    exchange: shared?.recordings,
     router,
     scheduler,
     tasks,

@@ -1,13 +1,13 @@
 // Recordings: data of the stream, results of a task's queries, or the result of one query, kept in
 // a file.
 import { makeDirectory } from '@tidemark/process';
-import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { formatRfc3339, InvalidRequest, NotFound } from '@tidemark/core';
 import type { Clock, Timestamp } from '@tidemark/core';
 import type { EdgeType } from '@tidemark/pipeline';
 import type { PointBatch } from '@tidemark/runtime';
+import { recordingFile, sizeOf } from '../cluster/recording-exchange.ts';
+import type { RecordingExchange } from '../cluster/recording-exchange.ts';
 import { queryNodesOf } from '../batch/query-nodes.ts';
 import type { BatchScheduler } from '../batch/batch-scheduler.ts';
 import type { Clusters } from '../database/clusters.ts';
@@ -36,6 +36,8 @@ export type RecordingsOptions = {
   readonly scheduler: BatchScheduler;
   readonly tasks: TaskService;
   readonly checks: TaskChecks;
+  /** Files of other instances of the cluster. */
+  readonly exchange?: RecordingExchange | undefined;
 };
 
 /**
@@ -74,16 +76,30 @@ export class Recordings {
     return record;
   }
 
-  /** File of a recording that has finished. */
-  path(id: string): string {
-    // Ids may be longer than names of files and differ in case only.
-    const name = createHash('sha256').update(id).digest('hex');
-    return join(this.#options.directory, `${name}.recording`);
+  /**
+   * File of a recording that has finished; `undefined` when there is none. Another instance's is
+   * copied here before.
+   */
+  async file(id: string, signal?: AbortSignal): Promise<string | undefined> {
+    const { exchange } = this.#options;
+    const path = this.#path(id);
+    if ((await sizeOf(path)) !== undefined) return path;
+    const instance = this.#store.get(id)?.instance;
+    if (exchange === undefined || instance === undefined || instance === exchange.self)
+      return undefined;
+    await exchange.fetch({ id, instance }, path, signal);
+    return path;
+  }
+
+  #path(id: string): string {
+    return recordingFile(this.#options.directory, id);
   }
 
   async delete(id: string): Promise<void> {
     await this.#store.delete(id);
-    await rm(this.path(id), { force: true });
+    const path = this.#path(id);
+    await rm(path, { force: true });
+    await this.#options.exchange?.remove(path);
   }
 
   close(): Promise<void> {
@@ -157,7 +173,17 @@ export class Recordings {
 
   #record(id: string, type: EdgeType): RecordingRecord {
     const date = formatRfc3339(this.#options.clock.now());
-    return { id, type, sizeBytes: 0, date, error: '', status: 'running', progress: 0 };
+    const instance = this.#options.exchange?.self;
+    return {
+      id,
+      type,
+      sizeBytes: 0,
+      date,
+      error: '',
+      status: 'running',
+      progress: 0,
+      ...(instance === undefined ? {} : { instance }),
+    };
   }
 
   async #write(
@@ -165,7 +191,7 @@ export class Recordings {
     type: EdgeType,
     fill: (writer: RecordingWriter) => Promise<void>,
   ): Promise<Partial<RecordingRecord>> {
-    const writer = new RecordingWriter(this.path(id), type);
+    const writer = new RecordingWriter(this.#path(id), type);
     try {
       await fill(writer);
       return { sizeBytes: await writer.finish() };

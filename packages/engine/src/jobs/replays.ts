@@ -1,5 +1,4 @@
 // Replays: recorded data, or data fetched now, through a task of its own, apart from the live one.
-import { stat } from 'node:fs/promises';
 import {
   AppError,
   assert,
@@ -13,6 +12,7 @@ import type { AlertService } from '@tidemark/alerting';
 import type { PointBatch, QueryResultSeries, RunningTask } from '@tidemark/runtime';
 import type { EngineServices } from '../services/task-services.ts';
 import { VirtualTimers } from '@tidemark/runtime';
+import { sizeOf } from '../cluster/recording-exchange.ts';
 import { queryNodesOf } from '../batch/query-nodes.ts';
 import type { BatchScheduler } from '../batch/batch-scheduler.ts';
 import type { Clusters } from '../database/clusters.ts';
@@ -135,15 +135,21 @@ export class Replays {
     if (recording.status === 'running') {
       throw new InvalidRequest(`recording is not finished: ${recording.id}`);
     }
-    const path = this.#options.recordings.path(recording.id);
-    return this.#start({ ...input, id }, task, recording.id, async function* entries({ progress }) {
-      const size = await sizeOf(path);
-      if (size === undefined) {
-        const reason = recording.error === '' ? '' : `: ${recording.error}`;
-        throw new NotFound(`recording ${recording.id} has no data${reason}`);
-      }
-      yield* readRecording(path, (bytesRead) => progress(bytesRead / Math.max(1, size)));
-    });
+    const { recordings } = this.#options;
+    return this.#start(
+      { ...input, id },
+      task,
+      recording.id,
+      async function* entries({ progress, signal }) {
+        const path = await recordings.file(recording.id, signal);
+        const size = path === undefined ? undefined : await sizeOf(path);
+        if (path === undefined || size === undefined) {
+          const reason = recording.error === '' ? '' : `: ${recording.error}`;
+          throw new NotFound(`recording ${recording.id} has no data${reason}`);
+        }
+        yield* readRecording(path, (bytesRead) => progress(bytesRead / Math.max(1, size)));
+      },
+    );
   }
 
   /** Makes a batch task's queries for a range of time now and replays the answers. */
@@ -456,16 +462,6 @@ async function framed<T>(prefix: string, work: () => Promise<T>): Promise<T> {
     if (cause instanceof AppError || cause instanceof Error) {
       throw new InvalidRequest(`${prefix}${message}`, { cause });
     }
-    throw cause;
-  }
-}
-
-/** Bytes of a file; `undefined` when there is none. */
-async function sizeOf(path: string): Promise<number | undefined> {
-  try {
-    return (await stat(path)).size;
-  } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined;
     throw cause;
   }
 }

@@ -46,7 +46,7 @@ type OpenOptions = KeyOptions & {
 const NO_KEY_OPTIONS: KeyOptions = { setting: '', environment: {} };
 
 /** Tables whose values may hold secrets. */
-const SEALED_TABLES = [
+export const SEALED_TABLES: readonly string[] = [
   'tasks',
   'task-versions',
   'templates',
@@ -58,7 +58,7 @@ const SEALED_TABLES = [
 export type StoreKey = string | number | [string, string | number];
 
 /** What a value is bound to. */
-function placeOf(table: string, key: StoreKey): string {
+export function placeOf(table: string, key: StoreKey): string {
   return JSON.stringify([table, key]);
 }
 

@@ -43,6 +43,8 @@ export type RecordingRecord = {
   readonly error: string;
   readonly status: JobStatus;
   readonly progress: number;
+  /** Id of the instance whose file it is; of a cluster only. */
+  readonly instance?: string | undefined;
 };
 
 export type ReplayRecord = {

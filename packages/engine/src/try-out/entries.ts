@@ -1,6 +1,6 @@
 // The data of a try-out, in the form of recordings: points of a stream as lines, answers of queries
 // as results.
-import { InvalidRequest } from '@tidemark/core';
+import { InvalidRequest, NotFound } from '@tidemark/core';
 import type { Clock, Timestamp } from '@tidemark/core';
 import { printLine } from '@tidemark/line-protocol';
 import { queryNodesOf } from '../batch/query-nodes.ts';
@@ -71,7 +71,11 @@ function recorded(
   if (recording.status === 'running') {
     throw new InvalidRequest(`recording is not finished: ${id}`);
   }
-  return () => readRecording(recordings.path(id), () => undefined);
+  return async function* entries(signal) {
+    const path = await recordings.file(id, signal);
+    if (path === undefined) throw new NotFound(`recording ${id} has no data`);
+    yield* readRecording(path, () => undefined);
+  };
 }
 
 async function* answers(

@@ -1,0 +1,89 @@
+// Work on what the instances share while none of them leads: the leader is asked to resign, its
+// place is held meanwhile, and then left to whoever wants it. Nothing that the leader had
+// acknowledged is missing, as it ends in peace.
+import { messageOf, Unavailable } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+
+import type { Coordinator } from './coordinator.ts';
+import { LEADER, readLeader, vacant } from './leader-entry.ts';
+import type { LeaderEntry } from './leader-entry.ts';
+import { DRAIN, RESIGN } from './membership.ts';
+
+export type BetweenOptions = {
+  readonly coordinator: Coordinator;
+  readonly clock: Clock;
+  readonly leaseMs: number;
+  /** Under which the place is held. */
+  readonly id: string;
+};
+
+/** How often it is looked whether the leader has resigned. Instances look less often. */
+const LOOK_MS = 20;
+
+/** How long a leader may take to save what its tasks hold. */
+const RESIGN_LEASES = 20;
+
+/** The place is renewed so many times within a lease. */
+const RENEWALS = 4;
+
+/**
+ * Runs `work` while nobody leads. Its signal ends when the place is lost: nothing may be written
+ * any more. Throws `Unavailable` when the leader does not resign.
+ */
+export async function betweenLeaders<T>(
+  options: BetweenOptions,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const { coordinator, clock, leaseMs } = options;
+  let held = await takePlace(options);
+  const lost = new AbortController();
+  const ended = new AbortController();
+  const renewing = (async () => {
+    for (;;) {
+      // Ends with the signal, which is what it is for.
+      await clock.sleep(leaseMs / RENEWALS, ended.signal).catch(() => undefined);
+      if (ended.signal.aborted) return;
+      const { record, revision } = held;
+      const next = await coordinator.register.change(LEADER, JSON.stringify(record), revision);
+      if (next === undefined) return lost.abort(new Unavailable('an instance leads already'));
+      held = { record, revision: next };
+    }
+  })().catch((error: unknown) => lost.abort(new Unavailable(messageOf(error))));
+  try {
+    return await work(lost.signal);
+  } finally {
+    ended.abort();
+    await renewing;
+    const { record, revision } = held;
+    await coordinator.register.change(LEADER, JSON.stringify(vacant(record)), revision);
+  }
+}
+
+async function takePlace({
+  coordinator,
+  clock,
+  leaseMs,
+  id,
+}: BetweenOptions): Promise<LeaderEntry> {
+  const { register } = coordinator;
+  const untilMs = clock.monotonicMs() + RESIGN_LEASES * leaseMs;
+  let asked = '';
+  for (;;) {
+    const entry = await readLeader(register);
+    if (entry === undefined || entry.record.id === '') {
+      const { term = 0, level = 1 } = entry?.record ?? {};
+      const record = { id, url: '', term: term + 1, isServing: false, level };
+      const before = entry?.revision ?? 0;
+      const revision = await register.change(LEADER, JSON.stringify(record), before);
+      if (revision !== undefined) return { record, revision };
+    } else if (entry.record.id !== asked) {
+      asked = entry.record.id;
+      await register.put(`${DRAIN}.${asked}`, RESIGN);
+    }
+    if (clock.monotonicMs() > untilMs)
+      throw new Unavailable(
+        `instance ${asked} does not resign: look at it with \`tidemark engine members\`, or stop it`,
+      );
+    await clock.sleep(LOOK_MS);
+  }
+}

@@ -1,0 +1,226 @@
+// `tidemark engine join`: what a single engine has stored becomes part of a cluster, all of it or
+// nothing. It is one record of the shared log, written while nobody leads, so that nothing can come
+// between the look for conflicts and the record (docs/adr/0020-engine-cluster.md).
+import { lockDirectory, makeDirectory, PRIVATE_DIRECTORY } from '@tidemark/process';
+import { existsSync } from 'node:fs';
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { betweenLeaders, Coordinator } from '@tidemark/cluster';
+import { Conflict, InvalidRequest } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+import type { EngineConfig } from '../config/config.ts';
+import type { RecordingRecord } from '../store/records.ts';
+import type { StoreChange } from '../store/change-feed.ts';
+import { Metadata, METADATA_FILE } from '../store/metadata.ts';
+import type { KeyOptions, StoreKey } from '../store/metadata.ts';
+import { KEY_FILE } from '../store/store-cipher.ts';
+import { formatAt, THIS_BUILD } from './build.ts';
+import { RecordLabel } from './change-record.ts';
+import { requireKey } from './identity.ts';
+import { Replica } from './replica.ts';
+import { closed, JOINED_TABLES, openEntries, opened, tableOf } from './store-entries.ts';
+import type { JoinedTable, StoreEntry } from './store-entries.ts';
+
+export type JoinOptions = {
+  /** Of an instance of the cluster: where the coordinator is, and with which key is stored. */
+  readonly config: EngineConfig;
+  /** Data directory of the single engine, which is stopped. */
+  readonly from: string;
+  /** Its `secrets-key`, when that was set. */
+  readonly fromKey: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly onProgress: (message: string) => void;
+};
+
+export type JoinResult = {
+  /** What has come into the cluster, by kind. */
+  readonly counts: Readonly<Record<string, number>>;
+  /** Names of the subscriptions that the single engine has left at databases end with one. */
+  readonly subscriptions: readonly string[];
+};
+
+/** The file of the single engine as it was before. */
+const KEPT_FILE = `${METADATA_FILE}.before-join`;
+
+const CONFLICTS_TOLD = 20;
+
+/**
+ * Moves it. Throws `Conflict` with the ids when the cluster has some of them; nothing has changed
+ * then, here and there. Afterwards the directory is one of an instance of the cluster.
+ */
+export async function joinCluster(options: JoinOptions): Promise<JoinResult> {
+  const { config, from, fromKey, environment } = options;
+  const { enabled, coordinator: urls, ...place } = config.cluster;
+  if (!enabled)
+    throw new InvalidRequest(
+      'cluster.enabled is not set: name the configuration of an instance with --config',
+    );
+  if (!existsSync(join(from, METADATA_FILE)))
+    throw new InvalidRequest(
+      `there is no ${METADATA_FILE} in ${from}: it is the data_dir of an engine`,
+    );
+  const lock = await lockDirectory(from, { kind: 'engine', ownerFile: 'engine-owner.json' });
+  try {
+    const single = await Metadata.open(from, { setting: fromKey, environment });
+    try {
+      const entries = (Object.keys(JOINED_TABLES) as readonly JoinedTable[])
+        .flatMap((table) => [...openEntries(single, table)])
+        .map((entry) => placed(entry, single.serverId));
+      const counts = countsOf(entries);
+      options.onProgress(`read ${describe(counts)} from ${from}`);
+      const coordinator = await Coordinator.open({ ...place, urls });
+      try {
+        await append(coordinator, entries, options);
+      } finally {
+        await coordinator.close();
+      }
+      const { clusterId, serverId } = single;
+      await leave(single, options);
+      return { counts, subscriptions: [clusterId, serverId].map((id) => `tidemark-${id}`) };
+    } finally {
+      await single.close();
+    }
+  } finally {
+    await lock.release();
+  }
+}
+
+/** Where the key of the cluster is. */
+function keyOf({ config, environment }: Pick<JoinOptions, 'config' | 'environment'>): KeyOptions {
+  const { secretsKey, dataDir } = config[''];
+  return { setting: secretsKey === '' ? join(dataDir, KEY_FILE) : secretsKey, environment };
+}
+
+async function append(
+  coordinator: Coordinator,
+  entries: readonly StoreEntry[],
+  options: JoinOptions,
+): Promise<void> {
+  const { config, clock, onProgress } = options;
+  const { name: cluster, leaseMs } = config.cluster;
+  const { changes } = coordinator;
+  const directory = await mkdtemp(join(tmpdir(), 'tidemark-join-'));
+  makeDirectory(directory, { mode: PRIVATE_DIRECTORY });
+  const key = keyOf(options);
+  const replica = await Replica.open({ directory, cluster, key, build: THIS_BUILD });
+  const follow = async (signal: AbortSignal): Promise<number> => {
+    await replica.prepare(changes);
+    const { last } = await changes.ends();
+    const range = { first: replica.sequence + 1, through: last, signal };
+    if (range.first <= last)
+      for await (const each of changes.read(range)) await replica.apply(each);
+    return last;
+  };
+  try {
+    await requireKey(coordinator.register, replica.metadata, cluster);
+    const { signal } = new AbortController();
+    if ((await follow(signal)) === 0)
+      throw new InvalidRequest(
+        `cluster ${JSON.stringify(cluster)} has no instance yet: start the first one on ${options.from}, and the cluster begins with what is there`,
+      );
+    // Nobody has to stop for what can not be.
+    newEntries(entries, replica.metadata);
+    onProgress('asking the leader to pause');
+    const place = { coordinator, clock, leaseMs, id: `join-${replica.metadata.serverId}` };
+    await betweenLeaders(place, async (held) => {
+      const last = await follow(held);
+      const added = newEntries(entries, replica.metadata);
+      const bytes = formatAt(1, THIS_BUILD).encode(added);
+      held.throwIfAborted();
+      await changes.append(bytes, { label: RecordLabel.Changes, after: last, signal: held });
+    });
+    onProgress('an instance goes on with it');
+  } finally {
+    await replica.close();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** Entries as changes of the cluster's store. Throws `Conflict` for what it has already. */
+function newEntries(entries: readonly StoreEntry[], cluster: Metadata): readonly StoreChange[] {
+  const sequence = lastSequence(cluster);
+  const hasHistory = tableOf(cluster, 'alert-history').getKeysCount() > 0;
+  const conflicts: string[] = [];
+  const added: StoreChange[] = [];
+  for (const entry of entries) {
+    const { table, key } = entry;
+    // Its entries are in the order of time.
+    if (table === 'alert-history' && hasHistory) continue;
+    const moved = { ...entry, key: shifted(table, key, sequence) };
+    const stored = tableOf(cluster, table).get(moved.key);
+    const kind = JOINED_TABLES[table as JoinedTable];
+    if (stored === undefined) {
+      added.push({ ...moved, value: closed(cluster, moved) });
+    } else if (
+      kind !== undefined &&
+      !opened(cluster, { ...moved, value: stored }).equals(entry.value)
+    )
+      conflicts.push(`${kind} ${nameOf(entry)}`);
+  }
+  if (conflicts.length === 0) return added;
+  const told = conflicts.slice(0, CONFLICTS_TOLD).join(', ');
+  const more = conflicts.length - CONFLICTS_TOLD;
+  throw new Conflict(
+    `the cluster has others of the same name: ${told}${more > 0 ? ` and ${more} more` : ''}. Nothing was changed; rename or delete them on one side`,
+  );
+}
+
+/** Numbers of waiting deliveries and dead letters go on behind those that are there. */
+function shifted(table: string, key: StoreKey, by: number): StoreKey {
+  if (table === 'dead-letters' && typeof key === 'number') return key + by;
+  if (table === 'outbox' && Array.isArray(key)) return [key[0], Number(key[1]) + by];
+  return key;
+}
+
+function lastSequence(metadata: Metadata): number {
+  let last = 0;
+  for (const key of tableOf(metadata, 'dead-letters').getKeys()) last = Math.max(last, Number(key));
+  for (const key of tableOf(metadata, 'outbox').getKeys())
+    if (Array.isArray(key)) last = Math.max(last, Number(key[1]));
+  return last;
+}
+
+function nameOf({ table, key, value }: StoreEntry): string {
+  if (Array.isArray(key)) return key.join('/');
+  if (table !== 'documents') return String(key);
+  // Their keys are hashes.
+  const { name = key } = JSON.parse(value.toString('utf8')) as { readonly name?: string };
+  return String(name);
+}
+
+/** Files of recordings stay in the directory. */
+function placed(entry: StoreEntry, instance: string): StoreEntry {
+  if (entry.table !== 'recordings') return entry;
+  const record = JSON.parse(entry.value.toString('utf8')) as RecordingRecord;
+  return { ...entry, value: Buffer.from(JSON.stringify({ ...record, instance })) };
+}
+
+/** The directory becomes one of an instance; what it was stays beside it. */
+async function leave(single: Metadata, options: JoinOptions): Promise<void> {
+  const { from, config } = options;
+  await single.root.flushed;
+  await copyFile(join(from, METADATA_FILE), join(from, KEPT_FILE));
+  await Replica.adopt(single, {
+    cluster: config.cluster.name,
+    key: keyOf(options),
+    directory: from,
+  });
+}
+
+function countsOf(entries: readonly StoreEntry[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { table } of entries) {
+    const kind = JOINED_TABLES[table as JoinedTable];
+    if (kind !== undefined) counts[kind] = (counts[kind] ?? 0) + 1;
+  }
+  return counts;
+}
+
+function describe(counts: Readonly<Record<string, number>>): string {
+  const parts = Object.entries(counts).map(
+    ([kind, count]) => `${count} ${kind}${count === 1 ? '' : 's'}`,
+  );
+  return parts.length === 0 ? 'nothing' : parts.join(', ');
+}
