@@ -1,5 +1,5 @@
-// The engine in one thread, put together of its owners and jobs (`open-engine.ts`): what the
-// embedding program may ask of it.
+// The engine as the embedding program uses it, in one thread. It is assembled in `open-engine.ts`;
+// its methods call the owners of state and the jobs.
 import { createBackup } from '../backup/create.ts';
 import type { Damage } from '../damage.ts';
 import { restoreBackup } from '../jobs/restore.ts';
@@ -20,7 +20,7 @@ import type {
 import type { EngineParts } from './parts.ts';
 import { statisticsOf } from './statistics.ts';
 
-/** Once it closes, everything rejects with `Unavailable`, or throws it. */
+/** From the beginning of `close` on, all other methods reject with `Unavailable`, or throw it. */
 export class Engine {
   readonly #parts: EngineParts;
   #closing: Promise<void> | undefined;
@@ -90,7 +90,7 @@ export class Engine {
     await this.#open.flush.run();
   }
 
-  /** Merges segments until nothing needs to be done, whether their shards are at rest or not. */
+  /** Merges segments until nothing is left to merge, also in shards that are still written to. */
   async compact(): Promise<void> {
     const { compaction, rebuilds } = this.#open;
     await compaction.run({ all: true });
@@ -105,7 +105,7 @@ export class Engine {
     return restoreBackup(this.#open.restore, request, bytes);
   }
 
-  /** Who calls again waits for the same end. */
+  /** Idempotent: later calls wait for the same end. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;

@@ -5,7 +5,7 @@ import type { Disk } from '../disk/disk.ts';
 import type { SchemaVersions } from '../series/schema-version.ts';
 
 export type StorageEnvironment = {
-  /** Where another thread looks whether the schema has changed; default: of this engine alone. */
+  /** Shared with another thread that caches answers; by default the engine creates its own. */
   readonly schemaVersions?: SchemaVersions | undefined;
   readonly clock: Clock;
   readonly disk: Disk;

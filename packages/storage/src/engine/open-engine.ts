@@ -1,4 +1,5 @@
-// Opening: recovery first, then everything that needs its result is made whole, once.
+// Opens an engine: recovery comes first, then everything that needs its result is constructed, each
+// part complete at once.
 import { DiskReserve } from '../disk/reserve.ts';
 import { reservePath, walDirectory } from '../disk/paths.ts';
 import { runBackground } from '../jobs/background.ts';
@@ -30,7 +31,7 @@ import type { StorageEnvironment } from './environment.ts';
 import { recover } from './recovery.ts';
 import type { Resources } from './resources.ts';
 
-/** Brings up what is in the directory, which nobody else uses. */
+/** Opens the engine of a directory that nobody else uses. */
 export async function openEngine(
   options: StorageOptions,
   environment: StorageEnvironment,
@@ -90,8 +91,8 @@ export async function openEngine(
     return reserve.make(() => pacer.pause());
   };
   /**
-   * Rows of what was dropped are in the log still, which a flush removes. Whoever asked for the
-   * drop has got it, so that failures are logged.
+   * Frees the space of a drop on a full disk: the dropped rows are still in the log, whose files a
+   * flush removes. The drop itself has succeeded, so failures are only logged.
    */
   const leaveReserve = async (): Promise<void> => {
     if (!reserve.isMissing) return;

@@ -19,7 +19,7 @@ export async function openStorageInline(
   const clock = environment.clock ?? systemClock();
   const disk = environment.disk ?? nodeDisk();
   disk.makeDirectory(options.directory);
-  // Whoever brings a disk of his own also says who uses it.
+  // A caller that passes its own disk is responsible for having it to itself.
   const lock = environment.disk === undefined ? await lockStorage(options.directory) : undefined;
   const resources = resourcesFor(options, { ...environment, clock });
   const opening = openEngine(options, { ...environment, clock, disk }, resources);

@@ -1,4 +1,4 @@
-// What an engine is put together of (`open-engine.ts`).
+// The parts of an engine, which `open-engine.ts` assembles.
 import type { BackupOptions } from '../backup/create.ts';
 import type { Checkpoints } from '../jobs/checkpoints.ts';
 import type { Compaction } from '../jobs/compaction.ts';
@@ -29,6 +29,6 @@ export type EngineParts = {
   readonly restore: RestoreOptions;
   readonly stopping: Stopping;
   readonly log: StorageLog;
-  /** Ends when the stopping has begun; `undefined`: nothing runs by itself. */
+  /** Background work; resolves after closing has begun. `undefined` when there is none. */
   readonly background: Promise<void> | undefined;
 };

@@ -1,5 +1,5 @@
-// Opening: what the manifest names is opened, then the log is replayed. What is damaged is left out
-// and noted; what needs it fails then.
+// Recovery: opens the files that the manifest names, then replays the log. Damaged files are left
+// out and noted; requests that need them fail later.
 import { randomUUID } from 'node:crypto';
 
 import { Corruption } from '@tidemark/core';
@@ -56,18 +56,18 @@ export type RecoveryOptions = {
 };
 
 export type Recovered = {
-  /** Names this directory for ever. */
+  /** Identifies this directory; never changes. */
   readonly storageId: string;
-  /** Log files with smaller ids are in segments. */
+  /** Rows of log files with smaller ids are in segments. */
   readonly walStart: number;
   readonly nextWalFileId: number;
   /** Files of the log, as they are listed from now on. */
   readonly listedLogs: ListedLogs;
-  /** Log files of which something is lost. */
+  /** Log files with lost records. */
   readonly damagedLogs: Set<number>;
 };
 
-/** Brings the contents to the state of the last acknowledged write. */
+/** Restores the contents as of the last acknowledged write. */
 export function recover(options: RecoveryOptions): Recovered {
   const { contents, indexFiles, disk, directory, log } = options;
   const { ids, shards, databases, stopped } = contents;
@@ -86,7 +86,7 @@ export function recover(options: RecoveryOptions): Recovered {
   for (const ref of manifest.databases) openDatabase(options, ref);
   for (const shard of manifest.shards) openShard(options, shard);
   const { nextFileId, listed, damagedLogs } = replayLog(options, manifest);
-  // Series of segments that can not be opened look dead: repair may bring them back.
+  // Series in segments that cannot be opened seem to have no data, but repair may bring them back.
   const hidden = new Set(
     [...shards.all()].flatMap(({ damage, descriptor }) =>
       damage === undefined ? [] : [descriptor.database],
@@ -143,7 +143,7 @@ function openDatabase(options: RecoveryOptions, ref: ManifestDatabase): void {
   }
   const { stored, index } = database;
   const known = ref.index;
-  // A flush that did not come to its end may have left more, which the log of writes has too.
+  // An unfinished flush may have appended more; those entries are in the write-ahead log too.
   const to = known === undefined ? undefined : Math.max(known.bytes, covered);
   const contents = file.read({ from: covered, to });
   for (const entry of contents.additions) applyAdditions(index, entry);
@@ -184,7 +184,7 @@ function openShard({ contents, segmentFiles, log }: RecoveryOptions, stored: Man
 }
 
 /**
- * Reasons that say nothing about the file: the start fails with them instead of leaving shards out.
+ * Errors that do not mean damage: with them the start fails, instead of leaving shards out.
  */
 const REFUSALS: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EACCES', 'EPERM']);
 
@@ -195,7 +195,7 @@ function segmentDamage(error: unknown, file: string): Damage {
   return damageOf(error, file);
 }
 
-/** Files that a crash left behind: written, but not part of the manifest. */
+/** Removes files that a crash left behind: written, but not named by the manifest. */
 function removeOrphans({ contents, disk, directory }: RecoveryOptions): void {
   const root = shardsDirectory(directory);
   for (const name of disk.list(root)) {
@@ -204,7 +204,7 @@ function removeOrphans({ contents, disk, directory }: RecoveryOptions): void {
       disk.removeDirectory(`${root}/${name}`);
       continue;
     }
-    // Files of a damaged shard are evidence: repair looks at them.
+    // The files of a damaged shard stay: repair needs them.
     if (shard.damage !== undefined) continue;
     const used = new Set(shard.segments.map((segment) => segment.path));
     used.add(`${root}/${name}/${SHARD_FILE_NAME}`).add(seriesFilePath(directory, Number(name)));
@@ -257,7 +257,7 @@ function replayLog(options: RecoveryOptions, manifest: Manifest): Replayed {
       log('warn', 'the log ends in a write that was not acknowledged', { file: path, tornBytes });
     }
     if (!isGood) damagedLogs.add(id);
-    // What is damaged stays listed as it should be, so that the next start notices it too.
+    // A damaged file stays listed with its proper length, so that the next start notices it too.
     const bytes = scan?.goodBytes;
     files.push(isGood ? { id, bytes, databases: [...owners] } : damagedEntry(id, entry, scan));
   }
@@ -301,7 +301,7 @@ function removeOldLogs(
 class Replay {
   readonly #contents: Contents;
   readonly #nowMs: number;
-  /** Writes that were on their way while these were dropped come behind the drop in the log. */
+  /** Writes that were under way during a drop may come after it in the log; they are skipped. */
   readonly #droppedShards = new Set<number>();
   readonly #droppedInstances = new Set<number>();
 
@@ -310,7 +310,7 @@ class Replay {
     this.#nowMs = nowMs;
   }
 
-  /** Applies a record and notes whose it was; what is lost when it can not be. */
+  /** Applies a record and notes its database. Returns what is lost when it cannot be applied. */
   apply(payload: Uint8Array, from: RecordPlace): LogFault | undefined {
     const { path, entry, databases } = from;
     let record: WalRecord;
@@ -378,11 +378,11 @@ class Replay {
 type RecordPlace = {
   readonly path: string;
   readonly entry: LogFileEntry | undefined;
-  /** Gets the databases of records that are applied. */
+  /** The databases of applied records are added here. */
   readonly databases: Set<string>;
 };
 
-/** Rows whose series a damaged record lost are kept under a name that says so. */
+/** Adds placeholders for series that a damaged record lost, to keep their rows. */
 function padFor(index: SeriesIndex, { measurementId, series, rows }: RowBlock): void {
   let largest = -1;
   for (let row = 0; row < rows; row++) if (series[row]! > largest) largest = series[row]!;

@@ -1,5 +1,5 @@
-// What an engine works with besides its data: its own, whatever other engines there are in the
-// thread. Nothing of it is found by way of a module.
+// The resources of one engine besides its data: schedules, caches, counts of memory. They are
+// passed to the parts that need them, and engines in one thread share none of them.
 import type { Clock } from '@tidemark/core';
 
 import { ReadKernels } from '../columns/read-kernels.ts';
@@ -11,19 +11,19 @@ import { Turns } from '../schedule/turns.ts';
 import { SchemaVersions } from '../series/schema-version.ts';
 
 export type Resources = {
-  /** Who may work next. */
+  /** Decides which work runs next. */
   readonly turns: Turns;
-  /** Decoded columns, and what reads them. */
+  /** The cache of decoded columns, and the scans over it. */
   readonly kernels: ReadKernels;
-  /** Last rows of series as they were answered. */
+  /** Cache of the last rows of series. */
   readonly lastRows: LastRows;
-  /** What running requests hold. */
+  /** Memory that running requests hold. */
   readonly requestMemory: MemoryTotal;
-  /** Told of every change of the schema. */
+  /** Incremented with every change of the schema. */
   readonly schemaVersions: SchemaVersions;
 };
 
-/** `schemaVersions` where another thread reads them. */
+/** Creates the resources; `schemaVersions` is passed when another thread reads them too. */
 export function resourcesFor(
   options: StorageOptions,
   {

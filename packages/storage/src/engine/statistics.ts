@@ -1,4 +1,4 @@
-// What the engine counts, for `/metrics`, `SHOW STATS` and the monitor.
+// The engine's counters, for `/metrics`, `SHOW STATS` and the monitor.
 import type { DatabaseStatistics, StorageStatistics } from '../storage-engine.ts';
 import type { EngineParts } from './parts.ts';
 

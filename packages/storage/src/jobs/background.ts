@@ -1,5 +1,5 @@
-// What the engine does by itself, once a second: flushes rows that nobody adds to, compacts,
-// rebuilds indexes, syncs the log where writes do not.
+// Background work, once a second: flushes memtables that are old or at rest, compacts, rebuilds
+// indexes, syncs the log when writes do not.
 import type { Clock } from '@tidemark/core';
 
 import type { StorageLog, StorageOptions } from '../options.ts';
@@ -11,15 +11,15 @@ import type { Compaction } from './compaction.ts';
 import type { Flush } from './flush.ts';
 import type { IndexRebuilds } from './rebuild-indexes.ts';
 
-/** Between two looks at what there is to do. */
+/** Interval of the background work. */
 const STEP_MS = 1000;
 /**
- * A burst of writes larger than this is flushed when it has been over for so long;
+ * Memtables with more bytes than this are flushed after no write has come for
  * `data.quiet-flush-after`.
  */
 const BURST_BYTES = 1 << 20;
 const QUIET_MS = 2000;
-/** Rows of slow writers do not stay in the log longer than this. */
+/** Rows are flushed when they are this old, however few they are. */
 const MAX_AGE_MS = 10 * 60_000;
 
 export type BackgroundOptions = {
@@ -28,7 +28,7 @@ export type BackgroundOptions = {
   readonly flush: Flush;
   readonly compaction: Compaction;
   readonly rebuilds: IndexRebuilds;
-  /** Makes the reserve on the disk if it is missing and there is room. */
+  /** Creates the disk reserve if it is missing and there is space. */
   readonly makeReserve: () => Promise<void>;
   readonly turns: Turns;
   readonly clock: Clock;
@@ -36,7 +36,7 @@ export type BackgroundOptions = {
   readonly settings: Pick<StorageOptions, 'quietFlushAfterMs' | 'walFsync' | 'walSyncIntervalMs'>;
 };
 
-/** Works until the signal is aborted; failures are logged. */
+/** Runs until the signal is aborted; failures are logged. */
 export async function runBackground(
   options: BackgroundOptions,
   signal: AbortSignal,
@@ -57,8 +57,8 @@ export async function runBackground(
 }
 
 /**
- * Hash tables of indexes that were read from checkpoints, so that the first write does not wait for
- * them.
+ * Builds the hash tables of indexes that were read from checkpoints, so that the first write does
+ * not have to.
  */
 async function prepareIndexes(
   { contents, turns }: BackgroundOptions,

@@ -1,4 +1,4 @@
-// Checkpoints of series indexes that have grown much, written beside whatever else is done.
+// Writes checkpoints of series indexes that have grown much, in the background.
 import type { IndexFiles } from '../series/index-files.ts';
 import type { Databases } from '../state/databases.ts';
 
@@ -8,7 +8,7 @@ export class Checkpoints {
   readonly #signal: AbortSignal;
   #running: Promise<void> | undefined;
 
-  /** `signal` ends those that run beside other work. */
+  /** `signal` ends the writing in the background. */
   constructor(options: {
     readonly databases: Databases;
     readonly indexFiles: IndexFiles;
@@ -19,7 +19,7 @@ export class Checkpoints {
     this.#signal = options.signal;
   }
 
-  /** Looks at all indexes, unless that is being done. Failures are logged. */
+  /** Begins to go through all indexes, unless it is running already. Failures are logged. */
   start(): void {
     this.#running ??= this.#writeDue().finally(() => {
       this.#running = undefined;
@@ -30,7 +30,7 @@ export class Checkpoints {
     await this.#running;
   }
 
-  /** Writes those that the next start would miss. */
+  /** At the end: writes the checkpoints that would speed up the next start. */
   async writeAtEnd(signal: AbortSignal): Promise<void> {
     for (const { stored } of this.#databases.all()) {
       await this.#indexFiles.checkpoint(stored, { isClosing: true, signal });
@@ -41,7 +41,7 @@ export class Checkpoints {
     const databases = this.#databases;
     for (const { name, stored } of databases.all()) {
       await this.#indexFiles.checkpoint(stored, { isClosing: false, signal: this.#signal });
-      // Dropped or rebuilt meanwhile.
+      // The index was dropped or rebuilt meanwhile.
       if (databases.get(name)?.stored === stored) continue;
       this.#indexFiles.removeOthers(databases.storedIndexes());
     }

@@ -1,19 +1,19 @@
 // Which segments of a shard to merge next.
 //
-// Levels: a flush writes level 0; four neighbours of one level become one of the next. A shard that
-// has come to rest becomes a single segment. Only neighbours are merged, so the order of writes is
-// kept; every step writes more rows per file than it read files, so it converges and stops.
+// Levels: a flush writes level 0; four neighbours of one level are merged into one of the next. A
+// shard without further writes becomes a single segment. Only neighbours are merged, which keeps
+// the order of writes. Every step leaves fewer segments, so planning comes to an end.
 import type { Segment } from '../segment/segment.ts';
 
 const SEGMENTS_PER_LEVEL = 4;
-/** Segments larger than this are merged only with others when the shard is at rest. */
+/** Segments larger than this are merged only when the shard is at rest. */
 const LARGE_SEGMENT_BYTES = 256 << 20;
 
 const LARGE_HEAD_RATIO = 8;
-/** Always worth merging: rewriting this much takes less than a tenth of a second. */
+/** Segments smaller than this are always merged: rewriting one takes less than 0.1 s. */
 const SMALL_SEGMENT_BYTES = 4 << 20;
 
-/** Which neighbours to merge next; `undefined` when nothing needs to be done. */
+/** The neighbours to merge next; `undefined` when there is nothing to merge. */
 export function planCompaction(
   segments: readonly Segment[],
   state: { readonly isAtRest: boolean; readonly hasTombstones: boolean },
@@ -36,8 +36,8 @@ export function planCompaction(
 }
 
 /**
- * Leaves out leading segments that dwarf what follows: rewriting them for a little more is not
- * worth it.
+ * Leaves out leading segments that are much larger than those behind them: rewriting them to add a
+ * little is not worth it.
  */
 function withoutLargeHead(segments: readonly Segment[]): readonly Segment[] {
   let start = 0;

@@ -1,5 +1,5 @@
-// Compaction: keeps the number of segments of each shard small, and takes deleted rows out of them.
-// One runs at a time.
+// Compaction: merges segments of a shard, so that there are few, and removes deleted rows from
+// them. One runs at a time.
 import type { Clock } from '@tidemark/core';
 
 import { Pacer } from '../schedule/pacer.ts';
@@ -36,14 +36,14 @@ export class Compaction {
     this.#options = options;
   }
 
-  /** Merges segments until nothing needs to be done. `all` treats every shard as one at rest. */
+  /** Merges segments until nothing is left to merge. `all` treats every shard as one at rest. */
   run(options: { readonly all: boolean }): Promise<void> {
     const next = this.#running.then(() => this.#compactAll(options.all));
     this.#running = next.catch(() => undefined);
     return next;
   }
 
-  /** Resolves when none runs. */
+  /** Resolves when no compaction is running. */
   async idle(): Promise<void> {
     await this.#running;
   }
@@ -76,7 +76,7 @@ export class Compaction {
       const at = shard.segments.indexOf(inputs[0]!);
       const behind = shard.segments.slice(at + inputs.length);
       const segments = [...shard.segments.slice(0, at), output, ...behind];
-      // Tombstones are done with when no older segment is left that still holds the rows.
+      // A tombstone is removed when no older segment can hold rows that it covers.
       const isDone = (tombstone: Tombstone): boolean =>
         at === 0 && tombstones.includes(tombstone) && !covers(tombstone, segments.slice(1));
       return { segments, tombstones: shard.tombstones.filter((one) => !isDone(one)) };

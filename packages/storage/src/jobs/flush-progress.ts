@@ -1,14 +1,14 @@
-// How much of a flush is done, which back-pressure lets writes follow.
+// Measures how much of a flush is done; back-pressure lets writes proceed in proportion.
 import type { MemtableTables } from '../memtable/memtables.ts';
 
-/** Of what a flush takes, writing the segments; the rest is the index and the manifest. */
+/** Share of a flush's time for writing segments; the rest is for the index and the manifest. */
 const SEGMENTS_SHARE = 0.9;
 
 export class FlushProgress {
   readonly #total: number;
   readonly #report: (done: number) => void;
   #rows = 0;
-  /** Rows of shards that are written whole. */
+  /** Rows of the shards that are written completely. */
   #whole = 0;
 
   /** `report` hears how much is done, 0 to 1. */

@@ -1,4 +1,4 @@
-// Frozen tables of a shard to a segment file, series by series.
+// Writes the frozen tables of a shard to a segment file, series by series.
 import { Uint32List } from '../columns/uint32-list.ts';
 import type { RowPick } from '../memtable/row-pick.ts';
 import { orderRuns } from '../memtable/run-order.ts';
@@ -24,7 +24,7 @@ export async function writeTables(
   options: {
     readonly target: SegmentTarget;
     readonly pacer: Pacer;
-    /** Hears how many rows have been written since it was called last. */
+    /** Called with the number of rows written since its last call. */
     readonly onRows: (count: number) => void;
   },
 ): Promise<number> {
@@ -40,15 +40,13 @@ export async function writeTables(
 }
 
 /**
- * What a series costs beside its rows, in rows; looking at the clock for each of them would cost as
- * much again.
+ * The cost of a series beside that of its rows, in rows. It makes portions of short series smaller.
  */
 const SERIES_COST_ROWS = 4;
-/** Rows that are copied out of the memtable at once; those of one series in any case. */
+/** Rows copied out of the memtable at once; rows of one series are not divided. */
 const PORTION_ROWS = 1 << 13;
 /**
- * Places for values that are copied at once, of which a row has one for each field: more than a
- * full memtable holds.
+ * Rows times fields that are copied at once at most: more than a full memtable usually holds.
  */
 const PORTION_PLACES = 1 << 23;
 
@@ -121,7 +119,7 @@ function* writePortion(
     columns.push(pick.column(field));
     yield undefined;
   }
-  // Times and numbers of rows besides the columns.
+  // The columns, the times, and the numbers of the rows.
   noteShortLived(times.byteLength * (2 + columns.length));
   const ids = portion.ordinals.toArray();
   for (let i = 0; i < ids.length; i++) ids[i] = measurement.seriesId(ids[i]!);
@@ -148,7 +146,8 @@ function* writeWide(
 }
 
 /**
- * The rows of some series, each in the order of its times where that is a matter of whole batches.
+ * Picks the rows of some series, and puts those of each into the order of time where whole batches
+ * came out of order.
  */
 function pickInOrder(
   table: Table,

@@ -1,5 +1,5 @@
-// Flush: the memtables of all shards become segments, and the log files that held the rows go. One
-// runs at a time; one that failed is taken up again where it was.
+// Flush: writes the memtables of all shards as segments, then removes the log files that held the
+// rows. One runs at a time; the next one continues where a failed one stopped.
 import { assert } from '@tidemark/core';
 
 import type { Disk } from '../disk/disk.ts';
@@ -25,7 +25,7 @@ type FrozenShard = {
   readonly shard: Shard;
   readonly tables: MemtableTables;
   readonly sequence: number;
-  /** Set when its segment is written. */
+  /** `undefined` until its segment is written. */
   segment: Segment | undefined;
 };
 
@@ -33,7 +33,7 @@ type FrozenShard = {
 type Begun = {
   readonly walStart: number;
   readonly shards: readonly FrozenShard[];
-  /** Databases whose rebuilt indexes it makes the present ones. */
+  /** Databases whose rebuilt indexes this flush puts into use. */
   readonly rebuilt: readonly Database[];
 };
 
@@ -47,7 +47,7 @@ export type FlushOptions = {
   readonly turns: Turns;
   readonly disk: Disk;
   readonly directory: string;
-  /** Log files of which something is lost: they are kept when they are not needed any more. */
+  /** Log files with lost records: they are kept aside instead of removed. */
   readonly damagedLogs: Set<number>;
   /** Aborted when a flush has no time left. */
   readonly signal: AbortSignal;
@@ -69,17 +69,17 @@ export class Flush {
   }
 
   /**
-   * Everything that is in memory now is in segments when it resolves, and checkpoints that it made
+   * Resolves when all rows that are in memory now are in segments, and the checkpoints that became
    * due are written.
    */
   async run(): Promise<void> {
-    // The one that runs may have begun before the rows that the caller means.
+    // A flush that is running may have begun before the caller's rows came.
     await this.#running;
     await this.begin();
     await this.#options.checkpoints.idle();
   }
 
-  /** Begins a flush, or joins the one that runs. */
+  /** Begins a flush, or joins the running one. */
   begin(): Promise<void> {
     if (this.#running === undefined) {
       const { memtables } = this.#options.state;
@@ -92,7 +92,7 @@ export class Flush {
     return this.#running;
   }
 
-  /** Resolves when none runs; whoever began it hears how it ended. */
+  /** Resolves when no flush is running, also after a failure, which its caller gets. */
   async idle(): Promise<void> {
     await this.#running?.catch(() => undefined);
   }
@@ -117,7 +117,7 @@ export class Flush {
     }
   }
 
-  /** Ends the memtables of all shards at one point of the log. */
+  /** Freezes the memtables of all shards at one point of the log. */
   async #freeze(): Promise<Begun> {
     const { state, wal } = this.#options;
     let begun: Begun | undefined;

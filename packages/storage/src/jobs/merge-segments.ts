@@ -1,5 +1,5 @@
-// Neighbouring segments of a shard to one, without the rows that tombstones cover: series by
-// series, short ones in blocks.
+// Merges neighbouring segments of a shard into one, without the rows that tombstones cover: series
+// by series, short series in blocks.
 import type { TimeRange } from '@tidemark/core';
 
 import { mergeSources } from '../columns/merge-sources.ts';
@@ -63,7 +63,7 @@ type Input = {
  */
 const READ_BYTES = 256 << 10;
 
-/** Bytes of chunks that are read one after the other. */
+/** Reads the bytes of chunks that are merged one after the other, many chunks at a time. */
 class ChunksInOrder {
   readonly #segment: Segment;
   #held: ReadAhead | undefined;
@@ -205,7 +205,7 @@ function* mergeSeries(
 ): Generator<undefined, void> {
   const sources = sourcesOf(series, work);
   sources.sort((a, b) => (a.meta.minTime < b.meta.minTime ? -1 : 1));
-  // Rows that wait to become chunks together; chunks that are full already are copied as they are.
+  // Rows that will become chunks together. Full chunks are copied without decoding.
   let pending: Run[] = [];
   let pendingRows = 0;
   function* flush(): Generator<undefined, void> {
@@ -308,6 +308,6 @@ function sharedSource(
   const { times } = run;
   if (times.length === 0) return undefined;
   const bounds = { minTime: times[0]!, maxTime: times.at(-1)!, rows: times.length };
-  // Its blocks are not those of a chunk: it is never copied as it is.
+  // Its rows are part of a shared chunk, so it cannot be copied without decoding.
   return { ...place, meta: { ...chunk, ...bounds }, isTouched: true, load: () => run };
 }

@@ -1,6 +1,6 @@
-// Restoring into a running engine: databases of a backup come in under ids of this engine, and
-// become visible with one commit of the manifest. Until then nothing but files that no manifest
-// names exists; a crash leaves those for the next start to remove.
+// Restores a backup into a running engine. Its databases get ids of this engine and become visible
+// with one commit of the manifest. Before that there are only files that no manifest names; after a
+// crash the next start removes them.
 import { assert, Corruption } from '@tidemark/core';
 
 import type { BackupContents } from '../backup/format.ts';
@@ -78,10 +78,10 @@ class Restore {
   readonly #options: RestoreOptions;
   readonly #request: RestoreRequest;
   readonly #pacer: Pacer;
-  /** By the instance they have in the backup. */
+  /** Databases by their instance in the backup. */
   readonly #databases = new Map<number, Database>();
   readonly #shards: PendingShard[] = [];
-  /** Segments that have not come yet, by their names in the backup. */
+  /** Segments that have not been read yet, by their names in the backup. */
   readonly #wanted = new Map<string, Target>();
   #open: { readonly file: DiskFile; readonly sizeBytes: number; written: number } | undefined;
   #bytes = 0;
@@ -93,7 +93,7 @@ class Restore {
     this.#pacer = new Pacer(options.turns);
   }
 
-  /** Gives ids of this engine to everything that comes. */
+  /** Assigns ids of this engine to everything in the backup. */
   async begin(contents: BackupContents): Promise<void> {
     const { manifest, segments: names, includes } = contents;
     const { state, disk, directory } = this.#options;
@@ -172,7 +172,7 @@ class Restore {
     await fault('restore:segments-written');
     for (const { shard, infos } of this.#shards) await this.#openShard(shard, infos);
     for (const database of this.#databases.values()) {
-      // An earlier restore that a crash ended may have used this number.
+      // A crash during an earlier restore may have left a file of this number.
       this.#indexLog(database).remove();
       await indexFiles.persist(database.stored, 'background');
       database.markLogged();
@@ -217,7 +217,7 @@ class Restore {
     }
   }
 
-  /** Removes what came so far. */
+  /** Removes everything restored so far. */
   abandon(): void {
     if (this.#isCommitted) return;
     const { state, disk, directory } = this.#options;
@@ -238,7 +238,7 @@ class Restore {
   }
 }
 
-/** All sequences that a manifest mentions, ascending: their order is what counts. */
+/** All sequences in a manifest, ascending. Only their order has a meaning. */
 function sequencesOf({ manifest }: BackupContents): number[] {
   const found = new Set<number>();
   for (const { segments, tombstones } of manifest.shards) {

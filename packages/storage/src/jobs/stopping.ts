@@ -1,5 +1,5 @@
-// How background work ends when the engine is closed: compactions at once, as nobody waits for
-// them; a flush may go on for a while, because the next start then has no log to read.
+// Ends background work when the engine is closed: compactions at once, since nobody waits for them;
+// a flush has some time to finish, because then the next start has no log to replay.
 import { Cancelled, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 
@@ -26,7 +26,7 @@ export class Stopping {
     return this.#flushes.signal;
   }
 
-  /** Throws `Unavailable` when the engine closes, or is closed. */
+  /** Throws `Unavailable` once the engine is closing. */
   needOpen(): void {
     if (this.#background.signal.aborted) throw new Unavailable('storage is closed');
   }
@@ -40,18 +40,18 @@ export class Stopping {
     );
   }
 
-  /** Everything is closed. */
+  /** Called when everything is closed. */
   end(): void {
     this.#closed.abort();
   }
 }
 
-/** What is less than this in the memtable is read from the log in a few milliseconds. */
+/** Fewer bytes than this in memtables are not flushed: replaying them takes a few milliseconds. */
 const WORTH_BYTES = 1 << 20;
 
 /**
- * Moves what is in memory to segments, so that the next start has no log to read. What can not be
- * stays in the log.
+ * Flushes the memtables, so that the next start has no log to replay. When that fails, the rows
+ * stay in the log.
  */
 export async function flushAtEnd(
   flush: { run(): Promise<void> },

@@ -1,6 +1,6 @@
-// Rows of a series with so many fields that its columns do not fit into memory side by side, mostly
-// because few rows have many of them: cut into parts by time, each of which has its columns made
-// one by one.
+// Rows of a series with so many fields that all its columns do not fit into memory together, mostly
+// because each row has few of them. The rows are divided by time, and the columns of each part are
+// built one by one.
 import type { Column } from '@tidemark/core';
 
 import type { Table } from '../memtable/table.ts';

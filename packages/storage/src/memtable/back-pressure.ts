@@ -1,7 +1,7 @@
-// Back-pressure: a memtable grows while the one before it is flushed, but beyond its ordinary size
-// only as fast as the flush gets on. Writes then wait a little each, in the order in which they
-// came, where they would all wait for the end of the flush: of a million new series that is ten
-// seconds and more.
+// Back-pressure: while memtables are flushed, new ones fill. Beyond their ordinary size they may
+// grow only as fast as the flush proceeds. So each write waits a little, in the order of arrival,
+// instead of all waiting for the end of the flush, which takes ten seconds and more with a million
+// new series.
 
 export class BackPressure {
   readonly #limitBytes: number;
@@ -11,7 +11,8 @@ export class BackPressure {
   #waiting: (() => void)[] = [];
 
   /**
-   * `limitBytes`: ordinary size of a memtable, `heldBytes`: what the one that takes writes has now.
+   * `limitBytes` is the ordinary size of the memtables, `heldBytes` gives the size of the active
+   * ones.
    */
   constructor(limitBytes: number, heldBytes: () => number) {
     this.#limitBytes = limitBytes;
@@ -23,7 +24,7 @@ export class BackPressure {
   }
 
   /**
-   * Resolves when a write may add to the memtable; at once, without a promise, while it has room.
+   * Resolves when a write may add rows. Returns `undefined`, not a promise, while there is room.
    */
   enter(): Promise<void> | undefined {
     if (this.#waiting.length === 0 && this.#hasRoom()) return undefined;
@@ -33,16 +34,16 @@ export class BackPressure {
   }
 
   /**
-   * A flush has begun, or got on: the memtable may have twice its ordinary size when it is done.
+   * Reports progress of a flush, 0 to 1. At its end memtables may have twice their ordinary size.
    */
   flushing(done: number): void {
     this.#done = Math.max(this.#done ?? 0, done);
-    // One at a time: what it brings is counted when it is in the memtable, which is before the next
-    // step of the flush or soon after it.
+    // One write at a time: its rows are only counted when they are in the memtable, mostly before
+    // the next step of the flush.
     if (this.#waiting.length > 0 && this.#hasRoom()) this.#waiting.shift()?.();
   }
 
-  /** The flush has ended, be it that it failed: whoever waited goes on. */
+  /** The flush has ended, successfully or not: waiting writes proceed. */
   flushEnded(): void {
     this.#done = undefined;
     const waiting = this.#waiting;

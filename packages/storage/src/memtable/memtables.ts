@@ -1,5 +1,5 @@
-// The rows that are in no segment yet, of all shards: the one owner of their tables, which counts
-// what they take and holds writes back while there is too much.
+// The owner of the memtables of all shards: of all rows that are in no segment yet. It counts their
+// memory, and holds writes back when there is too much (`back-pressure.ts`).
 import { assert } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 
@@ -12,7 +12,7 @@ import type { SeriesOrdinals } from './table.ts';
 /** Tables by measurement id. */
 export type MemtableTables = ReadonlyMap<number, Table>;
 
-/** Rows that a delete takes away. */
+/** The rows that a delete removes. */
 export type Deletion = { readonly rows: readonly DeletedRows[]; readonly timeRange: TimeRange };
 
 type Memtable = {
@@ -20,9 +20,9 @@ type Memtable = {
   active: Map<number, Table>;
   /** Rows that are being flushed. */
   frozen: Map<number, Table> | undefined;
-  /** Monotonic time at which the oldest active row came. */
+  /** Monotonic time at which the oldest active row was written. */
   sinceMs: number;
-  /** Monotonic time of the newest row, be it that it is in a segment by now. */
+  /** Monotonic time of the last write, even if its rows are in a segment by now. */
   lastWriteMs: number;
 };
 
@@ -38,12 +38,14 @@ export class Memtables {
     this.#pressure = new BackPressure(limitBytes, () => this.#bytes);
   }
 
-  /** What the active tables take; those that are being flushed are not counted any more. */
+  /** Memory of the active tables, without those that are being flushed. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Resolves when a write may add to the tables; at once, without a promise, while it may. */
+  /**
+   * Resolves when a write may add rows. Returns `undefined`, not a promise, while there is room.
+   */
   enter(): Promise<void> | undefined {
     return this.#pressure.enter();
   }
@@ -53,7 +55,7 @@ export class Memtables {
     this.#pressure.flushing(done);
   }
 
-  /** No flush runs any more, be it that the last one failed. */
+  /** No flush is running any more, whether the last one failed or not. */
   flushEnded(): void {
     this.#pressure.flushEnded();
   }
@@ -88,7 +90,7 @@ export class Memtables {
     return memtable;
   }
 
-  /** Ends the active tables of all shards; those with rows, by shard. One flush at a time. */
+  /** Freezes the active tables of all shards and returns those with rows. One flush at a time. */
   freeze(): ReadonlyMap<number, MemtableTables> {
     const frozen = new Map<number, MemtableTables>();
     for (const [shardId, memtable] of this.#byShard) {
@@ -102,7 +104,7 @@ export class Memtables {
     return frozen;
   }
 
-  /** What was frozen of a shard is in a segment now. */
+  /** The frozen tables of a shard are in a segment now, and are released. */
   flushed(shardId: number): void {
     const memtable = this.#byShard.get(shardId);
     if (memtable !== undefined) memtable.frozen = undefined;
@@ -112,7 +114,7 @@ export class Memtables {
     return this.#byShard.get(shardId)?.frozen !== undefined;
   }
 
-  /** Removes rows. A flush goes on with the tables that it was given; so does who reads them. */
+  /** Removes rows. Flushes and readers that hold the old tables are not affected. */
   delete(shardId: number, deletion: Deletion): void {
     const memtable = this.#byShard.get(shardId);
     if (memtable === undefined) return;
@@ -123,7 +125,7 @@ export class Memtables {
     deleteFrom(memtable.frozen, deletion);
   }
 
-  /** The shard is gone. */
+  /** Forgets the tables of a shard that was dropped. */
   drop(shardId: number): void {
     for (const table of this.#byShard.get(shardId)?.active.values() ?? []) {
       this.#bytes -= table.memoryBytes;
@@ -131,7 +133,7 @@ export class Memtables {
     this.#byShard.delete(shardId);
   }
 
-  /** The shard's series have other ordinals, those of this index. */
+  /** Files the rows of a shard under the ordinals that its series have in a rebuilt index. */
   reindex(shardId: number, index: SeriesOrdinals): void {
     const memtable = this.#byShard.get(shardId);
     for (const [id, table] of memtable?.active ?? []) {
@@ -166,7 +168,7 @@ export class Memtables {
   }
 
   /**
-   * Of all active rows: how long ago the oldest came, and the newest. `undefined`: there are none.
+   * Age of the oldest and of the newest active row; `undefined` when there are no rows.
    */
   ages(nowMs: number): { readonly oldestMs: number; readonly newestMs: number } | undefined {
     let oldestMs = -1;

@@ -1,5 +1,5 @@
-// An array of unsigned 32-bit numbers that grows without being copied: pages are made when
-// something is put there.
+// A sparse array of unsigned 32-bit numbers. It consists of pages that are created when something
+// is put there, so that growing copies nothing.
 
 const PAGE_BITS = 12;
 const PAGE_LENGTH = 1 << PAGE_BITS;

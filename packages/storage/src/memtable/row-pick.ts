@@ -15,7 +15,7 @@ export type Blocks = {
 
 type Field = { readonly name: string; readonly type: FieldType };
 
-/** Neighbours in the list of rows that lie in one block: [start, end) of the list. */
+/** Consecutive elements [start, end) of the list of rows whose rows are in one block. */
 type RowRun = {
   /** Index of the block among those that the rows lie in. */
   readonly block: number;
@@ -23,11 +23,11 @@ type RowRun = {
   readonly firstRow: number;
   readonly start: number;
   readonly end: number;
-  /** The rows follow each other in the block too, and are worth a copy as a whole. */
+  /** Whether the rows are consecutive in the block too, and enough to be copied as a whole. */
   readonly isDense: boolean;
 };
 
-/** Copying fewer rows than this as a whole takes longer than one by one. */
+/** Fewer rows than this are copied one by one, which is faster then. */
 const DENSE_ROWS = 8;
 
 /** The rows may be in any order; neighbours of one block are what makes it fast. */
