@@ -4,6 +4,8 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 
+import { TsdbClient } from '@tidemark/client';
+import { Conflict, NotFound } from '@tidemark/core';
 import {
   eventually,
   hasPrograms,
@@ -22,6 +24,9 @@ type Status = {
   readonly nodes: readonly { readonly shard: number; readonly pid: number; readonly url: string }[];
   readonly zookeeper: { readonly pid: number };
 };
+
+/** Servers of the cluster start several times, on a machine with other work. */
+const SLOW_MS = 180_000;
 
 const isComplete = hasPrograms('clickhouse-server', '/usr/share/zookeeper/bin/zkServer.sh');
 
@@ -79,6 +84,36 @@ describe.runIf(isComplete)('two services on a cluster', () => {
     });
   });
 
+  test('each serves the documents that the other stores, and refuses to change what is older', async () => {
+    const mine = new TsdbClient({ url: one.tsdb }).documents;
+    const theirs = new TsdbClient({ url: two.tsdb }).documents;
+    const name = ['dashboards', 'board'] as const;
+    await mine.put(...name, { replaces: 0, title: 'First', content: { cells: [1] } });
+    await eventually('the document', async () =>
+      (await theirs.list('dashboards')).length === 1 ? true : undefined,
+    );
+    expect(await theirs.get(...name)).toMatchObject({ version: 1, content: { cells: [1] } });
+
+    const both = await Promise.allSettled(
+      [mine, theirs].map((each, i) =>
+        each.put(...name, { replaces: 1, title: `Second of ${i}`, content: i }),
+      ),
+    );
+    expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    const winner = both.findIndex(({ status }) => status === 'fulfilled');
+    for (const each of [mine, theirs]) {
+      expect(await each.get(...name)).toMatchObject({ version: 2, content: winner });
+      expect(await each.get(...name, { version: 1 })).toMatchObject({ content: { cells: [1] } });
+    }
+    await expect(mine.put(...name, { replaces: 1, title: 'x', content: 0 })).rejects.toThrow(
+      Conflict,
+    );
+
+    await theirs.remove(...name, 2);
+    await expect(mine.get(...name)).rejects.toThrow(NotFound);
+    await mine.put(...name, { replaces: 0, title: 'Kept', content: 'kept' });
+  });
+
   test('each answers what was written to the other, and where it is kept', async () => {
     await write(
       one.tsdb,
@@ -96,59 +131,65 @@ describe.runIf(isComplete)('two services on a cluster', () => {
     expect((await send(`${two.tsdb}/metrics`)).text).toMatch(/replica_up\{.*shard="2".*\} 1/);
   });
 
-  test('databases move in from files and out again, while they are written to', async () => {
-    const files = [];
-    for (let i = 0; i < 2; i++)
-      files.push(await startTidemark({ command: 'tsdb', args: ['--monitor-store-enabled=false'] }));
-    const [old, back] = files as [Tidemark, Tidemark];
-    const migrate = (from: Tidemark, to: Tidemark, ...more: readonly string[]) =>
-      runTidemark(
-        ['tsdb', 'migrate', '--from', from.tsdb, '--to', to.tsdb, '--database', 'moved'].concat(
-          ['--state', `${directory}/${new URL(from.tsdb).port}.json`, '--no-users'],
-          more,
-        ),
+  test(
+    'databases move in from files and out again, while they are written to',
+    async () => {
+      const files = [];
+      for (let i = 0; i < 2; i++)
+        files.push(
+          await startTidemark({ command: 'tsdb', args: ['--monitor-store-enabled=false'] }),
+        );
+      const [old, back] = files as [Tidemark, Tidemark];
+      const migrate = (from: Tidemark, to: Tidemark, ...more: readonly string[]) =>
+        runTidemark(
+          ['tsdb', 'migrate', '--from', from.tsdb, '--to', to.tsdb, '--database', 'moved'].concat(
+            ['--state', `${directory}/${new URL(from.tsdb).port}.json`, '--no-users'],
+            more,
+          ),
+        );
+      const all = async (server: Tidemark) => [
+        ...(await query(server.tsdb, 'SELECT * FROM long.m GROUP BY *', 'moved', { epoch: 'ns' })),
+        ...(await query(server.tsdb, 'SHOW RETENTION POLICIES', 'moved')),
+      ];
+      await query(
+        old.tsdb,
+        'CREATE DATABASE moved; CREATE RETENTION POLICY long ON moved DURATION 0s REPLICATION 1 SHARD DURATION 1d DEFAULT',
       );
-    const all = async (server: Tidemark) => [
-      ...(await query(server.tsdb, 'SELECT * FROM long.m GROUP BY *', 'moved', { epoch: 'ns' })),
-      ...(await query(server.tsdb, 'SHOW RETENTION POLICIES', 'moved')),
-    ];
-    await query(
-      old.tsdb,
-      'CREATE DATABASE moved; CREATE RETENTION POLICY long ON moved DURATION 0s REPLICATION 1 SHARD DURATION 1d DEFAULT',
-    );
-    const day = 86_400_000_000_000n;
-    const lines = Array.from(
-      { length: 300 },
-      (_, i) =>
-        `m,h=h${i % 7} f=${i / 4},i=${i}i,s="t ${i}",b=${i % 2 === 0} ${BigInt(i) * (day / 90n)}`,
-    );
-    await write(old.tsdb, 'moved', lines.join('\n'));
+      const day = 86_400_000_000_000n;
+      const lines = Array.from(
+        { length: 300 },
+        (_, i) =>
+          `m,h=h${i % 7} f=${i / 4},i=${i}i,s="t ${i}",b=${i % 2 === 0} ${BigInt(i) * (day / 90n)}`,
+      );
+      await write(old.tsdb, 'moved', lines.join('\n'));
 
-    const first = await migrate(old, one);
-    expect(first).toMatchObject({ status: 0, stderr: '' });
-    expect(first.stdout).toContain('300 points copied');
-    expect(first.stdout).toContain('are the same on both, and new writes go to both');
-    await write(old.tsdb, 'moved', `m,h=h1 f=7 ${day * 9n}\nm,h=h2 f=8,s="new" 1`);
-    await eventually('a new write', async () => {
-      const found = await query(one.tsdb, 'SELECT f FROM long.m WHERE f = 8', 'moved');
-      return found.length === 1 ? true : undefined;
-    });
-    // What differs is copied again: this was not passed on.
-    await write(one.tsdb, 'moved', `m,h=h3 f=1000 ${3n * (day / 90n)}`);
-    const last = await migrate(old, one, '--last');
-    expect(last).toMatchObject({ status: 0, stderr: '' });
-    expect(last.stdout).toContain('new writes are not passed on any more');
-    expect(await all(one)).toEqual(await all(old));
-    expect(await query(old.tsdb, 'SHOW SUBSCRIPTIONS')).toEqual([]);
+      const first = await migrate(old, one);
+      expect(first).toMatchObject({ status: 0, stderr: '' });
+      expect(first.stdout).toContain('300 points copied');
+      expect(first.stdout).toContain('are the same on both, and new writes go to both');
+      await write(old.tsdb, 'moved', `m,h=h1 f=7 ${day * 9n}\nm,h=h2 f=8,s="new" 1`);
+      await eventually('a new write', async () => {
+        const found = await query(one.tsdb, 'SELECT f FROM long.m WHERE f = 8', 'moved');
+        return found.length === 1 ? true : undefined;
+      });
+      // What differs is copied again: this was not passed on.
+      await write(one.tsdb, 'moved', `m,h=h3 f=1000 ${3n * (day / 90n)}`);
+      const last = await migrate(old, one, '--last');
+      expect(last).toMatchObject({ status: 0, stderr: '' });
+      expect(last.stdout).toContain('new writes are not passed on any more');
+      expect(await all(one)).toEqual(await all(old));
+      expect(await query(old.tsdb, 'SHOW SUBSCRIPTIONS')).toEqual([]);
 
-    expect(await migrate(one, back, '--last')).toMatchObject({ status: 0, stderr: '' });
-    expect(await all(back)).toEqual(await all(old));
-    await query(one.tsdb, 'DROP DATABASE moved');
-    for (const server of files) {
-      await server.stop();
-      await removeDirectory(server.directory);
-    }
-  });
+      expect(await migrate(one, back, '--last')).toMatchObject({ status: 0, stderr: '' });
+      expect(await all(back)).toEqual(await all(old));
+      await query(one.tsdb, 'DROP DATABASE moved');
+      for (const server of files) {
+        await server.stop();
+        await removeDirectory(server.directory);
+      }
+    },
+    SLOW_MS,
+  );
 
   test('continuous queries run on one; when it dies on the other, and writes go on', async () => {
     const runs = async (server: Tidemark): Promise<number> => {
@@ -202,43 +243,71 @@ describe.runIf(isComplete)('two services on a cluster', () => {
     else two = again;
   });
 
-  test('a shard away is an error, or a part that is marked; ZooKeeper away leaves the reads', async () => {
-    const { nodes, zookeeper } = JSON.parse((await cluster('status', '--json')).stdout) as Status;
-    const text = 'SELECT count(v) FROM m';
-    process.kill(zookeeper.pid, 'SIGKILL');
-    const refused = await send(`${one.tsdb}/write?db=d`, {
-      method: 'POST',
-      body: 'm,h=0 v=1 100',
-    });
-    expect(refused.status).toBe(503);
-    expect(refused.text).toContain('does not take writes');
-    expect(await ask(one, text)).toContain('20');
+  test(
+    'without ZooKeeper reads go on; without a shard a service starts and answers the rest',
+    async () => {
+      const { nodes, zookeeper } = JSON.parse((await cluster('status', '--json')).stdout) as Status;
+      const text = 'SELECT count(v) FROM m';
+      const tryWrite = (server: Tidemark, body: string) =>
+        send(`${server.tsdb}/write?db=d`, { method: 'POST', body });
+      const taken = (server: Tidemark, body: string) =>
+        eventually('a write', async () =>
+          (await tryWrite(server, body)).status === 204 ? true : undefined,
+        );
+      process.kill(zookeeper.pid, 'SIGKILL');
+      const refused = await tryWrite(one, 'm,h=0 v=1 100');
+      expect(refused.status).toBe(503);
+      expect(refused.text).toContain('does not take writes');
+      expect(await ask(one, text)).toContain('20');
+      await cluster('up');
+      await taken(one, 'm,h=0 v=1 100');
 
-    process.kill(nodes[1]?.pid ?? 0, 'SIGKILL');
-    await expect(query(one.tsdb, text, 'd')).rejects.toThrow(
-      'shard 2 of the cluster does not answer',
-    );
-    const part = await send(
-      `${two.tsdb}/query?${new URLSearchParams({ q: text, db: 'd' }).toString()}`,
-    );
-    expect(part.status).toBe(200);
-    expect(part.text).toContain('shard 2 of the cluster does not answer');
-    expect(part.text).toContain('"partial":true');
-    const health = JSON.parse((await send(`${one.tsdb}/health`)).text) as Record<string, unknown>;
-    expect(health).toMatchObject({
-      status: 'warn',
-      message: 'no replica of shard 2 of the cluster answers',
-    });
+      // The first one, in case that something is asked there only.
+      process.kill(nodes[0]?.pid ?? 0, 'SIGKILL');
+      const late = await start('--coordinator-partial-answers=true');
+      await expect(query(one.tsdb, text, 'd')).rejects.toThrow(
+        'shard 1 of the cluster does not answer',
+      );
+      for (const server of [two, late]) {
+        const part = await send(
+          `${server.tsdb}/query?${new URLSearchParams({ q: text, db: 'd' }).toString()}`,
+        );
+        expect(part.status).toBe(200);
+        expect(part.text).toContain('shard 1 of the cluster does not answer');
+        expect(part.text).toContain('"partial":true');
+      }
+      for (const server of [one, late]) {
+        const health = JSON.parse((await send(`${server.tsdb}/health`)).text) as object;
+        expect(health).toMatchObject({
+          status: 'warn',
+          message: 'no replica of shard 1 of the cluster answers',
+        });
+      }
+      // What is new is agreed on with the nodes that are left.
+      const { documents } = new TsdbClient({ url: late.tsdb });
+      expect(await documents.get('dashboards', 'board')).toMatchObject({ content: 'kept' });
+      expect(await ask(late, 'CREATE DATABASE meanwhile')).not.toContain('error');
+      await sees(one, 'SHOW DATABASES', 'meanwhile');
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, (_, i) => tryWrite(late, `n,h=${i} w=1i 1`)),
+      );
+      expect([...new Set(answers.map(({ status }) => status))].sort()).toEqual([204, 503]);
+      expect(answers.find(({ status }) => status === 503)?.text).toContain(
+        'shard 1 of the cluster',
+      );
 
-    await cluster('up');
-    await sees(one, text, '20');
-    await eventually('a write', async () =>
-      write(one.tsdb, 'd', 'm,h=0 v=1 100').then(
-        () => true as const,
-        () => undefined,
-      ),
-    );
-  });
+      await cluster('up');
+      for (const server of [one, late]) await sees(server, text, '[["1970-01-01T00:00:00Z",21]]');
+      await taken(late, Array.from({ length: 8 }, (_, i) => `n,h=${i} w=1i 1`).join('\n'));
+      await sees(one, 'SELECT count(w) FROM n', '8');
+      expect(JSON.parse((await send(`${late.tsdb}/health`)).text)).toMatchObject({
+        status: 'pass',
+      });
+      await late.stop();
+      await removeDirectory(late.directory);
+    },
+    SLOW_MS,
+  );
 });
 
 /** Hands connections on as they come, to the next that takes them. */

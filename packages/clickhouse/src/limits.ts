@@ -38,6 +38,11 @@ export const LIMITS = {
     unit: 'ms',
     reason: 'in which an insert is tried again; shorter than coordinator.write-timeout',
   },
+  lastTryMs: {
+    value: 1000,
+    unit: 'ms',
+    reason: 'that an insert has at least, however long its requests have waited for the one before',
+  },
   askAgainMs: {
     value: 2000,
     unit: 'ms',
@@ -72,11 +77,6 @@ export const LIMITS = {
     value: 10_000,
     unit: 'ms',
     reason: 'after which the series of a database are read again, where they are limited',
-  },
-  defineSeconds: {
-    value: 1,
-    unit: 'count',
-    reason: 'seconds that a definition waits for nodes that are away; they make it later',
   },
   pageRows: {
     value: 200_000,

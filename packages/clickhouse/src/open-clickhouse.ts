@@ -1,6 +1,6 @@
 // Storage on a ClickHouse cluster, as the database service sees it.
 import { InvalidRequest } from '@tidemark/core';
-import type { Clock } from '@tidemark/core';
+import type { Clock, DocumentStore } from '@tidemark/core';
 import type {
   DatabaseStatistics,
   ShardInfo,
@@ -15,6 +15,7 @@ import { partsOf } from './read/parts.ts';
 import { clusterSource } from './read/source.ts';
 import { Lease } from './shared/lease.ts';
 import type { Registry } from './shared/registry.ts';
+import { SharedDocuments } from './shared/shared-documents.ts';
 import { SharedState } from './shared/shared-state.ts';
 import { sharedText } from './shared/shared-text.ts';
 import type { SharedText } from './shared/shared-text.ts';
@@ -40,6 +41,8 @@ const NO_BACKUP =
 export type ClickHouseStorage = StorageEngine & {
   /** The catalog of all front ends. */
   readonly catalog: SharedText;
+  /** What all front ends keep for the web application. */
+  readonly documents: DocumentStore;
   /**
    * Aborted when this front end may not do any more what only one may; `undefined` while it may
    * not.
@@ -65,6 +68,7 @@ export async function openClickHouse(options: ClickHouseOptions): Promise<ClickH
     return {
       ...engineOf({ cluster, state, registry: state.registry, writer, lease, pageRows }),
       catalog: sharedText(state),
+      documents: new SharedDocuments({ cluster, state, clock }),
       leaseSignal: () => lease.signal,
     };
   } catch (error) {

@@ -1,6 +1,7 @@
 // Documents: what people make in the web application – dashboards, statements – and both services
 // store for them. A service knows title and versions; the content means something only to the
 // application.
+import { assert } from './assert.ts';
 import { Conflict } from './errors.ts';
 import type { Limit } from './limits.ts';
 
@@ -78,6 +79,30 @@ export interface DocumentRecords {
   get(key: string): DocumentRecord | undefined;
   put(key: string, record: DocumentRecord): Promise<void>;
   remove(key: string): Promise<void>;
+}
+
+/** What lists show of a document, and whose it is. */
+export type ListedDocument = { readonly owner: string; readonly summary: DocumentSummary };
+
+/** Is given what is there at the moment of a change; what it throws leaves everything as it was. */
+export type DocumentCheck = (present: DocumentSummary | undefined) => void;
+
+/** Documents by a short key, which several services may change. */
+export interface DocumentStore {
+  /** As far as this service knows. */
+  list(): Iterable<ListedDocument>;
+  /** As it is now, whoever has changed it last. */
+  get(key: string): Promise<DocumentRecord | undefined>;
+  put(key: string, record: DocumentRecord, check: DocumentCheck): Promise<void>;
+  remove(key: string, check: DocumentCheck): Promise<void>;
+}
+
+/** What lists show of a record. */
+export function listedDocument({ kind, id, owner, versions }: DocumentRecord): ListedDocument {
+  const newest = versions.at(-1);
+  assert(newest !== undefined, 'a document has a version');
+  const { version, title, modified, by } = newest;
+  return { owner, summary: { kind, id, version, title, modified, by } };
 }
 
 /** The document was changed by somebody else since the caller read it. */

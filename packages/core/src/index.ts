@@ -48,12 +48,15 @@ export {
   wrapInt64,
 } from './int64.ts';
 export type { Int64Operator } from './int64.ts';
-export { DOCUMENT_KINDS, DOCUMENT_LIMITS, StaleVersion } from './document.ts';
+export { DOCUMENT_KINDS, DOCUMENT_LIMITS, listedDocument, StaleVersion } from './document.ts';
 export type {
+  DocumentCheck,
   DocumentKind,
   DocumentRecord,
   DocumentRecords,
+  DocumentStore,
   DocumentSummary,
+  ListedDocument,
   StoredDocument,
   VersionSummary,
 } from './document.ts';

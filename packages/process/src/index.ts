@@ -8,6 +8,7 @@ export { LocalClusterFile } from './local-cluster-file.ts';
 export { answerDocuments } from './documents/answer.ts';
 export type { DocumentUser } from './documents/answer.ts';
 export { Documents } from './documents/documents.ts';
+export { LocalDocuments } from './documents/local-documents.ts';
 export { freePorts } from './free-ports.ts';
 export { bindUrl, isLoopback, listenError, parseBind } from './http/bind-address.ts';
 export type { Bind } from './http/bind-address.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { Conflict } from '@tidemark/core';
 import type { Clock, OpenParts } from '@tidemark/core';
-import { makeDirectory, narrowAndTell, PRIVATE_DIRECTORY } from '@tidemark/process';
+import { LocalDocuments, makeDirectory, narrowAndTell, PRIVATE_DIRECTORY } from '@tidemark/process';
 import type { ClickHouseStorage } from '@tidemark/clickhouse';
 import { openStorage } from '@tidemark/storage';
 import type { StorageEngine, StorageLog } from '@tidemark/storage';
@@ -11,6 +11,7 @@ import type { Logger } from 'pino';
 
 import { Catalog } from './catalog/catalog.ts';
 import { DocumentFiles } from './catalog/document-files.ts';
+import type { KeptDocuments } from './catalog/document-files.ts';
 import type { TsdbConfig } from './config/schema.ts';
 import type { ServiceState } from './http/status-routes.ts';
 import { policyRef } from './write/policy-ref.ts';
@@ -33,7 +34,7 @@ export type StoreOptions = {
 export type Stores = {
   readonly directory: string;
   readonly catalog: Catalog;
-  readonly documents: DocumentFiles;
+  readonly documents: KeptDocuments;
   /**
    * Aborted when this service may not do any more what of all services on one storage only one may;
    * `undefined` when it may not.
@@ -56,6 +57,7 @@ export async function openStores(
     log[level]({ ...details, part: 'storage' }, message);
   const metaDirectory = config.meta.dir === '' ? join(directory, 'meta') : config.meta.dir;
   openDirectory(metaDirectory, 'meta.dir', log);
+  const files = new DocumentFiles(join(metaDirectory, 'documents'), logStorage);
   if (config.storage.engine === 'clickhouse') {
     const storage = await openCluster(config, clock);
     parts.add(() => storage.close());
@@ -63,7 +65,7 @@ export async function openStores(
     return {
       directory,
       catalog,
-      documents: new DocumentFiles(join(metaDirectory, 'documents'), logStorage),
+      documents: { files, store: storage.documents },
       leaseSignal: () => storage.leaseSignal(),
       recovered: () => recovered(storage, { catalog, config, clock, log }),
     };
@@ -84,7 +86,7 @@ export async function openStores(
   return {
     directory,
     catalog,
-    documents: new DocumentFiles(join(metaDirectory, 'documents'), logStorage),
+    documents: { files, store: new LocalDocuments(files) },
     leaseSignal: () => alone.signal,
     recovered: async () => {
       const storage = await opening;

@@ -9,6 +9,7 @@ import { RowReader } from '../sql/row-binary.ts';
 import { Queued, Unreachable } from './failure.ts';
 import type { ClickHouseNode, NodeSettings, ReadOptions } from './node.ts';
 import { ask, placeOf } from './place-of.ts';
+import type { Asked } from './place-of.ts';
 
 export type ClusterSettings = {
   readonly urls: readonly string[];
@@ -22,6 +23,14 @@ export type ClusterSettings = {
   readonly readTimeoutMs: number;
 };
 
+export type Insertion = {
+  /** Table, columns and format. */
+  readonly into: string;
+  readonly rows: Uint8Array;
+  /** Monotonic; without it `LIMITS.insertMs` from now. */
+  readonly untilMs?: number | undefined;
+};
+
 /** Whether a replica answers. */
 export type ReplicaState = {
   /** From 1 on; `undefined` while it has not said yet. */
@@ -31,27 +40,33 @@ export type ReplicaState = {
   readonly reason?: string | undefined;
 };
 
+/** A replica that has not said yet which shard it is, and why. */
+type Away = { readonly node: ClickHouseNode; readonly failure?: unknown };
+
+/** Index of a shard, or all nodes: the same is on each of them. */
+export type Target = number | 'all nodes';
+
 type Found = {
   readonly shards: readonly Shard[];
-  readonly away: readonly ClickHouseNode[];
+  readonly away: readonly Away[];
   /** Of each shard, as the servers know it. */
   readonly replicaCount: number;
 };
 
-type Shard = {
-  readonly replicas: ClickHouseNode[];
-  /** Where the next read begins, so that replicas share the work. */
-  next: number;
-};
+/** Its replicas, as far as they have answered. */
+type Shard = ClickHouseNode[];
 
 export class Cluster {
   readonly settings: ClusterSettings;
   readonly #clock: Clock;
   readonly #shards: readonly Shard[];
-  /** Replicas of which it is not known yet which shard they are. */
-  #away: readonly ClickHouseNode[];
+  #away: readonly Away[];
   readonly #replicaCount: number;
+  /** Where the next one begins, so that nodes share the work. */
+  readonly #next = new Map<Target, number>();
   readonly #failedMs = new Map<ClickHouseNode, number>();
+  /** Where rows could not be inserted last. */
+  readonly #refusing = new Set<Target>();
   #asking: Promise<void> | undefined;
   #nextAskMs = 0;
 
@@ -64,8 +79,8 @@ export class Cluster {
   }
 
   /**
-   * Asks every URL which shard it is. One that does not answer is asked again later; throws when a
-   * shard has none that does.
+   * Asks every URL which shard it is. One that does not answer is asked again later, so that whole
+   * shards may be away; throws when none answers, or when a shard has no URL.
    */
   static async open(settings: ClusterSettings, clock: Clock): Promise<Cluster> {
     const { urls } = settings;
@@ -75,17 +90,18 @@ export class Cluster {
       );
     const asked = await Promise.all(urls.map((url) => ask(url, settings.cluster)));
     const shape = asked.flatMap(({ place }) => (place === undefined ? [] : [place]))[0];
-    if (shape === undefined) throw asked[0]?.failure;
-    const { shardCount, replicaCount } = shape;
-    const shards = Array.from({ length: shardCount }, (_, i): Shard => ({
-      replicas: asked.flatMap(({ node, place }) => (place?.shard === i + 1 ? [node] : [])),
-      next: i,
-    }));
-    const away = asked.flatMap(({ node, place }) => (place === undefined ? [node] : []));
-    const missing = shards.findIndex(({ replicas }) => replicas.length === 0);
-    if (missing >= 0) {
+    if (shape === undefined) {
       for (const { node } of asked) await node.close();
-      if (away.length > 0) throw asked.find(({ failure }) => failure !== undefined)?.failure;
+      throw asked[0]?.failure;
+    }
+    const { shardCount, replicaCount } = shape;
+    const shards = Array.from({ length: shardCount }, (_, i): Shard =>
+      asked.flatMap(({ node, place }) => (place?.shard === i + 1 ? [node] : [])),
+    );
+    const away = asked.filter(({ place }) => place === undefined);
+    const missing = shards.findIndex((replicas) => replicas.length === 0);
+    if (missing >= 0 && away.length === 0) {
+      for (const { node } of asked) await node.close();
       throw new Conflict(
         `storage.clickhouse-urls names no replica of shard ${missing + 1} of ${shardCount}`,
       );
@@ -107,9 +123,9 @@ export class Cluster {
     return Math.floor(this.#replicaCount / 2) + 1;
   }
 
-  /** Of all shards together. */
+  /** Of all shards together, as far as they have answered. */
   get nodes(): readonly ClickHouseNode[] {
-    return this.#shards.flatMap(({ replicas }) => replicas);
+    return this.#shards.flat();
   }
 
   /** Index of the shard that holds a series. */
@@ -123,7 +139,7 @@ export class Cluster {
       return await this.#onReplica(shard, (node) => node.rows(sql, this.#limited(options)));
     } catch (error) {
       if (!(error instanceof Unreachable)) throw error;
-      const reason = `shard ${shard + 1} of the cluster does not answer: ${messageOf(error)}`;
+      const reason = `${nameOf(shard)} does not answer: ${messageOf(error)}`;
       if (options.onAway === undefined)
         throw new Unavailable(`${reason}; coordinator.partial-answers = true answers without it`, {
           cause: error,
@@ -142,20 +158,33 @@ export class Cluster {
 
   /** Asks every replica whether it is there. */
   async replicas(): Promise<readonly ReplicaState[]> {
-    const known = this.#shards.flatMap(({ replicas }, i) =>
+    const known = this.#shards.flatMap((replicas, i) =>
       replicas.map((node) => ({ node, shard: i + 1 })),
     );
-    const others = this.#away.map((node) => ({ node, shard: undefined }));
-    return Promise.all(
-      [...known, ...others].map(async ({ node, shard }): Promise<ReplicaState> => {
-        try {
-          await node.rows('SELECT 1', { signal: AbortSignal.timeout(LIMITS.probeMs.value) });
-          return { shard, url: node.name, isUp: true };
-        } catch (error) {
-          return { shard, url: node.name, isUp: false, reason: messageOf(error) };
-        }
-      }),
+    const answers = known.map(async ({ node, shard }): Promise<ReplicaState> => {
+      try {
+        await node.rows('SELECT 1', { signal: AbortSignal.timeout(LIMITS.probeMs.value) });
+        return { shard, url: node.name, isUp: true };
+      } catch (error) {
+        return { shard, url: node.name, isUp: false, reason: messageOf(error) };
+      }
+    });
+    const shard = this.#shardOfAway();
+    const others = this.#away.map(({ node, failure }): ReplicaState => ({
+      shard,
+      url: node.name,
+      isUp: false,
+      reason: messageOf(failure),
+    }));
+    return [...(await Promise.all(answers)), ...others];
+  }
+
+  /** The shard of those that have not said it, when only one lacks replicas. */
+  #shardOfAway(): number | undefined {
+    const lacking = this.#shards.flatMap((replicas, i) =>
+      replicas.length < this.#replicaCount ? [i + 1] : [],
     );
+    return lacking.length === 1 ? lacking[0] : undefined;
   }
 
   /** Reads from every shard, at once. */
@@ -165,37 +194,46 @@ export class Cluster {
 
   /** Reads what every node holds alike. */
   rowsOfAny(sql: string, options: ReadOptions = {}): Promise<Buffer> {
-    return this.#onReplica(0, (node) => node.rows(sql, this.#limited(options)));
+    return this.onAny((node) => node.rows(sql, this.#limited(options)));
   }
 
   /** Has one node do what any could; another one when that can not be reached. */
   onAny<T>(work: (node: ClickHouseNode) => Promise<T>): Promise<T> {
-    return this.#onReplica(0, work);
+    return this.#onReplica('all nodes', work);
   }
 
   /**
-   * Inserts into a shard, with the quorum. `into` names table, columns and format. The same bytes
-   * may be sent again: the table knows the block. Throws `Unavailable` when it is not stored within
-   * `LIMITS.insertMs`.
+   * Inserts into a table, with the quorum. The same bytes may be sent again: the table knows the
+   * block. Throws `Unavailable` when it is not stored until `untilMs`; what comes next to the same
+   * shard is tried only once then, so that others do not wait for it.
    */
-  async insert(shard: number, into: string, rows: Uint8Array): Promise<void> {
+  async insert(
+    target: Target,
+    { into, rows, untilMs = this.#clock.monotonicMs() + LIMITS.insertMs.value }: Insertion,
+  ): Promise<void> {
     const quorum = this.quorum;
     const settings: NodeSettings = {
       insert_deduplicate: 1,
       ...(quorum > 1 ? { insert_quorum: quorum, insert_quorum_timeout: QUORUM_MS } : {}),
     };
-    const until = this.#clock.monotonicMs() + LIMITS.insertMs.value;
+    // Without ZooKeeper an attempt waits for its session, longer than the client does.
+    const signal = AbortSignal.timeout(Math.ceil(Math.max(0, untilMs - this.#clock.monotonicMs())));
+    let cause: unknown;
     for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, 1000)) {
       try {
-        await this.#onReplica(shard, (node) => node.insert(into, rows, settings));
+        await this.#onReplica(target, (node) => node.insert(into, rows, { settings, signal }));
+        this.#refusing.delete(target);
         return;
       } catch (error) {
         if (!(error instanceof Unreachable)) throw error;
-        if (this.#clock.monotonicMs() + pauseMs > until)
-          throw new Unavailable(
-            `shard ${shard + 1} of the cluster does not take writes: ${messageOf(error)}`,
-            { cause: error },
-          );
+        // That time was over says less than what an earlier attempt was told.
+        if (cause === undefined || !signal.aborted) cause = error;
+        if (this.#refusing.has(target) || this.#clock.monotonicMs() + pauseMs > untilMs) {
+          this.#refusing.add(target);
+          throw new Unavailable(`${nameOf(target)} does not take writes: ${messageOf(cause)}`, {
+            cause,
+          });
+        }
       }
       await this.#clock.sleep(pauseMs);
     }
@@ -206,26 +244,38 @@ export class Cluster {
    * are back.
    */
   async define(sql: (onCluster: string) => string): Promise<void> {
+    const until = this.#clock.monotonicMs() + LIMITS.insertMs.value;
+    for (let pauseMs = 20; ; pauseMs *= 2) {
+      try {
+        return await this.#tryDefine(sql);
+      } catch (error) {
+        // A node that has lost its session of ZooKeeper says so once, and has another one.
+        if (!(error instanceof Unreachable)) throw error;
+        if (this.#clock.monotonicMs() + pauseMs > until) throw error;
+      }
+      await this.#clock.sleep(pauseMs);
+    }
+  }
+
+  async #tryDefine(sql: (onCluster: string) => string): Promise<void> {
     const results = await Promise.allSettled(this.nodes.map((node) => node.run(sql(''))));
     const failures = results.flatMap((result) =>
       result.status === 'rejected' ? [result.reason as unknown] : [],
     );
     for (const failure of failures) if (!(failure instanceof Unreachable)) throw failure;
     if (failures.length === 0 && this.#away.length === 0) return;
-    // Through the queue of the cluster, which keeps it for whoever is away.
+    // Through the queue of the cluster, which keeps it for whoever is away; nobody waits for them.
     const onCluster = `ON CLUSTER ${this.settings.cluster}`;
     try {
-      await this.#onReplica(0, (node) =>
-        node.run(sql(onCluster), { distributed_ddl_task_timeout: LIMITS.defineSeconds.value }),
-      );
+      await this.onAny((node) => node.run(sql(onCluster), { distributed_ddl_task_timeout: 0 }));
     } catch (error) {
       if (!(error instanceof Queued)) throw error;
     }
   }
 
   /** Changes a table of a shard, on its replicas. */
-  async alter(shard: number, table: string, change: string): Promise<void> {
-    await this.#onReplica(shard, (node) =>
+  async alter(target: Target, table: string, change: string): Promise<void> {
+    await this.#onReplica(target, (node) =>
       node.run(`ALTER TABLE ${this.table(table)} ${change}`, {
         replication_alter_partitions_sync: 2,
       }),
@@ -233,9 +283,9 @@ export class Cluster {
   }
 
   /** Has rows of a shard deleted, on every replica; a mark by which the change is recognised. */
-  async startDelete(shard: number, table: string, condition: string): Promise<string> {
+  async startDelete(target: Target, table: string, condition: string): Promise<string> {
     const mark = `'${crypto.randomUUID()}' != ''`;
-    await this.alter(shard, table, `DELETE WHERE (${condition}) AND ${mark}`);
+    await this.alter(target, table, `DELETE WHERE (${condition}) AND ${mark}`);
     return mark;
   }
 
@@ -243,17 +293,17 @@ export class Cluster {
    * Resolves when every replica that answers has deleted; who is away does it when it is back. A
    * replica knows of the change a moment after it was made.
    */
-  async endDelete(shard: number, table: string, mark: string): Promise<void> {
+  async endDelete(target: Target, table: string, mark: string): Promise<void> {
     const state = `SELECT countIf(is_done), count() FROM system.mutations
       WHERE table = ${sqlText(table)} AND position(command, ${sqlText(mark)}) > 0`;
-    for (const node of this.#shards[shard]?.replicas ?? []) {
+    for (const node of this.#nodesOf(target)) {
       while (!(await isDoneOn(node, state))) await this.#clock.sleep(POLL_MS);
     }
   }
 
   async close(): Promise<void> {
     await this.#asking;
-    for (const node of [...this.nodes, ...this.#away]) await node.close();
+    for (const node of [...this.nodes, ...this.#away.map((one) => one.node)]) await node.close();
   }
 
   #isSuspect(node: ClickHouseNode, nowMs: number): boolean {
@@ -266,28 +316,42 @@ export class Cluster {
     if (this.#away.length === 0 || this.#asking !== undefined || nowMs < this.#nextAskMs) return;
     this.#nextAskMs = nowMs + LIMITS.askAgainMs.value;
     this.#asking = (async () => {
+      const { cluster } = this.settings;
       const asked = await Promise.all(
-        this.#away.map(async (node) => ({ node, ...(await placeOf(node, this.settings.cluster)) })),
+        this.#away.map(async ({ node }) => {
+          // Who is configured otherwise stays away, and /health says why.
+          const answer = await placeOf(node, cluster).catch((failure: unknown): Asked => ({
+            failure,
+          }));
+          return { node, ...answer };
+        }),
       );
       for (const { node, place } of asked)
-        if (place !== undefined) this.#shards[place.shard - 1]?.replicas.push(node);
-      this.#away = asked.flatMap(({ node, place }) => (place === undefined ? [node] : []));
+        if (place !== undefined) this.#shards[place.shard - 1]?.push(node);
+      this.#away = asked.filter(({ place }) => place === undefined);
       this.#asking = undefined;
     })();
   }
 
-  async #onReplica<T>(index: number, work: (node: ClickHouseNode) => Promise<T>): Promise<T> {
-    const shard = this.#shards[index];
+  #nodesOf(target: Target): readonly ClickHouseNode[] {
+    if (target === 'all nodes') return this.nodes;
+    const shard = this.#shards[target];
     assert(shard !== undefined, 'a shard of the cluster is asked');
+    return shard;
+  }
+
+  async #onReplica<T>(target: Target, work: (node: ClickHouseNode) => Promise<T>): Promise<T> {
     this.#askAway();
-    const { replicas } = shard;
-    const first = shard.next++ % replicas.length;
+    const nodes = this.#nodesOf(target);
+    const next = this.#next.get(target) ?? 0;
+    this.#next.set(target, next + 1);
+    const first = next % nodes.length;
     const nowMs = this.#clock.monotonicMs();
     // Who did not answer a moment ago comes last: it may take long to say so again.
-    const inTurn = [...replicas.slice(first), ...replicas.slice(0, first)].sort(
+    const inTurn = [...nodes.slice(first), ...nodes.slice(0, first)].sort(
       (a, b) => Number(this.#isSuspect(a, nowMs)) - Number(this.#isSuspect(b, nowMs)),
     );
-    let failure: unknown;
+    let failure: unknown = new Unreachable('none of its replicas has answered yet');
     for (const node of inTurn) {
       try {
         return await work(node);
@@ -302,6 +366,9 @@ export class Cluster {
 }
 
 const NO_ROWS = Buffer.alloc(0);
+
+const nameOf = (target: Target): string =>
+  target === 'all nodes' ? 'the cluster' : `shard ${target + 1} of the cluster`;
 
 /** How long a replica waits for the others before a block is sent again. */
 const QUORUM_MS = 5000;

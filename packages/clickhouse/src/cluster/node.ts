@@ -7,7 +7,7 @@ import type { ClickHouseClient, ClickHouseSettings } from '@clickhouse/client';
 import { ClickHouseLogLevel } from '@clickhouse/client';
 
 import { LIMITS } from '../limits.ts';
-import { cancelledBy, failureOf } from './failure.ts';
+import { cancelledBy, failureOf, Unreachable } from './failure.ts';
 
 /** Settings that go with one statement. */
 export type NodeSettings = Readonly<Record<string, string | number>>;
@@ -86,17 +86,31 @@ export class ClickHouseNode {
     }
   }
 
-  /** Inserts rows. `into` names table, columns and format. */
-  async insert(into: string, rows: Uint8Array, settings: NodeSettings): Promise<void> {
+  /**
+   * Inserts rows. `into` names table, columns and format. When `signal` ends it, the rows may have
+   * been stored.
+   */
+  async insert(
+    into: string,
+    rows: Uint8Array,
+    { settings, signal }: { readonly settings: NodeSettings; readonly signal: AbortSignal },
+  ): Promise<void> {
+    const queryId = crypto.randomUUID();
     try {
       const { stream } = await this.#client.exec({
         query: `INSERT INTO ${into}`,
+        query_id: queryId,
         values: Readable.from([rows], { objectMode: false }),
+        abort_signal: signal,
         clickhouse_settings: { ...settings } as ClickHouseSettings,
       });
       for await (const _ of stream); // Has nothing; its end ends the request.
     } catch (error) {
-      throw failureOf(error, this.name);
+      if (!signal.aborted) throw failureOf(error, this.name);
+      void this.#kill(queryId);
+      throw new Unreachable(`ClickHouse has not stored rows in time. url=\`${this.name}\``, {
+        cause: error,
+      });
     }
   }
 

@@ -53,6 +53,7 @@ export function* cost(
       ),
     );
     for (const reader of sizes.map((answer) => new RowReader(answer))) {
+      if (!reader.hasMore) continue; // Its shard does not answer.
       total.files += Number(reader.uint64());
       total.blocks += Number(reader.uint64());
       total.blockBytes += Number(reader.uint64());

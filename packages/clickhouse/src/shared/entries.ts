@@ -1,5 +1,5 @@
 // Entries of the list that front ends agree on, as text.
-import type { FieldType } from '@tidemark/core';
+import type { FieldType, ListedDocument } from '@tidemark/core';
 
 /** A span of time of a retention policy. Half-open: [start, end). */
 export type ShardGroup = {
@@ -33,6 +33,9 @@ export function isNothing({ groups, fields, tags }: Additions): boolean {
   return groups.length === 0 && fields.length === 0 && tags.length === 0;
 }
 
+/** The row that says what a document is, and what lists show of it. */
+export type DocumentPlace = { readonly row: string; readonly listed: ListedDocument };
+
 export type SharedEntry =
   | ({ readonly kind: 'add' } & Additions)
   | { readonly kind: 'drop-groups'; readonly ids: readonly number[] }
@@ -48,6 +51,8 @@ export type SharedEntry =
       readonly tags: readonly TagPlace[];
     }
   | { readonly kind: 'catalog'; readonly text: string }
+  /** `undefined`: it is gone. */
+  | { readonly kind: 'document'; readonly key: string; readonly place: DocumentPlace | undefined }
   /** Empty: nobody. */
   | { readonly kind: 'leader'; readonly holder: string };
 

@@ -113,7 +113,7 @@ export class Lease {
     row.text(this.#id);
     row.uint64(++this.#beat);
     const into = `${cluster.table(BEATS_TABLE)} (holder, beat) FORMAT RowBinary`;
-    await cluster.insert(0, into, row.finish());
+    await cluster.insert('all nodes', { into, rows: row.finish() });
     this.#heldUntilMs = startedMs + LIMITS.leaseMs.value * HELD_SHARE;
     this.#update();
   }

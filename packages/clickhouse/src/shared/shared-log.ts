@@ -122,7 +122,8 @@ export class SharedLog {
     row.text(parent);
     row.text(payload);
     const into = `${this.#cluster.table(SHARED_TABLE)} (version, proposal, parent, payload)`;
-    await this.#cluster.insert(0, `${into} FORMAT RowBinary`, row.finish());
+    const rows = row.finish();
+    await this.#cluster.insert('all nodes', { into: `${into} FORMAT RowBinary`, rows });
   }
 
   /**
@@ -141,7 +142,7 @@ export class SharedLog {
     const isWhole = await this.#readUpTo({ version: last, proposal: tip });
     if (!isWhole) throw new Unavailable('the entries that front ends agreed on are not complete');
     const mark = await this.#cluster.startDelete(
-      0,
+      'all nodes',
       SHARED_TABLE,
       `version > 0 AND proposal IN (${sqlTexts([...proposals, SNAPSHOT])})`,
     );
@@ -149,7 +150,7 @@ export class SharedLog {
     this.#proposal = '';
     this.#recent.clear();
     await this.#makeSnapshot();
-    await this.#cluster.endDelete(0, SHARED_TABLE, mark);
+    await this.#cluster.endDelete('all nodes', SHARED_TABLE, mark);
   }
 
   /** Applies what has come; asks again while a replica lacks a row that another one has. */

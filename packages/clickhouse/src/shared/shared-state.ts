@@ -1,11 +1,11 @@
-// What all front ends of a cluster agree on: shard groups and types of fields, the catalog, and who
-// does what only one may do.
+// What all front ends of a cluster agree on: shard groups and types of fields, the catalog,
+// documents, and who does what only one may do.
 import type { Clock } from '@tidemark/core';
 
 import type { Cluster } from '../cluster/cluster.ts';
 import { LIMITS } from '../limits.ts';
 import { isNothing, parseShared, printShared } from './entries.ts';
-import type { Additions, SharedEntry } from './entries.ts';
+import type { Additions, DocumentPlace, SharedEntry } from './entries.ts';
 import { Registry } from './registry.ts';
 import type { RegistryText } from './registry.ts';
 import { SharedLog } from './shared-log.ts';
@@ -14,6 +14,7 @@ type Whole = {
   readonly registry: RegistryText;
   readonly catalog: string | undefined;
   readonly leader: string;
+  readonly documents: readonly (readonly [key: string, place: DocumentPlace])[];
 };
 
 /** Is told of every entry, and with `undefined` when everything may be another. */
@@ -21,6 +22,7 @@ export type EntryListener = (entry: SharedEntry | undefined) => void;
 
 export class SharedState {
   readonly registry = new Registry();
+  readonly #documents = new Map<string, DocumentPlace>();
   #catalog: string | undefined;
   #leader = '';
   #log: SharedLog | undefined;
@@ -46,6 +48,10 @@ export class SharedState {
 
   get catalog(): string | undefined {
     return this.#catalog;
+  }
+
+  get documents(): ReadonlyMap<string, DocumentPlace> {
+    return this.#documents;
   }
 
   /** Who may do what only one may; empty: nobody. */
@@ -118,6 +124,10 @@ export class SharedState {
       case 'catalog':
         this.#catalog = entry.text;
         break;
+      case 'document':
+        if (entry.place === undefined) this.#documents.delete(entry.key);
+        else this.#documents.set(entry.key, entry.place);
+        break;
       case 'leader':
         this.#leader = entry.holder;
     }
@@ -125,13 +135,20 @@ export class SharedState {
   }
 
   #whole(): Whole {
-    return { registry: this.registry.print(), catalog: this.#catalog, leader: this.#leader };
+    return {
+      registry: this.registry.print(),
+      catalog: this.#catalog,
+      leader: this.#leader,
+      documents: [...this.#documents],
+    };
   }
 
-  #restore({ registry, catalog, leader }: Whole): void {
+  #restore({ registry, catalog, leader, documents }: Whole): void {
     this.registry.restore(registry);
     this.#catalog = catalog;
     this.#leader = leader;
+    this.#documents.clear();
+    for (const [key, place] of documents) this.#documents.set(key, place);
     for (const listener of this.#listeners) listener(undefined);
   }
 }

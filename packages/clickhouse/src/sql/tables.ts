@@ -14,6 +14,9 @@ export function seriesTable(policyId: number): string {
 /** What front ends propose to agree on, the same on every node. */
 export const SHARED_TABLE = 'shared_log';
 
+/** What documents say, the same on every node. */
+export const DOCUMENTS_TABLE = 'documents';
+
 /** Signs of life of who holds the lease, the same on every node. */
 export const BEATS_TABLE = 'beats';
 
@@ -42,6 +45,7 @@ export function commonTables(database: string): readonly ((onCluster: string) =>
       'version UInt64, proposal String, parent String, payload String',
       '(version, proposal)',
     ),
+    everywhere(DOCUMENTS_TABLE, 'document String, row String, text String', '(document, row)'),
     everywhere(BEATS_TABLE, 'holder String, beat UInt64', 'holder'),
   ];
 }

@@ -210,7 +210,7 @@ async function deleteRows({ cluster, part, shard }: OnShard, condition: string):
     rows.uint32(id);
   }
   const into = `${cluster.table(table)} ${POINT_COLUMNS} FORMAT RowBinary`;
-  await cluster.insert(shard, into, rows.finish());
+  await cluster.insert(shard, { into, rows: rows.finish() });
   await cluster.endDelete(shard, table, mark);
 }
 

@@ -7,19 +7,26 @@ import { PointRows } from './point-rows.ts';
 
 type Waiter = {
   readonly outcome: WriteOutcome;
+  /** Of the cluster, that have rows of it. */
+  readonly shards: ReadonlySet<number>;
   readonly resolve: (outcome: WriteOutcome | Promise<WriteOutcome>) => void;
   readonly reject: (reason: unknown) => void;
   /** Takes the request once more, from its beginning. */
   readonly again: () => Promise<WriteOutcome>;
 };
 
+/** What went wrong, by shard of the cluster. */
+export type ShardFailures = ReadonlyMap<number, unknown>;
+
 /** Rows of several requests, by shard of the cluster. */
 export class PendingRows {
   /** The same in every row: what is inserted again is known again, and nothing else is. */
   readonly batch: bigint;
-  readonly points: readonly PointRows[];
+  readonly points: PointRows[];
   readonly series: readonly RowWriter[];
-  readonly waiters: Waiter[] = [];
+  waiters: Waiter[] = [];
+  /** Monotonic, when the first of them came. */
+  sinceMs: number | undefined;
   readonly #groups: Additions['groups'][number][] = [];
   readonly #fields: Additions['fields'][number][] = [];
   readonly #tags: Additions['tags'][number][] = [];
@@ -63,9 +70,21 @@ export class PendingRows {
   }
 
   /** Points that come later rely on what was announced with these: it is announced again. */
-  takeAnnouncements({ additions, series }: PendingRows): void {
-    this.add(additions);
-    series.forEach((rows, shard) => this.series[shard]?.bytes(rows.finish()));
+  takeAnnouncements({ additions, series }: PendingRows, failures?: ShardFailures): void {
+    if (failures === undefined) this.add(additions);
+    series.forEach((rows, shard) => {
+      if (failures?.has(shard) ?? true) this.series[shard]?.bytes(rows.finish());
+    });
+  }
+
+  /** Rejects those who have rows of a shard that failed; these rows are no longer here. */
+  rejectOn(failures: ShardFailures): void {
+    this.waiters = this.waiters.filter(({ shards, reject }) => {
+      const failed = [...shards].find((shard) => failures.has(shard));
+      if (failed !== undefined) reject(failures.get(failed));
+      return failed === undefined;
+    });
+    for (const shard of failures.keys()) this.points[shard] = new PointRows(this.batch);
   }
 
   resolve(): void {

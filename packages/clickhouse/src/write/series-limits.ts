@@ -18,6 +18,9 @@ export type LimitParts = {
   readonly clock: Clock;
 };
 
+/** A shard that does not answer takes no series either. */
+const IN_PART = { onAway: () => undefined };
+
 type Limits = Pick<PolicyRef, 'database' | 'maxSeriesPerDatabase' | 'maxValuesPerTag'>;
 
 /** Of one request: gives the reason to refuse a series, or lets it in. */
@@ -115,8 +118,11 @@ export class SeriesLimits {
     const values = new Map<string, Set<string>>();
     let ids = new BigUint64Array();
     if (sources.length > 0) {
-      const answers = await cluster.rowsOfAll(`SELECT groupUniqArray(series) FROM ${from}`);
-      ids = together(answers.map((answer) => new RowReader(answer).uint64s()));
+      const answers = await cluster.rowsOfAll(
+        `SELECT groupUniqArray(series) FROM ${from}`,
+        IN_PART,
+      );
+      ids = together(answers.flatMap(idsIn));
       if (maxValuesPerTag > 0) await this.#readValues(from, values);
     }
     this.#known.set(database, {
@@ -133,6 +139,7 @@ export class SeriesLimits {
     const answers = await this.#parts.cluster.rowsOfAll(
       `SELECT measurement, tag_key, groupUniqArray(tag_value) FROM ${from}
        ARRAY JOIN tag_keys AS tag_key, tag_values AS tag_value GROUP BY measurement, tag_key`,
+      IN_PART,
     );
     for (const answer of answers) {
       const reader = new RowReader(answer);
@@ -156,6 +163,12 @@ function countOf({ ids, added, addedBefore }: Known): number {
 
 function isKnown({ ids, added, addedBefore }: Known, id: bigint): boolean {
   return added.has(id) || addedBefore.has(id) || holds(ids, id);
+}
+
+/** Of a shard that does not answer there is no row. */
+function idsIn(answer: Buffer): BigUint64Array[] {
+  const reader = new RowReader(answer);
+  return reader.hasMore ? [reader.uint64s()] : [];
 }
 
 function together(parts: readonly BigUint64Array[]): BigUint64Array<ArrayBuffer> {

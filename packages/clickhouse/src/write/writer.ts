@@ -22,6 +22,7 @@ import { Ingest } from './ingest.ts';
 import type { IngestedPart, IngestSettings } from './ingest.ts';
 import { LocalSet } from './local-series.ts';
 import { PendingRows } from './pending.ts';
+import type { ShardFailures } from './pending.ts';
 import { SeriesLimits } from './series-limits.ts';
 import type { Admission } from './series-limits.ts';
 
@@ -41,6 +42,14 @@ type Queue = {
   running: Promise<void> | undefined;
   /** Monotonic, when the last insert began. */
   lastMs: number;
+};
+
+/** A request whose points are taken. */
+type Taken = {
+  readonly ingest: Ingest;
+  readonly rows: PendingRows;
+  /** That have rows of it; filled. */
+  readonly shards: Set<number>;
 };
 
 export class Writer {
@@ -102,7 +111,8 @@ export class Writer {
     const change = (async () => {
       const rows = new PendingRows(this.#parts.cluster.shardCount);
       const result = await work(rows);
-      await this.#insertSeries(policyId, rows);
+      const failures = await this.#insertSharded(policyId, rows, this.#deadline(rows));
+      for (const failure of failures.values()) throw failure;
       return result;
     })();
     queue.running = change.then(
@@ -160,10 +170,14 @@ export class Writer {
     return new Promise((resolve, reject) => {
       try {
         const admission = this.#limits.admission(policy);
-        const outcome = ingestAll(ingest, admission, (part) => this.#take(part, ingest, rows));
+        const shards = new Set<number>();
+        const outcome = ingestAll(ingest, admission, (part) =>
+          this.#take(part, { ingest, rows, shards }),
+        );
         admission?.end();
         const again = (): Promise<WriteOutcome> => this.#write(policy, ingestAll);
-        rows.waiters.push({ outcome, resolve, reject, again });
+        rows.waiters.push({ outcome, shards, resolve, reject, again });
+        rows.sinceMs ??= this.#parts.clock.monotonicMs();
       } catch (error) {
         reject(error);
       }
@@ -190,7 +204,8 @@ export class Writer {
     return ingest;
   }
 
-  #take({ batch, newGroups }: IngestedPart, ingest: Ingest, rows: PendingRows): void {
+  #take({ batch, newGroups }: IngestedPart, request: Taken): void {
+    const { ingest, rows, shards } = request;
     const fields = batch.newFields.map(({ shardId, ...place }) => ({ group: shardId, ...place }));
     rows.add({ groups: newGroups, fields, tags: [] });
     const { series } = ingest;
@@ -200,12 +215,14 @@ export class Writer {
       if (announced === undefined) this.#announced.set(table.shardId, (announced = new LocalSet()));
       const { measurement, shardId: group } = table;
       const onSeries = (local: number): void => {
-        if (!announced.add(local)) return;
-        ingest.place(local, shardOfSeries);
-        const id = series.id(local);
-        const tags = tagsOfSeriesKey(ingest.keyOf(local));
-        this.#announceTags({ group, measurement }, tags.keys(), rows);
-        rows.addSeries(shardOfSeries(id), { measurement, id, group }, tags);
+        if (announced.add(local)) {
+          ingest.place(local, shardOfSeries);
+          const id = series.id(local);
+          const tags = tagsOfSeriesKey(ingest.keyOf(local));
+          this.#announceTags({ group, measurement }, tags.keys(), rows);
+          rows.addSeries(shardOfSeries(id), { measurement, id, group }, tags);
+        }
+        shards.add(series.shardOf[local]!);
       };
       encodePoints(table, { series, shards: rows.points, onSeries });
     }
@@ -235,10 +252,15 @@ export class Writer {
       const { rows } = queue;
       queue.rows = new PendingRows(cluster.shardCount);
       try {
-        if (await this.#insert(policyId, rows)) rows.resolve();
-        else this.#takeAgain(queue, rows);
+        const failures = await this.#insert(policyId, rows);
+        if (failures === 'changed') this.#takeAgain(queue, rows);
+        else {
+          // What has waited meanwhile would wait as long again, and be given up by its clients.
+          queue.rows.takeAnnouncements(rows, failures);
+          for (const refused of [rows, queue.rows]) refused.rejectOn(failures);
+          rows.resolve();
+        }
       } catch (error) {
-        // What has waited meanwhile would wait as long again, and be given up by its clients.
         const waiting = queue.rows;
         queue.rows = new PendingRows(cluster.shardCount);
         for (const refused of [rows, waiting]) {
@@ -267,33 +289,48 @@ export class Writer {
     waiting.takeAgain();
   }
 
-  /**
-   * What points need to be found goes first: they are visible as soon as they are there. `false`
-   * when others have agreed on something else.
-   */
-  async #insert(policyId: number, rows: PendingRows): Promise<boolean> {
-    const { cluster } = this.#parts;
-    await this.makeTables(policyId);
-    const { additions } = rows;
-    if (!isNothing(additions) && !(await this.#parts.state.add(additions))) return false;
-    await this.#insertSeries(policyId, rows);
-    await Promise.all(
-      rows.points.map(async (points, shard) => {
-        if (points.sizeBytes === 0) return;
-        const into = `${cluster.table(pointsTable(policyId))} ${points.columns} FORMAT Native`;
-        await cluster.insert(shard, into, points.finish());
-      }),
-    );
-    return true;
+  /** Until when a batch is inserted, in all its steps: its first request has waited already. */
+  #deadline({ sinceMs }: PendingRows): number {
+    const nowMs = this.#parts.clock.monotonicMs();
+    return Math.max((sinceMs ?? nowMs) + LIMITS.insertMs.value, nowMs + LIMITS.lastTryMs.value);
   }
 
-  async #insertSeries(policyId: number, { series }: PendingRows): Promise<void> {
+  /** Gives the shards without their rows, or `changed`: others have agreed on something else. */
+  async #insert(policyId: number, rows: PendingRows): Promise<ShardFailures | 'changed'> {
+    const untilMs = this.#deadline(rows);
+    await this.makeTables(policyId);
+    const { additions } = rows;
+    if (!isNothing(additions) && !(await this.#parts.state.add(additions))) return 'changed';
+    return this.#insertSharded(policyId, rows, untilMs);
+  }
+
+  /**
+   * Into each shard what points need to be found goes first: they are visible as soon as they are
+   * there. No shard waits for another one.
+   */
+  async #insertSharded(
+    policyId: number,
+    { series, points }: PendingRows,
+    untilMs: number,
+  ): Promise<ShardFailures> {
     const { cluster } = this.#parts;
-    const into = `${cluster.table(seriesTable(policyId))} ${SERIES_COLUMNS} FORMAT RowBinary`;
+    const failures = new Map<number, unknown>();
+    const seriesInto = `${cluster.table(seriesTable(policyId))} ${SERIES_COLUMNS} FORMAT RowBinary`;
+    const pointsInto = cluster.table(pointsTable(policyId));
     await Promise.all(
-      series.map(async (rows, shard) => {
-        if (rows.sizeBytes > 0) await cluster.insert(shard, into, rows.finish());
+      points.map(async (part, shard) => {
+        try {
+          const own = series[shard]!;
+          if (own.sizeBytes > 0)
+            await cluster.insert(shard, { into: seriesInto, rows: own.finish(), untilMs });
+          if (part.sizeBytes === 0) return;
+          const into = `${pointsInto} ${part.columns} FORMAT Native`;
+          await cluster.insert(shard, { into, rows: part.finish(), untilMs });
+        } catch (error) {
+          failures.set(shard, error);
+        }
       }),
     );
+    return failures;
   }
 }

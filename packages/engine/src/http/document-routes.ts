@@ -12,11 +12,11 @@ const EVERYBODY = { name: '', isAdmin: true, hasGrant: true };
 
 export function addDocumentRoutes(
   api: Api,
-  { documents, log }: { readonly documents: () => Documents; readonly log: Logger },
+  { documents, log }: { readonly documents: Documents; readonly log: Logger },
 ): void {
   const answer: ApiHandler = ({ method, query, body, user = EVERYBODY }) =>
     answerDocuments(
-      documents(),
+      documents,
       {
         method,
         parameter: (name) => query.get(name),

@@ -39,7 +39,7 @@ import { addTapRoutes } from './tap-routes.ts';
 import { addTaskRoutes } from './task-routes.ts';
 import { addTryOutRoutes } from './try-out-routes.ts';
 import { addWriteRoutes } from './write-routes.ts';
-import { BorderGuard, Documents } from '@tidemark/process';
+import { BorderGuard, Documents, LocalDocuments } from '@tidemark/process';
 
 /** What endpoints act on. */
 export type Served = {
@@ -109,8 +109,7 @@ function addDefinitionRoutes(server: HttpServer, served: Served): void {
   const tests = new ServiceTests({ clusters, context: alerting.context, scrape, redact });
   addOperationRoutes(server, { metadata, tests });
   const records = metadata.table<DocumentRecord>('documents');
-  let read: Documents | undefined;
-  const documents = (): Documents => (read ??= new Documents(records, clock));
+  const documents = new Documents(new LocalDocuments(records), clock);
   addDocumentRoutes(server, { documents, log: stores.logs.logger('http') });
   addClusterRoutes(server, { shared: stores.shared, executor, balance });
 }

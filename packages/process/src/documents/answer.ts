@@ -68,7 +68,7 @@ export async function answerDocuments(
     return { status: 200, json: { documents: documents.list(kind, user.name) } };
   }
   const version = parameter('version') === '' ? undefined : versionOf(request);
-  return { status: 200, json: documents.get(nameOf(kind, request), version) };
+  return { status: 200, json: await documents.get(nameOf(kind, request), version) };
 }
 
 function kindOf(text: string): DocumentKind {

@@ -4,6 +4,7 @@ import { beforeEach, expect, test } from 'vitest';
 
 import { Documents } from './documents.ts';
 import type { DocumentName } from './documents.ts';
+import { LocalDocuments } from './local-documents.ts';
 
 /** Records in memory, as bytes: what is read again is what was written. */
 class MemoryRecords implements DocumentRecords {
@@ -33,7 +34,7 @@ let records: MemoryRecords;
 let documents: Documents;
 beforeEach(() => {
   records = new MemoryRecords();
-  documents = new Documents(records, systemClock());
+  documents = new Documents(new LocalDocuments(records), systemClock());
 });
 
 const name = (id: string, user = ''): DocumentName => ({ kind: 'dashboards', id, user });
@@ -45,14 +46,14 @@ test('each change is a version, and older ones are kept', async () => {
   await put(name('a', 'ann'), 0, { cells: 1 });
   await put(name('a', 'bob'), 1, { cells: 2 });
 
-  const now = documents.get(name('a'));
+  const now = await documents.get(name('a'));
   expect(now).toMatchObject({ version: 2, title: 'a 2', by: 'bob', content: { cells: 2 } });
   expect(now.versions.map(({ version, by }) => [version, by])).toEqual([
     [2, 'bob'],
     [1, 'ann'],
   ]);
-  expect(documents.get(name('a'), 1).content).toEqual({ cells: 1 });
-  expect(() => documents.get(name('a'), 3)).toThrow(NotFound);
+  expect((await documents.get(name('a'), 1)).content).toEqual({ cells: 1 });
+  await expect(documents.get(name('a'), 3)).rejects.toThrow(NotFound);
 });
 
 test('who has not seen the last version changes nothing', async () => {
@@ -62,14 +63,14 @@ test('who has not seen the last version changes nothing', async () => {
   const late = [put(name('a'), 1), put(name('a'), 0), documents.remove(name('a'), 1)];
   for (const each of late) await expect(each).rejects.toThrow(StaleVersion);
   await expect(put(name('a'), 1)).rejects.toThrow('changed meanwhile by bob: it is at version 2');
-  expect(documents.get(name('a')).content).toBe('of bob');
+  expect((await documents.get(name('a'))).content).toBe('of bob');
 });
 
 test('of two changes at once one is made', async () => {
   await put(name('a'), 0);
   const both = await Promise.allSettled([put(name('a'), 1, 'x'), put(name('a'), 1, 'y')]);
   expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
-  expect(documents.get(name('a'))).toMatchObject({ version: 2, content: 'x' });
+  expect(await documents.get(name('a'))).toMatchObject({ version: 2, content: 'x' });
 });
 
 test('what is removed is gone with its versions, and can be stored anew', async () => {
@@ -78,16 +79,16 @@ test('what is removed is gone with its versions, and can be stored anew', async 
   expect(documents.list('dashboards', '')).toEqual([]);
   await expect(put(name('a'), 1)).rejects.toThrow('was deleted meanwhile');
   await put(name('a'), 0, 'new');
-  expect(documents.get(name('a')).versions).toHaveLength(1);
+  expect((await documents.get(name('a'))).versions).toHaveLength(1);
 });
 
 test('personal documents are seen by their user only, the others by all', async () => {
   await put(query('q', 'ann'), 0, 'of ann');
   await put(query('q', 'bob'), 0, 'of bob');
   await put(name('d', 'ann'), 0);
-  expect(documents.get(query('q', 'bob')).content).toBe('of bob');
+  expect((await documents.get(query('q', 'bob'))).content).toBe('of bob');
   expect(documents.list('queries', 'ann').map(({ by }) => by)).toEqual(['ann']);
-  expect(() => documents.get(query('q', 'eve'))).toThrow(NotFound);
+  await expect(documents.get(query('q', 'eve'))).rejects.toThrow(NotFound);
   expect(documents.list('dashboards', 'eve')).toHaveLength(1);
 });
 
@@ -103,7 +104,7 @@ test('a change that could not be stored did not happen', async () => {
 test('what was stored is listed by title when it is read again', async () => {
   await put(name('b'), 0);
   await put(name('a'), 0);
-  const again = new Documents(records, systemClock());
+  const again = new Documents(new LocalDocuments(records), systemClock());
   expect(again.list('dashboards', '').map(({ id }) => id)).toEqual(['a', 'b']);
   expect(again.list('dashboards', '')).toEqual(documents.list('dashboards', ''));
 });
@@ -111,12 +112,12 @@ test('what was stored is listed by title when it is read again', async () => {
 test('old versions make room, by their number and by their size', async () => {
   const { versionCount, versionsBytes, documentBytes } = DOCUMENT_LIMITS;
   for (let i = 0; i < versionCount.value + 2; i++) await put(name('many'), i);
-  const many = documents.get(name('many')).versions;
+  const many = (await documents.get(name('many'))).versions;
   expect([many.length, many[0]?.version]).toEqual([versionCount.value, versionCount.value + 2]);
 
   const large = 'x'.repeat(documentBytes.value - 100);
   for (let i = 0; i < 6; i++) await put(name('large'), i, large);
-  const kept = documents.get(name('large')).versions.length;
+  const kept = (await documents.get(name('large'))).versions.length;
   expect(kept).toBe(Math.floor(versionsBytes.value / large.length));
 });
 
@@ -124,7 +125,7 @@ test('what a backup brings is taken in with its versions, and what is there stay
   await put(name('mine', 'ann'), 0, 'old');
   await put(name('mine', 'ann'), 1, 'new');
   await put(query('q', 'ann'), 0, 'of ann');
-  const other = new Documents(new MemoryRecords(), systemClock());
+  const other = new Documents(new LocalDocuments(new MemoryRecords()), systemClock());
   await other.put(query('q', 'ann'), { replaces: 0, title: 'there', content: 'stays' });
 
   const added: boolean[] = [];
@@ -132,6 +133,6 @@ test('what a backup brings is taken in with its versions, and what is there stay
 
   expect(added).toEqual([true, false]);
   expect(other.list('dashboards', '')).toEqual(documents.list('dashboards', ''));
-  expect(other.get(name('mine'), 1).content).toBe('old');
-  expect(other.get(query('q', 'ann')).content).toBe('stays');
+  expect((await other.get(name('mine'), 1)).content).toBe('old');
+  expect((await other.get(query('q', 'ann'))).content).toBe('stays');
 });

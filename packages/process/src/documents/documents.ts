@@ -7,6 +7,7 @@ import {
   DOCUMENT_LIMITS,
   formatRfc3339,
   InvalidRequest,
+  listedDocument,
   NotFound,
   StaleVersion,
 } from '@tidemark/core';
@@ -14,7 +15,7 @@ import type {
   Clock,
   DocumentKind,
   DocumentRecord,
-  DocumentRecords,
+  DocumentStore,
   DocumentSummary,
   StoredDocument,
   VersionSummary,
@@ -35,33 +36,29 @@ export type DocumentChange = {
   readonly content: unknown;
 };
 
-type Listed = { readonly owner: string; readonly summary: DocumentSummary };
-
 export class Documents {
-  readonly #records: DocumentRecords;
+  readonly #store: DocumentStore;
   readonly #clock: Clock;
-  readonly #listed = new Map<string, Listed>();
   #tail: Promise<unknown> = Promise.resolve();
 
-  /** Reads what there is. */
-  constructor(records: DocumentRecords, clock: Clock) {
-    this.#records = records;
+  constructor(store: DocumentStore, clock: Clock) {
+    this.#store = store;
     this.#clock = clock;
-    for (const record of records.values()) this.#list(record);
   }
 
   /** Documents of a kind that a user may see, by title. */
   list(kind: DocumentKind, user: string): readonly DocumentSummary[] {
     const owner = ownerOf(kind, user);
-    return [...this.#listed.values()]
+    return [...this.#store.list()]
       .filter((one) => one.summary.kind === kind && one.owner === owner)
       .map(({ summary }) => summary)
       .toSorted((a, b) => a.title.localeCompare(b.title) || (a.id < b.id ? -1 : 1));
   }
 
   /** A document as it is, or in an older version. Throws `NotFound`. */
-  get(name: DocumentName, version?: number): StoredDocument {
-    const record = this.#record(name);
+  async get(name: DocumentName, version?: number): Promise<StoredDocument> {
+    const record = await this.#store.get(keyOf(name));
+    if (record === undefined) throw absent(name);
     const found =
       version === undefined
         ? record.versions.at(-1)
@@ -75,14 +72,13 @@ export class Documents {
   }
 
   /**
-   * Stores a new version; resolves when it is on disk. Throws `StaleVersion` when somebody else was
+   * Stores a new version; resolves when it is kept. Throws `StaleVersion` when somebody else was
    * first, `InvalidRequest` when it is larger than what is kept.
    */
   put(name: DocumentName, change: DocumentChange): Promise<DocumentSummary> {
     return this.#inTurn(async () => {
       const key = keyOf(name);
-      const before = this.#records.get(key);
-      requireVersion(name, change.replaces, before);
+      const before = await this.#store.get(key);
       if (before === undefined) this.#requireRoom(name);
       const version = {
         version: change.replaces + 1,
@@ -97,19 +93,22 @@ export class Documents {
         id: name.id,
         versions: withinLimits([...(before?.versions ?? []), version]),
       };
-      await this.#records.put(key, record);
-      return this.#list(record);
+      // Of what is there by then: the versions before are those of the one that is replaced.
+      await this.#store.put(key, record, (present) =>
+        requireVersion(name, change.replaces, present),
+      );
+      return listedDocument(record).summary;
     });
   }
 
   /** Removes a document with all its versions. Throws as `put`, and `NotFound`. */
   remove(name: DocumentName, version: number): Promise<void> {
-    return this.#inTurn(async () => {
-      requireVersion(name, version, this.#record(name));
-      const key = keyOf(name);
-      await this.#records.remove(key);
-      this.#listed.delete(key);
-    });
+    return this.#inTurn(() =>
+      this.#store.remove(keyOf(name), (present) => {
+        if (present === undefined) throw absent(name);
+        requireVersion(name, version, present);
+      }),
+    );
   }
 
   /**
@@ -120,10 +119,9 @@ export class Documents {
     return this.#inTurn(async () => {
       const name = { kind: record.kind, id: record.id, user: record.owner };
       const key = keyOf(name);
-      if (this.#listed.has(key)) return false;
+      if ((await this.#store.get(key)) !== undefined) return false;
       this.#requireRoom(name);
-      await this.#records.put(key, record);
-      this.#list(record);
+      await this.#store.put(key, record, (present) => requireVersion(name, 0, present));
       return true;
     });
   }
@@ -133,21 +131,6 @@ export class Documents {
     // The caller gets the error; the next change must still run.
     this.#tail = result.catch(() => undefined);
     return result;
-  }
-
-  #record(name: DocumentName): DocumentRecord {
-    const record = this.#records.get(keyOf(name));
-    if (record === undefined) throw new NotFound(`${describe(name)} does not exist`);
-    return record;
-  }
-
-  #list(record: DocumentRecord): DocumentSummary {
-    const { kind, id, owner, versions } = record;
-    const [newest] = versions.slice(-1).map(summaryOf);
-    if (newest === undefined) throw new Error('a document has a version');
-    const summary = { kind, id, ...newest };
-    this.#listed.set(keyOf({ kind, id, user: owner }), { owner, summary });
-    return summary;
   }
 
   #requireRoom({ kind, user }: DocumentName): void {
@@ -161,10 +144,23 @@ function ownerOf(kind: DocumentKind, user: string): string {
   return DOCUMENT_KINDS[kind].isPersonal ? user : '';
 }
 
-/** As short whatever names are, and fit for a file's name. */
 function keyOf({ kind, id, user }: DocumentName): string {
-  const name = JSON.stringify([kind, ownerOf(kind, user), id]);
-  return createHash('sha256').update(name).digest('hex');
+  return documentKey({ kind, id, owner: ownerOf(kind, user) });
+}
+
+/** As short whatever names are, and fit for a file's name. */
+export function documentKey({
+  kind,
+  owner,
+  id,
+}: Pick<DocumentRecord, 'kind' | 'owner' | 'id'>): string {
+  return createHash('sha256')
+    .update(JSON.stringify([kind, owner, id]))
+    .digest('hex');
+}
+
+function absent(name: DocumentName): NotFound {
+  return new NotFound(`${describe(name)} does not exist`);
 }
 
 const describe = ({ kind, id }: DocumentName): string => `${JSON.stringify(id)} of ${kind}`;
@@ -176,9 +172,8 @@ function summaryOf({ version, title, modified, by }: VersionSummary): VersionSum
 function requireVersion(
   name: DocumentName,
   replaced: number,
-  record: DocumentRecord | undefined,
+  present: DocumentSummary | undefined,
 ): void {
-  const present = record?.versions.at(-1);
   if ((present?.version ?? 0) === replaced) return;
   if (present === undefined) {
     throw new StaleVersion(`${describe(name)} was deleted meanwhile: version 0 stores it anew`);

@@ -6,7 +6,7 @@ import type { Documents } from '@tidemark/process';
 import type { DocumentFiles } from '../catalog/document-files.ts';
 
 /** Where documents are kept, and how they are seen. */
-export type DocumentStore = { readonly files: DocumentFiles; readonly all: () => Documents };
+export type DocumentPlaces = { readonly files: DocumentFiles; readonly all: Documents };
 
 /** What a backup of everything gets. */
 export function* documentAttachments(files: DocumentFiles): Generator<Uint8Array> {
@@ -24,13 +24,13 @@ export type AdoptedDocuments = {
  * everything else of the backup is there.
  */
 export class ArrivingDocuments {
-  readonly #store: DocumentStore;
+  readonly #documents: Documents;
   readonly #files: DocumentFiles;
   #count = 0;
 
-  constructor(store: DocumentStore) {
-    this.#store = store;
-    this.#files = store.files.arriving();
+  constructor({ files, all }: DocumentPlaces) {
+    this.#documents = all;
+    this.#files = files.arriving();
     // What a crash has left.
     this.#files.clear();
   }
@@ -44,12 +44,11 @@ export class ArrivingDocuments {
 
   /** Makes them visible; those that exist stay as they are. */
   async adopt(): Promise<AdoptedDocuments> {
-    const documents = this.#store.all();
     const leftOut: string[] = [];
     let count = 0;
     for (const record of this.#files.values()) {
       try {
-        if (await documents.adopt(record)) count++;
+        if (await this.#documents.adopt(record)) count++;
       } catch (error) {
         // The points are there: what is missing is told instead.
         leftOut.push(`${record.kind} ${record.id}: ${messageOf(error)}`);

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 
 import { systemClock } from '@tidemark/core';
-import { Documents, makeDirectory } from '@tidemark/process';
+import { Documents, LocalDocuments, makeDirectory } from '@tidemark/process';
 import { openStorageInline } from '@tidemark/storage';
 
 import { Catalog } from '../catalog/catalog.ts';
@@ -31,8 +31,8 @@ export async function restoreOffline(
     try {
       // A document that can not be read is there, and stays as it is.
       const files = new DocumentFiles(join(metaDirectory, 'documents'), () => undefined);
-      const documents = { files, all: () => new Documents(files, systemClock()) };
-      return await restoreBackup({ catalog, storage, documents }, options, bytes);
+      const all = new Documents(new LocalDocuments(files), systemClock());
+      return await restoreBackup({ catalog, storage, documents: { files, all } }, options, bytes);
     } finally {
       await catalog.close();
     }

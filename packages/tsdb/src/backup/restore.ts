@@ -8,7 +8,7 @@ import type { Catalog } from '../catalog/catalog.ts';
 import { requireValidName } from '../catalog/databases.ts';
 import type { ApiToken, CatalogState, Database, User } from '../catalog/model.ts';
 import { ArrivingDocuments } from './documents.ts';
-import type { DocumentStore } from './documents.ts';
+import type { DocumentPlaces } from './documents.ts';
 import { decodeMetadata } from './metadata.ts';
 import type { CatalogEntries } from '../catalog/catalog-record.ts';
 
@@ -38,7 +38,7 @@ export type RestoreOutcome = {
 export type RestoreTarget = {
   readonly catalog: Catalog;
   readonly storage: StorageEngine;
-  readonly documents: DocumentStore;
+  readonly documents: DocumentPlaces;
 };
 
 /** Databases as they will be, and their policies' ids in the backup. */

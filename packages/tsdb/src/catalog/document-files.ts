@@ -1,12 +1,15 @@
 // Documents on disk: a file for each, in two copies and replaced with every change, beside the
 // catalog (docs/formats/catalog.md).
 import { Corruption, messageOf, Unavailable } from '@tidemark/core';
-import type { DocumentRecord, DocumentRecords } from '@tidemark/core';
+import type { DocumentRecord, DocumentRecords, DocumentStore } from '@tidemark/core';
 import { nodeDisk, readCheckedFile, writeCheckedFile } from '@tidemark/storage';
 import type { StorageLog } from '@tidemark/storage';
 
 const FORMAT = { magic: 'TDMDOC', version: 2 };
 const SUFFIX = '.tdm';
+
+/** The documents of a service, and its files for them, which on a cluster hold none. */
+export type KeptDocuments = { readonly files: DocumentFiles; readonly store: DocumentStore };
 
 export class DocumentFiles implements DocumentRecords {
   readonly #folder: string;

@@ -12,7 +12,7 @@ import type { Logger } from 'pino';
 
 import { Authenticator } from '../auth/authenticator.ts';
 import { BackupService } from '../backup/backup-service.ts';
-import type { DocumentFiles } from '../catalog/document-files.ts';
+import type { KeptDocuments } from '../catalog/document-files.ts';
 import type { TsdbConfig } from '../config/schema.ts';
 import { AccessLog } from '../log/access-log.ts';
 import { AuditLog } from '../log/audit-log.ts';
@@ -60,8 +60,7 @@ export type HttpInterfaceOptions = {
   readonly config: TsdbConfig;
   readonly log: Logger;
   readonly execution: Execution;
-  /** Read when the first of them is asked for. */
-  readonly documents: DocumentFiles;
+  readonly documents: KeptDocuments;
   /** Refused lines of all ways in. */
   readonly rejected: RejectedLog;
   /** Absent: tokens signed with a private key are refused. */
@@ -99,13 +98,12 @@ export class HttpInterface {
       onError: (error) => log.error({ err: error }, 'the audit record can not be written'),
     });
     this.#audit = new AuditLog({ path: http.auditLogPath, record, clock, log });
-    let read: Documents | undefined;
-    const documents = (): Documents => (read ??= new Documents(options.documents, clock));
+    const documents = new Documents(options.documents.store, clock);
     this.#backups = new BackupService({
       catalog,
       storage,
       clock,
-      documents: { files: options.documents, all: documents },
+      documents: { files: options.documents.files, all: documents },
     });
     statistics.add(() => [moduleOf('httpd', this.#counters)]);
     const authenticator = new Authenticator({
@@ -144,7 +142,7 @@ export class HttpInterface {
       requests,
     }: {
       readonly authenticator: Authenticator;
-      readonly documents: () => Documents;
+      readonly documents: Documents;
       readonly metrics: RequestMetrics;
       readonly requests: RequestTracker;
     },
@@ -182,7 +180,7 @@ export class HttpInterface {
       '/api/identity': (exchange) =>
         handleIdentity(exchange, { audit, authenticator, bodies, catalog, counters }),
       '/api/documents': (exchange, identity) =>
-        handleDocuments(exchange, { audit, bodies, documents: documents() }, identity),
+        handleDocuments(exchange, { audit, bodies, documents }, identity),
       '/api/continuous-queries/run': (exchange) =>
         handleContinuousRun(exchange, { audit, bodies, log, statements }),
       '/api/backup': (exchange) => handleBackup(exchange, { ...backup, log }),

@@ -2,7 +2,7 @@
 // importance, apart from whatever is counted, listed or logged.
 import type { Logger } from 'pino';
 
-import type { DocumentFiles } from '../catalog/document-files.ts';
+import type { KeptDocuments } from '../catalog/document-files.ts';
 import type { TsdbConfig } from '../config/schema.ts';
 import { buildExecution } from '../execution.ts';
 import type { Execution } from '../execution.ts';
@@ -24,7 +24,7 @@ export function startRehearsal(
     readonly config: TsdbConfig;
     readonly log: Logger;
     readonly execution: Execution;
-    readonly documents: DocumentFiles;
+    readonly documents: KeptDocuments;
     readonly http: HttpInterface;
   },
 ): { close(): Promise<void> } {

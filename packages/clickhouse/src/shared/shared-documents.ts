@@ -1,0 +1,118 @@
+// Documents of all front ends. What lists show is agreed on; what a document says is a row of a
+// table that every node has, and what is agreed on names the row (docs/adr/0018-documents.md).
+import { randomUUID } from 'node:crypto';
+
+import { listedDocument, Unavailable } from '@tidemark/core';
+import type {
+  Clock,
+  DocumentCheck,
+  DocumentRecord,
+  DocumentStore,
+  ListedDocument,
+} from '@tidemark/core';
+
+import type { Cluster } from '../cluster/cluster.ts';
+import { LIMITS } from '../limits.ts';
+import { sqlText } from '../sql/literals.ts';
+import { RowReader, RowWriter } from '../sql/row-binary.ts';
+import { DOCUMENTS_TABLE } from '../sql/tables.ts';
+import type { SharedState } from './shared-state.ts';
+
+export type SharedDocumentsParts = {
+  readonly cluster: Cluster;
+  readonly state: SharedState;
+  readonly clock: Clock;
+};
+
+export class SharedDocuments implements DocumentStore {
+  readonly #parts: SharedDocumentsParts;
+
+  constructor(parts: SharedDocumentsParts) {
+    this.#parts = parts;
+  }
+
+  *list(): Iterable<ListedDocument> {
+    for (const { listed } of this.#parts.state.documents.values()) yield listed;
+  }
+
+  async get(key: string): Promise<DocumentRecord | undefined> {
+    const { state, clock } = this.#parts;
+    const until = clock.monotonicMs() + LIMITS.insertMs.value;
+    for (;;) {
+      await state.sync();
+      const place = state.documents.get(key);
+      if (place === undefined) return undefined;
+      const text = await this.#textOf(key, place.row);
+      if (text !== undefined) return JSON.parse(text) as DocumentRecord;
+      // A replica has it soon, or somebody has changed the document since.
+      if (clock.monotonicMs() > until)
+        throw new Unavailable(`no replica of the cluster has the document \`${key}\``);
+      await clock.sleep(POLL_MS);
+    }
+  }
+
+  async put(key: string, record: DocumentRecord, check: DocumentCheck): Promise<void> {
+    const row = randomUUID();
+    await this.#insert(key, row, JSON.stringify(record));
+    try {
+      await this.#change(key, check, { row, listed: listedDocument(record) });
+    } catch (error) {
+      // Unless it may have been agreed on after all.
+      if (!(error instanceof Unavailable)) await this.#forget(key, row);
+      throw error;
+    }
+  }
+
+  async remove(key: string, check: DocumentCheck): Promise<void> {
+    await this.#change(key, check, undefined);
+  }
+
+  async #change(
+    key: string,
+    check: DocumentCheck,
+    place: { readonly row: string; readonly listed: ListedDocument } | undefined,
+  ): Promise<void> {
+    const { state } = this.#parts;
+    await state.sync();
+    let before: string | undefined;
+    await state.agree(() => {
+      const present = state.documents.get(key);
+      check(present?.listed.summary);
+      before = present?.row;
+      return { kind: 'document', key, place };
+    });
+    if (before !== undefined) await this.#forget(key, before);
+  }
+
+  async #insert(key: string, row: string, text: string): Promise<void> {
+    const { cluster } = this.#parts;
+    const rows = new RowWriter();
+    for (const each of [key, row, text]) rows.text(each);
+    const into = `${cluster.table(DOCUMENTS_TABLE)} (document, row, text) FORMAT RowBinary`;
+    await cluster.insert('all nodes', { into, rows: rows.finish() });
+  }
+
+  async #textOf(key: string, row: string): Promise<string | undefined> {
+    const { cluster } = this.#parts;
+    const reader = new RowReader(
+      await cluster.rowsOfAny(
+        `SELECT text FROM ${cluster.table(DOCUMENTS_TABLE)} WHERE ${whichRow(key, row)}`,
+      ),
+    );
+    return reader.hasMore ? reader.text() : undefined;
+  }
+
+  async #forget(key: string, row: string): Promise<void> {
+    try {
+      await this.#parts.cluster.startDelete('all nodes', DOCUMENTS_TABLE, whichRow(key, row));
+    } catch {
+      // The change itself is made: a row that nothing names takes some room.
+    }
+  }
+}
+
+const whichRow = (key: string, row: string): string =>
+  `document = ${sqlText(key)} AND row = ${sqlText(row)}`;
+
+/** How often a row is looked for that a replica will have soon. */
+const POLL_MS = 50;
