@@ -1,9 +1,5 @@
 // Two database services on one cluster of two shards, through the executable: what one changes the
 // other sees, continuous queries run on one of them, and what is away does what is promised.
-import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
-import type { AddressInfo, Server, Socket } from 'node:net';
-
 import { TsdbClient } from '@tidemark/client';
 import { Conflict, NotFound } from '@tidemark/core';
 import {
@@ -15,6 +11,7 @@ import {
   runTidemark,
   send,
   startTidemark,
+  TcpBalancer,
   write,
 } from '@tidemark/testkit';
 import type { Tidemark } from '@tidemark/testkit';
@@ -210,7 +207,7 @@ describe.runIf(isComplete)('two services on a cluster', () => {
 
     const isFirst = counts[0]! > 0;
     const [leader, other] = isFirst ? [one, two] : [two, one];
-    const balancer = await startBalancer([leader.tsdb, other.tsdb]);
+    const balancer = await TcpBalancer.open(() => [leader.tsdb, other.tsdb]);
     const acknowledged: number[] = [];
     let isOver = false;
     const writer = (async () => {
@@ -309,37 +306,3 @@ describe.runIf(isComplete)('two services on a cluster', () => {
     SLOW_MS,
   );
 });
-
-/** Hands connections on as they come, to the next that takes them. */
-async function startBalancer(targets: readonly string[]) {
-  let next = 0;
-  const open = new Set<Socket>();
-  const server: Server = createServer((client) => {
-    open.add(client.on('close', () => open.delete(client)).on('error', () => client.destroy()));
-    const attempt = (left: number): void => {
-      const { hostname, port } = new URL(targets[next++ % targets.length] ?? '');
-      const target = connect(Number(port), hostname);
-      target.once('connect', () => {
-        target.on('close', () => client.destroy());
-        client.on('close', () => target.destroy());
-        client.pipe(target).pipe(client);
-      });
-      target.on('error', () => {
-        if (target.bytesWritten === 0 && target.bytesRead === 0 && left > 0) attempt(left - 1);
-        else client.destroy();
-      });
-    };
-    attempt(targets.length);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    close: async () => {
-      server.close();
-      for (const socket of open) socket.destroy();
-      await once(server, 'close');
-    },
-  };
-}

@@ -1,4 +1,5 @@
 // Public face of @tidemark/testkit: what only tests need.
+export { TcpBalancer } from './balancer.ts';
 export { BROWSER_ARGUMENTS } from './browser.ts';
 export { EVERYTHING_ALLOWED } from './allowed.ts';
 export { TestClock } from './clock.ts';
