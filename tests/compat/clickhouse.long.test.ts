@@ -1,7 +1,8 @@
 // The recorded answers of the older system, replayed against the executable with its points on a
 // ClickHouse cluster. A part of them on one node; with CLUSTER_CASES=all all of them on two shards
-// of two replicas (`npm run soak:cluster-cases`). What differs from the embedded engine is listed with
-// its reason in clickhouse-differences.json; a listed case that agrees after all fails as well.
+// of two replicas (`npm run soak:cluster-cases`). What differs from the embedded engine is listed
+// with its reason in clickhouse-differences.json; a listed case that agrees after all fails as
+// well.
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

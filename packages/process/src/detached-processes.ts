@@ -2,7 +2,7 @@
 // started them. A pid is believed only while its command line names the configuration it was
 // started with: numbers are used again.
 import { spawn } from 'node:child_process';
-import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, readlinkSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 
 import type { Clock } from '@tidemark/core';
@@ -38,9 +38,11 @@ export function isRunning(pid: number, configuration: string): boolean {
   if (pid === 0) return false;
   try {
     const state = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1] ?? '';
-    return (
-      !state.startsWith('Z') && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(configuration)
-    );
+    if (state.startsWith('Z')) return false;
+    const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+    // Java starts itself anew, and has no command line while it does; the kernel's own processes
+    // never have one, nor a program.
+    return line === '' ? readlinkSync(`/proc/${pid}/exe`) !== '' : line.includes(configuration);
   } catch {
     // There is no such process, or it has ended between the two files.
     return false;
