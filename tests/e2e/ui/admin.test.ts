@@ -101,7 +101,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
     const { page } = visit;
     await tab('Continuous queries and subscriptions');
     await page.getByLabel('Name', { exact: true }).fill('daily');
-    await page.getByLabel('Database').selectOption('house');
+    await page.getByLabel('Database', { exact: true }).selectOption('house');
     await page.getByLabel('Measurement').selectOption('room');
     await page.getByLabel('Every').selectOption('1d');
     expect(await page.getByLabel('Statement').inputValue()).toBe(

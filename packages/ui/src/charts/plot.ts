@@ -86,7 +86,7 @@ export function makePlot(parent: HTMLElement, options: PlotOptions): Plot {
       height: options.height,
       ms: 1,
       legend: { show: false },
-      padding: [8, 12, 0, 0],
+      padding: [8, 20, 0, 0],
       ...(zone === undefined
         ? {}
         : { tzDate: (time: number) => uPlot.tzDate(new Date(time), zone) }),
