@@ -35,9 +35,13 @@ export function rehearsalLines(body: number): Uint8Array {
 
 const END_SECONDS = BODIES * POINTS * STEP_SECONDS;
 
-/** Statements of round `round`: the same kinds in every round, hosts and times of their own. */
+/**
+ * Statements of round `round`: the same kinds in every round, with times of their own. Hosts are
+ * others in every second one: what comes again with other times goes another way.
+ */
 export function rehearsalStatements(round: number): readonly string[] {
-  const host = (nth: number): string => `host = 'host_${(round * 7 + nth * 3) % HOSTS}'`;
+  const pair = Math.floor(round / 2);
+  const host = (nth: number): string => `host = 'host_${(pair * 7 + nth * 3) % HOSTS}'`;
   const hosts = (count: number): string =>
     `(${Array.from({ length: count }, (_, i) => host(i)).join(' or ')})`;
   const within = (seconds: number): string => {
