@@ -5,7 +5,6 @@ import { MIN_TIME } from '@tidemark/core';
 
 import type { RowBatch } from '../batch/row-batch.ts';
 import { BATCH_ROWS } from '../limits.ts';
-import type { SelectPlan } from '../plan/select-plan.ts';
 import type { AggregatedGroup } from '../scan/aggregate-measurement.ts';
 import { validRows } from '../scan/aggregate-measurement.ts';
 import { evaluate } from '../project/evaluate.ts';
@@ -15,13 +14,10 @@ import type { CallsPlan } from '../plan/calls-plan.ts';
 export class WholeGroups {
   readonly #calls: CallsPlan;
   readonly #span: WindowSpan | undefined;
-  /** Whether groups of the plan can be whole at all. */
-  readonly arePossible: boolean;
 
   constructor(calls: CallsPlan) {
     this.#calls = calls;
     this.#span = filledSpan(calls);
-    this.arePossible = canBeWhole(calls.plan);
   }
 
   /**
@@ -45,18 +41,6 @@ export class WholeGroups {
     const columns = plan.outputs.map(({ expression }) => evaluate(expression, context));
     return { group, times, columns };
   }
-}
-
-function canBeWhole(plan: SelectPlan): boolean {
-  return (
-    plan.limit === 0 &&
-    plan.offset === 0 &&
-    plan.zone === undefined &&
-    plan.calls.every(
-      (call) =>
-        call.input !== undefined && call.transformations.length === 0 && call.prefetchWindows === 0,
-    )
-  );
 }
 
 /**
