@@ -41,6 +41,7 @@ PUT    /api/documents?kind=dashboards            401 403 403 403 400
 PUT    /api/documents?kind=queries               401 403 400 400 400
 DELETE /api/documents?kind=dashboards            401 403 403 403 400
 POST   /api/identity                             401 403 403 403 400
+GET    /api/me                                   401 200 200 200 200
 POST   /api/continuous-queries/run               401 403 403 403 400
 POST   /api/backup                               401 403 403 403 200
 POST   /api/restore                              401 403 403 403 201

@@ -27,12 +27,13 @@ const database = new TestServer(({ path, headers }) => {
   if (!isAdmin && authorization !== basic('reader', 'pw')) {
     return answer(401, { error: 'authorization failed' });
   }
-  if (path !== '/api/identity') {
-    return answer(200, { results: [{ series: [{ values: [['house']] }] }] });
-  }
-  return isAdmin
-    ? answer(200, { user: 'root', admin: true })
-    : answer(403, { error: 'not allowed' });
+  if (path !== '/api/me') return answer(200, {});
+  return answer(
+    200,
+    isAdmin
+      ? { user: 'root', admin: true, reads: ['house'], writes: ['house'] }
+      : { user: 'reader', admin: false, reads: ['house'], writes: [] },
+  );
 });
 
 let nowMs = 0;
@@ -129,7 +130,13 @@ test('a cookie that no script reads and a token make a session; a call needs bot
 test('a reload takes the session up, and says what its user may do', async () => {
   const { cookie, csrf } = await signIn('reader');
   const again = await call('GET', '/api/session', { cookie });
-  expect(again.json).toEqual({ user: 'reader', isAdmin: false, reads: ['house'], csrf });
+  expect(again.json).toEqual({
+    user: 'reader',
+    isAdmin: false,
+    reads: ['house'],
+    writes: [],
+    csrf,
+  });
   expect((await call('GET', '/api/session')).status).toBe(401);
 });
 

@@ -10,6 +10,8 @@ export type SignedIn = {
   readonly isAdmin: boolean;
   /** Databases that a user who is no admin may read; `undefined` when that is not known. */
   readonly reads?: readonly string[] | undefined;
+  /** The same of what may be written. */
+  readonly writes?: readonly string[] | undefined;
 };
 
 export type Session = {

@@ -22,23 +22,28 @@ export type SignInAnswer =
 export async function askWhoItIs(question: Question): Promise<SignInAnswer> {
   const { tsdbUrl, engineUrl, username } = question;
   if (tsdbUrl === undefined) {
-    // The engine alone: it says who may come in, and refuses by itself what is not allowed.
+    // The engine alone: it says who may come in, and whether they may do more than look.
     const answer = await ask(`${engineUrl}/engine/v1/tasks?limit=1`, question);
-    if (!answer.ok) return refusalOf(answer);
-    return { signedIn: { user: username, isAdmin: true } };
+    if (!answer.ok && answer.status !== 403) return refusalOf(answer);
+    const isAdmin = (await ask(`${engineUrl}/engine/v1/audit?limit=1`, question)).ok;
+    return { signedIn: { user: username, isAdmin, ...(answer.ok ? {} : NOTHING) } };
   }
-  // Only an admin may ask whom credentials belong to: either answer tells who it is.
-  const { authorization, clientAddress } = question;
-  const identity = await ask(`${tsdbUrl}/api/identity`, question, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ authorization, address: clientAddress }),
-  });
-  if (identity.ok) return { signedIn: { user: username, isAdmin: true } };
-  if (identity.status !== 403) return refusalOf(identity);
-  const reads = await databases(question, tsdbUrl);
-  return { signedIn: { user: username, isAdmin: false, reads } };
+  const answer = await ask(`${tsdbUrl}/api/me`, question);
+  if (!answer.ok) return refusalOf(answer);
+  const { user, admin, reads, writes } = (await answer.json()) as Me;
+  return { signedIn: { user, isAdmin: admin, ...(admin ? {} : { reads, writes }) } };
 }
+
+/** Of a user to whom nothing was granted. */
+const NOTHING = { reads: [], writes: [] };
+
+/** What the database says of who asks. */
+type Me = {
+  readonly user: string;
+  readonly admin: boolean;
+  readonly reads: readonly string[];
+  readonly writes: readonly string[];
+};
 
 function ask(url: string, question: Question, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
@@ -51,15 +56,4 @@ function ask(url: string, question: Question, init: RequestInit = {}): Promise<R
 async function refusalOf(answer: Response): Promise<SignInAnswer> {
   const document = (await answer.json()) as { readonly error?: string };
   return { status: answer.status, error: document.error ?? 'not signed in' };
-}
-
-/** What a user who is no admin sees of SHOW DATABASES: what may be read. */
-async function databases(question: Question, tsdbUrl: string): Promise<readonly string[]> {
-  const answer = await ask(`${tsdbUrl}/query?q=SHOW+DATABASES`, question);
-  const { results = [] } = (await answer.json()) as {
-    readonly results?: readonly {
-      readonly series?: readonly { readonly values?: readonly (readonly string[])[] }[];
-    }[];
-  };
-  return (results[0]?.series?.[0]?.values ?? []).map(([name = '']) => name);
 }

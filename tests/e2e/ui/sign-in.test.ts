@@ -17,6 +17,9 @@ describe.skipIf(!hasPrograms('chromium'))('with authentication', () => {
       'CREATE DATABASE hidden',
       "CREATE USER reader WITH PASSWORD 'pw'",
       'GRANT READ ON house TO reader',
+      "CREATE USER newcomer WITH PASSWORD 'pw'",
+      "CREATE USER writer WITH PASSWORD 'pw'",
+      'GRANT WRITE ON house TO writer',
     ]) {
       const answer = await send(`${tsdb}/query`, {
         method: 'POST',
@@ -160,6 +163,106 @@ describe.skipIf(!hasPrograms('chromium'))('with authentication', () => {
     await page.getByRole('button', { name: 'History' }).click();
     await page.getByRole('button', { name: 'of-reader SHOW DATABASES' }).waitFor();
     expect(await page.getByRole('button', { name: /^of-root/ }).count()).toBe(0);
+    expect(visit.faults).toEqual([]);
+  });
+
+  /** Pages and their parts, with something on each. */
+  const WALKED = [
+    '',
+    'explore?db=house',
+    'dashboards',
+    'tasks',
+    'tasks?id=hot',
+    'tasks?id=hot&tab=versions',
+    'tasks?tab=instances',
+    'alerts',
+    'alerts?tab=history',
+    'alerts?tab=handlers',
+    'alerts?tab=dead',
+    'recordings',
+    'start',
+  ];
+
+  /** What begins with one of these changes something that only admins may change. */
+  const CHANGES =
+    /^(?:add|back up|create|delete|disable|discard|drop|edit|enable|format|import|load|make|new|put|record|remove|replace|replay|restore|retry|save|start|take|test|try)\b/i;
+
+  /** What the services refused while pages were looked at, and what they offer. */
+  const walk = async (paths: readonly string[]) => {
+    const { page } = visit;
+    const refused: string[] = [];
+    const listen = (response: { status(): number; url(): string }): void => {
+      // Whether a service answers is asked of whoever it is.
+      const isPing = response.url().endsWith('/ping');
+      if (!isPing && [401, 403].includes(response.status())) refused.push(response.url());
+    };
+    page.on('response', listen);
+    const offered: string[] = [];
+    for (const path of paths) {
+      await visit.show(path);
+      await page.locator('main h1').waitFor();
+      await expect.poll(() => page.getByRole('status', { name: 'Loading' }).count()).toBe(0);
+      const names = await page
+        .locator('main button')
+        .evaluateAll((all) => all.map((one) => one.ariaLabel ?? one.textContent ?? ''));
+      offered.push(...names.filter((name) => CHANGES.test(name)).map((name) => `${path}: ${name}`));
+    }
+    page.off('response', listen);
+    return { refused, offered };
+  };
+
+  const become = async (user: string): Promise<void> => {
+    await visit.page.getByRole('button', { name: /^Sign out/ }).click();
+    await signIn(user, 'pw');
+    await dialog().waitFor({ state: 'detached' });
+  };
+
+  test('who may only read is offered nothing that would be refused, on any page', async () => {
+    const { engine } = visit.server;
+    const headers = { Authorization: `Basic ${btoa('root:pw')}` };
+    const define = async (path: string, json: object): Promise<void> => {
+      const body = JSON.stringify(json);
+      const answer = await send(`${engine}/engine/${path}`, { method: 'POST', headers, body });
+      expect(answer.status, answer.text).toBeLessThan(300);
+    };
+    await define('v1/tasks', {
+      id: 'hot',
+      script: "stream|from().measurement('room')|alert().crit(lambda: TRUE).topic('heat')",
+      dbrps: [{ db: 'house', rp: 'autogen' }],
+    });
+    await define('v1preview/alerts/topics/heat/handlers', {
+      id: 'note',
+      actions: [{ kind: 'publish', options: { topics: ['other'] } }],
+    });
+
+    const { refused, offered } = await walk(WALKED);
+
+    expect(refused).toEqual([]);
+    // These change nothing on a server, or what is the user's own.
+    expect(offered.filter((name) => !/^explore|^start: (?:Copy|Make)/.test(name))).toEqual([]);
+  });
+
+  test('who may write sees the page for it, with these databases', async () => {
+    const { page } = visit;
+    await visit.show('write');
+    await page.getByRole('heading', { name: 'This page is for those who may write' }).waitFor();
+    await become('writer');
+    await page.reload();
+    await expect
+      .poll(() => page.getByLabel('Database').getByRole('option').allTextContents())
+      .toEqual(['house']);
+  });
+
+  test('to whom nothing was granted is told what to do', async () => {
+    const { page } = visit;
+    await become('newcomer');
+    await page.reload();
+    await page.getByText('Ask an administrator for a right on a database').waitFor();
+    const { refused, offered } = await walk(['', 'tasks', 'alerts', 'dashboards', 'explore']);
+    expect([refused, offered]).toEqual([[], []]);
+    const links = page.getByRole('navigation', { name: 'Pages' }).getByRole('listitem');
+    expect(await links.count()).toBe(0);
+    await visit.inspect('no-rights');
     expect(visit.faults).toEqual([]);
   });
 });

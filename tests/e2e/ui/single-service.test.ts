@@ -5,6 +5,25 @@ import { describe, expect, test } from 'vitest';
 
 import { Visit } from './visit.ts';
 
+const ADMINISTRATED = {
+  tsdb: [
+    'Databases',
+    'Storage',
+    'Continuous queries and subscriptions',
+    'Users',
+    'Running queries',
+    'Cardinality',
+    'Refused points',
+    'Audit log',
+    'Backups',
+    'Import',
+    'Counters',
+  ],
+  engine: ['Audit log', 'Backups', 'Import', 'Configuration of the engine'],
+};
+
+const OWN_BACKUP = { tsdb: 'Restore', engine: 'Definitions of the task engine' };
+
 describe.skipIf(!hasPrograms('chromium'))('the page', () => {
   test.each([
     [
@@ -14,7 +33,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page', () => {
     ],
     [
       'engine',
-      ['Overview', 'Dashboards', 'Tasks', 'Try out', 'Alerts', 'Recordings'],
+      ['Overview', 'Dashboards', 'Tasks', 'Try out', 'Alerts', 'Recordings', 'Administration'],
       'Task engine',
     ],
   ] as const)('of %s alone', async (command, offered, panel) => {
@@ -34,6 +53,18 @@ describe.skipIf(!hasPrograms('chromium'))('the page', () => {
       await visit.page.getByRole('heading', { level: 1, name: 'Untitled' }).waitFor();
       await visit.show('dashboards');
       await visit.page.getByRole('link', { name: 'Untitled' }).waitFor();
+      // What there is to administrate is about this service.
+      await visit.show('admin');
+      const tabs = visit.page.getByRole('tab');
+      await expect.poll(() => tabs.allTextContents()).toEqual(ADMINISTRATED[command]);
+      await visit.page.getByRole('tab', { name: 'Audit log' }).click();
+      await visit.page
+        .getByText('Nothing has happened')
+        .or(visit.page.getByRole('table'))
+        .waitFor();
+      await visit.page.getByRole('tab', { name: 'Backups' }).click();
+      await visit.page.getByRole('region', { name: OWN_BACKUP[command] }).waitFor();
+      expect(await visit.accessibilityFaults()).toEqual([]);
       expect(visit.faults).toEqual([]);
     } finally {
       await visit.close();

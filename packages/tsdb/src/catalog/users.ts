@@ -75,7 +75,11 @@ function without(before: Grant, privilege: Privilege): Grant {
 }
 
 /** Whether a user may do that on a database. */
-export function hasRight(user: User, database: string, right: 'read' | 'write'): boolean {
+export function hasRight(
+  user: Pick<User, 'isAdmin' | 'grants'>,
+  database: string,
+  right: 'read' | 'write',
+): boolean {
   if (user.isAdmin) return true;
   const held = Object.hasOwn(user.grants, database) ? user.grants[database] : undefined;
   return held === 'all' || held === right;

@@ -62,6 +62,7 @@ export const ENDPOINTS = [
       'admin',
       'Tell whom credentials belong to that another service was given',
     ],
+    ['/api/me', GET, 'user', 'Tell who asks, and what that user may read and write'],
     [
       '/api/documents',
       ['GET', 'HEAD', 'PUT', 'DELETE'],

@@ -31,7 +31,7 @@ import { handleDocuments } from './document-route.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import type { EndpointPath, Handle } from './endpoints.ts';
 import type { Exchange } from './exchange.ts';
-import { handleIdentity } from './identity-route.ts';
+import { handleIdentity, handleMe } from './identity-route.ts';
 import type { BorderedListener } from './listen.ts';
 import { handleLogLevel } from './log-level-route.ts';
 import {
@@ -179,6 +179,7 @@ export class HttpInterface {
       '/api/tokens': (exchange) => handleTokens(exchange, { audit, bodies, catalog, clock }),
       '/api/identity': (exchange) =>
         handleIdentity(exchange, { audit, authenticator, bodies, catalog, counters }),
+      '/api/me': (exchange, identity) => handleMe(exchange, catalog, identity),
       '/api/documents': (exchange, identity) =>
         handleDocuments(exchange, { audit, bodies, documents }, identity),
       '/api/continuous-queries/run': (exchange) =>

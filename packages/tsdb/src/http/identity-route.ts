@@ -4,7 +4,9 @@
 import { InvalidRequest, LimitExceeded, Unauthorized } from '@tidemark/core';
 
 import type { Authenticator } from '../auth/authenticator.ts';
+import type { Identity } from '../auth/identity.ts';
 import type { Catalog } from '../catalog/catalog.ts';
+import type { User } from '../catalog/model.ts';
 import { hasRight } from '../catalog/users.ts';
 import type { AuditLog } from '../log/audit-log.ts';
 import type { HttpCounters } from '../stats/statistics.ts';
@@ -35,10 +37,7 @@ export async function handleIdentity(
   );
   try {
     const user = await authenticator.identify(authorization, address);
-    const names = [...catalog.state.databases.keys()];
-    const reads = names.filter((name) => hasRight(user, name, 'read'));
-    const writes = names.filter((name) => hasRight(user, name, 'write'));
-    sendJson(exchange, 200, { user: user.name, admin: user.isAdmin, reads, writes });
+    sendJson(exchange, 200, answerOf(user, catalog));
   } catch (error) {
     if (!(error instanceof Unauthorized || error instanceof LimitExceeded)) throw error;
     if (error instanceof Unauthorized) counters.authFail++;
@@ -46,6 +45,24 @@ export async function handleIdentity(
     const isThrottled = error instanceof LimitExceeded;
     sendJson(exchange, 200, { user: null, reason: error.message, throttled: isThrottled });
   }
+}
+
+/** GET /api/me: the same of whoever asks. Without authentication everybody may do everything. */
+export async function handleMe(
+  exchange: Exchange,
+  catalog: Catalog,
+  identity: Identity,
+): Promise<void> {
+  const user =
+    identity.kind === 'user' ? identity.user : { name: '', isAdmin: true, grants: {} as const };
+  sendJson(exchange, 200, answerOf(user, catalog));
+}
+
+function answerOf(user: Pick<User, 'name' | 'isAdmin' | 'grants'>, { state }: Catalog): object {
+  const names = [...state.databases.keys()];
+  const reads = names.filter((name) => hasRight(user, name, 'read'));
+  const writes = names.filter((name) => hasRight(user, name, 'write'));
+  return { user: user.name, admin: user.isAdmin, reads, writes };
 }
 
 function eventOf(error: Unauthorized | LimitExceeded): string {

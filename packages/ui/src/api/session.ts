@@ -10,6 +10,8 @@ export type Session = {
   readonly isAdmin: boolean;
   /** Databases that the user may read; `undefined` when all. */
   readonly reads?: readonly string[] | undefined;
+  /** Databases that the user may write to; `undefined` when all. */
+  readonly writes?: readonly string[] | undefined;
 };
 
 type SessionDocument = Session & { readonly csrf: string };
@@ -18,6 +20,12 @@ const NOBODY: Session = { user: '', isAdmin: true };
 
 /** Without authentication everybody may do everything. */
 export const session = signal<Session>(NOBODY);
+
+/** Whether nothing at all was granted to who is signed in. */
+export const hasNothing = (): boolean => {
+  const { isAdmin, reads, writes } = session.value;
+  return !isAdmin && reads?.length === 0 && writes?.length === 0;
+};
 
 /** Whether the sign-in dialog is wanted: a call was answered with "who are you?". */
 export const isSignInWanted = signal(false);
@@ -46,12 +54,19 @@ async function resumeSession(): Promise<void> {
   if (response.ok) take((await response.json()) as SessionDocument);
 }
 
+/** Whether it is known who is signed in; what a page offers depends on that. */
+export const isResumed = signal(false);
+
 let resumed: Promise<void> | undefined;
 
 /** Resolves when it is known whether somebody is signed in: calls before would be nobody's. */
 export function whenResumed(): Promise<void> {
   // Without an answer nobody is; the call itself will tell what is wrong.
-  resumed ??= resumeSession().catch(() => undefined);
+  resumed ??= resumeSession()
+    .catch(() => undefined)
+    .then(() => {
+      isResumed.value = true;
+    });
   return resumed;
 }
 

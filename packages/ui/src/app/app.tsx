@@ -4,10 +4,18 @@ import { useEffect } from 'preact/hooks';
 
 import { services } from '../api/connection.ts';
 import type { Service } from '../api/connection.ts';
-import { isSessionNeeded, isSignInWanted, session, signOut } from '../api/session.ts';
+import {
+  hasNothing,
+  isResumed,
+  isSessionNeeded,
+  isSignInWanted,
+  session,
+  signOut,
+  whenResumed,
+} from '../api/session.ts';
 import { Button, IconButton } from '../design/button.tsx';
 import { Icon } from '../design/icon.tsx';
-import { Empty, Notice } from '../design/states.tsx';
+import { Empty, Notice, Loading } from '../design/states.tsx';
 import { Toasts } from '../design/toasts.tsx';
 import { texts } from '../texts/texts.ts';
 import { onGlobalKey, useCommands } from './commands.ts';
@@ -24,9 +32,18 @@ import { switchTheme, theme } from './theme.ts';
 const t = texts.shell;
 
 /** Whether a page is of use here: its services run, and the user may. */
-function isOffered({ needs = [], isForAdmins }: PageDefinition): boolean {
+function isOffered(page: PageDefinition): boolean {
+  const { needs = [] } = page;
   if (needs.some((service) => services[service].value.state === 'absent')) return false;
-  return isForAdmins !== true || session.value.isAdmin;
+  return mayUse(page);
+}
+
+function mayUse({ isForAdmins, isForWriters, isListed }: PageDefinition): boolean {
+  const { isAdmin, writes } = session.value;
+  if (isAdmin) return true;
+  // What is not listed shows nothing of the services.
+  if (isListed && hasNothing()) return false;
+  return isForAdmins !== true && (isForWriters !== true || writes?.length !== 0);
 }
 
 const openPalette = (): void => {
@@ -47,6 +64,7 @@ const COMMANDS: readonly Command[] = [
 export function App() {
   useEffect(() => {
     window.addEventListener('keydown', onGlobalKey);
+    void whenResumed();
     return () => window.removeEventListener('keydown', onGlobalKey);
   }, []);
   useCommands([
@@ -69,8 +87,10 @@ export function App() {
         <Sidebar current={page?.id} />
         <main class="page" id="main" tabIndex={-1}>
           <DownNotice />
-          {page?.isForAdmins === true && !session.value.isAdmin ? (
-            <ForAdmins />
+          {!isResumed.value ? (
+            <Loading />
+          ) : page !== undefined && !mayUse(page) ? (
+            <NotForUser page={page} />
           ) : (
             <PageFrame key={route.value.page} page={page} />
           )}
@@ -84,12 +104,14 @@ export function App() {
 }
 
 /** Who may not use a page and has its address is told so; what it asks would be refused. */
-function ForAdmins() {
+function NotForUser({ page: { isForAdmins } }: { readonly page: PageDefinition }) {
+  const title = hasNothing() ? t.noRights : isForAdmins === true ? t.forAdmins : t.forWriters;
+  const hint = hasNothing() ? t.noRightsHint : t.forAdminsHint;
   return (
     <>
-      <PageHead title={t.forAdmins} />
-      <Empty title={t.forAdmins} icon="admin">
-        {t.forAdminsHint(session.value.user)}
+      <PageHead title={title} />
+      <Empty title={title} icon="admin">
+        {hint(session.value.user)}
       </Empty>
     </>
   );

@@ -19,6 +19,8 @@ export type PageDefinition = {
   readonly needs?: readonly Service[] | undefined;
   /** Only for administrators. */
   readonly isForAdmins?: boolean | undefined;
+  /** Only for who may write to a database. */
+  readonly isForWriters?: boolean | undefined;
   readonly load: () => Promise<{ readonly Page: ComponentType }>;
 };
 
@@ -94,6 +96,7 @@ export const PAGES: readonly PageDefinition[] = [
     keys: 'g w',
     isListed: true,
     needs: ['tsdb'],
+    isForWriters: true,
     load: () => import('../pages/write/page.tsx'),
   },
   {
@@ -102,7 +105,6 @@ export const PAGES: readonly PageDefinition[] = [
     icon: 'admin',
     keys: 'g a',
     isListed: true,
-    needs: ['tsdb'],
     isForAdmins: true,
     load: () => import('../pages/admin/page.tsx'),
   },

@@ -33,7 +33,9 @@ type Answer = { readonly isKept: boolean; readonly entries: readonly Entry[] };
 const wanted = draft('admin.audit', '');
 
 export function Audit() {
-  const service = useSignal<'tsdb' | 'engine'>('tsdb');
+  const service = useSignal<'tsdb' | 'engine'>(
+    services.tsdb.value.state === 'absent' ? 'engine' : 'tsdb',
+  );
   const text = useSignal(wanted.peek());
   const limit = useSignal(PAGE_ENTRIES);
   const found = useResource(
@@ -64,7 +66,9 @@ export function Audit() {
             isLabelHidden
             value={service.value}
             options={[
-              { value: 'tsdb', label: texts.shell.tsdb },
+              ...(services.tsdb.value.state === 'absent'
+                ? []
+                : [{ value: 'tsdb', label: texts.shell.tsdb }]),
               ...(services.engine.value.state === 'absent'
                 ? []
                 : [{ value: 'engine', label: texts.shell.engine }]),

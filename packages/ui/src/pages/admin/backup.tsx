@@ -24,8 +24,12 @@ const t = texts.admin;
 export function Backup() {
   return (
     <>
-      <Make />
-      <Restore />
+      {services.tsdb.value.state === 'absent' ? null : (
+        <>
+          <Make />
+          <Restore />
+        </>
+      )}
       {services.engine.value.state === 'absent' ? null : <EngineBackup />}
     </>
   );

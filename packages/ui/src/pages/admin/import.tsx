@@ -88,7 +88,9 @@ export function Import() {
       ) : (
         <JobPanel job={job} onEnd={() => void change({ method: 'DELETE' })} />
       )}
-      <InfluxForm isBusy={isBusy} onStart={start} />
+      {services.tsdb.value.state === 'absent' ? null : (
+        <InfluxForm isBusy={isBusy} onStart={start} />
+      )}
       {services.engine.value.state === 'absent' ? null : (
         <KapacitorForm isBusy={isBusy} onStart={start} />
       )}

@@ -38,15 +38,19 @@ const TABS = [
   'engine',
 ] as const;
 
+type Tab = (typeof TABS)[number];
+
 export function Page() {
-  const chosen = TABS.find((tab) => tab === route.value.params.get('tab')) ?? 'databases';
+  const tabs = offered();
+  const wanted = route.value.params.get('tab');
+  const chosen = tabs.find((tab) => tab === wanted) ?? tabs[0] ?? 'databases';
   return (
     <>
       <PageHead title={t.title} />
       <Tabs
         label={t.parts}
         value={chosen}
-        tabs={offered().map((value) => ({ value, label: t.tabs[value] }))}
+        tabs={tabs.map((value) => ({ value, label: t.tabs[value] }))}
         onChange={(tab) => setParams({ tab })}
       >
         <div class="stack">{part(chosen)}</div>
@@ -55,11 +59,19 @@ export function Page() {
   );
 }
 
-/** Without the engine there is nothing to say of it. */
-const offered = (): readonly (typeof TABS)[number][] =>
-  TABS.filter((tab) => tab !== 'engine' || services.engine.value.state !== 'absent');
+/** Parts that are about whichever services there are. */
+const OF_BOTH: readonly Tab[] = ['audit', 'backup', 'import'];
 
-function part(chosen: (typeof TABS)[number]) {
+function offered(): readonly Tab[] {
+  const hasTsdb = services.tsdb.value.state !== 'absent';
+  const hasEngine = services.engine.value.state !== 'absent';
+  return TABS.filter((tab) => {
+    if (OF_BOTH.includes(tab)) return true;
+    return tab === 'engine' ? hasEngine : hasTsdb;
+  });
+}
+
+function part(chosen: Tab) {
   switch (chosen) {
     case 'databases':
       return <Databases />;

@@ -1,5 +1,6 @@
 // What the start page shows of both services.
 import { engine, tsdb } from '../../api/clients.ts';
+import { session } from '../../api/session.ts';
 
 type TaskSummary = {
   readonly id: string;
@@ -33,7 +34,10 @@ const WRITE_RATE =
 export async function loadDatabase(signal: AbortSignal): Promise<DatabaseOverview> {
   const [databases, rates] = await Promise.all([
     tsdb.rows('SHOW DATABASES', { signal }),
-    tsdb.query(WRITE_RATE, { database: '_internal', signal }),
+    // Not everybody may read it.
+    (session.value.reads?.includes('_internal') ?? true)
+      ? tsdb.query(WRITE_RATE, { database: '_internal', signal })
+      : { results: [] },
   ]);
   return {
     databases: (databases[0]?.values ?? []).map((row) => String(row[0])),

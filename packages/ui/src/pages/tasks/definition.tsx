@@ -71,6 +71,7 @@ export function Definition({
     isBusy.value = false;
   };
 
+  const { isAdmin } = session.value;
   return (
     <form
       class="form"
@@ -90,6 +91,7 @@ export function Definition({
         <TextField
           label={t.dbrps}
           value={dbrps.value}
+          disabled={!isAdmin}
           placeholder="telegraf.autogen"
           hint={t.dbrpsHint}
           onInput={(text) => (dbrps.value = text)}
@@ -101,7 +103,7 @@ export function Definition({
           language="tickscript"
           value={script}
           lines={16}
-          isReadOnly={!session.value.isAdmin}
+          isReadOnly={!isAdmin}
           onRun={() => void save()}
           onReady={(handle) => (editor.current = handle)}
         />
@@ -117,14 +119,15 @@ export function Definition({
         <CheckField
           label={t.enabled}
           isChecked={isEnabled.value}
+          disabled={!isAdmin}
           onChange={(isChecked) => (isEnabled.value = isChecked)}
         />
         <span class="grow" />
-        {isChanged ? (
-          <Button onClick={() => (script.value = task.script)}>{t.discard}</Button>
-        ) : null}
-        <Button onClick={() => editor.current?.format()}>{t.format}</Button>
         <ForAdmins>
+          {isChanged ? (
+            <Button onClick={() => (script.value = task.script)}>{t.discard}</Button>
+          ) : null}
+          <Button onClick={() => editor.current?.format()}>{t.format}</Button>
           <Button kind="primary" type="submit" isBusy={isBusy.value}>
             {task === undefined ? t.create : t.save}
           </Button>

@@ -8,6 +8,7 @@ import { useMemo } from 'preact/hooks';
 
 import { tsdb } from '../../api/clients.ts';
 import { problemOf } from '../../api/problem.ts';
+import { session } from '../../api/session.ts';
 import { useResource } from '../../api/use-resource.ts';
 import { PageHead } from '../../app/page-frame.tsx';
 import { route, setParams } from '../../app/router.ts';
@@ -48,7 +49,10 @@ export function Page() {
   const progress = useSignal<number | undefined>(undefined);
   const report = useSignal<Report | undefined>(undefined);
   const databases = useResource(() => schemaSource.databases(), []);
-  const names = (databases.value.value ?? []).filter((name) => name !== '_internal');
+  const { writes } = session.value;
+  const names = (databases.value.value ?? []).filter(
+    (name) => name !== '_internal' && (writes?.includes(name) ?? true),
+  );
   const database = route.value.params.get('db') ?? names[0] ?? '';
   const policies = useResource(
     () => (database === '' ? Promise.resolve([]) : schemaSource.policies(database)),

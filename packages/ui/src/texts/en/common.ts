@@ -43,10 +43,14 @@ export const shell = {
   forAdmins: 'This page is for administrators',
   forAdminsHint: (user: string) =>
     `${user} may not use it. Sign in as somebody who may, or ask for the right.`,
+  forWriters: 'This page is for those who may write',
   menu: 'Show pages',
   navigation: 'Pages',
   noPage: 'There is no such page',
   noPageHint: 'The address leads nowhere. Perhaps it is of another version.',
+  noRights: 'Nothing was granted to you yet',
+  noRightsHint: (user: string) =>
+    `Ask an administrator for a right on a database: GRANT READ ON … TO ${user}. Then sign in again.`,
   notLoaded: 'This page could not be loaded',
   pages: 'Go to',
   services: 'Services',
