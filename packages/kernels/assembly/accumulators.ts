@@ -19,7 +19,7 @@ export class Accumulator {
   owner: usize;
 }
 
-/** Lies in the first chunk of its arena, in front of the accumulators. */
+/** The accumulators that were opened together; at the start of the first chunk of their arena. */
 @unmanaged
 export class Accumulators {
   /** Records, up to those of an accumulator that fill a run of their own. */
@@ -34,7 +34,7 @@ export class Accumulators {
 
 /** Chunks of an arena begin with the address of the one before and their size. */
 const CHUNK_HEADER: usize = 8;
-/** Of one that was opened alone: as many as the first chunk has room for. */
+/** First capacity of an accumulator that was opened alone: what the first chunk has room for. */
 const FIRST_RECORDS_ALONE: u32 = 512;
 const FIRST_RECORDS: u32 = 4;
 
@@ -95,7 +95,7 @@ export function accumulatedWindows(address: usize): u32 {
   return changetype<Accumulators>(address).windows;
 }
 
-/** Makes it as if it were new, with the memory that it has. */
+/** Forgets all windows, but keeps the memory. */
 export function resetAccumulator(address: usize): void {
   const accumulator = changetype<Accumulator>(address);
   changetype<Accumulators>(accumulator.owner).windows -= accumulator.count;
@@ -126,7 +126,7 @@ export function growRecords(accumulator: Accumulator, total: u32): bool {
   return true;
 }
 
-/** Frees records that fill a run of their own. */
+/** Frees the records if they have a run of memory of their own. */
 function freeRecords(accumulator: Accumulator): void {
   const bytes = <usize>accumulator.capacity * WINDOW_BYTES;
   if (bytes >= RUN_BYTES) freeRun(accumulator.records, bytes);

@@ -131,13 +131,13 @@ export class Accumulators {
     }
   }
 
-  /** That of one group, which can be used until all are closed. */
+  /** The accumulator of one group, valid until all are closed. */
   of(group: number): Accumulator {
     const address = this.#kernels.exports.accumulatorOf(this.#address, group);
     return new Accumulator(this.#kernels, this.#type, { ...this.#options, address, owner: this });
   }
 
-  /** Windows of all groups so far. */
+  /** Number of windows of all groups so far. */
   get windowCount(): number {
     return this.#kernels.exports.accumulatedWindows(this.#address);
   }
@@ -216,7 +216,7 @@ export class Accumulator {
   addPartial(start: Timestamp, count: number, partial: RowsPartial): void {
     const address = this.#kernels.scratch(Area.input, WINDOW_BYTES);
     const { words } = this.#kernels;
-    // Thousands of chunks come this way: nothing is allocated for them.
+    // Called for thousands of chunks, so it allocates nothing.
     const at = address >>> 3;
     words[at + WINDOW.start / 8] = start;
     words[at + WINDOW.count / 8] = BigInt(count);
@@ -236,7 +236,7 @@ export class Accumulator {
     }
   }
 
-  /** Windows so far. */
+  /** Number of windows so far. */
   get windowCount(): number {
     return this.#kernels.exports.accumulatorCount(this.#address);
   }
@@ -291,7 +291,7 @@ export class Accumulator {
     this.#kernels.exports.resetAccumulator(this.#address);
   }
 
-  /** Closes all that it was opened with. Idempotent. */
+  /** Closes all accumulators that were opened together with it. Idempotent. */
   close(): void {
     this.#owner.close();
   }
