@@ -125,6 +125,14 @@ describe.runIf(isComplete)('two services on a cluster', () => {
       status: 'pass',
       checks: [{ name: expect.stringMatching(/^shard 1 http/) as string }, { status: 'pass' }],
     });
+    const found = JSON.parse((await send(`${two.tsdb}/debug/replicas`)).text) as object;
+    expect(found).toMatchObject({
+      replicas: [1, 2].map((shard) => ({
+        shard,
+        isUp: true,
+        load: { diskBytes: expect.toSatisfy((bytes) => bytes > 0) as number, delaySeconds: 0 },
+      })),
+    });
     expect((await send(`${two.tsdb}/metrics`)).text).toMatch(/replica_up\{.*shard="2".*\} 1/);
   });
 

@@ -49,6 +49,7 @@ PUT    /api/restore                              401 403 403 403 404
 DELETE /api/restore                              401 403 403 403 404
 GET    /debug/vars                               200 200 200 200 200
 GET    /api/audit                                401 403 403 403 200
+GET    /debug/replicas                           401 403 403 403 200
 GET    /debug/slow-queries                       401 403 403 403 200
 GET    /debug/requests?seconds=0                 401 403 403 403 200
 GET    /debug/rejected                           401 403 403 403 200

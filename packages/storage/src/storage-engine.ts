@@ -178,6 +178,17 @@ export type ReplicaState = {
   readonly isUp: boolean;
   /** Why it is not available. */
   readonly reason?: string | undefined;
+  /** Of one that is available. */
+  readonly load?: ReplicaLoad | undefined;
+};
+
+/** How much a replica holds, and what it still has to do. */
+export type ReplicaLoad = {
+  readonly diskBytes: number;
+  /** Parts to fetch from other replicas, to merge, and to change. */
+  readonly queueCount: number;
+  /** How far it is behind the other replicas. */
+  readonly delaySeconds: number;
 };
 
 /**

@@ -86,6 +86,27 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
     await page.getByRole('row', { name: /^house READ/ }).waitFor({ state: 'detached' });
   });
 
+  test('the servers of a cluster are shown, and what is away; without one it says so', async () => {
+    const { page } = visit;
+    await tab('Cluster');
+    await page.getByText('No cluster').waitFor();
+    await visit.inspect('admin-no-cluster');
+    const load = { diskBytes: 3_000_000, queueCount: 7, delaySeconds: 12 };
+    const replicas = [
+      { shard: 1, url: 'http://one:8123', isUp: true, load },
+      { shard: 2, url: 'http://two:8123', isUp: false, reason: 'connection refused' },
+    ];
+    // A real cluster takes half a minute to start; its own answer is checked where there is one.
+    await page.route('**/debug/replicas', (route) => route.fulfill({ json: { replicas } }));
+    await tab('Storage');
+    await tab('Cluster');
+    await page.getByRole('row', { name: /^1 http:\/\/one:8123 answers .* 7 12 s$/ }).waitFor();
+    await page.getByRole('row', { name: /^2 http:\/\/two:8123 unavailable connection/ }).waitFor();
+    await page.getByRole('alert').getByText('No replica of shard 2 answers').waitFor();
+    await visit.inspect('admin-cluster');
+    await page.unroute('**/debug/replicas');
+  });
+
   test('what runs is shown, and what took long', async () => {
     const { page } = visit;
     await tab('Running queries');

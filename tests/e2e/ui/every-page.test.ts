@@ -32,6 +32,7 @@ const PAGES: Readonly<Record<string, ((page: Page) => ReturnType<Page['locator']
   'admin?tab=audit': (page) => page.getByPlaceholder('User, database'),
   'admin?tab=backup': (page) => page.getByLabel('Only this database'),
   'admin?tab=import': (page) => page.getByLabel('Address').first(),
+  'admin?tab=cluster': undefined,
   'admin?tab=counters': undefined,
   'admin?tab=engine': undefined,
   start: (page) => page.getByLabel('API token'),

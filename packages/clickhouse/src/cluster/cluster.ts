@@ -2,6 +2,7 @@
 // series lives on one shard, which its id says.
 import { assert, Conflict, InvalidRequest, messageOf, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
+import type { ReplicaLoad, ReplicaState } from '@tidemark/storage';
 
 import { LIMITS } from '../limits.ts';
 import { sqlName, sqlText } from '../sql/literals.ts';
@@ -29,15 +30,6 @@ export type Insertion = {
   readonly rows: Uint8Array;
   /** Monotonic; without it `LIMITS.insertMs` from now. */
   readonly untilMs?: number | undefined;
-};
-
-/** Whether a replica answers. */
-export type ReplicaState = {
-  /** From 1 on; `undefined` while it has not said yet. */
-  readonly shard: number | undefined;
-  readonly url: string;
-  readonly isUp: boolean;
-  readonly reason?: string | undefined;
 };
 
 /** A replica that has not said yet which shard it is, and why. */
@@ -163,8 +155,7 @@ export class Cluster {
     );
     const answers = known.map(async ({ node, shard }): Promise<ReplicaState> => {
       try {
-        await node.rows('SELECT 1', { signal: AbortSignal.timeout(LIMITS.probeMs.value) });
-        return { shard, url: node.name, isUp: true };
+        return { shard, url: node.name, isUp: true, load: await this.#loadOf(node) };
       } catch (error) {
         return { shard, url: node.name, isUp: false, reason: messageOf(error) };
       }
@@ -177,6 +168,21 @@ export class Cluster {
       reason: messageOf(failure),
     }));
     return [...(await Promise.all(answers)), ...others];
+  }
+
+  async #loadOf(node: ClickHouseNode): Promise<ReplicaLoad> {
+    const own = `WHERE database = ${sqlText(this.settings.database)}`;
+    // Only columns that the server answers without ZooKeeper.
+    const sql = `SELECT sum(bytes), sum(queued), max(delay) FROM (
+        SELECT bytes_on_disk AS bytes, toUInt64(0) AS queued, toUInt64(0) AS delay
+        FROM system.parts ${own} AND active
+      UNION ALL
+        SELECT toUInt64(0) AS bytes, toUInt64(queue_size) AS queued, absolute_delay AS delay
+        FROM system.replicas ${own})`;
+    const signal = AbortSignal.timeout(LIMITS.probeMs.value);
+    const reader = new RowReader(await node.rows(sql, { signal }));
+    const next = (): number => Number(reader.uint64());
+    return { diskBytes: next(), queueCount: next(), delaySeconds: next() };
   }
 
   /** The shard of those that have not said it, when only one lacks replicas. */

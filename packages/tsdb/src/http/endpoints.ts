@@ -76,6 +76,7 @@ export const ENDPOINTS = [
     ['/debug/requests', GET, 'admin', 'Count requests by user and address for some seconds'],
     ['/debug/vars', GET, 'debug', 'Counters as JSON'],
     ['/debug/rejected', GET, 'admin', 'The last refused lines and their number by source'],
+    ['/debug/replicas', GET, 'admin', 'The servers of a cluster that hold the points'],
     ['/debug/slow-queries', GET, 'admin', 'The last queries that took long'],
     ['/debug/loglevel', POST, 'admin', 'Change how much is logged'],
     ['/debug/pprof', GET, 'admin', 'Profiles that can be taken'],

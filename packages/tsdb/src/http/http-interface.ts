@@ -49,6 +49,7 @@ import {
   handleHealth,
   handleMetrics,
   handlePing,
+  handleReplicas,
   handleSlowQueries,
   handleStatus,
 } from './status-routes.ts';
@@ -190,6 +191,7 @@ export class HttpInterface {
       '/debug/requests': (exchange) => handleDebugRequests(exchange, { clock, requests }),
       '/debug/vars': (exchange) => handleDebugVars(exchange, { clock, startedAt, statistics }),
       '/debug/rejected': (exchange) => handleDebugRejected(exchange, rejected),
+      '/debug/replicas': (exchange) => handleReplicas(exchange, storage),
       '/debug/slow-queries': (exchange) => handleSlowQueries(exchange, statements.queries.slow),
       '/debug/loglevel': (exchange) => handleLogLevel(exchange, { audit, bodies, setLogLevel }),
       '/debug/pprof': profile(handleProfileIndex),

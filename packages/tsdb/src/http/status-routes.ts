@@ -198,6 +198,11 @@ export async function handleDebugRejected(
   });
 }
 
+/** The servers that hold the points, how much and how far behind; empty for own files. */
+export async function handleReplicas(exchange: Exchange, storage: StorageEngine): Promise<void> {
+  sendJson(exchange, 200, { replicas: await storage.replicas() });
+}
+
 /** The last queries that took long, newest first, and from how many milliseconds on. */
 export async function handleSlowQueries(exchange: Exchange, slow: SlowQueries): Promise<void> {
   sendJson(exchange, 200, { afterMs: slow.afterMs, queries: slow.list() });

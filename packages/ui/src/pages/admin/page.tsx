@@ -14,6 +14,7 @@ import { EngineConfig } from './engine-config.tsx';
 import { Import } from './import.tsx';
 import { Queries } from './queries.tsx';
 import { Rejected } from './rejected.tsx';
+import { Replicas } from './replicas.tsx';
 import { SlowQueries } from './slow-queries.tsx';
 import { StatementLists } from './statement-lists.tsx';
 import { Storage } from './storage.tsx';
@@ -26,6 +27,7 @@ const t = texts.admin;
 const TABS = [
   'databases',
   'storage',
+  'cluster',
   'automatic',
   'users',
   'queries',
@@ -77,6 +79,8 @@ function part(chosen: Tab) {
       return <Databases />;
     case 'storage':
       return <Storage />;
+    case 'cluster':
+      return <Replicas />;
     case 'automatic':
       return <StatementLists />;
     case 'users':
