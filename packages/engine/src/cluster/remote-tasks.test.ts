@@ -214,6 +214,19 @@ ${log}`,
     expect(await write(5)).toBe(204);
     await eventually('its point', async () => ((await counted()) === 1 ? true : undefined));
 
+    // An instance that is drained runs nothing any more, and what it ran goes on.
+    const runs = (await members()).find(({ tasks, leader }) => tasks > 0 && !leader);
+    const drained = encodeURIComponent(runs?.url ?? '');
+    expect((await call(asked, 'POST', `/engine/v1/cluster/members/${drained}/drain`)).status).toBe(
+      204,
+    );
+    await eventually('no tasks', async () => {
+      const left = (await members()).find(({ url }) => url === runs?.url);
+      return left?.tasks === 0 ? true : undefined;
+    });
+    expect(await write(6)).toBe(204);
+    await eventually('its points', async () => ((await counted()) === 2 ? true : undefined));
+
     // A script that a node refuses at its start is refused in the same words.
     const twice = { id: 'bad', script: "stream|from()|httpOut('o')|httpOut('o')" };
     const dbrps = [{ db: 'd', rp: 'r' }];
