@@ -284,6 +284,20 @@ describe.runIf(isComplete)('storage on a cluster', () => {
     ]);
   });
 
+  test('finds series that came after the question was asked before', async () => {
+    const policy = newPolicy();
+    const where = { kind: 'tag', key: 'g', operator: '=', value: '1' } as const;
+    const ask = () => rows(policy, 'm', { fields: [{ name: 'v', type: 'float' }], where });
+    await write(policy, ['m,g=1,h=a v=1 1']);
+    for (let i = 0; i < 3; i++) expect(await ask()).toEqual(['m,g=1,h=a@1 v=1']);
+
+    await write(policy, ['m,g=1,h=b v=2 2', 'm,g=2,h=c v=3 3']);
+    for (let i = 0; i < 3; i++) expect(await ask()).toEqual(['m,g=1,h=a@1 v=1', 'm,g=1,h=b@2 v=2']);
+
+    await engine.delete({ database: policy.database, where: { ...where, key: 'h', value: 'a' } });
+    for (let i = 0; i < 3; i++) expect(await ask()).toEqual(['m,g=1,h=b@2 v=2']);
+  });
+
   test('tells what lies in the way of a scan, and how the cluster is asked', async () => {
     const policy = newPolicy();
     const { database, retentionPolicy } = policy;

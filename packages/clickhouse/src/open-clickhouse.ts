@@ -12,6 +12,7 @@ import { Cluster } from './cluster/cluster.ts';
 import type { ClusterSettings } from './cluster/cluster.ts';
 import { LIMITS } from './limits.ts';
 import { partsOf } from './read/parts.ts';
+import { RememberedSeries } from './read/remembered-series.ts';
 import { clusterSource } from './read/source.ts';
 import { Lease } from './shared/lease.ts';
 import type { Registry } from './shared/registry.ts';
@@ -57,6 +58,7 @@ export async function openClickHouse(options: ClickHouseOptions): Promise<ClickH
   try {
     for (const table of commonTables(options.database)) await cluster.define(table);
     const state = await SharedState.open(cluster, clock);
+    const remembered = new RememberedSeries();
     const lease = new Lease({ cluster, state, clock });
     const writer = new Writer({
       cluster,
@@ -66,7 +68,15 @@ export async function openClickHouse(options: ClickHouseOptions): Promise<ClickH
       queueMaxBytes: options.writeQueueMaxBytes,
     });
     return {
-      ...engineOf({ cluster, state, registry: state.registry, writer, lease, pageRows }),
+      ...engineOf({
+        cluster,
+        state,
+        registry: state.registry,
+        writer,
+        lease,
+        pageRows,
+        remembered,
+      }),
       catalog: sharedText(state),
       documents: new SharedDocuments({ cluster, state, clock }),
       leaseSignal: () => lease.signal,
@@ -84,6 +94,7 @@ type Parts = {
   readonly writer: Writer;
   readonly lease: Lease;
   readonly pageRows: number;
+  readonly remembered: RememberedSeries;
 };
 
 function engineOf(parts: Parts): StorageEngine {

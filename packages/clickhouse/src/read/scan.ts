@@ -14,11 +14,13 @@ import { sqlIn } from '../sql/literals.ts';
 import { RowReader } from '../sql/row-binary.ts';
 import { byTypes, columnsOf, VALUE_COLUMN, valueSql } from './columns.ts';
 import type { StoredColumn, TypedColumns } from './columns.ts';
-import { findSeries, sortSeries } from './find-series.ts';
+import { findSeries, seriesStatement, sortSeries } from './find-series.ts';
 import type { FoundSeries } from './find-series.ts';
 import { partsOf } from './parts.ts';
 import { pointCondition, tableOf } from './point-condition.ts';
 import type { PointScope } from './point-condition.ts';
+import { areSame } from './remembered-series.ts';
+import type { RememberedSeries } from './remembered-series.ts';
 import { lastTime, readRuns, seriesBatch, withoutTime } from './value-runs.ts';
 
 export type ReadParts = {
@@ -26,6 +28,7 @@ export type ReadParts = {
   readonly registry: Registry;
   /** Of one answer. */
   readonly pageRows: number;
+  readonly remembered: RememberedSeries;
 };
 
 /** How the statements of a request run. */
@@ -42,7 +45,7 @@ export function readOptions(
 }
 
 export function* scan(
-  { cluster, registry, pageRows }: ReadParts,
+  { cluster, registry, pageRows, remembered }: ReadParts,
   request: ScanRequest,
   options: RequestOptions,
 ): Operator<SeriesBatch> {
@@ -53,10 +56,21 @@ export function* scan(
     if (columns.length === 0) continue;
     const scope = { cluster, registry, part, measurement, where };
     const run: Scan = { scope, columns, request, options, pageRows };
-    const found = findSeries(cluster, part, { measurement, where }, readOptions(cluster, options));
-    const series = yield* waitFor(found);
+    const question = seriesStatement(cluster, part, { measurement, where });
+    const guess = remembered.get(question);
+    const [series, guessed] = yield* waitFor(
+      Promise.all([
+        findSeries(cluster, part, { measurement, where }, readOptions(cluster, options)),
+        guess === undefined ? undefined : readFew(run, guess),
+      ]),
+    );
     sortSeries(series, request);
-    const few = yield* waitFor(readFew(run, series));
+    let few: readonly Buffer[] | undefined;
+    if (guess !== undefined && areSame(guess, series)) few = guessed;
+    // One series is read in pages without being counted.
+    else if (series.length !== 1) few = yield* waitFor(readFew(run, series));
+    if (guess !== undefined && few === undefined) remembered.delete(question);
+    else remembered.set(question, series);
     if (few !== undefined) {
       if (options.counters !== undefined) options.counters.seriesVisited += series.length;
       yield* seriesOf(run, series, few);
@@ -183,8 +197,7 @@ async function readFew(
   run: Scan,
   series: readonly FoundSeries[],
 ): Promise<readonly Buffer[] | undefined> {
-  const isOne = series.length === 1; // Which is read in pages without being counted.
-  if (isOne || series.length > LIMITS.pageSeries.value) return undefined;
+  if (series.length > LIMITS.pageSeries.value) return undefined;
   const { timeRange } = run.request;
   const settings = { max_rows_to_read: run.pageRows, read_overflow_mode: 'throw' };
   try {

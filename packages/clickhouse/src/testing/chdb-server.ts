@@ -33,8 +33,8 @@ export async function startChdb({ Session }: ChdbPackage): Promise<ChdbServer> {
     (await session.queryAsync(sql, { format: 'RowBinary' })).bytes();
 
   async function insert(into: string, body: Buffer): Promise<void> {
-    const [, table = '', columns = ''] =
-      /^INSERT INTO (\S+) \((.*)\) FORMAT RowBinary/s.exec(into) ?? [];
+    const [, table = '', columns = '', format = ''] =
+      /^INSERT INTO (\S+) \((.*)\) FORMAT (\w+)/s.exec(into) ?? [];
     const described = await session.queryAsync(`DESCRIBE TABLE ${table}`, { format: 'TSV' });
     const types = new Map(
       described
@@ -51,7 +51,7 @@ export async function startChdb({ Session }: ChdbPackage): Promise<ChdbServer> {
     writeFileSync(file, body);
     await ask(
       `INSERT INTO ${table} (${columns})
-       SELECT * FROM file('${file}', 'RowBinary', '${structure.join(', ')}')`,
+       SELECT * FROM file('${file}', '${format}', '${structure.join(', ')}')`,
     );
     rmSync(file);
   }

@@ -1,0 +1,37 @@
+// Which series a question was about when it was asked last: their rows are asked for together with
+// the question, and count when its answer is the same again.
+import type { FoundSeries } from './find-series.ts';
+
+/** Questions that are remembered; then the oldest is forgotten. */
+const MOST_QUESTIONS = 1000;
+
+/** Of one question: who reads more series waits for other things. */
+const MOST_SERIES = 100;
+
+/** By the text of a statement. */
+export class RememberedSeries {
+  readonly #questions = new Map<string, readonly FoundSeries[]>();
+
+  get(statement: string): readonly FoundSeries[] | undefined {
+    return this.#questions.get(statement);
+  }
+
+  set(statement: string, series: readonly FoundSeries[]): void {
+    this.#questions.delete(statement);
+    if (series.length === 0 || series.length > MOST_SERIES) return;
+    this.#questions.set(statement, series);
+    const [oldest] = this.#questions.keys();
+    if (this.#questions.size > MOST_QUESTIONS && oldest !== undefined)
+      this.#questions.delete(oldest);
+  }
+
+  delete(statement: string): void {
+    this.#questions.delete(statement);
+  }
+}
+
+/** Whether both lists have the same series, in whatever order. */
+export function areSame(a: readonly FoundSeries[], b: readonly FoundSeries[]): boolean {
+  const ids = new Set(a.map(({ id }) => id));
+  return a.length === b.length && b.every(({ id }) => ids.has(id));
+}
