@@ -137,7 +137,7 @@ describe.skipIf(!hasPrograms('chromium'))('the page of alerts', () => {
     receiver.answer = () => ({});
     const before = receiver.requests.length;
     await letters.getByRole('button', { name: 'Deliver again' }).click();
-    await page.getByText('1 events are delivered again').waitFor();
+    await page.getByText('1 event is delivered again').waitFor();
     await receiver.until(() => receiver.requests.length > before);
     await page.getByText('Nothing was given up').waitFor();
     await tab('Handlers');

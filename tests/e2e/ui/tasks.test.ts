@@ -64,6 +64,8 @@ describe.skipIf(!hasPrograms('chromium'))('the page of tasks', () => {
     await page.keyboard.press('Control+a');
     await page.keyboard.insertText(SCRIPT);
     await page.getByRole('navigation', { name: 'Outline' }).getByText('alert').waitFor();
+    await page.locator('.cm-content').getByText('alert').first().hover();
+    await page.locator('.editor-hover').waitFor();
     await page.getByRole('button', { name: 'New task' }).click();
     await page.getByRole('heading', { level: 1, name: 'hot' }).waitFor();
     await page.getByText('runs', { exact: true }).waitFor();
@@ -90,6 +92,12 @@ describe.skipIf(!hasPrograms('chromium'))('the page of tasks', () => {
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByRole('button', { name: 'Go on' }).waitFor();
     await visit.inspect('task-pipeline');
+    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByPlaceholder(/^Only of group/).fill('name=nowhere');
+    await page.getByText('Nothing has left this node since it is watched.').waitFor();
+    await point(22);
+    await page.getByText('Nothing has left this node since it is watched.').waitFor();
+    await page.getByPlaceholder(/^Only of group/).fill('');
   });
 
   test('a change is kept while it is not saved, over a reload and a restart', async () => {

@@ -80,7 +80,8 @@ export const alerts = {
   removed: (id: string) => `${id} is deleted`,
   removeHint: 'Events that wait for it are dropped.',
   removeTitle: (id: string) => `Delete the handler ${id}?`,
-  retried: (retried: number) => `${count(retried)} events are delivered again`,
+  retried: (retried: number) =>
+    retried === 1 ? '1 event is delivered again' : `${count(retried)} events are delivered again`,
   retry: 'Deliver again',
   retryAll: 'Deliver all again',
   rule: 'Rule',
