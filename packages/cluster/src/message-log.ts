@@ -27,6 +27,15 @@ const LABEL = 'Tidemark-Label';
 /** Absent for the first level. */
 const LEVEL = 'Tidemark-Level';
 
+/**
+ * About what the server may send before it was read: less than what it takes for a client that is
+ * too slow (64 MiB), whose connection it ends. Messages that are asked for at once, fewer the
+ * longer one may be; the client can not be told bytes, as it fails when it has to begin anew then.
+ */
+const AHEAD_BYTES = 32 * 1024 * 1024;
+const AHEAD_MESSAGES_MIN = 4;
+const AHEAD_MESSAGES_MAX = 200;
+
 export type AppendOptions = {
   readonly label?: string | undefined;
   /** Level that a reader has to know; default: the first. */
@@ -122,7 +131,13 @@ export class MessageLog {
       deliver_policy: DeliverPolicy.StartSequence,
       opt_start_seq: Math.max(1, first),
     });
-    const messages = await consumer.consume({ max_messages: 200, idle_heartbeat: 1000 });
+    const messages = await consumer.consume({
+      max_messages: Math.min(
+        AHEAD_MESSAGES_MAX,
+        Math.max(AHEAD_MESSAGES_MIN, Math.floor(AHEAD_BYTES / this.#access.bytesMax)),
+      ),
+      idle_heartbeat: 1000,
+    });
     const stop = (): void => void messages.close();
     signal.addEventListener('abort', stop, { once: true });
     if (signal.aborted) stop();

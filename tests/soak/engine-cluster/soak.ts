@@ -32,7 +32,7 @@ const TICK_MS = 100;
 const POINTS_PER_LEVEL = 100;
 const DATABASES = 20;
 const ATTEMPT_MS = 5000;
-const ACTIONS = ['kill', 'stop', 'cut', 'end', 'coordinator'] as const;
+const ACTIONS = ['kill', 'stop', 'cut', 'end', 'coordinator', 'roll'] as const;
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -287,6 +287,10 @@ async function act(
         await sleep(2 * LEASE_MS);
         target.link.restore();
         break;
+      case 'roll':
+        load.avoided.delete(target);
+        for (const instance of cluster.instances) await restartOne(cluster, load, instance);
+        break;
       default:
         load.avoided.delete(target);
         await cluster.coordinator.kill();
@@ -295,6 +299,21 @@ async function act(
     await sleep(LEASE_MS);
   } finally {
     load.avoided.delete(target);
+  }
+}
+
+/** A step of a rolling restart: nobody uses the instance, another one leads, it is started anew. */
+async function restartOne(cluster: EngineCluster, load: Load, instance: Instance): Promise<void> {
+  await load.avoid(instance);
+  try {
+    const asked = cluster.instances.find((one) => one !== instance);
+    const path = `/engine/v1/cluster/members/${encodeURIComponent(instance.url)}/drain`;
+    const response = await fetch(`${asked?.url}${path}`, { method: 'POST' });
+    if (response.status !== 204) throw new Error(await response.text());
+    await instance.process.stop();
+    await cluster.restart(instance);
+  } finally {
+    load.avoided.delete(instance);
   }
 }
 

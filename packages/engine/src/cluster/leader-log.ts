@@ -15,7 +15,7 @@ import { wholeStore } from './replica.ts';
 
 export type LeaderLogOptions = {
   readonly log: MessageLog;
-  readonly membership: Membership;
+  readonly membership: Pick<Membership, 'isLeading' | 'problem' | 'level'>;
   readonly build: Build;
   /** Ends with this leader's term. */
   readonly signal: AbortSignal;

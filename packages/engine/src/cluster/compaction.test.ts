@@ -1,0 +1,137 @@
+// The shared log when it has become long: everything that is stored is written anew while changes
+// go on, and what was before is forgotten only when all of it is there.
+import { Coordinator } from '@tidemark/cluster';
+import { hasPrograms, makeDirectory, removeDirectory, TestCoordinator } from '@tidemark/testkit';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { CHANGES_LOG } from '../limits.ts';
+import type { StoreChange } from '../store/change-feed.ts';
+import { THIS_BUILD } from './build.ts';
+import { LeaderLog } from './leader-log.ts';
+import { Replica } from './replica.ts';
+import { tableOf } from './store-entries.ts';
+
+const KEY = { setting: 'env:KEY', environment: { KEY: 'k'.repeat(32) } };
+const CHANGE_BYTES = 4 * 1024 * 1024;
+/** So many make the log longer than it may be. */
+const CHANGES = Math.ceil(CHANGES_LOG.value / CHANGE_BYTES);
+const quiet = (): void => undefined;
+
+describe.runIf(hasPrograms('nats-server'))('a log that has become long', () => {
+  let directory: string;
+  let server: TestCoordinator;
+  let coordinator: Coordinator;
+  const ended = new AbortController();
+  const replicas: Replica[] = [];
+  beforeEach(async () => {
+    directory = await makeDirectory();
+    server = await TestCoordinator.start();
+    const urls = [server.url];
+    coordinator = await Coordinator.open({ urls, login: '', name: 'c', replicas: 1 });
+  });
+  afterEach(async () => {
+    await Promise.all(replicas.splice(0).map((replica) => replica.close()));
+    await coordinator.close();
+    await server.close();
+    await removeDirectory(directory);
+  });
+
+  async function open(name: string): Promise<Replica> {
+    const place = { directory: join(directory, name), cluster: 'c', key: KEY };
+    const replica = await Replica.open({ ...place, build: THIS_BUILD });
+    replicas.push(replica);
+    return replica;
+  }
+
+  /** Applies the log to its present end. */
+  async function follow(replica: Replica): Promise<void> {
+    const { changes } = coordinator;
+    await replica.prepare(changes);
+    const { last } = await changes.ends();
+    const range = { first: replica.sequence + 1, through: last, signal: ended.signal };
+    if (range.first <= last)
+      for await (const record of changes.read(range)) await replica.apply(record);
+  }
+
+  const contents = ({ metadata }: Replica): ReadonlyMap<string, string> =>
+    new Map(
+      [...tableOf(metadata, 'documents').getRange()].map(({ key, value }) => [
+        String(key),
+        `${value.length} ${value.subarray(0, 8).toString()}`,
+      ]),
+    );
+
+  /** A leader whose log is as long as it may be, and what it has stored. */
+  async function longLog(keys: number): Promise<{
+    readonly log: LeaderLog;
+    readonly own: Replica;
+    readonly change: (value: number) => Promise<void>;
+    readonly superseded: () => boolean;
+  }> {
+    let isSuperseded = false;
+    const own = await open('leader');
+    const log = await LeaderLog.begin(
+      {
+        log: coordinator.changes,
+        membership: { isLeading: true, problem: undefined, level: 1 },
+        build: THIS_BUILD,
+        signal: ended.signal,
+        onSuperseded: () => (isSuperseded = true),
+      },
+      0,
+    );
+    await log.begun(own.metadata, quiet);
+    log.opened(own.metadata);
+    const change = async (value: number): Promise<void> => {
+      const bytes = Buffer.alloc(CHANGE_BYTES, String(value).padStart(8, '0'));
+      const changes: StoreChange[] = [
+        { table: 'documents', key: `key-${value % keys}`, value: bytes },
+      ];
+      await tableOf(own.metadata, 'documents').put(`key-${value % keys}`, bytes);
+      await log.append(changes);
+    };
+    for (let value = 0; value <= CHANGES; value++) await change(value);
+    return { log, own, change, superseded: () => isSuperseded };
+  }
+
+  test('is shortened while changes are made, and a copy follows over it', async () => {
+    const { log, own, change } = await longLog(4);
+    const follower = await open('follower');
+    const reading = follow(follower);
+    const before = await coordinator.changes.ends();
+
+    await Promise.all([log.compact(quiet), change(100), change(101), reading]);
+
+    const after = await coordinator.changes.ends();
+    expect(before.bytes).toBeGreaterThan(CHANGES_LOG.value);
+    expect(after.bytes).toBeLessThan(CHANGES_LOG.value / 2);
+    expect(after.first).toBeGreaterThan(before.last);
+    await follow(follower);
+    expect(contents(follower)).toEqual(contents(own));
+    const fresh = await open('fresh');
+    await follow(fresh);
+    expect(contents(fresh)).toEqual(contents(own));
+  });
+
+  test('keeps what was before when another leader begins in the middle', async () => {
+    const { log, own, superseded } = await longLog(CHANGES);
+    const { last } = await coordinator.changes.ends();
+    const warned: string[] = [];
+
+    const compacting = log.compact((level, message) => void warned.push(`${level} ${message}`));
+    for await (const { label } of coordinator.changes.read({
+      first: last + 1,
+      signal: ended.signal,
+    }))
+      if (label === 'begin') break;
+    await coordinator.changes.append(new Uint8Array(0), { label: 'term', signal: ended.signal });
+    await compacting;
+
+    expect(superseded()).toBe(true);
+    expect(warned).toEqual(['warn failed to shorten the shared log']);
+    const next = await open('next');
+    await follow(next);
+    expect(contents(next)).toEqual(contents(own));
+    expect((await coordinator.changes.ends()).bytes).toBeGreaterThan(CHANGES_LOG.value);
+  });
+});

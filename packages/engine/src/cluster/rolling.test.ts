@@ -1,0 +1,67 @@
+// Instances are restarted one after the other while points arrive: no point that was acknowledged
+// is missing, and what is acknowledged goes on.
+import { eventually, hasPrograms } from '@tidemark/testkit';
+import { TestCluster } from '@tidemark/testkit/engine-cluster';
+import { expect, test } from 'vitest';
+
+/** Without an answer; a restart of a process in the same thread as all others takes its time. */
+const GAP_MS_MAX = 10_000;
+
+test.runIf(hasPrograms('nats-server'))(
+  'a rolling restart loses no point, and repeats only what was under way',
+  async () => {
+    const cluster = await TestCluster.open();
+    try {
+      const [a, b] = [await cluster.start(), await cluster.start()];
+      await a.engine.call('POST', '/engine/v1/tasks', {
+        id: 'counting',
+        type: 'stream',
+        dbrps: [{ db: 'd', rp: 'r' }],
+        script: `stream|from().measurement('m')|stateCount(lambda: TRUE)|httpOut('counted')`,
+        status: 'enabled',
+      });
+      let asked = b;
+      let isEnded = false;
+      let written = 0;
+      let repeated = 0;
+      let gapMs = 0;
+      const writing = (async () => {
+        let begun = performance.now();
+        while (!isEnded) {
+          const line = `m v=1 ${1_700_000_000 + written}000000000`;
+          const { status } = await asked.engine.call('POST', '/engine/v1/write?db=d&rp=r', line);
+          // What was under way at the leader when it ended is repeated, as its answer says.
+          if (status === 204) written++;
+          else repeated++;
+          if (status !== 204) continue;
+          gapMs = Math.max(gapMs, performance.now() - begun);
+          begun = performance.now();
+        }
+      })();
+
+      for (const instance of [a, b]) {
+        asked = instance === a ? b : a;
+        const path = `/engine/v1/cluster/members/${encodeURIComponent(instance.engine.url)}/drain`;
+        expect((await asked.engine.call('POST', path)).status).toBe(204);
+        // What was sent to it before is answered by it.
+        const before = written;
+        await eventually('two writes', async () => (written >= before + 2 ? true : undefined));
+        await cluster.restart(instance);
+      }
+      isEnded = true;
+      await writing;
+
+      const { json } = await a.engine.call('GET', '/engine/v1/tasks/counting/counted');
+      const [series] = json.series;
+      const counted = series.values[0][series.columns.indexOf('state_count')];
+      expect(counted).toBeGreaterThanOrEqual(written);
+      expect(counted).toBeLessThanOrEqual(written + repeated);
+      expect(repeated).toBeLessThan(5);
+      expect(written).toBeGreaterThan(10);
+      expect(gapMs).toBeLessThan(GAP_MS_MAX);
+    } finally {
+      await cluster.close();
+    }
+  },
+  90_000,
+);
