@@ -1,9 +1,15 @@
 // Two database services on one cluster of two shards, through the executable: what one changes the
 // other sees, continuous queries run on one of them, and what is away does what is promised.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { TsdbClient } from '@tidemark/client';
 import { Conflict, NotFound } from '@tidemark/core';
 import {
   eventually,
+  EXECUTABLE,
   hasPrograms,
   makeDirectory,
   query,
@@ -145,13 +151,15 @@ describe.runIf(isComplete)('two services on a cluster', () => {
           await startTidemark({ command: 'tsdb', args: ['--monitor-store-enabled=false'] }),
         );
       const [old, back] = files as [Tidemark, Tidemark];
+      const stateOf = (from: Tidemark) => `${directory}/${new URL(from.tsdb).port}.json`;
+      const lineOf = (from: Tidemark, to: Tidemark): readonly string[] =>
+        ['tsdb', 'migrate', '--from', from.tsdb, '--to', to.tsdb, '--database', 'moved'].concat([
+          '--state',
+          stateOf(from),
+          '--no-users',
+        ]);
       const migrate = (from: Tidemark, to: Tidemark, ...more: readonly string[]) =>
-        runTidemark(
-          ['tsdb', 'migrate', '--from', from.tsdb, '--to', to.tsdb, '--database', 'moved'].concat(
-            ['--state', `${directory}/${new URL(from.tsdb).port}.json`, '--no-users'],
-            more,
-          ),
-        );
+        runTidemark([...lineOf(from, to), ...more]);
       const all = async (server: Tidemark) => [
         ...(await query(server.tsdb, 'SELECT * FROM long.m GROUP BY *', 'moved', { epoch: 'ns' })),
         ...(await query(server.tsdb, 'SHOW RETENTION POLICIES', 'moved')),
@@ -168,9 +176,24 @@ describe.runIf(isComplete)('two services on a cluster', () => {
       );
       await write(old.tsdb, 'moved', lines.join('\n'));
 
+      // Killed when a part of it is done; what is written meanwhile is passed on all the same.
+      const killed = spawn(process.execPath, [EXECUTABLE, ...lineOf(old, one)]);
+      const ended = once(killed, 'exit');
+      while (!existsSync(stateOf(old)) && killed.exitCode === null) await sleep(2);
+      killed.kill('SIGKILL');
+      expect(await ended).toEqual([null, 'SIGKILL']);
+      const { done } = JSON.parse(readFileSync(stateOf(old), 'utf8')) as {
+        readonly done: Readonly<Record<string, number>>;
+      };
+      const before = Object.values(done).reduce((sum, count) => sum + count, 0);
+      expect(before).toBeLessThan(300);
+      await write(old.tsdb, 'moved', `m,h=h1 f=-1 ${day * 8n}`);
+
       const first = await migrate(old, one);
       expect(first).toMatchObject({ status: 0, stderr: '' });
-      expect(first.stdout).toContain('300 points copied');
+      const [, copied] = /(\d+) points copied/.exec(first.stdout) ?? [];
+      expect(Number(copied)).toBeGreaterThanOrEqual(300 - before);
+      expect(Number(copied)).toBeLessThan(300);
       expect(first.stdout).toContain('are the same on both, and new writes go to both');
       await write(old.tsdb, 'moved', `m,h=h1 f=7 ${day * 9n}\nm,h=h2 f=8,s="new" 1`);
       await eventually('a new write', async () => {
