@@ -9,6 +9,7 @@ const ADMINISTRATED = {
   tsdb: [
     'Databases',
     'Storage',
+    'Cluster',
     'Continuous queries and subscriptions',
     'Users',
     'Running queries',
