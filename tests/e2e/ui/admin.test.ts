@@ -8,7 +8,13 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
   let visit: Visit;
   beforeAll(async () => {
     visit = await Visit.open({
-      args: ['--database-coordinator-keep-queries-after', '1us'],
+      args: [
+        '--database-coordinator-keep-queries-after',
+        '1us',
+        // A query that takes as long as somebody reads.
+        '--database-coordinator-max-filled-windows',
+        '0',
+      ],
     });
     const { tsdb } = visit.server;
     await query(tsdb, 'CREATE DATABASE house');
@@ -116,6 +122,23 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
       .getByText('CREATE DATABASE house')
       .waitFor();
     await visit.inspect('admin-queries');
+  });
+
+  test('a query that runs is ended', async () => {
+    const { page } = visit;
+    const endless =
+      'SELECT mean(celsius) FROM room WHERE time >= 0 AND time < 2000000000s GROUP BY time(1s) fill(0)';
+    const search = new URLSearchParams({ db: 'house', q: endless, chunked: 'true' });
+    const answer = await fetch(`${visit.server.tsdb}/query?${search}`);
+    await tab('Running queries');
+    const row = page
+      .getByRole('group', { name: 'Running queries' })
+      .getByRole('row')
+      .filter({ hasText: 'fill(0)' });
+    await row.getByRole('button').click();
+    expect(await answer.text()).toContain('"error":"query interrupted"');
+    await page.getByText(/^Query \d+ /).waitFor();
+    await row.waitFor({ state: 'detached' });
   });
 
   test('a roll-up is made and run over the past', async () => {

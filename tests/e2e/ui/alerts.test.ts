@@ -63,6 +63,40 @@ describe.skipIf(!hasPrograms('chromium'))('the page of alerts', () => {
     await visit.inspect('alerts-rule');
   });
 
+  test.each([
+    {
+      kind: 'Change',
+      name: 'changed-rooms',
+      typed: { 'Windows of': '1m', 'Compared with the value before': '2m' },
+      part: '|shift(2m)',
+      fired: 'changed-rooms name=kitchen is CRITICAL: celsius changed by',
+    },
+    {
+      kind: 'No data',
+      name: 'silent-rooms',
+      typed: { 'Alert after silence of': '5m' },
+      part: '|deadman(0.0, 5m)',
+      fired: 'no room for 5m',
+    },
+  ])('a rule of the kind $kind is previewed and becomes a task', async (rule) => {
+    const { page } = visit;
+    await press(rule.kind);
+    await fill('Name', rule.name);
+    for (const [label, text] of Object.entries(rule.typed)) await fill(label, text);
+    const script = page.getByRole('textbox', { name: 'Script of the rule' });
+    await expect.poll(() => script.textContent()).toContain(rule.part);
+    await press('Preview');
+    const fired = page.getByRole('group', { name: 'Alerts that would fire' });
+    await fired.getByText(rule.fired).first().waitFor();
+    expect(await visit.accessibilityFaults()).toEqual([]);
+    await press('Make it a task');
+    await page.getByRole('heading', { level: 1, name: rule.name }).waitFor();
+    await page.getByText('runs', { exact: true }).waitFor();
+    await visit.show('alerts?tab=rules');
+    await press('Threshold');
+    await fill('Name', 'warm-rooms');
+  });
+
   test('what was chosen stays while a service restarts, and becomes a task', async () => {
     const { page } = visit;
     await visit.restart(async () => {

@@ -63,6 +63,8 @@ describe.skipIf(!hasPrograms('chromium'))('the page of tasks', () => {
     await script().click();
     await page.keyboard.press('Control+a');
     await page.keyboard.insertText(SCRIPT);
+    await page.getByRole('button', { name: 'Format' }).click();
+    await expect.poll(() => script().textContent()).toContain('stream    |from()');
     await page.getByRole('navigation', { name: 'Outline' }).getByText('alert').waitFor();
     await page.locator('.cm-content').getByText('alert').first().hover();
     await page.locator('.editor-hover').waitFor();
@@ -98,6 +100,41 @@ describe.skipIf(!hasPrograms('chromium'))('the page of tasks', () => {
     await point(22);
     await page.getByText('Nothing has left this node since it is watched.').waitFor();
     await page.getByPlaceholder(/^Only of group/).fill('');
+  });
+
+  test('what fails is counted, listed and logged', async () => {
+    const { page } = visit;
+    await page.getByRole('tab', { name: 'Log' }).click();
+    await page.getByText('Nothing was logged since this page looks.').waitFor();
+    const log = page.getByRole('list', { name: 'Log' });
+    await expect
+      .poll(
+        async () => {
+          // Without the field that the script looks at.
+          await write(visit.server.engine, 'house', 'room,name=kitchen fahrenheit=70', {
+            rp: 'autogen',
+          });
+          return log.textContent();
+        },
+        { timeout: 12_000 },
+      )
+      .toContain('task=hot node=eval2 err=');
+    await visit.inspect('task-log');
+    await page.getByRole('link', { name: 'All tasks' }).click();
+    const cells = page.getByRole('row', { name: /^hot / }).getByRole('cell');
+    const THROUGHPUT = 3;
+    const ERRORS = 5;
+    await expect.poll(() => cells.nth(ERRORS).textContent()).toMatch(/^[1-9]/);
+    await expect
+      .poll(
+        async () => {
+          for (let i = 0; i < 50; i++) await point(20);
+          return cells.nth(THROUGHPUT).textContent();
+        },
+        { timeout: 12_000 },
+      )
+      .toMatch(/[1-9].*\/s/);
+    await page.getByRole('link', { name: 'hot', exact: true }).click();
   });
 
   test('a change is kept while it is not saved, over a reload and a restart', async () => {

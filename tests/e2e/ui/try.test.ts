@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { systemClock } from '@tidemark/core';
 import { runTaskTests } from '@tidemark/engine/task-test';
-import { hasPrograms, query, send, write } from '@tidemark/testkit';
+import { eventually, hasPrograms, query, send, write } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { Visit } from './visit.ts';
@@ -118,6 +118,32 @@ describe.skipIf(!hasPrograms('chromium'))('the page that tries scripts', () => {
     await alerts().getByText('kitchen is CRITICAL').waitFor();
   });
 
+  test('a recording is the source', async () => {
+    const { page } = visit;
+    const { engine } = visit.server;
+    await press('Recording');
+    await page.getByText('There are no recordings.').waitFor();
+    const body = JSON.stringify({
+      id: 'evening',
+      query: 'SELECT celsius FROM house.autogen.room GROUP BY *',
+      type: 'stream',
+    });
+    const started = await send(`${engine}/engine/v1/recordings/query`, { method: 'POST', body });
+    expect(started.status, started.text).toBe(201);
+    await eventually('the recording', async () =>
+      (await send(`${engine}/engine/v1/recordings/evening`)).text.includes('"finished"')
+        ? true
+        : undefined,
+    );
+    await press('Database');
+    await press('Recording');
+    await page.getByLabel('Recording', { exact: true }).selectOption('evening');
+    await press('Try');
+    await alerts().getByText('cellar is CRITICAL').waitFor();
+    await page.getByText('2 points or answers · 2 events').waitFor();
+    expect(await visit.accessibilityFaults()).toEqual([]);
+  });
+
   test('the script of a task, on the last hour, and a mistake in it', async () => {
     const { page } = visit;
     await visit.show('tasks?id=stored');
@@ -138,8 +164,6 @@ describe.skipIf(!hasPrograms('chromium'))('the page that tries scripts', () => {
       .getByText(/invalid TICKscript/)
       .waitFor();
     expect(await visit.accessibilityFaults()).toEqual([]);
-    await press('Recording');
-    await page.getByText('There are no recordings.').waitFor();
     expect(visit.faults).toEqual([]);
   });
 });

@@ -43,6 +43,35 @@ describe.skipIf(!hasPrograms('chromium'))('the page to write', () => {
       .waitFor();
   });
 
+  test('a file is chosen or dropped, and shows as what it is', async () => {
+    const { page } = visit;
+    const lines = page.getByRole('textbox', { name: 'Line protocol' });
+    await page.locator('input[type=file]').setInputFiles({
+      name: 'rooms.lp',
+      mimeType: 'text/plain',
+      buffer: Buffer.from('room,name=file celsius=1 1700000010\n'),
+    });
+    await expect.poll(() => lines.inputValue()).toContain('name=file');
+    await page.getByRole('button', { name: 'Write 1 point into house' }).click();
+    await page.getByText('1 point is written.', { exact: true }).waitFor();
+    // The browser of the tests has no files of its own to drag.
+    const dropped = await page.evaluateHandle(`(() => {
+      const data = new DataTransfer();
+      const text = 'time,room,celsius\\n2024-01-01T00:00:00Z,attic,3\\n';
+      data.items.add(new File([text], 'rooms.csv', { type: 'text/csv' }));
+      return data;
+    })()`);
+    await lines.dispatchEvent('dragover', { dataTransfer: dropped });
+    await lines.dispatchEvent('drop', { dataTransfer: dropped });
+    const table = page.getByRole('textbox', { name: 'CSV' });
+    await expect.poll(() => table.inputValue()).toContain('attic');
+    await page.getByLabel('Measurement').fill('dropped');
+    await page.getByRole('button', { name: 'Write 1 point into house' }).click();
+    await page.getByText('1 point is written.', { exact: true }).waitFor();
+    const [series] = await query(visit.server.tsdb, 'SELECT * FROM dropped', 'house');
+    expect(series?.values).toEqual([['2024-01-01T00:00:00Z', 3, 'attic']]);
+  });
+
   test('a table becomes points by its columns', async () => {
     const { page } = visit;
     await page.getByRole('button', { name: 'CSV' }).click();

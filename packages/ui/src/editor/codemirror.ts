@@ -58,6 +58,8 @@ export function makeEditor(parent: HTMLElement, options: EditorOptions): EditorH
   const lock = (isReadOnly: boolean): Extension => [
     EditorState.readOnly.of(isReadOnly),
     EditorView.editable.of(!isReadOnly),
+    // Keys scroll what has the focus.
+    EditorView.contentAttributes.of(isReadOnly ? { tabindex: '0' } : {}),
   ];
   const view = new EditorView({
     parent,

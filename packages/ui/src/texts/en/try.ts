@@ -31,7 +31,9 @@ export const tryOut = {
     requests: 'Requests that are sent',
   },
   figures: (points: number, events: number) =>
-    `${count(points)} points or answers · ${count(events)} events`,
+    `${points === 1 ? '1 point or answer' : `${count(points)} points or answers`} · ${
+      events === 1 ? '1 event' : `${count(events)} events`
+    }`,
   fromTask: 'Begin with a task',
   chooseTask: 'Script of a task …',
   goesOn: 'The clock goes on for',

@@ -1,12 +1,15 @@
 const count = (value: number): string => value.toLocaleString('en');
 
+const pointCount = (points: number): string =>
+  points === 1 ? '1 point' : `${count(points)} points`;
+
 const refused = (lines: number): string =>
   lines === 0 ? '' : lines === 1 ? ', 1 line was refused' : `, ${count(lines)} lines were refused`;
 
 export const write = {
   check: 'Before it is sent',
   checked: (points: number, measurements: string) =>
-    points === 0 ? 'No points.' : `${count(points)} points of ${measurements}.`,
+    points === 0 ? 'No points.' : `${pointCount(points)} of ${measurements}.`,
   choose: 'Choose a file',
   column: (name: string) => `Column ${name}`,
   database: 'Database',
@@ -50,12 +53,12 @@ export const write = {
     boolean: 'field, true or false',
     string: 'field, text',
   },
-  send: (points: number, database: string) => `Write ${count(points)} points into ${database}`,
+  send: (points: number, database: string) => `Write ${pointCount(points)} into ${database}`,
   someFaults: (shown: number, all: number) => `${shown} of ${count(all)} lines are shown.`,
   stopped: (line: number, reason: string) =>
     `The database took everything up to line ${count(line)}, and then gave up: ${reason}`,
   text: 'Text',
   title: 'Write',
   written: (points: number, rejected: number) =>
-    `${points === 1 ? '1 point is' : `${count(points)} points are`} written${refused(rejected)}.`,
+    `${pointCount(points)} ${points === 1 ? 'is' : 'are'} written${refused(rejected)}.`,
 } as const;
