@@ -179,6 +179,35 @@ describe.skipIf(!hasPrograms('chromium'))('the page of alerts', () => {
     expect(await visit.accessibilityFaults()).toEqual([]);
     await press('Delete');
     await page.getByText('No handlers').waitFor();
+  });
+
+  test('a level that a point from before its begin changed is held for no time', async () => {
+    const { page } = visit;
+    const search = { rp: 'autogen', precision: 'ms' };
+    for (const [celsius, agoMs] of [
+      [40, 0],
+      [31, 300_000],
+    ] as const) {
+      const point = `room,name=roof celsius=${celsius} ${Date.now() - agoMs}`;
+      await write(visit.server.engine, 'house', point, search);
+    }
+    await eventually('the event', async () =>
+      (
+        await send(`${visit.server.engine}/engine/v1preview/alerts/topics/heat/events`)
+      ).text.includes('"duration":"-')
+        ? true
+        : undefined,
+    );
+    for (const [part, list] of [
+      ['Events', 'Open events'],
+      ['History', 'Changes of levels'],
+    ] as const) {
+      await tab(part);
+      const row = page
+        .getByRole('group', { name: list })
+        .getByRole('row', { name: /WARNING.*name=roof/ });
+      expect(await row.getByRole('cell').last().textContent()).toBe('0s');
+    }
     expect(visit.faults).toEqual([]);
   });
 });

@@ -265,4 +265,40 @@ describe.skipIf(!hasPrograms('chromium'))('with authentication', () => {
     await visit.inspect('no-rights');
     expect(visit.faults).toEqual([]);
   });
+
+  test('before an engine alone, who is no admin there is offered nothing of an admin', async () => {
+    const alone = await Visit.open({
+      command: 'engine',
+      args: ['--ui-bind', '127.0.0.1:0', '--http-auth-enabled', 'true', '--tsdb-url'].concat(
+        visit.server.tsdb,
+      ),
+    });
+    try {
+      const { page } = alone;
+      const asked = page.getByRole('dialog', { name: 'Sign in' });
+      const enter = async (user: string): Promise<void> => {
+        await asked.getByLabel('User').fill(user);
+        await asked.getByLabel('Password').fill('pw');
+        await asked.getByRole('button', { name: 'Sign in' }).click();
+        await page.getByRole('button', { name: `Sign out ${user}` }).waitFor();
+      };
+      const links = page.getByRole('navigation', { name: 'Pages' }).getByRole('listitem');
+      const create = page.getByRole('button', { name: 'New task' });
+      await alone.show('tasks');
+      await enter('reader');
+      await page.getByText('No tasks').waitFor();
+      expect(await create.count()).toBe(0);
+      expect(await links.allTextContents()).not.toContain('Administration');
+      await alone.show('admin');
+      await page.getByText('Sign in as somebody who may').waitFor();
+      await page.getByRole('button', { name: 'Sign out reader' }).click();
+      await enter('root');
+      await alone.show('tasks');
+      await create.waitFor();
+      expect(await links.allTextContents()).toContain('Administration');
+      expect(alone.faults).toEqual([]);
+    } finally {
+      await alone.close();
+    }
+  });
 });

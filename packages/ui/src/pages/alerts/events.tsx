@@ -11,7 +11,7 @@ import { Empty, Failure, Loading } from '../../design/states.tsx';
 import { Table } from '../../design/table.tsx';
 import { formatTime, shownZone } from '../../time/zone.ts';
 import { texts } from '../../texts/texts.ts';
-import { chosenTopic, LevelBadge, TopicField } from './levels.tsx';
+import { chosenTopic, heldFor, LevelBadge, TopicField } from './levels.tsx';
 
 const t = texts.alerts;
 const REFRESH_MS = 5000;
@@ -104,7 +104,7 @@ export function Events() {
                 cell: ({ state }) => formatTime(state.time, zone),
                 sortBy: ({ state }) => state.time,
               },
-              { label: t.duration, cell: ({ state }) => state.duration },
+              { label: t.duration, cell: ({ state }) => heldFor(state.duration) },
             ]}
           />
         )}

@@ -13,7 +13,7 @@ import { spanOf } from '../../time/range.ts';
 import type { Span, TimeRange } from '../../time/range.ts';
 import { formatInstant, formatTime, shownZone } from '../../time/zone.ts';
 import { texts } from '../../texts/texts.ts';
-import { chosenTopic, LevelBadge, TopicField } from './levels.tsx';
+import { chosenTopic, heldFor, LevelBadge, TopicField } from './levels.tsx';
 import { timelineOf } from './timeline.ts';
 
 const t = texts.alerts;
@@ -135,7 +135,7 @@ function Changes({ changes }: { readonly changes: readonly LevelChange[] }) {
           { label: t.was, cell: ({ previous }) => <LevelBadge level={previous} /> },
           { label: t.event, cell: ({ id }) => id, sortBy: ({ id }) => id },
           { label: t.topic, cell: ({ topic }) => topic, sortBy: ({ topic }) => topic },
-          { label: t.duration, cell: ({ duration }) => duration },
+          { label: t.duration, cell: ({ duration }) => heldFor(duration) },
         ]}
       />
     </Panel>

@@ -14,6 +14,9 @@ export function LevelBadge({ level }: { readonly level: string }) {
   return <Badge kind={kind ?? 'plain'}>{level}</Badge>;
 }
 
+/** For how long a level is held. A point from before the one that began it makes that negative. */
+export const heldFor = (duration: string): string => (duration.startsWith('-') ? '0s' : duration);
+
 /** The topic that the address names; '' is all of them. */
 export const chosenTopic = (): string => route.value.params.get('topic') ?? '';
 
