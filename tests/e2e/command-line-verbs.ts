@@ -312,7 +312,8 @@ export const VERBS: Readonly<Record<string, VerbRow>> = {
   },
   'engine members': {
     ok: '',
-    prints: /^ID +URL +Version +State +Leads +Tasks +Copy behind +Tasks behind\n$/,
+    prints:
+      /^ID +URL +Version +State +Leads +Tasks +Points\/s +Memory MiB +Copy behind +Tasks behind\n$/,
     json: [],
     wrong: ['a'],
   },

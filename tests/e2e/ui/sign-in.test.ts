@@ -77,6 +77,13 @@ describe.skipIf(!hasPrograms('chromium'))('with authentication', () => {
 
   test('a session that has expired is renewed over what was typed', async () => {
     const { page } = visit;
+    // What still loads would ask who it is before the statement does.
+    await page.getByRole('cell', { name: 'hidden' }).waitFor();
+    await page.waitForLoadState('networkidle');
+    const editor = page.getByRole('textbox', { name: 'Statement' });
+    await editor.click();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.insertText('SHOW USERS');
     const [cookie] = await page.context().cookies();
     const csrf = (
       (await (
@@ -89,10 +96,6 @@ describe.skipIf(!hasPrograms('chromium'))('with authentication', () => {
       method: 'DELETE',
       headers: { Cookie: `${cookie?.name}=${cookie?.value}`, 'X-CSRF-Token': csrf },
     });
-    const editor = page.getByRole('textbox', { name: 'Statement' });
-    await editor.click();
-    await page.keyboard.press('Control+a');
-    await page.keyboard.insertText('SHOW USERS');
     await page.keyboard.press('Control+Enter');
     await dialog().waitFor();
     await signIn('root', 'pw');

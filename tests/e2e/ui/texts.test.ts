@@ -10,9 +10,17 @@ const SOURCES = new URL('../../../packages/ui/src/', import.meta.url);
 /** What is read or heard. */
 const SPOKEN = ['label', 'title', 'placeholder', 'aria-label', 'hint', 'problem', 'alt', 'action'];
 
-/** Names of formats, keys and settings, and statements: the same in every language. */
-const SAME_EVERYWHERE =
-  /^(?:Tidemark|CSV|JSON|PNG|\(Ctrl\+K\)|[a-z-]+\.[a-z-]+|(?:SELECT|SHOW) .*)$/;
+/**
+ * Names of formats and keys, settings with a value, URLs and statements: alike in all languages.
+ */
+const SAME_EVERYWHERE = new RegExp(
+  `^(?:${[
+    'Tidemark|CSV|JSON|PNG|\\(Ctrl\\+K\\)',
+    '[a-z-]+\\.[a-z-]+(?: = "[a-z]+")?',
+    'https?:\\S+',
+    '(?:SELECT|SHOW) .*',
+  ].join('|')})$`,
+);
 
 type Node = Readonly<Record<string, unknown>> & { readonly type: string };
 
