@@ -40,6 +40,19 @@ const PAGES: Readonly<Record<string, ((page: Page) => ReturnType<Page['locator']
   design: undefined,
 };
 
+/** What these show is to be filled in, or needs no service: the notice above them is enough. */
+const WITHOUT_SERVICE = [
+  'alerts?tab=rules',
+  'tasks?new=1',
+  'try',
+  'write',
+  'admin?tab=backup',
+  'admin?tab=import',
+  'start',
+  'shortcuts',
+  'design',
+];
+
 const TYPED = '7';
 
 describe.skipIf(!hasPrograms('chromium'))('every page', () => {
@@ -96,6 +109,29 @@ describe.skipIf(!hasPrograms('chromium'))('every page', () => {
     await page.keyboard.press('Control+a');
     await page.keyboard.type(TYPED);
   });
+
+  test('says what is away and what to do, when its service is', async () => {
+    const { context } = visit;
+    const SERVICES = /\/api\/(?:tsdb|engine)\//;
+    // As the page's server answers then.
+    const json = { error: 'the service does not answer: connect ECONNREFUSED 127.0.0.1:1' };
+    await context.route(SERVICES, (route) => route.fulfill({ status: 502, json }));
+    const alone = new Set(WITHOUT_SERVICE);
+    for (const path of Object.keys(PAGES)) {
+      const page = await visit.another(path);
+      await page.getByText(/does not answer\. Trying again/).waitFor();
+      if (!alone.has(path)) {
+        const failure = page.getByRole('main').getByRole('alert').first();
+        await failure
+          .getByText(/^(?:Database|Task engine) does not answer\. .*If it was stopped, start it/)
+          .waitFor();
+        await failure.getByRole('button', { name: 'Try again' }).waitFor();
+      }
+      expect(await page.getByText('ECONNREFUSED').count(), path).toBe(0);
+      await page.close();
+    }
+    await context.unroute(SERVICES);
+  }, 60_000);
 
   test('survives a restart of the services with what was typed', async () => {
     expect(open.size).toBe(Object.keys(PAGES).length);

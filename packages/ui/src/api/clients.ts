@@ -2,10 +2,13 @@
 // its prefix.
 import { EngineClient, TsdbClient } from '@tidemark/client';
 
+import { texts } from '../texts/texts.ts';
 import { noteDown, services } from './connection.ts';
 import type { Service } from './connection.ts';
 import { SERVER_PATH } from './paths.ts';
 import { sessionToken, waitForSignIn, whenResumed } from './session.ts';
+
+const t = texts.shell;
 
 /** Long enough for what a service lets a statement take; a page that is left cancels before. */
 const TIMEOUT_MS = 600_000;
@@ -40,12 +43,17 @@ export async function serviceFetch(
   init: RequestInit = {},
 ): Promise<Response> {
   const response = await pageFetch(`api/${service}${path}`, init).catch((error: unknown) => {
-    if (init.signal?.aborted !== true) noteDown(service);
-    throw error;
+    if (init.signal?.aborted === true) throw error;
+    return undefined;
   });
-  const isGone = response.status === 502 && services[service].value.state !== 'absent';
-  if (isGone) noteDown(service);
-  return response;
+  const isGone = response === undefined || response.status === 502;
+  if (response !== undefined && (!isGone || services[service].value.state === 'absent')) {
+    return response;
+  }
+  await response?.body?.cancel();
+  noteDown(service);
+  // Why the connection failed is of no use to who looks at a page; what to do is.
+  return Response.json({ error: t.away(t[service]) }, { status: 502 });
 }
 
 const options = (service: Service) => ({

@@ -37,6 +37,9 @@ export const shell = {
   and: ' and ',
   anywhere: 'Anywhere',
   broken: 'This page broke',
+  away: (service: string) =>
+    `${service} does not answer. This is loaded as soon as it does. ` +
+    'If it was stopped, start it; its log says why it ended.',
   down: (names: string) =>
     `${names} does not answer. Trying again every second; what you typed stays.`,
   engine: 'Task engine',
