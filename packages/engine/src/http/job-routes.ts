@@ -80,7 +80,11 @@ function addRecordingRoutes(api: Api, recordings: Recordings, clock: Clock): voi
     json: {
       recordings: listView(request, recordings.list(), {
         known: RECORDING_FIELDS,
-        view: (record) => recordingView(request, record),
+        // Where its file is, in a cluster: for those who ask.
+        view: (record) =>
+          request.query.all('fields').includes('instance')
+            ? { ...recordingView(request, record), instance: record.instance ?? null }
+            : recordingView(request, record),
       }),
     },
   }));
@@ -169,7 +173,6 @@ function recordingView(
     error: record.error,
     status: record.status,
     progress: record.progress,
-    ...(record.instance === undefined ? {} : { instance: record.instance }),
   };
 }
 
