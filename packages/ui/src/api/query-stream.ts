@@ -148,6 +148,11 @@ export class QueryCursor {
       body: form,
       signal: this.#controller.signal,
     });
+    // Nothing that the database said about the statements.
+    if (response.status === 502) {
+      const { error } = (await response.json()) as { readonly error: string };
+      throw new Error(error);
+    }
     this.#firstByteMs = performance.now() - started;
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     if (reader === undefined) return;
