@@ -110,15 +110,24 @@ describe.skipIf(!hasPrograms('chromium'))('every page', () => {
     await page.keyboard.type(TYPED);
   });
 
-  test('says what is away and what to do, when its service is', async () => {
+  test('loads while its service is slow, and says what is away and what to do', async () => {
     const { context } = visit;
     const SERVICES = /\/api\/(?:tsdb|engine)\//;
     // As the page's server answers then.
     const json = { error: 'the service does not answer: connect ECONNREFUSED 127.0.0.1:1' };
-    await context.route(SERVICES, (route) => route.fulfill({ status: 502, json }));
+    let slow = Promise.resolve();
+    await context.route(SERVICES, (route) => slow.then(() => route.fulfill({ status: 502, json })));
     const alone = new Set(WITHOUT_SERVICE);
     for (const path of Object.keys(PAGES)) {
+      let answer = (): void => {};
+      slow = new Promise<void>((resolve) => (answer = resolve));
       const page = await visit.another(path);
+      if (!alone.has(path)) {
+        const main = page.getByRole('main');
+        await main.getByRole('status', { name: 'Loading' }).first().waitFor();
+        expect(await main.getByRole('alert').count(), path).toBe(0);
+      }
+      answer();
       await page.getByText(/does not answer\. Trying again/).waitFor();
       if (!alone.has(path)) {
         const failure = page.getByRole('main').getByRole('alert').first();
@@ -131,7 +140,7 @@ describe.skipIf(!hasPrograms('chromium'))('every page', () => {
       await page.close();
     }
     await context.unroute(SERVICES);
-  }, 60_000);
+  }, 180_000);
 
   test('survives a restart of the services with what was typed', async () => {
     expect(open.size).toBe(Object.keys(PAGES).length);
