@@ -59,7 +59,9 @@ describe.runIf(hasPrograms('nats-server'))('a cluster of two versions', () => {
 
     // The newer one leads, and the older one reads what it writes.
     await cluster.restart(older);
-    expect(await cluster.leader(older)).toBe(newer);
+    await eventually('the lead of the newer one', async () =>
+      (await cluster.leader(older)) === newer ? true : undefined,
+    );
     await newer.engine.call('POST', '/engine/v1/templates', template('b'));
     expect(new Set(await levels())).toEqual(new Set([1]));
 
