@@ -58,10 +58,12 @@ describe.runIf(hasPrograms('nats-server'))('a cluster of two versions', () => {
     expect(listed.map(({ level }: any) => level).sort()).toEqual([1, 2]);
 
     // The newer one leads, and the older one reads what it writes.
-    await cluster.restart(older);
+    await older.engine.stop();
     await eventually('the lead of the newer one', async () =>
-      (await cluster.leader(older)) === newer ? true : undefined,
+      (await cluster.leader(newer)) === newer ? true : undefined,
     );
+    await cluster.restart(older);
+    expect(await cluster.leader(older)).toBe(newer);
     await newer.engine.call('POST', '/engine/v1/templates', template('b'));
     expect(new Set(await levels())).toEqual(new Set([1]));
 
