@@ -1,8 +1,11 @@
 // A server of HTTP that keeps what it is sent: the receiver of alerts, the sink of points, a
 // service that says no.
+import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';
+
+import { eventually } from './http.ts';
 
 export type ReceivedRequest = {
   readonly method: string;
@@ -43,9 +46,25 @@ export class TestServer {
     this.answer = answer;
   }
 
-  /** Listens on a free port of loopback, or again on the one that it had. */
+  /**
+   * Listens on a free port of loopback, or again on the one that it had, as soon as no connection
+   * of another test has that.
+   */
   async open(port = 0): Promise<void> {
-    await new Promise<void>((resolve) => this.#server.listen(port, '127.0.0.1', resolve));
+    await eventually('the port', () => this.#listen(port));
+  }
+
+  /** Whether it listens now; `undefined` when the port is in use. */
+  async #listen(port: number): Promise<true | undefined> {
+    const listening = once(this.#server, 'listening');
+    this.#server.listen(port, '127.0.0.1');
+    try {
+      await listening;
+      return true;
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code === 'EADDRINUSE') return undefined;
+      throw cause;
+    }
   }
 
   get port(): number {
