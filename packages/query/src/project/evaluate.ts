@@ -1,7 +1,7 @@
 // Evaluates expressions over whole columns: arithmetic of SELECT lists and conditions of WHERE.
 import type { Column, FieldType } from '@tidemark/core';
-import { columnFrom, columnValue, unreachable } from '@tidemark/core';
-import type { FieldValue } from '@tidemark/core';
+import { columnFrom, columnValue, compareValues, isComparison, unreachable } from '@tidemark/core';
+import type { ComparisonOperator, FieldValue } from '@tidemark/core';
 
 import { constantColumn, convertColumn, nullColumn } from '../batch/column-ops.ts';
 import { evaluateMath } from '../functions/math/evaluate.ts';
@@ -49,20 +49,10 @@ function evaluateBinary(node: BinaryExpression, context: EvaluationContext): Col
   const { operator, type } = node;
   const left = evaluate(node.left, context);
   const right = evaluate(node.right, context);
-  switch (operator) {
-    case 'AND':
-    case 'OR':
-      return logical(operator, left, right, context.rowCount);
-    case '=':
-    case '!=':
-    case '<':
-    case '<=':
-    case '>':
-    case '>=':
-      return comparison(operator, left, right, context.rowCount);
-    default:
-      break;
+  if (operator === 'AND' || operator === 'OR') {
+    return logical(operator, left, right, context.rowCount);
   }
+  if (isComparison(operator)) return comparison(operator, left, right, context.rowCount);
   if (type === undefined || node.left.type === undefined || node.right.type === undefined) {
     return nullColumn(type ?? 'float', context.rowCount);
   }
@@ -180,51 +170,27 @@ export function truth(column: Column, rowCount: number): Uint8Array {
   return values;
 }
 
-function comparison(operator: string, left: Column, right: Column, rowCount: number): Column {
+function comparison(
+  operator: ComparisonOperator,
+  left: Column,
+  right: Column,
+  rowCount: number,
+): Column {
   const values = new Uint8Array(rowCount);
   if (left.type === 'float' && right.type === 'float') {
     const valid = bothValid(left, right, rowCount);
     for (let i = 0; i < rowCount; i++) {
       if (valid !== undefined && valid[i] !== 1) continue;
-      values[i] = holds(operator, left.values[i]!, right.values[i]!) ? 1 : 0;
+      values[i] = compareValues(left.values[i]!, operator, right.values[i]!) ? 1 : 0;
     }
     return { type: 'boolean', values, valid: undefined };
   }
   for (let i = 0; i < rowCount; i++) {
     const x = columnValue(left, i);
     const y = columnValue(right, i);
-    if (x !== null && y !== null && holds(operator, x, y)) values[i] = 1;
+    if (x !== null && y !== null && compareValues(x, operator, y)) values[i] = 1;
   }
   return { type: 'boolean', values, valid: undefined };
-}
-
-/**
- * Numbers compare across types; strings and booleans are only equal or not; nothing else compares.
- */
-function holds(operator: string, x: FieldValue, y: FieldValue): boolean {
-  const areNumbers = isNumber(x) && isNumber(y);
-  if (!areNumbers && (typeof x !== typeof y || (operator !== '=' && operator !== '!=')))
-    return false;
-  switch (operator) {
-    case '=':
-      // oxlint-disable-next-line eqeqeq -- a bigint and a number are compared by value
-      return x == y;
-    case '!=':
-      // oxlint-disable-next-line eqeqeq -- a bigint and a number are compared by value
-      return x != y;
-    case '<':
-      return x < y;
-    case '<=':
-      return x <= y;
-    case '>':
-      return x > y;
-    default:
-      return x >= y;
-  }
-}
-
-function isNumber(value: FieldValue): value is number | bigint {
-  return typeof value === 'number' || typeof value === 'bigint';
 }
 
 function evaluateRegex(
