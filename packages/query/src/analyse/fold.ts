@@ -117,6 +117,15 @@ function foldBooleans(node: Binary, a: boolean, b: boolean): Expression | undefi
   }
 }
 
+function foldComparison(
+  operator: Binary['operator'],
+  a: number | bigint,
+  b: number | bigint,
+  span: Span,
+): Expression | undefined {
+  return isComparison(operator) ? booleanLiteral(compareValues(a, operator, b), span) : undefined;
+}
+
 function foldIntegers(
   { operator, span }: Binary,
   a: bigint,
@@ -145,10 +154,8 @@ function foldIntegers(
       return wrapped(a | b);
     case '^':
       return wrapped(a ^ b);
-    default: {
-      const outcome = isComparison(operator) ? compareValues(a, operator, b) : undefined;
-      return outcome === undefined ? undefined : booleanLiteral(outcome, span);
-    }
+    default:
+      return foldComparison(operator, a, b, span);
   }
 }
 
@@ -170,10 +177,8 @@ function foldNumbers(
       return number(b === 0 ? 0 : a / b);
     case '%':
       return number(a % b);
-    default: {
-      const outcome = isComparison(operator) ? compareValues(a, operator, b) : undefined;
-      return outcome === undefined ? undefined : booleanLiteral(outcome, span);
-    }
+    default:
+      return foldComparison(operator, a, b, span);
   }
 }
 
@@ -190,10 +195,7 @@ function foldDurations(
   if (left.kind === 'duration' && right.kind === 'duration') {
     if (operator === '+') return duration(left.nanos + right.nanos);
     if (operator === '-') return duration(left.nanos - right.nanos);
-    const outcome = isComparison(operator)
-      ? compareValues(left.nanos, operator, right.nanos)
-      : undefined;
-    return outcome === undefined ? undefined : booleanLiteral(outcome, span);
+    return foldComparison(operator, left.nanos, right.nanos, span);
   }
   if (operator === '*') {
     const product =
