@@ -1,7 +1,7 @@
 // Texts that were parsed before: a dashboard asks the same again and again, with other times. The
 // form of a text is the text without the digits of its times; of a form that is known, only the
 // times are read.
-import { MAX_INT64 } from '@tidemark/core';
+import { ByteLru, MAX_INT64 } from '@tidemark/core';
 
 import type { Expression, Query, SelectStatement, Statement } from './ast.ts';
 import { parseDuration } from './duration.ts';
@@ -28,9 +28,8 @@ type Known = {
 /** Parses texts, and keeps the trees of those that may come again. */
 export class KnownTexts {
   readonly #options: ParseOptions;
-  /** By form, those that were asked for last at the end. */
-  readonly #known = new Map<string, Known>();
-  #characters = 0;
+  /** By form, which is also what an entry weighs. */
+  readonly #known = new ByteLru<string, Known>(MAX_KNOWN_CHARACTERS.value);
 
   constructor(options: Omit<ParseOptions, 'parameters'>) {
     this.#options = options;
@@ -44,28 +43,20 @@ export class KnownTexts {
     if (!isKeepable) return parseQuery(text, options);
     const form = formOf(text);
     const known = this.#known.get(form);
-    const query = known && withTimes(known, text);
-    if (known === undefined || query === undefined) return this.#parseNew(text, form);
-    this.#known.delete(form);
-    this.#known.set(form, known);
-    return { query, diagnostics: [] };
+    if (known === undefined) return this.#parseNew(text, form);
+    const query = withTimes(known, text);
+    return query === undefined ? parseQuery(text, options) : { query, diagnostics: [] };
   }
 
   #parseNew(text: string, form: string): ParseResult {
     const result = parseQuery(text, this.#options);
     const { error, query } = result;
     const isReadOnly = query.statements.every(({ kind }) => kind === 'select');
-    if (error !== undefined || !isReadOnly || this.#known.has(form)) return result;
+    if (error !== undefined || !isReadOnly) return result;
     const times = timesOf(form, text, query);
     if (times === undefined) return result;
     const known = { times, query: { statements: query.statements.map(withForm) } };
-    this.#known.set(form, known);
-    this.#characters += form.length;
-    for (const [oldest] of this.#known) {
-      if (this.#characters <= MAX_KNOWN_CHARACTERS.value) break;
-      this.#known.delete(oldest);
-      this.#characters -= oldest.length;
-    }
+    this.#known.set(form, known, form.length);
     return { ...result, query: known.query };
   }
 }
