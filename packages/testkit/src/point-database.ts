@@ -1,5 +1,8 @@
 // A database for tests: keeps points that a test puts into it and answers questions for ranges of
 // them over HTTP.
+import { fieldTypeOf } from '@tidemark/core';
+import type { FieldValue } from '@tidemark/core';
+
 import { TestServer } from './test-server.ts';
 
 /** A point of a series with one tag `h`. Integers are `bigint`. */
@@ -7,7 +10,7 @@ export type StoredPoint = {
   readonly measurement: string;
   readonly host: string;
   readonly time: bigint;
-  readonly fields: Readonly<Record<string, number | bigint | string | boolean>>;
+  readonly fields: Readonly<Record<string, FieldValue>>;
 };
 
 export class PointDatabase {
@@ -65,7 +68,7 @@ export class PointDatabase {
     const types = new Map<string, string>();
     for (const point of this.points) {
       if (point.measurement !== measurement) continue;
-      for (const [name, value] of Object.entries(point.fields)) types.set(name, typeOf(value));
+      for (const [name, value] of Object.entries(point.fields)) types.set(name, fieldTypeOf(value));
     }
     const values = [...types];
     return JSON.stringify({ name: measurement, columns: ['fieldKey', 'fieldType'], values });
@@ -92,9 +95,4 @@ function seriesText(name: string, host: string, points: readonly StoredPoint[]):
     return `[${[time, ...cells].join(',')}]`;
   });
   return `{"name":"${name}","tags":{"h":"${host}"},"columns":${JSON.stringify(['time', ...columns])},"values":[${rows.join(',')}]}`;
-}
-
-function typeOf(value: number | bigint | string | boolean): string {
-  if (typeof value === 'bigint') return 'integer';
-  return typeof value === 'number' ? 'float' : typeof value;
 }

@@ -4,7 +4,14 @@
 import { readFileSync } from 'node:fs';
 
 import type { FieldType, FieldValue } from '@tidemark/core';
-import { columnFrom, columnValue, floorMod, formatRfc3339, parseRfc3339 } from '@tidemark/core';
+import {
+  columnFrom,
+  columnValue,
+  fieldTypeOf,
+  floorMod,
+  formatRfc3339,
+  parseRfc3339,
+} from '@tidemark/core';
 import type { Call, Expression, SelectStatement } from '@tidemark/influxql';
 import { parseQuery } from '@tidemark/influxql';
 import { describe, expect, test } from 'vitest';
@@ -128,11 +135,8 @@ function valueOf(text: string): FieldValue {
   return text.endsWith('i') ? BigInt(text.slice(0, -1)) : Number(text);
 }
 
-function typeOf(points: readonly Point[]): FieldType {
-  const value = points[0]?.value;
-  if (typeof value === 'bigint') return 'integer';
-  if (typeof value === 'string') return 'string';
-  return typeof value === 'boolean' ? 'boolean' : 'float';
+function typeOf([first]: readonly Point[]): FieldType {
+  return first === undefined ? 'float' : fieldTypeOf(first.value);
 }
 
 function intervalOf(statement: SelectStatement): bigint | undefined {
