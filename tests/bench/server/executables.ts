@@ -2,13 +2,13 @@
 // over many series takes beside what the server holds, and a start. For comparing two builds on a
 // machine that does other work too: processor time of the servers, the median of all turns.
 // node --conditions=source --import tsx tests/bench/server/executables.ts TURNS EXECUTABLE...
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 
 import { query, removeDirectory, startTidemark } from '@tidemark/testkit';
 
 import { batches, manySeries, quantile } from './lines.ts';
-import { processorMs } from './processor.ts';
+import { memoryMiB, processorMs } from './processor.ts';
 import { write } from './writer.ts';
 
 const [turns = '3', ...executables] = process.argv.slice(2);
@@ -101,9 +101,4 @@ async function load(url: string, bodies: Uint8Array[]): Promise<void> {
   const options = { url, agent, bodies, rowsPerBody: LINES, connections: CONNECTIONS };
   await write(options, { durationMs: Number.POSITIVE_INFINITY, everyMs: 0 });
   agent.destroy();
-}
-
-function memoryMiB(pid: number, key: 'VmRSS' | 'VmHWM'): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Number(new RegExp(`${key}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024;
 }

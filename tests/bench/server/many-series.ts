@@ -2,7 +2,6 @@
 // a restart. Times, the processor time of the server, its memory, and what it had at most. With
 // influxd and victoria-metrics installed and `--peers`, the same there. Runs the built executable.
 // node --conditions=source --import tsx tests/bench/server/many-series.ts [series] [rows] [--peers]
-import { readFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -14,7 +13,7 @@ import {
   startTidemark,
 } from '@tidemark/testkit';
 
-import { processorMs } from './processor.ts';
+import { memoryMiB, processorMs } from './processor.ts';
 import { send } from './writer.ts';
 
 const numbers = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
@@ -96,7 +95,7 @@ async function measure(one: Subject): Promise<void> {
   print(`\n${one.name}: ${rows} rows loaded`, [
     `${(rows / seconds / 1000).toFixed(0)} k rows/s`,
     `CPU ${processorMs(one.pid) - before} ms`,
-    `RSS ${memoryMiB(one.pid, 'VmRSS')} MiB, ${memoryMiB(one.pid, 'VmHWM')} at most`,
+    `RSS ${shownMemory(one.pid)}`,
   ]);
   await ask({ ...one, name: `${one.name}, right after the load` });
   await sleep(SETTLE_MS);
@@ -127,9 +126,7 @@ async function ask({ name, url, pid }: Subject): Promise<void> {
       ]),
     );
   }
-  print('  RSS', [
-    `${memoryMiB(pid, 'VmRSS')} MiB, ${memoryMiB(pid, 'VmHWM')} at most since the start`,
-  ]);
+  print('  RSS', [`${shownMemory(pid)} since the start`]);
 }
 
 type Cost = { readonly wallMs: number; readonly cpuMs: number };
@@ -146,10 +143,9 @@ async function costs(url: string, pid: number, statement: string): Promise<reado
   return all;
 }
 
-function memoryMiB(pid: number, key: 'VmRSS' | 'VmHWM'): string {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  const kilobytes = Number(new RegExp(`${key}:\\s+(\\d+)`).exec(status)?.[1] ?? 0);
-  return (kilobytes / 1024).toFixed(0);
+function shownMemory(pid: number): string {
+  const [now, most] = [memoryMiB(pid, 'VmRSS'), memoryMiB(pid, 'VmHWM')];
+  return `${now.toFixed(0)} MiB, ${most.toFixed(0)} at most`;
 }
 
 function print(name: string, columns: readonly string[]): void {

@@ -2,15 +2,14 @@
 // and without writers at half of the rate that the server takes at most, how long the rounds of the
 // server's event loops are meanwhile, and how soon a query ends whose client goes away. Runs the
 // built executable. node --conditions=source --import tsx tests/bench/server/mixed.ts [seconds]
-import { readFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { Agent, get } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 
 import { makeDirectory, query, removeDirectory, startTidemark } from '@tidemark/testkit';
-import type { Tidemark } from '@tidemark/testkit';
 
 import { batches, quantile, START } from './lines.ts';
+import { memoryMiB } from './processor.ts';
 import { printRounds, probed } from './rounds.ts';
 import { send, write } from './writer.ts';
 
@@ -58,7 +57,7 @@ try {
   await new Promise((resolve) => setTimeout(resolve, 500));
   printRounds(probeDirectory, began, Date.now());
   await measureCancelling(agent);
-  print('memory of the server, MiB', residentMiB(server));
+  print('memory of the server, MiB', memoryMiB(server.process.pid ?? 0, 'VmRSS'));
   agent.destroy();
 } finally {
   await server.stop();
@@ -116,11 +115,6 @@ async function runningQueries(agent: Agent): Promise<number> {
     readonly results: readonly { readonly series?: readonly { readonly values: unknown[] }[] }[];
   };
   return document.results[0]?.series?.[0]?.values.length ?? 0;
-}
-
-function residentMiB({ process: { pid } }: Tidemark): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
 }
 
 function print(what: string, value: number): void {

@@ -1,5 +1,5 @@
-// What a server's process has used of the processors, which depends little on what else the machine
-// does.
+// What a server's process has used of the processors and of memory, which depends little on what
+// else the machine does.
 import { readFileSync } from 'node:fs';
 
 const MS_PER_TICK = 10;
@@ -9,4 +9,10 @@ export function processorMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1] ?? '';
   const [user = 0, system = 0] = fields.split(' ').slice(11, 13).map(Number);
   return (user + system) * MS_PER_TICK;
+}
+
+/** Memory that a process has now (`VmRSS`), or has had at most (`VmHWM`). */
+export function memoryMiB(pid: number, key: 'VmRSS' | 'VmHWM'): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(new RegExp(`${key}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024;
 }
