@@ -23,30 +23,26 @@ export type Latitude = {
 };
 
 /** Whether two answers without errors are the same but for what they may differ in. */
-export function agree(
-  reference: Answer,
-  candidate: Answer,
-  { cells = () => false, rows, more }: Latitude = {},
-): boolean {
-  const left = readAnswer(reference);
-  const right = readAnswer(candidate);
-  if (left?.error !== undefined || right?.error !== undefined) return false;
+export function agree(reference: Answer, candidate: Answer, latitude: Latitude): boolean {
+  const left = seriesOf(reference);
+  const right = seriesOf(candidate);
   if (left === undefined || right === undefined) return false;
-  const ours = rowsOf(right, { cells, rows });
-  const theirs = rowsOf(left, { cells, rows });
+  const theirs = rowsOf(left, latitude);
+  const ours = rowsOf(right, latitude);
+  const { more } = latitude;
   if (!canHaveMore(more, 'reference') && !holds(ours, theirs)) return false;
   if (!canHaveMore(more, 'candidate') && !holds(theirs, ours)) return false;
   for (const [key, a] of theirs) {
     const b = ours.get(key);
-    if (b !== undefined && !alike(a, b, { rows, more })) return false;
+    if (b !== undefined && !alike(a, b, latitude)) return false;
   }
   return true;
 }
 
 /** Texts of the rows that are compared, by series. The reference server may send one in parts. */
 function rowsOf(
-  { series }: Result,
-  { cells, rows }: Required<Pick<Latitude, 'cells' | 'rows'>>,
+  series: readonly Series[],
+  { cells, rows }: Latitude,
 ): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, Row[]>();
   for (const { key, columns, rows: all } of series) {
@@ -90,7 +86,7 @@ function canHaveMore(more: Latitude['more'], who: 'reference' | 'candidate'): bo
 function alike(
   reference: readonly string[],
   candidate: readonly string[],
-  { rows, more }: Pick<Latitude, 'rows' | 'more'>,
+  { rows, more }: Latitude,
 ): boolean {
   if (more === undefined && rows === undefined) {
     return (
@@ -117,6 +113,12 @@ function textOf(cells: Row): string {
   return JSON.stringify(cells, (_key, value: unknown) =>
     typeof value === 'number' && !Number.isInteger(value) ? value.toPrecision(digits) : value,
   );
+}
+
+/** The series of an answer; `undefined` when it has an error or is no document. */
+export function seriesOf(answer: Answer): readonly Series[] | undefined {
+  const result = readAnswer(answer);
+  return result?.error === undefined ? result?.series : undefined;
 }
 
 /** The only statement of an answer; `undefined` when it is no document. */

@@ -6,6 +6,7 @@ import type { Statement } from '@tidemark/influxql';
 import { firstDifference } from './compare.ts';
 import { DATABASE, randomLines } from './data.ts';
 import { excuseFor } from './excuses.ts';
+import type { Compared } from './excuses.ts';
 import { Random } from './random.ts';
 import { shrink } from './shrink.ts';
 import type { FuzzCase } from './shrink.ts';
@@ -100,10 +101,8 @@ export function asRecordedCase(found: Difference): string {
   });
 }
 
-type Outcome = {
-  readonly text: string;
-  readonly reference: Answer;
-  readonly candidate: Answer;
+type Outcome = Compared & {
+  /** The first difference, `$.path: one against the other`. */
   readonly what: string | undefined;
 };
 

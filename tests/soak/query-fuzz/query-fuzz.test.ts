@@ -169,7 +169,7 @@ describe('an excuse', () => {
   });
   const m = (columns: string[], ...values: unknown[][]): object => ({ name: 'm', columns, values });
   const reasonOf = (text: string, reference: Answer, candidate: Answer): string | undefined =>
-    excuseFor({ text, reference, candidate, what: '$' });
+    excuseFor({ text, reference, candidate });
 
   test.each([
     [
