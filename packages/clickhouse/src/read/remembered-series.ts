@@ -1,5 +1,7 @@
 // Which series a question was about when it was asked last: their rows are asked for together with
 // the question, and count when its answer is the same again.
+import { ByteLru } from '@tidemark/core';
+
 import type { FoundSeries } from './find-series.ts';
 
 /** Questions that are remembered; then the oldest is forgotten. */
@@ -10,19 +12,15 @@ const MOST_SERIES = 100;
 
 /** By the text of a statement. */
 export class RememberedSeries {
-  readonly #questions = new Map<string, readonly FoundSeries[]>();
+  readonly #questions = new ByteLru<string, readonly FoundSeries[]>(MOST_QUESTIONS);
 
   get(statement: string): readonly FoundSeries[] | undefined {
     return this.#questions.get(statement);
   }
 
   set(statement: string, series: readonly FoundSeries[]): void {
-    this.#questions.delete(statement);
-    if (series.length === 0 || series.length > MOST_SERIES) return;
-    this.#questions.set(statement, series);
-    const [oldest] = this.#questions.keys();
-    if (this.#questions.size > MOST_QUESTIONS && oldest !== undefined)
-      this.#questions.delete(oldest);
+    if (series.length === 0 || series.length > MOST_SERIES) this.#questions.delete(statement);
+    else this.#questions.set(statement, series, 1);
   }
 
   delete(statement: string): void {
