@@ -15,7 +15,7 @@ import {
   reducedOf,
 } from './aggregate-statement.ts';
 import type { ReducedColumns } from './aggregate-statement.ts';
-import { findSeries } from './find-series.ts';
+import { findSeries, seriesQuestion } from './find-series.ts';
 import { partsOf } from './parts.ts';
 import type { PointScope } from './point-condition.ts';
 import { readOptions } from './scan.ts';
@@ -129,7 +129,7 @@ async function groupsOf(
   await Promise.all(
     scopes.map(async ({ scope }) => {
       if (groupBy === 'all') {
-        const series = await findSeries(scope.cluster, scope.part, scope, read);
+        const series = await findSeries(scope.cluster, seriesQuestion(scope), read);
         for (const one of series) groups.set(one.id, one);
         return;
       }

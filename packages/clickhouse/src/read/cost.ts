@@ -7,7 +7,7 @@ import { RowReader } from '../sql/row-binary.ts';
 import { pointsTable } from '../sql/tables.ts';
 import { aggregateStatement, reducedOf } from './aggregate-statement.ts';
 import { columnsOf } from './columns.ts';
-import { findSeries, seriesStatement } from './find-series.ts';
+import { findSeries, seriesQuestion } from './find-series.ts';
 import { partsOf } from './parts.ts';
 import { pointsStatement, readOptions } from './scan.ts';
 import type { ReadParts } from './scan.ts';
@@ -23,17 +23,18 @@ export function* cost(
   const statements: string[] = [];
   const total = { shards: 0, series: 0, files: 0, blocks: 0, blockBytes: 0 };
   for (const part of partsOf(registry, { ...source, timeRange })) {
-    const asked = { measurement, where };
-    const series = yield* waitFor(findSeries(cluster, part, asked, readOptions(cluster, options)));
+    const scope = { cluster, registry, part, measurement, where };
+    const question = seriesQuestion(scope);
+    const read = readOptions(cluster, options);
+    const series = yield* waitFor(findSeries(cluster, question, read));
     total.shards += part.groups.length;
     total.series += series.length;
-    statements.push(seriesStatement(cluster, part, asked));
+    statements.push(question.statement);
     const fields = request.fields.flatMap((name) =>
       Array.from(registry.typesOf(part.groups, measurement, name), (type) => ({ name, type })),
     );
     const { aggregate } = request;
     const columns = columnsOf(registry, part, { measurement, fields });
-    const scope = { cluster, registry, part, measurement, where };
     if (aggregate !== undefined) {
       const asked = { ...scope, where: aggregate.where };
       for (const reduced of reducedOf(asked, aggregate))
@@ -49,7 +50,7 @@ export function* cost(
         `SELECT count(), sum(marks), sum(bytes_on_disk) FROM system.parts
          WHERE active AND database = ${sqlText(cluster.settings.database)}
            AND table = ${sqlText(pointsTable(part.policyId))} AND partition IN (${groups})`,
-        readOptions(cluster, options),
+        read,
       ),
     );
     for (const reader of sizes.map((answer) => new RowReader(answer))) {

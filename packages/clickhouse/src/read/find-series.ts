@@ -1,6 +1,6 @@
 // The series of one measurement that a request speaks of, in the order of its answer.
 import { compareBytes, formatSeriesKey } from '@tidemark/core';
-import type { Predicate, SeriesGrouping } from '@tidemark/query';
+import type { SeriesGrouping } from '@tidemark/query';
 
 import type { Cluster } from '../cluster/cluster.ts';
 import type { ReadOptions } from '../cluster/node.ts';
@@ -8,7 +8,7 @@ import { filterCondition } from '../sql/conditions.ts';
 import { RowReader } from '../sql/row-binary.ts';
 import { seriesTable } from '../sql/tables.ts';
 import { inGroups } from './parts.ts';
-import type { PolicyPart } from './parts.ts';
+import type { PointScope } from './point-condition.ts';
 
 export type FoundSeries = {
   readonly id: bigint;
@@ -18,19 +18,15 @@ export type FoundSeries = {
   readonly tags: ReadonlyMap<string, string>;
 };
 
-export type SeriesRequest = {
-  readonly measurement: string;
-  readonly where?: Predicate | undefined;
-};
+/** Which series of a measurement are wanted. */
+export type SeriesQuestion = { readonly measurement: string; readonly statement: string };
 
 /** In no order. */
 export async function findSeries(
   cluster: Cluster,
-  part: PolicyPart,
-  { measurement, where }: SeriesRequest,
+  { measurement, statement }: SeriesQuestion,
   options: ReadOptions,
 ): Promise<FoundSeries[]> {
-  const statement = seriesStatement(cluster, part, { measurement, where });
   const answers = await cluster.rowsOfAll(statement, options);
   return answers.flatMap((answer, shard) => {
     const reader = new RowReader(answer);
@@ -47,15 +43,17 @@ export async function findSeries(
 }
 
 /** The series that may have rows that are wanted, with their tags. */
-export function seriesStatement(
-  cluster: Cluster,
-  part: PolicyPart,
-  { measurement, where }: SeriesRequest,
-): string {
+export function seriesQuestion({
+  cluster,
+  part,
+  measurement,
+  where,
+}: Omit<PointScope, 'registry'>): SeriesQuestion {
   const condition = filterCondition({ measurements: [measurement], where });
-  return `SELECT series, any(tag_keys), any(tag_values)
+  const statement = `SELECT series, any(tag_keys), any(tag_values)
      FROM ${cluster.table(seriesTable(part.policyId))} FINAL
      WHERE NOT is_gone AND ${inGroups(part)} AND ${condition} GROUP BY series`;
+  return { measurement, statement };
 }
 
 /** By the tags of their groups, then by their keys. */

@@ -14,7 +14,7 @@ import { sqlIn } from '../sql/literals.ts';
 import { RowReader } from '../sql/row-binary.ts';
 import { byTypes, columnsOf, VALUE_COLUMN, valueSql } from './columns.ts';
 import type { StoredColumn, TypedColumns } from './columns.ts';
-import { findSeries, seriesStatement, sortSeries } from './find-series.ts';
+import { findSeries, seriesQuestion, sortSeries } from './find-series.ts';
 import type { FoundSeries } from './find-series.ts';
 import { partsOf } from './parts.ts';
 import { pointCondition, tableOf } from './point-condition.ts';
@@ -56,11 +56,11 @@ export function* scan(
     if (columns.length === 0) continue;
     const scope = { cluster, registry, part, measurement, where };
     const run: Scan = { scope, columns, request, options, pageRows };
-    const question = seriesStatement(cluster, part, { measurement, where });
-    const guess = remembered.get(question);
+    const question = seriesQuestion(scope);
+    const guess = remembered.get(question.statement);
     const [series, guessed] = yield* waitFor(
       Promise.all([
-        findSeries(cluster, part, { measurement, where }, readOptions(cluster, options)),
+        findSeries(cluster, question, readOptions(cluster, options)),
         guess === undefined ? undefined : readFew(run, guess),
       ]),
     );
@@ -69,8 +69,8 @@ export function* scan(
     if (guess !== undefined && areSame(guess, series)) few = guessed;
     // One series is read in pages without being counted.
     else if (series.length !== 1) few = yield* waitFor(readFew(run, series));
-    if (guess !== undefined && few === undefined) remembered.delete(question);
-    else remembered.set(question, series);
+    if (guess !== undefined && few === undefined) remembered.delete(question.statement);
+    else remembered.set(question.statement, series);
     if (few !== undefined) {
       if (options.counters !== undefined) options.counters.seriesVisited += series.length;
       yield* seriesOf(run, series, few);
