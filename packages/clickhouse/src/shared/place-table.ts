@@ -1,12 +1,14 @@
 // What is known of names of a measurement in a shard group: types of fields, tags.
 import type { MeasurementPlace } from './entries.ts';
 
+const NONE: ReadonlyMap<string, never> = new Map<string, never>();
+
 /** By shard group, measurement and name. */
 export class PlaceTable<T> {
   readonly #groups = new Map<number, Map<string, Map<string, T>>>();
 
   of(group: number, measurement: string): ReadonlyMap<string, T> {
-    return this.#groups.get(group)?.get(measurement) ?? new Map<string, T>();
+    return this.#groups.get(group)?.get(measurement) ?? NONE;
   }
 
   /** Measurements of which something is known in a shard group. */

@@ -7,6 +7,7 @@ import { inGroups, partsOf } from '../read/parts.ts';
 import type { PolicyPart } from '../read/parts.ts';
 import { timeCondition } from '../read/point-condition.ts';
 import type { ShardGroup, TagPlace } from '../shared/entries.ts';
+import { PlaceTable } from '../shared/place-table.ts';
 import type { Registry } from '../shared/registry.ts';
 import type { SharedState } from '../shared/shared-state.ts';
 import { filterCondition } from '../sql/conditions.ts';
@@ -64,14 +65,15 @@ async function tagsWithoutSeries(
      WHERE NOT is_gone AND ${inGroups(part)}
        AND ${filterCondition({ measurements: [...measurements] })}`,
   );
-  const held = new Set<string>();
+  const held = new PlaceTable<true>();
   for (const answer of answers) {
     const reader = new RowReader(answer);
-    while (reader.hasMore) held.add(`${reader.uint32()} ${reader.text()}\0${reader.text()}`);
+    while (reader.hasMore) {
+      const place = { group: reader.uint32(), measurement: reader.text() };
+      held.add(place, reader.text(), true);
+    }
   }
-  return known.filter(
-    ({ group, measurement, tag }) => !held.has(`${group} ${measurement}\0${tag}`),
-  );
+  return known.filter(({ group, measurement, tag }) => !held.of(group, measurement).has(tag));
 }
 
 /** Deletes all rows of a measurement and the types of its fields. */
