@@ -16,6 +16,7 @@ import { LIMITS } from '../limits.ts';
 import { sqlText } from '../sql/literals.ts';
 import { RowReader, RowWriter } from '../sql/row-binary.ts';
 import { DOCUMENTS_TABLE } from '../sql/tables.ts';
+import type { DocumentPlace } from './entries.ts';
 import type { SharedState } from './shared-state.ts';
 
 export type SharedDocumentsParts = {
@@ -70,7 +71,7 @@ export class SharedDocuments implements DocumentStore {
   async #change(
     key: string,
     check: DocumentCheck,
-    place: { readonly row: string; readonly listed: ListedDocument } | undefined,
+    place: DocumentPlace | undefined,
   ): Promise<void> {
     const { state } = this.#parts;
     await state.sync();
