@@ -59,13 +59,9 @@ export class LookUp {
       (name) => isWanted?.(name) !== false,
     );
     return wanted.sort(compareBytes).flatMap((measurement) => {
-      const tags = new Set<string>();
-      const held = all.filter(({ id }) => {
-        const own = new Set(registry.tags(id, measurement));
-        for (const tag of own) tags.add(tag);
-        return own.delete('');
-      });
+      const held = all.filter(({ id }) => registry.hasSeries(id, measurement));
       if (held.length === 0) return [];
+      const tags = new Set(all.flatMap(({ id }) => [...registry.tags(id, measurement)]));
       tags.delete('');
       return {
         kind: 'names',

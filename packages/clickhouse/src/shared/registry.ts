@@ -171,11 +171,15 @@ export class Registry {
     return this.#tags.of(group, measurement).keys();
   }
 
+  hasSeries(group: number, measurement: string): boolean {
+    return this.#tags.of(group, measurement).has('');
+  }
+
   /** Measurements with series in some of the groups. */
   measurementsOf(groups: readonly ShardGroup[]): Set<string> {
     return new Set(
       groups.flatMap(({ id }) =>
-        [...this.#tags.measurements(id)].filter((name) => this.#tags.of(id, name).has('')),
+        [...this.#tags.measurements(id)].filter((name) => this.hasSeries(id, name)),
       ),
     );
   }
