@@ -1,9 +1,10 @@
 // Documents of the web application in backups: each is an attachment, with all its versions.
-import { Corruption, DOCUMENT_KINDS, messageOf, own } from '@tidemark/core';
+import { DOCUMENT_KINDS, messageOf, own } from '@tidemark/core';
 import type { DocumentRecord } from '@tidemark/core';
 import type { Documents } from '@tidemark/process';
 
 import type { DocumentFiles } from '../catalog/document-files.ts';
+import { notRestorable } from './metadata.ts';
 
 /** Where documents are kept, and how they are seen. */
 export type DocumentPlaces = { readonly files: DocumentFiles; readonly all: Documents };
@@ -63,13 +64,11 @@ export class ArrivingDocuments {
 }
 
 function documentOf(bytes: Uint8Array): DocumentRecord {
-  const damaged = (what: string): Corruption =>
-    new Corruption(`backup can not be restored: ${what}`, { file: 'backup', offset: 0 });
   let json: unknown;
   try {
     json = JSON.parse(Buffer.from(bytes).toString('utf8'));
   } catch (error) {
-    throw damaged(`a document is not understood: ${messageOf(error)}`);
+    throw notRestorable(`a document is not understood: ${messageOf(error)}`);
   }
   const { document } = (json ?? {}) as { readonly document?: Partial<DocumentRecord> };
   const { kind = '', owner, id, versions = [] } = document ?? {};
@@ -80,6 +79,6 @@ function documentOf(bytes: Uint8Array): DocumentRecord {
     Array.isArray(versions) &&
     versions.length > 0 &&
     versions.every(({ version, title }) => Number.isInteger(version) && typeof title === 'string');
-  if (!isDocument) throw damaged('a document is not understood');
+  if (!isDocument) throw notRestorable('a document is not understood');
   return document as DocumentRecord;
 }

@@ -27,5 +27,10 @@ export function decodeMetadata(text: string | undefined): CatalogEntries {
     text === undefined
       ? 'it does not say which databases and policies it holds'
       : 'what it says about databases is not understood';
-  throw new Corruption(`backup can not be restored: ${what}`, { file: 'backup', offset: 0 });
+  throw notRestorable(what);
+}
+
+/** Of a backup whose bytes are whole, but not what this service makes. */
+export function notRestorable(what: string): Corruption {
+  return new Corruption(`backup can not be restored: ${what}`, { file: 'backup', offset: 0 });
 }
