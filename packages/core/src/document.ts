@@ -101,8 +101,12 @@ export interface DocumentStore {
 export function listedDocument({ kind, id, owner, versions }: DocumentRecord): ListedDocument {
   const newest = versions.at(-1);
   assert(newest !== undefined, 'a document has a version');
-  const { version, title, modified, by } = newest;
-  return { owner, summary: { kind, id, version, title, modified, by } };
+  return { owner, summary: { kind, id, ...versionSummary(newest) } };
+}
+
+/** What lists show of a version. */
+export function versionSummary({ version, title, modified, by }: VersionSummary): VersionSummary {
+  return { version, title, modified, by };
 }
 
 /** The document was changed by somebody else since the caller read it. */

@@ -48,7 +48,13 @@ export {
   wrapInt64,
 } from './int64.ts';
 export type { Int64Operator } from './int64.ts';
-export { DOCUMENT_KINDS, DOCUMENT_LIMITS, listedDocument, StaleVersion } from './document.ts';
+export {
+  DOCUMENT_KINDS,
+  DOCUMENT_LIMITS,
+  listedDocument,
+  StaleVersion,
+  versionSummary,
+} from './document.ts';
 export type {
   DocumentCheck,
   DocumentKind,

@@ -10,6 +10,7 @@ import {
   listedDocument,
   NotFound,
   StaleVersion,
+  versionSummary,
 } from '@tidemark/core';
 import type {
   Clock,
@@ -18,7 +19,6 @@ import type {
   DocumentStore,
   DocumentSummary,
   StoredDocument,
-  VersionSummary,
 } from '@tidemark/core';
 
 /** Which document, for whom. */
@@ -67,7 +67,7 @@ export class Documents {
       throw new NotFound(`${describe(name)} has no version ${version} any more`);
     }
     const { kind, id, versions } = record;
-    const newestFirst = versions.toReversed().map(summaryOf);
+    const newestFirst = versions.toReversed().map(versionSummary);
     return { kind, id, ...found, versions: newestFirst };
   }
 
@@ -164,10 +164,6 @@ function absent(name: DocumentName): NotFound {
 }
 
 const describe = ({ kind, id }: DocumentName): string => `${JSON.stringify(id)} of ${kind}`;
-
-function summaryOf({ version, title, modified, by }: VersionSummary): VersionSummary {
-  return { version, title, modified, by };
-}
 
 function requireVersion(
   name: DocumentName,
