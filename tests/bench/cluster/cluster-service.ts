@@ -2,15 +2,17 @@
 // each of two shards.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
-import { join } from 'node:path';
 
-import { makeDirectory, removeDirectory, runTidemark, startTidemark } from '@tidemark/testkit';
+import { startCluster, stopCluster } from '@tidemark/clickhouse';
+import { systemClock } from '@tidemark/core';
+import { makeDirectory, removeDirectory, startTidemark } from '@tidemark/testkit';
 
-const SHARDS = 2;
-const REPLICAS = Number(process.env['BENCH_REPLICAS'] ?? 1);
+import { quantile } from '../server/lines.ts';
+import { processorMs } from '../server/processor.ts';
+
+const SHAPE = { shards: 2, replicas: Number(process.env['BENCH_REPLICAS'] ?? 1) };
 
 export type ClusterService = {
   /** Of the service. */
@@ -44,25 +46,43 @@ export function idOf(text: string): bigint {
   return createHash('sha256').update(text).digest().readBigUInt64LE(0);
 }
 
-/** User and system time of a process, of which Linux counts hundredths of a second. */
-function processorOf(pid: number | undefined): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  return (Number(fields[11]) + Number(fields[12])) * 10;
+/** How long something takes, and what it costs. */
+export type Cost = { readonly ms: number; readonly processorMs: number };
+
+export async function costOf(service: ClusterService, work: () => Promise<unknown>): Promise<Cost> {
+  const started = performance.now();
+  const before = service.processorMs();
+  await work();
+  return { ms: performance.now() - started, processorMs: service.processorMs() - before };
+}
+
+/** The median of one of the numbers. */
+export function middle<K extends string>(
+  all: readonly Readonly<Record<K, number>>[],
+  of: K,
+): number {
+  return quantile(
+    all.map((one) => one[of]).sort((a, b) => a - b),
+    0.5,
+  );
 }
 
 /** Starts both, and removes them with their data when the work is done. */
 export async function withCluster(work: (service: ClusterService) => Promise<void>): Promise<void> {
   const directory = await makeDirectory();
-  const cluster = (verb: string, ...more: readonly string[]) =>
-    runTidemark(['cluster', verb, '--dir', directory, ...more]);
-  const up = await cluster('up', '--shards', String(SHARDS), '--replicas', String(REPLICAS));
-  const urls = (/clickhouse=(\S+)/.exec(up.stdout)?.[1] ?? '').split(',');
+  const clock = systemClock();
+  const { nodes } = await startCluster({
+    directory,
+    ...SHAPE,
+    environment: process.env,
+    clock,
+  });
   const server = await startTidemark({
     command: 'tsdb',
     args: [
       '--monitor-store-enabled=false',
       '--storage-engine=clickhouse',
-      `--clickhouse-urls=${urls.join(',')}`,
+      `--clickhouse-urls=${nodes.map(({ url }) => url).join(',')}`,
     ],
   });
   const { tsdb } = server;
@@ -72,16 +92,13 @@ export async function withCluster(work: (service: ClusterService) => Promise<voi
       return (await post(url, '')).toString();
     };
     await query('CREATE DATABASE d');
-    const shards = urls.filter((_, i) => i % REPLICAS === 0);
-    const file = JSON.parse(readFileSync(join(directory, 'cluster.json'), 'utf8')) as {
-      nodes: { pid: number }[];
-    };
-    const pids = [server.process.pid, ...file.nodes.map(({ pid }) => pid)];
-    const processorMs = (): number => pids.reduce<number>((sum, pid) => sum + processorOf(pid), 0);
-    await work({ tsdb, shards, processorMs, query });
+    const shards = nodes.filter(({ replica }) => replica === 1).map(({ url }) => url);
+    const pids = [server.process.pid ?? 0, ...nodes.map(({ pid }) => pid)];
+    const ofAll = (): number => pids.reduce((sum, pid) => sum + processorMs(pid), 0);
+    await work({ tsdb, shards, processorMs: ofAll, query });
   } finally {
     await server.stop();
-    await cluster('down');
+    await stopCluster(directory, clock);
     await removeDirectory(server.directory);
     await removeDirectory(directory);
   }

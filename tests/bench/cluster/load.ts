@@ -1,7 +1,7 @@
 // How fast points get to a cluster through the service, beside the same rows in plain inserts by as
 // many clients, in turns. BENCH_ROWS (1,000,000), BENCH_CLIENTS (4), BENCH_ROUNDS (3).
-import { idOf, post, sql, withCluster } from './cluster-service.ts';
-import type { ClusterService } from './cluster-service.ts';
+import { costOf, idOf, middle, post, sql, withCluster } from './cluster-service.ts';
+import type { ClusterService, Cost } from './cluster-service.ts';
 
 const ROWS = Number(process.env['BENCH_ROWS'] ?? 1_000_000);
 const CLIENTS = Number(process.env['BENCH_CLIENTS'] ?? 4);
@@ -49,24 +49,23 @@ function binaryOf(
 }
 
 /** Points, and what the service and the servers need for all of them. */
-type Rate = { readonly perSecond: number; readonly processorMs: number };
+type Rate = { readonly perSecond: number } & Pick<Cost, 'processorMs'>;
 
 /** So many clients, each with one request after the other; the bodies are there before. */
 async function load<T>(
-  { processorMs }: ClusterService,
+  service: ClusterService,
   bodies: readonly T[],
   send: (body: T) => Promise<unknown>,
 ): Promise<Rate> {
-  const started = performance.now();
-  const before = processorMs();
   let next = 0;
-  await Promise.all(
-    Array.from({ length: CLIENTS }, async () => {
-      while (next < bodies.length) await send(bodies[next++]!);
-    }),
-  );
-  const ms = performance.now() - started;
-  return { perSecond: ROWS / (ms / 1000), processorMs: processorMs() - before };
+  const clients = async (): Promise<unknown> =>
+    Promise.all(
+      Array.from({ length: CLIENTS }, async () => {
+        while (next < bodies.length) await send(bodies[next++]!);
+      }),
+    );
+  const { ms, processorMs } = await costOf(service, clients);
+  return { perSecond: ROWS / (ms / 1000), processorMs };
 }
 
 const firsts = Array.from(
@@ -103,11 +102,6 @@ async function plainLoad(service: ClusterService, measurement: string): Promise<
 function ownLoad(service: ClusterService, measurement: string): Promise<Rate> {
   const bodies = firsts.map((first) => linesOf(first, measurement));
   return load(service, bodies, (body) => post(`${service.tsdb}/write?db=d&precision=s`, body));
-}
-
-function middle(rates: readonly Rate[], of: keyof Rate): number {
-  const values = rates.map((rate) => rate[of]).sort((a, b) => a - b);
-  return values[Math.floor(values.length / 2)] ?? 0;
 }
 
 function report(own: readonly Rate[], plain: readonly Rate[]): string {

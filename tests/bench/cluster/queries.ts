@@ -1,8 +1,10 @@
 // How long queries take that a cluster answers, beside the same questions in SQL by hand on the
 // same tables, in turns. The rows are made by the cluster itself. BENCH_ROWS (2,000,000),
 // BENCH_REPLICAS (1), BENCH_ROUNDS (7).
-import { idOf, post, sql, withCluster } from './cluster-service.ts';
-import type { ClusterService } from './cluster-service.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { costOf, idOf, middle, post, sql, withCluster } from './cluster-service.ts';
+import type { ClusterService, Cost } from './cluster-service.ts';
 
 const ROWS = Number(process.env['BENCH_ROWS'] ?? 2_000_000);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 7);
@@ -83,7 +85,7 @@ async function makeRows(
   for (const url of shards) {
     for (let calm = 0; calm < 3;) {
       calm = (await sql(url, busy)) === '0' ? calm + 1 : 0;
-      await new Promise((resolve) => setTimeout(resolve, 500));
+      await sleep(500);
     }
   }
 }
@@ -144,21 +146,6 @@ function casesOf({ points, series }: { points: string; series: string }): readon
         AND hour <= ${Math.floor(hour / 3600)} AND time < ${BigInt(hour) * NANOS} ORDER BY time`,
     },
   ];
-}
-
-/** How long something takes, and what it costs. */
-type Cost = { readonly ms: number; readonly processorMs: number };
-
-async function costOf(service: ClusterService, work: () => Promise<unknown>): Promise<Cost> {
-  const started = performance.now();
-  const before = service.processorMs();
-  await work();
-  return { ms: performance.now() - started, processorMs: service.processorMs() - before };
-}
-
-function middle(costs: readonly Cost[], of: keyof Cost): number {
-  const values = costs.map((cost) => cost[of]).sort((a, b) => a - b);
-  return values[Math.floor(values.length / 2)] ?? 0;
 }
 
 const compared = (own: number, theirs: number): string =>
