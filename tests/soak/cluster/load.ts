@@ -1,5 +1,7 @@
 // Clients of the soak: each writer sends one batch after the other until it is acknowledged, each
 // reader asks how much there is. All of them go through the balancer.
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { send } from '@tidemark/testkit';
 
 export const DATABASE = 'soak';
@@ -83,7 +85,7 @@ export class Load {
       // One point of all batches, which the last one leaves.
       lines.push(`last,w=${writer} n=${first}i 1`);
       const body = lines.join('\n');
-      while (!(await this.#ask('write', `/write?db=${DATABASE}`, body, 204)));
+      while ((await this.#ask('write', `/write?db=${DATABASE}`, body, 204)) === undefined);
       this.acknowledged[writer] = first + BATCH;
       const now = performance.now();
       this.#gapMs = Math.max(this.#gapMs, now - this.#lastMs);
@@ -120,7 +122,7 @@ export class Load {
     try {
       const signal = AbortSignal.timeout(ATTEMPT_MS);
       const { status, text } = await send(this.#url() + path, { method: 'POST', body, signal });
-      if (status === wanted && !text.includes('"error"')) return what === 'write' ? 'taken' : text;
+      if (status === wanted && !text.includes('"error"')) return text;
       this.#troubles.push({ what, status, text: text.trim() });
       if (what === 'write' && status !== 503 && status !== 500)
         this.#problems.push(`a write is answered with ${status}: ${text}`);
@@ -128,7 +130,7 @@ export class Load {
       this.#troubles.push({ what, status: 0, text: String(error) });
     }
     // Clients that come again at once would only heat the machine.
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await sleep(50);
     return undefined;
   }
 }

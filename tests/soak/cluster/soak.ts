@@ -1,6 +1,8 @@
 // A cluster that is disturbed while clients write and read: round by round something is killed,
 // taken away or restarted. Nothing acknowledged may be lost or doubled, what fails says why, and in
 // the end all replicas are the same.
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { eventually, query, seededRandom, send } from '@tidemark/testkit';
 
 import { BATCH, DATABASE, Load } from './load.ts';
@@ -78,8 +80,6 @@ export async function soakCluster({ rounds, seed, say }: SoakOptions): Promise<S
     await subject.close();
   }
 }
-
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** All writers go on. */
 async function untilWritten({ acknowledged }: Load): Promise<void> {
