@@ -1,6 +1,6 @@
 // Answers to statements as they come: no more rows are read than are wanted, the rest waits in the
 // server's cursor.
-import { parseLossless } from '@tidemark/client';
+import { parseLossless, readFailure } from '@tidemark/client';
 import type { Cell, QueryResponse, ResponseDiagnostic, Series } from '@tidemark/client';
 
 import { serviceFetch } from './clients.ts';
@@ -149,10 +149,7 @@ export class QueryCursor {
       signal: this.#controller.signal,
     });
     // Nothing that the database said about the statements.
-    if (response.status === 502) {
-      const { error } = (await response.json()) as { readonly error: string };
-      throw new Error(error);
-    }
+    if (response.status === 502) throw (await readFailure(response)).error;
     this.#firstByteMs = performance.now() - started;
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     if (reader === undefined) return;
