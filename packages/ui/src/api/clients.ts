@@ -46,10 +46,9 @@ export async function serviceFetch(
     if (init.signal?.aborted === true) throw error;
     return undefined;
   });
-  const isGone = response === undefined || response.status === 502;
-  if (response !== undefined && (!isGone || services[service].value.state === 'absent')) {
-    return response;
-  }
+  // What is not run here is not down.
+  const isAbsent = services[service].value.state === 'absent';
+  if (response !== undefined && (response.status !== 502 || isAbsent)) return response;
   await response?.body?.cancel();
   noteDown(service);
   // Why the connection failed is of no use to who looks at a page; what to do is.
