@@ -45,12 +45,13 @@ type Me = {
   readonly writes: readonly string[];
 };
 
-function ask(url: string, question: Question, init: RequestInit = {}): Promise<Response> {
-  const headers = new Headers(init.headers);
-  headers.set('Authorization', question.authorization);
-  headers.set('X-Forwarded-For', question.clientAddress);
-  headers.set(PAGE_KEY_HEADER, question.pageKey);
-  return fetch(url, { ...init, headers, signal: AbortSignal.timeout(ASK_TIMEOUT_MS) });
+function ask(url: string, question: Question): Promise<Response> {
+  const headers = {
+    Authorization: question.authorization,
+    'X-Forwarded-For': question.clientAddress,
+    [PAGE_KEY_HEADER]: question.pageKey,
+  };
+  return fetch(url, { headers, signal: AbortSignal.timeout(ASK_TIMEOUT_MS) });
 }
 
 async function refusalOf(answer: Response): Promise<SignInAnswer> {
