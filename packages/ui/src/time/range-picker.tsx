@@ -5,7 +5,7 @@ import { Button } from '../design/button.tsx';
 import { SelectField, TextField } from '../design/field.tsx';
 import { Popover } from '../design/popover.tsx';
 import { texts } from '../texts/texts.ts';
-import { isRelative, parseInstant, spanOf } from './range.ts';
+import { isRelative, parseInstant, spanOf, UNIT_MS } from './range.ts';
 import type { TimeRange } from './range.ts';
 import { formatInstant, shownZone, zones } from './zone.ts';
 
@@ -117,17 +117,10 @@ function Choices({
 
 const REFRESHES: readonly string[] = ['', '5s', '10s', '30s', '1m', '5m'];
 
-const REFRESH_UNITS: Readonly<Record<string, number>> = {
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-};
-
 /** Milliseconds of a choice; `undefined` for never, and for what is no duration. */
 export function refreshMs(text: string): number | undefined {
   const [, count = '', unit = ''] = /^([1-9]\d{0,5})([smhd])$/.exec(text) ?? [];
-  const unitMs = REFRESH_UNITS[unit];
+  const unitMs = UNIT_MS[unit];
   return unitMs === undefined ? undefined : Number(count) * unitMs;
 }
 

@@ -5,7 +5,8 @@ export type TimeRange = { readonly from: string; readonly to: string };
 
 export type Span = { readonly fromMs: number; readonly toMs: number };
 
-const UNITS: Readonly<Record<string, number>> = {
+/** Milliseconds of the units in which spans are typed. */
+export const UNIT_MS: Readonly<Record<string, number>> = {
   s: 1000,
   m: 60_000,
   h: 3_600_000,
@@ -19,7 +20,7 @@ export function parseInstant(text: string, nowMs: number): number | undefined {
   const relative = /^now(?:\s*-\s*(\d+)\s*([smhdw]))?$/.exec(trimmed);
   if (relative !== null) {
     const [, count = '0', unit = 's'] = relative;
-    return nowMs - Number(count) * (UNITS[unit] ?? 0);
+    return nowMs - Number(count) * (UNIT_MS[unit] ?? 0);
   }
   if (/^\d{11,}$/.test(trimmed)) return Number(trimmed);
   // Without a zone the browser reads it as local time, which is what was meant.
