@@ -11,7 +11,7 @@ import { PRIVATE_FILE } from '@tidemark/process';
 import { RESTORED_BYTES } from '../limits.ts';
 import { METADATA_FILE } from './metadata.ts';
 import type { KeyPlace } from './store-cipher.ts';
-import { inspectStore } from './store-repair.ts';
+import { inspectStore, removeLock } from './store-repair.ts';
 
 const UPLOAD_FILE = `${METADATA_FILE}.restoring`;
 const REPLACED_FILE = `${METADATA_FILE}.replaced`;
@@ -100,14 +100,14 @@ export function swapRestored(directory: string): void {
   rmSync(replaced, { force: true });
   linkSync(file, replaced);
   renameSync(restored, file);
-  rmSync(`${file}-lock`, { force: true });
+  removeLock(file);
 }
 
 /** As it was before `swapRestored`. */
 export function undoRestored(directory: string): void {
   const [file, , replaced] = paths(directory);
   renameSync(replaced, file);
-  rmSync(`${file}-lock`, { force: true });
+  removeLock(file);
 }
 
 function paths(directory: string): readonly [file: string, restored: string, replaced: string] {

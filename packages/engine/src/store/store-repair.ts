@@ -226,6 +226,7 @@ function unusedName(path: string): string {
   for (let i = 1; ; i++) if (!existsSync(`${path}-${i}`)) return `${path}-${i}`;
 }
 
-function removeLock(file: string): void {
+/** What LMDB keeps beside a file that is open; of another file it would be wrong. */
+export function removeLock(file: string): void {
   rmSync(`${file}-lock`, { force: true });
 }
