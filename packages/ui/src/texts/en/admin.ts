@@ -1,11 +1,10 @@
+import { count, counted } from './count.ts';
+
 const rejectedLists: Readonly<Record<string, string>> = {
   lines: 'The last refused lines',
   rejected: 'The last refused lines',
   counts: 'By source',
 };
-
-const counted = (count: number, what: string): string =>
-  `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`;
 
 export const admin = {
   actions: 'What can be done',
@@ -101,7 +100,7 @@ export const admin = {
   importing: (done: number, total: number, points: number, label: string) =>
     total === 0
       ? 'Reading what there is'
-      : `${done} of ${total} pieces, ${points.toLocaleString('en')} points so far: ${label}`,
+      : `${done} of ${total} pieces, ${count(points)} points so far: ${label}`,
   importInflux: 'Import from InfluxDB 1.x',
   importInfluxHint:
     'Databases, policies, continuous queries, users and points of a running server; counts and sums are compared in the end. One that was interrupted can be made again and does no harm; the command line goes on where it was: tidemark tsdb import.',

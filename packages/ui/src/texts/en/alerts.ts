@@ -1,4 +1,4 @@
-const count = (value: number): string => value.toLocaleString('en');
+import { count, counted } from './count.ts';
 
 export const alerts = {
   actions: 'What can be done',
@@ -81,7 +81,7 @@ export const alerts = {
   removeHint: 'Events that wait for it are dropped.',
   removeTitle: (id: string) => `Delete the handler ${id}?`,
   retried: (retried: number) =>
-    retried === 1 ? '1 event is delivered again' : `${count(retried)} events are delivered again`,
+    `${counted(retried, 'event')} ${retried === 1 ? 'is' : 'are'} delivered again`,
   retry: 'Deliver again',
   retryAll: 'Deliver all again',
   rule: 'Rule',
@@ -118,8 +118,7 @@ export const alerts = {
   testWorked: (kind: string) => `${kind} took it`,
   time: 'Time',
   timeline: 'Timeline',
-  timelineOf: (event: string, changes: number) =>
-    `${event}: ${changes === 1 ? '1 change' : `${count(changes)} changes`}`,
+  timelineOf: (event: string, changes: number) => `${event}: ${counted(changes, 'change')}`,
   title: 'Alerts',
   topic: 'Topic',
   topicHint: 'the handlers of this topic are told',

@@ -1,6 +1,6 @@
 // Texts of the engine's configuration.
 
-const option = (count: number): string => (count === 1 ? '1 option' : `${count} options`);
+import { counted } from './count.ts';
 
 export const config = {
   add: 'Add',
@@ -10,7 +10,7 @@ export const config = {
   back: (name: string) => `Take ${name} back to the file`,
   change: 'Change',
   changed: 'Changed here',
-  changedCount: (count: number) => option(count),
+  changedCount: (options: number) => counted(options, 'option'),
   changeOf: (name: string) => `Change ${name}`,
   find: 'Search sections',
   fromFile: 'It will be as in the file again, or as by default.',

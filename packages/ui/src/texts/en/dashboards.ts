@@ -1,5 +1,4 @@
-const count = (value: number, one: string, many: string): string =>
-  `${value.toLocaleString('en')} ${value === 1 ? one : many}`;
+import { count, counted } from './count.ts';
 
 export const dashboards = {
   add: 'New dashboard',
@@ -23,7 +22,7 @@ export const dashboards = {
   cell: 'Cell',
   cellKind: 'Shown as',
   cellMenu: (title: string) => `What to do with ${title}`,
-  cells: (value: number) => count(value, 'cell', 'cells'),
+  cells: (value: number) => counted(value, 'cell'),
   chartOf: (title: string) => (title === '' ? 'Chart' : title),
   chosen: 'Chosen at first',
   clone: 'Clone',
@@ -44,7 +43,7 @@ export const dashboards = {
   exportJson: 'Export as JSON',
   field: { min: 'From', max: 'To' },
   from: 'Span from',
-  heat: (max: number) => `up to ${max.toLocaleString('en')} values in one place`,
+  heat: (max: number) => `up to ${count(max)} values in one place`,
   import: 'Import',
   importAction: 'Import it',
   importHint:
@@ -55,7 +54,7 @@ export const dashboards = {
   importProblem: 'This is no dashboard of Tidemark, Grafana or Chronograf.',
   importSyntax: (reason: string) => `This is no JSON: ${reason}`,
   importTaken: (from: string, cells: number, variables: number) =>
-    `From ${from}: ${count(cells, 'cell', 'cells')}, ${count(variables, 'variable', 'variables')}.`,
+    `From ${from}: ${counted(cells, 'cell')}, ${counted(variables, 'variable')}.`,
   importFile: 'From a file',
   isMulti: 'Several may be chosen',
   isStacked: 'Stacked on each other',

@@ -1,4 +1,4 @@
-const count = (value: number): string => value.toLocaleString('en');
+import { count, counted } from './count.ts';
 
 export const explore = {
   addField: 'Add a field',
@@ -80,7 +80,7 @@ export const explore = {
   startAnew: 'Start anew',
   statement: 'Statement',
   statementNumber: (number: number) => `Statement ${number}`,
-  tagValues: (values: number) => (values === 1 ? '1 value' : `${count(values)} values`),
+  tagValues: (values: number) => counted(values, 'value'),
   title: 'Explore',
   toDashboard: 'Put it on a dashboard',
   view: 'View',

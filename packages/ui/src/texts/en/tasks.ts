@@ -1,4 +1,4 @@
-const count = (value: number): string => value.toLocaleString('en');
+import { count, counted } from './count.ts';
 
 export const tasks = {
   actions: 'What can be done',
@@ -20,7 +20,7 @@ export const tasks = {
   emitted: 'Out',
   enable: (id: string) => `Enable ${id}`,
   enabled: 'Enabled',
-  errorCount: (errors: number) => (errors === 1 ? '1 error' : `${count(errors)} errors`),
+  errorCount: (errors: number) => counted(errors, 'error'),
   errors: 'Errors',
   figures: (throughput: string, errors: number, groups: number, memory: string) =>
     `${throughput} · ${count(errors)} errors · ${count(groups)} groups · ${memory}`,

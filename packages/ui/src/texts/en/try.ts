@@ -1,4 +1,4 @@
-const count = (value: number): string => value.toLocaleString('en');
+import { count, counted } from './count.ts';
 
 export const tryOut = {
   alerts: 'Alerts that would fire',
@@ -31,9 +31,7 @@ export const tryOut = {
     requests: 'Requests that are sent',
   },
   figures: (points: number, events: number) =>
-    `${points === 1 ? '1 point or answer' : `${count(points)} points or answers`} · ${
-      events === 1 ? '1 event' : `${count(events)} events`
-    }`,
+    `${counted(points, 'point or answer', 'points or answers')} · ${counted(events, 'event')}`,
   fromTask: 'Begin with a task',
   chooseTask: 'Script of a task …',
   goesOn: 'The clock goes on for',

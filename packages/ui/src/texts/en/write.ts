@@ -1,7 +1,4 @@
-const count = (value: number): string => value.toLocaleString('en');
-
-const pointCount = (points: number): string =>
-  points === 1 ? '1 point' : `${count(points)} points`;
+import { count, counted } from './count.ts';
 
 const refused = (lines: number): string =>
   lines === 0 ? '' : lines === 1 ? ', 1 line was refused' : `, ${count(lines)} lines were refused`;
@@ -9,7 +6,7 @@ const refused = (lines: number): string =>
 export const write = {
   check: 'Before it is sent',
   checked: (points: number, measurements: string) =>
-    points === 0 ? 'No points.' : `${pointCount(points)} of ${measurements}.`,
+    points === 0 ? 'No points.' : `${counted(points, 'point')} of ${measurements}.`,
   choose: 'Choose a file',
   column: (name: string) => `Column ${name}`,
   database: 'Database',
@@ -53,12 +50,12 @@ export const write = {
     boolean: 'field, true or false',
     string: 'field, text',
   },
-  send: (points: number, database: string) => `Write ${pointCount(points)} into ${database}`,
+  send: (points: number, database: string) => `Write ${counted(points, 'point')} into ${database}`,
   someFaults: (shown: number, all: number) => `${shown} of ${count(all)} lines are shown.`,
   stopped: (line: number, reason: string) =>
     `The database took everything up to line ${count(line)}, and then gave up: ${reason}`,
   text: 'Text',
   title: 'Write',
   written: (points: number, rejected: number) =>
-    `${pointCount(points)} ${points === 1 ? 'is' : 'are'} written${refused(rejected)}.`,
+    `${counted(points, 'point')} ${points === 1 ? 'is' : 'are'} written${refused(rejected)}.`,
 } as const;

@@ -1,0 +1,7 @@
+// Numbers as English writes them, and what they count.
+
+export const count = (value: number): string => value.toLocaleString('en');
+
+/** `1 point`, `1,000 points`. */
+export const counted = (value: number, one: string, many = `${one}s`): string =>
+  `${count(value)} ${value === 1 ? one : many}`;
