@@ -26,7 +26,7 @@ export function ElementDialog({
   readonly onSaved: () => void;
 }) {
   const before = typedOf(element, description.options);
-  const typed = useSignal<Readonly<Record<string, string>>>(before);
+  const typed = useSignal(before);
   /** Options that go back to the file. */
   const taken = useSignal<ReadonlySet<string>>(new Set());
   const problem = useSignal('');

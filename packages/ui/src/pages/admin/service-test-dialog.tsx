@@ -9,12 +9,18 @@ import { Button } from '../../design/button.tsx';
 import { Dialog } from '../../design/dialog.tsx';
 import { Notice } from '../../design/states.tsx';
 import { OptionField } from '../../options/option-field.tsx';
+import type { Typed } from '../../options/config-change.ts';
 import { printOption, readOption } from '../../options/option-text.ts';
 import { texts } from '../../texts/texts.ts';
 import type { ConfigRow } from './engine-config.tsx';
 import { Loaded } from './statements.tsx';
 
 const t = texts.config;
+
+/** What a test is done with unless something else is typed. */
+type Defaults = Readonly<Record<string, unknown>>;
+
+type TestField = { readonly name: string; readonly type: string; readonly text: string };
 
 export function ServiceTestDialog({
   row: { label, section, element },
@@ -27,14 +33,16 @@ export function ServiceTestDialog({
     const [test] = await engine.serviceTests(section);
     return test?.options ?? {};
   }, [section]);
-  const typed = useSignal<Readonly<Record<string, string>>>({});
+  const typed = useSignal<Typed>({});
   const result = useSignal<ServiceTestResult | undefined>(undefined);
   const isBusy = useSignal(false);
-  const run = async (defaults: Readonly<Record<string, unknown>>): Promise<void> => {
+  const fieldsOf = (defaults: Defaults): readonly TestField[] =>
+    fieldsOfTest(defaults, element.element, typed.value);
+  const run = async (defaults: Defaults): Promise<void> => {
     isBusy.value = true;
     result.value = undefined;
-    const given = Object.entries(textsOf(defaults, element.element, typed.value)).map(
-      ([name, text]) => [name, readOption({ type: typeOf(defaults[name]) }, text)] as const,
+    const given = fieldsOf(defaults).map(
+      ({ name, type, text }) => [name, readOption({ type }, text)] as const,
     );
     try {
       result.value = await engine.testService(section, Object.fromEntries(given));
@@ -55,12 +63,12 @@ export function ServiceTestDialog({
             }}
           >
             <p class="muted">{t.testHint}</p>
-            {Object.entries(textsOf(defaults, element.element, typed.value)).map(([name, text]) => (
+            {fieldsOf(defaults).map(({ name, type, text }) => (
               <OptionField
                 key={name}
                 name={name}
-                row={{ type: typeOf(defaults[name]), doc: '' }}
-                hint={typeOf(defaults[name]) === 'boolean' ? name : undefined}
+                row={{ type, doc: '' }}
+                hint={type === 'boolean' ? name : undefined}
                 value={text}
                 onInput={(next) => (typed.value = { ...typed.value, [name]: next })}
               />
@@ -86,18 +94,13 @@ const ELEMENT_OPTIONS = ['cluster', 'id', 'endpoint', 'workspace', 'broker-name'
 /**
  * What is typed over the defaults of the test; it is about the element whose button was pressed.
  */
-function textsOf(
-  defaults: Readonly<Record<string, unknown>>,
-  element: string,
-  typed: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> {
+function fieldsOfTest(defaults: Defaults, element: string, typed: Typed): readonly TestField[] {
   const about = ELEMENT_OPTIONS.find((name) => name in defaults);
-  return Object.fromEntries(
-    Object.entries(defaults).map(([name, value]) => {
-      const given = name === about && element !== '' ? element : printOption(value, typeOf(value));
-      return [name, typed[name] ?? given];
-    }),
-  );
+  return Object.entries(defaults).map(([name, value]) => {
+    const type = typeOf(value);
+    const given = name === about && element !== '' ? element : printOption(value, type);
+    return { name, type, text: typed[name] ?? given };
+  });
 }
 
 function typeOf(value: unknown): string {
