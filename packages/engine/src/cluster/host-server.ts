@@ -3,13 +3,13 @@
 // Nothing that a task tells leaves this process but by that connection.
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { timingSafeEqual } from 'node:crypto';
 import { messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { MessageLog } from '@tidemark/cluster';
 import { PAGE_KEY_HEADER } from '@tidemark/process';
 import { ThreadLink } from '@tidemark/runtime/host';
 import type { HostData } from '@tidemark/runtime/host';
+import { isSame } from '../auth/web-token.ts';
 import type { Logger } from '../observability/log-hub.ts';
 import { Ticker } from '../ticker.ts';
 import type { Build } from './build.ts';
@@ -79,19 +79,14 @@ export class HostServer {
 
   #refusal({ url, headers }: IncomingMessage): string | undefined {
     const term = Number(headers[TERM_HEADER]);
-    if (!isSame(headers[PAGE_KEY_HEADER], this.#options.secret)) return '403 Forbidden';
+    const given = String(headers[PAGE_KEY_HEADER] ?? '');
+    if (!isSame(given, this.#options.secret)) return '403 Forbidden';
     if (url !== TASK_HOSTS || headers[VERSION_HEADER] !== this.#options.build.version)
       return '426 Upgrade Required';
     // Of one term there is one leader, which may have lost its connection.
     if (!(term > 0) || term < this.#term || this.#isLeaving) return '409 Conflict';
     return undefined;
   }
-}
-
-function isSame(given: string | string[] | undefined, secret: string): boolean {
-  if (typeof given !== 'string') return false;
-  const [a, b] = [Buffer.from(given), Buffer.from(secret)];
-  return a.length === b.length && timingSafeEqual(a, b);
 }
 
 /** What one connection has started. */

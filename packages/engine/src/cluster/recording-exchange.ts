@@ -1,7 +1,7 @@
 // Files of recordings between instances. A recording is a file of the instance that made it; any
 // other that needs it asks that one for a copy, and keeps it. They know each other by the secret of
 // the cluster.
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -11,6 +11,7 @@ import { pipeline } from 'node:stream/promises';
 import { messageOf, NotFound, Unavailable } from '@tidemark/core';
 import { PRIVATE_FILE } from '@tidemark/process';
 import type { Member } from '@tidemark/cluster';
+import { isSame } from '../auth/web-token.ts';
 
 /** Where an instance gives files to others, whatever `http` it listens with. */
 const PLACE = '/cluster/recording-files/';
@@ -135,9 +136,7 @@ export async function answerRecordingFile(
 }
 
 function isOfCluster({ headers }: IncomingMessage, secret: string): boolean {
-  const given = Buffer.from(String(headers[SECRET_HEADER] ?? ''));
-  const own = Buffer.from(secret);
-  return given.length === own.length && timingSafeEqual(given, own);
+  return isSame(String(headers[SECRET_HEADER] ?? ''), secret);
 }
 
 /** Bytes of a file; `undefined` when there is none. */
