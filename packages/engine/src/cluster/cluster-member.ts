@@ -322,13 +322,7 @@ class ClusterMember {
     const { signal } = role;
     const replica = this.#replica ?? (await this.#openReplica());
     for (;;) {
-      await replica.prepare(changes);
-      const { last } = await changes.ends();
-      if (replica.sequence < last) {
-        const first = replica.sequence + 1;
-        for await (const record of changes.read({ first, through: last, signal }))
-          await replica.apply(record);
-      }
+      const last = await replica.catchUp(changes, signal);
       signal.throwIfAborted();
       try {
         return await LeaderLog.begin(

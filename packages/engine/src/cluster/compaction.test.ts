@@ -43,15 +43,8 @@ describe.runIf(hasPrograms('nats-server'))('a log that has become long', () => {
     return replica;
   }
 
-  /** Applies the log to its present end. */
-  async function follow(replica: Replica): Promise<void> {
-    const { changes } = coordinator;
-    await replica.prepare(changes);
-    const { last } = await changes.ends();
-    const range = { first: replica.sequence + 1, through: last, signal: ended.signal };
-    if (range.first <= last)
-      for await (const record of changes.read(range)) await replica.apply(record);
-  }
+  const follow = (replica: Replica): Promise<number> =>
+    replica.catchUp(coordinator.changes, ended.signal);
 
   const contents = ({ metadata }: Replica): ReadonlyMap<string, string> =>
     new Map(

@@ -105,18 +105,10 @@ async function append(
   makeDirectory(directory, { mode: PRIVATE_DIRECTORY });
   const key = keyOf(options);
   const replica = await Replica.open({ directory, cluster, key, build: THIS_BUILD });
-  const follow = async (signal: AbortSignal): Promise<number> => {
-    await replica.prepare(changes);
-    const { last } = await changes.ends();
-    const range = { first: replica.sequence + 1, through: last, signal };
-    if (range.first <= last)
-      for await (const each of changes.read(range)) await replica.apply(each);
-    return last;
-  };
   try {
     await requireKey(coordinator.register, replica.metadata, cluster);
     const { signal } = new AbortController();
-    if ((await follow(signal)) === 0)
+    if ((await replica.catchUp(changes, signal)) === 0)
       throw new InvalidRequest(
         `cluster ${JSON.stringify(cluster)} has no instance yet: start the first one on ${options.from}, and the cluster begins with what is there`,
       );
@@ -125,7 +117,7 @@ async function append(
     onProgress('asking the leader to pause');
     const place = { coordinator, clock, leaseMs, id: `join-${replica.metadata.serverId}` };
     await betweenLeaders(place, async (held) => {
-      const last = await follow(held);
+      const last = await replica.catchUp(changes, held);
       const added = newEntries(entries, replica.metadata);
       const bytes = formatAt(1, THIS_BUILD).encode(added);
       held.throwIfAborted();

@@ -108,6 +108,17 @@ export class Replica {
     if (last > 0 && (isLeading || isGap || isOther)) await this.#replaceAll([], 0);
   }
 
+  /** Applies the log to its present end; resolves with the number of the last record there. */
+  async catchUp(log: MessageLog, signal: AbortSignal): Promise<number> {
+    await this.prepare(log);
+    const { last } = await log.ends();
+    const first = this.sequence + 1;
+    if (first <= last)
+      for await (const record of log.read({ first, through: last, signal }))
+        await this.apply(record);
+    return last;
+  }
+
   /**
    * Applies the next record; those that are in already are left out. Throws `TooOld` for one that
    * this version does not know.
