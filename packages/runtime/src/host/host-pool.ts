@@ -55,12 +55,8 @@ export type HostPoolOptions = {
 /** In this process. */
 export const OWN_PLACE = '';
 
-/** A task, where it runs, and milliseconds of work in the last second. */
-export type PlacedTask = {
-  readonly task: RunningTask;
-  readonly place: string;
-  readonly loadMs: number;
-};
+/** A task and where it runs. */
+export type PlacedTask = { readonly task: RunningTask; readonly place: string };
 
 type Host = {
   readonly place: Place;
@@ -132,7 +128,7 @@ export class HostPool {
     const found: PlacedTask[] = [];
     for (const host of this.#hosts())
       for (const task of host.tasks.values())
-        if (!task.isReplay) found.push({ task, place: host.place.at.id, loadMs: task.loadMs });
+        if (!task.isReplay) found.push({ task, place: host.place.at.id });
     return found;
   }
 
@@ -140,13 +136,11 @@ export class HostPool {
    * Moves a task to another place, where it goes on from what `savedState` says, as after a failure
    * of its host.
    */
-  async move(moved: RunningTask, placeId: string): Promise<void> {
-    const from = this.#hosts().find((host) =>
-      [...host.tasks.values()].some((task) => task === moved),
-    );
-    const task = from && [...from.tasks.values()].find((each) => each === moved);
+  async move(task: RunningTask, placeId: string): Promise<void> {
+    assert(task instanceof HostedTask, 'tasks of a pool are hosted');
+    const from = this.#hostOf(task);
     const place = this.#places.get(placeId);
-    if (from === undefined || task === undefined || place === undefined) return;
+    if (from === undefined || place === undefined) return;
     if (!task.isStarted || task.isEnding || from.place === place) return;
     this.#leave(task, from);
     const to = this.#leastLoaded(place);
