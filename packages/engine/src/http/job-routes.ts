@@ -12,7 +12,7 @@ import { pathTo } from './routes.ts';
 import type { Api, ApiRequest, ApiResponse } from './server.ts';
 import { takePage } from './task-routes.ts';
 
-const RECORDING_FIELDS = ['type', 'size', 'date', 'error', 'status', 'progress', 'instance'];
+const RECORDING_FIELDS = ['type', 'size', 'date', 'error', 'status', 'progress'];
 const REPLAY_FIELDS = [
   'task',
   'recording',
@@ -80,11 +80,12 @@ function addRecordingRoutes(api: Api, recordings: Recordings, clock: Clock): voi
     json: {
       recordings: listView(request, recordings.list(), {
         known: RECORDING_FIELDS,
-        // Where its file is, in a cluster: for those who ask.
-        view: (record) =>
-          request.query.all('fields').includes('instance')
-            ? { ...recordingView(request, record), instance: record.instance ?? null }
-            : recordingView(request, record),
+        // Where its file is, in a cluster.
+        onRequest: ['instance'],
+        view: (record) => ({
+          ...recordingView(request, record),
+          instance: record.instance ?? null,
+        }),
       }),
     },
   }));
@@ -147,16 +148,20 @@ function listView<R extends { readonly id: string }>(
   all: readonly R[],
   {
     known,
+    onRequest = [],
     view,
   }: {
     readonly known: readonly string[];
+    /** Fields that are left out unless they are asked for. */
+    readonly onRequest?: readonly string[];
     readonly view: (record: R) => Readonly<Record<string, unknown>>;
   },
 ): readonly unknown[] {
   readPage(request.query);
   const page = takePage(all, request);
   if (page.length === 0) return [];
-  const fields = readFields(request.query, known);
+  const asked = readFields(request.query, [...known, ...onRequest]);
+  const fields = asked ?? new Set(['link', 'id', ...known]);
   return page.map((record) => pickFields(view(record), fields));
 }
 
