@@ -5,7 +5,7 @@ import { messageOf, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 
 import type { Coordinator } from './coordinator.ts';
-import { LEADER, readLeader, vacant } from './leader-entry.ts';
+import { FIRST_LEVEL, LEADER, readLeader, vacant } from './leader-entry.ts';
 import type { LeaderEntry } from './leader-entry.ts';
 import { DRAIN, RESIGN } from './membership.ts';
 
@@ -71,7 +71,7 @@ async function takePlace({
   for (;;) {
     const entry = await readLeader(register);
     if (entry === undefined || entry.record.id === '') {
-      const { term = 0, level = 1 } = entry?.record ?? {};
+      const { term = 0, level = FIRST_LEVEL } = entry?.record ?? {};
       const record = { id, url: '', term: term + 1, isServing: false, level };
       const before = entry?.revision ?? 0;
       const revision = await register.change(LEADER, JSON.stringify(record), before);

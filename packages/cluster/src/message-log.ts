@@ -6,6 +6,7 @@ import { assert, Conflict, messageOf, Unavailable } from '@tidemark/core';
 import { DeliverPolicy, ErrorCode, headers, NatsError } from 'nats';
 
 import type { StreamAccess, StreamPlace } from './coordinator.ts';
+import { FIRST_LEVEL } from './leader-entry.ts';
 import { isSuperseded } from './register.ts';
 
 export type LogRecord = {
@@ -98,9 +99,9 @@ export class MessageLog {
     part: Uint8Array,
     options: AppendOptions & { readonly id: string; readonly place: string },
   ): Promise<number> {
-    const { label = '', level = 1, after, signal, id, place } = options;
+    const { label = '', level = FIRST_LEVEL, after, signal, id, place } = options;
     const head = headers();
-    if (level > 1) head.set(LEVEL, String(level));
+    if (level > FIRST_LEVEL) head.set(LEVEL, String(level));
     if (place !== '') head.set(PART, place);
     if (label !== '') head.set(LABEL, label);
     const expect = after === undefined ? {} : { expect: { lastSequence: after } };
@@ -155,7 +156,7 @@ export class MessageLog {
             sequence: message.seq,
             bytes,
             label: message.headers?.get(LABEL) ?? '',
-            level: Number(message.headers?.get(LEVEL) || 1),
+            level: Number(message.headers?.get(LEVEL) || FIRST_LEVEL),
           };
         }
         if (through !== undefined && message.seq >= through) return;
