@@ -47,6 +47,9 @@ export const TASK_HOSTS = 'task-hosts:1';
 export const TERM_HEADER = 'x-tidemark-term';
 export const VERSION_HEADER = 'x-tidemark-version';
 
+/** Signs of life of either end within a lease. */
+export const SIGNS = 4;
+
 const LENGTH_BYTES = 4;
 
 export class FrameSocket<In, Out> {

@@ -13,7 +13,7 @@ import { isSame } from '../auth/web-token.ts';
 import type { Logger } from '../observability/log-hub.ts';
 import { Ticker } from '../ticker.ts';
 import type { Build } from './build.ts';
-import { FrameSocket, TASK_HOSTS, TERM_HEADER, VERSION_HEADER } from './host-frames.ts';
+import { FrameSocket, SIGNS, TASK_HOSTS, TERM_HEADER, VERSION_HEADER } from './host-frames.ts';
 import type { FromInstance, ToInstance } from './host-frames.ts';
 import { PointWindow } from './point-window.ts';
 
@@ -30,9 +30,6 @@ export type HostServerOptions = {
   readonly leaseMs: number;
   readonly logger: Logger;
 };
-
-/** Signs of life within a lease. */
-const SIGNS = 4;
 
 export class HostServer {
   readonly #options: HostServerOptions;

@@ -18,7 +18,7 @@ import type {
 import { opening } from '../opening.ts';
 import type { Opening } from '../opening.ts';
 import { Ticker } from '../ticker.ts';
-import { FrameSocket, TASK_HOSTS, TERM_HEADER, VERSION_HEADER } from './host-frames.ts';
+import { FrameSocket, SIGNS, TASK_HOSTS, TERM_HEADER, VERSION_HEADER } from './host-frames.ts';
 import type { FromInstance, NamedRows, ToInstance } from './host-frames.ts';
 import type { PointLog } from './point-log.ts';
 
@@ -41,9 +41,6 @@ export type RemoteInstanceOptions = {
   /** It stops soon, or is asked to: its tasks are to be moved. */
   readonly leaving: () => void;
 };
-
-/** Signs of life within a lease. */
-const SIGNS = 4;
 
 export class RemoteInstance implements HostPlace {
   readonly id: string;
