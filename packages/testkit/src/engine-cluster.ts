@@ -4,6 +4,7 @@ import type { StartEngineOptions } from '@tidemark/engine';
 
 import { CuttableLink, TestCoordinator } from './coordinator.ts';
 import { TestEngine } from './engine.ts';
+import type { Answer } from './engine.ts';
 import { eventually } from './http.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -12,6 +13,13 @@ export type TestInstance = {
   readonly engine: TestEngine;
   readonly link: CuttableLink;
   readonly values: Values;
+};
+
+export type TestMember = {
+  readonly url: string;
+  readonly state: string;
+  readonly leader: boolean;
+  readonly tasks: number;
 };
 
 /** All instances share the thread of the test with each other, which may be busy for a while. */
@@ -66,14 +74,41 @@ export class TestCluster {
     );
   }
 
+  /** Those that are started. */
+  get running(): readonly TestInstance[] {
+    return this.instances.filter(({ engine }) => engine.isStarted);
+  }
+
+  /** What all of them have logged, each in its order. */
+  get log(): readonly string[] {
+    return this.instances.flatMap(({ engine }) => engine.log);
+  }
+
+  /** All instances, as one of them says; none while it does not know. */
+  async members({ engine }: TestInstance): Promise<readonly TestMember[]> {
+    const { json } = await engine.call('GET', '/engine/v1/cluster/members');
+    return json?.members ?? [];
+  }
+
   /** The instance that leads, as one of them says. */
-  async leader({ engine }: TestInstance): Promise<TestInstance> {
+  async leader(asked: TestInstance): Promise<TestInstance> {
     return eventually('a leader', async () => {
-      const { json } = await engine.call('GET', '/engine/v1/cluster/members');
-      const members = (json?.members ?? []) as readonly { url: string; leader: boolean }[];
-      const url = members.find(({ leader }) => leader)?.url;
-      return this.instances.find((one) => one.engine.isStarted && one.engine.url === url);
+      const leader = (await this.members(asked)).find((member) => member.leader);
+      return this.running.find(({ engine }) => engine.url === leader?.url);
     });
+  }
+
+  /** The instance with a URL. */
+  at(url: string | undefined): TestInstance {
+    const found = this.running.find(({ engine }) => engine.url === url);
+    if (found === undefined) throw new Error(`no instance that runs has the URL ${url}`);
+    return found;
+  }
+
+  /** Asks an instance, through another one, to lead no more and to run no tasks. */
+  drain(asked: TestInstance, url: string): Promise<Answer> {
+    const path = `/engine/v1/cluster/members/${encodeURIComponent(url)}/drain`;
+    return asked.engine.call('POST', path);
   }
 
   async close(): Promise<void> {

@@ -58,7 +58,7 @@ export class TestEngine {
     ]);
     if (problems.length > 0) throw new Error(JSON.stringify(problems));
     const keep = (fields: object, message: string): void => {
-      this.log.push(`${message} ${JSON.stringify(fields)}`);
+      this.log.push(`${message} ${JSON.stringify(fields, withIntegers)}`);
     };
     const log = { debug: keep, info: keep, warn: keep, error: keep };
     this.#service = await startEngine(config, { log, ...options });
@@ -89,7 +89,17 @@ export class TestEngine {
     const bytes = Buffer.from(await response.arrayBuffer());
     return { status: response.status, headers: response.headers, bytes, json: parsed(bytes) };
   }
+
+  /** Defines a task of a stream and starts it. */
+  startTask(id: string, script: string, place = { db: 'd', rp: 'r' }): Promise<Answer> {
+    const task = { id, type: 'stream', dbrps: [place], script, status: 'enabled' };
+    return this.call('POST', '/engine/v1/tasks', task);
+  }
 }
+
+/** Integers of points as JSON, which has none. */
+const withIntegers = (_key: string, value: unknown): unknown =>
+  typeof value === 'bigint' ? String(value) : value;
 
 function parsed(bytes: Buffer): unknown {
   const text = bytes.toString('utf8');

@@ -1,127 +1,44 @@
 // Tasks of a cluster on instances that do not lead: they are what they are on the leader, and go on
 // elsewhere when their instance is gone.
-import { join } from 'node:path';
-import { inspect } from 'node:util';
-import { assert } from '@tidemark/core';
-import {
-  CuttableLink,
-  eventually,
-  hasPrograms,
-  makeDirectory,
-  removeDirectory,
-  TestCoordinator,
-  TestServer,
-} from '@tidemark/testkit';
+import { eventually, hasPrograms, TestServer } from '@tidemark/testkit';
+import type { Answer } from '@tidemark/testkit/engine';
+import { TestCluster } from '@tidemark/testkit/engine-cluster';
+import type { TestInstance, TestMember } from '@tidemark/testkit/engine-cluster';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { resolveEngineConfig } from '../config/config.ts';
-import { startEngine } from '../start-engine.ts';
-import type { EngineService } from '../start-engine.ts';
 
-const hasCoordinator = hasPrograms('nats-server');
-
-const KEY = 'k'.repeat(32);
-const LEASE_MS = 3000;
-
-type Instance = {
-  readonly name: string;
-  readonly engine: EngineService;
-  readonly link: CuttableLink;
-};
-
-let directory = '';
-let coordinator: TestCoordinator;
-let instances: Instance[] = [];
+let cluster: TestCluster;
 let receiver: TestServer;
-const logged: string[] = [];
 
-async function start(name: string): Promise<Instance> {
-  const link = await CuttableLink.open(coordinator.port);
-  const { config, problems } = resolveEngineConfig([
-    {
-      source: 'test',
-      values: {
-        data_dir: join(directory, name),
-        'secrets-key': 'env:KEY',
-        stats: { enabled: false },
-        task: { hosts: '1' },
-        http: { 'bind-address': '127.0.0.1:0' },
-        tsdb: [
-          { name: 'main', default: true, urls: [receiver.url], 'disable-subscriptions': true },
-        ],
-        cluster: {
-          enabled: true,
-          coordinator: [`nats://127.0.0.1:${link.port}`],
-          lease: `${LEASE_MS}ms`,
-        },
-      },
-    },
-  ]);
-  expect(problems).toEqual([]);
-  const line = (fields: object, message: string): void =>
-    void logged.push(`${name} ${message} ${inspect(fields)}`);
-  const log = { debug: () => undefined, info: line, warn: line, error: line };
-  const engine = await startEngine(config, { log, environment: { KEY } });
-  const instance = { name, engine, link };
-  instances.push(instance);
-  return instance;
-}
+/** An instance that runs. */
+const anyone = (): TestInstance => cluster.running[0] as TestInstance;
 
-async function call(
-  { engine }: Instance,
-  method: string,
-  path: string,
-  body?: unknown,
-): Promise<{ readonly status: number; readonly json: any }> {
-  const text = typeof body === 'string' ? body : JSON.stringify(body);
-  const response = await fetch(engine.url + path, {
-    method,
-    ...(body === undefined ? {} : { body: text }),
-  });
-  const answer = await response.text();
-  return { status: response.status, json: answer === '' ? undefined : JSON.parse(answer) };
-}
+const members = (): Promise<readonly TestMember[]> => cluster.members(anyone());
 
-async function stop(instance: Instance): Promise<void> {
-  await instance.engine.close();
-  await instance.link.close();
-  instances = instances.filter((one) => one !== instance);
-}
-
-type MemberView = { readonly url: string; readonly leader: boolean; readonly tasks: number };
-
-async function members(): Promise<readonly MemberView[]> {
-  const { json } = await call(instances[0] as Instance, 'GET', '/engine/v1/cluster/members');
-  return json.members;
-}
-
-function instanceOf(member: MemberView | undefined): Instance {
-  const found = instances.find(({ engine }) => engine.url === member?.url);
-  assert(found !== undefined, `an instance of the test: ${JSON.stringify(member)}`);
-  return found;
-}
+const call = (method: string, path: string, body?: unknown): Promise<Answer> =>
+  anyone().engine.call(method, path, body);
 
 /** Starts so many, and waits until each that does not lead runs tasks for the one that does. */
-async function startAll(names: readonly string[]): Promise<void> {
-  for (const name of names) await start(name);
+async function startAll(count: number): Promise<void> {
+  const tsdb = [
+    { name: 'main', default: true, urls: [receiver.url], 'disable-subscriptions': true },
+  ];
+  for (let i = 0; i < count; i++) await cluster.start({ task: { hosts: '1' }, tsdb });
   await eventually('instances that run tasks', async () => {
-    const found = names.length - 1;
-    const told = logged.filter((line) => line.includes(' an instance runs tasks '));
-    return Promise.resolve(told.length >= found ? true : undefined);
+    const told = cluster.log.filter((line) => line.startsWith('an instance runs tasks '));
+    return told.length >= count - 1 ? true : undefined;
   });
 }
 
 async function define(id: string, script: string, db = 'd'): Promise<void> {
-  const dbrps = [{ db, rp: 'r' }];
-  const body = { id, type: 'stream', dbrps, script, status: 'enabled' };
-  const made = await call(instances[0] as Instance, 'POST', '/engine/v1/tasks', body);
+  const made = await anyone().engine.startTask(id, script, { db, rp: 'r' });
   expect(made).toMatchObject({ status: 200, json: { id, executing: true, error: '' } });
 }
 
 /** Writes a point of now through one instance after the other. */
 async function write(n: number): Promise<number> {
-  const instance = instances[n % instances.length] as Instance;
+  const { engine } = cluster.running[n % cluster.running.length] as TestInstance;
   const line = `m v=${n} ${Date.now()}000000`;
-  return (await call(instance, 'POST', '/engine/v1/write?db=d&rp=r', line)).status;
+  return (await engine.call('POST', '/engine/v1/write?db=d&rp=r', line)).status;
 }
 
 const SCRIPT = (url: string): string =>
@@ -136,34 +53,28 @@ function told(): readonly number[] {
 }
 
 async function counted(): Promise<number> {
-  const { json } = await call(instances[0] as Instance, 'GET', '/engine/v1/tasks/one/counted');
+  const { json } = await call('GET', '/engine/v1/tasks/one/counted');
   return json.series?.[0]?.values[0][1] ?? 0;
 }
 
 beforeEach(async () => {
-  logged.length = 0;
-  directory = await makeDirectory();
-  coordinator = await TestCoordinator.start();
+  cluster = await TestCluster.open();
   receiver = new TestServer();
   await receiver.open();
 });
 
 afterEach(async () => {
-  for (const instance of instances) instance.link.restore();
-  await Promise.all([...instances].map(stop));
+  await cluster.close();
   await receiver.close();
-  await coordinator.close();
-  await removeDirectory(directory);
 });
 
 /** Points written to a database that is not there, as the test's server hears of them. */
 const written = (): readonly string[] =>
   receiver.requests.filter(({ path }) => path.startsWith('/write')).map(({ body }) => body.trim());
 
-describe.runIf(hasCoordinator)('a task of a cluster', () => {
+describe.runIf(hasPrograms('nats-server'))('a task of a cluster', () => {
   test('answers everything where the leader is not as it does on the leader', async () => {
-    await startAll(['a', 'b']);
-    const [asked] = instances as [Instance];
+    await startAll(2);
     const log = `stream|from().measurement('m')|log().prefix('seen')`;
     await define(
       'one',
@@ -179,25 +90,25 @@ ${log}`,
     await define('two', `stream|from().measurement('w')|httpOut('looped')`, 'loop');
 
     const abort = new AbortController();
-    const tap = await fetch(`${asked.engine.url}/engine/v1/taps/one/from1`, abort);
+    const tap = await fetch(`${anyone().engine.url}/engine/v1/taps/one/from1`, abort);
     const reader = tap.body?.getReader();
     for (let second = 1; second <= 3; second++) expect(await write(second)).toBe(204);
     const first = await reader?.read();
     expect(new TextDecoder().decode(first?.value)).toContain('"v":');
     abort.abort();
 
-    const last = await call(asked, 'GET', '/engine/v1/tasks/one/last');
+    const last = await call('GET', '/engine/v1/tasks/one/last');
     expect(last.json.series[0]).toMatchObject({ name: 'm', values: [[expect.anything(), 3]] });
     await eventually('what came back', async () => {
-      const { json } = await call(asked, 'GET', '/engine/v1/tasks/two/looped');
+      const { json } = await call('GET', '/engine/v1/tasks/two/looped');
       return json.series?.[0]?.values[0][1] === 6 ? true : undefined;
     });
-    const { json } = await call(asked, 'GET', '/engine/v1/tasks/one');
+    const { json } = await call('GET', '/engine/v1/tasks/one');
     expect(json).toMatchObject({ stats: { 'node-stats': { from1: { emitted: 12 } } } });
     expect(json.dot).toContain('stream0 -> from1 [processed="3"];');
     await eventually('its log lines', () =>
       Promise.resolve(
-        logged.filter((line) => line.includes('seen')).length >= 3 ? true : undefined,
+        cluster.log.filter((line) => line.startsWith('seen ')).length >= 3 ? true : undefined,
       ),
     );
     await eventually('what it writes', () =>
@@ -207,19 +118,16 @@ ${log}`,
     // It can be stopped, and started as it was defined meanwhile.
     const path = '/engine/v1/tasks/one';
     const counting = `stream|from().measurement('m')|eval(lambda: count()).as('n').keep('n')|httpOut('counted')`;
-    expect(await call(asked, 'PATCH', path, { script: counting })).toMatchObject({ status: 200 });
-    expect(await call(asked, 'PATCH', path, { status: 'disabled' })).toMatchObject({ status: 200 });
+    expect(await call('PATCH', path, { script: counting })).toMatchObject({ status: 200 });
+    expect(await call('PATCH', path, { status: 'disabled' })).toMatchObject({ status: 200 });
     expect((await members()).reduce((sum, { tasks }) => sum + tasks, 0)).toBe(1);
-    expect(await call(asked, 'PATCH', path, { status: 'enabled' })).toMatchObject({ status: 200 });
+    expect(await call('PATCH', path, { status: 'enabled' })).toMatchObject({ status: 200 });
     expect(await write(5)).toBe(204);
     await eventually('its point', async () => ((await counted()) === 1 ? true : undefined));
 
     // An instance that is drained runs nothing any more, and what it ran goes on.
     const runs = (await members()).find(({ tasks, leader }) => tasks > 0 && !leader);
-    const drained = encodeURIComponent(runs?.url ?? '');
-    expect((await call(asked, 'POST', `/engine/v1/cluster/members/${drained}/drain`)).status).toBe(
-      204,
-    );
+    expect((await cluster.drain(anyone(), runs?.url ?? '')).status).toBe(204);
     await eventually('no tasks', async () => {
       const left = (await members()).find(({ url }) => url === runs?.url);
       return left?.tasks === 0 ? true : undefined;
@@ -228,21 +136,15 @@ ${log}`,
     await eventually('its points', async () => ((await counted()) === 2 ? true : undefined));
 
     // A script that a node refuses at its start is refused in the same words.
-    const twice = { id: 'bad', script: "stream|from()|httpOut('o')|httpOut('o')" };
-    const dbrps = [{ db: 'd', rp: 'r' }];
-    const refused = await call(asked, 'POST', '/engine/v1/tasks', {
-      ...twice,
-      type: 'stream',
-      dbrps,
-      status: 'enabled',
-    });
+    const twice = "stream|from()|httpOut('o')|httpOut('o')";
+    const refused = await anyone().engine.startTask('bad', twice);
     expect(refused.json).toEqual({ error: 'http_out endpoint "o" is used twice' });
   });
 
   test('runs where the leader is not, and goes on elsewhere when that is cut off or stops', async () => {
-    await startAll(['a', 'b', 'c']);
+    await startAll(3);
     await define('one', SCRIPT(receiver.url));
-    const runs = async (): Promise<MemberView | undefined> =>
+    const runs = async (): Promise<TestMember | undefined> =>
       (await members()).find(({ tasks }) => tasks === 1);
     expect((await members()).map(({ tasks }) => tasks).sort()).toEqual([0, 0, 1]);
     const first = await runs();
@@ -251,7 +153,7 @@ ${log}`,
     await eventually('all points', async () => ((await counted()) === 25 ? true : undefined));
 
     // Its instance loses the coordinator, and with it the points that come.
-    const cut = instanceOf(first);
+    const cut = cluster.at(first?.url);
     cut.link.cut();
     for (let second = 25; second < 45; second++)
       await eventually('an acknowledgement', async () =>
@@ -263,9 +165,9 @@ ${log}`,
     cut.link.restore();
 
     // An instance that stops says so, and the task is moved with its state.
-    const stopped = instanceOf(second);
+    const stopped = cluster.at(second?.url);
     if (second?.leader !== true) {
-      await stop(stopped);
+      await stopped.engine.stop();
       for (let at = 45; at < 60; at++) expect(await write(at)).toBe(204);
       await eventually('all points', async () => ((await counted()) === 60 ? true : undefined));
       expect((await runs())?.url).not.toBe(second?.url);
@@ -273,7 +175,7 @@ ${log}`,
     const changes = Array.from({ length: 20 }, (_, i) => 2 * i);
     await receiver.until(() => changes.every((n) => told().includes(n)));
     expect(told().slice(0, 20)).toEqual(changes);
-    const { json } = await call(instances[0] as Instance, 'GET', '/engine/v1/tasks/one');
+    const { json } = await call('GET', '/engine/v1/tasks/one');
     expect(json).toMatchObject({ executing: true, error: '' });
   });
 });
