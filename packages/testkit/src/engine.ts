@@ -97,6 +97,16 @@ export class TestEngine {
   }
 }
 
+/** A script that counts the points of measurement `m`; `countedBy` tells them. */
+export const COUNTING = `stream|from().measurement('m')|stateCount(lambda: TRUE)|httpOut('counted')`;
+
+/** How many points a task with the script `COUNTING` was given; 0 before the first. */
+export async function countedBy(engine: TestEngine, task: string): Promise<number> {
+  const { json } = await engine.call('GET', `/engine/v1/tasks/${task}/counted`);
+  const [series] = json.series ?? [];
+  return series?.values[0][series.columns.indexOf('state_count')] ?? 0;
+}
+
 /** Integers of points as JSON, which has none. */
 const withIntegers = (_key: string, value: unknown): unknown =>
   typeof value === 'bigint' ? String(value) : value;

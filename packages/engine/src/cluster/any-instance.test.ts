@@ -1,6 +1,7 @@
 // The whole API through an instance that does not lead: what runs elsewhere is answered as if it
 // ran here, streams included.
 import { eventually, hasPrograms } from '@tidemark/testkit';
+import { COUNTING } from '@tidemark/testkit/engine';
 import { TestCluster } from '@tidemark/testkit/engine-cluster';
 import type { TestInstance } from '@tidemark/testkit/engine-cluster';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -17,22 +18,12 @@ describe.runIf(hasPrograms('nats-server'))('an instance that does not lead', () 
     const [a, b] = [await cluster.start(), await cluster.start()];
     leader = await cluster.leader(a);
     follower = leader === a ? b : a;
-    await define(
-      'counting',
-      `stream|from().measurement('m')|stateCount(lambda: TRUE)|httpOut('counted')`,
-    );
+    await define('counting', COUNTING);
   }, 60_000);
   afterAll(() => cluster.close());
 
   async function define(id: string, script: string): Promise<void> {
-    const made = await follower.engine.call('POST', '/engine/v1/tasks', {
-      id,
-      type: 'stream',
-      dbrps: [{ db: 'd', rp: 'r' }],
-      script,
-      status: 'enabled',
-    });
-    expect(made.status).toBe(200);
+    expect((await follower.engine.startTask(id, script)).status).toBe(200);
   }
 
   async function write(count: number): Promise<void> {

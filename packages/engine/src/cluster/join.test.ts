@@ -2,7 +2,7 @@
 import { systemClock } from '@tidemark/core';
 import { hasPrograms, TestServer } from '@tidemark/testkit';
 import { TestCluster } from '@tidemark/testkit/engine-cluster';
-import { TestEngine } from '@tidemark/testkit/engine';
+import { COUNTING, countedBy, TestEngine } from '@tidemark/testkit/engine';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { resolveEngineConfig } from '../config/config.ts';
 import { joinCluster } from './join.ts';
@@ -44,20 +44,12 @@ describe.runIf(hasPrograms('nats-server'))('a single engine that joins a cluster
       onProgress: (message) => void told.push(message),
     });
   };
-  const task = (id: string, script: string): object => ({
-    id,
-    type: 'stream',
-    dbrps: [{ db: 'd', rp: 'r' }],
-    script,
-    status: 'enabled',
-  });
 
   test('brings definitions, states, levels, handlers, overrides and recordings', async () => {
     await single.start();
-    const count = `stream|from().measurement('m')|stateCount(lambda: TRUE)|httpOut('counted')`;
-    await single.call('POST', '/engine/v1/tasks', task('counting', count));
+    await single.startTask('counting', COUNTING);
     const alert = `stream|from().measurement('m')|alert().id('hot').crit(lambda: "v" > 10).stateChangesOnly().topic('t')`;
-    await single.call('POST', '/engine/v1/tasks', task('hot', alert));
+    await single.startTask('hot', alert);
     await single.call('POST', '/engine/v1preview/alerts/topics/t/handlers', {
       id: 'h',
       kind: 'post',
@@ -71,7 +63,7 @@ describe.runIf(hasPrograms('nats-server'))('a single engine that joins a cluster
     await receiver.until(() => receiver.requests.length === 1);
     await single.stop();
     const a = await cluster.start();
-    await a.engine.call('POST', '/engine/v1/tasks', task('own', count));
+    await a.engine.startTask('own', COUNTING);
 
     const { counts, subscriptions } = await join();
 
@@ -84,8 +76,7 @@ describe.runIf(hasPrograms('nats-server'))('a single engine that joins a cluster
       'm v=20 3000000000\nm v=1 4000000000',
     );
     // What the state had counted, and the level that the event had, go on.
-    const { json } = await a.engine.call('GET', '/engine/v1/tasks/counting/counted');
-    expect(json.series[0].values[0][json.series[0].columns.indexOf('state_count')]).toBe(4);
+    expect(await countedBy(a.engine, 'counting')).toBe(4);
     await receiver.until(() => receiver.requests.length === 2);
     const levels = receiver.requests.map(({ body }) => (JSON.parse(body) as any).level);
     expect(levels).toEqual(['CRITICAL', 'OK']);
@@ -105,11 +96,11 @@ describe.runIf(hasPrograms('nats-server'))('a single engine that joins a cluster
 
   test('changes nothing when ids conflict, and says which', async () => {
     await single.start();
-    await single.call('POST', '/engine/v1/tasks', task('same', 'stream|from()'));
-    await single.call('POST', '/engine/v1/tasks', task('other', 'stream|from()'));
+    await single.startTask('same', 'stream|from()');
+    await single.startTask('other', 'stream|from()');
     await single.stop();
     const a = await cluster.start();
-    await a.engine.call('POST', '/engine/v1/tasks', task('same', `stream|from().measurement('x')`));
+    await a.engine.startTask('same', `stream|from().measurement('x')`);
 
     await expect(join()).rejects.toThrow(
       'the cluster has others of the same name: task same. Nothing was changed; rename or delete them on one side',

@@ -1,6 +1,7 @@
 // Instances are restarted one after the other while points arrive: no point that was acknowledged
 // is missing, and what is acknowledged goes on.
 import { eventually, hasPrograms } from '@tidemark/testkit';
+import { COUNTING, countedBy } from '@tidemark/testkit/engine';
 import { TestCluster } from '@tidemark/testkit/engine-cluster';
 import { expect, test } from 'vitest';
 
@@ -13,13 +14,7 @@ test.runIf(hasPrograms('nats-server'))(
     const cluster = await TestCluster.open();
     try {
       const [a, b] = [await cluster.start(), await cluster.start()];
-      await a.engine.call('POST', '/engine/v1/tasks', {
-        id: 'counting',
-        type: 'stream',
-        dbrps: [{ db: 'd', rp: 'r' }],
-        script: `stream|from().measurement('m')|stateCount(lambda: TRUE)|httpOut('counted')`,
-        status: 'enabled',
-      });
+      await a.engine.startTask('counting', COUNTING);
       let asked = b;
       let isEnded = false;
       let written = 0;
@@ -41,8 +36,7 @@ test.runIf(hasPrograms('nats-server'))(
 
       for (const instance of [a, b]) {
         asked = instance === a ? b : a;
-        const path = `/engine/v1/cluster/members/${encodeURIComponent(instance.engine.url)}/drain`;
-        expect((await asked.engine.call('POST', path)).status).toBe(204);
+        expect((await cluster.drain(asked, instance.engine.url)).status).toBe(204);
         // What was sent to it before is answered by it.
         const before = written;
         await eventually('two writes', async () => (written >= before + 2 ? true : undefined));
@@ -51,9 +45,7 @@ test.runIf(hasPrograms('nats-server'))(
       isEnded = true;
       await writing;
 
-      const { json } = await a.engine.call('GET', '/engine/v1/tasks/counting/counted');
-      const [series] = json.series;
-      const counted = series.values[0][series.columns.indexOf('state_count')];
+      const counted = await countedBy(a.engine, 'counting');
       expect(counted).toBeGreaterThanOrEqual(written);
       expect(counted).toBeLessThanOrEqual(written + repeated);
       expect(repeated).toBeLessThan(5);

@@ -1,7 +1,9 @@
 // What a database pushes to the instances of a cluster: whichever it chooses, each point is counted
 // once, and when instances stop the others take what comes.
 import { eventually, hasPrograms, query, startInfluxdb, write } from '@tidemark/testkit';
+import { COUNTING, countedBy } from '@tidemark/testkit/engine';
 import { TestCluster } from '@tidemark/testkit/engine-cluster';
+import type { TestInstance } from '@tidemark/testkit/engine-cluster';
 import { expect, test } from 'vitest';
 
 test.runIf(hasPrograms('nats-server', 'influxd'))(
@@ -23,13 +25,7 @@ test.runIf(hasPrograms('nats-server', 'influxd'))(
         ],
       };
       const [a, b] = [await cluster.start(values), await cluster.start(values)];
-      await a.engine.call('POST', '/engine/v1/tasks', {
-        id: 'counting',
-        type: 'stream',
-        dbrps: [{ db: 'd', rp: 'autogen' }],
-        script: `stream|from().measurement('m')|stateCount(lambda: TRUE)|httpOut('counted')`,
-        status: 'enabled',
-      });
+      await a.engine.startTask('counting', COUNTING, { db: 'd', rp: 'autogen' });
       const destinations = async (): Promise<readonly string[]> => {
         const [series] = await query(database.url, 'SHOW SUBSCRIPTIONS');
         const values = (series?.values ?? []) as readonly (readonly unknown[])[];
@@ -47,11 +43,7 @@ test.runIf(hasPrograms('nats-server', 'influxd'))(
         for (let i = 0; i < count; i++)
           await write(database.url, 'd', `m v=1 ${++written}000000000`);
       };
-      const counted = async (asked: typeof a): Promise<number> => {
-        const { json } = await asked.engine.call('GET', '/engine/v1/tasks/counting/counted');
-        const [series] = json.series ?? [];
-        return series?.values[0][series.columns.indexOf('state_count')] ?? 0;
-      };
+      const counted = ({ engine }: TestInstance): Promise<number> => countedBy(engine, 'counting');
       await writeSome(20);
       await eventually('all points', async () => ((await counted(b)) === 20 ? true : undefined));
 
