@@ -156,7 +156,6 @@ async function balanceOf(
     snapshots,
     self: shared.self,
     hostCount: hostCountOf(config),
-    isStaying: () => shared.members().find(({ id }) => id === shared.self)?.isDraining !== true,
     clock,
     logger: logs.logger('cluster'),
   });

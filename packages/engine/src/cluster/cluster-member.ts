@@ -261,7 +261,6 @@ class ClusterMember {
     assert(replica !== undefined, 'what is taken over is in the copy');
     await replica.lead();
     await log.begun(replica.metadata, logger);
-    const { serverId: self } = replica.metadata;
     await this.#dropReplica();
     this.#log = log;
     parts.add(() => void (this.#log = undefined));
@@ -285,7 +284,7 @@ class ClusterMember {
           members: () => membership.members,
           changesEnd: () => log.last,
           recordings: new RecordingExchange({
-            self,
+            self: membership.id,
             secret,
             members: () => membership.members,
           }),

@@ -58,7 +58,7 @@ export class RemoteHosts {
     return [...this.#instances.values()];
   }
 
-  /** Whether it is to run tasks: not one that leaves. */
+  /** Whether an instance, this one too, is to run tasks: not one that leaves. */
   isStaying(id: string): boolean {
     const member = this.#options.members().find((one) => one.id === id);
     return member?.isDraining !== true && this.#instances.get(id)?.isLeaving !== true;

@@ -21,8 +21,6 @@ export type TaskBalanceOptions = {
   readonly self: string;
   /** Threads of this instance that run tasks. */
   readonly hostCount: number;
-  /** Whether this instance is to run tasks. */
-  readonly isStaying: () => boolean;
   readonly clock: Clock;
   readonly logger: Logger;
 };
@@ -178,9 +176,9 @@ export class TaskBalance {
   }
 
   #rooms(): readonly InstanceRoom[] {
-    const { self, hostCount, remote, isStaying } = this.#options;
+    const { self, hostCount, remote } = this.#options;
     return [
-      { id: self, capacity: isStaying() ? hostCount * LEADER_SHARE : 0 },
+      { id: self, capacity: remote.isStaying(self) ? hostCount * LEADER_SHARE : 0 },
       ...remote.instances.map(({ id, hostCount: hosts }) => ({
         id,
         capacity: remote.isStaying(id) ? hosts : 0,
