@@ -1,6 +1,6 @@
 // How far two answers that differ agree: a difference that is excused leaves the rest of the answer
 // as it is, and that rest is compared.
-import { FLOAT_TOLERANCE } from './compare.ts';
+import { FLOAT_TOLERANCE, parseAnswer } from './compare.ts';
 import type { Answer } from './server.ts';
 
 type Row = readonly unknown[];
@@ -123,13 +123,9 @@ export function seriesOf(answer: Answer): readonly Series[] | undefined {
 
 /** The only statement of an answer; `undefined` when it is no document. */
 export function readAnswer({ body }: Answer): Result | undefined {
-  let results: unknown;
-  try {
-    ({ results } = JSON.parse(body) as { results?: unknown });
-  } catch {
-    // Bare text, where a number can not be written as JSON.
-    return undefined;
-  }
+  const document = parseAnswer(body);
+  if (document === undefined) return undefined;
+  const { results } = document.value as { readonly results?: unknown };
   const [result] = (results ?? []) as readonly {
     readonly error?: string;
     readonly series?: readonly {

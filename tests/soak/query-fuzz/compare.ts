@@ -13,13 +13,14 @@ const LONG_INTEGER = /([[,:]\s*)(-?\d{16,})(?=\s*[,\]}])/g;
  */
 export function firstDifference(reference: string, candidate: string): string | undefined {
   if (reference.trim() === candidate.trim()) return undefined;
-  const left = parse(reference);
-  const right = parse(candidate);
+  const left = parseAnswer(reference);
+  const right = parseAnswer(candidate);
   if (left === undefined || right === undefined) return '$: not JSON';
   return differenceAt('$', left.value, right.value);
 }
 
-function parse(answer: string): { readonly value: unknown } | undefined {
+/** The document of an answer; `undefined` when it is none. */
+export function parseAnswer(answer: string): { readonly value: unknown } | undefined {
   try {
     return { value: JSON.parse(answer.replace(LONG_INTEGER, '$1"$2"')) };
   } catch {

@@ -241,4 +241,15 @@ describe('an excuse', () => {
     const failed = { status: 200, body: '{"results":[{"statement_id":0,"error":"internal"}]}' };
     expect(reasonOf(text, reference, failed)).toBeUndefined();
   });
+
+  test('covers no other integer, however long', () => {
+    const text = 'SELECT mode(f), max(i) FROM m';
+    const longs = (mode: number, max: bigint): Answer => ({
+      status: 200,
+      body: `{"results":[{"series":[{"name":"m","columns":["time","mode","max"],"values":[[0,${mode},${max}]]}]}]}`,
+    });
+    const reference = longs(1, 2n ** 62n);
+    expect(reasonOf(text, reference, longs(2, 2n ** 62n))).toBeDefined();
+    expect(reasonOf(text, reference, longs(2, 2n ** 62n + 1n))).toBeUndefined();
+  });
 });
