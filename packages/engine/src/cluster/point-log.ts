@@ -10,6 +10,7 @@ import { WriteParser } from '@tidemark/runtime';
 import type { PointBatch } from '@tidemark/runtime';
 import { opening } from '../opening.ts';
 import type { Build } from './build.ts';
+import { followPoints } from './follow-points.ts';
 import { POINTS_NAMED } from '../limits.ts';
 import type { Logger } from '../observability/log-hub.ts';
 import { batchOf, labelOf } from './point-record.ts';
@@ -44,9 +45,6 @@ type Waiting = {
 };
 
 export type Dispatch = (batch: PointBatch) => Promise<void>;
-
-/** After a failure to read; the coordinator may be away. */
-const RETRY_MS = 200;
 
 export class PointLog {
   readonly #options: PointLogOptions;
@@ -118,7 +116,12 @@ export class PointLog {
     }
     this.#signal.throwIfAborted();
     this.#dispatched = last;
-    this.#running = this.#follow(dispatch);
+    this.#running = followPoints({
+      ...this.#options,
+      signal: this.#signal,
+      last: () => this.#dispatched,
+      take: (record) => this.#give(record, dispatch),
+    });
   }
 
   /** Gives one task a part of the log again. */
@@ -170,22 +173,6 @@ export class PointLog {
   async close(): Promise<void> {
     this.#closed.abort(new Unavailable('the engine stops'));
     await this.#running;
-  }
-
-  async #follow(dispatch: Dispatch): Promise<void> {
-    const { log, clock, logger } = this.#options;
-    const signal = this.#signal;
-    while (!signal.aborted) {
-      try {
-        const range = { first: this.#dispatched + 1, signal };
-        for await (const record of log.read(range))
-          if (record.sequence > this.#dispatched) this.#give(record, dispatch);
-      } catch (error) {
-        if (signal.aborted) return;
-        logger('warn', 'failed to read the log of points', { err: messageOf(error) });
-        await clock.sleep(RETRY_MS, signal).catch(() => undefined);
-      }
-    }
   }
 
   #give(record: LogRecord, dispatch: Dispatch): void {

@@ -1,6 +1,6 @@
 // The log of points as an instance reads it that runs tasks for the leader: what the leader may
 // name by number is kept until it says that it will not any more.
-import { assert, messageOf, Unavailable } from '@tidemark/core';
+import { assert, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { LogRecord, MessageLog } from '@tidemark/cluster';
 import { WriteParser } from '@tidemark/runtime';
@@ -10,6 +10,7 @@ import type { Logger } from '../observability/log-hub.ts';
 import { opening } from '../opening.ts';
 import type { Opening } from '../opening.ts';
 import type { Build } from './build.ts';
+import { followPoints } from './follow-points.ts';
 import { batchOf } from './point-record.ts';
 
 export type PointWindowOptions = {
@@ -22,8 +23,6 @@ export type PointWindowOptions = {
 
 /** Lines are read when a task here wants them first. */
 type Held = { readonly sizeBytes: number; record?: LogRecord; batch?: PointBatch };
-
-const RETRY_MS = 200;
 
 export class PointWindow {
   readonly #options: PointWindowOptions;
@@ -45,7 +44,11 @@ export class PointWindow {
   async open(): Promise<number> {
     this.#last = (await this.#options.log.ends()).last;
     const first = this.#last + 1;
-    this.#running = this.#follow();
+    this.#running = followPoints({
+      ...this.#options,
+      last: () => this.#last,
+      take: (record) => this.#take(record),
+    });
     return first;
   }
 
@@ -88,28 +91,14 @@ export class PointWindow {
     await this.#running;
   }
 
-  async #follow(): Promise<void> {
-    const { log, clock, logger, signal } = this.#options;
-    while (!signal.aborted) {
-      try {
-        for await (const record of log.read({ first: this.#last + 1, signal })) {
-          if (record.sequence > this.#last) this.#take(record);
-          while (!this.#hasRoom() && !signal.aborted) await this.#changed.promise;
-        }
-      } catch (error) {
-        if (signal.aborted) return;
-        logger('warn', 'failed to read the log of points', { err: messageOf(error) });
-        await clock.sleep(RETRY_MS, signal).catch(() => undefined);
-      }
-    }
-  }
-
-  #take(record: LogRecord): void {
+  /** Resolves when there is room for another one. */
+  async #take(record: LogRecord): Promise<void> {
     const sizeBytes = record.bytes.length;
     this.#held.set(record.sequence, { sizeBytes, record });
     this.#heldBytes += sizeBytes;
     this.#last = record.sequence;
     this.#change();
+    while (!this.#hasRoom() && !this.#options.signal.aborted) await this.#changed.promise;
   }
 
   #hasRoom(): boolean {

@@ -1,0 +1,34 @@
+// Reading the log of points on and on, whatever becomes of the connection.
+import { messageOf } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+import type { LogRecord, MessageLog } from '@tidemark/cluster';
+import type { Logger } from '../observability/log-hub.ts';
+
+export type FollowOptions = {
+  readonly log: Pick<MessageLog, 'read'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Ends it. */
+  readonly signal: AbortSignal;
+  /** Number of the last record that was taken. */
+  readonly last: () => number;
+  readonly take: (record: LogRecord) => Promise<void> | void;
+};
+
+/** After a failure to read; the coordinator may be away. */
+const RETRY_MS = 200;
+
+/** Takes one record after the other behind the last one. Never rejects. */
+export async function followPoints(options: FollowOptions): Promise<void> {
+  const { log, clock, logger, signal, last, take } = options;
+  while (!signal.aborted) {
+    try {
+      for await (const record of log.read({ first: last() + 1, signal }))
+        if (record.sequence > last()) await take(record);
+    } catch (error) {
+      if (signal.aborted) return;
+      logger('warn', 'failed to read the log of points', { err: messageOf(error) });
+      await clock.sleep(RETRY_MS, signal).catch(() => undefined);
+    }
+  }
+}
