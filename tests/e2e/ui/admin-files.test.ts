@@ -71,6 +71,15 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
     ]);
     await page.getByText(/tidemark-.*tdmbak is whole/).waitFor();
     expect((await readFile(await file.path())).subarray(0, 6).toString()).toBe('TDMBAK');
+
+    // One that takes its time shows that it goes on, and can be ended.
+    await page.route('**/api/backup**', () => new Promise(() => {}));
+    await page.getByRole('button', { name: 'Back up', exact: true }).click();
+    await page.getByRole('progressbar', { name: 'How far it is' }).waitFor();
+    await page.getByRole('button', { name: 'End', exact: true }).click();
+    await page.getByRole('progressbar', { name: 'How far it is' }).waitFor({ state: 'detached' });
+    await page.unroute('**/api/backup**');
+
     const [full, next] = [`${directory}/full.tdmbak`, `${directory}/next.tdmbak`];
     await file.saveAs(full);
     await write(visit.server.tsdb, 'house', 'room,name=c celsius=4');
@@ -143,6 +152,19 @@ describe.skipIf(!hasPrograms('chromium'))('the page of administration', () => {
     await influx.getByRole('button').click();
     await page.getByText('Counts and sums are the same on both servers.').waitFor();
     await visit.inspect('admin-import');
+    // So much is imported in a moment that an answer in the middle is made from the last one.
+    await page.route('**/api/import', async (route) => {
+      const response = await route.fetch();
+      const { job } = (await response.json()) as { readonly job: object };
+      await route.fulfill({
+        response,
+        json: { job: { ...job, state: 'running', done: 3, total: 4 } },
+      });
+    });
+    const progress = page.getByRole('progressbar', { name: 'How far it is' });
+    await expect.poll(() => progress.getAttribute('value')).toBe('0.75');
+    await page.unroute('**/api/import');
+    await progress.waitFor({ state: 'detached' });
     const kapacitor = page.getByRole('region', { name: 'Import from Kapacitor 1.x' });
     await kapacitor.getByLabel('Address').fill('http://127.0.0.1:1');
     await kapacitor.getByRole('button').click();

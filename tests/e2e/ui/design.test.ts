@@ -1,8 +1,28 @@
 // The design system's page: every component in every state, by mouse and by keyboard.
+import { readdirSync, readFileSync } from 'node:fs';
+
 import { hasPrograms } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { Visit } from './visit.ts';
+
+const UI = new URL('../../../packages/ui/src/', import.meta.url);
+
+test('the design page has every component', () => {
+  const page = readFileSync(new URL('pages/design/page.tsx', UI), 'utf8');
+  const components = readdirSync(new URL('design/', UI))
+    .filter((name) => name.endsWith('.tsx'))
+    .flatMap((name) => {
+      const source = readFileSync(new URL(`design/${name}`, UI), 'utf8');
+      return [...source.matchAll(/^export function ([A-Z]\w+)/gm)].map(([, found]) => found);
+    });
+
+  expect(components.length).toBeGreaterThan(20);
+  // Messages are drawn by the frame of all pages; the page raises them.
+  const used = (name = ''): boolean =>
+    new RegExp(name === 'Toasts' ? '\\btoast\\(' : `<${name}\\b`).test(page);
+  expect(components.filter((name) => !used(name))).toEqual([]);
+});
 
 describe.skipIf(!hasPrograms('chromium'))('the design page', () => {
   let visit: Visit;

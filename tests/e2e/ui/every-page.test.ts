@@ -96,13 +96,7 @@ describe.skipIf(!hasPrograms('chromium'))('every page', () => {
     const page = await visit.another(path);
     const place = PAGES[path]?.(page);
     await place?.waitFor();
-    expect(await visit.accessibilityFaults('all', page), 'light').toEqual([]);
-    await page.emulateMedia({ colorScheme: 'dark' });
-    expect(await visit.accessibilityFaults('colours', page), 'dark').toEqual([]);
-    await page.setViewportSize({ width: 360, height: 740 });
-    const width = await page.evaluate('document.documentElement.scrollWidth');
-    await page.setViewportSize({ width: 1280, height: 800 });
-    expect(width).toBeLessThanOrEqual(360);
+    await visit.inspect(`page-${(path || 'home').replaceAll(/\W+/g, '-')}`, page);
     open.set(path, page);
     if (place === undefined) return;
     await place.click();

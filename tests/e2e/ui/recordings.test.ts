@@ -40,6 +40,17 @@ describe.skipIf(!hasPrograms('chromium'))('the page of recordings', () => {
     await recordings.getByRole('button', { name: 'Replay' }).click();
     await page.getByRole('group', { name: 'Replays' }).getByText('finished').waitFor();
     await visit.inspect('recordings');
+    // What is short is over in a moment: an answer in the middle is made from the last one.
+    await page.route('**/engine/v1/replays**', async (route) => {
+      const response = await route.fetch();
+      const { replays } = (await response.json()) as { readonly replays: readonly object[] };
+      const running = replays.map((each) => ({ ...each, status: 'running', progress: 0.4 }));
+      await route.fulfill({ response, json: { replays: running } });
+    });
+    const progress = page.getByRole('progressbar');
+    await expect.poll(() => progress.getAttribute('value')).toBe('0.4');
+    await page.unroute('**/engine/v1/replays**');
+    await progress.waitFor({ state: 'detached' });
     await recordings.getByRole('button', { name: /^Delete/ }).click();
     await eventually('the end of the recording', async () =>
       (await send(`${engine}/engine/v1/recordings`)).text.includes('"recordings":[]')

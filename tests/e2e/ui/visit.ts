@@ -114,8 +114,8 @@ export class Visit {
     await this.page.locator('main h1').waitFor();
   }
 
-  async setTheme(theme: Theme): Promise<void> {
-    await this.page.emulateMedia({ colorScheme: theme });
+  async setTheme(theme: Theme, page = this.page): Promise<void> {
+    await page.emulateMedia({ colorScheme: theme });
   }
 
   /** What axe finds on what is shown; of a theme that was changed, only in its colours. */
@@ -138,18 +138,17 @@ export class Visit {
    * Takes a picture of what is shown in both themes, and looks for faults that a browser can find:
    * those of axe, and at 360 pixels whether something sticks out.
    */
-  async inspect(name: string): Promise<void> {
-    const { page } = this;
+  async inspect(name: string, page = this.page): Promise<void> {
     await mkdir(SCREENSHOTS, { recursive: true });
     for (const theme of ['light', 'dark'] as const) {
-      await this.setTheme(theme);
+      await this.setTheme(theme, page);
       await page.screenshot({
         path: `${SCREENSHOTS}${name}-${theme}.png`,
         fullPage: true,
         caret: 'initial',
       });
       const what = theme === 'light' ? 'all' : 'colours';
-      expect(await this.accessibilityFaults(what), `${name}, ${theme}`).toEqual([]);
+      expect(await this.accessibilityFaults(what, page), `${name}, ${theme}`).toEqual([]);
     }
     await page.setViewportSize({ width: 360, height: 740 });
     await page.screenshot({
@@ -159,8 +158,8 @@ export class Visit {
     });
     const width = await page.evaluate('document.documentElement.scrollWidth');
     expect(width, `${name} is wider than 360 pixels`).toBeLessThanOrEqual(360);
-    expect(await this.accessibilityFaults(), `${name}, 360 pixels`).toEqual([]);
-    await this.setTheme('light');
+    expect(await this.accessibilityFaults('all', page), `${name}, 360 pixels`).toEqual([]);
+    await this.setTheme('light', page);
     await page.setViewportSize({ width: 1280, height: 800 });
   }
 }

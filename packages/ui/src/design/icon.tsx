@@ -61,6 +61,8 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
+export const ICON_NAMES = Object.keys(PATHS) as readonly IconName[];
+
 export function Icon({ name }: { readonly name: IconName }) {
   return (
     <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">

@@ -9,10 +9,12 @@ import { Button, Choice, IconButton, Toggles } from '../../design/button.tsx';
 import { Caret } from '../../design/caret.tsx';
 import { CopyButton } from '../../design/copy-button.tsx';
 import { ConfirmDialog, Dialog } from '../../design/dialog.tsx';
-import { CheckField, SelectField, TextArea, TextField } from '../../design/field.tsx';
+import { CheckField, FileField, SelectField, TextArea, TextField } from '../../design/field.tsx';
 import { Figures } from '../../design/figures.tsx';
+import { Icon, ICON_NAMES } from '../../design/icon.tsx';
 import { Panel } from '../../design/panel.tsx';
 import { Menu, Popover } from '../../design/popover.tsx';
+import { ResultTable } from '../../design/result-table.tsx';
 import { Badge, Empty, Failure, Loading, Notice } from '../../design/states.tsx';
 import { Table } from '../../design/table.tsx';
 import { Tabs } from '../../design/tabs.tsx';
@@ -27,6 +29,7 @@ export function Page() {
       <PageHead title={t.title} />
       <p class="muted">{t.intro}</p>
       <Buttons />
+      <Icons />
       <Fields />
       <Overlays />
       <Tables />
@@ -107,6 +110,20 @@ function Buttons() {
   );
 }
 
+function Icons() {
+  return (
+    <Panel title={t.icons}>
+      <div class="row">
+        {ICON_NAMES.map((name) => (
+          <span key={name} class="row small muted">
+            <Icon name={name} /> {name}
+          </span>
+        ))}
+      </div>
+    </Panel>
+  );
+}
+
 function Fields() {
   const text = useSignal('autogen');
   const isOn = useSignal(true);
@@ -128,6 +145,7 @@ function Fields() {
         />
         <SelectField label="Fixed" value="a" options={['a']} disabled onChange={onInput} />
         <TextArea label="Points" value="cpu,host=a usage=1" onInput={onInput} rows={2} />
+        <FileField label="File" hint="Of this machine" onChange={() => undefined} />
         <div class="stack">
           <CheckField
             label="Enabled"
@@ -197,6 +215,11 @@ const ROWS = [
   { name: 'telegraf', count: 98_211 },
 ];
 
+const ANSWER = [
+  ['2026-11-22T10:00:00.123456789Z', 21.5],
+  ['2026-11-22T10:01:00Z', 9_007_199_254_740_993n],
+];
+
 function Tables() {
   return (
     <Panel title={t.tables} isFlush>
@@ -215,6 +238,7 @@ function Tables() {
           },
         ]}
       />
+      <ResultTable label="Rows of an answer" columns={['time', 'celsius']} rows={ANSWER} />
     </Panel>
   );
 }

@@ -2,6 +2,7 @@ export const design = {
   title: 'Design system',
   intro: 'All components in all their states. Pages are put together from these and nothing else.',
   buttons: 'Buttons',
+  icons: 'Icons',
   fields: 'Fields',
   tables: 'Tables',
   overlays: 'Dialogs, menus, messages',
