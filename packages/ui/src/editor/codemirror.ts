@@ -58,8 +58,6 @@ export function makeEditor(parent: HTMLElement, options: EditorOptions): EditorH
   const lock = (isReadOnly: boolean): Extension => [
     EditorState.readOnly.of(isReadOnly),
     EditorView.editable.of(!isReadOnly),
-    // Keys scroll what has the focus.
-    EditorView.contentAttributes.of(isReadOnly ? { tabindex: '0' } : {}),
   ];
   const view = new EditorView({
     parent,
@@ -82,7 +80,12 @@ export function makeEditor(parent: HTMLElement, options: EditorOptions): EditorH
       autocompletion({ override: [(context) => suggest(language, context)], icons: true }),
       hover(language),
       EditorState.languageData.of(() => [{ commentTokens: { line: language.lineComment } }]),
-      EditorView.contentAttributes.of({ 'aria-label': options.label, 'data-editor': 'true' }),
+      // Keys scroll what has the focus, also where nothing can be typed.
+      EditorView.contentAttributes.of({
+        'aria-label': options.label,
+        'data-editor': 'true',
+        tabindex: '0',
+      }),
       readOnly.of(lock(options.isReadOnly)),
       EditorView.updateListener.of((update) => {
         if (update.docChanged) options.onChange(update.state.doc.toString());
