@@ -1,9 +1,7 @@
-// Patterns of topics, as the task engine has them: `*` is any text, `?` any letter.
+// Patterns of topics, as the task engine has them.
+import { compileGlob } from '@tidemark/settings';
 
-export function matchesPattern(text: string, pattern: string): boolean {
-  const source = pattern
-    .replaceAll(/[\\^$.+()[\]{}|]/g, String.raw`\$&`)
-    .replaceAll('*', '.*')
-    .replaceAll('?', '.');
-  return pattern === '' || new RegExp(`^${source}$`).test(text);
+/** Whether a topic matches; a pattern that the engine refuses matches none. */
+export function matchesPattern(topic: string, pattern: string): boolean {
+  return pattern === '' || compileGlob(pattern)?.(topic) === true;
 }
