@@ -1,10 +1,13 @@
 // Two projects for the whole repository: `tests`, which `npm test` runs, and `long`, which
-// `npm run test:long` runs: kill rounds, soaks in a small form, clusters and packages. Packages are
-// resolved from source (condition `source`).
+// `npm run test:long` runs: kill rounds, soaks in a small form, clusters, packages, and all that
+// happens in a browser. Packages are resolved from source (condition `source`).
 import { defineConfig } from 'vitest/config';
 
 const TESTS = ['packages/*/src/**/*.test.ts', 'tests/**/*.test.ts'];
-const LONG = TESTS.map((glob) => glob.replace('.test.ts', '.long.test.ts'));
+const LONG = [
+  ...TESTS.map((glob) => glob.replace('.test.ts', '.long.test.ts')),
+  'tests/e2e/ui/*.test.ts',
+];
 
 export default defineConfig({
   resolve: { conditions: ['source'] },

@@ -131,7 +131,7 @@ const idsOf = (json: string): readonly string[] =>
 
 /**
  * Paths of all commands that have no subcommands and talk to an engine, by their own names.
- * `engine drain` and `engine join` need a cluster: `engine-cluster.test.ts` has them.
+ * `engine drain` and `engine join` need a cluster: `engine-cluster.long.test.ts` has them.
  */
 async function verbsOfEngine(): Promise<readonly string[]> {
   const { commands } = await wholeProgram();
