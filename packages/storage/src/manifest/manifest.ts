@@ -1,5 +1,5 @@
-// The manifest: which files are part of the engine's state. Replaced atomically; format in
-// docs/formats/manifest.md.
+// The manifest: the list of files that make up the engine's state. It is replaced atomically;
+// docs/formats/manifest.md describes the format.
 import { Corruption } from '@tidemark/core';
 
 import { utf8, utf8Text } from '../columns/bytes.ts';
@@ -20,34 +20,32 @@ import type { Tombstone } from '../shard/tombstone.ts';
 
 export type ManifestShard = {
   readonly descriptor: ShardDescriptor;
-  /** Oldest writes first. */
+  /** In the order of writes, oldest first. */
   readonly segments: readonly SegmentInfo[];
   readonly tombstones: readonly Tombstone[];
-  /** Bytes of the file of its series' keys; absent when it has none. */
+  /** Length of the file of series keys; absent when there is none. */
   readonly seriesFileBytes?: number | undefined;
 };
 
 export type ManifestDatabase = {
   readonly name: string;
   readonly instance: number;
-  /** Number of the files of its index; that of the instance until the index is rebuilt. */
+  /** Id of the index files; absent while it is the instance, that is until the first rebuild. */
   readonly indexFile?: number | undefined;
-  /**
-   * What the file of its index held at the commit; absent in manifests from before they said it.
-   */
+  /** Length of the index file at the commit; absent in manifests of older versions. */
   readonly index?: IndexEnd | undefined;
 };
 
-/** A database that is not served, because something that it wrote is lost. `repair` ends it. */
+/** A database that is not served because some of its data is lost, until `repair` has run. */
 export type StoppedDatabase = Damage & {
-  /** `undefined`: whose it was is not known, so none is served. */
+  /** `undefined` when it is not known which one: then none is served. */
   readonly database?: string | undefined;
 };
 
 export type Manifest = {
-  /** Tells this directory from all others; empty in manifests from before there was one. */
+  /** Identifies this directory and its copies; empty in manifests of older versions. */
   readonly storageId: string;
-  /** Log files with smaller ids are in segments. */
+  /** Log files with smaller ids are not needed: their rows are in segments. */
   readonly walStart: number;
   readonly nextFileId: number;
   readonly nextSequence: number;
@@ -55,9 +53,9 @@ export type Manifest = {
   readonly nextInstance: number;
   readonly databases: readonly ManifestDatabase[];
   readonly shards: readonly ManifestShard[];
-  /** There is a list of log files; absent in manifests from before there was one. */
+  /** Whether there is a list of log files; absent in manifests of older versions. */
   readonly hasLogList?: boolean | undefined;
-  /** Absent when all are well. */
+  /** Absent when there are none. */
   readonly stopped?: readonly StoppedDatabase[] | undefined;
 };
 
@@ -77,11 +75,11 @@ export const MANIFEST_NAME = 'MANIFEST';
 
 export type StoredManifest = {
   readonly manifest: Manifest;
-  /** One of its copies is damaged; the next commit mends it. */
+  /** One of the two copies is damaged; the next commit repairs it. */
   readonly isMended: boolean;
 };
 
-/** The manifest of a directory; the empty one when there is none yet. Throws `Corruption`. */
+/** Reads the manifest of a directory; an empty one when there is none yet. Throws `Corruption`. */
 export function readManifest(disk: Disk, directory: string): StoredManifest {
   const path = `${directory}/${MANIFEST_NAME}`;
   const stored = readCheckedFile(path, FORMAT, disk);
@@ -89,7 +87,7 @@ export function readManifest(disk: Disk, directory: string): StoredManifest {
   return { manifest: parseBody(stored.body, path), isMended: stored.isMended };
 }
 
-/** Durable when it resolves. */
+/** Replaces the manifest; durable when it resolves. */
 export async function writeManifest(
   disk: Disk,
   directory: string,
@@ -99,7 +97,7 @@ export async function writeManifest(
   await writeCheckedFile(path, { format: FORMAT, body: printBody(manifest), disk });
 }
 
-/** A manifest outside of its file. */
+/** A manifest as bytes, for a backup. */
 export function encodeManifest(manifest: Manifest): Uint8Array {
   return encodeChecked(printBody(manifest), FORMAT);
 }
@@ -118,7 +116,7 @@ function parseBody(body: Uint8Array, path: string): Manifest {
     const storageId = json.storageId ?? '';
     return { ...json, storageId, shards: json.shards.map(shardFromJson) };
   } catch (error) {
-    // The checksum fits, so another program wrote this.
+    // The checksum is right, so these bytes were written by another program.
     throw new Corruption(`manifest is damaged: ${String(error)}`, { file: path, offset: 0 });
   }
 }
@@ -144,7 +142,7 @@ type ManifestJson = Omit<Manifest, 'shards' | 'storageId'> & {
   shards: ShardJson[];
 };
 
-/** A shard as JSON has it. */
+/** A shard as JSON. */
 export function shardToJson(shard: ManifestShard): ShardJson {
   const { descriptor, segments, tombstones, seriesFileBytes } = shard;
   return {

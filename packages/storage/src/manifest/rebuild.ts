@@ -1,5 +1,5 @@
-// A manifest made of what else is on disk, for `verify` and `repair` when that of the directory is
-// gone: the files of shards, the segments beside them, and the log. Nothing is written here.
+// Rebuilds a lost manifest from what else is on disk, for `verify` and `repair`: the files of
+// shards, the segments beside them, and the log. Only reads.
 import { Corruption, messageOf } from '@tidemark/core';
 
 import type { Damage } from '../damage.ts';
@@ -22,13 +22,14 @@ import { readShardFile } from './shard-file.ts';
 export type RebuiltManifest = {
   readonly manifest: Manifest;
   readonly lost: readonly Damage[];
-  /** Files of shards that are not part of it. */
+  /** Files in folders of shards that are not part of the manifest. */
   readonly leftOut: readonly string[];
 };
 
 /**
- * Whether there is data although there is no manifest. Before the first one is written all data is
- * in the first log file, and what a crash in the first flush left is made again from it.
+ * Whether the manifest is lost: there is none although there is data. Before the first manifest is
+ * written, all data is in the first log file; segments of an interrupted first flush are written
+ * again from it.
  */
 export function lacksManifest(disk: Disk, directory: string): boolean {
   const hasSegments = disk
@@ -38,7 +39,7 @@ export function lacksManifest(disk: Disk, directory: string): boolean {
   return hasSegments && !isFirstLog;
 }
 
-/** Databases, shards and segments as far as the disk tells them. */
+/** A manifest with all databases, shards and segments that can be found. */
 export function rebuildManifest(disk: Disk, directory: string): RebuiltManifest {
   const lost: Damage[] = [];
   const leftOut: string[] = [];
@@ -54,7 +55,7 @@ export function rebuildManifest(disk: Disk, directory: string): RebuiltManifest 
     leftOut.push(...found.leftOut);
     if (found.shard === undefined || found.database === undefined) continue;
     const known = databases.get(found.database.name);
-    // Of a database that was dropped and made again, the later one counts.
+    // When a database was dropped and created again, the later instance counts.
     if (known === undefined || isNewer(found.database, known)) {
       databases.set(found.database.name, found.database);
     }
@@ -113,8 +114,8 @@ function findShard(disk: Disk, directory: string, id: number): FoundShard {
 }
 
 /**
- * Segments that came after the file of the shard was written are the newest; others that it lacks
- * were merged already.
+ * The segments of a shard by its file and by its folder. Those newer than the file have not been
+ * listed yet; older ones that it does not list were merged and are left out.
  */
 function withPresent(
   disk: Disk,
@@ -146,10 +147,7 @@ function withPresent(
   return { shard: { ...shard, segments }, lost, leftOut };
 }
 
-/**
- * Size of a segment that was written to its end; `undefined` for another, which was not part of any
- * manifest.
- */
+/** Size of a complete segment; `undefined` for an incomplete one, which no manifest has named. */
 function sizeOfWhole(disk: Disk, path: string): number | undefined {
   const file = disk.open(path, 'read');
   try {
@@ -164,7 +162,7 @@ function sizeOfWhole(disk: Disk, path: string): number | undefined {
   }
 }
 
-/** Numbers of the segments in the folder of a shard, ascending. */
+/** Ids of the segments in a shard's folder, ascending. */
 function segmentIds(disk: Disk, directory: string, id: number): number[] {
   const names = disk.list(shardDirectory(directory, id));
   const ids = names.map((name) => /^(\d{8,})\.seg$/.exec(name)?.[1]);

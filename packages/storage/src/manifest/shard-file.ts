@@ -1,6 +1,6 @@
-// What the manifest says of one shard, in a file of its own beside the segments: `repair` makes a
-// manifest of these when both copies of the present one are damaged. Nothing else reads them.
-// Format: docs/formats/manifest.md.
+// A copy of what the manifest says of one shard, in a file beside its segments. `repair` makes a
+// new manifest of these files when both copies of the present one are damaged. Nothing else reads
+// them. Format: docs/formats/manifest.md.
 import { Corruption } from '@tidemark/core';
 
 import { utf8, utf8Text } from '../columns/bytes.ts';
@@ -17,19 +17,19 @@ const FORMAT: CheckedFormat = { magic: 'TDMSHD', version: 2 };
 export const SHARD_FILE_NAME = 'SHARD';
 
 type ShardFile = {
-  /** Owner of the shard. */
+  /** The database that the shard belongs to. */
   readonly database: ManifestDatabase;
   readonly shard: ManifestShard;
 };
 
 type ShardFileJson = { readonly database: ManifestDatabase; readonly shard: ShardJson };
 
-/** Keeps the files of shards in step with the manifest; one per engine. */
+/** Updates the files of shards when the manifest changes. */
 export class ShardFiles {
   readonly #disk: Disk;
   readonly #directory: string;
   readonly #log: StorageLog;
-  /** What the files hold, as far as it is known. */
+  /** Contents of the files as far as they are known. */
   readonly #written = new Map<number, string>();
 
   constructor(disk: Disk, directory: string, log: StorageLog = () => undefined) {
@@ -39,8 +39,8 @@ export class ShardFiles {
   }
 
   /**
-   * Brings the files of those shards up to date that have a folder and whose state has changed, and
-   * makes damaged ones anew. Durable when it resolves, to how many were written.
+   * Updates the files of shards that have a folder and have changed, and replaces damaged ones.
+   * Resolves with the number of files written when they are durable.
    */
   async update(manifest: Manifest): Promise<number> {
     let written = 0;
@@ -48,9 +48,9 @@ export class ShardFiles {
     for (const shard of manifest.shards) {
       const { id, database: name } = shard.descriptor;
       const database = owners.get(name);
-      // A shard whose rows are in the log only has no folder.
+      // A shard has no folder while all its rows are in the log.
       if (database === undefined || shard.segments.length === 0) continue;
-      // What changes with every flush is not in it: it would be written for all shards then.
+      // `index` changes with every flush; the files of all shards would have to be written again.
       const { index: _index, ...owner } = database;
       const text = JSON.stringify({ database: owner, shard: shardToJson(shard) });
       if (this.#known(id) === text) continue;
@@ -83,9 +83,7 @@ function shardFilePath(directory: string, id: number): string {
   return `${shardDirectory(directory, id)}/${SHARD_FILE_NAME}`;
 }
 
-/**
- * What is wrong with the file of a shard that has segments; `undefined` where there is none yet.
- */
+/** What is wrong with the file of a shard that has segments; `undefined` when there is no file. */
 function shardFileFault(disk: Disk, path: string): Damage | undefined {
   const message = 'a file of a shard is damaged; the next write of the manifest makes it anew';
   try {
@@ -97,7 +95,7 @@ function shardFileFault(disk: Disk, path: string): Damage | undefined {
   }
 }
 
-/** As `shardFileFault`, for a shard whose file should be there. */
+/** As `shardFileFault`, but a missing file is damage too, unless it may never have been written. */
 export function shardFileDamage(
   disk: Disk,
   directory: string,
@@ -106,13 +104,13 @@ export function shardFileDamage(
   const path = shardFilePath(directory, descriptor.id);
   if (segments.length === 0) return undefined;
   if (disk.exists(path)) return shardFileFault(disk, path);
-  // Before there were files of keys, there were not always files of shards.
+  // Versions that wrote no file of series keys did not always write this one.
   if (seriesFileBytes === undefined) return undefined;
   const message = 'the file of a shard is missing; the next write of the manifest makes it anew';
   return { file: path, offset: 0, message };
 }
 
-/** The file of a shard; `undefined` when there is none. Throws `Corruption`. */
+/** Reads the file of a shard; `undefined` when there is none. Throws `Corruption`. */
 export function readShardFile(disk: Disk, directory: string, id: number): ShardFile | undefined {
   const path = shardFilePath(directory, id);
   const stored = readCheckedFile(path, FORMAT, disk);
@@ -121,7 +119,7 @@ export function readShardFile(disk: Disk, directory: string, id: number): ShardF
     const json = JSON.parse(utf8Text(stored.body)) as ShardFileJson;
     return { database: json.database, shard: shardFromJson(json.shard) };
   } catch (error) {
-    // The checksum fits, so another program wrote this.
+    // The checksum is right, so these bytes were written by another program.
     throw new Corruption(`file of a shard is damaged: ${String(error)}`, { file: path, offset: 0 });
   }
 }

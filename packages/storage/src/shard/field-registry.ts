@@ -1,18 +1,20 @@
-// Field types of a shard: the first written type of a field stays until the measurement is dropped.
+// The field types of a shard. The type of a field's first value stays until the measurement is
+// dropped.
 import type { FieldType } from '@tidemark/core';
 
 import type { SchemaChanges } from '../series/schema-version.ts';
 
 /**
- * Of all shards of an engine, how often a field has lost its type: who keeps types that it was told
- * asks again when it grows.
+ * How often a field has lost its type, over all shards of an engine. The ingest kernel keeps types
+ * by itself and forgets them when this number changes.
  */
 export class FieldRemovals {
   count = 0;
 }
 
 /**
- * The fields of most measurements that somebody makes up: a map of one takes four times as much.
+ * Most measurements that clients make up by mistake have one field; a map of one takes four times
+ * the memory.
  */
 type OneField = readonly [field: string, type: FieldType];
 

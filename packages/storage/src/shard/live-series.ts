@@ -1,5 +1,5 @@
-// Which series have rows in a shard: those of its segments that no tombstone covers, and those of
-// the memtable.
+// Which series have rows in a shard: in a segment where no tombstone covers them, or in the
+// memtable.
 import type { Segment } from '../segment/segment.ts';
 import { padIndex } from '../series/index-additions.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
@@ -11,8 +11,9 @@ import { coverage, deletedRanges, withoutRanges } from './tombstone.ts';
 type ShardAndIndex = { readonly shard: Shard; readonly index: SeriesIndex };
 
 /**
- * What a segment means for its shard and for the series index: fields with their types, series that
- * are live. The shard's segments and tombstones are set before; oldest segments first.
+ * Adds a segment to what its shard and the series index know: types of fields, and series with
+ * rows. Call it for the oldest segment first, when the segments and tombstones of the shard are
+ * set.
  */
 export function registerSegment({ shard, index }: ShardAndIndex, segment: Segment): void {
   for (const measurement of segment.footer.measurements) {
@@ -28,7 +29,8 @@ export function registerSegment({ shard, index }: ShardAndIndex, segment: Segmen
     }
     const isTouched = tombstones.length > 0;
     for (const series of measurement.series) {
-      // A deleted series is not in a rebuilt index any more, whether its rows can be read or not.
+      // A rebuilt index does not have the deleted series any more, even if their rows cannot be
+      // read.
       if (isTouched && !(index.has(series) && hasRowsInSegments(shard, measurementId, series))) {
         continue;
       }
@@ -38,9 +40,8 @@ export function registerSegment({ shard, index }: ShardAndIndex, segment: Segmen
 }
 
 /**
- * The series that still have rows in the shard after a delete; `inMemory` tells those of the
- * memtable; the index forgets the others. Segments count by their chunks: one that is not covered
- * whole counts as data.
+ * The series of a shard that still have rows after a delete. The index is told of those that have
+ * none left. `inMemory` returns the series of a measurement with rows in the memtable.
  */
 export function dropEmptySeries(
   { shard, index }: ShardAndIndex,
@@ -64,13 +65,12 @@ export function dropEmptySeries(
 
 /** Whether a segment of the shard holds rows of the series that no tombstone covers. */
 export function hasRowsInSegments(shard: Shard, measurementId: number, series: number): boolean {
-  // What is in a segment that can not be opened is not known.
+  // What a segment holds is unknown when it cannot be opened.
   if (shard.damage !== undefined) return true;
   try {
     return findRowsInSegments(shard, measurementId, series);
   } catch {
-    // A block that can not be read proves nothing: the series stays listed, and reading it reports
-    // the damage.
+    // The block is damaged: the series stays listed, and reading it reports the damage.
     return true;
   }
 }

@@ -1,5 +1,5 @@
-// SERIES: the keys of the series that a shard has in its segments, beside them, so that a shard
-// says whose rows it holds when the series index is damaged. Read by `verify` and `repair` only.
+// SERIES: the keys of all series in a shard's segments, stored beside them. When the series index
+// is damaged, they still tell whose rows the shard holds. Only `verify` and `repair` read the file.
 // Format: docs/formats/shard.md.
 import { ByteReader, ByteWriter, DecodeError } from '../columns/bytes.ts';
 import type { Disk } from '../disk/disk.ts';
@@ -10,15 +10,15 @@ import { scanFrames } from '../disk/frames.ts';
 
 const SERIES_FILE_NAME = 'SERIES';
 
-/** Room for a key of usual length. */
+/** Bytes reserved per entry: enough for a key of usual length. */
 const ENTRY_BYTES = 64;
 
-/** Series of one measurement, ascending by id. */
+/** Series of one measurement; ids are ascending. */
 export type SeriesKeys = {
   readonly measurementId: number;
   readonly name: string;
   readonly ids: ArrayLike<SeriesId>;
-  /** Canonical key of each without the measurement. */
+  /** The canonical key of each series, without the measurement. */
   readonly tags: readonly Uint8Array[];
 };
 
@@ -27,8 +27,8 @@ export function seriesFilePath(directory: string, shardId: number): string {
 }
 
 /**
- * A record of the file: keys of some series, ascending. Those that `tagsOf` has none for are left
- * out.
+ * Encodes keys of series, whose ids are ascending, as one record. Series for which `tagsOf` returns
+ * `undefined` are left out.
  */
 export function encodeSeriesKeys({
   measurementId,
@@ -36,7 +36,7 @@ export function encodeSeriesKeys({
   ids,
   tagsOf,
 }: Pick<SeriesKeys, 'measurementId' | 'name' | 'ids'> & {
-  /** May be a view that is valid until the next call. */
+  /** The result may be a view that is valid until the next call. */
   readonly tagsOf: (id: SeriesId) => Uint8Array | undefined;
 }): Uint8Array {
   const entries = new ByteWriter(ids.length * ENTRY_BYTES);
@@ -76,13 +76,13 @@ function decodeSeriesKeys(payload: Uint8Array): SeriesKeys {
 
 export type SeriesFileContents = {
   readonly keys: readonly SeriesKeys[];
-  /** What is wrong with the file; `undefined` when it is as the manifest says. */
+  /** What is wrong with the file; `undefined` when it is as the manifest describes it. */
   readonly fault: { readonly message: string; readonly offset: number } | undefined;
   readonly fileBytes: number;
   readonly records: number;
 };
 
-/** What can be read of the file of a shard, whose manifest says that it has `knownBytes`. */
+/** Reads the file of a shard as far as possible. `knownBytes` is its length by the manifest. */
 export function readSeriesFile(disk: Disk, path: string, knownBytes: number): SeriesFileContents {
   const fileBytes = sizeOf(disk, path);
   if (fileBytes === 0) {

@@ -1,16 +1,16 @@
-// Where a shard begins and ends: times are cut to the group's length counting from year 1, as
-// existing servers do (168 h groups start on Mondays), clipped to the representable range and to
-// the neighbours.
+// Where a shard begins and ends. Times are truncated to the duration of the shard group, counted
+// from year 1 as InfluxDB does (groups of 168 h start on Mondays), then clipped to the range of
+// timestamps and to the neighbouring shards.
 import { floorMod, MAX_TIME, MIN_TIME, NANOS_PER_SECOND } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
 
-/** Half-open: [start, end). */
+/** Half open: `end` is not included. */
 export type ShardBounds = { readonly start: Timestamp; readonly end: Timestamp };
 
 /** Nanoseconds between 0001-01-01T00:00:00Z and 1970-01-01T00:00:00Z. */
 const YEAR_ONE = 62_135_596_800n * NANOS_PER_SECOND;
 
-/** Bounds of the new shard that holds `time`. `neighbours` do not contain `time`. */
+/** Bounds of a new shard for `time`, which lies in none of the neighbours. */
 export function shardBounds(
   time: Timestamp,
   durationNanos: bigint,

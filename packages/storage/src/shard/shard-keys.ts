@@ -1,5 +1,5 @@
-// Keeps the keys of series beside the segments that hold them (`series-file.ts`). Each key is
-// written once per shard: as a rule a flush has none to write.
+// Keeps the file of series keys (`series-file.ts`) complete: it has the keys of all series in the
+// shard's segments, each written once. Most flushes bring no new series and write nothing.
 import type { Disk } from '../disk/disk.ts';
 import { copyAside } from '../disk/keep-aside.ts';
 import type { Segment } from '../segment/segment.ts';
@@ -11,9 +11,9 @@ import type { SeriesId } from '../columns/series-id.ts';
 import { appendFrames, sizeOf } from '../disk/framed-file.ts';
 import type { Pacer } from '../schedule/pacer.ts';
 
-/** Series of one record: to copy their keys takes about two milliseconds. */
+/** Series per record; copying their keys takes about two milliseconds. */
 const PORTION_SERIES = 1 << 11;
-/** Series that are looked at between two pauses. */
+/** Series that are visited between two pauses. */
 const STEP_SERIES = 1 << 14;
 
 type UpdateBy = { readonly index: SeriesIndex; readonly pacer: Pacer };
@@ -21,21 +21,24 @@ type UpdateBy = { readonly index: SeriesIndex; readonly pacer: Pacer };
 export class ShardKeys {
   readonly #disk: Disk;
   readonly #directory: string;
-  /** Series whose keys are in the file, of shards that were written to since the start. */
+  /**
+   * Series whose keys are in the file, for shards that were written to since the engine was opened.
+   */
   readonly #written = new WeakMap<Shard, SeriesSet>();
 
-  /** Flush, compaction and restore may come to it at once. */
+  /** Updates one after the other: flush, compaction and restore may call at the same time. */
   #running: Promise<void> = Promise.resolve();
 
-  /** `directory` is that of the engine. */
+  /** `directory` is the engine's. */
   constructor(disk: Disk, directory: string) {
     this.#disk = disk;
     this.#directory = directory;
   }
 
   /**
-   * Makes the keys of the series durable that the shard's segments and `added` hold. Before the
-   * manifest that names `added`; what it says of the file is in the shard then.
+   * Makes the keys of all series in the shard's segments and in `added` durable. Call it before the
+   * commit whose manifest names `added`: it sets `seriesFileBytes` of the shard, which the manifest
+   * holds.
    */
   update(shard: Shard, added: readonly Segment[], by: UpdateBy): Promise<void> {
     const next = this.#running.then(() => this.#update(shard, added, by));
@@ -49,7 +52,7 @@ export class ShardKeys {
     { index, pacer }: UpdateBy,
   ): Promise<void> {
     const path = seriesFilePath(this.#directory, shard.descriptor.id);
-    // One that is missing or cut off is made anew.
+    // A file that is missing or truncated is written again from the beginning.
     const isWhole =
       shard.seriesFileBytes !== undefined && sizeOf(this.#disk, path) >= shard.seriesFileBytes;
     let written = isWhole ? this.#written.get(shard) : new SeriesSet();
@@ -112,9 +115,9 @@ async function seriesOf(segments: readonly Segment[], pacer: Pacer): Promise<Ser
 
 function* recordsOf(missing: readonly MissingSeries[], index: SeriesIndex): Iterable<Uint8Array> {
   for (const { measurementId, ids } of missing) {
-    // It may stand in for one that damage took away; the keys are good nevertheless.
+    // The name may be a placeholder for one lost by damage (`padIndex`); the keys are still right.
     const name = index.measurements[measurementId]?.name ?? '';
-    // A series that stands in for one that damage took away (`padIndex`) has no key to keep.
+    // A placeholder for a series lost by damage (`padIndex`) has no key.
     const tagsOf = (id: SeriesId): Uint8Array | undefined => {
       const tags = index.keys.tags(id);
       return tags[1] === 0 ? undefined : tags;

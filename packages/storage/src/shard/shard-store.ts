@@ -13,7 +13,9 @@ import type { ShardDescriptor } from '../storage-engine.ts';
 
 export class ShardStore {
   readonly #byId = new Map<number, Shard>();
-  /** Per policy id, in time order, not overlapping. Arrays are replaced, never changed. */
+  /**
+   * By id of the policy; in time order, without overlaps. The arrays are replaced, never changed.
+   */
   readonly #byPolicy = new Map<number, readonly Shard[]>();
   #nextId = 1;
   readonly fieldRemovals = new FieldRemovals();
@@ -51,7 +53,7 @@ export class ShardStore {
     return this.#byPolicy.get(policyId) ?? [];
   }
 
-  /** Shards of a database in (policy, time) order; `retentionPolicy` narrows to one policy. */
+  /** Shards of a database, or of one of its policies, in the order of policy and time. */
   ofDatabase(database: string, retentionPolicy?: string): Shard[] {
     const result: Shard[] = [];
     for (const shards of this.#byPolicy.values()) {
@@ -69,7 +71,7 @@ export class ShardStore {
     return shard !== undefined && shard.descriptor.start <= time ? shard : undefined;
   }
 
-  /** The shard that holds `time`; it is made when there is none. */
+  /** The shard that holds `time`, created if there is none. */
   findOrCreate(policy: PolicyRef, time: Timestamp): Shard {
     const known = this.find(policy.id, time);
     if (known !== undefined) return known;
@@ -90,7 +92,7 @@ export class ShardStore {
     });
   }
 
-  /** A shard that is not visible until it is adopted. */
+  /** Creates a shard that stays invisible until `adopt`. */
   make(descriptor: ShardDescriptor): Shard {
     const changes = new SchemaChanges(descriptor.database, this.#versions);
     return new Shard(descriptor, new FieldRegistry(changes, this.fieldRemovals));
@@ -100,7 +102,7 @@ export class ShardStore {
     return this.adopt(this.make(descriptor));
   }
 
-  /** Adds a shard that `make` made; no shard of its policy overlaps it. */
+  /** Makes a shard of `make` visible. No shard of its policy overlaps it. */
   adopt(shard: Shard): Shard {
     const { descriptor } = shard;
     assert(!this.#byId.has(descriptor.id), 'a shard id is used once');
@@ -130,7 +132,7 @@ export class ShardStore {
   }
 }
 
-/** Index of the first shard that ends behind the time; of shards in time order. */
+/** Index of the first shard that ends after the time. `shards` are in time order. */
 function firstEndingBehind(shards: readonly Shard[], time: Timestamp): number {
   return firstBeyond(shards.length, (i) => shards[i]!.descriptor.end > time);
 }

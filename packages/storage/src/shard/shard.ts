@@ -1,4 +1,4 @@
-// A shard: what one retention policy holds for one range of time.
+// A shard: the data of one retention policy in one range of time.
 import type { ShardDescriptor } from '../storage-engine.ts';
 import type { Damage } from '../damage.ts';
 import type { FieldRegistry } from './field-registry.ts';
@@ -11,18 +11,17 @@ export type UnreadableSegment = { readonly info: SegmentInfo; readonly damage: D
 export class Shard {
   readonly descriptor: ShardDescriptor;
   readonly fields: FieldRegistry;
-  /** Series with data here. Replaced when series leave, so that snapshots keep theirs. */
+  /** Series with rows in this shard. Deletes replace the set, so that snapshots keep theirs. */
   series = new SeriesSet();
-  /** Oldest writes first. Replaced, never changed. */
+  /** In the order of writes, oldest first. Replaced, never changed. */
   segments: readonly Segment[] = [];
   /** Replaced, never changed. */
   tombstones: readonly Tombstone[] = [];
   /**
-   * Segments that can not be opened. They stay part of the state, for `repair` and for another
-   * look.
+   * Segments that cannot be opened. They stay in the manifest, for `repair` and for the next start.
    */
   unreadable: readonly UnreadableSegment[] = [];
-  /** Bytes of the file of its series' keys; `undefined` when it has none yet. */
+  /** Length of the file of series keys by the manifest; `undefined` while there is no such file. */
   seriesFileBytes: number | undefined;
 
   constructor(descriptor: ShardDescriptor, fields: FieldRegistry) {
@@ -31,8 +30,8 @@ export class Shard {
   }
 
   /**
-   * Set when a segment can not be opened: what rows it holds is unknown, so reading the shard
-   * fails.
+   * Set when a segment cannot be opened. Which rows it holds is unknown, so reads of the shard
+   * fail.
    */
   get damage(): Damage | undefined {
     return this.unreadable[0]?.damage;

@@ -1,4 +1,4 @@
-// The shared chunks of a measurement in one segment, decoded one after the other.
+// Reads the shared chunks of a measurement in one segment, one after the other.
 import type { Column } from '@tidemark/core';
 
 import { firstBeyond } from '../columns/search.ts';
@@ -17,15 +17,15 @@ export type SharedBlocksSource = {
   readonly stored: SegmentMeasurement;
   readonly range: SeriesRange;
   readonly tombstones: readonly Tombstone[];
-  /** Whether a page has to be read. */
+  /** Whether a page must be read. */
   readonly wants: (page: SharedPage) => boolean;
-  /** Columns of the rows that come out; `undefined`: null in all rows. */
+  /** Columns to read of a chunk; `undefined` for a column that is null in all rows. */
   readonly columns: (chunk: ChunkMeta) => readonly (Column | undefined)[];
-  /** Bytes to decode from, of who reads more than one chunk at once. */
+  /** Bytes of a chunk that the caller has read ahead of time. */
   readonly bytesOf?: ((chunk: ChunkMeta) => ReadAhead) | undefined;
 };
 
-/** Rows that no tombstone covers, of series within the range. */
+/** Rows of the series in the range that no tombstone covers. */
 export function* sharedBlocks(source: SharedBlocksSource): Generator<SeriesRows | undefined, void> {
   const { segment, stored, range, tombstones } = source;
   const { pages, measurementId } = stored;

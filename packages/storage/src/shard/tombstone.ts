@@ -1,5 +1,4 @@
-// Tombstones: rows of segments that are deleted but still in the files. Applied at read, dropped by
-// compaction.
+// Tombstones mark rows of segments as deleted. Reads leave those rows out; compaction drops them.
 import type { TimeRange } from '@tidemark/core';
 
 import { filterRun, lowerBound } from '../columns/run.ts';
@@ -8,17 +7,17 @@ import { firstNotBelow } from '../columns/search.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 
 export type Tombstone = {
-  /** Covers rows of segments with a smaller sequence number. */
+  /** The tombstone covers rows in segments with a smaller sequence number. */
   readonly sequence: number;
   readonly measurementId: number;
-  /** Sorted ascending; `undefined` = all series of the measurement. */
+  /** Ascending; `undefined` means all series of the measurement. */
   readonly series: Uint32Array | undefined;
   readonly timeRange: TimeRange;
-  /** DROP MEASUREMENT: earlier field types are forgotten. */
+  /** Set by DROP MEASUREMENT: types of the measurement's fields before it are forgotten. */
   readonly freesTypes: boolean;
 };
 
-/** Ranges that are deleted for a series in segments of the given sequence number. */
+/** Ranges in which rows of a series are deleted, in a segment with the given sequence number. */
 export function deletedRanges(
   tombstones: readonly Tombstone[],
   row: { readonly measurementId: number; readonly series: SeriesId; readonly sequence: number },
@@ -41,8 +40,8 @@ function hasId(ids: Uint32Array, id: number): boolean {
 }
 
 /**
- * A byte per row that says which are left, of segments with the sequence number; `undefined` when
- * all are.
+ * A mask with 1 for each row that is not deleted, in a segment with the given sequence number;
+ * `undefined` when none is deleted.
  */
 export function rowsLeft(
   tombstones: readonly Tombstone[],
@@ -63,7 +62,7 @@ export function rowsLeft(
   return keep;
 }
 
-/** How much of [min, max] the ranges cover. */
+/** How much of [min, max] is covered by one of the ranges. */
 export function coverage(
   ranges: readonly TimeRange[],
   min: bigint,
@@ -77,7 +76,7 @@ export function coverage(
   return isTouched ? 'part' : 'none';
 }
 
-/** Rows that no range covers. */
+/** The rows of a run that no range covers. */
 export function withoutRanges(run: Run, ranges: readonly TimeRange[]): Run {
   let keep: Uint8Array | undefined;
   for (const { start, end } of ranges) {

@@ -1,5 +1,5 @@
-// What the engine holds. Recovery fills it, durable records of the log change it, and so do commits
-// of the manifest (`state.ts`).
+// What the engine holds. Recovery fills it. Afterwards durable records of the log change it
+// (`write/apply.ts`), and so do commits (`state.ts`).
 import type { Memtables } from '../memtable/memtables.ts';
 import type { ShardStore } from '../shard/shard-store.ts';
 import type { Databases } from './databases.ts';

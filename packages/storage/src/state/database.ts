@@ -1,4 +1,4 @@
-// What the engine keeps per database: the series index and how much of it is in the log.
+// A database: its series index, and how much of that the log has.
 import { assert } from '@tidemark/core';
 
 import type { ManifestDatabase } from '../manifest/manifest.ts';
@@ -11,15 +11,15 @@ import type { DatabaseRef } from '../wal/wal-record.ts';
 import type { IndexAdditions } from '../series/index-additions.ts';
 import { StoredIndex } from '../series/stored-index.ts';
 
-/** A rebuild under way: the index that will take the present one's place, and its files. */
+/** A rebuild in progress: the index that will replace the present one, and its files. */
 export type PendingIndex = {
   readonly rebuild: IndexRebuild;
   readonly stored: StoredIndex;
-  /** Nearly everything is copied and in its files: a flush that begins from now on adopts it. */
+  /** Nearly everything is copied and in files: the next flush that begins adopts the new index. */
   isReady: boolean;
 };
 
-/** What indexes of all databases share. */
+/** Resources that the indexes of all databases share. */
 export type IndexResources = {
   readonly postings: PostingsCache;
   readonly schemaVersions: SchemaVersions;
@@ -31,7 +31,7 @@ export class Database {
   readonly instance: number;
   #stored: StoredIndex;
   #rebuild: PendingIndex | undefined;
-  /** Measurements and series below these ids are in the log (or in the index files). */
+  /** Measurements and series with smaller ids are in the log or in the index files. */
   #loggedMeasurements = 0;
   #loggedSeries = 0;
   #writesBegun = 0;
@@ -48,7 +48,10 @@ export class Database {
     this.#stored = new StoredIndex(index, ref.indexFile);
   }
 
-  /** Another one after `adoptRebuilt`: whoever works over time with one holds it. */
+  /**
+   * The present index. `adoptRebuilt` replaces it, and ordinals and readers belong to one index: a
+   * caller that pauses keeps the one it began with.
+   */
   get index(): SeriesIndex {
     return this.#stored.index;
   }
@@ -57,14 +60,14 @@ export class Database {
     return this.#stored;
   }
 
-  /** Of an index that is being rebuilt. */
+  /** The rebuild in progress. */
   get rebuild(): PendingIndex | undefined {
     return this.#rebuild;
   }
 
   /**
-   * A write goes to the log; the result says that it was applied or refused. In the order of the
-   * log.
+   * Call it for each record in the order of the log; call the result when the record has been
+   * applied or has failed.
    */
   beginWrite(): () => void {
     this.#writesBegun++;
@@ -75,8 +78,8 @@ export class Database {
   }
 
   /**
-   * After a delete: series that no shard holds any more leave the index when the writes are done
-   * that were parsed while they were there.
+   * Called after a delete. Series that no shard holds any more leave the index once all writes are
+   * applied that were parsed before: these may bring rows of such a series.
    */
   dropDead(): void {
     const ids = this.index.takeDead();
@@ -94,7 +97,7 @@ export class Database {
     return { name: this.name, instance: this.instance };
   }
 
-  /** As the manifest names it when `stored` has its index. */
+  /** The entry of the manifest when `stored` holds the index. */
   manifestRef(stored: StoredIndex): ManifestDatabase {
     const { ref } = this;
     const index = stored.manifestEnd;
@@ -103,7 +106,7 @@ export class Database {
       : { ...ref, indexFile: stored.fileId, index };
   }
 
-  /** What a record has to bring so that its ids can be resolved, and marks it as logged. */
+  /** Measurements and series that the log lacks, for the next record. Marks them as logged. */
   takeAdditions(): IndexAdditions {
     const additions = this.#additionsSince(this.#loggedMeasurements, this.#loggedSeries);
     this.markLogged();
@@ -111,23 +114,23 @@ export class Database {
   }
 
   /**
-   * Undoes `takeAdditions` of a record that could not be logged; later records bring its entries
-   * again.
+   * Undoes `takeAdditions` of a record that could not be logged: a later record will bring the
+   * entries.
    */
   returnAdditions(additions: IndexAdditions): void {
     this.#loggedMeasurements = Math.min(this.#loggedMeasurements, additions.firstMeasurementId);
     this.#loggedSeries = Math.min(this.#loggedSeries, additions.firstSeriesId);
   }
 
-  /** Everything that is in the index now came from the log. */
+  /** Marks everything in the index as logged; recovery has read it from the log. */
   markLogged(): void {
     this.#loggedMeasurements = this.index.measurements.length;
     this.#loggedSeries = this.index.seriesEnd;
   }
 
   /**
-   * Whether deleted series take so much memory that an index without them pays: half of what the
-   * others do.
+   * Whether deleted series are worth a rebuild: there are half as many as others, and at least
+   * `deadSeriesMin`.
    */
   needsRebuild(deadSeriesMin: number): boolean {
     const { forgottenCount, keys } = this.index;
@@ -135,7 +138,7 @@ export class Database {
     return this.#rebuild === undefined && forgottenCount >= dead;
   }
 
-  /** Begins an index without the series that are deleted now. */
+  /** Begins an index without the series that are deleted by now. */
   beginRebuild(indexFile: number): PendingIndex {
     assert(this.#rebuild === undefined, 'one rebuild at a time');
     const rebuild = new IndexRebuild(this.index);
@@ -150,7 +153,8 @@ export class Database {
   }
 
   /**
-   * The rebuilt index takes the place of the present one, which whoever holds it may go on reading.
+   * Replaces the present index by the rebuilt one. Readers that hold the old one can go on reading
+   * it.
    */
   adoptRebuilt(): void {
     assert(this.#rebuild !== undefined, 'a rebuild is under way');

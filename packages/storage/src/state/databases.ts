@@ -1,5 +1,5 @@
-// All databases by name, and those that are being restored: they have numbers and their names are
-// taken, but nobody sees them.
+// All databases by name. Those that are being restored have ids, and their names are taken, but
+// they are not visible.
 import { Conflict, Unavailable } from '@tidemark/core';
 
 import type { ManifestDatabase } from '../manifest/manifest.ts';
@@ -19,7 +19,7 @@ export class Databases {
     this.#resources = resources;
   }
 
-  /** Of the postings of all indexes. */
+  /** Memory of the postings of all indexes. */
   get postingsBytes(): number {
     return this.#resources.postings.memoryBytes;
   }
@@ -32,12 +32,12 @@ export class Databases {
     return this.#byName.values();
   }
 
-  /** Whether it is there still, and not another one of its name. */
+  /** Whether this very database still exists, as opposed to a later one of the same name. */
   has(database: Database): boolean {
     return this.#byName.get(database.name) === database;
   }
 
-  /** The database that a write goes to, made when there is none. */
+  /** The database of a write, created if there is none. */
   getOrAdd(name: string): Database {
     const known = this.#byName.get(name);
     if (this.#restoring.size > 0 && this.#isRestoring(name)) {
@@ -63,8 +63,8 @@ export class Databases {
   }
 
   /**
-   * A database that is being restored. Throws `Conflict` when there is data under the name; an
-   * empty database gives way to what is adopted.
+   * Creates the database of a restore, which is invisible until `adopt`. Throws `Conflict` when
+   * there is data under the name; an empty database will be replaced.
    */
   reserve(name: string, hasShards: boolean): Database {
     const hasSeries = (this.#byName.get(name)?.index.seriesEnd ?? 0) > 0;
@@ -77,7 +77,7 @@ export class Databases {
     return database;
   }
 
-  /** It is not restored after all. */
+  /** Gives the name back when a restore fails. */
   release(database: Database): void {
     this.#restoring.delete(database);
   }
@@ -93,7 +93,7 @@ export class Databases {
     return false;
   }
 
-  /** Indexes whose files are in use. */
+  /** All indexes whose files are in use. */
   *storedIndexes(): Generator<StoredIndex> {
     for (const database of [...this.#byName.values(), ...this.#restoring]) {
       yield database.stored;

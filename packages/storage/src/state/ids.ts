@@ -1,6 +1,7 @@
-// Numbers that are given out once: of files, of the order of writes, of databases.
+// Numbers that are assigned once: ids of files, sequence numbers of writes, and instances of
+// databases.
 
-/** The next ones of a manifest. */
+/** The next numbers, as the manifest stores them. */
 export type NextIds = {
   readonly nextFileId: number;
   readonly nextSequence: number;
@@ -16,17 +17,17 @@ export class Ids {
     return this.#nextFileId++;
   }
 
-  /** Orders segments and tombstones by the time of their writes. */
+  /** The order of segments and tombstones by the time of their writes. */
   takeSequence(): number {
     return this.#nextSequence++;
   }
 
-  /** Of databases, and of the files of their indexes. */
+  /** For databases, and for the files of their indexes. */
   takeInstance(): number {
     return this.#nextInstance++;
   }
 
-  /** Ids below these are taken. */
+  /** Marks all smaller numbers as taken. */
   reserve({ nextFileId = 0, nextSequence = 0, nextInstance = 0 }: Partial<NextIds>): void {
     this.#nextFileId = Math.max(this.#nextFileId, nextFileId);
     this.#nextSequence = Math.max(this.#nextSequence, nextSequence);

@@ -1,5 +1,4 @@
-// Files that are no longer part of the state are removed when the last snapshot that may read them
-// is closed.
+// Removes files that are not part of the state any more, once no open snapshot can read them.
 
 type Retired = { readonly before: number; readonly remove: () => void };
 
@@ -13,12 +12,12 @@ export class Reclaimer {
     return this.#open.size;
   }
 
-  /** Files that wait for a snapshot to close. */
+  /** Files waiting to be removed. */
   get waitingCount(): number {
     return this.#retired.length;
   }
 
-  /** A reader begins; the result ends it, once. */
+  /** Begins a read. The result ends it; call it once. */
   enter(): () => void {
     const id = this.#next++;
     this.#open.add(id);
@@ -27,21 +26,20 @@ export class Reclaimer {
     };
   }
 
-  /** `remove` runs when all readers that are open now are gone. */
+  /** Calls `remove` when all reads that are open now have ended. */
   retire(remove: () => void): void {
     this.#retired.push({ before: this.#next, remove });
     this.#collect();
   }
 
-  /** Runs everything that waits: nobody reads any more. */
+  /** Removes everything that waits. Nobody reads any more. */
   drain(): void {
     this.#open.clear();
     this.#collect();
   }
 
   #collect(): void {
-    // Ids are given out in ascending order and a Set keeps insertion order: the first is the oldest
-    // reader.
+    // Ids ascend, and a Set keeps the order of insertion: its first element is the oldest read.
     const [oldest = Number.POSITIVE_INFINITY] = this.#open;
     const waiting: Retired[] = [];
     for (const retired of this.#retired) {

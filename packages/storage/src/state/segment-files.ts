@@ -1,5 +1,5 @@
-// The files of segments: where a new one goes, opening them, and removing them when nobody reads
-// them any more.
+// The files of segments: where a new one is written, how they are opened, and their removal when
+// nobody reads them any more.
 import type { Disk } from '../disk/disk.ts';
 import { segmentPath, shardDirectory, shardsDirectory } from '../disk/paths.ts';
 import { SegmentCaches } from '../segment/segment-caches.ts';
@@ -9,7 +9,7 @@ import type { SegmentInfo } from '../segment/segment.ts';
 import type { Shard } from '../shard/shard.ts';
 import type { Reclaimer } from './reclaimer.ts';
 
-/** A segment to be written. */
+/** Where to write a segment. */
 export type SegmentTarget = {
   readonly disk: Disk;
   readonly path: string;
@@ -22,7 +22,7 @@ export class SegmentFiles {
   readonly #reclaimer: Reclaimer;
   readonly #caches: SegmentCaches;
 
-  /** `directory` is that of the engine. */
+  /** `directory` is the engine's. */
   constructor(options: {
     readonly disk: Disk;
     readonly directory: string;
@@ -35,7 +35,7 @@ export class SegmentFiles {
     this.#caches = new SegmentCaches(options.kernels);
   }
 
-  /** Where a new segment goes; the directory of the shard is made. */
+  /** Where to write a new segment. Creates the directory of the shard. */
   async target(shardId: number, fileId: number): Promise<SegmentTarget> {
     const directory = shardDirectory(this.#directory, shardId);
     if (!this.#disk.exists(directory)) {
@@ -49,7 +49,7 @@ export class SegmentFiles {
     return segmentPath(this.#directory, shardId, fileId);
   }
 
-  /** Makes the names of the shard's files durable. */
+  /** Makes the directory entries of the shard's files durable. */
   sync(shardId: number): Promise<void> {
     return this.#disk.syncDirectory(shardDirectory(this.#directory, shardId));
   }
@@ -64,7 +64,7 @@ export class SegmentFiles {
     }
   }
 
-  /** Removes segments that are not part of the state any more, when their last reader is gone. */
+  /** Removes segments that are not part of the state any more, after the last read of them. */
   retire(shardId: number, segments: readonly Segment[]): void {
     this.#reclaimer.retire(() => {
       for (const segment of segments) {
@@ -74,7 +74,7 @@ export class SegmentFiles {
     });
   }
 
-  /** As `retire`, of all that there is of dropped shards. */
+  /** Removes all files of dropped shards, after the last read of them. */
   retireShards(shards: readonly Shard[]): void {
     this.#reclaimer.retire(() => {
       for (const { segments, descriptor } of shards) {

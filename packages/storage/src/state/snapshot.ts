@@ -1,5 +1,5 @@
-// What one reader sees: per shard the segments, the tombstones and the visible rows of the
-// memtable.
+// A snapshot, which one reader sees: per shard its segments, its tombstones and the visible rows of
+// its memtable.
 import type { MemtableTables } from '../memtable/memtables.ts';
 import type { Table } from '../memtable/table.ts';
 import type { Segment } from '../segment/segment.ts';
@@ -9,7 +9,7 @@ import type { Shard } from '../shard/shard.ts';
 import type { Tombstone } from '../shard/tombstone.ts';
 import type { StoppedDatabases } from './stopped-databases.ts';
 
-/** The visible rows of a table. */
+/** A table with the number of its rows that are visible. */
 export type TableView = { readonly table: Table; readonly rows: number };
 
 export type ShardView = {
@@ -17,29 +17,29 @@ export type ShardView = {
   readonly series: SeriesSet;
   readonly segments: readonly Segment[];
   readonly tombstones: readonly Tombstone[];
-  /** By measurement id, oldest first; newer than all segments. */
+  /** By id of the measurement, oldest rows first. All of them are newer than the segments. */
   readonly tables: ReadonlyMap<number, readonly TableView[]>;
 };
 
-/** A database with the index that it had: a rebuilt one gives series other ordinals. */
+/** A database with the index of the moment: in a rebuilt index, series have other ordinals. */
 export type DatabaseView = { readonly instance: number; readonly index: SeriesIndex };
 
 export type Snapshot = {
   readonly shards: readonly ShardView[];
   /** By name. */
   readonly databases: ReadonlyMap<string, DatabaseView>;
-  /** Databases of which something is lost. */
+  /** Databases that are not served because of damage. */
   readonly stopped: StoppedDatabases;
   /**
-   * What is damaged is left out of answers that say so (`storage.serve-damaged`); without it
-   * requests fail.
+   * Whether answers leave damaged data out and say so (setting `storage.serve-damaged`). If not,
+   * requests that need it fail.
    */
   readonly servesDamaged: boolean;
-  /** Allows the files that were replaced since to be removed. Idempotent. */
+  /** Ends the read, so that replaced files can be removed. Idempotent. */
   readonly release: () => void;
 };
 
-/** The shard as it is now. `memtable`: its tables, oldest rows first. */
+/** The present state of a shard. `memtable` has its tables, oldest rows first. */
 export function viewOf(shard: Shard, memtable: readonly MemtableTables[]): ShardView {
   const tables = new Map<number, TableView[]>();
   for (const one of memtable) addTables(tables, one);

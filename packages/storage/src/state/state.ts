@@ -1,5 +1,5 @@
-// The one owner of what the engine consists of, and the only writer of the manifest. A commit
-// writes the manifest with a change applied, then applies it in memory; commits follow each other.
+// The owner of what the engine consists of, and the only writer of the manifest. A commit writes
+// the manifest with a change applied, then changes the memory. Commits run one after the other.
 import type { Damage } from '../damage.ts';
 import { writeManifest } from '../manifest/manifest.ts';
 import type { Manifest, ManifestShard } from '../manifest/manifest.ts';
@@ -16,21 +16,27 @@ import type { Reclaimer } from './reclaimer.ts';
 import { viewOf } from './snapshot.ts';
 import type { DatabaseView, Snapshot } from './snapshot.ts';
 
-/** What of a shard is in files. */
+/** The part of a shard that is in files. */
 export type FilesOfShard = {
   readonly segments: readonly Segment[];
   readonly tombstones: readonly Tombstone[];
 };
 
-/** What a commit changes besides the present state. */
+/** A change to commit. What is absent stays as it is. */
 export type Change = {
-  /** What was frozen of shards is in segments: log files below `walStart` are not needed. */
+  /**
+   * The frozen memtables of these shards are in segments now; log files with smaller ids than
+   * `walStart` are not needed any more.
+   */
   readonly flushed?: { readonly walStart: number; readonly shards: readonly Shard[] } | undefined;
-  /** Asked when it is their turn, and again when the manifest is written: deletes come between. */
+  /**
+   * New files of shards. The functions are called when the manifest is made and again when it is
+   * written, because deletes may add tombstones in between.
+   */
   readonly files?: ReadonlyMap<Shard, () => FilesOfShard> | undefined;
-  /** Databases whose rebuilt indexes become the present ones. */
+  /** Databases whose rebuilt index replaces the present one. */
   readonly rebuilt?: readonly Database[] | undefined;
-  /** Databases with their shards that come in as a whole. */
+  /** Restored databases with their shards. */
   readonly adopted?: Adoption | undefined;
 };
 
@@ -39,16 +45,16 @@ export type Adoption = {
   readonly shards: readonly Shard[];
 };
 
-/** What became of a change. */
+/** The result of a commit. */
 export type Committed = {
-  /** Shards that were dropped before their files were changed. */
+  /** Shards that were dropped in the meantime: their new files are not part of the state. */
   readonly gone: ReadonlySet<Shard>;
-  /** Databases that have another index now. */
+  /** Number of databases whose index was replaced. */
   readonly rebuiltCount: number;
 };
 
 export type StateOptions = {
-  /** Tells this directory from all others; a copy of the directory has the same. */
+  /** Identifies this directory and its copies. */
   readonly storageId: string;
   readonly walStart: number;
   readonly servesDamaged: boolean;
@@ -56,7 +62,7 @@ export type StateOptions = {
   readonly directory: string;
   readonly reserve: DiskReserve;
   readonly reclaimer: Reclaimer;
-  /** Whether there is a list of log files. */
+  /** Whether the list of log files exists. */
   readonly wal: { readonly hasList: boolean };
   readonly log: StorageLog;
   readonly fault: (point: string) => Promise<void>;
@@ -86,12 +92,12 @@ export class State implements Contents {
     this.#shardFiles = new ShardFiles(options.disk, options.directory, options.log);
   }
 
-  /** Log files with smaller ids are in segments. */
+  /** Log files with smaller ids are not needed: their rows are in segments. */
   get walStart(): number {
     return this.#walStart;
   }
 
-  /** Whether the shard is there still. */
+  /** Whether this very shard still exists. */
   has(shard: Shard): boolean {
     return this.shards.get(shard.descriptor.id) === shard;
   }
@@ -102,7 +108,7 @@ export class State implements Contents {
     return [...this.stopped.list(), ...segments.map(({ damage }) => damage)];
   }
 
-  /** What a reader who begins now sees, until it is released. */
+  /** What a read that begins now sees, until it is released. */
   snapshot(): Snapshot {
     const { shards, memtables } = this;
     const views = Array.from(shards.all(), (shard) =>
@@ -123,7 +129,8 @@ export class State implements Contents {
       const { disk, directory, reserve, fault } = this.#options;
       await fault('manifest:before');
       const manifest = this.manifest(change);
-      // What it names makes older files superfluous, logs among them.
+      // The new manifest lets older files be removed, among them log files. So it may use the
+      // reserve.
       await reserve.use(() => writeManifest(disk, directory, manifest));
       const committed = this.#apply(change);
       await this.#updateShardFiles(manifest);
@@ -159,7 +166,7 @@ export class State implements Contents {
       if (!this.databases.has(database)) continue;
       rebuiltCount++;
       database.adoptRebuilt();
-      // There is little in the memtable right after a flush.
+      // Right after a flush there are few rows in the memtable.
       for (const { descriptor } of this.shards.ofDatabase(database.name)) {
         this.memtables.reindex(descriptor.id, database.index);
       }
@@ -169,7 +176,9 @@ export class State implements Contents {
     return { gone, rebuiltCount };
   }
 
-  /** The commit has happened: files that only `repair` reads do not undo it. */
+  /**
+   * Failures are only logged: the commit has succeeded, and nothing but `repair` reads these files.
+   */
   async #updateShardFiles(manifest: Manifest): Promise<void> {
     try {
       await this.#shardFiles.update(manifest);
@@ -178,7 +187,7 @@ export class State implements Contents {
     }
   }
 
-  /** The manifest of the present state, with a change applied. */
+  /** The manifest of the present state, or of the state after a change. */
   manifest({ flushed, files, rebuilt, adopted }: Change = {}): Manifest {
     const shards = [...this.shards.all(), ...(adopted?.shards ?? [])].map(
       (shard): ManifestShard => {
@@ -213,7 +222,7 @@ export class State implements Contents {
   }
 }
 
-/** Segments that can not be read keep their place in the order of writes. */
+/** All segments in the order of writes, including those that cannot be opened. */
 function withUnreadable(
   { unreadable }: Shard,
   segments: readonly SegmentInfo[],

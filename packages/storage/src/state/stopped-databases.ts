@@ -1,5 +1,5 @@
-// Databases that are neither read nor changed, because something that they wrote is lost: entries
-// of the series index, or records of the log. Others are served. The manifest keeps it, until
+// Databases that are neither read nor changed because some of their data is lost: entries of the
+// series index, or records of the log. Other databases are served. The manifest lists them until
 // `repair` has run.
 import { unchangeable } from '../damage.ts';
 import type { Damage } from '../damage.ts';
@@ -7,10 +7,10 @@ import type { StoppedDatabase } from '../manifest/manifest.ts';
 
 export class StoppedDatabases {
   readonly #byName = new Map<string, Damage>();
-  /** Damage of which it is not known whose it is. */
+  /** Damage that may concern any database. */
   #all: Damage | undefined;
 
-  /** The first reason stays. */
+  /** Only the first reason is kept. */
   stop({ database, file, offset, message }: StoppedDatabase): void {
     const damage = { file, offset, message };
     if (database === undefined) this.#all ??= damage;
@@ -28,12 +28,12 @@ export class StoppedDatabases {
     if (damage !== undefined) throw unchangeable(damage);
   }
 
-  /** The database is gone. */
+  /** Call it when the database is dropped. */
   forget(database: string): void {
     this.#byName.delete(database);
   }
 
-  /** As the manifest has them. */
+  /** The entries of the manifest. */
   list(): readonly StoppedDatabase[] {
     const named = Array.from(this.#byName, ([database, damage]) => ({ database, ...damage }));
     return this.#all === undefined ? named : [...named, this.#all];
