@@ -1,6 +1,6 @@
-// Aggregates of many series with few rows: whole blocks of rows, each of many series, are folded
-// into the windows of their groups. Series by series, the way to a row takes a hundred times what
-// the row does.
+// Aggregates over many series of few rows. Whole blocks with rows of many series are folded into
+// the windows of their groups at once: going series by series costs a hundred times more than the
+// rows themselves.
 import type { Column } from '@tidemark/core';
 import type { AggregateFunction, AggregateRequest, SourceCounters } from '@tidemark/query';
 
@@ -34,20 +34,20 @@ export type ShortWork = {
   readonly selection: Selection;
   readonly request: AggregateRequest;
   readonly wanted: readonly WantedField[];
-  /** What is left of the request's condition for the rows of every series. */
+  /** The part of the condition that rows must satisfy; it is the same for all series. */
   readonly condition: AggregateRequest['where'];
   readonly counters: SourceCounters;
   readonly memory: RequestMemory;
-  /** Nothing but the number of values is asked of any field. */
+  /** Only the numbers of values are wanted, so values need not be read. */
   readonly presenceOnly: boolean;
   readonly groups: GroupOfSeries;
   readonly windows: WindowsOfGroups;
 };
 
-/** Which group each selected series belongs to. */
+/** The group of each selected series. */
 export class GroupOfSeries {
   readonly #first: SeriesId;
-  /** Number of the group, plus one. */
+  /** By series id: number of the group plus one, 0 for a series that is not selected. */
   readonly #groups: Uint16Array;
 
   constructor(
@@ -78,7 +78,10 @@ export class GroupOfSeries {
   }
 }
 
-/** Adds the rows of all selected series that share chunks in the view, or are in its memtable. */
+/**
+ * Adds the rows of all selected series that lie in shared chunks of a shard or in its memtable,
+ * except for those in the ranges of `long`.
+ */
 export function* addShortSeries(
   view: ShardView,
   long: readonly SeriesRange[],
@@ -114,7 +117,7 @@ type Read = {
   readonly work: ShortWork;
   readonly fields: readonly WantedField[];
   readonly presenceOnly: boolean;
-  /** All rows are within the time range. */
+  /** All rows of the block are within the time range. */
   readonly isWithin: boolean;
 };
 
@@ -177,7 +180,7 @@ function memtableBlocks(
   return tableBlocks({ table, rows, seriesId, columns });
 }
 
-/** Adds the rows of selected series that the request wants to the windows of their groups. */
+/** Adds the wanted rows of a block to the windows of their groups. */
 function fold(rows: SeriesRows, { work, fields, presenceOnly, isWithin }: Read): void {
   const { request, wanted, condition, windows, counters } = work;
   const groups = groupsOfRows(rows, work, isWithin);
@@ -198,10 +201,10 @@ function fold(rows: SeriesRows, { work, fields, presenceOnly, isWithin }: Read):
   windows.addRows(orderedGroups, run);
 }
 
-/** The group of a row that the request does not want: behind all others. */
+/** The group of rows that are not wanted; it sorts behind all others. */
 const UNWANTED = 0xffffffff;
 
-/** Of each row of a block. */
+/** The group of each row of a block. */
 function groupsOfRows(
   { series, times }: SeriesRows,
   { groups, request, counters }: ShortWork,
@@ -224,7 +227,7 @@ function groupsOfRows(
   return ofRows;
 }
 
-/** Whether windows, or what is asked of them, depend on the order of the rows in time. */
+/** Whether the answer depends on the order of the rows in time. */
 function needsOrder({ window, aggregates }: AggregateRequest): boolean {
   if (window !== undefined) return true;
   return aggregates.some(({ functions }) => functions.some((name) => !ORDER_FREE.has(name)));

@@ -1,5 +1,5 @@
-// SeriesSource.aggregate over a snapshot: windows of groups, folded from chunks and runs of their
-// series.
+// SeriesSource.aggregate over a snapshot: folds chunks and runs of series into the windows of their
+// groups.
 import { floorMod } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 import type { Scans } from '@tidemark/kernels';
@@ -48,13 +48,13 @@ export function* aggregate(
   else yield* aggregateBlocks(work, common.condition);
 }
 
-/** With so many series, most of them may have few rows. */
+/** From this number of series on, it pays to look for short ones. */
 const MANY_SERIES = 1024;
-/** Groups of so many fields may be open at once, some 300 bytes each. */
+/** At most so many fields of groups are open at once, at some 300 bytes each. */
 const OPEN_GROUPS_MAX = 65_534;
 const OPEN_GROUP_BYTES = 300;
 
-/** Whether rows may come in blocks of many series. */
+/** Whether rows are read in blocks of many series. */
 function foldsBlocks({ groups }: Selection, request: AggregateRequest): boolean {
   if (groups.length * request.aggregates.length > OPEN_GROUPS_MAX) return false;
   if (request.window !== undefined && request.limitWindows !== undefined) return false;
@@ -81,7 +81,10 @@ function* aggregateBySeries(work: Work): Generator<AggregateBatch | undefined> {
   }
 }
 
-/** Folds what short series share, of all groups at once; the others follow series by series. */
+/**
+ * Folds the blocks that short series share, for all groups at once, then the long series one by
+ * one.
+ */
 function* aggregateBlocks(
   work: Work,
   condition: AggregateRequest['where'],
@@ -113,7 +116,7 @@ function* aggregateBlocks(
   }
 }
 
-/** Series whose rows are better read one series after the other. */
+/** Ranges of series that are better read one by one, because they have many rows each. */
 function longSeries(view: ShardView, measurementId: number): readonly SeriesRange[] {
   for (const { table, rows } of view.tables.get(measurementId) ?? []) {
     if (rows >= table.ordinalEnd * MIN_STATISTICS_ROWS) return ALL_SERIES;
@@ -128,25 +131,28 @@ type Work = Omit<GroupWork, 'group' | 'windows' | 'all'>;
 type GroupWork = {
   readonly selection: Selection;
   readonly group: SeriesGroup;
-  /** Of all groups that are open. */
+  /** Windows of all groups that are open. */
   readonly all: WindowsOfGroups;
   readonly windows: GroupWindows;
   readonly wanted: readonly WantedField[];
   readonly request: AggregateRequest;
   readonly counters: SourceCounters;
   readonly memory: RequestMemory;
-  /** Nothing but the number of values is asked of any field. */
+  /** Only the numbers of values are wanted, so values need not be read. */
   readonly countsOnly: boolean;
-  /** Over the columns that are held in memory. */
+  /** Scans over the cached columns. */
   readonly scans: Scans;
 };
 
-/** How much further each step looks when the one before found too few windows. */
+/**
+ * The next part of the time range is this many times as long when the last one gave too few
+ * windows.
+ */
 const STEP_GROWTH = 8n;
 
 /**
- * As `addGroup`, but stops as soon as there are as many windows as wanted: looks at parts of
- * whole windows from the end (or the beginning) of the data, each longer than the one before.
+ * As `addGroup`, but stops when there are as many windows as wanted. Reads parts of the time range,
+ * in whole windows from its end (or its beginning), each longer than the one before.
  */
 function* addUntil(
   work: GroupWork,
@@ -173,8 +179,8 @@ function* addUntil(
 }
 
 /**
- * The part of a time range in which the shards hold rows of the measurement's kind; empty when
- * there are none.
+ * The part of a time range in which the shards have rows of the measurement; empty when there are
+ * none.
  */
 function dataBounds({ shards, measurement }: Selection, range: TimeRange): TimeRange {
   let min = range.end;
@@ -198,10 +204,7 @@ function dataBounds({ shards, measurement }: Selection, range: TimeRange): TimeR
   };
 }
 
-/**
- * Adds the rows of a group's series in a range, which is that of the request or whole windows of
- * it.
- */
+/** Adds the rows of a group's series in a time range. */
 function* addGroup(work: GroupWork, timeRange: TimeRange): Generator<undefined> {
   const { shards } = work.selection;
   for (const series of work.group.series) yield* addSeries(work, series, shards, timeRange);
@@ -237,7 +240,7 @@ function* addSeries(
   }
 }
 
-/** Adds a chunk by its statistics where they suffice. */
+/** Adds a chunk from its statistics if they suffice, otherwise from its columns. */
 function addChunk(windows: GroupWindows, chunk: ChunkReader, work: GroupWork): void {
   const { request, counters } = work;
   const { window, timeRange } = request;

@@ -1,9 +1,9 @@
-// Why a request ends early: for the reason that whoever ended it gave.
+// The error of a request that was cancelled.
 import { AppError, Cancelled } from '@tidemark/core';
 
 /**
- * The error of a request whose signal is aborted: KILL QUERY, a time limit and a shutdown have
- * texts of their own.
+ * The reason that the signal was aborted with: KILL QUERY, a time limit and a shutdown each give
+ * their own.
  */
 export function cancelledBy(signal: AbortSignal): AppError {
   const reason: unknown = signal.reason;

@@ -1,5 +1,5 @@
-// One chunk as part of an answer: statistics, cached columns, or decoded columns, whichever is
-// needed, each read once.
+// Reads one chunk for an answer: its statistics, cached columns or decoded columns, whatever is
+// needed. Each is read once.
 import type { Column, FieldType, TimeRange } from '@tidemark/core';
 import { CACHED_ROWS_MAX } from '@tidemark/kernels';
 import type { CachedColumn, CachedRows, ColumnCondition } from '@tidemark/kernels';
@@ -18,22 +18,25 @@ export type ChunkSource = {
   readonly segment: Segment;
   readonly stored: SegmentMeasurement;
   readonly meta: ChunkMeta;
-  /** In the order of the wanted fields; `undefined` = the chunk lacks the field. */
+  /** One for each wanted field; `undefined` when the chunk lacks it. */
   readonly columns: readonly (ColumnMeta | undefined)[];
   readonly timeRange: TimeRange;
   readonly counters: SourceCounters;
-  /** Of the values nothing is asked but which are there (`presence.ts`). */
+  /** Only the presence of values is wanted (`presence.ts`). */
   readonly presenceOnly: boolean;
 };
 
-/** Cached columns of one chunk and the rows of them that are asked for. */
+/** A cached column with its times, and the range of rows that is wanted. */
 export type CachedChunkColumn = {
   readonly times: CachedColumn;
   readonly values: CachedColumn;
   readonly rows: CachedRows;
 };
 
-/** Rows of a chunk within a time range, none of them deleted. Columns are in the stored type. */
+/**
+ * A chunk without deleted rows, of which the rows within the time range are wanted. Columns have
+ * the stored type.
+ */
 export class ChunkReader {
   readonly meta: ChunkMeta;
   readonly columns: readonly (ColumnMeta | undefined)[];
@@ -49,19 +52,19 @@ export class ChunkReader {
     this.columns = source.columns;
   }
 
-  /** All rows are within the time range: statistics hold. */
+  /** Whether all rows are within the time range, so that the chunk's statistics can be used. */
   get isWhole(): boolean {
     const { meta, timeRange } = this.#source;
     return meta.minTime >= timeRange.start && meta.maxTime <= timeRange.end;
   }
 
-  /** Stored type of a wanted field; `undefined` when the chunk lacks it. */
+  /** The stored type of a wanted field; `undefined` when the chunk lacks it. */
   type(index: number): FieldType | undefined {
     const column = this.columns[index];
     return column && this.#source.stored.fields[column.field]?.type;
   }
 
-  /** The rows of the chunk that lie within the time range. */
+  /** The range of rows within the time range. */
   get rows(): CachedRows {
     if (this.#rows !== undefined) return this.#rows;
     const { meta, counters, timeRange } = this.#source;
@@ -83,7 +86,7 @@ export class ChunkReader {
     return this.#rows;
   }
 
-  /** Times within the range. */
+  /** Times of the wanted rows. */
   get times(): BigInt64Array {
     if (this.#times !== undefined) return this.#times;
     const { rows } = this;
@@ -96,8 +99,8 @@ export class ChunkReader {
   }
 
   /**
-   * The times and the rows of them that are asked for; `undefined` when the chunk is too long for
-   * the cache.
+   * All times of the chunk, cached, and the range of wanted rows; `undefined` when the chunk is too
+   * long for the cache.
    */
   cachedRows(): { readonly times: CachedColumn; readonly rows: CachedRows } | undefined {
     const { rows } = this;
@@ -106,8 +109,8 @@ export class ChunkReader {
   }
 
   /**
-   * A column of numbers or booleans without nulls and its times, for as long as no other column is
-   * asked for.
+   * A cached column with its times, valid until the next column is requested. `undefined` for
+   * strings, for columns with nulls and for chunks that are too long for the cache.
    */
   cached(index: number): CachedChunkColumn | undefined {
     const { rows } = this;
@@ -116,7 +119,7 @@ export class ChunkReader {
     return times && values && { times, values, rows };
   }
 
-  /** Values of a column at `times`, or at those that the mask keeps. */
+  /** Values of the wanted rows, or of those that the mask keeps. */
   column(index: number, mask?: Uint8Array): Column | undefined {
     const meta = this.columns[index];
     if (meta === undefined) return undefined;
@@ -135,8 +138,8 @@ export class ChunkReader {
   }
 
   /**
-   * Times and columns at the rows that the mask keeps, of columns that are cached without
-   * exception; `undefined` otherwise. The first `count` columns are wanted.
+   * Times and the first `count` columns of the rows that the mask keeps; `undefined` when one of
+   * these columns cannot be cached.
    */
   chosen(mask: Uint8Array, count: number): Run | undefined {
     for (let i = 0; i < count; i++) {
@@ -159,8 +162,8 @@ export class ChunkReader {
   }
 
   /**
-   * Clears the mask where the comparison is false; `false` when it has to be made on the decoded
-   * column.
+   * Clears the mask where the comparison is false. Returns `false` when the column is not cached:
+   * then the decoded one has to be compared.
    */
   filterInPlace(mask: Uint8Array, index: number, condition: ColumnCondition): boolean {
     const cached = this.cached(index);
@@ -172,12 +175,12 @@ export class ChunkReader {
     return true;
   }
 
-  /** All columns at `times`. */
+  /** Times and all columns of the wanted rows. */
   run(): Run {
     return { times: this.times, columns: this.columns.map((_, i) => this.column(i)) };
   }
 
-  /** All rows of the chunk, from the file. */
+  /** All rows of the chunk, not only the wanted ones, decoded from the file. */
   load(): Run {
     const { segment, stored, meta, columns, counters } = this.#source;
     counters.chunksRead++;
@@ -185,8 +188,7 @@ export class ChunkReader {
   }
 
   /**
-   * All rows of the chunk, from the file; columns tell which rows have a value in the type of the
-   * field.
+   * As `load`, but the columns only tell which rows have a value that converts to the field's type.
    */
   presence(fields: readonly WantedField[]): Run {
     const { segment, stored, counters } = this.#source;
@@ -225,14 +227,14 @@ export class ChunkReader {
     return held ?? segment.cacheValues(meta, { type, beside, whole: this.#bytes() });
   }
 
-  /** Every time of the chunk, for chunks that are too long for the cache. */
+  /** All times of a chunk that is too long for the cache. */
   #allTimes(): BigInt64Array {
     return this.#source.segment.times(this.meta, this.#bytes());
   }
 
   /**
-   * The chunk's bytes, read when something is missing for the first time; `undefined` to read
-   * blocks one by one.
+   * Reads the blocks of the chunk with one call when the first of them is needed; `undefined` when
+   * they are to be read one by one.
    */
   #bytes(): ReadAhead | undefined {
     if (this.#isRead) return this.#whole;

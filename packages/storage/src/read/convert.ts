@@ -1,13 +1,11 @@
-// A column in the type in which a query wants it (FieldRef in the query package).
+// Converts columns to the types that a query asks for (`FieldRef` in the query package).
 import { floatToInt64 } from '@tidemark/core';
 import type { Column, FieldType } from '@tidemark/core';
 
-/** A field to read; without a type in the one it has. */
+/** A field to read. Without a type, values keep the stored one. */
 export type WantedField = { readonly name: string; readonly type?: FieldType | undefined };
 
-/**
- * Whether values of a stored type are values to who wants another one; otherwise they are nulls.
- */
+/** Whether values of a stored type can be converted to the wanted type. If not, they are nulls. */
 export function converts(stored: FieldType, wanted: FieldType): boolean {
   return stored === wanted || (isNumber(stored) && isNumber(wanted));
 }
@@ -16,7 +14,7 @@ function isNumber(type: FieldType): boolean {
   return type !== 'string' && type !== 'boolean';
 }
 
-/** `undefined` when the types do not convert: all null. */
+/** `undefined` when the types do not convert: then all values are null. */
 export function convertColumn(column: Column, wanted: FieldType): Column | undefined {
   if (column.type === wanted) return column;
   const { valid } = column;

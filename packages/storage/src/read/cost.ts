@@ -1,5 +1,5 @@
-// What a scan would touch: shards, series, files and blocks, and the values that are only in
-// memory. Reads directories of segments, never a block of values.
+// What a scan would read: shards, series, files and blocks, and values in the memtable. Reads only
+// directories of segments, never values.
 import type { CostRequest, SourceCost } from '@tidemark/query';
 
 import type { ShardView, Snapshot, TableView } from '../state/snapshot.ts';
@@ -14,7 +14,7 @@ import { STEP_ELEMENTS } from '../schedule/steps.ts';
 
 type Tally = { -readonly [K in keyof SourceCost]: SourceCost[K] };
 
-/** Yields the costs once; `undefined` where the slicer may pause it. */
+/** Yields the cost as the only value, and `undefined` where the slicer may pause. */
 export function* cost(
   snapshot: Snapshot,
   request: CostRequest,
@@ -85,7 +85,7 @@ function* addSegment(
           tally.blocks++;
           tally.blockBytes += validBytes + valueBytes;
         }
-        // The columns of a chunk share their times, which are read with the first of them.
+        // The columns of a chunk share one block of times, which is read with the first of them.
         if (tally.blocks > before) tally.blockBytes += chunk.timeBytes;
       }
     }
@@ -93,7 +93,7 @@ function* addSegment(
   }
 }
 
-/** Counts the values of a memtable; returns whether there were any. */
+/** Counts the values of a memtable. Returns whether there are any. */
 function* addTable(
   tally: Tally,
   { table, rows }: TableView,

@@ -1,6 +1,5 @@
-// Windows of a field of which only the number of values is asked: what the values are is never
-// read. A chunk within a window is counted by its directory entry, whatever its type and however
-// short it is.
+// Windows of a field of which only the number of values is wanted. Values are never read: a chunk
+// that lies within one window is counted by its directory entry.
 import type { Column, FieldType } from '@tidemark/core';
 import type { Accumulator, Accumulators, Scans } from '@tidemark/kernels';
 import type { AggregateFunction, AggregateRequest, FieldAggregates } from '@tidemark/query';
@@ -10,14 +9,16 @@ import { converts } from './convert.ts';
 import { presenceColumn } from '../columns/presence.ts';
 import type { FieldResult, FieldWindows, GroupedWindows } from './windows.ts';
 
-/** Whether the number of values is all that is asked of a field. */
+/** Whether only the number of values of a field is wanted. */
 export function isCountOnly(functions: readonly AggregateFunction[]): boolean {
   return functions.length > 0 && functions.every((name) => name === 'count');
 }
 
 export class GroupedCounts implements GroupedWindows {
   readonly #type: FieldType;
-  /** Of booleans that are all false: a byte per row is the least that there is. */
+  /**
+   * Counts values as booleans that are all false: they take a byte each, less than any other type.
+   */
   readonly #accumulators: Accumulators;
 
   constructor(
@@ -51,9 +52,9 @@ export class GroupedCounts implements GroupedWindows {
 class CountWindows implements FieldWindows {
   readonly #type: FieldType;
   readonly #accumulator: Accumulator;
-  /** Values of chunks that are not in the accumulator yet: chunks of a window follow each other. */
+  /** Values not yet in the accumulator, of consecutive chunks in one window. */
   #pending = 0;
-  /** Start of their window. */
+  /** Start of the window of the pending values. */
   #start = 0n;
 
   constructor(accumulator: Accumulator, type: FieldType) {
@@ -111,7 +112,7 @@ class CountWindows implements FieldWindows {
     this.#pending = 0;
   }
 
-  /** Values of a type that does not convert are nulls to the request. */
+  /** Values of a type that does not convert count as nulls. */
   #isWanted(chunk: ChunkReader, index: number): boolean {
     const stored = chunk.type(index);
     return stored !== undefined && converts(stored, this.#type);

@@ -1,5 +1,5 @@
-// Windows of one field, group by group, of numbers and booleans: they lie in the kernel. Semantics:
-// AggregateBatch in the query package.
+// Windows of one field for each group. Those of numbers and booleans are in the kernel's memory.
+// Semantics: `AggregateBatch` in the query package.
 import type { Column, FieldType } from '@tidemark/core';
 import type { Accumulator, Accumulators, Scans, WindowResult, Words } from '@tidemark/kernels';
 import type {
@@ -17,7 +17,7 @@ import { GroupedTexts } from './text-windows.ts';
 
 type GroupedField = FieldAggregates & { readonly count: number };
 
-/** Windows of one field of a request, of so many groups. */
+/** Opens windows of one field for `field.count` groups. */
 export function openFieldWindows(
   scans: Scans,
   request: AggregateRequest,
@@ -30,7 +30,7 @@ export function openFieldWindows(
 
 type NumericType = Exclude<FieldType, 'string'>;
 
-/** What is asked of numbers. */
+/** Which results are wanted of a field of numbers. */
 type NumberWants = {
   readonly type: NumericType;
   readonly wantsMean: boolean;
@@ -140,20 +140,20 @@ class NumberWindows implements FieldWindows {
 }
 
 /**
- * Whether integers between two bounds can have a sum beyond 64 bits; that of floats is never
- * wrapped.
+ * Whether a sum of so many integers between the two bounds can exceed 64 bits. Sums of floats
+ * cannot.
  */
 function mayHaveWrapped(count: number, { min, max }: { min: unknown; max: unknown }): boolean {
   if (typeof min !== 'bigint' || typeof max !== 'bigint') return false;
   return count * Math.max(Math.abs(Number(min)), Math.abs(Number(max))) >= SURE_SUM;
 }
 
-/** Below the largest int64 by more than the bounds of a sum are rounded. */
+/** Half of the largest int64, because the numbers compared with it are rounded. */
 const SURE_SUM = 2 ** 62;
 
 const NO_WORDS = new Float64Array(0);
 
-/** What a function needs of the windows. */
+/** The kernel's results that each function needs. */
 const RESULTS: Readonly<Record<AggregateFunction, readonly WindowResult[]>> = {
   count: ['count'],
   sum: ['sum'],
@@ -199,7 +199,7 @@ function times({ buffer, byteOffset, length }: Words): BigInt64Array {
   return new BigInt64Array(buffer, byteOffset, length);
 }
 
-/** A column of the kernel's words; it holds booleans as numbers of 64 bits. */
+/** A column of the kernel's 64-bit words. It returns booleans as words, too. */
 function columnOfWords(type: Exclude<FieldType, 'string'>, words: Words): Column {
   const { buffer, byteOffset, length } = words;
   const valid = undefined;

@@ -1,4 +1,5 @@
-// Windows of groups: of each its fields' windows side by side, as batches in the order of delivery.
+// Windows of groups: joins the windows of a group's fields, and returns them as batches in the
+// order of the request.
 import type { Column } from '@tidemark/core';
 import type { Scans } from '@tidemark/kernels';
 import type { AggregateBatch, AggregateColumn, AggregateRequest } from '@tidemark/query';
@@ -14,16 +15,16 @@ import type { Run } from '../columns/run.ts';
 
 const WINDOWS_PER_BATCH = 8192;
 
-/** A window of one field in the kernel, then in the columns of the answer. */
+/** Bytes of a window of one field: in the kernel, then as columns of the answer. */
 const WINDOW_BYTES = 2 * 88;
 
-/** Windows of all groups of a request. Holds memory of the kernel: close it. */
+/** Windows of all groups of a request, in the kernel's memory. Must be closed. */
 export class WindowsOfGroups {
   readonly #request: AggregateRequest;
   readonly #fields: readonly GroupedWindows[];
   readonly #groups = new Map<number, GroupWindows>();
 
-  /** `scans` are those over the columns that are held in memory. */
+  /** `scans` are those over the cached columns. */
   constructor(request: AggregateRequest, scans: Scans, count: number) {
     this.#request = request;
     const fields: GroupedWindows[] = [];
@@ -38,14 +39,14 @@ export class WindowsOfGroups {
     }
   }
 
-  /** Throws `LimitExceeded` when there are more windows than the request has memory for. */
+  /** Throws `LimitExceeded` when the windows take more memory than the request may have. */
   check(memory: RequestMemory): void {
     let total = 0;
     for (const field of this.#fields) total += field.windowCount;
     memory.check(total * WINDOW_BYTES, 'windows of an aggregation');
   }
 
-  /** Adds rows that are ordered by the numbers of their groups, in each by time. */
+  /** Adds rows of several groups, ordered by group, then by time. */
   addRows(groups: Uint32Array, { times, columns }: Run): void {
     this.#fields.forEach((field, i) => {
       const column = columns[i];
@@ -53,7 +54,7 @@ export class WindowsOfGroups {
     });
   }
 
-  /** Those of one group, which can be used until all are closed. */
+  /** Windows of one group, valid until `close`. */
   of(group: number): GroupWindows {
     let windows = this.#groups.get(group);
     if (windows === undefined) {
@@ -64,13 +65,13 @@ export class WindowsOfGroups {
     return windows;
   }
 
-  /** Those of one group, for the last time. */
+  /** Batches with the windows of one group. Call it once per group. */
   *batches(group: number, tags: ReadonlyMap<string, string>): Generator<AggregateBatch> {
     yield* this.of(group).batches(tags);
     this.#groups.delete(group);
   }
 
-  /** Frees the memory. Idempotent. */
+  /** Idempotent. */
   close(): void {
     for (const field of this.#fields) field.close();
   }
@@ -85,14 +86,17 @@ export class GroupWindows {
     this.#fields = fields;
   }
 
-  /** Windows of the field that has most: there are at least as many in all. */
+  /**
+   * The number of windows of the field that has most. The group may have more, because fields can
+   * have different windows.
+   */
   get mostWindows(): number {
     let most = 0;
     for (const field of this.#fields) most = Math.max(most, field.windowCount);
     return most;
   }
 
-  /** Adds rows of one series, of which the mask may leave out some. */
+  /** Adds rows of one series, except for those that the mask leaves out. */
   addRun(run: Run, mask: Uint8Array | undefined): void {
     this.#fields.forEach((field, i) => {
       const column = run.columns[i];
@@ -100,7 +104,7 @@ export class GroupWindows {
     });
   }
 
-  /** Adds the rows of a chunk. */
+  /** Adds the wanted rows of a chunk. */
   addChunk(chunk: ChunkReader): void {
     const { aggregates } = this.#request;
     this.#fields.forEach((field, i) => {
@@ -113,7 +117,8 @@ export class GroupWindows {
   }
 
   /**
-   * Adds a chunk that lies within one window by its statistics; `false` when they do not suffice.
+   * Adds a chunk that lies within one window from its statistics. Returns `false` when they do not
+   * suffice.
    */
   addStatistics(chunk: ChunkReader, start: bigint): boolean {
     if (!this.#fields.every((field, i) => field.hasStatistics(chunk, i))) return false;
@@ -143,7 +148,7 @@ export class GroupWindows {
     }
   }
 
-  /** Forgets all windows: for the next group. */
+  /** Removes all windows, for the next group. */
   reset(): void {
     for (const field of this.#fields) field.reset();
   }
@@ -155,7 +160,10 @@ function isEqual(a: BigInt64Array, b: BigInt64Array): boolean {
   return true;
 }
 
-/** All windows in the order of delivery; mostly all fields have the same. */
+/**
+ * Starts of the windows that any field has, in the order of the answer. Usually all fields have the
+ * same ones.
+ */
 function unionOfStarts(results: readonly FieldResult[], descending: boolean): BigInt64Array {
   const first = results[0]?.starts ?? new BigInt64Array(0);
   if (results.every(({ starts }) => isEqual(first, starts))) return first;
@@ -165,9 +173,7 @@ function unionOfStarts(results: readonly FieldResult[], descending: boolean): Bi
   return descending ? union.reverse() : union;
 }
 
-/**
- * Place in `part` of each element of `all`, -1 where it is not there. Both are in the same order.
- */
+/** Index in `part` of each element of `all`, -1 if missing. Both have the same order. */
 function placesOf(part: BigInt64Array, all: BigInt64Array): Int32Array {
   let next = 0;
   return Int32Array.from(all, (start) => (part[next] === start ? next++ : -1));

@@ -1,4 +1,4 @@
-// The series of a request, in groups, in the order that the contract of SeriesSource promises.
+// Selects the series of a request and groups them, in the order that SeriesSource promises.
 import { compareBytes } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 import { sortedByKey } from '@tidemark/kernels';
@@ -15,13 +15,13 @@ import type { RequestMemory } from './request-memory.ts';
 import { sortInSteps, STEP_ELEMENTS } from '../schedule/steps.ts';
 
 export type SeriesGroup = {
-  /** Values of the grouping tags; missing ones are empty. */
+  /** Values of the grouping tags; empty where a series lacks the tag. */
   readonly tags: ReadonlyMap<string, string>;
-  /** In the order of their keys, unless the request says that it does not matter. */
+  /** In the order of their keys, unless `unorderedFrom` of the request allows any order. */
   readonly series: SeriesIds;
 };
 
-/** An array where groups are many and small. */
+/** A typed array where groups are many and small. */
 export type SeriesIds = readonly SeriesId[] | Uint32Array;
 
 export type Selection = {
@@ -39,14 +39,15 @@ export type SelectionRequest = {
   readonly groupBy: SeriesGrouping;
   readonly descending: boolean;
   /**
-   * With so many series, what is asked of a group is the same in whichever order they come: they
-   * are not put in order.
+   * With this number of series or more, the answer does not depend on their order within a group,
+   * so they are not sorted.
    */
   readonly unorderedFrom?: number | undefined;
 };
 
 /**
- * `undefined` when nothing can match. Pauses; what the groups take counts as the request's memory.
+ * The selected series in groups; `undefined` when the database or the measurement does not exist.
+ * Memory of the groups is counted for the request.
  */
 export function* select(
   snapshot: Snapshot,
@@ -81,10 +82,10 @@ export function* select(
   return { database, measurement, shards, groups };
 }
 
-/** Series that look-ups of shards take some milliseconds for. */
+/** Series between two pauses: looking up so many takes some milliseconds. */
 const STEP_SERIES = 1 << 15;
 
-/** Ids of the series that have rows in the shards. Takes the array of their ordinals over. */
+/** Ids of the series that have rows in one of the shards. Overwrites `ordinals` with them. */
 function* heldIds(
   ordinals: Uint32Array,
   measurement: MeasurementIndex,
@@ -105,10 +106,16 @@ export function isHeld(shards: readonly ShardView[], id: SeriesId): boolean {
   return false;
 }
 
-/** A series with the number of its group and its place in it; a group with its tags, roughly. */
+/**
+ * Bytes of a series with the number of its group and its place in the group; bytes of a group with
+ * its tags, roughly.
+ */
 const SERIES_BYTES = 12;
 const GROUP_BYTES = 320;
-/** A series while many are put in order: twice in linear memory, and in the list that comes out. */
+/**
+ * Bytes of a series while they are sorted: two numbers in the kernel's memory, and one in the
+ * sorted list.
+ */
 const SORTED_BYTES = 16;
 
 type MutableGroup = {
@@ -159,7 +166,7 @@ function* groupSeries(
   return result;
 }
 
-/** Groups by the values of some tags, in the order in which series of them come first. */
+/** Groups the series by the values of tags. Groups are in the order of their first series. */
 function* groupsByTags(
   { index }: DatabaseView,
   measurement: MeasurementIndex,
@@ -187,7 +194,8 @@ function* groupsByTags(
     groupOf[i] = place;
     found[place]!.count++;
   }
-  // One array for all: of each group's series it holds the next place, then where they end.
+  // One array holds the series of all groups. `next` has the place of the next series of each
+  // group, in the end the place behind its last one.
   const all = new Uint32Array(ids.length);
   const next = new Uint32Array(found.length);
   for (let group = 1; group < found.length; group++) {
@@ -204,7 +212,7 @@ function* groupsByTags(
   });
 }
 
-/** Series in the order of their keys. */
+/** Sorts series by their keys. */
 function* byKey(
   { index }: DatabaseView,
   ids: SeriesIds,

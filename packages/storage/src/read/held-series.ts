@@ -1,6 +1,5 @@
-// What schema look-ups ask of the series of a measurement that match a filter and have data in one
-// of some shards: whether there are any, which they are, which tags and values they have. Pauses
-// where it looks at much.
+// Which series of a measurement match a filter and have rows in one of some shards, and which tags
+// and values those series have. Pauses during long loops.
 import { sortedTexts } from '@tidemark/kernels';
 import type { SchemaFilter } from '@tidemark/query';
 
@@ -21,18 +20,18 @@ export type Selected = {
   readonly memory: RequestMemory;
 };
 
-/** What a series takes while many are looked at: its ordinal, and that of those which are held. */
+/** Bytes of a series in two lists: the matching ordinals, and those with rows. */
 const ORDINAL_BYTES = 8;
 /**
- * What a value takes while many are put in order: its id in a list that may be half empty, and
- * twice in linear memory.
+ * Bytes of a value while they are sorted: its id in a list that may be half empty, and twice in the
+ * kernel's memory.
  */
 const VALUE_BYTES = 16;
 
-/** Series that are looked at between two pauses, a few nanoseconds each. */
+/** Series between two pauses, at a few nanoseconds each. */
 export const STEP_SERIES = 1 << 16;
 
-/** Ordinals of the series, ascending. */
+/** Ordinals of the series that match and have rows, ascending. */
 export function* heldOrdinals(selected: Selected): Generator<undefined, Uint32Array> {
   const { scope, measurement, filter, memory } = selected;
   memory.check(measurement.seriesCount * ORDINAL_BYTES, 'series of a look-up');
@@ -55,7 +54,7 @@ export function* isAnyHeld(selected: Selected): Generator<undefined, boolean> {
   return false;
 }
 
-/** Tag keys that one of the series has, sorted bytewise. */
+/** Tag keys that at least one of the series has, sorted bytewise. */
 export function* heldTagKeys(selected: Selected): Generator<undefined, string[]> {
   const { measurement, filter } = selected;
   const ordinals = filter.where === undefined ? undefined : yield* heldOrdinals(selected);
@@ -75,7 +74,7 @@ export function* heldTagKeys(selected: Selected): Generator<undefined, string[]>
   return keys;
 }
 
-/** Number of series, without a list of them where all are asked for. */
+/** Number of the series. Without a condition it makes no list of them. */
 export function* countHeld(selected: Selected): Generator<undefined, number> {
   if (selected.filter.where !== undefined) return (yield* heldOrdinals(selected)).length;
   const { seriesCount } = selected.measurement;
@@ -87,13 +86,12 @@ export function* countHeld(selected: Selected): Generator<undefined, number> {
   return count;
 }
 
-/**
- * The values of a wanted tag key that one of the series has, as ids of texts in no particular
- * order.
- */
+/** A tag key, and the symbols of the values that the series have for it, in no particular order. */
 export type HeldKey = { readonly key: string; readonly texts: Uint32Array };
 
-/** Wanted tag keys that one of the series has, sorted bytewise, each with its values. */
+/**
+ * The wanted tag keys that at least one of the series has, sorted bytewise, each with its values.
+ */
 export function* heldTexts(
   selected: Selected,
   isWanted: (key: string) => boolean,
@@ -102,7 +100,7 @@ export function* heldTexts(
   const ordinals = filter.where === undefined ? undefined : yield* heldOrdinals(selected);
   for (const { key, column } of measurement.sortedTagColumns()) {
     if (!isWanted(key)) continue;
-    // Series that came while this paused may have brought texts.
+    // Read again for each key: series added during a pause may have brought new symbols.
     const { symbolCount } = scope.database.index;
     const most = Math.min(symbolCount, ordinals?.length ?? measurement.seriesCount);
     memory.check(symbolCount + most * VALUE_BYTES, 'values of a tag');
@@ -114,7 +112,7 @@ export function* heldTexts(
   }
 }
 
-/** The same texts, in bytewise order. */
+/** Sorts texts bytewise. */
 export function* inOrder(
   { scope }: Selected,
   texts: Uint32Array,
@@ -122,14 +120,16 @@ export function* inOrder(
   return texts.length < 2 ? texts : yield* sortedTexts(scope.database.index.keys, texts);
 }
 
-/** Stored values of a column (id of the text + 1, 0 for none) that were found, each once. */
+/**
+ * Collects the values of a column, each once. A stored value is the symbol plus one, 0 for none.
+ */
 class SeenValues {
   readonly #isSeen: Uint8Array;
   readonly #texts = new Uint32List();
 
   constructor(symbolCount: number) {
     this.#isSeen = new Uint8Array(symbolCount + 1);
-    // A series that lacks the tag tells nothing.
+    // Series without the tag add nothing.
     this.#isSeen[0] = 1;
   }
 
@@ -138,7 +138,7 @@ class SeenValues {
     this.#texts.push(stored - 1);
   }
 
-  /** Adds those of values `[from, to)` that are new and pass the test of their place. */
+  /** Adds the values in `[from, to)` that are new and whose place passes the test. */
   addNew(
     values: Uint32Array,
     { from, to }: { readonly from: number; readonly to: number },
@@ -157,9 +157,9 @@ class SeenValues {
 }
 
 /**
- * Values that a series with data has: from postings where there are some, in which mostly the first
- * series of a value has data, and from the column. Making postings for this would take longer than
- * it does.
+ * Adds the values of series with rows. If there are postings, they are used: usually the first
+ * series of a value has rows. The rest comes from the column, because making postings takes longer
+ * than reading it once.
  */
 function* addHeldValues(
   selected: Selected,
@@ -186,7 +186,7 @@ function* addHeldValues(
 
 const NO_VALUES = new Uint32Array(0);
 
-/** Values of the series. */
+/** Adds the values of the given series. */
 function* addValuesOf(
   ordinals: Uint32Array,
   { values }: TagColumn,

@@ -1,10 +1,9 @@
-// The last row of series, as it was answered before: `ORDER BY time DESC LIMIT 1` is asked every
-// few seconds by whoever shows a table of hosts. Rows are those of a shard's segments; a series
-// with rows in the memtable is read as ever.
+// A cache of the last row of series: dashboards with a table of hosts ask for `ORDER BY time DESC
+// LIMIT 1` every few seconds. It only has rows from segments; a series with rows in the memtable is
+// read without it.
 //
-// Segments and tombstones of a shard are lists that are replaced, never changed: a row holds for as
-// long as they are the same ones. Bounded by a number of values, all of them dropped at once when
-// there are more.
+// The lists of segments and tombstones of a shard are replaced, never changed, so a row is valid as
+// long as both lists are the same. When there are more values than allowed, all are dropped.
 import type { Column, TimeRange } from '@tidemark/core';
 
 import type { ShardView } from '../state/snapshot.ts';
@@ -14,17 +13,20 @@ import type { Tombstone } from '../shard/tombstone.ts';
 import { columnOf, valuesOf } from '../columns/run.ts';
 import type { Run } from '../columns/run.ts';
 
-/** A value with its column is about 250 bytes: 8 MiB, or four thousand series with eight fields. */
+/**
+ * A value with its column takes about 250 bytes. These are 8 MiB, or four thousand series of eight
+ * fields.
+ */
 const VALUES_MAX = 32_768;
 
 type Kept = {
   readonly segments: readonly Segment[];
   readonly tombstones: readonly Tombstone[];
-  /** By what was asked for, then by series. */
+  /** By the wanted fields, then by series. */
   readonly rows: Map<string, Map<number, Run>>;
 };
 
-/** One series in one shard, and which fields in which types are wanted, as text. */
+/** A series in a shard. `fields` has the wanted fields and their types as text. */
 export type LastRowPlace = {
   readonly view: ShardView;
   readonly measurementId: number;
@@ -37,14 +39,14 @@ export type LastRowPlace = {
 export class LastRows {
   readonly #valuesMax: number;
   #shards = new WeakMap<Shard, Kept>();
-  /** Counts values of shards that are gone too: those only make the next emptying come earlier. */
+  /** Includes values of shards that are dropped by now, which only causes an earlier eviction. */
   #values = 0;
 
   constructor(valuesMax = VALUES_MAX) {
     this.#valuesMax = valuesMax;
   }
 
-  /** A copy of the last row, when it is known and lies within the time range. */
+  /** A copy of the last row, if it is known and lies within the time range. */
   get(place: LastRowPlace): Run | undefined {
     const { view, series, fields, timeRange } = place;
     const kept = this.#shards.get(view.shard);
@@ -56,11 +58,11 @@ export class LastRows {
     return isInSegmentsOnly(place) ? copyOf(row) : undefined;
   }
 
-  /** Keeps the row that was found last in the time range, if it is the last of all. */
+  /** Keeps the last row of the time range, if the series has no later ones. */
   set(place: LastRowPlace, row: Run): void {
     const { view, series, fields, timeRange } = place;
     const isNewest = view.segments.every(({ footer }) => footer.maxTime <= timeRange.end);
-    // Rows of an older state would put out those of the present one.
+    // A row of an older snapshot would replace rows of the present state.
     const isPresent = view.segments === view.shard.segments;
     if (!isNewest || !isPresent || !isInSegmentsOnly(place)) return;
     let kept = this.#shards.get(view.shard);
@@ -94,7 +96,7 @@ function isInSegmentsOnly({ view, measurementId, ordinal }: LastRowPlace): boole
   return true;
 }
 
-/** Arrays of its own: those of an answer are given to another thread. */
+/** Copies the arrays, because those of an answer are transferred to another thread. */
 function copyOf({ times, columns }: Run): Run {
   return { times: times.slice(), columns: columns.map((column) => column && copyColumn(column)) };
 }
@@ -104,7 +106,7 @@ function copyColumn(column: Column): Column {
   if (column.type !== 'string') {
     return columnOf(column.type, { values: valuesOf(column).slice(), valid });
   }
-  // One text out of the dictionary of a chunk.
+  // Keeps one text instead of the whole dictionary of the chunk.
   const dictionary = Array.from(column.codes, (code) => column.dictionary[code] ?? '');
   const values = Uint32Array.from(dictionary, (_, i) => i);
   return columnOf('string', { values, valid, dictionary });

@@ -61,10 +61,10 @@ function* ending<T>(work: Generator<T>, memory: RequestMemory): Generator<T> {
 }
 
 export type LocalSourceOptions = {
-  /** What a reader who begins now sees. */
+  /** Takes a snapshot. */
   readonly snapshot: () => Snapshot;
   readonly turns: Turns;
-  /** What the requests of all queries hold. */
+  /** Memory that the requests of all queries hold. */
   readonly requestMemory: MemoryTotal;
   readonly kernels: ReadKernels;
   readonly lastRows: LastRows;
@@ -79,7 +79,7 @@ export function localSource(options: LocalSourceOptions): SeriesSource {
   };
 }
 
-/** The one value of an answer that has one. */
+/** The value of an answer that consists of one. */
 export function* only<T>(answer: Operator<T>): Steps<T> {
   for (const value of answer) {
     if (!isPause(value)) return value;

@@ -1,5 +1,5 @@
-// Names of one measurement over a snapshot: its tag keys, the shards that hold it, and the fields
-// of each.
+// Names of a measurement in a snapshot: its tag keys, the shards that have rows of it, and the
+// fields of each.
 import { compareBytes } from '@tidemark/core';
 import type { FieldType } from '@tidemark/core';
 import type { SchemaBatch, ShardSpan } from '@tidemark/query';
@@ -12,13 +12,14 @@ import type { Selected } from './held-series.ts';
 
 type Field = { readonly name: string; readonly type: FieldType; readonly shards: number[] };
 
-/** As one batch: whoever sends it cuts it. */
+/** All names as one batch. A message to another thread is split where it is sent. */
 export function* namesOf(
   selected: Selected,
 ): Generator<undefined, SchemaBatch & { readonly kind: 'names' }> {
   const { measurement } = selected;
   const tags = yield* heldTagKeys(selected);
-  // A key or a field without a series comes back with the next series, unreported.
+  // A key or field that has no series now returns with the next series, without a change of the
+  // schema version.
   let isSettled = tags.length === measurement.tagKeyCount;
   const shards: ShardSpan[] = [];
   const found = new Map<string, Field>();
@@ -48,7 +49,7 @@ export function* namesOf(
   return { kind: 'names', measurement: measurement.name, tags, shards, fields, isSettled };
 }
 
-/** By policy, then by time. */
+/** Sorts by policy, then by time. */
 function inOrder(views: readonly ShardView[]): readonly ShardView[] {
   return [...views].sort(({ shard: { descriptor: a } }, { shard: { descriptor: b } }) => {
     if (a.policyId !== b.policyId) return compareBytes(a.retentionPolicy, b.retentionPolicy);
@@ -56,7 +57,7 @@ function inOrder(views: readonly ShardView[]): readonly ShardView[] {
   });
 }
 
-/** Whether a shard holds rows of a measurement. */
+/** Whether a shard has rows of a measurement. */
 export function* hasSeriesOf(
   measurement: MeasurementIndex,
   { series }: ShardView,

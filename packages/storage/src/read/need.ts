@@ -1,6 +1,6 @@
-// What a request needs is damaged: it fails, or its answer is marked. Every read of points or of
-// the schema passes here before it looks at a series, because what a segment holds that can not be
-// opened is not known.
+// What happens when a request needs something that is damaged: it fails, or its answer is marked as
+// partial. Every read of points or of the schema checks this before it selects series, because
+// nobody knows which series an unreadable segment holds.
 import type { SourceCounters } from '@tidemark/query';
 
 import { partialAnswer, unreadable } from '../damage.ts';
@@ -10,13 +10,13 @@ import type { LastRows } from './last-rows.ts';
 import type { RequestMemory } from './request-memory.ts';
 import type { ShardView, Snapshot } from '../state/snapshot.ts';
 
-/** Told that an answer lacks something, where the source is set to answer nevertheless. */
+/** Called with what the answer lacks, if the source is set to answer without damaged data. */
 export type OnPartial = ((reason: string) => void) | undefined;
 
-/** What a read is given besides the request. */
+/** What every read needs besides the request. */
 export type ReadOptions = {
   readonly counters: SourceCounters;
-  /** What it holds. */
+  /** Counts the memory of the request. */
   readonly memory: RequestMemory;
   readonly kernels: ReadKernels;
   readonly lastRows: LastRows;
@@ -24,8 +24,8 @@ export type ReadOptions = {
 };
 
 /**
- * Throws `Corruption` when a shard is damaged, unless the engine is set to answer without it and
- * `onPartial` is there.
+ * Throws `Corruption` when a shard is damaged. If the engine may answer without damaged data and
+ * there is `onPartial`, calls that instead.
  */
 export function needShards(
   { servesDamaged }: Pick<Snapshot, 'servesDamaged'>,
@@ -38,8 +38,8 @@ export function needShards(
 }
 
 /**
- * As `needShards`, for what concerns the whole database: entries of its index, or records of the
- * log.
+ * As `needShards`, for damage that concerns a whole database: entries of its index, or records of
+ * the log.
  */
 export function needDatabase(
   { stopped, servesDamaged }: Pick<Snapshot, 'stopped' | 'servesDamaged'>,

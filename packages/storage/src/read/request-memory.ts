@@ -1,12 +1,12 @@
-// What one request holds at once, against its limit and against what all requests may hold
+// Counts the memory of a request, against its own limit and against the limit of all requests
 // together.
 import { LimitExceeded } from '@tidemark/core';
 
 import { LIMITS } from '../limits.ts';
 
-/** What all requests of an engine hold. */
+/** The memory that all requests of an engine hold. */
 export class MemoryTotal {
-  /** 0 is no limit. */
+  /** 0 means no limit. */
   readonly limitBytes: number;
   heldBytes = 0;
 
@@ -20,8 +20,8 @@ export class RequestMemory {
   readonly #total: MemoryTotal;
   #heldBytes = 0;
   /**
-   * The most that was used for a while, by what it was used for: it counts until the end, because
-   * nobody says when it ends.
+   * The largest size of each temporary use. It counts until the request ends, because the end of a
+   * use is not reported.
    */
   readonly #used = new Map<string, number>();
   #countedBytes = 0;
@@ -35,14 +35,18 @@ export class RequestMemory {
     return this.#heldBytes;
   }
 
-  /** Counts what stays until the request ends. Throws `LimitExceeded` when it is too much. */
+  /**
+   * Counts memory that the request keeps to its end. Throws `LimitExceeded` when it is too much.
+   */
   hold(sizeBytes: number, what: string): void {
     this.#limit(sizeBytes, what);
     this.#count(sizeBytes, what);
     this.#heldBytes += sizeBytes;
   }
 
-  /** Whether that much more may be used for a while. Throws `LimitExceeded` when not. */
+  /**
+   * Counts memory that the request uses temporarily. Throws `LimitExceeded` when it is too much.
+   */
   check(sizeBytes: number, what: string): void {
     this.#limit(sizeBytes, what);
     const known = this.#used.get(what) ?? 0;
@@ -51,7 +55,7 @@ export class RequestMemory {
     this.#used.set(what, sizeBytes);
   }
 
-  /** The request has ended. Idempotent. */
+  /** Call it when the request ends. Idempotent. */
   end(): void {
     this.#total.heldBytes -= this.#countedBytes;
     this.#countedBytes = 0;

@@ -1,4 +1,4 @@
-// Field conditions on the rows of a run: one byte per row, whole columns at a time.
+// Evaluates conditions on fields, for whole columns at a time. The result has a byte per row.
 import type { Column } from '@tidemark/core';
 import type { Predicate } from '@tidemark/query';
 import { textMatcher } from '@tidemark/query/regex';
@@ -11,7 +11,7 @@ import type { ChunkReader } from './chunk-reader.ts';
 import type { Run } from '../columns/run.ts';
 import type { WantedField } from './convert.ts';
 
-/** Names of the fields that a condition reads. */
+/** Names of the fields in a condition. */
 function fieldsOf(condition: Predicate): string[] {
   switch (condition.kind) {
     case 'field':
@@ -26,7 +26,8 @@ function fieldsOf(condition: Predicate): string[] {
 }
 
 /**
- * What is left of a request's condition for the rows of a series; `undefined`: all rows satisfy it.
+ * What a condition asks of the rows of a series, after its tags have been compared; `undefined`
+ * when all rows satisfy it.
  */
 export function residualOf(
   request: { readonly where?: Predicate | undefined },
@@ -37,7 +38,7 @@ export function residualOf(
   return where && residualCondition(where, new Map(database.index.tags(series)));
 }
 
-/** The requested fields, then those that only the condition reads (in their stored type). */
+/** The requested fields, then the fields of the condition in their stored type. */
 export function withConditionFields(
   fields: readonly WantedField[],
   condition: Predicate | undefined,
@@ -46,7 +47,7 @@ export function withConditionFields(
   return [...fields, ...fieldsOf(condition).map((name) => ({ name }))];
 }
 
-/** Finds the columns of a condition behind the first `wanted` fields. */
+/** Finds the columns of a condition, which are behind the first `wanted` ones. */
 export function conditionColumn(
   fields: readonly WantedField[],
   wanted: number,
@@ -54,13 +55,13 @@ export function conditionColumn(
   return (name) => fields.findIndex((field, i) => i >= wanted && field.name === name);
 }
 
-/** What a condition looks at: a number of rows and, on demand, their columns. */
+/** The rows that a condition is evaluated on. */
 export type ConditionRows = {
   readonly count: number;
   readonly column: (index: number) => Column | undefined;
   /**
-   * Clears the mask where a comparison is false, without the column; `false` when that is not
-   * possible.
+   * Clears the mask where a comparison is false, without decoding the column. Returns `false` when
+   * that is not possible.
    */
   readonly filterInPlace?: ChunkReader['filterInPlace'] | undefined;
 };
@@ -79,7 +80,8 @@ export function rowsOfRun(run: Run): ConditionRows {
 }
 
 /**
- * 1 where the condition holds. `columnIndex` finds a field's column; tag leaves are gone by now.
+ * A mask with 1 for each row that satisfies the condition. `columnIndex` finds the column of a
+ * field. Conditions on tags have been resolved by `residualOf`.
  */
 export function evaluate(
   condition: Predicate,
@@ -118,7 +120,7 @@ export function evaluate(
     }
     case 'tag':
     case 'tag-regex':
-      // Resolved per series before rows are read.
+      // Does not occur: `residualOf` has replaced them by constants.
       return new Uint8Array(count);
   }
 }

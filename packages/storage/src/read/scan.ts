@@ -1,5 +1,5 @@
 // SeriesSource.scan over a snapshot. Generators yield batches, and `undefined` where the slicer may
-// pause them.
+// pause.
 import type { Column } from '@tidemark/core';
 import { columnFrom } from '@tidemark/core';
 import type { FieldRef, ScanRequest, SeriesBatch } from '@tidemark/query';
@@ -95,8 +95,8 @@ function placeOf(
 }
 
 /**
- * The last row of a chunk from its statistics, when they tell it: no column with nulls, all of the
- * wanted types.
+ * The last row of a chunk from its statistics. `undefined` when they do not tell it: when a column
+ * has nulls or another type than the wanted one.
  */
 function lastRow(chunk: ChunkReader | undefined, request: ScanRequest): Run | undefined {
   if (chunk?.isWhole !== true) return undefined;
@@ -120,14 +120,16 @@ type RowChoice = {
 };
 
 /**
- * Rows that satisfy the condition and hold at least one wanted field, cut to the wanted columns.
+ * The rows that satisfy the condition and have at least one wanted field, with only the wanted
+ * columns.
  */
 function keepRows(part: SeriesPart, choice: RowChoice): Run {
   const { condition, fields, wanted } = choice;
   const { chunk } = part;
   const columnIndex = conditionColumn(fields, wanted.length);
   if (chunk !== undefined && condition !== undefined) {
-    // The condition first: of the other columns only the rows that it keeps leave the decoder.
+    // The condition is evaluated first: of the other columns, only the rows that it keeps are
+    // decoded.
     const mask = evaluate(condition, rowsOfChunk(chunk), columnIndex);
     return withoutEmptyRows(chosenRows(chunk, wanted, mask));
   }

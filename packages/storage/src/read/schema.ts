@@ -1,4 +1,5 @@
-// SeriesSource.schema over a snapshot: what exists, sorted bytewise, without duplicates.
+// SeriesSource.schema over a snapshot: names, keys, values and series, sorted bytewise, without
+// duplicates.
 import { compareBytes, escapeMeasurement } from '@tidemark/core';
 import type { FieldType } from '@tidemark/core';
 import { sortedByKey, sortedByTags } from '@tidemark/kernels';
@@ -24,10 +25,7 @@ import type { OnPartial, ReadOptions } from './need.ts';
 import type { RequestMemory } from './request-memory.ts';
 import { sortInSteps } from '../schedule/steps.ts';
 
-/**
- * Entries of one batch at most: what a reader has to take at once, and one message to another
- * thread.
- */
+/** Entries per batch. A batch is also one message to another thread. */
 const BATCH_ENTRIES = 2048;
 
 export function* schema(
@@ -148,7 +146,7 @@ function* countSeries(selected: Selected): Generator<undefined, number> {
   return isWhole(filter) ? measurement.liveSeries : yield* countHeld(selected);
 }
 
-/** Fields of a measurement in the shards that have series of it. */
+/** Fields of a measurement, in the shards that have series of it. */
 function* fieldsOf(
   scope: Scope,
   measurement: MeasurementIndex,
@@ -170,7 +168,8 @@ function* fieldsOf(
 }
 
 /**
- * Whether a filter leaves out no series of a measurement: those are counted as they come and go.
+ * Whether a filter keeps all series of a measurement. Their number is known without looking at
+ * them.
  */
 function isWhole({ where, timeRange, retentionPolicy }: SchemaFilter): boolean {
   return where === undefined && timeRange === undefined && retentionPolicy === undefined;
@@ -222,8 +221,8 @@ function* tagValues(
 }
 
 /**
- * What a series takes while many are put in order: its id, a copy of the list, and room for two in
- * linear memory.
+ * Bytes of a series while they are sorted: its id, a copy of the list, and two numbers in the
+ * kernel's memory.
  */
 const SORTED_SERIES_BYTES = 16;
 

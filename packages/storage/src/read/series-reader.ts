@@ -1,4 +1,5 @@
-// Rows of one series in one shard: pieces from memtable and segments, merged where they overlap.
+// Reads the rows of one series in one shard: pieces from the memtable and from segments, merged
+// where they overlap in time.
 import type { TimeRange } from '@tidemark/core';
 import type { SourceCounters } from '@tidemark/query';
 
@@ -27,29 +28,33 @@ export type SeriesRequest = {
   readonly counters: SourceCounters;
   readonly memory: RequestMemory;
   /**
-   * Columns of rows tell which fields have a value, not which (`presence.ts`). Parts that are
-   * chunks are as ever.
+   * Columns only tell which rows have a value (`presence.ts`). Parts that are chunks are not
+   * affected.
    */
   readonly presenceOnly?: boolean | undefined;
 };
 
-/** Rows of a series that one source holds. Pieces of a series come oldest write first. */
+/**
+ * Rows of a series from one source. Pieces are ordered by the time of their writes, oldest first.
+ */
 type Piece = {
   readonly minTime: bigint;
   readonly maxTime: bigint;
   readonly rows: number;
-  /** Strictly ascending, fields in their stored type; may reach beyond the request's time range. */
+  /**
+   * Times ascend strictly, fields have the stored type. There may be rows outside the time range.
+   */
   readonly load: () => Run;
-  /** Set when the rows are those of a chunk, none deleted. */
+  /** Set when the piece is a chunk without deleted rows. */
   readonly chunk?: ChunkReader | undefined;
 };
 
-/** What comes next of a series: rows, or a chunk, of which a caller may read less than all. */
+/** The next part of a series. If it is a chunk, the caller can avoid loading all of it. */
 export type SeriesPart = { readonly chunk: ChunkReader | undefined; readonly load: () => Run };
 
 /**
- * Parts of a series in a shard, in time order (or reversed), not overlapping. Rows are ascending
- * within a part.
+ * Yields the rows of a series in a shard as parts that do not overlap, in ascending or descending
+ * order of time. Rows ascend within a part.
  */
 export function* readSeries(
   view: ShardView,
@@ -74,10 +79,10 @@ export function* readSeries(
   }
 }
 
-/** Copies of a row while pieces are merged: as read, one behind the other, in order. */
+/** Copies of each row during a merge: as read, joined, and sorted. */
 const MERGE_COPIES = 3;
 
-/** Rows that overlap are in memory all at once. */
+/** Checks the memory of pieces that overlap: all of them are loaded at once. */
 function checkMemory(cluster: readonly Piece[], { memory, fields }: SeriesRequest): void {
   let rows = 0;
   for (const piece of cluster) rows += piece.rows;
@@ -85,7 +90,7 @@ function checkMemory(cluster: readonly Piece[], { memory, fields }: SeriesReques
   memory.check(rows * rowBytes * MERGE_COPIES, 'rows of a series that overlap');
 }
 
-/** Columns in the types of the fields; all null where a type does not convert. */
+/** Converts columns to the types of the fields; to nulls where types do not convert. */
 export function convertRun(run: Run, fields: readonly WantedField[]): Run {
   return {
     times: run.times,
@@ -97,7 +102,8 @@ export function convertRun(run: Run, fields: readonly WantedField[]): Run {
 }
 
 /**
- * Groups of pieces that overlap in time, ascending; pieces keep their write order within a group.
+ * Clusters of pieces that overlap in time, ascending. Pieces of a cluster stay in the order of
+ * their writes.
  */
 function clusters(pieces: readonly Piece[]): Piece[][] {
   if (pieces.length <= 1) return pieces.map((piece) => [piece]);
@@ -184,7 +190,7 @@ function segmentPieces(pieces: Piece[], segment: Segment, request: SegmentReques
 }
 
 /**
- * Rows of a series in a chunk that it shares, unless they lie outside of the time range or are
+ * Rows of a series in a shared chunk; `undefined` when none is within the time range, or all are
  * deleted.
  */
 function sharedPiece(
@@ -214,8 +220,7 @@ function sharedPiece(
 const indexesOf = new WeakMap<readonly WantedField[], Map<SegmentMeasurement, Int32Array>>();
 
 /**
- * Indexes of the wanted fields in a segment, -1 for those it lacks. Made once per request and
- * segment.
+ * Index in the segment of each wanted field, -1 if missing. Computed once per request and segment.
  */
 function fieldIndexes(stored: SegmentMeasurement, wanted: readonly WantedField[]): Int32Array {
   let bySegment = indexesOf.get(wanted);
@@ -233,7 +238,7 @@ function fieldIndexes(stored: SegmentMeasurement, wanted: readonly WantedField[]
   return indexes;
 }
 
-/** The column of a field; mostly all columns are there and in the order of the fields. */
+/** The column of a field. In most chunks it is at the field's own index. */
 function columnOfField(meta: ChunkMeta, field: number): ColumnMeta | undefined {
   const { columns } = meta;
   const likely = columns[field];
@@ -259,7 +264,7 @@ function memtablePiece(view: TableView, request: SeriesRequest): Piece | undefin
   const bounds = { minTime: min, maxTime: max };
   if (rows.length === 0 || !overlaps(bounds, { start, end })) return undefined;
   const load = (): Run => {
-    // Copies the rows: what is handed out does not change when the table grows.
+    // Copies the rows, because the table may change before they are used.
     const pick = table.pick(rows);
     const columns = request.fields.map(({ name, type }) => {
       const stored = table.fields.get(name);

@@ -1,5 +1,4 @@
-// Rows of one series, or of all, in a chunk that several series share. Columns are in the stored
-// type.
+// Reads the rows of one series, or of all series, in a shared chunk. Columns have the stored type.
 import type { Column } from '@tidemark/core';
 import type { SourceCounters } from '@tidemark/query';
 
@@ -16,7 +15,7 @@ type Source = {
   readonly segment: Segment;
   readonly stored: SegmentMeasurement;
   readonly rows: SharedRows;
-  /** Index in the segment of each wanted field, -1 for those it lacks. */
+  /** Index in the segment of each wanted field, -1 if missing. */
   readonly fields: Int32Array;
   readonly counters: SourceCounters;
 };
@@ -29,7 +28,7 @@ export class SharedRowsReader {
     this.#source = source;
   }
 
-  /** No row of the chunk is earlier. */
+  /** A lower bound: the times of the chunk, not only of these rows. */
   get minTime(): bigint {
     return this.#source.rows.chunk.minTime;
   }
@@ -57,7 +56,7 @@ export class SharedRowsReader {
     return { times, columns: this.#columns().map((meta) => meta && this.#column(meta)) };
   }
 
-  /** Columns tell which rows have a value in the type of the field. */
+  /** Columns only tell which rows have a value that converts to the field's type. */
   presence(wanted: readonly WantedField[]): Run {
     const { times } = this;
     const { stored } = this.#source;

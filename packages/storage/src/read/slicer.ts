@@ -1,5 +1,5 @@
-// Work of the storage thread as an operator (`@tidemark/query`): after a few milliseconds writes
-// and other requests get their turn.
+// Runs work of the storage thread in slices of some milliseconds, so that writes and other requests
+// get their turn.
 import { isPause } from '@tidemark/query';
 import type { Operator } from '@tidemark/query';
 
@@ -9,7 +9,9 @@ import { cancelledBy } from './cancelled.ts';
 
 export type SliceOptions = { readonly turns: Turns; readonly signal: AbortSignal };
 
-/** The same batches; where the work pauses, it waits for its turn when the time is used up. */
+/**
+ * Yields the same batches. Where the work pauses and its slice is used up, waits for the next turn.
+ */
 export function* sliced<T>(work: Operator<T>, { turns, signal }: SliceOptions): Operator<T> {
   try {
     for (;;) {

@@ -1,4 +1,4 @@
-// Windows of a field of strings, group by group. Semantics: AggregateBatch in the query package.
+// Windows of a string field for each group. Semantics: `AggregateBatch` in the query package.
 import type { Column } from '@tidemark/core';
 import { floorMod } from '@tidemark/core';
 import type { AggregateColumn, AggregateFunction, AggregateRequest } from '@tidemark/query';
@@ -11,7 +11,6 @@ import type { FieldResult, FieldWindows, GroupedWindows } from './windows.ts';
 type TextPoint = { readonly text: string; readonly time: bigint };
 type TextWindow = { count: number; first: TextPoint; last: TextPoint };
 
-/** Windows of a field of strings. */
 export class GroupedTexts implements GroupedWindows {
   readonly #request: AggregateRequest;
   readonly #groups = new Map<number, TextWindows>();
@@ -49,10 +48,10 @@ export class GroupedTexts implements GroupedWindows {
   }
 }
 
-/** Strings have count, first and last; among equal times the larger text. */
+/** Strings have `count`, `first` and `last`. Among equal times the larger text wins. */
 class TextWindows implements FieldWindows {
   readonly #request: AggregateRequest;
-  /** Windows of all groups. */
+  /** Counts the windows of all groups. */
   readonly #total: { windowCount: number };
   readonly #windows = new Map<bigint, TextWindow>();
 
@@ -78,15 +77,13 @@ class TextWindows implements FieldWindows {
     return false;
   }
 
-  /**
-   * Chunks of strings have no statistics, and then those of the other columns are not used either.
-   */
+  /** Chunks have no statistics of strings. They suffice only for a chunk that lacks the field. */
   hasStatistics(chunk: ChunkReader, index: number): boolean {
     return chunk.columns[index] === undefined;
   }
 
   addStatistics(): void {
-    // There is no column here, see above.
+    // Nothing to add: the chunk lacks the field.
   }
 
   finish(descending: boolean): FieldResult {
