@@ -1,23 +1,27 @@
-// A backup on its way: what a service adds to one that it sends, and takes out of one that arrives.
+// Backups as a stream: attachments are added to one that is sent, and taken out of one that is
+// received.
 import { bytesOf, joinFrames, noContents } from './chain.ts';
 import { encodeFrame } from './format.ts';
 import type { BackupContents, BackupFrame } from './format.ts';
 import { readBackups } from './read-frames.ts';
 
-/** A backup that arrives. It has to be read in this order, to its end or until it is closed. */
+/**
+ * A backup that is being received. Read its parts in the order of the members, to the end or until
+ * `close`.
+ */
 export type ArrivingBackup = {
   readonly contents: BackupContents;
-  /** What its maker keeps besides. */
+  /** What the service that made the backup attached to it. */
   readonly attachments: () => AsyncIterable<Uint8Array>;
-  /** From the begin on, without attachments. */
+  /** The bytes of the backup without attachments. */
   readonly bytes: () => AsyncIterable<Uint8Array>;
-  /** Ends their source. */
+  /** Ends the stream that they come from. */
   readonly close: () => Promise<void>;
 };
 
 /**
- * A full backup that arrives, or an incremental one with those before it behind it, the newest
- * first; they are joined. Throws as `joinBackups`.
+ * Receives a full backup, or an incremental one followed by the earlier ones, newest first, which
+ * are joined. Throws as `joinBackups`.
  */
 export async function openArriving(
   portions: AsyncIterable<Uint8Array>,
@@ -51,7 +55,7 @@ export async function openArriving(
   }
 }
 
-/** A backup that is made, with what its maker keeps besides behind the contents. */
+/** Adds attachments to a backup, behind its contents. */
 export async function* withAttachments(
   portions: AsyncIterable<Uint8Array>,
   attachments: Iterable<Uint8Array>,
@@ -59,7 +63,7 @@ export async function* withAttachments(
   let count = 0;
   for await (const portion of portions) {
     yield portion;
-    // An engine gives the header and the contents as a portion each (`createBackup`).
+    // The header and the contents come as one portion each (`createBackup`).
     if (++count !== 2) continue;
     for (const bytes of attachments) yield encodeFrame({ kind: 'attachment', bytes });
   }

@@ -1,5 +1,4 @@
-// Backup files: storing one that arrives, and joining a full one with its incremental ones to the
-// bytes of a full one.
+// Backup files: storing a backup, and joining a full backup with incremental ones.
 import { Conflict, Corruption, InvalidRequest } from '@tidemark/core';
 
 import type { Disk } from '../disk/disk.ts';
@@ -15,14 +14,14 @@ export type BackupProgress = { readonly doneBytes: number; readonly totalBytes: 
 
 type FileOptions = {
   readonly disk?: Disk | undefined;
-  /** Bytes of segments. */
+  /** Called with the bytes of segments done so far. */
   readonly onProgress?: ((progress: BackupProgress) => void) | undefined;
 };
 
 /**
- * Writes a backup to a file, durable when it resolves; every frame is checked on the way. The file
- * appears under its name when it is complete. Throws `Conflict` when there is one already,
- * `Corruption` when the bytes are not a backup.
+ * Writes a backup to a file, checking every frame; durable when it resolves. The file appears under
+ * its name when it is complete. Throws `Conflict` when the file exists, and `Corruption` when the
+ * bytes are not a backup.
  */
 export async function storeBackup(
   path: string,
@@ -88,19 +87,19 @@ function includedBytes({ manifest, segments, includes }: BackupContents): number
   );
 }
 
-/** What a backup file says about itself. */
+/** Reads the contents of a backup file. */
 export function describeBackup(path: string, disk: Disk = nodeDisk()): Promise<BackupContents> {
   return readContents(fileBytes(disk, path), path);
 }
 
 type JoinOptions = Pick<FileOptions, 'onProgress'> & {
-  /** Default: all. */
+  /** All databases by default. */
   readonly databases?: readonly string[] | undefined;
 };
 
 /**
- * The bytes of a full backup of some databases (default: all), made from a full one and the
- * incremental ones after it, oldest first. Throws `Corruption` when they do not belong together.
+ * The bytes of a full backup, made of a full one and the incremental ones after it, oldest first.
+ * Throws `Corruption` when they do not belong together.
  */
 export async function* joinBackups(
   files: readonly string[],
@@ -114,15 +113,15 @@ export async function* joinBackups(
   yield* bytesOf(joinFrames(newestFirst(), options));
 }
 
-/** The bytes of one backup. */
+/** Encodes a backup. */
 export async function* bytesOf(frames: AsyncIterable<BackupFrame>): AsyncGenerator<Uint8Array> {
   yield backupHeader();
   for await (const frame of frames) yield encodeFrame(frame);
 }
 
 /**
- * The frames of a full backup, made of the newest one and those before it, in this order. Throws as
- * `joinBackups`.
+ * The frames of a full backup, made of the newest one and the earlier ones, in this order. Throws
+ * as `joinBackups`.
  */
 export async function* joinFrames(
   newestFirst: AsyncIterable<ReadBackup>,
@@ -149,12 +148,12 @@ export async function* joinFrames(
       }
       if (newest === undefined) throw noContents(place);
       if (frame.kind === 'attachment') {
-        // They belong to everything together, not to a database.
+        // Attachments belong to all databases together, so a part of the databases gets none.
         if (isNewest && databases === undefined) yield frame;
       } else if (frame.kind === 'series') {
         if (isNewest && newest.instances.has(frame.instance)) yield frame;
       } else if (frame.kind === 'file') {
-        // A segment never changes, so any backup of the chain that has it will do.
+        // A segment never changes, so it can be taken from any backup of the chain.
         isWanted = newest.missing.delete(frame.name);
         if (isWanted) yield frame;
       } else if (frame.kind === 'bytes' && isWanted) {
@@ -175,14 +174,14 @@ export async function* joinFrames(
   yield { kind: 'end', files: newest.contents.segments.length, bytes };
 }
 
-/** What a chain has to give. */
+/** What the joined backup consists of. */
 type Joined = {
   readonly place: string;
-  /** As of a full backup. */
+  /** Contents as of a full backup: it includes all segments. */
   readonly contents: BackupContents;
   readonly totalBytes: number;
   readonly instances: ReadonlySet<number>;
-  /** Names of segments that have not come yet. */
+  /** Names of segments that no backup has brought yet. */
   readonly missing: Set<string>;
 };
 
@@ -197,7 +196,7 @@ function joined(selected: BackupContents, place: string): Joined {
   };
 }
 
-/** Something else is where the contents belong. */
+/** The error when a backup does not begin with its contents. */
 export function noContents(path: string): Corruption {
   return new Corruption('backup is damaged: no contents', { file: path, offset: 0 });
 }

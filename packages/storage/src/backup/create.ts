@@ -1,5 +1,5 @@
-// Online backup: flushes, pins a snapshot, and sends its segments, every block checked, while
-// writes go on.
+// Makes a backup while the engine runs: flushes, takes a snapshot, and sends its segments after
+// checking every block.
 import { Corruption, InvalidRequest, Unavailable } from '@tidemark/core';
 
 import type { Disk } from '../disk/disk.ts';
@@ -20,7 +20,7 @@ export type BackupOptions = {
   readonly flush: { run(): Promise<void> };
   readonly turns: Turns;
   readonly disk: Disk;
-  /** Of the engine. */
+  /** The engine's directory. */
   readonly directory: string;
   readonly fault: (point: string) => Promise<void>;
 };
@@ -28,8 +28,8 @@ export type BackupOptions = {
 type Place = { readonly shardId: number; readonly segment: Segment; readonly name: string };
 
 /**
- * The bytes of a backup in portions, the header and the contents as one each. What it pins is
- * released when the generator ends or is returned.
+ * The bytes of a backup in portions; the header and the contents are one portion each. The snapshot
+ * is released when the generator ends or is returned.
  */
 export async function* createBackup(
   options: BackupOptions,
@@ -77,7 +77,7 @@ export async function* createBackup(
   }
 }
 
-/** A backup of a part would look like a backup of all. */
+/** Refuses to leave out damaged data: the result would look like a backup of everything. */
 function needWhole(state: State, { databases, shards }: Manifest): void {
   const reasons = [
     ...databases.map(({ name }) => state.stopped.reason(name)),
@@ -113,7 +113,7 @@ async function* segmentFrames(
   const file = disk.open(segmentPath(directory, shardId, fileId), 'read');
   try {
     const pacer = new Pacer(turns);
-    // A cache of its own: a backup must not drive the pages of queries out of theirs.
+    // Its own cache, so that the backup does not evict the pages of queries.
     await checkBlocks(Segment.open(segment.info, file, new SegmentCaches()), pacer);
     yield encodeFrame({ kind: 'file', name, sizeBytes });
     for (let at = 0; at < sizeBytes; at += PIECE_BYTES) {
@@ -129,7 +129,9 @@ async function* segmentFrames(
   }
 }
 
-/** A backup of damage would look like a backup: what is read has its checksums verified first. */
+/**
+ * Verifies the checksums of all blocks, because a copy of damaged blocks would look like a backup.
+ */
 async function checkBlocks(segment: Segment, pacer: Pacer): Promise<void> {
   for (const measurement of segment.footer.measurements) {
     for (const page of measurement.pages) {

@@ -1,5 +1,4 @@
-// The bytes of a backup (docs/formats/backup.md): a header and frames, written by an engine, read
-// by anybody.
+// The format of a backup (docs/formats/backup.md): a header and frames.
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 
 import { Corruption } from '@tidemark/core';
@@ -17,12 +16,9 @@ const MAGIC = 0x4b41424d4454n;
 export const BACKUP_VERSION = 3;
 export const BACKUP_HEADER_BYTES = 16;
 export const FRAME_HEAD_BYTES = 12;
-/** File contents travel in frames of this size. */
+/** Files are split into frames of this size. */
 export const PIECE_BYTES = 1 << 20;
-/**
- * A frame that is larger was not written by us; bounds what a damaged length makes a reader
- * allocate.
- */
+/** No frame is larger than this: a bound on what a reader allocates because of a damaged length. */
 export const MAX_FRAME_BYTES = 1 << 28;
 const MAX_INFLATED_BYTES = 1 << 30;
 
@@ -37,35 +33,37 @@ const Kind = {
 } as const;
 
 export type BackupContents = {
-  /** Databases, shards and segments of the moment, cut to what was asked for. */
+  /**
+   * The databases, shards and segments at the time of the backup, reduced to the requested ones.
+   */
   readonly manifest: Manifest;
   /**
-   * Names (`segmentName`) of all segments of the manifest; what an incremental backup need not
-   * hold.
+   * Names (`segmentName`) of all segments of the manifest. The next incremental backup can leave
+   * them out.
    */
   readonly segments: readonly string[];
-  /** Those whose bytes are in this backup. */
+  /** Names of the segments whose bytes are in this backup. */
   readonly includes: readonly string[];
-  /** What the maker of the backup needs besides (policies, users); opaque here. */
+  /** Definitions of the service (policies, users), which storage does not interpret. */
   readonly metadata: string | undefined;
 };
 
 export type BackupFrame =
   | ({ readonly kind: 'contents' } & BackupContents)
-  /** What its maker keeps besides, a piece at a time, right behind the contents; opaque here. */
+  /** A piece of what the service attached, behind the contents. Storage does not interpret it. */
   | { readonly kind: 'attachment'; readonly bytes: Uint8Array }
-  /** Index entries of a database instance; those of one instance follow each other. */
+  /** Index entries of a database instance. Frames of one instance are adjacent. */
   | { readonly kind: 'series'; readonly instance: number; readonly additions: IndexAdditions }
-  /** The bytes of a segment follow. `name` is that in `includes`. */
+  /** The bytes of a segment follow. `name` is one of `includes`. */
   | { readonly kind: 'file'; readonly name: string; readonly sizeBytes: number }
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
   | { readonly kind: 'end'; readonly files: number; readonly bytes: number }
-  /** The sender could not go on; never in a backup that is complete. */
+  /** The sender gave up. A complete backup has no such frame. */
   | { readonly kind: 'failure'; readonly reason: string };
 
 /**
- * Names a segment within one storage directory for ever: the checksum tells files of copied
- * directories apart.
+ * The name of a segment, unique for a storage directory. With the checksum it is unique even among
+ * copies of the directory that went on separately.
  */
 export function segmentName(
   shardId: number,
@@ -85,7 +83,7 @@ export function backupHeader(): Uint8Array {
   return whole.finish();
 }
 
-/** The version of a backup by its header. Throws `Corruption`. */
+/** Checks the header of a backup and returns its version. Throws `Corruption`. */
 export function readBackupHeader(header: Uint8Array, place: string): number {
   const damaged = (what: string): Corruption => new Corruption(what, { file: place, offset: 0 });
   const reader = new ByteReader(header);
@@ -99,7 +97,7 @@ export function readBackupHeader(header: Uint8Array, place: string): number {
   return version;
 }
 
-/** A frame as it stands in a backup. */
+/** Encodes a frame with its head. */
 export function encodeFrame(frame: BackupFrame): Uint8Array {
   const out = new ByteWriter(64);
   switch (frame.kind) {
@@ -116,7 +114,7 @@ export function encodeFrame(frame: BackupFrame): Uint8Array {
       encodeAdditions(frame.additions, entries);
       out.u8(Kind.Series);
       out.varint(frame.instance);
-      // The fastest level: it runs in the storage thread, between writes.
+      // The fastest level, because this runs in the storage thread between writes.
       out.raw(deflateRawSync(entries.finish(), { level: 1 }));
       break;
     }
@@ -142,14 +140,14 @@ export function encodeFrame(frame: BackupFrame): Uint8Array {
   return frameRecord(out.finish());
 }
 
-/** What ends a backup that can not be finished; its reader gets the reason. */
+/** Encodes the end of a backup that failed; its reader gets the reason. */
 export function encodeFailure(reason: string): Uint8Array {
   return encodeFrame({ kind: 'failure', reason });
 }
 
 /**
- * The frames of a payload whose checksum was right: one, but for the contents of version 1, which
- * hold the index too. Throws `DecodeError`, `SyntaxError` or `Corruption`.
+ * Decodes the frames of a payload whose checksum is right. There is one, except in version 1, whose
+ * contents hold the index too. Throws `DecodeError`, `SyntaxError` or `Corruption`.
  */
 export function decodeFrames(payload: Uint8Array, version: number, place: string): BackupFrame[] {
   const body = new ByteReader(payload);
@@ -236,7 +234,7 @@ function contentsOfVersion1(text: string, place: string): BackupFrame[] {
   return [{ kind: 'contents', manifest, segments, includes, metadata: undefined }, ...series];
 }
 
-/** `shards/3/00000012.seg` as `3/12`. */
+/** Turns `shards/3/00000012.seg` into `3/12`. */
 function nameOfVersion1(path: string): string {
   const match = /^shards\/(\d+)\/(\d+)\.seg$/.exec(path);
   if (match === null) throw new DecodeError('name of a file');

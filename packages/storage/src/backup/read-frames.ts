@@ -1,4 +1,4 @@
-// Reading backups: bytes in any portions to frames, every checksum checked.
+// Reads backups: turns portions of bytes into frames, and verifies every checksum.
 import { Corruption, Unavailable } from '@tidemark/core';
 
 import { ByteReader, DecodeError } from '../columns/bytes.ts';
@@ -16,12 +16,13 @@ import type { BackupContents, BackupFrame } from './format.ts';
 
 type Portions = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
-/** A backup, and where it comes from. */
+/** The frames of a backup; `place` names its origin in errors. */
 export type ReadBackup = { readonly place: string; readonly frames: AsyncIterable<BackupFrame> };
 
 /**
- * The frames of a backup, the `end` last. Throws `Corruption` (with `place` and the offset) for
- * anything that is damaged or cut off, `Unavailable` with the sender's reason when it gave up.
+ * The frames of a backup; `end` is the last. Throws `Corruption` with `place` and the offset when
+ * something is damaged or missing, and `Unavailable` with the sender's reason when the sender gave
+ * up.
  */
 export async function* readFrames(portions: Portions, place: string): AsyncGenerator<BackupFrame> {
   const bytes = new Gathered(portions);
@@ -34,7 +35,8 @@ export async function* readFrames(portions: Portions, place: string): AsyncGener
 }
 
 /**
- * Backups that arrive one behind the other. Each has to be read before the next. Throws as above.
+ * Reads several backups from one stream. Each has to be read completely before the next. Throws as
+ * `readFrames`.
  */
 export async function* readBackups(portions: Portions, place: string): AsyncGenerator<ReadBackup> {
   const bytes = new Gathered(portions);
@@ -73,7 +75,7 @@ function damagedAt(bytes: Gathered, place: string): (what: string) => Corruption
     new Corruption(`backup is damaged: ${what}`, { file: place, offset: bytes.position });
 }
 
-/** What a backup says about itself, from its begin. */
+/** Reads the contents of a backup, which are at its beginning. */
 export async function readContents(portions: Portions, place: string): Promise<BackupContents> {
   for await (const frame of readFrames(portions, place)) {
     if (frame.kind === 'contents') return frame;
@@ -108,7 +110,7 @@ async function readPayload(
   if (length > MAX_FRAME_BYTES) throw damaged('length of a frame');
   const payload = await bytes.take(length);
   if (payload === undefined) throw damaged('cut off');
-  // A frame that is made again from its payload has the same mark, length and checksum.
+  // Encoding the payload again gives the same head (mark, length, checksum) if it is intact.
   if (Buffer.compare(head, frameRecord(payload).subarray(0, FRAME_HEAD_BYTES)) !== 0) {
     throw damaged('checksum');
   }
@@ -132,7 +134,7 @@ class Gathered {
     return !(await this.#hold(1));
   }
 
-  /** A view; `undefined` when there are not that many any more. */
+  /** Returns a view; `undefined` when fewer bytes are left. */
   async take(count: number): Promise<Uint8Array | undefined> {
     if (!(await this.#hold(count))) return undefined;
     const taken = this.#held.subarray(0, count);
@@ -141,7 +143,7 @@ class Gathered {
     return taken;
   }
 
-  /** Gathers until there are so many; false when there are not. */
+  /** Reads portions until `count` bytes are there. Returns false when the stream ends before. */
   async #hold(count: number): Promise<boolean> {
     if (this.#held.length >= count) return true;
     const parts = [this.#held];

@@ -1,4 +1,4 @@
-// Cutting the contents of a backup to what is wanted.
+// Reduces the contents of a backup to the wanted databases and shards.
 import type { TimeRange } from '@tidemark/core';
 
 import { shardOverlaps } from '../columns/overlaps.ts';
@@ -6,9 +6,9 @@ import type { Manifest } from '../manifest/manifest.ts';
 import type { BackupContents } from './format.ts';
 
 export type Selection = {
-  /** `undefined`: all. */
+  /** All by default. */
   readonly databases?: readonly string[] | undefined;
-  /** Whole shards that overlap the range. */
+  /** Shards that overlap the range are taken as a whole. */
   readonly timeRange?: TimeRange | undefined;
 };
 

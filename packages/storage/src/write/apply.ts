@@ -1,4 +1,4 @@
-// Durable records to memory: what is applied here is visible to the next snapshot.
+// Applies durable records to memory. Snapshots taken afterwards see them.
 import type { RowBlock } from '../columns/row-block.ts';
 import { runStarts } from '../memtable/row-runs.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
@@ -7,7 +7,7 @@ import type { Shard } from '../shard/shard.ts';
 import type { Contents } from '../state/contents.ts';
 import type { DeleteRecord, DropRecord } from '../wal/wal-record.ts';
 
-/** Gives rows to the memtable of a shard and makes their series visible. */
+/** Adds rows to the memtable of a shard, and their series to the shard. */
 export function applyRows(
   { memtables }: Contents,
   to: { readonly shard: Shard; readonly index: SeriesIndex; readonly nowMs: number },
@@ -23,7 +23,7 @@ export function applyRows(
   memtables.append(shard.descriptor.id, block, { index, starts, nowMs });
 }
 
-/** Applies a durable delete. Rows that are logged later are not touched. */
+/** Applies a durable delete. It does not touch rows logged after it. */
 export function applyDelete(contents: Contents, record: DeleteRecord): void {
   const { databases, shards, memtables } = contents;
   const database = databases.get(record.database.name);
@@ -43,7 +43,7 @@ export function applyDelete(contents: Contents, record: DeleteRecord): void {
   database.dropDead();
 }
 
-/** They cover what is in segments, and what the flush under way writes. */
+/** Adds tombstones for rows in segments, and for frozen rows that a flush is writing. */
 function addTombstones({ ids, memtables }: Contents, shard: Shard, record: DeleteRecord): void {
   const hasSegments = shard.segments.length > 0 || shard.unreadable.length > 0;
   if (!hasSegments && !memtables.hasFrozen(shard.descriptor.id)) return;
@@ -59,7 +59,7 @@ function addTombstones({ ids, memtables }: Contents, shard: Shard, record: Delet
   shard.tombstones = [...shard.tombstones, ...added];
 }
 
-/** Forgets shards, and databases whose last shard goes. */
+/** Removes shards, and databases that have none left. */
 export function applyDrop(
   { shards, memtables, databases, stopped }: Contents,
   record: DropRecord,

@@ -1,4 +1,4 @@
-// What writes keep of a database while it is there.
+// What writes keep about a database.
 import type { SeriesIndex } from '../series/series-index.ts';
 import type { Database } from '../state/database.ts';
 import { Ingest } from './ingest.ts';
@@ -9,7 +9,7 @@ import type { WriteBatch } from './write-batch.ts';
 export class DatabaseWrites {
   readonly database: Database;
   readonly ingest: Ingest;
-  /** Batches that are not applied yet: their series count against a limit already. */
+  /** Batches not applied yet. Their series count against the limit. */
   readonly pendingBatches = new Set<WriteBatch>();
   #counted: { readonly index: SeriesIndex; readonly tagValues: TagValueCounter } | undefined;
 
@@ -22,7 +22,7 @@ export class DatabaseWrites {
     return this.database.index;
   }
 
-  /** Of the present index: a rebuilt one is counted anew. */
+  /** Counts for the present index; a rebuilt index is counted again from the beginning. */
   get tagValues(): TagValueCounter {
     const { index } = this;
     if (this.#counted?.index !== index) {

@@ -1,5 +1,5 @@
-// What takes rows away: deletes of series and measurements, and drops of shards. First a record in
-// the log, then the memtable and tombstones; segments lose the rows when they are compacted.
+// Deletes of rows and measurements, and drops of shards. A record in the log comes first, then the
+// memtable and tombstones. Segments lose the rows when they are compacted.
 import { MAX_INT64, MIN_INT64 } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 import { BLOCK_VALUES_MAX } from '@tidemark/kernels';
@@ -26,12 +26,14 @@ export type DeletesOptions = {
   readonly reserve: DiskReserve;
   readonly segmentFiles: SegmentFiles;
   readonly indexFiles: IndexFiles;
-  /** A drop has freed room on the disk: the reserve is made again, if it was used. */
+  /**
+   * Called when a drop has freed space on the disk: creates the reserve again if it was used up.
+   */
   readonly leaveReserve: () => Promise<void>;
   readonly fault: (point: string) => Promise<void>;
 };
 
-/** All reject with `Unavailable` when the log can not be written. */
+/** All methods reject with `Unavailable` when the log cannot be written. */
 export class Deletes {
   readonly #options: DeletesOptions;
 
@@ -40,8 +42,8 @@ export class Deletes {
   }
 
   /**
-   * Deletes rows of the series that match, durable when it resolves. Rejects with `Corruption`
-   * where a shard of them is damaged.
+   * Deletes rows of the series that match; durable when it resolves. Rejects with `Corruption` when
+   * one of the shards is damaged.
    */
   async rows(request: DeleteRequest): Promise<void> {
     const { databases, stopped } = this.#options.state;
@@ -56,7 +58,7 @@ export class Deletes {
       const isAll = ordinals.length === measurement.seriesCount && request.where === undefined;
       const series = isAll ? undefined : ordinals.map((ordinal) => measurement.seriesId(ordinal));
       if (series === undefined) rows.push({ measurementId: measurement.id, series });
-      // Parts that fit a block each.
+      // Each part fits into one block of the record.
       for (let at = 0; at < (series?.length ?? 0); at += BLOCK_VALUES_MAX.value) {
         const part = series?.subarray(at, at + BLOCK_VALUES_MAX.value);
         rows.push({ measurementId: measurement.id, series: part });
@@ -66,7 +68,7 @@ export class Deletes {
     await this.#logDelete(database, { rows, retentionPolicy, timeRange, freesTypes: false });
   }
 
-  /** Deletes all rows of a measurement and the types of its fields. */
+  /** Deletes all rows of a measurement, and the types of its fields. */
   async measurement(databaseName: string, name: string): Promise<void> {
     const { databases, stopped } = this.#options.state;
     stopped.needUnstopped(databaseName);
@@ -105,7 +107,9 @@ export class Deletes {
     await reserve.use(() => wal.append(framed, [database.name], apply));
   }
 
-  /** Drops shards: a record in the log, then a manifest without them, then their files. */
+  /**
+   * Drops shards: logs a record, then commits a manifest without them, then removes their files.
+   */
   async shards(shards: readonly Shard[]): Promise<void> {
     if (shards.length === 0) return;
     const { state, wal, reserve, segmentFiles, indexFiles } = this.#options;

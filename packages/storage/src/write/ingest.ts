@@ -1,5 +1,6 @@
-// Requests to batches: the ingest kernel parses and checks, and gives rows the ids of their series;
-// from its memory rows are encoded for the log in the order in which they came, and copied once.
+// Turns requests into batches. The ingest kernel parses and checks points and assigns series ids.
+// From its memory, rows are encoded for the log in the order of the request, and copied once for
+// the memtable.
 import { isUtf8 } from 'node:buffer';
 
 import { parseLines } from '@tidemark/line-protocol';
@@ -34,31 +35,31 @@ export type IngestTarget = {
 
 export type IngestSettings = {
   readonly allowUnsigned: boolean;
-  /** `measurement`: a field has one type in all shards, not only within each. */
+  /** `measurement`: a field has one type in all shards. `shard`: one type in each. */
   readonly fieldTypes: 'shard' | 'measurement';
-  /** Of one write; 0 is no limit. */
+  /** Limit per write; 0 means no limit. */
   readonly maxShards: number;
-  /** Lines of one write that can not be parsed; 0 is no limit. */
+  /** Lines that cannot be parsed, per write; 0 means no limit. */
   readonly maxBadLines: number;
 };
 
-/** Bad lines are parsed again for their errors: so many take some ten milliseconds. */
+/** Bad lines are parsed a second time for their errors: some ten milliseconds for so many. */
 const BAD_LINES_PER_BATCH = 1000;
-/** Points from inside the process are taken this many at a time: some milliseconds. */
+/** Points of `writePoints` per batch: some milliseconds of work. */
 const POINTS_PER_BATCH = 1 << 12;
 
 /** Of all databases of the thread. */
 const room = new RowRoom();
 
-/** Ingest of one database. */
+/** Ingest into one database. */
 export class Ingest {
   readonly #database: { readonly index: SeriesIndex };
   #index: SeriesIndex;
   readonly #settings: IngestSettings;
   #kernel: IngestKernel;
-  /** When the kernel was last told to forget types. */
+  /** The count of `FieldRemovals` for which the kernel last forgot its types. */
   #fieldRemovals = 0;
-  /** About what a table will take in the log. */
+  /** Estimated size of an encoded table. */
   #encodedBytes = 0;
 
   constructor(database: { readonly index: SeriesIndex }, settings: IngestSettings) {
@@ -68,7 +69,7 @@ export class Ingest {
     this.#kernel = kernelFor(database.index, settings);
   }
 
-  /** Between parts of a request the index may have been rebuilt: series are in the new one then. */
+  /** A rebuild may replace the index between two batches: the kernel then needs the new one. */
   #followIndex(): void {
     const { index } = this.#database;
     if (index === this.#index) return;
@@ -77,8 +78,8 @@ export class Ingest {
   }
 
   /**
-   * Batches of a request, mostly one: a body that takes more than some milliseconds comes in parts.
-   * Each is parsed when it is asked for; `outcome` is complete after the last.
+   * Yields the batches of a request, usually one: a body that takes more than some milliseconds is
+   * split. Each batch is parsed when it is pulled. `outcome` is complete after the last.
    */
   *lines(
     request: WriteLinesRequest,
@@ -86,8 +87,8 @@ export class Ingest {
     outcome: OutcomeCollector,
   ): Generator<WriteBatch> {
     const { precision, now, isDetailed } = request;
-    // Names are looked up by their text: bytes that are none become U+FFFD before anybody numbers
-    // or hashes them.
+    // Names are compared as text, so invalid UTF-8 is replaced by U+FFFD before they are hashed or
+    // get ids.
     const body = isUtf8(request.body) ? request.body : utf8(utf8Text(request.body));
     const { maxBadLines } = this.#settings;
     const shards = new Set<number>();
@@ -116,7 +117,7 @@ export class Ingest {
     const shards = new Set<number>();
     for (let from = 0; from < request.points.length; from += POINTS_PER_BATCH) {
       const points = request.points.slice(from, from + POINTS_PER_BATCH).flatMap((point) => {
-        // NaN and infinities can not be stored; a point of nothing else is skipped.
+        // NaN and infinities cannot be stored. A point with no other fields is skipped.
         const fields = point.fields.filter(
           ([, value]) => typeof value !== 'number' || Number.isFinite(value),
         );
@@ -129,7 +130,7 @@ export class Ingest {
     }
   }
 
-  /** `used`: ids of the shards that the write has points for. */
+  /** `used` collects the ids of the shards that the write has points for. */
   #host({ shards, policy, admission }: IngestTarget, used: Set<number>): IngestHost {
     this.#followIndex();
     const { maxShards } = this.#settings;
@@ -165,7 +166,7 @@ export class Ingest {
     };
   }
 
-  /** Takes what the batch brings out of the kernel. */
+  /** Copies the rows of the batch out of the kernel's memory. */
   #take(batch: Batch, { shards, policy }: IngestTarget): Omit<WriteBatch, 'hasMore'> {
     if (batch.newSeriesCount > 0) this.#index.indexNewSeries();
     const parts = new Map<Shard, { tables: RowBlock[]; encoded: Uint8Array[] }>();
@@ -191,7 +192,7 @@ export class Ingest {
       shard.fields.set(measurementId, field, type);
       definedFields.push({ shard, measurementId, field });
     }
-    // In the other mode a type that one shard defines holds in all of them.
+    // With one type per measurement, a type defined in one shard holds in all of them.
     if (definedFields.length > 0 && this.#settings.fieldTypes === 'measurement') {
       if (shards.ofDatabase(policy.database).length > 1) this.#kernel.forgetTypes();
     }
@@ -217,7 +218,7 @@ function tableOf(staged: StagedTable, measurementId: number): RowBlock {
   return table;
 }
 
-/** What the batches of one request come to. */
+/** Adds up the outcomes of a request's batches. */
 export class OutcomeCollector {
   readonly #isDetailed: boolean;
   readonly #parseErrors: string[] = [];
@@ -244,12 +245,12 @@ export class OutcomeCollector {
     this.#dropped = { count: count + batch.dropped.count, reason };
   }
 
-  /** Lines that can not be parsed, so far. */
+  /** Number of lines that could not be parsed so far. */
   get parseErrorCount(): number {
     return this.#parseErrorCount;
   }
 
-  /** What follows is not looked at, for this reason. */
+  /** Reports that the rest of the body is not parsed, and why. */
   leave(reason: string): void {
     this.#parseErrors.push(reason);
   }

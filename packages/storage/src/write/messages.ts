@@ -1,5 +1,4 @@
-// Texts that clients of existing servers match on (reference of the write endpoint, "semantic
-// rules").
+// Messages that InfluxDB clients match on. They must not change.
 export function seriesLimit(limit: number): string {
   return `max-series-per-database limit exceeded: (${limit})`;
 }

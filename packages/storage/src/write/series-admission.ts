@@ -1,4 +1,4 @@
-// Whether a new series may be created: the soft limits of a policy. Series that exist are never
+// Whether a new series may be created, by the limits of a policy. Series that exist are never
 // refused.
 import { runStarts } from '../memtable/row-runs.ts';
 import { seriesLimit, tagValueLimit } from './messages.ts';
@@ -12,19 +12,19 @@ import type { WriteBatch } from './write-batch.ts';
 export type AdmissionParts = {
   readonly index: SeriesIndex;
   readonly tagValues: TagValueCounter;
-  /** What is not applied yet: series that it brings count against the limit. */
+  /** Batches not applied yet. Their series count against the limit. */
   readonly pendingBatches: Iterable<WriteBatch>;
 };
 
-/** The admission of one request. */
+/** Admission for one request. */
 export class SeriesAdmission {
   readonly #parts: AdmissionParts;
   readonly #policy: PolicyRef;
-  /** Whether a tag has as many values as it may; known when the first series is new. */
+  /** Whether some tag has as many values as allowed; determined when the first new series comes. */
   #hasFullTag: boolean | undefined;
-  /** Series that the present batch of the request may have added. */
+  /** Series granted to the present batch of the request. */
   #granted = 0;
-  /** Series of other batches that are not applied yet; known when the limit is near. */
+  /** Series of other batches that are not applied yet; counted only near the limit. */
   #pendingCount: number | undefined;
 
   constructor(parts: AdmissionParts, policy: PolicyRef) {
@@ -37,21 +37,24 @@ export class SeriesAdmission {
   }
 
   /**
-   * The reason to refuse a series that does not exist; or how many others of the batch are let in
-   * with it. To be asked again when all of them are there.
+   * Called for a series that does not exist. Returns the reason to refuse it, or how many more new
+   * series of the batch may be created without asking.
    */
   admit(key: Uint8Array): string | number {
     const left = this.#seriesLeft();
     if (left <= 0) return seriesLimit(this.#policy.maxSeriesPerDatabase);
     const reason = this.#tagValueReason(key);
     if (reason !== undefined) return reason;
-    // Next to a full tag each series has to be looked at.
+    // When some tag is full, every series has to be checked.
     const granted = this.#hasFullTag === true ? 1 : left;
     this.#granted += granted;
     return granted - 1;
   }
 
-  /** What was admitted is counted elsewhere from now on: in the index, or in a pending batch. */
+  /**
+   * Call it between batches. The series of the last batch are counted elsewhere now: in the index,
+   * or in a pending batch.
+   */
   endBatch(): void {
     this.#granted = 0;
     this.#pendingCount = undefined;
@@ -59,8 +62,9 @@ export class SeriesAdmission {
   }
 
   /**
-   * How many series may be added to those that have data or will have it. Fewer, but some, while
-   * all that are known do not reach the limit: the others are counted one by one.
+   * How many more series may be created. Away from the limit it returns a cheap lower bound: it
+   * subtracts all series that the index knows, even those without rows. Near the limit it counts
+   * exactly.
    */
   #seriesLeft(): number {
     const limit = this.#policy.maxSeriesPerDatabase;
@@ -87,14 +91,14 @@ export class SeriesAdmission {
     return pending.size;
   }
 
-  // The index is not changed before the request is parsed: this looks at the values known before
-  // it, so one request may overshoot, as recorded.
+  // Looks at the values known before this request, because the index changes only after parsing. So
+  // one request can exceed the limit, as in InfluxDB.
   #tagValueReason(seriesKey: Uint8Array): string | undefined {
     const limit = this.#policy.maxValuesPerTag;
     const { index, tagValues } = this.#parts;
     if (limit === 0) return undefined;
-    // Taking the key apart costs more than all the rest of a new series, and mostly no tag is
-    // anywhere near.
+    // Parsing the key costs more than everything else about a new series, and usually no tag is
+    // near its limit.
     this.#hasFullTag ??= tagValues.hasFull(limit);
     if (!this.#hasFullTag) return undefined;
     const { measurement, tags } = parseSeriesKey(seriesKey);

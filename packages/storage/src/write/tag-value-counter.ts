@@ -1,12 +1,12 @@
-// Distinct values per measurement and tag key, of series that are not deleted; counted only for
-// measurements that are written under a limit.
+// Counts distinct values per measurement and tag key, of series that are not deleted. Only for
+// measurements that are written under a limit of values.
 import type { SeriesIndex } from '../series/series-index.ts';
 import type { MeasurementIndex } from '../series/measurement-index.ts';
 
 type Counted = {
   readonly values: Set<number>;
   seenSeries: number;
-  /** As the measurement's, when counting began. */
+  /** `removals` of the measurement when counting began. */
   readonly removals: number;
 };
 
@@ -21,7 +21,7 @@ export class TagValueCounter {
   /** Whether some tag of some measurement has `limit` values or more. */
   hasFull(limit: number): boolean {
     for (const measurement of this.#index.measurements) {
-      // A tag can not have more values than there are series.
+      // A tag cannot have more values than there are series.
       if (measurement.seriesCount - measurement.removedSeries < limit) continue;
       for (const { key } of measurement.sortedTagColumns()) {
         if (this.valuesOf(measurement, key).size >= limit) return true;
@@ -31,7 +31,7 @@ export class TagValueCounter {
   }
 
   /**
-   * Text ids of the values that series of the measurement have for the key. Valid until series are
+   * Symbols of the values that the measurement's series have for the key. Valid until series are
    * added.
    */
   valuesOf(measurement: MeasurementIndex, key: string): ReadonlySet<number> {

@@ -1,4 +1,4 @@
-// What one write request (or several) adds, validated and in columns, before it is logged and
+// A batch: a write request, or a part of one, validated and in columns, before it is logged and
 // applied.
 import type { RowBlock } from '../columns/row-block.ts';
 import type { Shard } from '../shard/shard.ts';
@@ -6,11 +6,11 @@ import type { Shard } from '../shard/shard.ts';
 export type ShardTables = {
   readonly shard: Shard;
   readonly tables: readonly RowBlock[];
-  /** The tables as a log record holds them. */
+  /** The tables in the encoding of a log record. */
   readonly encoded: readonly Uint8Array[];
 };
 
-/** A field type that the batch defined; taken back when the batch can not be logged. */
+/** A field type that the batch defined. It is removed when the batch cannot be logged. */
 export type DefinedField = {
   readonly shard: Shard;
   readonly measurementId: number;
@@ -20,6 +20,6 @@ export type DefinedField = {
 export type WriteBatch = {
   readonly parts: readonly ShardTables[];
   readonly definedFields: readonly DefinedField[];
-  /** The request has more than this batch. */
+  /** The request has more batches after this one. */
   readonly hasMore: boolean;
 };

@@ -1,5 +1,5 @@
-// Writes: parsed in turns with other work, logged, applied to the memtable when they are durable,
-// and held back when they come faster than the memtable is flushed.
+// Writes: parsed in turns with other work, logged, and applied to the memtable when they are
+// durable. They wait when the memtable fills faster than it is flushed.
 import { Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 
@@ -24,10 +24,10 @@ import type { Ingest, IngestTarget } from './ingest.ts';
 import { SeriesAdmission } from './series-admission.ts';
 import type { WriteBatch } from './write-batch.ts';
 
-/** What makes room in memory and in the log. */
+/** The flush, as writes need it. */
 export type Flusher = {
   readonly isRunning: boolean;
-  /** Begins a flush, or joins the one that runs. */
+  /** Begins a flush, or joins the running one. */
   begin(): Promise<void>;
 };
 
@@ -38,7 +38,9 @@ export type WritesOptions = {
   readonly turns: Turns;
   readonly clock: Clock;
   readonly log: StorageLog;
-  /** `undefined`: nobody flushes but who opened the engine. */
+  /**
+   * `undefined` when the engine has no background work: then the program that opened it flushes.
+   */
   readonly flusher: Flusher | undefined;
   readonly settings: Pick<
     StorageOptions,
@@ -54,7 +56,7 @@ export type WritesOptions = {
 export class Writes {
   readonly #options: WritesOptions;
   readonly #databases = new WeakMap<Database, DatabaseWrites>();
-  /** Bytes of records that wait for the log. */
+  /** Bytes of records that wait to be logged. */
   #queuedBytes = 0;
   readonly counters = {
     writeRequests: 0,
@@ -77,7 +79,7 @@ export class Writes {
     );
   }
 
-  /** Writes points that were made inside the process. */
+  /** Writes points; durable and visible when it resolves. */
   points(request: WritePointsRequest): Promise<WriteOutcome> {
     const outcome = new OutcomeCollector({ isDetailed: false });
     return this.#write(request.policy, outcome, (ingest, target) =>
@@ -122,7 +124,7 @@ export class Writes {
     return outcome;
   }
 
-  /** Throws `Corruption` when the database is stopped, `Unavailable` while it is restored. */
+  /** Throws `Corruption` when the database is stopped, and `Unavailable` while it is restored. */
   #writesOf(name: string): DatabaseWrites {
     const { contents, settings } = this.#options;
     contents.stopped.needUnstopped(name);
@@ -174,20 +176,18 @@ export class Writes {
     const { contents, clock } = this.#options;
     const nowMs = clock.monotonicMs();
     for (const { shard, tables } of batch.parts) {
-      // Dropped while the batch was on its way to the disk: the drop came later, so it wins.
+      // The shard was dropped while the batch was being logged: the drop came later, so it wins.
       if (contents.shards.get(shard.descriptor.id) !== shard) continue;
       for (const table of tables) applyRows(contents, { shard, index, nowMs }, table);
     }
   }
 
-  /**
-   * Holds writes back that come faster than the flush gets on; refuses them when there is none that
-   * succeeds.
-   */
+  /** Waits while the memtable is too full. Rejects when it cannot be flushed. */
   async #awaitMemory(): Promise<void> {
     const { memtables } = this.#options.contents;
     await memtables.enter();
-    // After a start all of the log is in memory, however much that is.
+    // Four times the limit: after a start, all rows of the log are in memory, however many they
+    // are.
     while (memtables.bytes > memtables.limitBytes * 4) {
       if (await this.#hasFlushed()) continue;
       throw new Unavailable(
@@ -196,7 +196,7 @@ export class Writes {
     }
   }
 
-  /** Whether a flush that begins now, or runs, succeeds. */
+  /** Joins or begins a flush, and returns whether it succeeded. */
   async #hasFlushed(): Promise<boolean> {
     const { flusher, log } = this.#options;
     if (flusher === undefined) return false;
@@ -210,15 +210,15 @@ export class Writes {
   }
 
   /**
-   * Starts a flush when memtable or log are large enough; failures are logged and tried again
-   * later.
+   * Begins a flush when the memtable or the log is large enough. Failures are logged, and a later
+   * write tries again.
    */
   #flushIfLarge(): void {
     const { contents, wal, flusher, settings } = this.#options;
     const { memtables } = contents;
     const walLimit = settings.walMaxBytes ?? LIMITS.walBytes.value;
     const isLarge = memtables.bytes > memtables.limitBytes || wal.fileBytes > walLimit;
-    // Never rejects.
+    // This promise never rejects.
     if (isLarge && flusher?.isRunning === false) void this.#hasFlushed();
   }
 }
