@@ -1,28 +1,29 @@
-// Buffers of request bodies that go to the storage thread and come back: a new one for each body
-// costs the system's time to clear its pages, and both threads that of collecting it.
+// Reuses the buffers of request bodies, which go to the storage thread and come back. Allocating
+// one per body would cost the system's time to clear its pages, and both threads time to collect
+// garbage.
 
 const SMALLEST_BYTES = 64 << 10;
-/** Larger bodies get buffers of their own. */
+/** Larger bodies get a buffer that is not reused. */
 const LARGEST_BYTES = 4 << 20;
-/** What waits for the next body: four of the largest that clients commonly send. */
+/** Bytes kept free: twice as much as the largest buffer. */
 const KEPT_BYTES_MAX = 8 << 20;
-/** Nobody keeps memory for a load that is over. */
+/** Free buffers are dropped when no body has come for this long. */
 const IDLE_MS = 5000;
 
 export class BodyBuffers {
-  /** By size, a power of two. */
+  /** Free buffers by size, which is a power of two. */
   readonly #free = new Map<number, ArrayBuffer[]>();
-  /** Buffers that were given out here: they hold nothing else. */
+  /** The buffers given out here. Nothing but one body is in each. */
   readonly #own = new WeakSet<ArrayBuffer>();
   #freeBytes = 0;
   #idleTimer: NodeJS.Timeout | undefined;
 
-  /** Bytes that wait for the next body. */
+  /** Bytes of free buffers. */
   get freeBytes(): number {
     return this.#freeBytes;
   }
 
-  /** Room for a body. Its contents are unspecified; the buffer behind it is larger perhaps. */
+  /** Memory for a body. Its contents are unspecified, and its buffer may be larger. */
   take(sizeBytes: number): Uint8Array<ArrayBuffer> {
     if (sizeBytes < SMALLEST_BYTES / 4 || sizeBytes > LARGEST_BYTES) {
       return new Uint8Array(sizeBytes);
@@ -36,12 +37,12 @@ export class BodyBuffers {
     return new Uint8Array(buffer, 0, sizeBytes);
   }
 
-  /** Whether the buffer of these bytes is one of these, and holds nothing else. */
+  /** Whether the bytes lie in a buffer of `take`, which therefore holds nothing else. */
   isLent({ buffer }: Uint8Array): boolean {
     return buffer instanceof ArrayBuffer && this.#own.has(buffer);
   }
 
-  /** A buffer is back from the thread, as another object. */
+  /** Takes a buffer back. After its way through the thread it is another object. */
   giveBack(buffer: ArrayBuffer): void {
     const { byteLength } = buffer;
     const isOfClass =
@@ -56,7 +57,7 @@ export class BodyBuffers {
     this.#idleTimer.refresh();
   }
 
-  /** Forgets what waits. */
+  /** Drops the free buffers. */
   clear(): void {
     clearTimeout(this.#idleTimer);
     this.#idleTimer = undefined;

@@ -1,4 +1,4 @@
-// Backups and restores that cross the thread: the storage thread's end and the proxy's.
+// Backups and restores across threads: the side of the storage thread, and the side of its callers.
 import { Cancelled, NotFound, Pipe } from '@tidemark/core';
 
 import type {
@@ -11,7 +11,7 @@ import type { ByteStreamCalls } from './protocol.ts';
 
 type Restore = { readonly pipe: Pipe<Uint8Array>; readonly done: Promise<RestoreReport> };
 
-/** The storage thread's end. */
+/** The calls of the storage thread. */
 export function byteStreams(engine: StorageEngine): ByteStreamCalls {
   const backups = new Map<number, AsyncGenerator<Uint8Array>>();
   const restores = new Map<number, Restore>();
@@ -40,7 +40,7 @@ export function byteStreams(engine: StorageEngine): ByteStreamCalls {
       const id = nextId++;
       const pipe = new Pipe<Uint8Array>();
       const done = engine.restore(request, pipe);
-      // Whoever writes or finishes is told.
+      // The error reaches the next `writeRestore` or `finishRestore`.
       done.catch((error: Error) => pipe.breakOff(error));
       restores.set(id, { pipe, done });
       return id;
@@ -50,7 +50,7 @@ export function byteStreams(engine: StorageEngine): ByteStreamCalls {
       try {
         await pipe.write(portion);
       } catch (error) {
-        // The pipe knows that nobody reads any more; the restore knows why.
+        // The pipe only knows that its reader is gone; the restore has the reason.
         await done;
         throw error;
       }
@@ -65,19 +65,19 @@ export function byteStreams(engine: StorageEngine): ByteStreamCalls {
       const restore = restores.get(id);
       restores.delete(id);
       restore?.pipe.breakOff(new Cancelled('restore was abandoned'));
-      // That it failed is what was asked for.
+      // It fails because it was abandoned.
       await restore?.done.catch(() => undefined);
     },
   };
 }
 
-/** Makes one call at the other end. */
+/** Makes a call in the storage thread. */
 export type CallStream = <K extends keyof ByteStreamCalls>(
   name: K,
   ...args: Parameters<ByteStreamCalls[K]>
 ) => ReturnType<ByteStreamCalls[K]>;
 
-/** The proxy's end of a backup. */
+/** A backup, called from another thread. */
 export async function* remoteBackup(
   call: CallStream,
   request: BackupRequest,
@@ -94,7 +94,7 @@ export async function* remoteBackup(
   }
 }
 
-/** The proxy's end of a restore. */
+/** A restore, called from another thread. */
 export async function remoteRestore(
   call: CallStream,
   request: RestoreRequest,

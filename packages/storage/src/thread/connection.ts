@@ -1,5 +1,5 @@
-// The proxy's end of one storage thread: sends messages, matches answers, and ends everything when
-// the thread ends.
+// The connection to one storage thread: sends messages, matches answers to them, and fails
+// everything when the thread ends.
 import type { Worker } from 'node:worker_threads';
 
 import { Unavailable } from '@tidemark/core';
@@ -21,16 +21,16 @@ export type StreamHandler = {
 
 export type ConnectionEvents = {
   readonly log: StorageLog;
-  /** The thread ended without being closed. */
+  /** Called when the thread ends without having been closed. */
   readonly onLost: (reason: Error) => void;
 };
 
-/** How long a message may wait for another to travel with. */
+/** How long a message of `postLater` waits for another one. */
 const DEFER_MS = 20;
 
 /**
- * Young generation of the thread: what it allocates by the row are typed arrays outside of the
- * heap, so that V8's own choice (48 MiB on large machines) only makes garbage wait longer.
+ * Size of the thread's young generation. Rows are in typed arrays outside V8's heap, so a larger
+ * one (V8 chooses 48 MiB on large machines) would only keep garbage longer.
  */
 const YOUNG_GENERATION_MIB = 12;
 
@@ -38,12 +38,12 @@ export class Connection {
   readonly #worker: Worker;
   readonly #events: ConnectionEvents;
   readonly schemaVersions: SchemaVersions;
-  /** Answers of this thread's schema look-ups. */
+  /** Answers to schema look-ups of this thread. */
   readonly schemas: SchemaCache;
   readonly bodies = new BodyBuffers();
   readonly #calls = new Map<number, Call>();
   readonly #streams = new Map<number, StreamHandler>();
-  /** Messages that nobody waits for: sent with the next one, or soon. */
+  /** Messages of `postLater` that have not been sent. */
   #deferred: ToThread[] = [];
   #deferTimer: NodeJS.Timeout | undefined;
   #nextId = 1;
@@ -57,7 +57,7 @@ export class Connection {
     this.#events = events;
   }
 
-  /** Starts the thread; resolves when the engine is open. */
+  /** Starts the thread. Resolves when the engine is open. */
   static open(options: ThreadOptions, events: ConnectionEvents): Promise<Connection> {
     const schemaVersions = new SchemaVersions();
     const workerData: ThreadData = { options, schemaVersions: schemaVersions.counters };
@@ -77,7 +77,7 @@ export class Connection {
         } else if (message.kind === 'open-failed') {
           connection.#isClosing = true;
           reject(errorFromMessage(message.error));
-          // Nothing runs in it; its end is of no interest.
+          // The thread runs nothing, so nobody has to wait for its end.
           void worker.terminate();
         } else connection.#handle(message);
       });
@@ -87,7 +87,7 @@ export class Connection {
       });
       worker.on('exit', (code) => {
         const ended = reason ?? new Unavailable(`storage thread ended. code=${code}`);
-        // One that never opened is the opener's failure, not a loss.
+        // A thread that ends before the engine is open makes `open` fail.
         if (isOpen) connection.#end(ended);
         else reject(ended);
       });
@@ -107,8 +107,8 @@ export class Connection {
   }
 
   /**
-   * Sends a message along with the next one: waking a thread costs more than what most requests do
-   * there.
+   * Sends a message together with the next one, or after a short time. Waking the thread costs more
+   * than it does for most messages.
    */
   postLater(message: ToThread): void {
     if (this.#lost !== undefined) return;
@@ -145,7 +145,7 @@ export class Connection {
     return id;
   }
 
-  /** No more messages of the stream are delivered; the thread stops working on it. */
+  /** Ends a stream: its handler gets no more messages, and the thread stops working on it. */
   cancel(id: number): void {
     if (this.#streams.delete(id)) this.post({ kind: 'cancel', id });
   }

@@ -1,4 +1,5 @@
-// Errors between threads: the class is sent by its code and made again on the other side.
+// Errors between threads: an error is sent with its code, from which the receiver creates the
+// class.
 import {
   AppError,
   Cancelled,

@@ -33,27 +33,27 @@ const { options, schemaVersions } = workerData as ThreadData;
 const versions = new SchemaVersions(schemaVersions);
 collectWhenIdle();
 
-/** Requests are ended by ending their streams. */
+/** Streams have no signal: a `cancel` message ends them. */
 const NEVER = new AbortController().signal;
 
-/** Batches are sent when they hold this much, so that a large answer takes few messages. */
+/** Batches are collected up to this size, so that a large answer takes few messages. */
 const MESSAGE_BYTES = 256 << 10;
 
 type Stream = {
   readonly batches: Operator<StreamBatch>;
   readonly counters: SourceCounters;
-  /** What the answer lacks and the reader was not told yet. */
+  /** What the answer lacks, as far as the reader has not been told. */
   readonly partial: string[];
   readonly finish: (() => Promise<SchemaState | undefined>) | undefined;
-  /** Of an answer of names: only other names change it. */
+  /** For an answer of names: whether only a change of names can change it. */
   isSettled: boolean | undefined;
-  /** The next message is being made, and waits for its turn. */
+  /** The work on the next message is waiting for its turn. */
   isWaiting: boolean;
 };
 
 type HeldSnapshot = {
   readonly snapshot: SourceSnapshot;
-  /** How often the schema had changed when it was taken. */
+  /** Number of schema changes before the snapshot. */
   readonly total: number;
 };
 
@@ -74,7 +74,7 @@ class Host {
   readonly #methods: StorageEngine & ByteStreamCalls;
   readonly #snapshots = new Map<number, HeldSnapshot>();
   readonly #streams = new Map<number, Stream>();
-  /** The second engine, while there is one. */
+  /** A second engine, which keeps its data in memory, while there is one. */
   #rehearsal: Host | undefined;
 
   constructor(engine: StorageEngine) {
@@ -128,12 +128,12 @@ class Host {
   }
 
   #call(name: (ToThread & { kind: 'call' })['name'], args: unknown[]): Promise<unknown> {
-    // The proxy is typed by the same interfaces; nothing else posts to this port.
+    // The sender is typed by the same interfaces, and nobody else posts to this port.
     const method = this.#methods[name] as (...values: unknown[]) => Promise<unknown>;
     return method(...args);
   }
 
-  /** `lent` goes back with the result; where there is none it is forgotten. */
+  /** Sends the result of a call. `lent` goes back with it; an error does not return it. */
   #answer(id: number, work: Promise<unknown>, lent?: ArrayBuffer): void {
     work.then(
       (value) => {
@@ -153,7 +153,7 @@ class Host {
     this.#snapshots.delete(id);
   }
 
-  /** Ends a stream; one that waits for its turn ends when it has it. */
+  /** Ends a stream. If it waits for its turn, it ends when that comes. */
   #cancel(id: number): void {
     const stream = this.#streams.get(id);
     this.#streams.delete(id);
@@ -177,7 +177,7 @@ class Host {
         memoryLimitBytes: message.memoryLimitBytes,
         onPartial: message.takesPartial ? onPartial : undefined,
       });
-      // An answer that lacks something is not one to keep.
+      // A partial answer must not be cached.
       const finish =
         message.request.kind === 'schema'
           ? async () => (isPartial ? undefined : this.#schemaState(message, stream, before))
@@ -207,7 +207,10 @@ class Host {
     return held;
   }
 
-  /** `undefined` when the schema is not that of `before`: the answer may be of neither. */
+  /**
+   * The versions that the answer belongs to; `undefined` when the schema has changed since
+   * `before`.
+   */
   async #schemaState(
     message: ToThread & { kind: 'stream' },
     stream: Stream,
@@ -229,7 +232,7 @@ class Host {
     if (stream !== undefined) this.#collect(id, stream, { batches: [], bytes: 0 });
   }
 
-  /** Makes the next message of a stream: at once when it can, otherwise when the work goes on. */
+  /** Collects batches for the next message and sends it. Continues later when the work pauses. */
   #collect(id: number, stream: Stream, message: Message): void {
     stream.isWaiting = false;
     if (!this.#streams.has(id)) {
@@ -283,13 +286,13 @@ class Host {
     const partial = reasons.length === 0 ? undefined : reasons.splice(0);
     const message = { kind: 'batches', id, batches: prepared, isLast } as const;
     const counts = SOURCE_COUNTERS.map((name) => counters[name]);
-    // What is not there is not sent: every property of a message costs.
+    // Absent properties are left out of the message, because each costs time.
     const more = { ...(partial && { partial }), ...(schema && { schema }) };
     send({ ...message, counters: counts, ...more }, transfer);
   }
 }
 
-/** Batches that are gathered until they are worth a message. */
+/** Batches collected for a message. */
 type Message = { readonly batches: StreamBatch[]; bytes: number };
 
 function start(
@@ -318,7 +321,7 @@ function* costBatch(
   if (work !== undefined) yield { kind: 'cost', ...(yield* work) };
 }
 
-/** Opens the engine and serves it. Without an `await` of the module: the bundle has none. */
+/** A function, because the bundle does not allow `await` at the top level. */
 async function open(): Promise<void> {
   try {
     const log: StorageLog = (level, message, details) => {
@@ -337,5 +340,5 @@ async function open(): Promise<void> {
   }
 }
 
-// Never rejects: a failure is a message.
+// This promise never rejects: a failure is sent as a message.
 void open();

@@ -17,10 +17,10 @@ import type { CallName, ToThread } from './protocol.ts';
 import { remoteSource } from './remote-source.ts';
 import { SchemaCache } from './schema-cache.ts';
 
-/** A second failure within this time is not the first one's bad luck. */
+/** When the thread fails twice within this time, it is not opened again. */
 const FAILURE_WINDOW_MS = 60_000;
 
-/** Opens the engine in the storage thread. One process per directory. */
+/** Opens the engine in a thread of its own. Only one process may open a directory. */
 export async function openStorage(options: StorageOptions): Promise<StorageEngine> {
   const proxy = new StorageProxy(options);
   await proxy.open();
@@ -39,13 +39,13 @@ export async function openStorage(options: StorageOptions): Promise<StorageEngin
 
 type AnyCall = (name: CallName, args: unknown[]) => Promise<unknown>;
 
-/** The methods that are called as they are. */
+/** The methods that the thread calls with the same arguments. */
 function engineOver(send: AnyCall): Omit<StorageEngine, 'source' | 'thread' | 'close'> {
   const call =
     <K extends CallName & keyof StorageEngine>(name: K) =>
     (...args: Parameters<StorageEngine[K]>): ReturnType<StorageEngine[K]> =>
       send(name, args) as ReturnType<StorageEngine[K]>;
-  // The host answers each name with what its interface says.
+  // The thread answers each name with the result that its interface declares.
   const callStream = ((name: CallName, ...args: unknown[]) => send(name, args)) as CallStream;
   return {
     writeLines: call('writeLines'),
@@ -66,7 +66,9 @@ function engineOver(send: AnyCall): Omit<StorageEngine, 'source' | 'thread' | 'c
   };
 }
 
-/** The second engine of the thread behind `connection`. */
+/**
+ * Opens a second engine in the same thread, with its data in memory (`StorageThread.rehearsal`).
+ */
 async function openRehearsal(connection: Connection): Promise<StorageEngine> {
   await connection.call((id) => ({ kind: 'open-rehearsal', id }));
   const schemas = new SchemaCache(connection.schemaVersions);
@@ -154,15 +156,15 @@ class StorageProxy {
     return this.#closing;
   }
 
-  /**
-   * A thread that is just being opened again is waited for: it would outlive its owner otherwise.
-   */
+  /** Waits for a thread that is being opened again: otherwise it would go on running. */
   async #close(): Promise<void> {
     await this.#reopening;
     await this.#connection?.close();
   }
 
-  /** The thread died: it is opened again from its log, once a minute at most. */
+  /**
+   * Opens the engine in a new thread, unless this is the second failure within `FAILURE_WINDOW_MS`.
+   */
   #onLost(reason: Error): void {
     const { log = () => undefined, onFatal, onAvailability } = this.#options;
     this.#connection = undefined;
@@ -186,8 +188,8 @@ class StorageProxy {
 }
 
 /**
- * The bytes in a buffer of their own, which can be handed over. Small Node buffers share one with
- * others.
+ * The bytes in a buffer that can be transferred; copied if they share it, as small buffers of Node
+ * do.
  */
 function ownBytes(bytes: Uint8Array, bodies: BodyBuffers): Uint8Array<ArrayBuffer> {
   const { buffer, byteOffset, byteLength } = bytes;

@@ -1,15 +1,13 @@
-// Small aggregates of many groups as one array of 64-bit words, and back.
+// Packs small aggregates of many groups into one array of 64-bit words, and unpacks them.
 import type { AggregateBatch, AggregateColumn } from '@tidemark/query';
 
 import { numberColumn } from './packed-columns.ts';
 import type { PackedAggregates, PackedType, StreamBatch } from './protocol.ts';
 
-/** Larger batches are handed over instead of copied. */
+/** Batches with more windows are transferred instead of copied. */
 const WINDOWS_MAX = 1024;
 
-/**
- * The batches from `at` on that go into one array, at least two; `undefined` when there are none.
- */
+/** Packs the batches from `at` on, if at least two can be packed. */
 export function packAggregates(
   batches: readonly StreamBatch[],
   at: number,
@@ -48,7 +46,7 @@ export function packAggregates(
 
 const LETTERS = { float: 'f', integer: 'i', unsigned: 'u' } as const;
 
-/** The types have been looked at. */
+/** `isPackable` has checked the types. */
 function layoutOf({ fields }: AggregateBatch): string {
   let layout = '';
   for (const field of fields) {
@@ -75,7 +73,7 @@ function hasTags({ groupTags }: AggregateBatch, tagKeys: readonly string[]): boo
   return groupTags.size === tagKeys.length && tagKeys.every((key) => groupTags.has(key));
 }
 
-/** The batches as they were before they were packed; their arrays are views of the message. */
+/** Restores the packed batches. Their arrays are views of the message. */
 export function unpackAggregates(packed: PackedAggregates): AggregateBatch[] {
   const { tagKeys, tagValues, windowCounts } = packed;
   const fields = packed.layout

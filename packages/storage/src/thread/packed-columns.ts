@@ -1,16 +1,16 @@
-// Columns of numbers without nulls as parts of a message's buffer.
+// Columns of numbers without nulls, as views of a message's buffer.
 import type { Column } from '@tidemark/core';
 
 import type { PackedType } from './protocol.ts';
 
 export type ColumnPlace = {
   readonly buffer: ArrayBuffer;
-  /** A multiple of eight. */
+  /** Offset in bytes, a multiple of eight. */
   readonly at: number;
   readonly count: number;
 };
 
-/** `count` values from byte `at` on, not copied. */
+/** A column of `count` values from byte `at` on, without a copy. */
 export function numberColumn(type: PackedType, { buffer, at, count }: ColumnPlace): Column {
   const valid = undefined;
   switch (type) {

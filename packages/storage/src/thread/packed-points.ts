@@ -1,6 +1,5 @@
-// Points on their way to the storage thread: columns of numbers and what their names have in
-// common, because a message of a hundred thousand points with ten fields each would hold over a
-// million small arrays.
+// Packs points for the storage thread: columns of numbers, and lists of distinct names. A message
+// of a hundred thousand points with ten fields each would otherwise hold a million small arrays.
 import { assert } from '@tidemark/core';
 
 import type { NewPoint } from '../storage-engine.ts';
@@ -19,14 +18,14 @@ export type PackedPoints = {
   readonly measurements: readonly string[];
   readonly tagSets: readonly Tags[];
   readonly shapes: readonly Shape[];
-  /** Per point: numbers of its measurement, its tags, its shape. */
+  /** Three numbers per point: indexes of its measurement, its tags and its shape. */
   readonly places: Uint32Array<ArrayBuffer>;
-  /** A word of 64 bits per value, point by point; of texts their number. */
+  /** A 64-bit word per value, point by point. For a text it is the text's index. */
   readonly words: Float64Array<ArrayBuffer>;
   readonly texts: readonly string[];
 };
 
-/** Consecutive points that share a `tags` array share it on the other side too. */
+/** Consecutive points with the same `tags` array also share it after unpacking. */
 export function packPoints(points: readonly NewPoint[]): PackedPoints {
   const packer = new Packer(points);
   for (const point of points) packer.add(point);
@@ -140,7 +139,7 @@ function hasShape(fields: NewPoint['fields'], { names, types }: Shape): boolean 
   return true;
 }
 
-/** The points again. */
+/** Restores the points. */
 export function unpackPoints(packed: PackedPoints): NewPoint[] {
   const { times, measurements, tagSets, shapes, places, words, texts } = packed;
   const integers = new BigInt64Array(words.buffer, words.byteOffset, words.length);

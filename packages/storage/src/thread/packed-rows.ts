@@ -1,16 +1,15 @@
-// Short batches of rows as one array of 64-bit words, and back. A query over a hundred series gets
-// a few rows of each: a view per column of each would cost more than the values.
+// Packs short batches of rows into one array of 64-bit words, and unpacks them. A query over a
+// hundred series gets a few rows of each, and a view for every column would cost more than the
+// values.
 import type { SeriesBatch } from '@tidemark/query';
 
 import { numberColumn } from './packed-columns.ts';
 import type { PackedRows, PackedType, StreamBatch } from './protocol.ts';
 
-/** Larger batches are handed over instead of copied. */
+/** Batches with more rows are transferred instead of copied. */
 const ROWS_MAX = 2048;
 
-/**
- * The batches from `at` on that go into one array, at least two; `undefined` when there are none.
- */
+/** Packs the batches from `at` on, if at least two can be packed. */
 export function packRows(batches: readonly StreamBatch[], at: number): PackedRows | undefined {
   const first = batches[at];
   if (!isPackable(first)) return undefined;
@@ -39,7 +38,7 @@ function haveTypes({ columns }: SeriesBatch, types: readonly PackedType[]): bool
   return columns.length === types.length && columns.every(({ type }, i) => type === types[i]);
 }
 
-/** Every series once, however many batches it has. */
+/** Lists each series once, even if it has several batches. */
 function packSeries(batches: readonly SeriesBatch[]): Omit<PackedRows, 'types' | 'words'> {
   const series: (readonly [key: string, ...tags: string[]])[] = [];
   const seriesOf = new Uint32Array(batches.length);
@@ -56,7 +55,7 @@ function packSeries(batches: readonly SeriesBatch[]): Omit<PackedRows, 'types' |
   return { kind: 'packed-rows', series, seriesOf, rowCounts };
 }
 
-/** Column behind column, the rows of all batches in each. */
+/** Writes column by column; each has the rows of all batches. */
 function packWords(
   batches: readonly SeriesBatch[],
   types: readonly PackedType[],
@@ -83,8 +82,8 @@ function packWords(
 }
 
 /**
- * The batches as they were before they were packed; their arrays are views of the message, column
- * by column adjacent.
+ * Restores the packed batches. Their arrays are views of the message; the values of a column are
+ * adjacent across batches.
  */
 export function unpackRows(packed: PackedRows): SeriesBatch[] {
   const { series, seriesOf, rowCounts, types, words } = packed;

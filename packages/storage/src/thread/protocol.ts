@@ -1,5 +1,5 @@
-// Messages between the proxy and the storage thread. Requests carry a number that their answers
-// repeat; messages are handled in order, so that what follows a resolved write sees it.
+// Messages to and from the storage thread. A request carries a number, which its answer repeats.
+// Messages are handled in order: what is sent after a write resolved sees its points.
 import type {
   AggregateBatch,
   AggregateRequest,
@@ -25,15 +25,12 @@ import type {
 import type { ErrorMessage } from './errors.ts';
 import type { PackedPoints } from './packed-points.ts';
 
-/**
- * Methods of the engine that are called as they are; bytes that stream in and out have calls of
- * their own.
- */
+/** Methods of the engine that are called as they are. Streams of bytes have calls of their own. */
 export type CallName =
   | Exclude<keyof StorageEngine, 'source' | 'thread' | 'close' | 'backup' | 'restore'>
   | keyof ByteStreamCalls;
 
-/** A backup is pulled, a restore is pushed, one portion per call. Numbers name the streams. */
+/** A backup is pulled and a restore is pushed, one portion per call. Streams have numbers. */
 export type ByteStreamCalls = {
   openBackup(request: BackupRequest): Promise<number>;
   /** `undefined` at the end. */
@@ -43,7 +40,7 @@ export type ByteStreamCalls = {
   /** Resolves when the engine has taken the portion. */
   writeRestore(stream: number, portion: Uint8Array): Promise<void>;
   finishRestore(stream: number): Promise<RestoreReport>;
-  /** Nothing of it stays. */
+  /** Ends a restore; none of its data stays. */
   abandonRestore(stream: number): Promise<void>;
 };
 
@@ -56,36 +53,38 @@ export type StreamRequest =
 export type CostBatch = SourceCost & { readonly kind: 'cost' };
 
 /**
- * Windows of several groups in one array: every view of a message costs about as much as copying a
- * kilobyte. No column has nulls or holds strings or booleans.
+ * Windows of several groups in one array, because a view in a message costs about as much as
+ * copying a kilobyte. Columns have no nulls, strings or booleans.
  */
 export type PackedAggregates = {
   readonly kind: 'packed-aggregates';
   readonly tagKeys: readonly string[];
-  /** Those of the first group, then those of the next. */
+  /** Values of the first group's tags, then those of the next. */
   readonly tagValues: readonly string[];
-  /** Windows of each group. A list of numbers crosses for less than an array of its own. */
+  /**
+   * Number of windows of each group. In a message a list of numbers costs less than a typed array.
+   */
   readonly windowCounts: readonly number[];
   /**
-   * A letter per column, and a space behind each field: the first letter of the type, a capital
-   * where its points have times.
+   * A letter per column: the first of its type, a capital letter if its points have times. A space
+   * behind the columns of each field.
    */
   readonly layout: string;
-  /** Per group: starts, then for each column its values and times. */
+  /** For each group its starts, then the values and the times of each column. */
   readonly words: Float64Array<ArrayBuffer>;
 };
 
 /**
- * Short batches of rows of several series, in one array. No column has nulls or holds strings or
- * booleans; all batches have the same types.
+ * Short batches of rows of several series in one array. Columns have no nulls, strings or booleans.
+ * All batches have the same types.
  */
 export type PackedRows = {
   readonly kind: 'packed-rows';
-  /** Key of each series, then its tags' keys and values in turn. */
+  /** For each series its key, then keys and values of its tags. */
   readonly series: readonly (readonly [key: string, ...tags: string[]])[];
-  /** Per batch the place of its series in `series`. */
+  /** For each batch the index of its series in `series`. */
   readonly seriesOf: Uint32Array;
-  /** Rows of each batch. */
+  /** Number of rows of each batch. */
   readonly rowCounts: Uint32Array;
   readonly types: readonly PackedType[];
   /** Times of all batches, then each column of all batches. */
@@ -96,10 +95,10 @@ export type PackedType = 'float' | 'integer' | 'unsigned';
 
 export type StreamBatch = SchemaBatch | SeriesBatch | AggregateBatch | CostBatch;
 
-/** How batches cross: short ones side by side. */
+/** A batch as it is sent; short ones are packed together. */
 export type SentBatch = StreamBatch | PackedAggregates | PackedRows;
 
-/** Several messages may be posted as one. */
+/** Several of these can be posted as one list. */
 export type ToThread =
   | {
       readonly kind: 'call';
@@ -113,13 +112,13 @@ export type ToThread =
   | {
       readonly kind: 'stream';
       readonly id: number;
-      /** Taken now when there is none of this number yet. */
+      /** Number of the snapshot. It is taken if there is none with this number yet. */
       readonly snapshot: number;
       readonly request: StreamRequest;
-      /** Asks for `schema` with the last batch of a schema look-up. */
+      /** For a schema look-up: wants `shards` in the state of the schema. */
       readonly wantsShards?: boolean | undefined;
       readonly memoryLimitBytes: number | undefined;
-      /** Whether the reader can be told that the answer is not complete. */
+      /** Whether the reader accepts a partial answer. */
       readonly takesPartial: boolean;
     }
   | {
@@ -128,26 +127,26 @@ export type ToThread =
       readonly policy: PolicyRef;
       readonly packed: PackedPoints;
     }
-  /** The reader has taken everything and wants more. */
+  /** The reader has taken all batches and wants more. */
   | { readonly kind: 'pull'; readonly id: number }
   | { readonly kind: 'cancel'; readonly id: number }
-  /** Opens the second engine, which keeps everything in memory (`StorageThread.rehearsal`). */
+  /** Opens a second engine with its data in memory (`StorageThread.rehearsal`). */
   | { readonly kind: 'open-rehearsal'; readonly id: number }
-  /** A message for that engine; it closes by such a `close`. */
+  /** A message for the second engine, which `close` ends. */
   | { readonly kind: 'rehearsal'; readonly message: ToThread }
   | { readonly kind: 'close'; readonly id: number };
 
-/** What an answer stands and falls with (`schema-version.ts`). */
+/** The version that an answer belongs to: it is valid until that changes (`schema-version.ts`). */
 export type SchemaStamp = { readonly scope: SchemaScope; readonly version: number };
 
-/** What the answer of a schema look-up stands and falls with, and what was asked for besides. */
+/** Sent with the answer of a schema look-up, for the cache. */
 export type SchemaState = {
   readonly stamp: SchemaStamp;
-  /** Shards of the database; absent when not asked for. */
+  /** Shards of the database, if they were asked for. */
   readonly shards?: readonly ShardSpan[] | undefined;
 };
 
-/** The order in which counters cross. */
+/** The order of the counters in a message. */
 export const SOURCE_COUNTERS = [
   'seriesVisited',
   'chunksRead',
@@ -172,11 +171,11 @@ export type FromThread =
       readonly id: number;
       readonly batches: readonly SentBatch[];
       readonly isLast: boolean;
-      /** In the order of `SOURCE_COUNTERS`. */
+      /** Totals of the stream, in the order of `SOURCE_COUNTERS`. */
       readonly counters: readonly number[];
-      /** What the answer lacks; with the first batches. */
+      /** What the answer lacks, since the last message. */
       readonly partial?: readonly string[] | undefined;
-      /** With the last batch of a schema look-up that nothing has changed meanwhile. */
+      /** With the last batch of a schema look-up, if the schema has not changed in the meantime. */
       readonly schema?: SchemaState | undefined;
     }
   | {
@@ -186,11 +185,11 @@ export type FromThread =
       readonly details: Readonly<Record<string, unknown>> | undefined;
     };
 
-/** Options without what can not be sent. */
+/** Options that can be sent to a thread. */
 export type ThreadOptions = Omit<StorageOptions, 'log' | 'onFatal' | 'onAvailability'>;
 
 export type ThreadData = {
   readonly options: ThreadOptions;
-  /** The thread counts changes of schemas here (`schema-version.ts`). */
+  /** Shared memory in which the thread counts changes of schemas (`schema-version.ts`). */
   readonly schemaVersions: Int32Array<SharedArrayBuffer>;
 };

@@ -1,5 +1,5 @@
-// SeriesSource over the storage thread. A snapshot costs no round trip: messages are handled in
-// order.
+// SeriesSource over the storage thread. Taking a snapshot needs no message of its own, because
+// messages are handled in order.
 import { Unavailable } from '@tidemark/core';
 import { collectNames } from '@tidemark/query';
 import type {
@@ -30,13 +30,13 @@ import type {
 import { answerBytes } from './schema-cache.ts';
 import { receivedBatches } from './transfer.ts';
 
-/** What a source needs of a connection. */
+/** The part of a connection that a source uses. */
 export type SourceConnection = Pick<
   Connection,
   'nextId' | 'post' | 'postLater' | 'stream' | 'cancel' | 'schemas'
 >;
 
-/** `connection` gives the present one: threads come and go. */
+/** `connection` returns the present one: a thread that fails is replaced. */
 export function remoteSource(connection: () => SourceConnection): SeriesSource {
   return {
     capabilities: CAPABILITIES,
@@ -70,7 +70,10 @@ function remoteSnapshot(connection: SourceConnection): SourceSnapshot {
   };
 }
 
-/** Asked of a snapshot of their own: an older one may lack what the present names stand on. */
+/**
+ * Names are read from a new snapshot: an older one may not have the shards that the present names
+ * refer to.
+ */
 function* names(
   connection: SourceConnection,
   filter: NamesFilter,
@@ -112,16 +115,18 @@ function* eachOf<T>(values: readonly T[]): Operator<T> {
   yield* values;
 }
 
-/** The first request takes it, and sees everything that was acknowledged before. */
+/**
+ * The thread takes the snapshot with the first request. It contains everything acknowledged before.
+ */
 type HeldSnapshot = { readonly id: number; isTaken: boolean; isClosed: boolean };
 
 type StreamParts = {
   readonly snapshot: HeldSnapshot;
   readonly request: StreamRequest;
   readonly options: RequestOptions;
-  /** Of a schema look-up: asks for the shards of the database. */
+  /** For a schema look-up: asks for the shards of the database. */
   readonly wantsShards?: boolean | undefined;
-  /** Told the whole answer of a schema look-up that may be kept. */
+  /** Called with the complete answer of a schema look-up that may be cached. */
   readonly onAnswer?: ((answer: readonly SchemaBatch[], state: SchemaState) => void) | undefined;
 };
 
@@ -130,7 +135,7 @@ function* readStream<T extends StreamBatch>(
   { snapshot, request, options, wantsShards, onAnswer }: StreamParts,
 ): Operator<T> {
   const { signal, counters, memoryLimitBytes, onPartial } = options;
-  /** Everything received, while it may be kept: large answers are not. */
+  /** All batches of an answer that may be cached. Large answers are not. */
   let answer: SchemaBatch[] | undefined = onAnswer === undefined ? undefined : [];
   if (snapshot.isClosed) throw new Unavailable('snapshot is closed');
   let batches: readonly StreamBatch[] = [];
@@ -186,9 +191,9 @@ function* readStream<T extends StreamBatch>(
       if (failure !== undefined) throw failure;
       const received = batches;
       batches = [];
-      // The next ones are made while these are used.
+      // The thread works on the next batches while these are used.
       if (!isLast) connection.post({ kind: 'pull', id });
-      // The thread answers this kind of request with this kind of batch.
+      // The kind of the request determines the kind of its batches.
       for (const batch of received) yield batch as T;
       if (isLast && batches.length === 0) return;
     }
@@ -198,7 +203,10 @@ function* readStream<T extends StreamBatch>(
   }
 }
 
-/** Several requests of a query count into one object; a message tells the total of its own. */
+/**
+ * Adds what has been counted since the last message: messages have totals of their stream, and the
+ * streams of a query add to one sum.
+ */
 function addDifference(
   sum: SourceCounters,
   before: readonly number[],

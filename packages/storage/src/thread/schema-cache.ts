@@ -1,9 +1,9 @@
-// Answers of schema look-ups on this side of the storage thread, kept while the schema of their
-// database stays as it is: almost every query asks for the fields and tags of the same few
-// measurements, and asking costs more than the rest of a small one.
+// Caches the answers to schema look-ups in the calling thread, until the schema of their database
+// changes: almost every query needs the fields and tags of the same few measurements, and asking
+// the thread takes longer than the rest of a small query.
 //
-// Names are one value per measurement, which further series leave as it is. All other answers speak
-// of series, and stand until the next one comes.
+// Names are cached per measurement, and new series do not change them. All other answers depend on
+// series, and are valid until the next series is created.
 import type { TimeRange } from '@tidemark/core';
 import type {
   MeasurementNames,
@@ -19,7 +19,7 @@ import type { SchemaState } from './protocol.ts';
 import { schemaBatchBytes } from './schema-size.ts';
 import { VersionedCache } from './versioned-cache.ts';
 
-/** Rough size of all kept answers of a kind. */
+/** Rough size of all cached answers of a kind. */
 const ANSWERS_BYTES_MAX = 4 << 20;
 const NAMES_BYTES_MAX = 4 << 20;
 
@@ -46,21 +46,21 @@ export class SchemaCache {
     if (key !== undefined) this.#names.set(key, names, { sizeBytes, stamp });
   }
 
-  /** The answer that the thread would give, if it has been given before. */
+  /** The cached answer to a look-up. */
   get({ filter, ...asked }: AnyRequest): Batches | undefined {
     const key = this.#answerKey(asked, filter);
     return key === undefined ? undefined : this.#answers.get(key, this.#versionsOf(filter));
   }
 
   /**
-   * Whether the shards of a database are unknown: without them no answer about a time range is
-   * kept.
+   * Whether a look-up needs the shards of its database, which are not cached: an answer for a time
+   * range cannot be cached without them.
    */
   lacksShards({ filter }: AnyRequest): boolean {
     return filter.timeRange !== undefined && this.#shardsOf(filter) === undefined;
   }
 
-  /** Keeps an answer that was given in `state`. */
+  /** Caches an answer with the state that the thread sent. */
   set({ filter, ...asked }: AnyRequest, batches: Batches, { stamp, shards }: SchemaState): void {
     if (shards !== undefined) {
       this.#shards.set(filter.database, shards, { sizeBytes: shards.length * 100, stamp });
@@ -79,8 +79,8 @@ export class SchemaCache {
   }
 
   /**
-   * A time range only says which shards are looked at: requests that differ in nothing else share
-   * an answer.
+   * The key has the shards in the time range instead of the range itself: look-ups over the same
+   * shards have the same answer.
    */
   #answerKey(asked: object, { timeRange, ...filter }: SchemaFilter): string | undefined {
     const rest = JSON.stringify({ ...asked, filter }, plain);
@@ -90,7 +90,7 @@ export class SchemaCache {
   }
 }
 
-/** All but names. */
+/** All requests except for names. */
 type AnyRequest = Exclude<SchemaRequest, { readonly kind: 'names' }>;
 
 type Kept = Pick<SchemaState, 'stamp'> & { readonly sizeBytes: number };
@@ -102,7 +102,7 @@ export function answerBytes(batches: Batches): number {
   return sizeBytes;
 }
 
-/** Of one measurement: those that match a pattern are not kept. */
+/** The key for names of one measurement; names by a pattern are not cached. */
 function namesKey({ database, measurements }: NamesFilter): string | undefined {
   return measurements?.length === 1 ? `${database}\n${measurements[0]}` : undefined;
 }

@@ -1,5 +1,4 @@
-// How much the answers of schema look-ups hold: bounds what is kept of them, and what travels in
-// one message.
+// The size of answers to schema look-ups: limits what is cached of them, and the size of a message.
 import type { SchemaBatch } from '@tidemark/query';
 
 const BATCH_BYTES = 200;

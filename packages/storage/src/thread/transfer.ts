@@ -1,6 +1,5 @@
-// Batches on their way to another thread: large arrays are handed over, small ones packed into few
-// shared buffers, because every buffer of a message costs about as much as copying some thousand
-// bytes.
+// Prepares batches for another thread. Large arrays are transferred; small ones are packed into a
+// few buffers, because each buffer of a message costs as much as copying some kilobytes.
 import type { Column } from '@tidemark/core';
 
 import { columnOf, valuesOf } from '../columns/run.ts';
@@ -15,18 +14,18 @@ const HANDED_OVER_BYTES = 16 << 10;
 const FIRST_SLAB_BYTES = 2 << 10;
 const SLAB_BYTES_MAX = 256 << 10;
 
-/** The buffers of one message. */
+/** Collects the buffers of one message. */
 export class MessageBuffers {
   readonly #buffers = new Set<ArrayBuffer>();
   #slab = new ArrayBuffer(0);
   #slabUsed = 0;
 
-  /** What the message transfers. */
+  /** The buffers to transfer. */
   get all(): readonly ArrayBuffer[] {
     return [...this.#buffers];
   }
 
-  /** The array, in a buffer of this message. The one that was given is used up. */
+  /** Moves an array to a buffer of this message. The given array must not be used any more. */
   place<T extends AnyArray>(array: T): T {
     const { buffer, byteLength } = array;
     if (byteLength >= HANDED_OVER_BYTES) {
@@ -36,14 +35,14 @@ export class MessageBuffers {
       return owned;
     }
     const at = this.#reserve(byteLength);
-    // The same kind of array, over the slab.
+    // The same class of array, as a view of the slab.
     const Kind = array.constructor as new (buffer: ArrayBuffer, at: number, length: number) => T;
     const packed = new Kind(this.#slab, at, array.length);
     (packed as Uint8Array).set(array as Uint8Array);
     return packed;
   }
 
-  /** Room in the slab, at a multiple of eight. */
+  /** Reserves bytes of the slab, aligned to eight. */
   #reserve(sizeBytes: number): number {
     const at = (this.#slabUsed + 7) & ~7;
     if (at + sizeBytes <= this.#slab.byteLength) {
@@ -58,7 +57,7 @@ export class MessageBuffers {
   }
 }
 
-/** Batches as they are sent, and the buffers that go with them. The given ones are used up. */
+/** Prepares batches, which must not be used any more, and lists the buffers to transfer. */
 export function prepareBatches(batches: readonly StreamBatch[]): {
   readonly prepared: readonly SentBatch[];
   readonly transfer: readonly ArrayBuffer[];
@@ -79,9 +78,7 @@ export function prepareBatches(batches: readonly StreamBatch[]): {
   return { prepared, transfer: buffers.all };
 }
 
-/**
- * The batches as they were before they were sent; arrays of packed ones are views of the message.
- */
+/** Restores the batches of a message. Arrays of packed batches are views of the message. */
 export function receivedBatches(sent: readonly SentBatch[]): readonly StreamBatch[] {
   const batches: StreamBatch[] = [];
   for (const batch of sent) {
@@ -93,7 +90,7 @@ export function receivedBatches(sent: readonly SentBatch[]): readonly StreamBatc
   return batches;
 }
 
-/** The batch with its arrays in the buffers of a message. */
+/** Moves the arrays of a batch to buffers of a message. */
 export function prepareBatch(batch: StreamBatch, buffers: MessageBuffers): StreamBatch {
   if ('kind' in batch) return batch;
   if ('seriesKey' in batch) {
@@ -122,7 +119,7 @@ function placeColumn(column: Column, buffers: MessageBuffers): Column {
   return columnOf(column.type, { values, valid, dictionary });
 }
 
-/** Rough size of what a batch holds, to bound what waits in a queue. */
+/** Rough size of a batch, to limit the size of a queue. */
 export function batchBytes(batch: StreamBatch): number {
   if ('seriesKey' in batch) return 200 + batch.times.length * 9 * (batch.columns.length + 1);
   if ('windowStarts' in batch) {

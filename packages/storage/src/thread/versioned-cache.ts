@@ -1,4 +1,5 @@
-// Answers that are kept while what they stand on stays as it is; those used least make room.
+// A cache of answers, each valid for one version of a schema. Bounded in bytes; the least recently
+// used answers are evicted.
 import { ByteLru } from '@tidemark/core';
 
 import type { SchemaStamp } from './protocol.ts';
@@ -12,7 +13,7 @@ export class VersionedCache<T> {
     this.#entries = new ByteLru(maxBytes);
   }
 
-  /** The value of a key, when what it stands on has the version that it had. */
+  /** The value of a key if its version is still the present one. */
   get(key: string, versionOf: (scope: SchemaStamp['scope']) => number): T | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
@@ -21,7 +22,7 @@ export class VersionedCache<T> {
     return undefined;
   }
 
-  /** Keeps a value; large ones are not kept. */
+  /** Caches a value, unless it takes more than a quarter of the cache. */
   set(
     key: string,
     value: T,

@@ -1,5 +1,5 @@
-// What the offline tools share: the files of an engine's directory as the manifest names them. The
-// directory is locked while a tool looks at it, so that no engine changes it.
+// What the offline tools share: opening the directory of an engine by its manifest. The directory
+// is locked meanwhile, so that no engine changes it.
 import { Corruption } from '@tidemark/core';
 
 import { damageOf } from '../damage.ts';
@@ -21,7 +21,7 @@ import type { LogCheck } from '../wal/log-check.ts';
 export type ToolProgress = {
   readonly doneBytes: number;
   readonly totalBytes: number;
-  /** File that is being looked at. */
+  /** The file in progress. */
   readonly file: string;
 };
 
@@ -35,21 +35,24 @@ export type OpenDirectory = {
   readonly disk: Disk;
   readonly directory: string;
   readonly manifest: Manifest;
-  /** One copy of the manifest is damaged. */
+  /** One of the two copies of the manifest is damaged. */
   readonly isMended: boolean;
-  /** Both copies are damaged, or there is none: `manifest` was made of what else is on disk. */
+  /**
+   * Set when the manifest is missing or both copies are damaged: then `manifest` was rebuilt from
+   * what else is on disk.
+   */
   readonly rebuilt: Rebuilt | undefined;
 };
 
 export type Rebuilt = {
-  /** What is the matter with the one that should be there. */
+  /** What is wrong with the stored manifest. */
   readonly damage: Damage;
   readonly lost: readonly Damage[];
-  /** Files of shards that the manifest does not name. */
+  /** Files of shards that are not part of the rebuilt manifest. */
   readonly leftOut: readonly string[];
 };
 
-/** Runs `work` while nobody else owns the directory. Throws `Conflict` when somebody does. */
+/** Runs `work` with the directory locked. Throws `Conflict` when another process has the lock. */
 export async function withDirectory<T>(
   { directory, disk }: ToolOptions,
   work: (open: OpenDirectory) => Promise<T>,
@@ -63,7 +66,7 @@ export async function withDirectory<T>(
   }
 }
 
-/** The manifest of the directory, or one that is made anew in memory. */
+/** The manifest of the directory, or a rebuilt one. */
 function findManifest(
   disk: Disk,
   directory: string,
@@ -101,7 +104,7 @@ export function openSegment(
   }
 }
 
-/** The log as a start would read it. */
+/** Checks the log as recovery does. */
 export function openLog({ disk, directory, manifest }: OpenDirectory): LogCheck {
   const instances = new Map(manifest.databases.map(({ name, instance }) => [name, instance]));
   return checkLog({
@@ -113,7 +116,7 @@ export function openLog({ disk, directory, manifest }: OpenDirectory): LogCheck 
   });
 }
 
-/** Files of the log, oldest first. */
+/** The files of the log, oldest first. */
 export function logFiles({ disk, directory }: OpenDirectory): string[] {
   const path = walDirectory(directory);
   const names = disk.list(path).filter((name) => name.endsWith('.wal'));

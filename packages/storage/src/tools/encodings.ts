@@ -1,4 +1,4 @@
-// Names of the encodings of blocks (docs/formats/encodings.md), read from their first bytes.
+// The names of block encodings (docs/formats/encodings.md), recognised by a block's first bytes.
 import { ByteReader } from '../columns/bytes.ts';
 
 const NAMES: Readonly<Record<number, string>> = {
@@ -19,7 +19,7 @@ const NAMES: Readonly<Record<number, string>> = {
   0x30: 'dictionary',
 };
 
-/** The encoding of a block. Throws `DecodeError` when it is too short to have one. */
+/** The encoding of a block. Throws `DecodeError` when the block is too short. */
 export function encodingName(block: Uint8Array): string {
   const reader = new ByteReader(block);
   reader.varint();

@@ -1,5 +1,4 @@
-// What the file of a series index holds, for `verify` and `repair`: entries as they are, nothing is
-// made of them.
+// Reads the file of a series index without building an index, for `verify` and `repair`.
 import { CodecError } from '@tidemark/kernels';
 
 import { DecodeError } from '../columns/bytes.ts';
@@ -20,14 +19,14 @@ export type IndexContents = {
   readonly path: string;
   readonly fileBytes: number;
   readonly records: number;
-  /** Bytes behind what the manifest knows, or behind the last good record. */
+  /** Bytes behind the end that the manifest knows, or behind the last good record. */
   readonly tornBytes: number;
   readonly damage: Damage | undefined;
 };
 
 /**
- * Reads the index file of a database; `visit` hears of everything that can be read, in the order of
- * the file.
+ * Reads the index file of a database. Calls `visit` with everything that can be read, in the order
+ * of the file.
  */
 export function readIndex(
   { disk, directory }: OpenDirectory,
@@ -70,7 +69,7 @@ export function readIndex(
   };
 }
 
-/** Series of segments by measurement, as their footers list them. */
+/** The series that segments hold, by measurement, from their footers. */
 export class HeldSeries {
   readonly measurements = new Map<number, SeriesSet>();
 
@@ -83,7 +82,7 @@ export class HeldSeries {
   }
 }
 
-/** Series with rows that the index says nothing of, not even that they are gone. */
+/** A series with rows that has no entry in the index, not even that of a deleted series. */
 export function missingEntry(
   path: string,
   known: SeriesSet,
@@ -99,8 +98,8 @@ export function missingEntry(
 }
 
 /**
- * What is wrong with the checkpoint of an index. It stands for entries of the file only, so nothing
- * is lost by it.
+ * Damage of an index's checkpoint. No data is lost by it, because the index file has the same
+ * entries.
  */
 export function checkpointDamage(
   { disk, directory }: OpenDirectory,

@@ -1,4 +1,4 @@
-// What is in a directory: shards, segments, measurements, bytes per value and encodings.
+// Describes a directory: shards, segments, measurements, bytes per value, and encodings.
 import type { FieldType } from '@tidemark/core';
 
 import { ByteReader } from '../columns/bytes.ts';
@@ -21,7 +21,7 @@ export type ColumnReport = {
   readonly type: FieldType | 'time';
   readonly values: number;
   readonly bytes: number;
-  /** Number of blocks by the name of their encoding. */
+  /** Number of blocks by name of their encoding. */
   readonly encodings: Readonly<Record<string, number>>;
 };
 
@@ -45,7 +45,10 @@ export type ShardReport = {
   readonly segments: readonly SegmentReport[];
 };
 
-/** Looks at a directory that no engine has open. Reads every chunk, decodes none. */
+/**
+ * Describes a directory that no engine has open. Reads the bytes of every chunk, but does not
+ * decode them.
+ */
 export function inspectDirectory(
   options: ToolOptions & { readonly shardId?: number | undefined },
 ): Promise<readonly ShardReport[]> {
@@ -147,7 +150,7 @@ function addBlock(
   tally.encodings[encoding] = (tally.encodings[encoding] ?? 0) + 1;
 }
 
-/** Names of measurements by database and id; what damage has taken is missing. */
+/** Names of measurements by database and id, as far as the index file can be read. */
 function measurementNames({ disk, directory, manifest }: OpenDirectory): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const { name, instance, indexFile = instance } of manifest.databases) {

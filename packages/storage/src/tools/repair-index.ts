@@ -1,5 +1,5 @@
-// The series index of a database, made anew of what can be read of it and of the keys that shards
-// keep beside their segments.
+// Rebuilds a series index from what can be read of it, and from the keys that shards store beside
+// their segments.
 import { utf8 } from '../columns/bytes.ts';
 import type { Damage } from '../damage.ts';
 import { copyAside } from '../disk/keep-aside.ts';
@@ -19,10 +19,10 @@ import type { OpenDirectory } from './directory.ts';
 import { HeldSeries, missingEntry, readIndex } from './index-contents.ts';
 
 export type RepairedIndex = {
-  /** As the manifest names it from now on. */
+  /** The database's entry for the new manifest. */
   readonly database: ManifestDatabase;
   readonly damage: Damage;
-  /** Series with rows of which no file has the key. */
+  /** Series with rows whose key is in no file. */
   readonly lostKeys: number;
   /** Files that are not needed any more. */
   readonly replaced: readonly string[];
@@ -32,8 +32,8 @@ type Keys = ReadonlyMap<SeriesId, Key>;
 type Key = { readonly measurementId: number; readonly tags: Uint8Array };
 
 /**
- * `undefined` when nothing is the matter with the index. The new file is durable when it resolves;
- * the old one is there too.
+ * Rebuilds the index of a database; `undefined` when it is not damaged. The new file is durable
+ * when this resolves; the old one is still there.
  */
 export async function repairIndex(
   open: OpenDirectory,
@@ -41,7 +41,7 @@ export async function repairIndex(
   options: {
     readonly shards: readonly ManifestShard[];
     readonly held: HeldSeries;
-    /** Number of the new file. */
+    /** Id of the new file. */
     readonly fileId: number;
   },
 ): Promise<RepairedIndex | undefined> {
@@ -62,7 +62,7 @@ export async function repairIndex(
   const damage = found ?? missingEntry(path, known, options.held);
   if (damage === undefined) return undefined;
   for (const shard of options.shards) addKeysOf(open, shard, { names, keys });
-  const lostKeys = standIn(keys, options.held);
+  const lostKeys = addPlaceholders(keys, options.held);
   const index = await writeIndex(open, database, { names, keys, fileId: options.fileId });
   const { instance, indexFile = instance } = database;
   const checkpoint = checkpointPath(indexDirectory(open.directory), indexFile);
@@ -74,7 +74,7 @@ export async function repairIndex(
   };
 }
 
-/** Keys beside the segments win: those of an index that is not the right one would be wrong. */
+/** Keys beside segments take precedence: they certainly belong to the rows. */
 function addKeysOf(
   { disk, directory }: OpenDirectory,
   { descriptor, seriesFileBytes }: ManifestShard,
@@ -88,13 +88,16 @@ function addKeysOf(
   }
 }
 
-/** Whether a name stands in for one that damage took away (`padIndex`). */
+/** Whether a name is a placeholder for one lost by damage (`padIndex`). */
 function isLostName(name: string): boolean {
   return name === '' || name.startsWith('\0');
 }
 
-/** Rows whose key is lost stay readable, under a tag that no client can write. */
-function standIn(keys: Map<SeriesId, Key>, { measurements }: HeldSeries): number {
+/**
+ * Gives series without a key a placeholder, so that their rows can be read. It has a tag that no
+ * client can write.
+ */
+function addPlaceholders(keys: Map<SeriesId, Key>, { measurements }: HeldSeries): number {
   let count = 0;
   for (const [measurementId, ids] of measurements) {
     for (const id of ids) {
@@ -161,7 +164,9 @@ function* entriesBetween(
   }
 }
 
-/** Makes the file of a shard's keys anew, of the index; its size. The old one is replaced. */
+/**
+ * Writes a shard's file of keys again from the index, and returns its size. Replaces the old file.
+ */
 export async function rewriteSeriesFile(
   open: OpenDirectory,
   shard: ManifestShard,

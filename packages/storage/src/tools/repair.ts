@@ -1,5 +1,5 @@
-// Repair: rewrites damaged segments with what can be read, and lists what can not. Damaged files
-// are kept aside.
+// Repairs a directory: rewrites damaged files with what can be read of them, and lists what is
+// lost. The damaged files are kept aside.
 import type { Column } from '@tidemark/core';
 
 import { damageOf } from '../damage.ts';
@@ -28,24 +28,26 @@ import type { OpenDirectory, ToolOptions } from './directory.ts';
 export type RepairReport = {
   readonly segmentsChecked: number;
   readonly segmentsRewritten: number;
-  /** The manifest could not be read: a new one was made of the files of the shards. */
+  /** The manifest could not be read, and was rebuilt from the files of the shards. */
   readonly isManifestRebuilt: boolean;
   /** Segments of which nothing could be read. */
   readonly segmentsLost: number;
   readonly rowsKept: number;
-  /** Files of the log that are missing, or were written anew without damaged records. */
+  /** Files of the log that were missing, or were rewritten without damaged records. */
   readonly logsRewritten: number;
-  /** Series indexes that were made anew of what they still say and of the keys beside segments. */
+  /**
+   * Series indexes that were rebuilt from what is left of them and from the keys beside segments.
+   */
   readonly indexesRewritten: number;
   /**
-   * Files of such keys, and of what the manifest says of shards, that were made anew; nothing is
-   * lost by those.
+   * Rewritten files of series keys and of what the manifest says of a shard. Nothing is lost with
+   * these.
    */
   readonly seriesFilesRewritten: number;
   readonly shardFilesRewritten: number;
-  /** What is lost; rows are counted where the directory still tells. */
+  /** What is lost. `rows` is known when the directory of the segment can be read. */
   readonly lost: readonly (Damage & { readonly rows: number | undefined })[];
-  /** Where the damaged files are now. */
+  /** The folder with the damaged files. */
   readonly movedTo: string | undefined;
 };
 
@@ -143,10 +145,7 @@ export function repairDirectory(options: ToolOptions): Promise<RepairReport> {
   });
 }
 
-/**
- * Makes the indexes of series anew that lack something. The databases as the manifest has them from
- * now on.
- */
+/** Rebuilds damaged indexes. Returns the databases for the new manifest. */
 async function repairIndexes(
   open: OpenDirectory,
   {
@@ -179,8 +178,7 @@ async function repairIndexes(
 }
 
 /**
- * Makes files of keys anew that are damaged, of the indexes. The shards as the manifest has them
- * from now on.
+ * Rewrites damaged files of series keys from the indexes. Returns the shards for the new manifest.
  */
 async function repairSeriesFiles(
   open: OpenDirectory,
@@ -208,10 +206,7 @@ async function repairSeriesFiles(
   return repaired;
 }
 
-/**
- * Writes files of the log anew that are damaged, without the damaged records, and then the list of
- * files.
- */
+/** Rewrites damaged log files without the damaged records, then the list of log files. */
 async function repairLog(open: OpenDirectory, work: Work): Promise<void> {
   const { disk, directory, manifest } = open;
   const { mended, faults, files } = openLog(open);
@@ -236,12 +231,12 @@ async function repairLog(open: OpenDirectory, work: Work): Promise<void> {
     entries.push({ ...good, bytes });
   }
   const folder = walDirectory(directory);
-  // Of files that a flush has let go of since.
+  // Records of log files that are not needed any more.
   for (const { file, offset, message } of manifest.stopped ?? []) {
     if (!file.startsWith(`${folder}/`) || work.lost.some((one) => one.file === file)) continue;
     work.lost.push({ file, offset, message, rows: undefined });
   }
-  // What an earlier start has let go of, and kept because it is damaged.
+  // Log files that are not needed any more, but were kept because they are damaged.
   const old = disk.list(folder).filter((name) => (walFileId(name) ?? Infinity) < manifest.walStart);
   if (old.length > 0)
     await moveAside(
@@ -252,7 +247,7 @@ async function repairLog(open: OpenDirectory, work: Work): Promise<void> {
     await new LogState(disk, folder, { entries, isExpected: true, isHeld: false }).write();
 }
 
-/** Its new size. */
+/** Returns the new size of the file. */
 async function rewriteLogFile(
   open: OpenDirectory,
   path: string,
@@ -272,13 +267,13 @@ type Place = {
   readonly shard: ManifestShard;
   readonly info: SegmentInfo;
   readonly path: string;
-  /** Gets the series of the segment. */
+  /** Collects the series of the segment. */
   readonly held: HeldSeries;
 };
 
 /**
- * The segment's info when it is whole, that of its replacement, or `undefined` when nothing can be
- * read.
+ * The segment's info if it is intact, the info of its replacement if it is not, and `undefined` if
+ * nothing can be read.
  */
 async function repairSegment(
   open: OpenDirectory,
@@ -344,7 +339,10 @@ function copyReadable(
   writer.endMeasurement();
 }
 
-/** Columns that can not be read are left out; without its times the whole chunk is. */
+/**
+ * The rows of a chunk, without columns that cannot be read. There are none when its times, or all
+ * of its columns, cannot be read.
+ */
 function readableRun(
   segment: Segment,
   { measurement, chunk }: { readonly measurement: SegmentMeasurement; readonly chunk: ChunkMeta },

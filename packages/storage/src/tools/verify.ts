@@ -1,4 +1,4 @@
-// Reads every block of every file and says what is damaged.
+// Verifies a directory: reads every block of every file and reports damage.
 import { damageOf } from '../damage.ts';
 import type { Damage } from '../damage.ts';
 import { decodeRecord } from '../wal/wal-record.ts';
@@ -20,7 +20,7 @@ export type VerifyReport = {
   readonly blocks: number;
   readonly rows: number;
   /**
-   * Bytes behind the last good record of the log: the write that was going on when the process
+   * Bytes behind the last good record of the log: a write that was not finished when the process
    * ended.
    */
   readonly tornBytes: number;
@@ -36,7 +36,7 @@ type Tally = {
   damage: Damage[];
 };
 
-/** Checks a directory that no engine has open. */
+/** Verifies a directory that no engine has open. */
 export function verifyDirectory(options: ToolOptions): Promise<VerifyReport> {
   return withDirectory(options, async (open) => {
     const tally: Tally = { files: 1, bytes: 0, blocks: 1, rows: 0, tornBytes: 0, damage: [] };
@@ -81,11 +81,11 @@ export function verifyDirectory(options: ToolOptions): Promise<VerifyReport> {
   });
 }
 
-/** What a shard says of itself: its part of the manifest, and the keys of its series. */
+/** Verifies the files of a shard: its part of the manifest, and the keys of its series. */
 function verifyShardFiles(open: OpenDirectory, shard: ManifestShard, tally: Tally): void {
   const { disk, directory } = open;
   const damage = shardFileDamage(disk, directory, shard);
-  // A manifest that was just made of these files says nothing of its own about them.
+  // A rebuilt manifest was made of these files and cannot tell whether they are damaged.
   if (damage !== undefined && open.rebuilt === undefined) tally.damage.push(damage);
   const path = seriesFilePath(directory, shard.descriptor.id);
   const knownBytes = shard.seriesFileBytes ?? 0;
@@ -97,7 +97,9 @@ function verifyShardFiles(open: OpenDirectory, shard: ManifestShard, tally: Tall
   if (fault !== undefined) tally.damage.push({ file: path, ...fault });
 }
 
-/** The index of a database, its checkpoint, and whether it knows all series of the segments. */
+/**
+ * Verifies the index of a database, its checkpoint, and whether it has all series of the segments.
+ */
 function verifyIndex(
   open: OpenDirectory,
   database: ManifestDatabase,
