@@ -7,16 +7,6 @@ export const LIMITS = {
     unit: 'count',
     reason: 'of a cluster on one machine; each takes some 100 MiB',
   },
-  startMs: {
-    value: 60_000,
-    unit: 'ms',
-    reason: 'until every process of a local cluster answers; a loaded machine takes ten of them',
-  },
-  stopMs: {
-    value: 20_000,
-    unit: 'ms',
-    reason: 'until a process of a local cluster has ended by itself; then it is killed',
-  },
   probeMs: {
     value: 5000,
     unit: 'ms',

@@ -10,16 +10,6 @@ export const LIMITS = {
     unit: 'ms',
     reason: 'until a request to the coordinator counts as unanswered and is repeated',
   },
-  startMs: {
-    value: 30_000,
-    unit: 'ms',
-    reason: 'until every process of a local cluster answers',
-  },
-  stopMs: {
-    value: 20_000,
-    unit: 'ms',
-    reason: 'until a process of a local cluster has ended by itself; then it is killed',
-  },
   instances: {
     value: 9,
     unit: 'count',

@@ -1,10 +1,11 @@
 // Public face of @tidemark/process: what a process is on its machine. Needs Node.
 export { openAuditRecord, parseAuditQuestion } from './audit-record.ts';
 export type { AuditEntry, AuditRecord } from './audit-record.ts';
-export { findProgram, isRunning, startDetached, stopProcess } from './detached-processes.ts';
+export { findProgram } from './detached-processes.ts';
 export { lockDirectory } from './directory-lock.ts';
 export type { DirectoryLock } from './directory-lock.ts';
-export { LocalClusterFile } from './local-cluster-file.ts';
+export { LocalCluster } from './local-cluster.ts';
+export type { LocalClusterKind, LocalClusterState, LocalProcess } from './local-cluster.ts';
 export { answerDocuments } from './documents/answer.ts';
 export type { DocumentUser } from './documents/answer.ts';
 export { Documents } from './documents/documents.ts';

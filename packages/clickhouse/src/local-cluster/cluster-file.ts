@@ -1,6 +1,4 @@
 // DIR/cluster.json: what a local cluster is made of and which processes run it.
-import { LocalClusterFile } from '@tidemark/process';
-
 /** One ClickHouse process: a replica of a shard, both counted from 1. */
 export type ClusterNode = {
   readonly name: string;
@@ -18,8 +16,4 @@ export type ClusterFile = {
   readonly nodes: readonly ClusterNode[];
 };
 
-export const CLUSTER_FILE = new LocalClusterFile<ClusterFile>({
-  name: 'cluster.json',
-  what: 'cluster',
-  verb: 'cluster',
-});
+export const CLUSTER_FILE = 'cluster.json';

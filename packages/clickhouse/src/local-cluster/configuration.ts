@@ -8,18 +8,21 @@ import type { ClusterFile, ClusterNode } from './cluster-file.ts';
 /** The name under which the processes know their cluster. */
 export const CLUSTER_NAME = 'tidemark';
 
+/** The process that all others need. */
+export const ZOOKEEPER = 'zookeeper';
+
 const HOST = '127.0.0.1';
 
 /** Where a process of the cluster keeps its files. Its configuration is in there, too. */
 export function configurationOf(directory: string, name: string): string {
-  return join(directory, name, name === 'zookeeper' ? 'zoo.cfg' : 'config.xml');
+  return join(directory, name, name === ZOOKEEPER ? 'zoo.cfg' : 'config.xml');
 }
 
 /** Writes the configuration of every process. */
 export function writeConfiguration(directory: string, file: ClusterFile): void {
-  const zookeeper = join(directory, 'zookeeper');
+  const zookeeper = join(directory, ZOOKEEPER);
   mkdirSync(join(zookeeper, 'data'), { recursive: true });
-  writeFileSync(configurationOf(directory, 'zookeeper'), zooCfg(zookeeper, file.zookeeper.port));
+  writeFileSync(configurationOf(directory, ZOOKEEPER), zooCfg(zookeeper, file.zookeeper.port));
   for (const node of file.nodes) {
     const home = join(directory, node.name);
     mkdirSync(join(home, 'data'), { recursive: true });

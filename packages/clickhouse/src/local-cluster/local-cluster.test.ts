@@ -1,12 +1,15 @@
 // What counts as a running cluster.
+import { writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
+import { join } from 'node:path';
 
 import { makeDirectory, removeDirectory } from '@tidemark/testkit';
 import { afterEach, expect, test } from 'vitest';
 
 import { CLUSTER_FILE } from './cluster-file.ts';
+import type { ClusterFile } from './cluster-file.ts';
 import { clusterStatus } from './local-cluster.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
@@ -28,11 +31,12 @@ async function statusWith(ofZookeeper: string, ofClickHouse: (directory: string)
   const clickhouse = createHttpServer((_, response) => response.end(ofClickHouse(directory)));
   const [port, httpPort] = [await portOf(zookeeper), await portOf(clickhouse)];
   const node = { name: 'shard1-replica1', shard: 1, replica: 1, pid: 0 };
-  CLUSTER_FILE.write(directory, {
+  const file: ClusterFile = {
     version: 1,
     zookeeper: { port, pid: 0 },
     nodes: [{ ...node, httpPort, tcpPort: 0, interserverPort: 0 }],
-  });
+  };
+  writeFileSync(join(directory, CLUSTER_FILE), JSON.stringify(file));
   const { nodes, zookeeper: keeper } = await clusterStatus(directory);
   return { clickhouse: nodes[0]?.isUp, zookeeper: keeper.isUp };
 }

@@ -1,19 +1,18 @@
 // A complete cluster on this machine, for trying and for tests: one ZooKeeper, and a ClickHouse for
-// each replica of each shard. Its processes outlive the command; everything they keep is below one
-// directory.
+// each replica of each shard.
 import { connect } from 'node:net';
-import { dirname, join, resolve } from 'node:path';
+import { dirname } from 'node:path';
 
-import { Conflict, InvalidRequest, Unavailable } from '@tidemark/core';
+import { Conflict, InvalidRequest } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import { freePorts, isRunning, makeDirectory, startDetached, stopProcess } from '@tidemark/process';
+import { freePorts, LocalCluster } from '@tidemark/process';
+import type { LocalClusterKind, LocalClusterState, LocalProcess } from '@tidemark/process';
 
 import { LIMITS } from '../limits.ts';
 import { CLUSTER_FILE } from './cluster-file.ts';
 import type { ClusterFile, ClusterNode } from './cluster-file.ts';
-import { configurationOf, writeConfiguration } from './configuration.ts';
+import { configurationOf, writeConfiguration, ZOOKEEPER } from './configuration.ts';
 import { findPrograms } from './programs.ts';
-import type { ClusterPrograms } from './programs.ts';
 
 export type ClusterOptions = {
   readonly directory: string;
@@ -42,112 +41,57 @@ export type ClusterStatus = {
 
 const DEFAULT_COUNT = 2;
 
-/** Ports of a new cluster that were free when they were chosen may be taken when it listens. */
-const PORTS_TRIED = 3;
+const KIND: LocalClusterKind<ClusterFile> = {
+  file: CLUSTER_FILE,
+  what: 'cluster',
+  verb: 'cluster',
+  processes: ({ zookeeper, nodes }, directory) => [
+    {
+      name: ZOOKEEPER,
+      pid: zookeeper.pid,
+      configuration: configurationOf(directory, ZOOKEEPER),
+      isUp: () => isZookeeperUp(zookeeper.port),
+    },
+    ...nodes.map((node): LocalProcess => {
+      const configuration = configurationOf(directory, node.name);
+      return { ...node, configuration, isUp: () => isNodeUp(node, dirname(configuration)) };
+    }),
+  ],
+  withPids: ({ zookeeper, nodes, ...file }, [first = 0, ...pids]) => ({
+    ...file,
+    zookeeper: { ...zookeeper, pid: first },
+    nodes: nodes.map((node, i) => ({ ...node, pid: pids[i] ?? 0 })),
+  }),
+};
 
-/**
- * Starts what does not run, and resolves when all of it answers. Ports and data of an earlier start
- * are kept. When it fails, what it has started is ended again.
- */
+/** Starts what does not run, and resolves when all of it answers (`LocalCluster.start`). */
 export async function startCluster(options: ClusterOptions): Promise<ClusterStatus> {
-  const directory = resolve(options.directory);
-  const programs = findPrograms(options.environment);
-  makeDirectory(directory, { setting: '--dir', mode: 0o700 });
-  const known = CLUSTER_FILE.read(directory);
-  for (let tried = 1; ; tried++) {
-    const file = known ?? (await newCluster(options));
-    requireShape(file, options);
-    try {
-      return await startProcesses({ ...options, directory }, programs, file);
-    } catch (error) {
-      const isLast = known !== undefined || tried === PORTS_TRIED;
-      if (isLast || !(error instanceof EndedEarly)) throw error;
-    }
-  }
-}
-
-/** A process that ended before it answered. */
-class EndedEarly extends Unavailable {}
-
-async function startProcesses(
-  options: ClusterOptions,
-  programs: ClusterPrograms,
-  planned: ClusterFile,
-): Promise<ClusterStatus> {
-  const { directory } = options;
-  let file = planned;
-  writeConfiguration(directory, file);
-  const started: { readonly pid: number; readonly configuration: string }[] = [];
-  const start = async (
-    name: string,
-    pid: number,
-    command: (configuration: string) => readonly [string, readonly string[]],
-  ): Promise<number> => {
-    const configuration = configurationOf(directory, name);
-    if (isRunning(pid, configuration)) return pid;
-    const [program, parameters] = command(configuration);
-    const own = await startDetached(program, parameters, configuration);
-    started.push({ pid: own, configuration });
-    return own;
-  };
-  try {
-    const zookeeperPid = await start('zookeeper', file.zookeeper.pid, (configuration) => [
-      programs.java,
-      zookeeperParameters(programs.zookeeperJar, configuration),
-    ]);
-    file = { ...file, zookeeper: { ...file.zookeeper, pid: zookeeperPid } };
-    await whenUp(options.clock, () => isZookeeperUp(file.zookeeper.port), {
-      name: 'zookeeper',
-      isAlive: () => isRunning(zookeeperPid, configurationOf(directory, 'zookeeper')),
-      directory,
-    });
-    const nodes: ClusterNode[] = [];
-    for (const node of file.nodes) {
-      const pid = await start(node.name, node.pid, (configuration) => [
-        programs.clickhouseServer,
-        [`--config-file=${configuration}`],
-      ]);
-      nodes.push({ ...node, pid });
-    }
-    file = { ...file, nodes };
-    CLUSTER_FILE.write(directory, file);
-    await Promise.all(
-      nodes.map((node) =>
-        whenUp(options.clock, () => isNodeUp(node, directory), {
-          name: node.name,
-          isAlive: () => isRunning(node.pid, configurationOf(directory, node.name)),
-          directory,
-        }),
-      ),
-    );
-  } catch (error) {
-    for (const { pid, configuration } of started.reverse())
-      await stopProcess(pid, configuration, stopping(options.clock));
-    throw error;
-  }
-  return statusOf(directory, file);
+  const { clickhouseServer, java, zookeeperJar } = findPrograms(options.environment);
+  const cluster = new LocalCluster(KIND, options.directory);
+  const { directory } = cluster;
+  return statusOf(
+    await cluster.start({
+      clock: options.clock,
+      make: () => newCluster(options),
+      check: (file) => requireShape(file, options),
+      configure: (file) => writeConfiguration(directory, file),
+      command: ({ name, configuration }) =>
+        name === ZOOKEEPER
+          ? [java, ...zookeeperParameters(zookeeperJar, configuration)]
+          : [clickhouseServer, `--config-file=${configuration}`],
+    }),
+  );
 }
 
 /** Which processes there are and which of them answer. */
-export function clusterStatus(directory: string): Promise<ClusterStatus> {
-  const home = resolve(directory);
-  return statusOf(home, CLUSTER_FILE.require(home));
+export async function clusterStatus(directory: string): Promise<ClusterStatus> {
+  return statusOf(await new LocalCluster(KIND, directory).state());
 }
 
 /** Ends every process. Data and ports stay for the next start. */
-export async function stopCluster(directory: string, clock: Clock): Promise<void> {
-  const home = resolve(directory);
-  const { nodes, zookeeper } = CLUSTER_FILE.require(home);
-  await Promise.all(
-    nodes.map(({ pid, name }) => stopProcess(pid, configurationOf(home, name), stopping(clock))),
-  );
-  await stopProcess(zookeeper.pid, configurationOf(home, 'zookeeper'), stopping(clock));
+export function stopCluster(directory: string, clock: Clock): Promise<void> {
+  return new LocalCluster(KIND, directory).stop(clock);
 }
-
-const stopping = (clock: Clock): Parameters<typeof stopProcess>[2] => ({
-  clock,
-  deadlineMs: LIMITS.stopMs.value,
-});
 
 async function newCluster({ shards, replicas }: ClusterOptions): Promise<ClusterFile> {
   const counts = { shards: shards ?? DEFAULT_COUNT, replicas: replicas ?? DEFAULT_COUNT };
@@ -188,34 +132,12 @@ function zookeeperParameters(jar: string, configuration: string): readonly strin
   return [...options, '-cp', jar, main, configuration];
 }
 
-async function whenUp(
-  clock: Clock,
-  isUp: () => Promise<boolean>,
-  process: { readonly name: string; readonly isAlive: () => boolean; readonly directory: string },
-): Promise<void> {
-  const until = clock.monotonicMs() + LIMITS.startMs.value;
-  const { name, isAlive, directory } = process;
-  while (!(await isUp())) {
-    const logs = join(directory, name);
-    if (!isAlive()) throw new EndedEarly(`${name} has ended while it started: see ${logs}`);
-    if (clock.monotonicMs() > until)
-      throw new Unavailable(
-        `${name} does not answer after ${LIMITS.startMs.value} ms: see ${logs}`,
-      );
-    await clock.sleep(100);
-  }
-}
-
 const urlOf = ({ httpPort }: ClusterNode): string => `http://127.0.0.1:${httpPort}`;
 
-async function statusOf(
-  directory: string,
-  { nodes, zookeeper }: ClusterFile,
-): Promise<ClusterStatus> {
-  const [isUp, ...answers] = await Promise.all([
-    isZookeeperUp(zookeeper.port),
-    ...nodes.map((node) => isNodeUp(node, directory)),
-  ]);
+function statusOf({
+  file: { nodes, zookeeper },
+  isUp: [isZookeeper = false, ...answers],
+}: LocalClusterState<ClusterFile>): ClusterStatus {
   return {
     nodes: nodes.map((node, i) => ({
       node: node.name,
@@ -225,7 +147,11 @@ async function statusOf(
       pid: node.pid,
       isUp: answers[i] === true,
     })),
-    zookeeper: { address: `127.0.0.1:${zookeeper.port}`, pid: zookeeper.pid, isUp },
+    zookeeper: {
+      address: `127.0.0.1:${zookeeper.port}`,
+      pid: zookeeper.pid,
+      isUp: isZookeeper,
+    },
   };
 }
 
@@ -238,7 +164,7 @@ async function isNodeUp(node: ClusterNode, directory: string): Promise<boolean> 
     const answer = await fetch(`${urlOf(node)}/?query=${query}`, {
       signal: AbortSignal.timeout(LIMITS.probeMs.value),
     });
-    return (await answer.text()) === `${dirname(configurationOf(directory, node.name))}\n`;
+    return (await answer.text()) === `${directory}\n`;
   } catch {
     // It does not listen yet, or not any more: that is the question.
     return false;

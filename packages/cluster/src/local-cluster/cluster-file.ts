@@ -1,6 +1,4 @@
 // DIR/engine-cluster.json: what a local cluster of engines is made of and which processes run it.
-import { LocalClusterFile } from '@tidemark/process';
-
 export type InstanceFile = { readonly name: string; readonly port: number; readonly pid: number };
 
 export type ClusterFile = {
@@ -9,8 +7,4 @@ export type ClusterFile = {
   readonly instances: readonly InstanceFile[];
 };
 
-export const CLUSTER_FILE = new LocalClusterFile<ClusterFile>({
-  name: 'engine-cluster.json',
-  what: 'cluster of engines',
-  verb: 'engine-cluster',
-});
+export const CLUSTER_FILE = 'engine-cluster.json';

@@ -1,24 +1,17 @@
-// Several engines and their coordinator on this machine, for trying and for tests. The processes
-// outlive the command; everything they keep is below one directory.
+// Several engines and their coordinator on this machine, for trying and for tests.
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 
 import { Conflict, InvalidRequest, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import {
-  findProgram,
-  freePorts,
-  isRunning,
-  makeDirectory,
-  startDetached,
-  stopProcess,
-} from '@tidemark/process';
+import { findProgram, freePorts, LocalCluster } from '@tidemark/process';
+import type { LocalClusterKind, LocalClusterState, LocalProcess } from '@tidemark/process';
 
 import { Coordinator } from '../coordinator.ts';
 import { LIMITS } from '../limits.ts';
 import { CLUSTER_FILE } from './cluster-file.ts';
-import type { ClusterFile, InstanceFile } from './cluster-file.ts';
+import type { ClusterFile } from './cluster-file.ts';
 
 export type LocalClusterOptions = {
   readonly directory: string;
@@ -50,97 +43,64 @@ export type LocalClusterStatus = {
 
 const DEFAULT_COUNT = 3;
 const COORDINATOR = 'coordinator';
-const POLL_MS = 100;
 
-/** Ports of a new cluster that are free when they are chosen may be taken when it listens. */
-const PORTS_TRIED = 3;
+const KIND: LocalClusterKind<ClusterFile> = {
+  file: CLUSTER_FILE,
+  what: 'cluster of engines',
+  verb: 'engine-cluster',
+  processes: ({ coordinator, instances }, directory) => [
+    {
+      name: COORDINATOR,
+      pid: coordinator.pid,
+      configuration: configurationOf(directory, COORDINATOR),
+      isUp: () => isCoordinatorUp(coordinator.port),
+    },
+    ...instances.map(({ name, port, pid }): LocalProcess => ({
+      name,
+      pid,
+      configuration: configurationOf(directory, name),
+      isUp: () => isAnswering(port),
+    })),
+  ],
+  withPids: ({ coordinator, instances, ...file }, [first = 0, ...pids]) => ({
+    ...file,
+    coordinator: { ...coordinator, pid: first },
+    instances: instances.map((instance, i) => ({ ...instance, pid: pids[i] ?? 0 })),
+  }),
+};
 
-/** A process that ended before it answered. */
-class EndedEarly extends Unavailable {}
-
-/**
- * Starts what does not run, and resolves when all of it answers. Ports and data of an earlier start
- * are kept. When it fails, what it has started is ended again.
- */
+/** Starts what does not run, and resolves when all of it answers (`LocalCluster.start`). */
 export async function startLocalCluster(options: LocalClusterOptions): Promise<LocalClusterStatus> {
-  const directory = resolve(options.directory);
   const program = findProgram('nats-server', options.environment);
   if (program === undefined)
     throw new Unavailable(
       'a local cluster of engines needs a program that is not installed: apt-get install nats-server',
     );
-  makeDirectory(directory, { setting: '--dir', mode: 0o700 });
-  const known = CLUSTER_FILE.read(directory);
-  for (let tried = 1; ; tried++) {
-    const file = known ?? (await newCluster(options));
-    requireShape(file, options);
-    try {
-      return await startProcesses({ ...options, directory }, program, file);
-    } catch (error) {
-      const isLast = known !== undefined || tried === PORTS_TRIED;
-      if (isLast || !(error instanceof EndedEarly)) throw error;
-    }
-  }
-}
-
-async function startProcesses(
-  options: LocalClusterOptions,
-  program: string,
-  planned: ClusterFile,
-): Promise<LocalClusterStatus> {
-  const { directory, clock, command } = options;
-  writeConfiguration(directory, planned);
-  const started: { readonly pid: number; readonly configuration: string }[] = [];
-  const start = async (name: string, pid: number, line: readonly string[]): Promise<number> => {
-    const configuration = configurationOf(directory, name);
-    if (isRunning(pid, configuration)) return pid;
-    const [file = '', ...parameters] = line;
-    const own = await startDetached(file, parameters, configuration);
-    started.push({ pid: own, configuration });
-    return own;
-  };
-  try {
-    const configuration = configurationOf(directory, COORDINATOR);
-    const { port } = planned.coordinator;
-    const pid = await start(COORDINATOR, planned.coordinator.pid, [program, '-c', configuration]);
-    await whenUp({ directory, name: COORDINATOR, pid, clock }, () => isCoordinatorUp(port));
-    const instances: InstanceFile[] = [];
-    for (const instance of planned.instances) {
-      const { name } = instance;
-      const parameters = ['engine', '--config', configurationOf(directory, name)];
-      const own = await start(name, instance.pid, [...command, ...parameters]);
-      instances.push({ ...instance, pid: own });
-    }
-    const file: ClusterFile = { ...planned, coordinator: { port, pid }, instances };
-    CLUSTER_FILE.write(directory, file);
-    for (const { name, pid: own, port: at } of instances)
-      await whenUp({ directory, name, pid: own, clock }, () => isAnswering(at));
-    return await statusOf(file);
-  } catch (error) {
-    for (const { pid, configuration } of started.reverse())
-      await stopProcess(pid, configuration, stopping(clock));
-    throw error;
-  }
+  const cluster = new LocalCluster(KIND, options.directory);
+  const { directory } = cluster;
+  return statusOf(
+    await cluster.start({
+      clock: options.clock,
+      make: () => newCluster(options),
+      check: (file) => requireShape(file, options),
+      configure: (file) => writeConfiguration(directory, file),
+      command: ({ name, configuration }) =>
+        name === COORDINATOR
+          ? [program, '-c', configuration]
+          : [...options.command, 'engine', '--config', configuration],
+    }),
+  );
 }
 
 /** Which processes there are, which of them answer, and what they do. */
-export function localClusterStatus(directory: string): Promise<LocalClusterStatus> {
-  return statusOf(CLUSTER_FILE.require(resolve(directory)));
+export async function localClusterStatus(directory: string): Promise<LocalClusterStatus> {
+  return statusOf(await new LocalCluster(KIND, directory).state());
 }
 
-/** Ends every process, the instances one after the other. Data and ports stay. */
-export async function stopLocalCluster(directory: string, clock: Clock): Promise<void> {
-  const home = resolve(directory);
-  const { coordinator, instances } = CLUSTER_FILE.require(home);
-  for (const { pid, name } of instances)
-    await stopProcess(pid, configurationOf(home, name), stopping(clock));
-  await stopProcess(coordinator.pid, configurationOf(home, COORDINATOR), stopping(clock));
+/** Ends every process. Data and ports stay. */
+export function stopLocalCluster(directory: string, clock: Clock): Promise<void> {
+  return new LocalCluster(KIND, directory).stop(clock);
 }
-
-const stopping = (clock: Clock): Parameters<typeof stopProcess>[2] => ({
-  clock,
-  deadlineMs: LIMITS.stopMs.value,
-});
 
 async function newCluster({
   instances = DEFAULT_COUNT,
@@ -203,27 +163,6 @@ function writeConfiguration(directory: string, { coordinator, instances }: Clust
   }
 }
 
-async function whenUp(
-  process: {
-    readonly directory: string;
-    readonly name: string;
-    readonly pid: number;
-    readonly clock: Clock;
-  },
-  isUp: () => Promise<boolean>,
-): Promise<void> {
-  const { directory, name, pid, clock } = process;
-  const until = clock.monotonicMs() + LIMITS.startMs.value;
-  while (!(await isUp())) {
-    const log = join(directory, name, 'output.log');
-    if (!isRunning(pid, configurationOf(directory, name)))
-      throw new EndedEarly(`${name} has ended while it started: see ${log}`);
-    if (clock.monotonicMs() > until)
-      throw new Unavailable(`${name} does not answer after ${LIMITS.startMs.value} ms: see ${log}`);
-    await clock.sleep(POLL_MS);
-  }
-}
-
 const urlOf = (port: number): string => `http://127.0.0.1:${port}`;
 const coordinatorUrl = (port: number): string => `nats://127.0.0.1:${port}`;
 
@@ -262,11 +201,10 @@ async function membersOf(port: number): Promise<readonly MemberView[]> {
   }
 }
 
-async function statusOf({ coordinator, instances }: ClusterFile): Promise<LocalClusterStatus> {
-  const [isUp, ...answers] = await Promise.all([
-    isCoordinatorUp(coordinator.port),
-    ...instances.map(({ port }) => isAnswering(port)),
-  ]);
+async function statusOf({
+  file: { coordinator, instances },
+  isUp: [isUp = false, ...answers],
+}: LocalClusterState<ClusterFile>): Promise<LocalClusterStatus> {
   const first = instances.find((_, i) => answers[i] === true);
   const members = first === undefined ? [] : await membersOf(first.port);
   return {
