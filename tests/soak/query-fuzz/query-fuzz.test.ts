@@ -200,6 +200,12 @@ describe('an excuse', () => {
       answer(m(['time', 'integral'], [0, 1], [60, 9])),
     ],
     [
+      'SELECT count(f) FROM (SELECT integral(f, 1m) AS f FROM m) WHERE time > 0 GROUP BY time(1m)',
+      answer(m(['time', 'count'], [0, 1], [60, 0], [120, 1])),
+      answer(m(['time', 'count'], [0, 1], [60, 1], [120, 1])),
+      answer(m(['time', 'count'], [0, 1], [60, 1])),
+    ],
+    [
       'SELECT percentile(f, 50), s FROM m',
       answer(m(['time', 'percentile', 's'], [1, 5, 'red'])),
       answer(m(['time', 'percentile', 's'], [2, 5, 'blue'])),

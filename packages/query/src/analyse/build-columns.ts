@@ -1,11 +1,12 @@
 // The columns of a SELECT: which inputs are read, which calls are made of them, and what is
 // answered.
 
+import type { FieldType } from '@tidemark/core';
 import type { Call, CastType, Expression, Reference, SelectStatement } from '@tidemark/influxql';
 
 import type { Interval } from './dimensions.ts';
 import type { ExpandedField, PreparedSource, ResolvedName } from './prepared.ts';
-import { resolveName } from './prepared.ts';
+import { readType, resolveName } from './prepared.ts';
 import { print } from './print.ts';
 import { invalid } from '../compat-messages.ts';
 import { isMathFunction } from '../functions/registry.ts';
@@ -209,16 +210,18 @@ class ColumnsBuilder {
     const resolved = this.#resolve(reference);
     if (resolved.kind === 'unknown') return this.#nothing();
     const { name } = reference;
-    const input = this.#inputs.add(
-      resolved.kind === 'tag'
-        ? { kind: 'tag', name }
-        : { kind: 'field', name, type: resolved.type },
-    );
-    const type = resolved.kind === 'tag' ? 'string' : resolved.type;
-    if (this.#isRaw) return { kind: 'column', index: input, type };
+    if (resolved.kind === 'tag') return this.#columnOf({ kind: 'tag', name }, 'string', undefined);
+    const type = readType(resolved);
+    const declared = type === resolved.type ? undefined : resolved.type;
+    return this.#columnOf({ kind: 'field', name, type }, type, declared);
+  }
+
+  #columnOf(read: RowInput, type: FieldType, declared: FieldType | undefined): ValueExpression {
+    const input = this.#inputs.add(read);
+    if (this.#isRaw) return { kind: 'column', index: input, type, declared };
     let place = this.#auxiliary.indexOf(input);
     if (place < 0) place = this.#auxiliary.push(input) - 1;
-    return { kind: 'column', index: this.#calls.length + place, type };
+    return { kind: 'column', index: this.#calls.length + place, type, declared };
   }
 }
 
@@ -252,22 +255,19 @@ export function resolveReference(
 }
 
 /**
- * Casts of a subquery's columns convert numbers and leave the value of everything else as it was
- * computed, whatever type the column has been declared with (recorded).
+ * Casts of a subquery's columns convert numbers. Everything else keeps its value as it was computed
+ * and is only declared with the type: functions and operators that do not take it refuse the column
+ * (recorded).
  */
 function resolveColumn(cast: CastType, resolved: ResolvedName): ResolvedName {
   if (cast === 'field') return resolved.kind === 'field' ? resolved : { kind: 'unknown' };
   if (cast === 'tag') {
     return resolved.kind === 'field' && resolved.isTagColumn !== true
-      ? asComputed(resolved)
+      ? { ...resolved, type: resolved.valueType ?? resolved.type }
       : { kind: 'tag' };
   }
   const isKept = resolved.kind === 'field' && !(isNumeric(cast) && isNumeric(resolved.type));
-  return isKept ? asComputed(resolved) : { kind: 'field', type: cast };
-}
-
-function asComputed(resolved: ResolvedName & { readonly kind: 'field' }): ResolvedName {
-  return { ...resolved, type: resolved.valueType ?? resolved.type };
+  return isKept ? { ...resolved, type: cast } : { kind: 'field', type: cast };
 }
 
 /** Whether two expressions print alike; numbers print three decimals, and are compared by those. */

@@ -19,7 +19,13 @@ export type RowInput =
 
 /** An expression over numbered columns. `type` is undefined where only nulls can come out. */
 export type ValueExpression =
-  | { readonly kind: 'column'; readonly index: number; readonly type: FieldType | undefined }
+  | {
+      readonly kind: 'column';
+      readonly index: number;
+      readonly type: FieldType | undefined;
+      /** Another type that a cast has declared for its values (`ResolvedName`). */
+      readonly declared?: FieldType | undefined;
+    }
   | { readonly kind: 'constant'; readonly value: FieldValue; readonly type: FieldType }
   | { readonly kind: 'null'; readonly type: undefined }
   | {

@@ -43,6 +43,8 @@ export function declaredType(expression: ValueExpression): FieldType | undefined
       const isKept = type === 'integer' || type === 'string' || type === 'boolean';
       return isKept ? type : expression.type;
     }
+    case 'column':
+      return expression.declared ?? expression.type;
     default:
       return expression.type;
   }
@@ -62,12 +64,16 @@ type BinaryOperands = {
  */
 export function binaryType(operands: BinaryOperands): FieldType | undefined {
   const { node, left, right } = operands;
-  const a = left.type;
-  const b = right.type;
+  const a = operandType(left);
+  const b = operandType(right);
   if (a === undefined || b === undefined) return a ?? b;
   const result = resultType(operands, a, b);
   if (result === undefined) throw incompatible(operands, a, b);
   return node.operator === '/' && result === 'integer' ? 'float' : result;
+}
+
+function operandType(operand: ValueExpression): FieldType | undefined {
+  return operand.kind === 'column' ? declaredType(operand) : operand.type;
 }
 
 function resultType(

@@ -3,6 +3,7 @@
 import type { FieldType } from '@tidemark/core';
 import type { Expression, SelectStatement } from '@tidemark/influxql';
 
+import { isNumeric } from './expression-types.ts';
 import type { BuiltColumns } from './columns.ts';
 import type { Dimensions, Interval } from './dimensions.ts';
 import type { MeasurementNames, MeasurementSchema } from '../measurement-names.ts';
@@ -70,7 +71,7 @@ export type ResolvedName =
       readonly type: FieldType;
       /**
        * Type of the values, where a subquery declares another one: a quotient of integers counts as
-       * an integer.
+       * an integer, a number that is cast to a text as a text.
        */
       readonly valueType?: FieldType | undefined;
       /** It is a tag that a subquery selects, and printed as one. */
@@ -78,6 +79,11 @@ export type ResolvedName =
     }
   | { readonly kind: 'tag' }
   | { readonly kind: 'unknown' };
+
+/** The type in which values of a field are read where no function takes them. */
+export function readType({ type, valueType = type }: ResolvedName & { kind: 'field' }): FieldType {
+  return isNumeric(type) && isNumeric(valueType) ? type : valueType;
+}
 
 /** A field of any source wins over a tag of any source; the strongest type wins among fields. */
 export function resolveName(name: string, sources: readonly PreparedSource[]): ResolvedName {

@@ -4,6 +4,7 @@ import { isComparison } from '@tidemark/core';
 import type { ComparisonOperator, InvalidRequest, FieldType, FieldValue } from '@tidemark/core';
 import type { Binary, BinaryOperator, Expression, Reference } from '@tidemark/influxql';
 
+import { readType } from '../analyse/prepared.ts';
 import type { PreparedSource, ResolvedName } from '../analyse/prepared.ts';
 import { print } from '../analyse/print.ts';
 import { invalid } from '../compat-messages.ts';
@@ -134,9 +135,13 @@ class ConditionBuilder {
     return { kind: 'field', field: left.name, operator, value };
   }
 
-  /** A field outside the time range is a field all the same, and null. */
+  /**
+   * Conditions compare values as they are, whatever a column is declared as. A field outside the
+   * time range is a field all the same, and null.
+   */
   #resolve(reference: Reference): ResolvedName {
     const resolved = resolveReference(reference, this.#sources);
+    if (resolved.kind === 'field') return { ...resolved, type: readType(resolved) };
     if (resolved.kind !== 'unknown') return resolved;
     for (const source of this.#sources) {
       if (source.kind !== 'measurement') continue;

@@ -1,5 +1,4 @@
-// Points that keep their own times inside windows: the query around them counts in windows of its
-// own.
+// Windows of a subquery as the query around it reads them.
 import { expect, test } from 'vitest';
 
 import { MemorySource } from '../testing/memory-source.ts';
@@ -25,4 +24,18 @@ test('windows around points of top in larger windows are those of the points', a
   const json = await answer(text, await contextOf(source, { now: 60n * MINUTE }));
 
   expect(json).toContain('"values":[[0,-13],[600,11],[1200,null]]');
+});
+
+test('a query around windows of an integral sees those without a point of their own', async () => {
+  const source = new MemorySource();
+  source.addPolicy(DATABASE, 'autogen', 10_080n * MINUTE);
+  const point = (minute: bigint, v: number) =>
+    ({ measurement: 'm', tags: [], fields: [['v', v]], time: minute * MINUTE }) as const;
+  source.write(DATABASE, 'autogen', [point(5n, 2), point(25n, 2)]);
+  const inner = 'SELECT integral(v, 1m) AS v FROM m';
+  const text = `SELECT count(v), sum(v) FROM (${inner}) WHERE time >= 0 AND time < 40m GROUP BY time(10m)`;
+
+  const json = await answer(text, await contextOf(source, { now: 60n * MINUTE }));
+
+  expect(json).toContain('"values":[[0,1,10],[600,1,20],[1200,1,10],[1800,0,null]]');
 });
