@@ -46,6 +46,7 @@ export {
   MAX_UINT64,
   MIN_INT64,
   wrapInt64,
+  wrapInteger,
 } from './int64.ts';
 export type { Int64Operator } from './int64.ts';
 export {

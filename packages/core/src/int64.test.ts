@@ -9,6 +9,7 @@ import {
   MAX_UINT64,
   MIN_INT64,
   wrapInt64,
+  wrapInteger,
 } from './int64.ts';
 
 test.each([
@@ -22,6 +23,15 @@ test.each([
   ['%', 1n, 0n, undefined],
 ] as const)('%s of %i and %i', (operator, a, b, result) => {
   expect(wrapInt64(operator, a, b)).toBe(result);
+});
+
+test.each([
+  ['integer', MAX_INT64 + 1n, MIN_INT64],
+  ['integer', MIN_INT64 - 1n, MAX_INT64],
+  ['unsigned', -1n, MAX_UINT64],
+  ['unsigned', MAX_UINT64 + 2n, 1n],
+] as const)('%s wraps %i', (type, value, result) => {
+  expect(wrapInteger(type, value)).toBe(result);
 });
 
 test('the ends are those of two words', () => {

@@ -1,5 +1,6 @@
 // Bounds of 64-bit integers, and arithmetic that wraps around at them (docs/adr/0001-int64.md).
 import { unreachable } from './assert.ts';
+import type { FieldType } from './field-type.ts';
 
 export const MIN_INT64 = -(2n ** 63n);
 export const MAX_INT64 = 2n ** 63n - 1n;
@@ -9,6 +10,11 @@ export const MAX_UINT64 = 2n ** 64n - 1n;
 export function floatToInt64(value: number): bigint {
   // 2^63 itself is the first double that is too large.
   return value >= -(2 ** 63) && value < 2 ** 63 ? BigInt(Math.trunc(value)) : MIN_INT64;
+}
+
+/** An integer modulo 2^64: between 0 and 2^64 - 1 for `unsigned`, otherwise an int64. */
+export function wrapInteger(type: FieldType, value: bigint): bigint {
+  return type === 'unsigned' ? BigInt.asUintN(64, value) : BigInt.asIntN(64, value);
 }
 
 const FLOAT = new Float64Array(1);

@@ -1,5 +1,6 @@
 // What the cluster calculates of the values of a window, and how it is read: partial aggregates
 // that can be put together whatever shard or part they come from.
+import { wrapInteger } from '@tidemark/core';
 import type { FieldType } from '@tidemark/core';
 import type { AggregateFunction } from '@tidemark/query';
 
@@ -143,6 +144,6 @@ function readHalves(reader: RowReader, type: FieldType): bigint {
 }
 
 function turned(value: PartialValue, type: FieldType): PartialValue {
-  if (typeof value === 'bigint') return type === 'unsigned' ? BigInt.asUintN(64, ~value) : ~value;
+  if (typeof value === 'bigint') return wrapInteger(type, ~value);
   return -value;
 }

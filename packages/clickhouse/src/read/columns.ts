@@ -1,6 +1,6 @@
 // Which stored columns a request reads: a field has a column for each type that it has in the shard
 // groups of the request.
-import { FIELD_TYPES } from '@tidemark/core';
+import { FIELD_TYPES, MIN_INT64 } from '@tidemark/core';
 import type { FieldType } from '@tidemark/core';
 import type { FieldRef } from '@tidemark/query';
 
@@ -93,7 +93,7 @@ export function valueSql({ stored, type }: Pick<TypedColumns, 'stored' | 'type'>
     if (type === 'float') return 'f';
     // Beyond the bounds of an int64 it becomes the smallest.
     const bound = '9223372036854775808.';
-    const integer = `if(f >= -${bound} AND f < ${bound}, toInt64(f), ${sqlInt64(-(2n ** 63n))})`;
+    const integer = `if(f >= -${bound} AND f < ${bound}, toInt64(f), ${sqlInt64(MIN_INT64)})`;
     return type === 'unsigned' ? `toUInt64(${integer})` : integer;
   }
   if (type === 'unsigned') return 'toUInt64(i)';

@@ -1,5 +1,5 @@
 // Windows of groups, put together from what shards and parts have of them.
-import { columnFrom, compareBytes } from '@tidemark/core';
+import { columnFrom, compareBytes, wrapInteger } from '@tidemark/core';
 import type { FieldType, FieldValue } from '@tidemark/core';
 import type {
   AggregateBatch,
@@ -143,5 +143,5 @@ function resultOf(name: AggregateFunction, type: FieldType, held: Partial): Fiel
 
 function wrapped(value: number | bigint, type: FieldType): number | bigint {
   if (typeof value === 'number') return value;
-  return type === 'unsigned' ? BigInt.asUintN(64, value) : BigInt.asIntN(64, value);
+  return wrapInteger(type, value);
 }

@@ -1,4 +1,5 @@
 // Values as SQL text. Everything that comes from a user or from data passes through here.
+import { MIN_INT64 } from '@tidemark/core';
 
 /** A text in single quotes. */
 export function sqlText(text: string): string {
@@ -27,7 +28,7 @@ export function sqlName(name: string): string {
 
 /** An int64; the smallest has no literal of its own. */
 export function sqlInt64(value: bigint): string {
-  return value === -(2n ** 63n) ? 'toInt64(-9223372036854775807) - 1' : `toInt64(${value})`;
+  return value === MIN_INT64 ? 'toInt64(-9223372036854775807) - 1' : `toInt64(${value})`;
 }
 
 /** A double, bit by bit: 18.16 reads decimals with a last digit that is off. */

@@ -1,6 +1,6 @@
 // Whole-column operations: slices, gathers, constants, conversions. Inputs are never changed.
 import type { Column, FieldType, FieldValue, Validity } from '@tidemark/core';
-import { columnFrom, columnLength, floatToInt64, unreachable } from '@tidemark/core';
+import { columnFrom, columnLength, floatToInt64, unreachable, wrapInteger } from '@tidemark/core';
 
 /** Rows `[start, end)`; shares memory with the input. */
 export function sliceColumn(column: Column, start: number, end: number): Column {
@@ -268,7 +268,7 @@ export function convertColumn(column: Column, type: FieldType): Column {
     else if (Number.isNaN(value)) values.push(null);
     else {
       const whole = typeof value === 'bigint' ? value : floatToInt64(value);
-      values.push(type === 'integer' ? BigInt.asIntN(64, whole) : BigInt.asUintN(64, whole));
+      values.push(wrapInteger(type, whole));
     }
   }
   return columnFrom(type, values);

@@ -1,4 +1,5 @@
 // count, sum, mean, spread: reducers that keep a few numbers per window.
+import { wrapInteger } from '@tidemark/core';
 import type { FieldType } from '@tidemark/core';
 
 import type { PointWriter } from '../batch/point-writer.ts';
@@ -63,9 +64,7 @@ class RunningSum {
   /** In the type of the field: integers wrap. */
   get value(): number | bigint {
     if (this.#type === 'float') return this.float;
-    return this.#type === 'unsigned'
-      ? BigInt.asUintN(64, this.integer)
-      : BigInt.asIntN(64, this.integer);
+    return wrapInteger(this.#type, this.integer);
   }
 
   get mean(): number {
@@ -140,10 +139,7 @@ export class SpreadAccumulator implements Accumulator {
     this.#max = undefined;
     if (min === undefined || max === undefined) return;
     if (typeof min === 'bigint' && typeof max === 'bigint') {
-      const difference = max - min;
-      const wrapped =
-        this.#type === 'unsigned' ? BigInt.asUintN(64, difference) : BigInt.asIntN(64, difference);
-      out.append(stamp ?? EPOCH, wrapped);
+      out.append(stamp ?? EPOCH, wrapInteger(this.#type, max - min));
     } else {
       out.append(stamp ?? EPOCH, Number(max) - Number(min));
     }

@@ -1,6 +1,13 @@
 // Evaluates expressions over whole columns: arithmetic of SELECT lists and conditions of WHERE.
 import type { Column, FieldType } from '@tidemark/core';
-import { columnFrom, columnValue, compareValues, isComparison, unreachable } from '@tidemark/core';
+import {
+  columnFrom,
+  columnValue,
+  compareValues,
+  isComparison,
+  unreachable,
+  wrapInteger,
+} from '@tidemark/core';
 import type { ComparisonOperator, FieldValue } from '@tidemark/core';
 
 import { constantColumn, convertColumn, nullColumn } from '../batch/column-ops.ts';
@@ -116,8 +123,7 @@ function scalarArithmetic(
     if (x === null || y === null) values.push(null);
     else if (typeof x === 'boolean') values.push(booleanOperation(operator, x, y === true));
     else if (typeof x === 'bigint' && typeof y === 'bigint') {
-      const result = integerOperation(operator, x, y);
-      values.push(type === 'unsigned' ? BigInt.asUintN(64, result) : BigInt.asIntN(64, result));
+      values.push(wrapInteger(type, integerOperation(operator, x, y)));
     } else if (typeof x === 'string' && typeof y === 'string') values.push(x + y);
     else values.push(null);
   }

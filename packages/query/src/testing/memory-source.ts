@@ -1,7 +1,14 @@
 // A SeriesSource in memory: slow, small and obviously right. The reference model of the interface,
 // for tests.
 import type { FieldType, FieldValue } from '@tidemark/core';
-import { columnFrom, compareBytes, floorMod, formatSeriesKey, reportedType } from '@tidemark/core';
+import {
+  columnFrom,
+  compareBytes,
+  floorMod,
+  formatSeriesKey,
+  reportedType,
+  wrapInteger,
+} from '@tidemark/core';
 
 import { collectNames } from '../measurement-names.ts';
 import type {
@@ -326,8 +333,7 @@ function arithmetic(
   type: FieldType,
   values: readonly (number | bigint)[],
 ): number | bigint {
-  const wrap = (value: bigint): bigint =>
-    type === 'unsigned' ? BigInt.asUintN(64, value) : BigInt.asIntN(64, value);
+  const wrap = (value: bigint): bigint => wrapInteger(type, value);
   if (type === 'float') {
     const numbers = values.map(Number);
     if (name === 'spread') return Math.max(...numbers) - Math.min(...numbers);

@@ -51,9 +51,6 @@ export const one = (value: Value, type?: ValueType): AggregateResult[] => [
   { value, type, isAtPoint: false },
 ];
 
-/** As integers overflow in the database. */
-export const wrap = (value: bigint): bigint => BigInt.asIntN(64, value);
-
 /** The sum of integers does not wrap here. */
 export function sum(samples: Samples): number | bigint {
   if (samples.type === 'int') {

@@ -1,8 +1,9 @@
 // spread: largest minus smallest value.
+import { wrapInteger } from '@tidemark/core';
 import { spreadNode } from '@tidemark/pipeline';
 import { implement } from '../implement.ts';
 import type { Aggregate } from '../influxql/aggregate.ts';
-import { NUMBERS, compareValues, one, wrap } from '../influxql/aggregate.ts';
+import { NUMBERS, compareValues, one } from '../influxql/aggregate.ts';
 import { AggregateNode } from '../node-parts/aggregate-node.ts';
 
 const aggregate: Aggregate = {
@@ -14,7 +15,7 @@ const aggregate: Aggregate = {
       if (compareValues(value, min) < 0) min = value;
       if (compareValues(value, max) > 0) max = value;
     }
-    if (type === 'int') return one(wrap((max as bigint) - (min as bigint)));
+    if (type === 'int') return one(wrapInteger('integer', (max as bigint) - (min as bigint)));
     return one((max as number) - (min as number));
   },
 };

@@ -1,8 +1,9 @@
 // sum: sum.
+import { wrapInteger } from '@tidemark/core';
 import { sumNode } from '@tidemark/pipeline';
 import { implement } from '../implement.ts';
 import type { Aggregate } from '../influxql/aggregate.ts';
-import { NUMBERS, one, sum, wrap } from '../influxql/aggregate.ts';
+import { NUMBERS, one, sum } from '../influxql/aggregate.ts';
 import { AggregateNode } from '../node-parts/aggregate-node.ts';
 
 const aggregate: Aggregate = {
@@ -11,7 +12,7 @@ const aggregate: Aggregate = {
   emptyAfterErrors: { type: 'float', value: 0 },
   apply: (samples) => {
     const total = sum(samples);
-    return one(typeof total === 'bigint' ? wrap(total) : total);
+    return one(typeof total === 'bigint' ? wrapInteger('integer', total) : total);
   },
 };
 

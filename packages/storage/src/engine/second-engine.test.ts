@@ -1,4 +1,6 @@
 // Engines that share a thread: what one does leaves the other as it is.
+import { readdirSync, readFileSync } from 'node:fs';
+
 import { systemClock } from '@tidemark/core';
 import { eachBatch } from '@tidemark/query';
 import { afterEach, expect, test } from 'vitest';
@@ -65,11 +67,43 @@ test('a second engine takes no room, no types and no schema from the first', asy
   expect(await scanRows(first, 'm', [['v', 'float']])).toHaveLength(ROWS + 1);
 });
 
-test('nothing that an engine works with is shared by way of a module', () => {
+test('the resources of each engine are its own', () => {
   const clock = systemClock();
   const [first, second] = [{}, {}].map(() => resourcesFor({ directory: '/' }, { clock }));
 
   for (const name of ['turns', 'kernels', 'lastRows', 'requestMemory', 'schemaVersions'] as const) {
     expect(first?.[name]).not.toBe(second?.[name]);
   }
+});
+
+/** What modules keep for all engines of a thread, and why no engine notices the others. */
+const SHARED = [
+  // Functions: nothing stays in their memory between calls.
+  'columns/codecs.ts: let kernels',
+  'columns/codecs.ts: let sharedCodecs',
+  'columns/codecs.ts: let sharedScans',
+  // Values that nobody reads or changes.
+  'columns/presence.ts: const shared',
+  // Counts garbage, which V8 collects for the whole thread.
+  'columns/short-lived.ts: const buffers',
+  // By identity of a request.
+  'read/series-reader.ts: const indexesOf',
+  // Of the thread, which has one engine and its rehearsal.
+  'thread/host.ts: const versions',
+];
+
+test('modules keep nothing that one engine could change for another', () => {
+  const folder = new URL('..', import.meta.url);
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (file) => /(?<!\.test)\.ts$/.test(file) && !file.startsWith('testing/'),
+  );
+  // Names in capitals are constants; encoders and decoders of text keep nothing.
+  const state = /^(?:export )?((?:let|var) \w+|const [a-z]\w*(?=(?:: [^=]+)? = new (?!Text)))/gm;
+
+  const found = files.flatMap((file) => {
+    const text = readFileSync(new URL(file, folder), 'utf8');
+    return [...text.matchAll(state)].map((match) => `${file}: ${match[1]}`);
+  });
+
+  expect(found.toSorted()).toEqual(SHARED);
 });

@@ -1,4 +1,6 @@
 // What writes keep about a database.
+import type { RowRoom } from '@tidemark/kernels';
+
 import type { SeriesIndex } from '../series/series-index.ts';
 import type { Database } from '../state/database.ts';
 import { Ingest } from './ingest.ts';
@@ -13,9 +15,9 @@ export class DatabaseWrites {
   readonly pendingBatches = new Set<WriteBatch>();
   #counted: { readonly index: SeriesIndex; readonly tagValues: TagValueCounter } | undefined;
 
-  constructor(database: Database, settings: IngestSettings) {
+  constructor(database: Database, settings: IngestSettings, room: RowRoom) {
     this.database = database;
-    this.ingest = new Ingest(database, settings);
+    this.ingest = new Ingest(database, settings, room);
   }
 
   get index(): SeriesIndex {

@@ -6,8 +6,8 @@ import { isUtf8 } from 'node:buffer';
 import { parseLines } from '@tidemark/line-protocol';
 import { assert } from '@tidemark/core';
 import type { FieldType } from '@tidemark/core';
-import { IngestKernel, RowRoom } from '@tidemark/kernels';
-import type { Batch, IngestHost, StagedTable } from '@tidemark/kernels';
+import { IngestKernel } from '@tidemark/kernels';
+import type { Batch, IngestHost, RowRoom, StagedTable } from '@tidemark/kernels';
 
 import { utf8, utf8Text } from '../columns/bytes.ts';
 import { RowBlock } from '../columns/row-block.ts';
@@ -48,24 +48,24 @@ const BAD_LINES_PER_BATCH = 1000;
 /** Points of `writePoints` per batch: some milliseconds of work. */
 const POINTS_PER_BATCH = 1 << 12;
 
-/** Of all databases of the thread. */
-const room = new RowRoom();
-
 /** Ingest into one database. */
 export class Ingest {
   readonly #database: { readonly index: SeriesIndex };
   #index: SeriesIndex;
   readonly #settings: IngestSettings;
+  /** Memory for copies of rows. */
+  readonly #room: RowRoom;
   #kernel: IngestKernel;
   /** The count of `FieldRemovals` for which the kernel last forgot its types. */
   #fieldRemovals = 0;
   /** Estimated size of an encoded table. */
   #encodedBytes = 0;
 
-  constructor(database: { readonly index: SeriesIndex }, settings: IngestSettings) {
+  constructor(database: { readonly index: SeriesIndex }, settings: IngestSettings, room: RowRoom) {
     this.#database = database;
     this.#index = database.index;
     this.#settings = settings;
+    this.#room = room;
     this.#kernel = kernelFor(database.index, settings);
   }
 
@@ -182,7 +182,7 @@ export class Ingest {
       const encoded = encodeStagedTable(staged, id, this.#encodedBytes);
       this.#encodedBytes = encoded.length + (encoded.length >>> 3);
       part.encoded.push(encoded);
-      part.tables.push(tableOf(staged, id));
+      part.tables.push(tableOf(staged, id, this.#room));
     }
     const definedFields: DefinedField[] = [];
     for (const { shardId, measurement, field, type } of batch.newFields) {
@@ -210,7 +210,7 @@ function kernelFor(index: SeriesIndex, { allowUnsigned }: IngestSettings): Inges
   });
 }
 
-function tableOf(staged: StagedTable, measurementId: number): RowBlock {
+function tableOf(staged: StagedTable, measurementId: number, room: RowRoom): RowBlock {
   const { seriesIds, times, columns } = staged.copyRows(room);
   const bounds = { min: staged.minTime, max: staged.maxTime };
   const table = RowBlock.adopt(measurementId, seriesIds, times, bounds);

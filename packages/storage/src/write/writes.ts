@@ -2,6 +2,7 @@
 // durable. They wait when the memtable fills faster than it is flushed.
 import { Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
+import { RowRoom } from '@tidemark/kernels';
 
 import type { DiskReserve } from '../disk/reserve.ts';
 import { LIMITS } from '../limits.ts';
@@ -20,7 +21,7 @@ import type { Wal } from '../wal/wal.ts';
 import { applyRows } from './apply.ts';
 import { DatabaseWrites } from './database-writes.ts';
 import { OutcomeCollector } from './ingest.ts';
-import type { Ingest, IngestTarget } from './ingest.ts';
+import type { Ingest, IngestSettings, IngestTarget } from './ingest.ts';
 import { SeriesAdmission } from './series-admission.ts';
 import type { WriteBatch } from './write-batch.ts';
 
@@ -56,6 +57,8 @@ export type WritesOptions = {
 export class Writes {
   readonly #options: WritesOptions;
   readonly #databases = new WeakMap<Database, DatabaseWrites>();
+  /** Memory for copies of rows, of all databases. */
+  readonly #room = new RowRoom();
   /** Bytes of records that wait to be logged. */
   #queuedBytes = 0;
   readonly counters = {
@@ -131,12 +134,13 @@ export class Writes {
     const database = contents.databases.getOrAdd(name);
     let writes = this.#databases.get(database);
     if (writes === undefined) {
-      writes = new DatabaseWrites(database, {
+      const ofIngest: IngestSettings = {
         allowUnsigned: settings.allowUnsigned ?? false,
         fieldTypes: settings.fieldTypes ?? 'shard',
         maxShards: settings.maxShardsPerWrite ?? LIMITS.shardsPerWrite.value,
         maxBadLines: settings.maxBadLines ?? LIMITS.badLines.value,
-      });
+      };
+      writes = new DatabaseWrites(database, ofIngest, this.#room);
       this.#databases.set(database, writes);
     }
     return writes;
