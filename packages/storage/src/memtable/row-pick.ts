@@ -1,4 +1,4 @@
-// Some rows of a table, column by column, copied out of the blocks that hold them.
+// Copies selected rows of a table, column by column, out of its blocks.
 import type { Column, FieldType, StringColumn } from '@tidemark/core';
 
 import { presenceColumn } from '../columns/presence.ts';
@@ -7,7 +7,7 @@ import { firstNotBelow } from '../columns/search.ts';
 import { copyValues, newFieldArray } from '../columns/row-block.ts';
 import type { BlockColumn, FieldArray, RowBlock } from '../columns/row-block.ts';
 
-/** Blocks in order; `firstRows` are the numbers of their first rows. */
+/** Blocks of a table, with the number of each one's first row. */
 export type Blocks = {
   readonly blocks: readonly RowBlock[];
   readonly firstRows: readonly number[];
@@ -15,25 +15,25 @@ export type Blocks = {
 
 type Field = { readonly name: string; readonly type: FieldType };
 
-/** Consecutive elements [start, end) of the list of rows whose rows are in one block. */
+/** Elements [start, end) of the list of rows that are in the same block. */
 type RowRun = {
-  /** Index of the block among those that the rows lie in. */
+  /** Index in the list of blocks with selected rows. */
   readonly block: number;
   /** Number of the block's first row. */
   readonly firstRow: number;
   readonly start: number;
   readonly end: number;
-  /** Whether the rows are consecutive in the block too, and enough to be copied as a whole. */
+  /** Whether the rows follow each other in the block, and are enough to copy them at once. */
   readonly isDense: boolean;
 };
 
-/** Fewer rows than this are copied one by one, which is faster then. */
+/** Fewer rows are copied faster one by one. */
 const DENSE_ROWS = 8;
 
-/** The rows may be in any order; neighbours of one block are what makes it fast. */
+/** Rows may be in any order, but rows that follow each other in a block are copied faster. */
 export class RowPick {
   readonly #rows: Uint32Array;
-  /** Those that the rows lie in, each once. */
+  /** The blocks that have selected rows. */
   readonly #blocks: readonly RowBlock[];
   readonly #runs: readonly RowRun[];
 
@@ -53,7 +53,7 @@ export class RowPick {
     return times;
   }
 
-  /** `undefined` when the field has no value in any of the blocks. */
+  /** `undefined` when none of these blocks has a value of the field. */
   column({ name, type }: Field): Column | undefined {
     const columns = this.#blocks.map((block) => block.column(name));
     if (columns.every((column) => column === undefined)) return undefined;
@@ -68,11 +68,12 @@ export class RowPick {
   }
 
   /**
-   * Copies the rows out of the arrays of the blocks, all of one kind, to their places in the list.
+   * Copies rows from the arrays of the blocks, which all have the type of `to`, in the order of the
+   * list.
    */
   #copy(from: readonly (FieldArray | undefined)[], to: FieldArray): void {
     const rows = this.#rows;
-    // As two words: one by one each integer would become a bigint on the heap.
+    // Copied as two 32-bit words: reading 64-bit integers would allocate a bigint for each.
     const isWide = to.BYTES_PER_ELEMENT === 8;
     const sources = isWide ? from.map((array) => array && wordsOf(array)) : from;
     const target = isWide ? wordsOf(to) : to;
@@ -101,7 +102,7 @@ export class RowPick {
     return presenceColumn(this.#rows.length, this.#validity(columns));
   }
 
-  /** `undefined` when every row has a value. */
+  /** `undefined` when all rows have a value. */
   #validity(columns: readonly (BlockColumn | undefined)[]): Uint8Array | undefined {
     if (columns.every((column) => column !== undefined && column.valid === undefined)) {
       return undefined;
@@ -119,7 +120,7 @@ export class RowPick {
     return valid;
   }
 
-  /** The dictionary holds the texts in use: a block may hold thousands of others. */
+  /** The dictionary has only the texts that occur: a block may have thousands of others. */
   #strings(
     columns: readonly (BlockColumn | undefined)[],
     valid: Uint8Array | undefined,
@@ -138,7 +139,7 @@ export class RowPick {
         codes[at] = codeIn(texts, known, { column, code: column.values[rows[at]! - firstRow]! });
       }
     }
-    // Codes of nulls point somewhere too.
+    // The codes of nulls need an entry, too.
     const dictionary = texts.size === 0 ? [''] : [...texts.keys()];
     return { type: 'string', codes, dictionary, valid };
   }
@@ -173,7 +174,7 @@ function runsOf(
   return { used, runs };
 }
 
-/** The last block that begins at the row or before it. */
+/** Index of the block that has the row. */
 function blockOf(firstRows: readonly number[], row: number): number {
   return firstNotBelow(firstRows, row + 1) - 1;
 }

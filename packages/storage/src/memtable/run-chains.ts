@@ -1,12 +1,12 @@
-// Per series a chain through its runs, newest first: how the rows of a series are found in a
-// table of many. Runs cover all rows: each ends where the next one begins.
+// Linked lists of runs, one per series, newest first. They find the rows of a series in a large
+// table. Every row belongs to a run, which ends where the next one begins.
 import type { Uint32List } from '../columns/uint32-list.ts';
 import { PagedNumbers } from './paged-numbers.ts';
 
 export class RunChains {
   /**
-   * Run of a series (plus one, 0 is none): its newest by ordinal, and the one before it by
-   * run.
+   * Numbers of runs plus one, 0 for none: the newest run by ordinal of the series, and the previous
+   * run of the same series by run.
    */
   readonly #newest = new PagedNumbers();
   readonly #before = new PagedNumbers();
@@ -17,7 +17,7 @@ export class RunChains {
     return this.#newest.memoryBytes + this.#before.memoryBytes + this.#firstOf.memoryBytes;
   }
 
-  /** Adds the run that begins with this row; rows ascend. */
+  /** Adds the run that begins at this row. Rows ascend from call to call. */
   add(ordinal: number, firstRow: number): void {
     const run = this.#runs++;
     this.#firstOf.set(run, firstRow);
@@ -25,9 +25,7 @@ export class RunChains {
     this.#newest.set(ordinal, run + 1);
   }
 
-  /**
-   * Adds the rows below `limit` of a series to the list, in arrival order; the table has `rows`.
-   */
+  /** Adds the rows of a series to the list, in the order of arrival. */
   listRows(ordinal: number, bounds: RowBounds, list: Uint32List): void {
     const { limit } = bounds;
     const newest = this.#newestBelow(ordinal, limit);
@@ -42,9 +40,7 @@ export class RunChains {
     }
   }
 
-  /**
-   * The first ordinal from `from` on, below `end`, whose series has rows; `end` when there is none.
-   */
+  /** The first ordinal in [from, end) whose series has rows; `end` when there is none. */
   nextOrdinal(from: number, end: number): number {
     return this.#newest.nextSet(from, end);
   }
@@ -57,7 +53,7 @@ export class RunChains {
     return run + 1 < this.#runs ? this.#firstOf.get(run + 1) : rows;
   }
 
-  /** The newest run of a series that begins below `limit`, plus one; 0 for none. */
+  /** The newest run of a series that begins below `limit`, plus one; 0 when there is none. */
   #newestBelow(ordinal: number, limit: number): number {
     let run = this.#newest.get(ordinal);
     while (run > 0 && this.#firstOf.get(run - 1) >= limit) {
@@ -67,5 +63,5 @@ export class RunChains {
   }
 }
 
-/** Rows wanted: those below `limit` of `rows` that there are. */
+/** Rows to list: those below `limit`. The table has `rows` rows. */
 export type RowBounds = { readonly limit: number; readonly rows: number };

@@ -1,19 +1,18 @@
-// Order of runs of rows by their times. Batches that several connections send are not applied
-// in the order of their times: the rows of a series consist of ascending runs then, one per
-// batch, of which some have changed places. Putting numbers of rows in order is much less than
-// merging what they stand for.
+// Sorts the rows of a series by moving whole runs of ascending times. Batches of several
+// connections are not applied in the order of their times: then the rows of a series are one run
+// per batch, in the wrong order. Moving row numbers takes much less time than merging the rows.
 import { assert } from '@tidemark/core';
 
-/** A series in a list of rows: [start, end). */
+/** The rows of a series: [start, end) in a list of rows. */
 type Part = { readonly start: number; readonly end: number };
 
-/** With more runs than this, or shorter ones, the rows are no batches that changed places. */
+/** More or shorter runs than this are not due to reordered batches. */
 const RUNS_MAX = 1024;
 const RUN_ROWS_MIN = 4;
 
 /**
- * Puts the runs of `part` in order where that makes its times strictly ascending; says whether
- * it did. `times` are those of the rows, before. Runs that overlap are left as they are.
+ * Sorts the runs of a part if its times ascend strictly afterwards, and returns whether it did.
+ * Runs that overlap are left as they are. `times` are the times of the rows in their present order.
  */
 export function orderRuns(rows: Uint32Array, times: BigInt64Array, part: Part): boolean {
   assert(rows.length === times.length, 'a time per row');
@@ -33,7 +32,7 @@ export function orderRuns(rows: Uint32Array, times: BigInt64Array, part: Part): 
 }
 
 /**
- * Strictly ascending runs; `undefined` when there are too many. Compares 32-bit halves
+ * Runs of strictly ascending times; `undefined` when there are too many. Compares 32-bit halves
  * (docs/adr/0001-int64.md).
  */
 function runsOf(times: BigInt64Array, { start, end }: Part): Part[] | undefined {

@@ -1,16 +1,19 @@
-// Blocks have room for a value per row and field. Where few of the places would hold one, rows are
-// kept in blocks of their own: a request of ten thousand rows with a field each would otherwise
-// take a gigabyte.
+// Keeps blocks from wasting memory. A block has room for every field in every row; where few of
+// them have values, rows are put in small blocks of their own. Otherwise a request of ten thousand
+// rows, each with a field of its own, would take a gigabyte.
 import type { RowBlock } from '../columns/row-block.ts';
 
-/** Fewer columns waste little, whatever is in them. */
+/** With fewer columns than this little is wasted. */
 const WIDE_COLUMNS = 64;
-/** A place in so many is taken, or the block counts as sparse. */
+/** A block is sparse when fewer than one in this many places has a value. */
 const PLACES_PER_VALUE = 8;
-/** Sparse rows are cut into parts of so many, which have columns only for the fields they have. */
+/**
+ * Sparse rows are split into blocks of this size, with columns only for the fields that occur in
+ * them.
+ */
 export const SPARSE_PART_ROWS = 32;
 
-/** Whether a block has many columns and few values in them. */
+/** Whether a block has many columns and few values. */
 export function isSparse({ columns, rows }: RowBlock): boolean {
   if (columns.length < WIDE_COLUMNS || rows <= SPARSE_PART_ROWS) return false;
   const enough = (columns.length * rows) / PLACES_PER_VALUE;
@@ -23,10 +26,7 @@ export function isSparse({ columns, rows }: RowBlock): boolean {
   return true;
 }
 
-/**
- * Whether a block that takes the rows of another would have many columns and few values in the new
- * places.
- */
+/** Whether a block would have many columns and few values in the rows added to it. */
 export function wouldBeSparse(block: RowBlock, added: RowBlock): boolean {
   let columns = block.columns.length;
   for (const { name } of added.columns) if (block.columnIndex(name) < 0) columns++;

@@ -1,4 +1,4 @@
-// Rows of a table in the order of their series, in blocks.
+// Reads the rows of a table in the order of their series, in blocks.
 import type { SeriesRows } from '../columns/series-rows.ts';
 import { mergeSeriesRows } from '../columns/series-rows.ts';
 import type { Column } from '@tidemark/core';
@@ -9,21 +9,22 @@ import type { Table } from './table.ts';
 
 export type TableBlocksSource = {
   readonly table: Table;
-  /** Rows of the table that count. */
+  /** Number of rows of the table that are visible. */
   readonly rows: number;
-  /** Of the series with this ordinal; `undefined` when its rows are not wanted. */
+  /** Id of the series with this ordinal; `undefined` when its rows are not wanted. */
   readonly seriesId: (ordinal: number) => SeriesId | undefined;
-  /** Columns of the rows that come out; `undefined`: null in all rows. */
+  /** Columns to read; `undefined` for a column that is null in all rows. */
   readonly columns: (pick: RowPick) => readonly (Column | undefined)[];
 };
 
-/** A block is given out when it has so many rows. */
+/** A block is yielded when it has this many rows. */
 const BLOCK_ROWS = 4096;
-/** Series that are looked at between two turns of others. */
+/** Series that are visited between two pauses. */
 const STEP_SERIES = 1024;
 
 /**
- * Strictly ascending by series and time: of rows with equal times each field has its last value.
+ * Yields blocks that ascend strictly by series and time. Of rows with equal times, each field keeps
+ * its last value. `undefined` is a pause.
  */
 export function* tableBlocks(source: TableBlocksSource): Generator<SeriesRows | undefined, void> {
   const { table } = source;

@@ -1,11 +1,10 @@
-// Rows of one measurement in one shard's memtable: blocks of rows in arrival order, and per series
-// a chain through its runs: neighbouring rows of one batch, as batches mostly come by series.
-// Batches of some size become blocks as they are, nothing of them is copied; smaller ones are
-// gathered in blocks of a bounded size. So neither a write nor a reader ever waits for work on the
-// whole table. A table of few rows has no chains, its rows are looked through: whoever makes up
-// names of measurements gets a table for each of them.
+// Rows of one measurement in one shard's memtable: blocks of rows in the order of arrival, and for
+// each series a linked list of its runs (`run-chains.ts`). Larger batches become blocks without
+// being copied; smaller ones are collected in blocks of bounded size. So neither writes nor reads
+// ever wait for work on the whole table. A table of few rows has no lists, and its rows are
+// scanned: clients that make up names of measurements create a table for each.
 //
-// Append-only, so that a snapshot is a number of rows. Rows are numbered through all blocks.
+// Tables only grow, so a snapshot is a number of rows. Rows are numbered across blocks.
 import { assert, MAX_INT64, MIN_INT64 } from '@tidemark/core';
 import type { FieldType } from '@tidemark/core';
 
@@ -16,28 +15,28 @@ import { isSparse, SPARSE_PART_ROWS, wouldBeSparse } from './sparse-rows.ts';
 import { RunChains } from './run-chains.ts';
 import { runStarts } from './row-runs.ts';
 
-/** Finds the place of a series within its measurement. */
+/** Finds the ordinal of a series in its measurement. */
 export type SeriesOrdinals = { ordinalOf(series: number): number };
 
-/** What of a batch becomes a block of its own; smaller ones share blocks. */
+/** Batches of this many rows become blocks of their own; smaller ones share a block. */
 const OWN_BLOCK_ROWS = 1024;
-/** Small batches are gathered in blocks of at most so many rows: growing one copies little. */
+/** Largest size of a shared block: growing it copies little. */
 const SHARED_BLOCK_ROWS = 8192;
-/** Tables with more rows have chains: looking through fewer takes no longer. */
+/** Up to this number of rows, scanning a table is as fast as a list of runs. */
 const UNCHAINED_ROWS = 64;
-/** What a table takes beside its blocks, entries in maps included; measured. */
+/** Memory of a table besides its blocks, entries in maps included; measured. */
 const TABLE_BYTES = 280;
 
 export class Table {
   readonly measurementId: number;
   readonly #index: SeriesOrdinals;
-  // Lists of one are made as such: one that grows takes room for seventeen.
+  // Literals of one element at first: an array that grows has room for 17 elements.
   #blocks: RowBlock[] = NO_BLOCKS;
-  /** Number of each block's first row. */
+  /** Number of the first row of each block. */
   #firstRows: number[] = FIRST_ROWS;
   /**
-   * Fields of all blocks, in the order in which they came; `undefined` while there is one block,
-   * which knows them.
+   * Fields of all blocks in the order of their first values; `undefined` while there is one block,
+   * which has them.
    */
   #fields: Map<string, FieldType> | undefined;
   /** `undefined` while there are few rows. */
@@ -47,7 +46,7 @@ export class Table {
   #blockBytes = 0;
   #minTime = MAX_INT64;
   #maxTime = MIN_INT64;
-  /** Whether the last block takes further rows. */
+  /** Whether rows can be added to the last block. */
   #isOpen = false;
 
   constructor(measurementId: number, index: SeriesOrdinals) {
@@ -72,17 +71,17 @@ export class Table {
     return this.#fields ?? fieldsOf(this.#blocks);
   }
 
-  /** Bounds of the rows; minimum above maximum when there are none. */
+  /** Bounds of the times; the minimum is above the maximum when there are no rows. */
   get timeBounds(): TimeBounds {
     return { min: this.#minTime, max: this.#maxTime };
   }
 
-  /** What the table takes, fixed costs included: many small ones fill the memory too. */
+  /** Includes fixed costs, because many small tables fill the memory, too. */
   get memoryBytes(): number {
     return TABLE_BYTES + this.#blockBytes + (this.#chains?.memoryBytes ?? 0);
   }
 
-  /** Appends rows. The block is not the caller's any more. `starts` are `runStarts` of it. */
+  /** Appends rows and takes ownership of the block. `starts` are `runStarts` of the block. */
   append(block: RowBlock, starts = runStarts(block.series, block.rows)): void {
     if (block.rows === 0) return;
     this.#chain(block.series, starts);
@@ -91,7 +90,7 @@ export class Table {
     if (max > this.#maxTime) this.#maxTime = max;
     if (!isSparse(block)) this.#addBlock(block);
     else {
-      // As one block, each field of a measurement would take memory for each row of it.
+      // In one block, each field of the measurement would take memory in every row.
       for (let row = 0; row < block.rows; row += SPARSE_PART_ROWS) {
         const count = Math.min(SPARSE_PART_ROWS, block.rows - row);
         this.#addBlock(block.select(Array.from({ length: count }, (_, i) => row + i)));
@@ -100,7 +99,7 @@ export class Table {
     if (this.#chains === undefined && this.#rows > UNCHAINED_ROWS) this.#makeChains();
   }
 
-  /** The block becomes one of the table's or is copied to the last. */
+  /** Adds the block to the list, or copies its rows to the last block. */
   #addBlock(block: RowBlock): void {
     const count = block.rows;
     const last = this.#blocks.at(-1);
@@ -154,14 +153,14 @@ export class Table {
     this.#chains = chains;
   }
 
-  /** Ordinals of the rows of a table without chains, in arrival order. */
+  /** Ordinals of the rows of a table without lists of runs, in the order of arrival. */
   *#ordinals(): Generator<number> {
     for (const { series, rows } of this.#blocks) {
       for (let row = 0; row < rows; row++) yield this.#index.ordinalOf(series[row]!);
     }
   }
 
-  /** Adds the rows below `limit` of the series with this ordinal to the list, in arrival order. */
+  /** Adds the rows below `limit` of a series to the list, in the order of arrival. */
   listRows(ordinal: number, limit: number, list: Uint32List): void {
     if (this.#chains !== undefined) {
       this.#chains.listRows(ordinal, { limit, rows: this.#rows }, list);
@@ -183,7 +182,7 @@ export class Table {
     return next;
   }
 
-  /** Whether the series with this ordinal has rows below `limit`. */
+  /** Whether the series has rows below `limit`. */
   hasRows(ordinal: number, limit: number): boolean {
     if (this.#chains !== undefined) return this.#chains.hasRows(ordinal, limit);
     let row = 0;
@@ -194,14 +193,14 @@ export class Table {
     return false;
   }
 
-  /** The given rows, to be copied column by column. */
+  /** Selects rows, to be copied column by column. */
   pick(rows: Uint32Array): RowPick {
     return new RowPick({ blocks: this.#blocks, firstRows: this.#firstRows }, rows);
   }
 
   /**
-   * The same rows for an index that gives series other ordinals. This table must not get rows any
-   * more.
+   * The same rows for an index in which series have other ordinals. No rows may be added to this
+   * table afterwards.
    */
   withOrdinals(index: SeriesOrdinals): Table {
     const table = new Table(this.measurementId, index);
@@ -218,7 +217,7 @@ export class Table {
     return table;
   }
 
-  /** A table without the rows that `isGone` names; this one when there are none. */
+  /** A table without the rows for which `isGone` holds; this table when there are none. */
   without(isGone: (block: RowBlock, row: number) => boolean): Table {
     const kept = new Table(this.measurementId, this.#index);
     for (const block of this.#blocks) {
@@ -231,7 +230,7 @@ export class Table {
 }
 
 const NO_BLOCKS: RowBlock[] = [];
-/** Of every table that has one block. */
+/** Shared by all tables of one block. */
 const FIRST_ROWS: number[] = [0];
 
 function fieldsOf(blocks: readonly RowBlock[]): Map<string, FieldType> {

@@ -1,18 +1,22 @@
-// Versions of the schema: numbers that grow whenever a schema look-up could have another answer.
-// Two per database: one for the names of fields and tags, and the shards that hold them; and one
-// for everything, new series included. They lie in shared memory, so that another thread can cache
-// answers and check without a message that they are still valid.
+// Versions of the schema: numbers that are incremented when the answer to a schema look-up may have
+// changed. A database has two: one for the names of fields and tags and for the shards that hold
+// them, and one for everything, including new series. They are in shared memory, so that another
+// thread can cache answers and check without a message whether they are still valid.
 
 /**
- * With more databases, several share a version; then some cached answers are dropped needlessly.
+ * Number of databases with versions of their own. With more, several share a version, and some
+ * cached answers are dropped needlessly.
  */
 const SLOTS = 1024;
 const COUNTER_COUNT = 1 + 2 * SLOTS;
 
-/** Which changes make a cached answer invalid. */
+/** Which version an answer depends on. */
 export type SchemaScope = 'names' | 'series';
 
-/** The numbers of an engine; one that is rehearsed with shares those of its neighbour. */
+/**
+ * The versions of an engine. The engine of a rehearsal shares those of the other engine in its
+ * thread.
+ */
 export class SchemaVersions {
   readonly counters: Int32Array<SharedArrayBuffer>;
 
@@ -24,7 +28,7 @@ export class SchemaVersions {
     return Atomics.load(this.counters, slotOf(database) + (scope === 'names' ? 0 : 1));
   }
 
-  /** Grows with every change of any database. */
+  /** Number of changes of all databases. */
   get total(): number {
     return Atomics.load(this.counters, 0);
   }
@@ -36,7 +40,7 @@ export class SchemaVersions {
   }
 }
 
-/** Takes reports of changes of one database, from the owners of its names and series. */
+/** Takes the changes of one database and increments its versions. */
 export class SchemaChanges {
   readonly #versions: SchemaVersions;
   readonly #slot: number;
@@ -47,20 +51,20 @@ export class SchemaChanges {
   }
 
   /**
-   * Fields, tag keys or shards have come or gone, or series have gone: with the last of them, names
-   * go.
+   * A field, tag key or shard was added or removed, or series were removed, whose names may go with
+   * them.
    */
   names(): void {
     this.#versions.count(this.#slot, 'names');
   }
 
-  /** A series has come; its names have been reported by whoever holds them. */
+  /** A series was added. If it brings new names, these are reported by `names`. */
   series(): void {
     this.#versions.count(this.#slot, 'series');
   }
 }
 
-/** FNV-1a. */
+/** FNV-1a hash of the name. */
 function slotOf(database: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < database.length; i++) {

@@ -1,6 +1,6 @@
-// Which series of a measurement a condition selects. Tag leaves are evaluated once per distinct
-// value; field leaves count as true here (conditions have no negation, so this selects a superset)
-// and stay as the residual condition.
+// Selects the series of a measurement that a condition may match. Conditions on tags are evaluated
+// here. Conditions on fields count as true: as there is no negation, this selects too many series
+// at worst, and the residual condition is evaluated on their rows.
 import { compareBytes } from '@tidemark/core';
 import type { Predicate } from '@tidemark/query';
 import { textMatcher } from '@tidemark/query/regex';
@@ -16,7 +16,7 @@ export type MeasurementFilter = {
   readonly measurementPattern?: string | undefined;
 };
 
-/** Measurements that the filter names, sorted bytewise. Live ones only. */
+/** Measurements that a filter names and that have rows, sorted bytewise. */
 export function selectMeasurements(
   index: SeriesIndex,
   filter: MeasurementFilter,
@@ -24,7 +24,7 @@ export function selectMeasurements(
   return finish(measurementsInSteps(index, filter));
 }
 
-/** As `selectMeasurements`, pausing where there are many. */
+/** As `selectMeasurements`, but pauses during long loops. */
 export function* measurementsInSteps(
   index: SeriesIndex,
   filter: MeasurementFilter,
@@ -36,7 +36,7 @@ export function* measurementsInSteps(
       ? index.measurements
       : [...new Set(filter.measurements)].map((name) => index.measurement(name));
   const selected: MeasurementIndex[] = [];
-  // Measurements that come while this pauses are left out.
+  // The number before the first pause: measurements added later are left out.
   const { length } = candidates;
   for (let i = 0; i < length; i++) {
     if (i % STEP_ELEMENTS === STEP_ELEMENTS - 1) yield undefined;
@@ -47,7 +47,9 @@ export function* measurementsInSteps(
   return yield* sortInSteps(selected, (a, b) => compareBytes(a.name, b.name));
 }
 
-/** Ordinals of the series that may hold matching rows, ascending. Dead series are included. */
+/**
+ * Ordinals of the series that may have matching rows, ascending. They include series without rows.
+ */
 export function selectOrdinals(
   index: SeriesIndex,
   measurement: MeasurementIndex,
@@ -56,13 +58,13 @@ export function selectOrdinals(
   return finish(ordinalsInSteps(index, measurement, where));
 }
 
-/** As `selectOrdinals`, pausing where much is looked at. */
+/** As `selectOrdinals`, but pauses during long loops. */
 export function* ordinalsInSteps(
   index: SeriesIndex,
   measurement: MeasurementIndex,
   where: Predicate | undefined,
 ): Generator<undefined, Uint32Array> {
-  // Series that come while the selection pauses are left out.
+  // The number before the first pause: series added later are left out.
   const count = measurement.seriesCount;
   if (where === undefined) return membersBelow(ALL_ORDINALS, count);
   const condition = yield* tagCondition({ index, measurement, count }, where);
@@ -70,8 +72,8 @@ export function* ordinalsInSteps(
 }
 
 /**
- * What is left of the condition for the rows of one series; `undefined` when it holds for all of
- * them.
+ * The part of a condition that the rows of a series have to satisfy; `undefined` when all of them
+ * do.
  */
 export function residualCondition(
   where: Predicate | undefined,
@@ -83,8 +85,8 @@ export function residualCondition(
 }
 
 /**
- * What is left of the condition for the rows of every selected series alike; `undefined` where that
- * depends on their tags.
+ * As `residualCondition`, if it is the same for all selected series; `undefined` when it depends on
+ * their tags.
  */
 export function commonResidual(
   where: Predicate | undefined,
@@ -101,7 +103,7 @@ export function commonResidual(
   }
   const { readsTags, readsFields } = readBy(where);
   if (readsTags && readsFields) return undefined;
-  // The series that are selected satisfy conditions on tags.
+  // The selected series satisfy a condition that is on tags only.
   return { condition: readsTags ? undefined : where };
 }
 

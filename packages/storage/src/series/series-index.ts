@@ -1,11 +1,11 @@
-// The series index of one database: which series exist, what their tags are, and which of them a
-// condition selects.
+// The series index of one database: which series exist, their tags, and which of them a condition
+// selects.
 //
-// Forward columns: per measurement and tag key one array of symbols by ordinal (position of the
-// series within its measurement). Conditions are evaluated over postings, which are made from
-// columns when they are first needed. Keys and symbols lie in the linear memory in which requests
-// are parsed, and nowhere else. Ids are dense, ascending and never reused within a database; ids of
-// series that are gone for good have none. Format of its files: docs/formats/series-index.md.
+// For each measurement and tag key there is a column: an array of symbols by ordinal (the position
+// of a series within its measurement). Conditions are evaluated with postings, which are built from
+// columns when first needed. Keys and symbols are stored once, in the linear memory in which
+// requests are parsed. Ids are dense, ascending and never reused within a database; an id whose
+// series was removed stays unused. Format of the files: docs/formats/series-index.md.
 import { assert, compareBytes, escapeMeasurement, escapeTagPart } from '@tidemark/core';
 import { Kernels, NO_MEASUREMENT, SeriesKeys } from '@tidemark/kernels';
 import type { SplitSeries } from '@tidemark/kernels';
@@ -32,28 +32,28 @@ export class SeriesIndex {
   readonly database: string;
   /** By measurement id. */
   readonly measurements: MeasurementIndex[] = [];
-  /** Series with data in at least one shard. */
+  /** Series with rows in at least one shard. */
   liveSeries = 0;
-  /** Ingest of the database adds series here while it parses; `indexNewSeries` follows. */
+  /** Ingest adds series here while it parses; `indexNewSeries` must follow. */
   readonly keys = new SeriesKeys(new Kernels());
-  /** Postings of tags, shared with other databases. */
+  /** Cache of postings, shared with other databases. */
   readonly postings: PostingsCache;
-  /** Incremented when series come or go. */
+  /** Versions of the schema, incremented when series are added or removed. */
   readonly schemaVersions: SchemaVersions;
   /**
-   * Which tag values match patterns. Every symbol is read once per pattern: too many to keep
-   * decoded ones.
+   * Which tag values match a pattern. A pattern is tested on every symbol once, so their texts are
+   * not kept.
    */
   readonly patterns = new PatternCache((id) => utf8Text(this.keys.text(id)));
   readonly #byName = new Map<string, MeasurementIndex>();
-  /** Measurements by their number in `keys`. */
+  /** Measurements by their number in `keys`, which differs from their id. */
   readonly #byNumber: (MeasurementIndex | undefined)[] = [];
-  /** Series with ids below this are in the columns. */
+  /** Series with smaller ids are in the columns. */
   #indexed = 0;
   readonly #refs = new SeriesRefs();
   readonly #changes: SchemaChanges;
   #dead: SeriesId[] = [];
-  /** Deleted series, whose keys no longer lead to them. */
+  /** Deleted series that `keys` does not find any more. */
   readonly #forgotten = new SeriesSet();
   #watchForgotten: ((id: SeriesId) => void) | undefined;
   readonly #cardinalities = new TagCardinalities();
@@ -75,7 +75,7 @@ export class SeriesIndex {
     return this.#indexed;
   }
 
-  /** Series that were deleted and still take memory. */
+  /** Number of deleted series that still take memory. */
   get forgottenCount(): number {
     return this.#forgotten.size;
   }
@@ -107,15 +107,12 @@ export class SeriesIndex {
     return measurement;
   }
 
-  /** Id of the series, or -1. Tags are canonical (sorted, no empty values). */
+  /** Id of a series, or -1. Tags are canonical (sorted, no empty values). */
   findSeries(measurement: MeasurementIndex, tags: readonly TagPair[]): SeriesId {
     return this.keys.find(utf8(escapeMeasurement(measurement.name) + tagsTextOf(tags)));
   }
 
-  /**
-   * Id of the series, which is added when it is new. Adding does not make it visible: see
-   * `addedToShard`.
-   */
+  /** Id of a series, which is created if it is new. It becomes visible with `addedToShard`. */
   addSeries(measurement: MeasurementIndex, tags: readonly TagPair[]): SeriesId {
     const known = this.findSeries(measurement, tags);
     if (known >= 0) return known;
@@ -129,8 +126,8 @@ export class SeriesIndex {
   }
 
   /**
-   * Adds series under ids from `first` on, which follow those that are here; those with smaller ids
-   * are known.
+   * Adds a list of series, the first of which has the id `first`. Ids that are known already are
+   * skipped.
    */
   insert(series: EncodedSeries, first: SeriesId): void {
     assert(series.measurementIdEnd <= this.measurements.length, 'measurements of series are known');
@@ -140,13 +137,13 @@ export class SeriesIndex {
     this.indexNewSeries();
   }
 
-  /** Takes the series that were added to `keys` into the columns. */
+  /** Adds new series of `keys` to the columns. */
   indexNewSeries(): void {
     const end = this.keys.nextId;
     const keyOf = (number: number): string => this.keys.tagKey(number);
     while (this.#indexed < end) {
       const split = this.keys.split(this.#indexed, end);
-      // Adding a measurement may grow linear memory, which invalidates `words`.
+      // Adding a measurement may grow linear memory, which detaches `words`.
       if (this.#addOwners(split)) continue;
       const { count, words } = split;
       let at = 0;
@@ -170,14 +167,14 @@ export class SeriesIndex {
     }
   }
 
-  /** Frees what the index holds outside of itself; it must not be used afterwards. */
+  /** Frees the postings. The index must not be used afterwards. */
   close(): void {
     for (const measurement of this.measurements) {
       for (const { column } of measurement.sortedTagColumns()) this.postings.forget(column);
     }
   }
 
-  /** Takes over the series of a measurement, which has none yet; ids ascend. For opening. */
+  /** Sets the series of an empty measurement from a checkpoint; ids ascend. */
   load(measurement: MeasurementIndex, ids: Uint32Array, columns: readonly LoadedColumn[]): void {
     const end = this.keys.nextId;
     const { symbolCount } = this;
@@ -195,7 +192,7 @@ export class SeriesIndex {
     this.#indexed += ids.length;
   }
 
-  /** Ends loading; one more than the largest id. */
+  /** Ends loading. Returns one more than the largest id. */
   finishLoad(): number {
     if (this.#indexed !== this.keys.presentCount) {
       throw new DecodeError('series without a measurement');
@@ -204,7 +201,7 @@ export class SeriesIndex {
     return this.#indexed;
   }
 
-  /** Adds the measurements that are new; whether there were any. */
+  /** Adds new measurements. Returns whether there were any. */
   #addOwners({ count, words }: SplitSeries): boolean {
     const missing = new Set<number>();
     let at = 0;
@@ -230,7 +227,7 @@ export class SeriesIndex {
     return this.#refs.ordinal(id);
   }
 
-  /** Whether the id is that of a series, deleted or not. */
+  /** Whether a series has this id, even a deleted one. */
   has(id: SeriesId): boolean {
     return this.keys.has(id);
   }
@@ -263,7 +260,7 @@ export class SeriesIndex {
     this.#dead.push(id);
   }
 
-  /** Series that no shard holds any more, since the last call. */
+  /** Series that have lost their last shard since the last call. */
   takeDead(): SeriesId[] {
     const dead = this.#dead;
     this.#dead = [];
@@ -271,8 +268,9 @@ export class SeriesIndex {
   }
 
   /**
-   * Series that are dead (still) leave the table of keys: who writes one of them again makes a new
-   * series, which the limits apply to. No write that may refer to them must be under way.
+   * Removes series from the table of keys if they are still without rows. A later write of such a
+   * key creates a new series, to which limits apply. No write that may refer to the old ids may be
+   * in progress.
    */
   forgetDead(ids: Iterable<SeriesId>): void {
     for (const id of ids) {
@@ -284,7 +282,7 @@ export class SeriesIndex {
   }
 
   /**
-   * Calls back for series that are forgotten from now on, until the result is called. One at a
+   * Calls `watch` for every series that is forgotten, until the result is called. One watcher at a
    * time.
    */
   watchForgotten(watch: (id: SeriesId) => void): () => void {
@@ -296,8 +294,8 @@ export class SeriesIndex {
   }
 
   /**
-   * Takes over which series are live from an index that has all series of this one, under the same
-   * ids.
+   * Copies the numbers of shards per series from an index that has all series of this one under the
+   * same ids.
    */
   takeLiveness(from: SeriesIndex): void {
     this.#refs.copyShardCounts(from.#refs);
@@ -314,10 +312,7 @@ export class SeriesIndex {
     measurement.removedSeries += change;
   }
 
-  /**
-   * How many values the series of a measurement have for a tag key. Pauses where it has to look at
-   * many.
-   */
+  /** Number of values that a measurement's series have for a tag key. Pauses during long loops. */
   tagCardinality(
     measurement: MeasurementIndex,
     column: TagColumn,
@@ -327,18 +322,18 @@ export class SeriesIndex {
     );
   }
 
-  /** As `forgetDead`, of all series; for the end of opening. */
+  /** As `forgetDead` for all series, at the end of recovery. */
   forgetAllDead(): void {
     this.#dead = [];
     for (let id = 0; id < this.#indexed; id++) if (!this.isLive(id)) this.forgetDead([id]);
   }
 
-  /** The symbol of a text, or -1 when no tag value is equal to it. */
+  /** The symbol of a text, or -1 when no tag has this value. */
   findSymbol(text: string): SymbolId {
     return this.keys.findText(utf8(text));
   }
 
-  /** The text of a symbol. */
+  /** The text of a symbol, cached. */
   symbol(id: SymbolId): string {
     let text = this.#decoded.get(id);
     if (text === undefined) {
@@ -349,7 +344,7 @@ export class SeriesIndex {
     return text;
   }
 
-  /** As `symbol`, of one of very many: its text is not kept decoded. */
+  /** The text of a symbol, not cached: for loops over very many symbols. */
   symbolOnce(id: SymbolId): string {
     return this.#decoded.get(id) ?? utf8Text(this.keys.text(id));
   }
@@ -365,7 +360,7 @@ export class SeriesIndex {
     return pairs;
   }
 
-  /** Canonical series key. */
+  /** The canonical series key. */
   seriesKey(id: SeriesId): string {
     return escapeMeasurement(this.measurementOf(id).name) + this.tagsText(id);
   }
@@ -376,8 +371,8 @@ export class SeriesIndex {
   }
 
   /**
-   * Ids [first, end) as a log holds them; those of forgotten series as if they had none where that
-   * is wanted.
+   * Series with ids in [first, end) in the encoding of a log. `leavesForgotten` leaves deleted
+   * series out.
    */
   encodedSeries(
     first: SeriesId,
@@ -391,7 +386,7 @@ export class SeriesIndex {
   }
 }
 
-/** Sorted by key, empty values removed; of equal keys the last one wins. */
+/** Tags sorted by key, without empty values. Of tags with the same key the last one is kept. */
 export function canonicalTags(tags: readonly TagPair[]): TagPair[] {
   const byKey = new Map<string, string>();
   for (const [key, value] of tags) if (value !== '') byKey.set(key, value);

@@ -12,7 +12,7 @@ const COMMA = 44;
 const EQUALS = 61;
 const BACKSLASH = 92;
 
-/** Parses a key that a kernel made. */
+/** Parses a canonical key. */
 export function parseSeriesKey(key: Uint8Array): ParsedKey {
   let at = 0;
   const part = (end: number): string => {

@@ -1,27 +1,28 @@
-// Consecutive series as logs, index files and backups hold them (docs/formats/wal.md, `additions`).
+// Lists of consecutive series, as logs, index files and backups store them (docs/formats/wal.md,
+// `additions`).
 import { ByteReader, ByteWriter } from '../columns/bytes.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 
 export type EncodedSeries = {
-  /** Of entries. */
+  /** Number of entries. */
   readonly count: number;
   /**
-   * An entry is a series: id of its measurement, length and bytes of its canonical key without the
-   * measurement; or `NO_SERIES` and how many ids have none.
+   * An entry is a series (id of its measurement, length and bytes of its canonical key without the
+   * measurement), or a gap (`NO_SERIES` and the number of ids without series).
    */
   readonly bytes: Uint8Array;
-  /** Above all ids of measurements that `bytes` mentions. */
+  /** Larger than all ids of measurements in `bytes`. */
   readonly measurementIdEnd: number;
 };
 
 const NO_SERIES = 0xffffffff;
 
-/** An id with its series, or ids that have none. */
+/** A series with its id, or a gap of ids. */
 export type SeriesEntry =
   | { readonly id: SeriesId; readonly measurementId: number; readonly tags: Uint8Array }
   | { readonly id: SeriesId; readonly noSeries: number };
 
-/** The entries of a list whose first one has the id `first`. */
+/** Decodes a list whose first id is `first`. */
 export function* seriesEntries(list: EncodedSeries, first: SeriesId): Generator<SeriesEntry> {
   const reader = new ByteReader(list.bytes);
   let id = first;
@@ -35,7 +36,7 @@ export function* seriesEntries(list: EncodedSeries, first: SeriesId): Generator<
   }
 }
 
-/** The inverse of `seriesEntries`. */
+/** Encodes a list. */
 export function encodeSeriesEntries(entries: Iterable<SeriesEntry>): EncodedSeries {
   const out = new ByteWriter(1 << 12);
   let count = 0;
@@ -54,7 +55,7 @@ export function encodeSeriesEntries(entries: Iterable<SeriesEntry>): EncodedSeri
   return { count, bytes: out.finish(), measurementIdEnd };
 }
 
-/** Steps over a list and checks that its lengths fit. Throws `DecodeError`. */
+/** Reads a list and checks its lengths. Throws `DecodeError`. */
 export function readSeriesList(reader: ByteReader): EncodedSeries {
   const count = reader.count(2);
   const start = reader.position;

@@ -1,6 +1,5 @@
-// What the id of a series refers to: its measurement, its ordinal there, and in how many shards it
-// has data. In pages, because ids are never used again: those of a page of which no
-// series is left take nothing.
+// For each series id: its measurement, its ordinal there, and the number of shards in which it has
+// rows. Stored in pages, because ids are never reused: a page without series takes no memory.
 import type { SeriesId } from '../columns/series-id.ts';
 
 const PAGE_BITS = 12;
@@ -28,7 +27,7 @@ export class SeriesRefs {
     page.ordinals[id & PAGE_MASK] = ref.ordinal;
   }
 
-  /** Of a series that was set, as all that follows. */
+  /** For a series that was set, like the methods below. */
   measurementId(id: SeriesId): number {
     return this.#pages[id >>> PAGE_BITS]!.measurements[id & PAGE_MASK]!;
   }
@@ -37,18 +36,18 @@ export class SeriesRefs {
     return this.#pages[id >>> PAGE_BITS]!.ordinals[id & PAGE_MASK]!;
   }
 
-  /** Number of shards that hold data of the series; 0 for ids that have none. */
+  /** Number of shards in which the series has rows; 0 for ids without series. */
   shardCount(id: SeriesId): number {
     return this.#pages[id >>> PAGE_BITS]?.shardCounts[id & PAGE_MASK] ?? 0;
   }
 
-  /** Adds to the number of shards, and returns it. */
+  /** Changes the number of shards, and returns it. */
   addShards(id: SeriesId, change: 1 | -1): number {
     const { shardCounts } = this.#pages[id >>> PAGE_BITS]!;
     return (shardCounts[id & PAGE_MASK]! += change);
   }
 
-  /** Takes over the numbers of shards of another, for the series that are here. */
+  /** Copies the numbers of shards from another object, for the series that are in this one. */
   copyShardCounts(other: SeriesRefs): void {
     this.#pages.forEach((page, number) => {
       const from = other.#pages[number];

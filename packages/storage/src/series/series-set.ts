@@ -1,11 +1,11 @@
-// Set of series ids: pages of a bitmap, of which those without members are not there.
+// A set of series ids: pages of a bitmap. Empty pages do not exist.
 
 const PAGE_BITS = 1 << 15;
 
 export class SeriesSet {
   readonly #pages = new Map<number, Uint32Array>();
   #size = 0;
-  /** The page that was asked for last, because ids mostly come one after the other. */
+  /** The page used last: ids usually come in order. */
   #lastNumber = -1;
   #lastPage: Uint32Array | undefined;
 
@@ -13,7 +13,7 @@ export class SeriesSet {
     return this.#size;
   }
 
-  /** Pages in memory, of 4 KiB each. */
+  /** Number of pages, each of 4 KiB. */
   get pageCount(): number {
     return this.#pages.size;
   }
@@ -25,7 +25,7 @@ export class SeriesSet {
     return ((page[bit >>> 5]! >>> (bit & 31)) & 1) === 1;
   }
 
-  /** `true` when the id was not a member. */
+  /** Returns whether the id was new. */
   add(id: number): boolean {
     const pageNumber = Math.floor(id / PAGE_BITS);
     const page = this.#pageOf(pageNumber) ?? this.#addPage(pageNumber);
@@ -37,7 +37,7 @@ export class SeriesSet {
     return true;
   }
 
-  /** `true` when the id was a member. */
+  /** Returns whether the id was in the set. */
   delete(id: number): boolean {
     if (!this.has(id)) return false;
     const page = this.#pageOf(Math.floor(id / PAGE_BITS))!;

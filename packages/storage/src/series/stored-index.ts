@@ -1,4 +1,5 @@
-// A series index and how much of it is in its files: the index log, and a checkpoint of it.
+// A series index with its files: how much of it is in the index log, and how much of that in a
+// checkpoint.
 import type { Disk } from '../disk/disk.ts';
 import { readCheckpoint, writeCheckpoint } from './checkpoint.ts';
 import type { IndexEnd } from './index-damage.ts';
@@ -6,32 +7,34 @@ import type { FramedEnd } from '../disk/framed-file.ts';
 import type { SeriesIndex } from './series-index.ts';
 import type { IndexAdditions } from './index-additions.ts';
 
-/** Opening builds about a million series per second: these are done in a few milliseconds. */
+/**
+ * A checkpoint at the end must save a few milliseconds: opening builds a million series per second.
+ */
 const CLOSING_SERIES_MIN = 2_000;
 /**
- * Beyond half of what the last checkpoint held, so that all of them together cost as much as three
- * times the index.
+ * A checkpoint while the engine runs must be due to half as many series as the last one held. So
+ * all checkpoints together cost as much as writing the index three times.
  */
 const RUNNING_SERIES_MIN = 50_000;
 
 /**
- * Encoded at once: a million new series would take 100 MiB in linear memory and as much outside of
- * it. Deflating so many for a backup takes some milliseconds.
+ * Series encoded at once. A million would take 100 MiB in linear memory and as much outside; and
+ * compressing a portion for a backup takes some milliseconds.
  */
 const PORTION_SERIES = 1 << 13;
 
-/** Numbers of entries of an index. */
+/** Numbers of measurements and series. */
 type EntryCounts = { readonly measurements: number; readonly series: number };
-/** Entries that are in the index log, and the bytes of it that hold them. */
+/** The entries that are in the index log, and their bytes. */
 type Persisted = EntryCounts & FramedEnd;
 
 export class StoredIndex {
   readonly index: SeriesIndex;
-  /** Number of its files. */
+  /** Id of the index files. */
   readonly fileId: number;
   #damagedEnd: { readonly known: IndexEnd | undefined } | undefined;
   #persisted: Persisted = { measurements: 0, series: 0, logBytes: 0, checksum: 0 };
-  /** Where the ids end that the checkpoint holds. */
+  /** Series with smaller ids are in the checkpoint. */
   #checkpointSeries = 0;
 
   constructor(index: SeriesIndex, fileId: number) {
@@ -39,31 +42,34 @@ export class StoredIndex {
     this.fileId = fileId;
   }
 
-  /** Everything that is in the index now came from the index files. */
+  /** Marks everything in the index as read from the index files. */
   markPersisted(end: FramedEnd): void {
     this.#persisted = { ...endOf(this.index), ...end };
   }
 
-  /** What is in the index log. */
+  /** What the index log holds. */
   get persistedEnd(): Persisted {
     return this.#persisted;
   }
 
-  /** What the manifest says of the index log. */
+  /** What the manifest records about the index log; `undefined` for older logs. */
   get manifestEnd(): IndexEnd | undefined {
     if (this.#damagedEnd !== undefined) return this.#damagedEnd.known;
     const { logBytes: bytes, measurements, series, checksum } = this.#persisted;
     return { bytes, measurements, series, checksum };
   }
 
-  /** The index log lacks entries: it stays as it is, and so does what the manifest says of it. */
+  /**
+   * The index log has lost entries. The file, and what the manifest records about it, stay as they
+   * are.
+   */
   leaveDamaged(known: IndexEnd | undefined): void {
     this.#damagedEnd = { known };
   }
 
   /**
-   * Entries that only the log files hold, in portions, and where they end; `undefined` when there
-   * are none.
+   * Entries that are not in the index log yet, in portions, and the numbers that it will hold;
+   * `undefined` when there are none.
    */
   unpersisted():
     | { readonly portions: Iterable<IndexAdditions>; readonly end: EntryCounts }
@@ -75,12 +81,14 @@ export class StoredIndex {
     return { portions: portionsOf(this.index, first, end), end };
   }
 
-  /** Entries up to these numbers are in the index log now. */
+  /** Marks entries as written to the index log. */
   persisted(persisted: Persisted): void {
     this.#persisted = persisted;
   }
 
-  /** Whether opening would have to build so many series that a new checkpoint pays. */
+  /**
+   * Whether opening would take so much longer without a new checkpoint that one should be written.
+   */
   needsCheckpoint(options: { readonly isClosing: boolean }): boolean {
     if (this.#damagedEnd !== undefined) return false;
     const uncovered = this.#persisted.series - this.#checkpointSeries;
@@ -88,14 +96,16 @@ export class StoredIndex {
     return uncovered > Math.max(RUNNING_SERIES_MIN, this.#checkpointSeries / 2);
   }
 
-  /** Writes a checkpoint of what is in the index log now; the log may get more meanwhile. */
+  /**
+   * Writes a checkpoint of what the index log holds now. Entries may be added to the log meanwhile.
+   */
   async writeCheckpoint(options: Parameters<typeof writeCheckpoint>[2]): Promise<void> {
     const range = this.#persisted;
     await writeCheckpoint(this.index, range, options);
     this.#checkpointSeries = range.series;
   }
 
-  /** Fills the empty index from a checkpoint; bytes of the index log that need not be read. */
+  /** Reads a checkpoint into an empty index. Returns how many bytes of the index log it covers. */
   readCheckpoint(options: { readonly disk: Disk; readonly path: string }): number {
     const range = readCheckpoint(this.index, options);
     this.#checkpointSeries = range?.series ?? 0;
@@ -103,7 +113,7 @@ export class StoredIndex {
   }
 }
 
-/** All entries of an index, in portions. Later additions are left out. */
+/** All entries of an index, in portions. Entries added later are left out. */
 export function allAdditions(index: SeriesIndex): Generator<IndexAdditions> {
   return portionsOf(index, { measurements: 0, series: 0 }, endOf(index));
 }
@@ -112,7 +122,7 @@ function endOf(index: SeriesIndex): EntryCounts {
   return { measurements: index.measurements.length, series: index.seriesEnd };
 }
 
-/** Measurements come with the first portion: series of all of them may refer to any. */
+/** The first portion has all measurements, because any series may refer to them. */
 function* portionsOf(
   index: SeriesIndex,
   first: EntryCounts,

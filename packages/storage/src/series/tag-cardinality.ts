@@ -1,16 +1,16 @@
-// How many values a tag key has: counted exactly while they are few, estimated in 4 KiB beyond.
-// Kept per measurement and key, brought up to date when somebody asks by looking at the series that
-// came since.
+// Number of values of a tag key: exact for few values, otherwise estimated with a sketch of 4 KiB.
+// A counter per measurement and key is brought up to date when somebody asks, by visiting the
+// series added since.
 import { SeriesSet } from './series-set.ts';
 import { HyperLogLog } from './hyperloglog.ts';
 import type { MeasurementIndex, TagColumn } from './measurement-index.ts';
 
 /**
- * A bitmap of so many symbols takes as much as the sketch, and up to 4 KiB for each when they
- * lie far apart.
+ * From here on the sketch takes less memory than a bitmap of symbols, which has a page of 4 KiB
+ * wherever symbols lie far apart.
  */
 const EXACT_VALUES_MAX = 16_384;
-/** Pages of the bitmap: symbols that lie far apart would take one each. */
+/** Bounds the pages of that bitmap. */
 const EXACT_PAGES_MAX = 64;
 /** Series between two pauses. */
 const STEP_SERIES = 1 << 15;
@@ -20,9 +20,9 @@ export type Cardinality = { readonly count: number; readonly isExact: boolean };
 type Counter = {
   exact: SeriesSet | undefined;
   sketch: HyperLogLog | undefined;
-  /** Ordinals below were looked at. */
+  /** Series with smaller ordinals have been counted. */
   seen: number;
-  /** As the measurement's, when counting began. */
+  /** `removals` of the measurement when counting began. */
   removals: number;
 };
 
@@ -30,9 +30,9 @@ export class TagCardinalities {
   readonly #counters = new WeakMap<TagColumn, Counter>();
 
   /**
-   * Values of series that are not deleted. Series whose first point is on its way to the log count
-   * already, and the count is not called exact then. Pauses while series are looked at for the
-   * first time, and again after some were deleted: a sketch forgets nothing.
+   * Counts values of series that are not deleted. Series of writes in progress are included, and
+   * then the number is not called exact. Visits all series the first time, and again after deletes,
+   * because values cannot be removed from a sketch.
    */
   *of(
     measurement: MeasurementIndex,
@@ -56,7 +56,7 @@ export class TagCardinalities {
       }
       yield undefined;
     }
-    // Another may have got further meanwhile, or begun anew.
+    // During a pause, another call may have counted further, or from the beginning.
     this.#counters.set(column, counter);
     const { exact, sketch } = counter;
     const { liveSeries, removedSeries, seriesCount } = measurement;

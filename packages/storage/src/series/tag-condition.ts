@@ -1,7 +1,8 @@
-// A condition on tags as sets of series. Each leaf is answered from the postings of its tag key, a
-// pattern after being tested once per distinct value; what postings do not cover (series that just
-// came, keys whose postings would not fit) is looked at in the key's column. Field leaves count as
-// true: conditions have no negation, so this selects a superset.
+// Evaluates conditions on tags to sets of series. A comparison is answered by the postings of its
+// tag key; a pattern is tested once per distinct value first. Series that postings do not cover,
+// because they are new or because the postings would be too large, are looked up in the column.
+// Conditions on fields count as true: there is no negation, so this selects too many series at
+// worst.
 import type { Predicate } from '@tidemark/query';
 
 import { STEP_ELEMENTS } from '../schedule/steps.ts';
@@ -11,7 +12,7 @@ import type { OrdinalSet } from './ordinal-set.ts';
 import type { TagPostings } from './postings.ts';
 import type { SeriesIndex } from './series-index.ts';
 
-/** The series that exist when the selection begins; others may come while it pauses. */
+/** Series that exist when the selection begins. Others may be added during pauses. */
 export type Scope = {
   readonly index: SeriesIndex;
   readonly measurement: MeasurementIndex;
@@ -19,14 +20,14 @@ export type Scope = {
 };
 
 export type TagCondition = {
-  /** At least as many series as are selected. */
+  /** An upper bound of the number of selected series. */
   readonly countBound: number;
   evaluate(): Generator<undefined, OrdinalSet>;
-  /** Whether one series is selected. */
+  /** Whether the series with this ordinal is selected. */
   test(ordinal: number): boolean;
 };
 
-/** Makes postings where there are none yet. */
+/** Builds postings that are missing. */
 export function* tagCondition(scope: Scope, node: Predicate): Generator<undefined, TagCondition> {
   switch (node.kind) {
     case 'constant':
@@ -62,7 +63,10 @@ function immediately<T>(value: T): Generator<undefined, T> {
   })();
 }
 
-/** A side with so many fewer series than the other is tested against it one by one. */
+/**
+ * When one side of an AND has this many times fewer series, each of them is tested against the
+ * other side.
+ */
 const TEST_RATIO = 8;
 
 function both(left: TagCondition, right: TagCondition): TagCondition {
@@ -96,13 +100,13 @@ function either(left: TagCondition, right: TagCondition): TagCondition {
   };
 }
 
-/** Series that are compared between two pauses, a few nanoseconds each. */
+/** Series between two pauses, at a few nanoseconds each. */
 const STEP_SERIES = 1 << 16;
 
-/** Stored values of one tag key. */
+/** Stored values (symbol plus one, 0 for none) of one tag key. */
 type Stored = {
   readonly postings: TagPostings | undefined;
-  /** Of a series; 0 where it lacks the tag. */
+  /** The stored value of a series. */
   readonly valueOf: (ordinal: number) => number;
 };
 
@@ -114,7 +118,7 @@ function* storedValues(
   if (column === undefined) return { postings: undefined, valueOf: () => 0 };
   const { symbolCount } = index;
   const postings = yield* index.postings.of(column, { count, symbolCount });
-  // Taken after the pauses of making postings: the array may have been replaced by a longer one.
+  // Read after the pauses of `of`, because the array may have been replaced by a longer one.
   const { values } = column;
   return { postings, valueOf: (ordinal) => values[ordinal] ?? 0 };
 }
@@ -125,7 +129,8 @@ function* equality(
 ): Generator<undefined, TagCondition> {
   const { index, count } = scope;
   const isNegated = node.operator === '!=';
-  // Absent is stored as 0 and compares as the empty text; a text that nobody uses equals nothing.
+  // A missing tag is stored as 0, and compares as the empty text. A text without a symbol equals no
+  // stored value.
   const wanted = node.value === '' ? 0 : index.findSymbol(node.value) + 1;
   if (node.value !== '' && wanted === 0) return constant(isNegated, count);
   const { postings, valueOf } = yield* storedValues(scope, node.key);
