@@ -1,5 +1,5 @@
-// Windowed aggregates of one field over any number of series: rows go in series by series, windows
-// come out in order.
+// Windowed aggregates of one field over any number of series. Rows are added series by series; the
+// windows are returned in order.
 import { assert, floatBits, Unavailable } from '@tidemark/core';
 import type { Column, FieldType, Timestamp } from '@tidemark/core';
 import {
@@ -16,27 +16,30 @@ import type { Kernels } from './loader.ts';
 type NumericType = Exclude<FieldType, 'string'>;
 
 export type AccumulatorOptions = {
-  /** `undefined`: one window, which begins at `start`. */
+  /** `undefined` means a single window, which begins at `start`. */
   readonly window?: { readonly everyNanos: bigint; readonly offsetNanos: bigint } | undefined;
   readonly start: Timestamp;
   /**
-   * Leave out what no function needs: count, first and last cost nothing, these read every value.
+   * Set only what the functions need: these two read every value, while counts, first and last
+   * values cost nothing.
    */
   readonly wantsSum: boolean;
   readonly wantsExtremes: boolean;
-  /** Besides the sum: means of integers are right however large their sum is. */
+  /** Keeps the upper half of the sum, so that means of integers are right even if the sum wraps. */
   readonly wantsMean?: boolean | undefined;
 };
 
 type Values = Float64Array | BigInt64Array | BigUint64Array;
 
-/** 64-bit words that are not looked at: make an array of their type over the same bytes. */
+/**
+ * 64-bit words of unspecified type. Read them through an array of their type over the same bytes.
+ */
 export type Words = Float64Array<ArrayBuffer>;
 
 /**
- * One entry per non-empty window; all arrays are views of one buffer. Values are in the field's
- * type; booleans are 0 and 1 in `BigUint64Array`. `sums`, or `mins` and `maxs` with their times,
- * are empty when they were not wanted.
+ * One entry per non-empty window; all arrays are views of one buffer. Values have the field's type;
+ * booleans are 0 and 1 in `BigUint64Array`. Arrays that were not asked for are empty: `sums`, or
+ * `mins` and `maxs` with their times.
  */
 export type WindowPartials = {
   readonly starts: BigInt64Array;
@@ -53,8 +56,8 @@ export type WindowPartials = {
 };
 
 /**
- * Rows of one window as scalars, from the statistics of a chunk that lies within it. Floats are
- * numbers. Where the mean of integers is wanted, the sum must not have wrapped.
+ * The rows of one window as scalars, from the statistics of a chunk that lies within the window.
+ * Floats are numbers. When the mean of integers is wanted, the sum must not have wrapped.
  */
 export type RowsPartial = {
   readonly sum: number | bigint;
@@ -68,20 +71,21 @@ export type RowsPartial = {
   readonly lastTime: Timestamp;
 };
 
-/** Words that `finish` gives: all but the upper half of the sum. */
+/** Words of a window that `finish` returns: all except the upper half of the sum. */
 const WORDS = Object.keys(WINDOW).length - 1;
 
 /**
- * What can be asked of the windows; each has what `WindowPartials` says, `mean` is a float,
- * `spread` as `max`.
+ * Results of windows, as in `WindowPartials`; besides, `mean` is a float, and `spread` has the type
+ * of `max`.
  */
 export type WindowResult = keyof typeof WINDOW_RESULTS;
 
 /**
- * Accumulators of one field, one for each group of series. Sums of integers wrap, means do not; min
- * and max keep the earliest point among equals; first and last take the larger value at equal
- * times, the first of booleans prefers false. Text fields have only count, first and last: work on
- * their codes with a column of `integer` positions, and compare texts at equal times outside.
+ * Accumulators of one field, one for each group of series. Sums of integers wrap, means do not.
+ * Among equal values, min and max take the earliest point. At equal times, first and last take the
+ * larger value; only first of booleans prefers false. Strings are not supported: callers accumulate
+ * their codes as integers for count, first and last, and compare the texts of equal times
+ * themselves.
  */
 export class Accumulators {
   readonly #kernels: Kernels;
@@ -115,7 +119,7 @@ export class Accumulators {
     if (this.#address === 0) throw new Unavailable('kernel memory is exhausted');
   }
 
-  /** Adds rows of any series, ordered by the numbers of their groups, in each by time. */
+  /** Adds rows of several groups, ordered by group, then by time. */
   add(groups: Uint32Array, times: BigInt64Array, column: Column): void {
     assert(column.type === this.#type, 'a column has the type of its accumulators');
     assert(groups.length === times.length, 'every row has a group');
@@ -131,18 +135,18 @@ export class Accumulators {
     }
   }
 
-  /** The accumulator of one group, valid until all are closed. */
+  /** The accumulator of one group, valid until `close`. */
   of(group: number): Accumulator {
     const address = this.#kernels.exports.accumulatorOf(this.#address, group);
     return new Accumulator(this.#kernels, this.#type, { ...this.#options, address, owner: this });
   }
 
-  /** Number of windows of all groups so far. */
+  /** Number of windows of all groups. */
   get windowCount(): number {
     return this.#kernels.exports.accumulatedWindows(this.#address);
   }
 
-  /** Frees their memory. Idempotent; nothing else may be called afterwards. */
+  /** Frees the memory. Idempotent; no other method may be called afterwards. */
   close(): void {
     if (this.#address === 0) return;
     this.#kernels.exports.closeAccumulators(this.#address);
@@ -150,7 +154,7 @@ export class Accumulators {
   }
 }
 
-/** One of `Accumulators`, which own its memory. */
+/** An accumulator whose memory belongs to `Accumulators`. */
 export class Accumulator {
   readonly #kernels: Kernels;
   readonly #type: NumericType;
@@ -172,7 +176,7 @@ export class Accumulator {
     this.#owner = options.owner;
   }
 
-  /** Adds rows of one series, ascending times. `mask` leaves out rows where it is 0. */
+  /** Adds rows of one series in ascending order of time, except for those where the mask is 0. */
   add(times: BigInt64Array, column: Column, mask?: Uint8Array): void {
     assert(column.type === this.#type, 'a column has the type of its accumulator');
     const valid = combine(column.valid, mask);
@@ -183,7 +187,7 @@ export class Accumulator {
     }
   }
 
-  /** Adds the rows [from, to) of cached columns of one chunk. */
+  /** Adds the rows [from, to) of a chunk's cached columns. */
   addCached(times: CachedColumn, values: CachedColumn, rows: { from: number; to: number }): void {
     assert(values.type === this.#type && times.type === 'time', 'columns of the right types');
     const { exports } = this.#kernels;
@@ -198,8 +202,8 @@ export class Accumulator {
   }
 
   /**
-   * Adds the rows [from, to) of one chunk without values: of the results only counts and starts
-   * mean anything.
+   * Adds the rows [from, to) of a chunk without their values. Only starts and counts are meaningful
+   * afterwards.
    */
   addRows(times: CachedColumn, rows: { from: number; to: number }): void {
     assert(times.type === 'time' && this.#type === 'boolean', 'rows without values are counted');
@@ -209,14 +213,11 @@ export class Accumulator {
     }
   }
 
-  /**
-   * Adds `count` rows that lie in the window that begins at `start`, which must be the start of one
-   * of the windows, without reading them.
-   */
+  /** Adds `count` rows of one window without reading them. `start` is the start of the window. */
   addPartial(start: Timestamp, count: number, partial: RowsPartial): void {
     const address = this.#kernels.scratch(Area.input, WINDOW_BYTES);
     const { words } = this.#kernels;
-    // Called for thousands of chunks, so it allocates nothing.
+    // Writes words directly: this runs for thousands of chunks, and must not allocate.
     const at = address >>> 3;
     words[at + WINDOW.start / 8] = start;
     words[at + WINDOW.count / 8] = BigInt(count);
@@ -236,16 +237,16 @@ export class Accumulator {
     }
   }
 
-  /** Number of windows so far. */
+  /** Number of windows of this group. */
   get windowCount(): number {
     return this.#kernels.exports.accumulatorCount(this.#address);
   }
 
-  /** All windows, by start, reversed when `descending`. More rows may be added afterwards. */
+  /** All windows by start, ascending or descending. Rows can still be added afterwards. */
   finish(options: { readonly descending: boolean } = { descending: false }): WindowPartials {
     const count = this.windowCount;
     const bytes = this.#allWords(count, options.descending);
-    // The array of a word begins behind those of the words before it.
+    // The values of a word for all windows are adjacent, behind those of the words before it.
     const times = (offset: number, isWanted = true): BigInt64Array =>
       new BigInt64Array(bytes, offset * count, isWanted ? count : 0);
     const values = (offset: number, isWanted = true): Values => {
@@ -271,7 +272,7 @@ export class Accumulator {
   }
 
   /**
-   * Some results of all windows, each as an array of 64-bit words; the arrays are views of one
+   * Some results of all windows, each as an array of 64-bit words. The arrays are views of one
    * buffer.
    */
   results(names: readonly WindowResult[], options: { readonly descending: boolean }): Words[] {
@@ -286,12 +287,12 @@ export class Accumulator {
     return names.map((_, i) => new Float64Array(buffer, i * count * 8, count));
   }
 
-  /** Forgets all windows. */
+  /** Removes all windows. */
   reset(): void {
     this.#kernels.exports.resetAccumulator(this.#address);
   }
 
-  /** Closes all accumulators that were opened together with it. Idempotent. */
+  /** Closes all accumulators that were opened together with this one. Idempotent. */
   close(): void {
     this.#owner.close();
   }
@@ -301,8 +302,8 @@ export class Accumulator {
   }
 
   /**
-   * The words of all records, word by word, in one buffer: many small ones cost more than what they
-   * hold.
+   * All words of all windows, word by word, in one buffer: many small buffers cost more than their
+   * contents.
    */
   #allWords(count: number, descends: boolean): ArrayBuffer {
     const output = this.#kernels.scratch(Area.output, count * WORDS * 8);

@@ -1,15 +1,15 @@
-// What a decoder says about bytes that it cannot read.
+// Errors of decoders, for bytes that they cannot read.
 import { CODEC_ERRORS } from './abi.gen.ts';
 
 /**
- * Why bytes are not a block: `truncated` ends early, `encoding` is unknown, `value` contradicts
- * itself.
+ * `truncated`: the block ends too early; `encoding`: the encoding is unknown; `value`: the contents
+ * contradict each other.
  */
 export type CodecErrorReason = keyof typeof CODEC_ERRORS;
 
 /**
  * Thrown by every decoder for bytes that no encoder wrote. Storage turns it into `Corruption` with
- * file and offset.
+ * the file and the offset.
  */
 export class CodecError extends Error {
   override readonly name = 'CodecError';
@@ -32,7 +32,7 @@ const REASONS = new Map<number, CodecErrorReason>(
   (Object.keys(CODEC_ERRORS) as CodecErrorReason[]).map((reason) => [CODEC_ERRORS[reason], reason]),
 );
 
-/** Throws for the negative results of kernels. */
+/** Throws the error for a kernel's negative result; returns other results. */
 export function checkResult(result: number, what: string): number {
   if (result >= 0) return result;
   throw new CodecError(REASONS.get(result) ?? 'value', what);

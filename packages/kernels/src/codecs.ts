@@ -1,8 +1,8 @@
-// Typed codecs over typed arrays. Every block describes its encoding and count
+// Typed codecs over typed arrays. Every block contains its encoding and its count
 // (docs/formats/encodings.md).
 //
-// Input is copied into linear memory and the result copied out once; results belong to the caller.
-// Decoders throw `CodecError` for bytes that no encoder wrote, and nothing else.
+// Input is copied into linear memory, and the result is copied out once; results belong to the
+// caller. Decoders throw `CodecError`, and nothing else, for bytes that no encoder wrote.
 import { assert, Unavailable } from '@tidemark/core';
 import type { Column, FieldType } from '@tidemark/core';
 import {
@@ -18,20 +18,20 @@ import {
 import { checkResult } from './codec-error.ts';
 import { Kernels } from './loader.ts';
 
-/** Rows of strings by reference to a dictionary, as in a `StringColumn`. */
+/** Strings as codes of a dictionary, as in a `StringColumn`. */
 export type CodedStrings = {
   readonly codes: Uint32Array;
   readonly dictionary: readonly string[];
 };
 
-/** `fast` for log records, `small` for segments, which are written once and read often. */
+/** `fast` is for log records, `small` for segments, which are written once and read often. */
 export type CodecEffort = keyof typeof EFFORTS;
 
 const REFERENCE_WORDS = REFERENCE_BYTES / 4;
 
 type Kind = (typeof BLOCK_KINDS)[keyof typeof BLOCK_KINDS];
 
-/** Codecs over one instance of the kernels. Not shared between threads. */
+/** Codecs over one instance of the kernels, used by one thread. */
 export class Codecs {
   readonly #kernels: Kernels;
   readonly #utf8 = new TextDecoder();
@@ -57,7 +57,7 @@ export class Codecs {
     return new BigInt64Array(this.#decode(BLOCK_KINDS.integers, block, 8, 'integers'));
   }
 
-  /** As `encodeIntegers` of the same numbers. */
+  /** The same block as `encodeIntegers` of these numbers. */
   encodeIds(ids: Uint32Array, effort: CodecEffort = 'fast'): Uint8Array {
     const count = checkCount(ids.length);
     const kernels = this.#kernels;
@@ -76,7 +76,7 @@ export class Codecs {
     return new BigUint64Array(this.#decode(BLOCK_KINDS.integers, block, 8, 'unsigneds'));
   }
 
-  /** Any float comes back bit by bit: −0, subnormals, infinities, NaN payloads. */
+  /** Floats are restored bit by bit: −0, subnormals, infinities, and payloads of NaN. */
   encodeFloats(values: Float64Array, effort: CodecEffort = 'fast'): Uint8Array {
     return this.#encode(BLOCK_KINDS.floats, values, effort);
   }
@@ -85,17 +85,17 @@ export class Codecs {
     return new Float64Array(this.#decode(BLOCK_KINDS.floats, block, 8, 'floats'));
   }
 
-  /** Any byte but 0 counts as 1. */
+  /** Every byte except 0 counts as 1. */
   encodeBooleans(values: Uint8Array): Uint8Array {
     return this.#encode(BLOCK_KINDS.bits, values, 'fast');
   }
 
-  /** Bytes of 0 and 1. */
+  /** Returns bytes of 0 and 1. */
   decodeBooleans(block: Uint8Array): Uint8Array {
     return new Uint8Array(this.#decode(BLOCK_KINDS.bits, block, 1, 'booleans'));
   }
 
-  /** Same format as booleans; all valid takes a handful of bytes. */
+  /** The same format as booleans. If all rows are valid, it takes a few bytes. */
   encodeValidity(valid: Uint8Array): Uint8Array {
     return this.encodeBooleans(valid);
   }
@@ -104,7 +104,10 @@ export class Codecs {
     return this.decodeBooleans(block);
   }
 
-  /** Unused and repeated dictionary entries are not written. Lone surrogates become U+FFFD. */
+  /**
+   * Entries of the dictionary that are unused or repeated are not written. Lone surrogates become
+   * U+FFFD.
+   */
   encodeStrings(strings: CodedStrings, effort: CodecEffort = 'fast'): Uint8Array {
     const { codes, dictionary } = strings;
     const count = checkCount(codes.length);
@@ -156,7 +159,7 @@ export class Codecs {
     return { codes: new Uint32Array(bytes.slice(codesAt, codesAt + count * 4).buffer), dictionary };
   }
 
-  /** The values of a column whatever its type; validity is not included. */
+  /** Encodes the values of a column of any type, without its validity. */
   encodeColumn(column: Column, effort: CodecEffort = 'fast'): Uint8Array {
     switch (column.type) {
       case 'float':
@@ -172,7 +175,7 @@ export class Codecs {
     }
   }
 
-  /** The inverse of `encodeColumn`; `valid` becomes the column's validity. */
+  /** The inverse of `encodeColumn`. `valid` becomes the validity of the column. */
   decodeColumn(type: FieldType, block: Uint8Array, valid?: Uint8Array): Column {
     switch (type) {
       case 'float':
@@ -190,7 +193,7 @@ export class Codecs {
 
   /** CRC-32C of `bytes`, continuing `crc`. */
   crc32c(bytes: Uint8Array, crc = 0): number {
-    // In pieces, so that a large file needs no large buffer.
+    // In portions, so that a large file needs no large buffer.
     let value = crc;
     for (let from = 0; from < bytes.length; from += CRC_PIECE_BYTES) {
       const piece = bytes.subarray(from, from + CRC_PIECE_BYTES);
@@ -229,8 +232,8 @@ export class Codecs {
 }
 
 /**
- * The block of one value, which is a constant: what the kernel would write, without a call that
- * costs ten times the work. Segments of many series with few points consist of these.
+ * Encodes a single value as a constant. The kernel would write the same bytes, but calling it costs
+ * ten times as much, and segments of many short series consist of such blocks.
  */
 function encodeSingle(kind: Kind, value: ArrayBufferView): Uint8Array {
   const source = new DataView(value.buffer, value.byteOffset, 8);

@@ -1,9 +1,9 @@
-// Decoded columns kept in linear memory, for chunks that are read again and again. Narrow forms:
-// assembly/cached.ts.
+// Keeps decoded columns in linear memory, for chunks that are read repeatedly. assembly/cached.ts
+// describes their narrow forms.
 //
-// Memory is taken in slabs that are filled one after the other and emptied whole: the next one
-// whose columns were not used since the last round. So making room costs nothing per column, and
-// what is used stays.
+// Memory is divided into slabs. One slab is filled after the other; when all are full, the next one
+// whose columns have not been used since the last round is emptied as a whole. So eviction costs
+// nothing per column, and columns in use stay.
 import { assert, floatBits, Unavailable } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
 
@@ -17,8 +17,8 @@ import type { Kernels } from './loader.ts';
 export type CachedType = Exclude<keyof typeof VALUE_KINDS, 'text' | 'epoch'>;
 
 /**
- * A column in the cache. Valid until the next column is added, longer while `ColumnCache.get`
- * returns it.
+ * A cached column. Valid until the next column is added; after that, only if `ColumnCache.get`
+ * returns it again.
  */
 export type CachedColumn = {
   readonly type: CachedType;
@@ -27,30 +27,30 @@ export type CachedColumn = {
   readonly slab: Slab;
 };
 
-/** The columns of one owner, such as a file, by a number of its choice. */
+/** The cached columns of one owner, such as a file, by keys of its choice. */
 export type CacheEntries = Map<number, CachedColumn>;
 
 type Slab = {
   readonly address: number;
   usedBytes: number;
   wasUsed: boolean;
-  /** What lies in it. */
+  /** Columns in this slab. */
   contents: { readonly entries: CacheEntries; readonly key: number }[];
 };
 
 const EXHAUSTED = 'kernel memory is exhausted';
 
-/** No column takes more than an eighth, so that little is left over at the end. */
+/** A column takes an eighth at most, so that little space is left unused at the end. */
 const SLAB_BYTES = CACHED_ROWS_MAX * 8 * 8;
-/**
- * What a column costs outside of linear memory; of a million chunks with one row each that is most
- * of it.
- */
+/** Memory of a column outside linear memory: for chunks of one row, this is most of it. */
 const ENTRY_BYTES = 160;
-/** Rows [from, to) of a column, or of those the ones that were chosen by a filter. */
+/** The rows [from, to) of a column. */
 export type CachedRows = { readonly from: number; readonly to: number };
 
-/** `columnAt(i)` for each i below `columns`; `undefined` where there is none. */
+/**
+ * `columnAt(i)` is called for each i below `columns`. It returns `undefined` for a column that is
+ * missing.
+ */
 export type ChosenColumns = {
   readonly columns: number;
   readonly columnAt: (index: number) => CachedColumn | undefined;
@@ -60,14 +60,16 @@ export class ColumnCache {
   readonly #kernels: Kernels;
   readonly #slabsMax: number;
   readonly #slabs: Slab[] = [];
-  /** A column on its way into the cache. */
+  /** A column at full width, before it becomes narrow. */
   readonly #decoded: KernelRoom;
-  /** Numbers of the rows that `chooseRows` chose. */
+  /** Numbers of the rows chosen by `chooseRows`. */
   readonly #chosen: KernelRoom;
-  /** The one that is being filled. */
+  /** Index of the slab that is being filled. */
   #current = -1;
 
-  /** Uses at most `limitBytes`, entries included, in slabs of 256 KiB, at least four. */
+  /**
+   * Uses at most `limitBytes`, entries included, in slabs of 256 KiB, but at least four of them.
+   */
   constructor(kernels: Kernels, limitBytes: number) {
     this.#kernels = kernels;
     this.#decoded = new KernelRoom(kernels);
@@ -86,8 +88,8 @@ export class ColumnCache {
   }
 
   /**
-   * Decodes a block of at most CACHED_ROWS_MAX values and keeps it. `beside` stays where it is.
-   * Throws `CodecError` for what no encoder wrote.
+   * Decodes a block of at most CACHED_ROWS_MAX values and caches it, without evicting `beside`.
+   * Throws `CodecError`.
    */
   add(
     entries: CacheEntries,
@@ -115,7 +117,7 @@ export class ColumnCache {
     return column;
   }
 
-  /** Rows whose time is below `time`. */
+  /** Number of rows with a time below `time`. */
   rowsBefore(times: CachedColumn, time: bigint): number {
     return this.#kernels.exports.rowsBefore(times.address, time);
   }
@@ -159,19 +161,19 @@ export class ColumnCache {
   }
 
   /**
-   * Chooses the rows of [from, from + mask.length) that the mask keeps, for `chosenColumn`; returns
-   * how many.
+   * Chooses the rows of [from, from + mask.length) that the mask keeps, for `chosenColumn` and
+   * `chosenRun`. Returns their number.
    */
   chooseRows(mask: Uint8Array, from: number): number {
     const masks = this.#kernels.copyIn(Area.mask, mask);
-    // One more: the kernel stores before it knows whether the row stays.
+    // One more: the kernel writes each row number before it checks the mask.
     const rows = this.#chosen.reserve((mask.length + 1) * 4);
     return this.#kernels.exports.rowsOfMask(masks, mask.length, from, rows);
   }
 
   /**
-   * Times and columns at the `count` rows that `chooseRows` chose last, as views of one buffer: a
-   * buffer per column costs more than what is in it. `columnAt` may add columns to the cache.
+   * Times and columns of the `count` rows that `chooseRows` chose last, as views of one buffer: a
+   * buffer per column costs more than its contents. `columnAt` may add columns to the cache.
    */
   chosenRun(
     times: CachedColumn,
@@ -203,7 +205,7 @@ export class ColumnCache {
     };
   }
 
-  /** The `count` rows that `chooseRows` chose last. */
+  /** A column of the `count` rows that `chooseRows` chose last. */
   chosenColumn(column: CachedColumn, count: number): Column {
     return columnOf(column.type, this.#gather(column, count), { at: 0, count });
   }
@@ -234,7 +236,7 @@ export class ColumnCache {
   #newSlab(): Slab | undefined {
     if (this.#slabs.length >= this.#slabsMax) return undefined;
     const address = this.#kernels.exports.allocateRun(SLAB_BYTES) >>> 0;
-    // Memory is exhausted: those that are there have to do.
+    // Linear memory is exhausted: the existing slabs have to suffice.
     if (address === 0 && this.#slabs.length > 1) return undefined;
     if (address === 0) throw new Unavailable(EXHAUSTED);
     const slab: Slab = { address, usedBytes: 0, wasUsed: false, contents: [] };
@@ -242,7 +244,7 @@ export class ColumnCache {
     return slab;
   }
 
-  /** Empties the next slab that was not used since the last time round. */
+  /** Empties the next slab that has not been used since the last round. */
   #oldSlab(keep: Slab | undefined): Slab {
     for (let i = this.#current + 1; ; i++) {
       const slab = this.#slabs[i % this.#slabs.length]!;
@@ -252,7 +254,7 @@ export class ColumnCache {
         continue;
       }
       for (const { entries, key } of slab.contents) {
-        // The owner may have gone and come back under the same number since.
+        // The column may have been evicted and added again to another slab.
         if (entries.get(key)?.slab === slab) entries.delete(key);
       }
       slab.contents = [];

@@ -1,18 +1,18 @@
-// Comparisons with a constant, as operations of the kernels.
+// Comparisons with a constant, translated into the operations of the kernels.
 import { planComparison } from '@tidemark/core';
 import type { ComparisonOperator, FieldType, FieldValue } from '@tidemark/core';
 
 import { COMPARISONS } from './abi.gen.ts';
 
-/** A comparison of each value of a column with a constant. */
+/** Compares each value of a column with a constant. */
 export type ColumnCondition = {
   readonly operator: ComparisonOperator;
   readonly value: FieldValue;
 };
 
 /**
- * What a kernel does with each value: keep all or none, or compare with `bound`, which has the
- * column's type. `flip` keeps the rows for which the operation is false.
+ * What a kernel does with each value: keep all, keep none, or compare with `bound`, which has the
+ * type of the column. With `flip` it keeps the rows for which the comparison is false.
  */
 export type KernelComparison =
   | { readonly kind: 'all' | 'none' }
@@ -32,7 +32,7 @@ const OPERATIONS = {
   '>': { operation: COMPARISONS.atMost, flip: true },
 } as const;
 
-/** The operation for a column of `type`. */
+/** Translates a comparison for a column of `type`. */
 export function kernelComparison(
   type: Exclude<FieldType, 'string'>,
   { operator, value }: ColumnCondition,

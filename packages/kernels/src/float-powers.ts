@@ -1,5 +1,5 @@
-// Powers of ten for the float printer: 10^k, k = -292..324, as 128-bit numbers with the highest bit
-// set, rounded up.
+// The table of powers of ten for printing floats: 10^k for k = -292..324 as 128-bit numbers whose
+// highest bit is set, rounded up.
 import { FLOAT_POWER_LEAST, FLOAT_POWER_MOST } from './abi.gen.ts';
 import type { Kernels } from './loader.ts';
 
@@ -12,7 +12,7 @@ export function writeFloatPowers(kernels: Kernels): void {
   for (let k = FLOAT_POWER_LEAST; k <= FLOAT_POWER_MOST; k++) {
     const power = 10n ** BigInt(Math.abs(k));
     const bits = BigInt(power.toString(2).length);
-    // 2^(127 + bits) / power and power / 2^(bits - 128) lie in [2^127, 2^128).
+    // Scaled so that it lies in [2^127, 2^128).
     const value =
       k < 0
         ? ceilingQuotient(1n << (127n + bits), power)

@@ -1,6 +1,6 @@
-// The ingest kernel's driver: hands bodies to linear memory and answers what the kernel asks
-// (assembly/ingest.ts). Lines that are not plainly right come back and go through the line parser
-// that the caller gave.
+// The ingest kernel: copies bodies to linear memory, runs assembly/ingest.ts, and answers its
+// questions. Lines that the kernel does not recognise as correct are returned, and parsed by the
+// line parser of the caller.
 import {
   assert,
   escapeMeasurement,
@@ -35,8 +35,8 @@ import type { SeriesKeys } from './series-keys.ts';
 import { StagedTable } from './staged-table.ts';
 
 /**
- * Parses one line exactly, with its error: `parseLines` of `@tidemark/line-protocol` fits. It is
- * given the line and the newline behind it, if any.
+ * Parses one line exactly, with its error, as `parseLines` of `@tidemark/line-protocol` does. Its
+ * input is the line with the newline behind it, if there is one.
  */
 export type LineParser = (
   line: Uint8Array,
@@ -53,9 +53,9 @@ export type LineParser = (
 
 export type IngestOptions = {
   readonly parseLine: LineParser;
-  /** The series of the database; rows go to the same linear memory. */
+  /** The series of the database. Rows are kept in the same linear memory. */
   readonly series: SeriesKeys;
-  /** A batch ends early when its rows hold more; see `Batch.consumedBytes`. */
+  /** A batch ends when its rows take more than this; see `Batch.consumedBytes`. */
   readonly batchBytesMax?: number | undefined;
 };
 
@@ -70,11 +70,11 @@ const UNIT_NANOS: Readonly<Record<IngestPrecision, bigint>> = {
 const TYPE_CONFLICT = 'field type conflict';
 const BEYOND_RETENTION = 'points beyond retention policy';
 
-/** Names of fields that are kept encoded: those of some hundred measurements. */
+/** Number of field names that are kept encoded: those of some hundred measurements. */
 const ENCODED_NAMES_MAX = 4096;
 
 /**
- * What points of one series have in common. `tags` is compared by identity: callers do not change
+ * What points of one series share. `tags` is compared by identity, because callers do not change
  * it.
  */
 type PointHead = {
@@ -85,17 +85,17 @@ type PointHead = {
   readonly measurementLength: number;
 };
 
-/** The `Ingest` of one database. */
+/** Implements `Ingest` for one database. */
 export class IngestKernel implements Ingest {
   readonly #kernels: Kernels;
   readonly #names: Names;
   readonly #parseLine: LineParser;
-  /** The lines that are being read. */
+  /** The body in linear memory. */
   readonly #body: KernelRoom;
-  /** Key, names and texts of a point that came as values, while it is staged. */
+  /** Key, names and texts of a point of `appendPoints`, until it is appended. */
   readonly #point: KernelRoom;
   readonly #batchBytesMax: number;
-  /** Shard id -> measurement number -> address of its table. */
+  /** Addresses of tables, by shard id and number of the measurement. */
   readonly #tables = new Map<number, Map<number, number>>();
   #mustDrop = false;
 
@@ -176,7 +176,7 @@ export class IngestKernel implements Ingest {
     );
   }
 
-  /** Answers an event that concerns the staged point. */
+  /** Answers a question of the kernel about the staged point. */
   #answer(event: number, host: IngestHost, refusals: Refusals, place: () => LinePlace): void {
     const { exports } = this.#kernels;
     switch (event) {
@@ -190,7 +190,7 @@ export class IngestKernel implements Ingest {
         const time = exports.getStagedTime();
         assert(shard.start <= time, 'the shard of a point starts at or before it');
         assert(time < shard.end, 'the shard of a point ends after it');
-        // Bounds of shards may lie outside of int64, times do not.
+        // Bounds of shards can exceed int64; times cannot.
         const start = shard.start < MIN_INT64 ? MIN_INT64 : shard.start;
         exports.addShard(shard.id, start, shard.end > MAX_INT64 ? MAX_INT64 : shard.end);
         return;
@@ -198,7 +198,7 @@ export class IngestKernel implements Ingest {
       case INGEST_EVENTS.table: {
         const measurement = exports.getStagedMeasurement();
         const shardId = exports.getEventShard();
-        // The host may look anything up, but it must not call this Ingest: the point is staged.
+        // `fieldTypes` must not use this Ingest, because a point is staged.
         const table = this.#ensureTable(shardId, measurement, host);
         if (exports.setTable(table) === 0) this.#fail();
         return;
@@ -227,7 +227,7 @@ export class IngestKernel implements Ingest {
     }
   }
 
-  /** Gives up the batch: nothing of it stays but names. */
+  /** Discards the batch. Only names stay. */
   #fail(): never {
     const { exports } = this.#kernels;
     exports.dropPoint();
@@ -243,7 +243,7 @@ export class IngestKernel implements Ingest {
     this.#kernels.exports.dropTables();
   }
 
-  /** Address of the table of a shard and measurement, with the types that the shard already has. */
+  /** Address of the table of a shard and measurement, created with the field types of the shard. */
   #ensureTable(shardId: number, measurement: number, host: IngestHost): number {
     let ofShard = this.#tables.get(shardId);
     if (ofShard === undefined) {
@@ -270,16 +270,16 @@ export class IngestKernel implements Ingest {
   }
 
   /**
-   * Drops the staged point. When all that its shard knows of the measurement is from this request,
-   * no type exists that it could contradict, and the request is answered with the bare text that
-   * clients know for this.
+   * Drops the staged point, whose field has another type than before. If all fields of the
+   * measurement in the shard come from this request, the reason for the request is the bare message
+   * that InfluxDB sends in this case.
    */
   #refuseConflict(host: IngestHost, refusals: Refusals, place: LinePlace): void {
     const isTold = refusals.has('field') || this.#isStagedKnown(host);
     refusals.drop('field', this.#conflictReason(), place, isTold ? undefined : TYPE_CONFLICT);
   }
 
-  /** Whether the shard of the staged point knew fields of its measurement before this batch. */
+  /** Whether the shard of the staged point had fields of the measurement before this batch. */
   #isStagedKnown(host: IngestHost): boolean {
     const { exports } = this.#kernels;
     const shard = host.shardFor(exports.getStagedTime());
@@ -299,7 +299,7 @@ export class IngestKernel implements Ingest {
     return `${TYPE_CONFLICT}: input field "${field}" on measurement "${name}" is type ${wanted}, already exists as type ${present}`;
   }
 
-  /** The line of the staged or just dropped point; `undefined` when nobody asked for lines. */
+  /** The line of the staged or dropped point; `undefined` when lines are not listed. */
   #linePlace(source: BodySource, refusals: Refusals): LinePlace {
     if (!refusals.wantsLines) return undefined;
     const { exports } = this.#kernels;
@@ -316,7 +316,7 @@ export class IngestKernel implements Ingest {
     const start = (exports.getEventStart() >>> 0) - source.address;
     const end = (exports.getEventEnd() >>> 0) - source.address;
     if (start === end) return;
-    // The newline goes along: rules about the last bytes of a body differ from those within it.
+    // With its newline, because the end of a body has other rules than the end of a line.
     const parsed = this.#parseLine(source.body.subarray(start, end + 1), source.options);
     assert(
       parsed.points.length + parsed.errors.length <= 1,
@@ -330,7 +330,7 @@ export class IngestKernel implements Ingest {
     }
   }
 
-  /** Of the point before, whose successors mostly share its tags. */
+  /** The head of the last point: the next one usually has the same tags. */
   #head: PointHead | undefined;
   readonly #encodedNames = new Map<string, Uint8Array>();
 
@@ -358,7 +358,7 @@ export class IngestKernel implements Ingest {
     return bytes;
   }
 
-  /** Writes a point to linear memory, ready for `run`; false when it was refused. */
+  /** Stages a point for `runPoint`. Returns false when it was refused. */
   #stagePoint(point: IngestPoint, refusals: Refusals, place: LinePlace): boolean {
     const { measurement, tags } = point;
     const head = this.#headOf(measurement, tags);
@@ -392,7 +392,7 @@ export class IngestKernel implements Ingest {
     let at = this.#point.reserve(size);
     const put = (bytes: Uint8Array): number => {
       const start = at;
-      // `bytes` is asked for each time: numbering a new name may grow linear memory.
+      // Read `bytes` again each time: a new name may grow linear memory.
       this.#kernels.bytes.set(bytes, start);
       at += bytes.length;
       return start;
@@ -467,9 +467,10 @@ type BodySource = {
   readonly options: ParseOptions;
 };
 
-/** More series than these do not fit a batch. */
+/** More than a batch can have. */
 const ADMITTED_MAX = 2 ** 30;
-// A body of 25 MB must not hold as much memory for ever.
+// Memory kept after a batch, so that one body of 25 MB does not hold as much for ever.
 const SCRATCH_KEPT_BYTES = 4 << 20;
-// Bounds what a writer to many shards and measurements leaves behind.
+// Tables kept after a batch, which a client that writes to many shards and measurements would
+// leave.
 const TABLES_KEPT = 1024;

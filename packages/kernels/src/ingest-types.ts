@@ -1,71 +1,71 @@
-// The interface of the ingest kernel: request bytes -> rows in linear memory -> blocks of a log
-// record and columns.
+// The interface of the ingest kernel. It turns the bytes of requests into rows in linear memory,
+// and these into blocks of a log record and into columns.
 //
-// One `Ingest` serves one database and appends to its series table (`SeriesKeys`). Rows are
-// appended to tables while they are parsed, one table per shard and measurement, in arrival order.
-// A `Batch` describes them until the next call; the caller encodes and copies what it wants by
-// then. Nothing here is durable or visible by itself.
+// An `Ingest` serves one database and adds to its table of series (`SeriesKeys`). Rows are appended
+// to one table per shard and measurement while they are parsed, in the order of arrival. A `Batch`
+// describes them until the next call; before that, the caller encodes and copies what it needs.
+// Nothing is durable or visible yet.
 //
-// Memory: everything lives in one linear memory that never shrinks. Arrays handed out are copies
-// that belong to the caller.
+// Everything lies in one linear memory, which never shrinks. Arrays that are handed out are copies
+// and belong to the caller.
 import type { FieldType, FieldValue, Timestamp, UnsignedValue } from '@tidemark/core';
 
 import type { StagedTable } from './staged-table.ts';
 
-/** The part of time that one shard covers, half-open: [start, end). */
+/** The time range of a shard: [start, end). */
 export type IngestShard = {
-  /** Unique within the database, below 2^31. */
+  /** Unique in the database, below 2^31. */
   readonly id: number;
   readonly start: Timestamp;
   readonly end: Timestamp;
 };
 
-/** What the kernel asks its caller while it appends. Called synchronously, and rarely. */
+/** Questions of the kernel to its caller. They are rare, and the calls are synchronous. */
 export interface IngestHost {
-  /** Points before this time are refused as beyond retention; `undefined` takes all. */
+  /** Earlier points are refused as beyond retention. */
   readonly oldestAccepted?: Timestamp | undefined;
-  /** Points after this time are refused likewise. */
+  /** Later points are refused as beyond retention. */
   readonly newestAccepted?: Timestamp | undefined;
   /**
-   * The shard that takes points of `time`, created when need be; `undefined` refuses the point as
-   * beyond retention, a text for that reason. Asked once per shard and batch. Bounds may lie
-   * outside of int64.
+   * The shard for points of `time`, created if there is none. `undefined` refuses the point as
+   * beyond retention, a text refuses it with this reason. Called once per shard and batch. Bounds
+   * may exceed int64.
    */
   shardFor(time: Timestamp): IngestShard | string | undefined;
   /**
-   * Types that fields of `measurement` already have in this shard. Asked when its table is made,
-   * and again after `forgetTypes`; fields that are not named are new, their first value decides.
+   * Types of the measurement's fields in a shard. Called when a table is created, and again after
+   * `forgetTypes`. Other fields are new, and get the type of their first value.
    */
   fieldTypes(
     shardId: number,
     measurement: string,
   ): Iterable<readonly [field: string, type: FieldType]>;
   /**
-   * Asked before a series is created when present. A text refuses the point and is the reason; a
-   * number lets the series in, and so many others of the batch that are not asked for any more.
-   * `key` is valid during the call only.
+   * Called before a series is created. A text refuses the point with this reason. A number admits
+   * the series and so many more in this batch, without calling again. `key` is valid during the
+   * call.
    */
   admitSeries?: ((key: Uint8Array) => string | number) | undefined;
 }
 
 export type IngestPrecision = 'ns' | 'u' | 'ms' | 's' | 'm' | 'h';
 
-/** How to read one body. */
+/** How to read a body. */
 export type ParseOptions = {
   readonly precision: IngestPrecision;
-  /** Time of points without a timestamp; truncated to `precision` here. */
+  /** Time of points without a timestamp, truncated to `precision`. */
   readonly now: Timestamp;
   /** Collect `rejectedLines`. */
   readonly isDetailed?: boolean | undefined;
-  /** The batch ends with so many lines that can not be parsed. */
+  /** The batch ends after so many lines that cannot be parsed. */
   readonly parseErrorsMax?: number | undefined;
-  /** Continue a body whose previous batch ended with `consumedBytes` < length. */
+  /** Offset from which to read, after a batch with `consumedBytes` below the length. */
   readonly from?: number | undefined;
 };
 
 /**
- * A point from inside the process. Tags in any order, names and values unescaped, no empty tag
- * values.
+ * A point to write that does not come from a body. Names and values are not escaped, tags are in
+ * any order, and no tag value is empty.
  */
 export type IngestPoint = {
   readonly measurement: string;
@@ -83,51 +83,57 @@ export type NewField = {
 };
 
 export type IngestRejectedLine = {
-  /** One-based. */
+  /** Counted from 1. */
   readonly lineNumber: number;
   readonly text: string;
   readonly reason: string;
 };
 
-/** What one `parseLines` or `appendPoints` appended, and what it refused. */
+/** What `parseLines` or `appendPoints` appended and refused. */
 export type Batch = {
   readonly tables: readonly StagedTable[];
   /**
-   * Ids of series that this batch created: [firstSeriesId, firstSeriesId + newSeriesCount). Keys:
-   * `SeriesKeys`.
+   * Series that this batch created: [firstSeriesId, firstSeriesId + newSeriesCount). `SeriesKeys`
+   * has their keys.
    */
   readonly firstSeriesId: number;
   readonly newSeriesCount: number;
   readonly newFields: readonly NewField[];
   readonly pointsWritten: number;
   readonly valuesWritten: number;
-  /** `unable to parse '<line>': <reason>` in line order; the first `limits.parseErrors` of them. */
+  /**
+   * Texts of the form `unable to parse '<line>': <reason>` in the order of lines, the first
+   * `limits.parseErrors` ones.
+   */
   readonly parseErrors: readonly string[];
   readonly parseErrorCount: number;
-  /** Points that were parsed and refused; `reason` as reference/line-protocol.md §7 chooses it. */
+  /**
+   * Points that were parsed, but refused. Of several reasons the most important one is given, as
+   * InfluxDB does (reference/line-protocol.md §7).
+   */
   readonly dropped: { readonly count: number; readonly reason: string } | undefined;
   readonly rejectedLines: readonly IngestRejectedLine[];
   /**
-   * Bytes of the body that are dealt with. Less than its length when the batch is as large as one
-   * may be: take it, then call again with `from`.
+   * Bytes of the body that were read. Below the length of the body when the batch is full: then
+   * call again with `from`.
    */
   readonly consumedBytes: number;
 };
 
 /**
- * The ingest kernel of one database. Not re-entrant; calls are synchronous, and every call ends the
- * batch before it.
+ * The ingest kernel of one database. Calls are synchronous and not reentrant; each ends the
+ * previous batch.
  */
 export interface Ingest {
   /**
-   * Parses line protocol and appends it. The body is only read. Bad lines and refused points do not
-   * stop it.
+   * Parses line protocol and appends its points. Bad lines and refused points do not stop it. Does
+   * not change the body.
    */
   parseLines(body: Uint8Array, options: ParseOptions, host: IngestHost): Batch;
-  /** Appends points that exist as values. All of them, whatever the memory limit. */
+  /** Appends all points, whatever the memory limit. */
   appendPoints(points: readonly IngestPoint[], host: IngestHost): Batch;
-  /** Field types that were asked for may have changed; the next batch asks again. */
+  /** Field types may have changed: they are asked for again in the next batch. */
   forgetTypes(): void;
-  /** Bytes held for rows of batches. */
+  /** Memory held for rows of batches. */
   readonly batchBytes: number;
 }

@@ -1,28 +1,28 @@
-// Rows of columns as JSON text, written by the kernel: answers are mostly numbers, and a string per
-// number is what made printing them cost more than reading them. About 20 ns per cell, 50 for
-// floats with all their digits.
+// Prints rows of columns as JSON text in the kernel. Answers consist mostly of numbers, and
+// creating a string for each number cost more than reading it. Takes about 20 ns per cell, 50 ns
+// for floats with all digits.
 import { Area, JSON_COLUMN, JSON_COLUMN_BYTES, VALUE_KINDS } from './abi.gen.ts';
 import { writeFloatPowers } from './float-powers.ts';
 import { Kernels } from './loader.ts';
 
 type Valid = Uint8Array | undefined;
 
-/** A column to print. `valid` has a byte per row, 0 where it is null. */
+/** A column to print. `valid` has a byte per row, 0 for nulls. */
 export type JsonColumn =
   | { readonly kind: 'float'; readonly values: Float64Array; readonly valid: Valid }
   | { readonly kind: 'integer'; readonly values: BigInt64Array; readonly valid: Valid }
   | { readonly kind: 'unsigned'; readonly values: BigUint64Array; readonly valid: Valid }
   | { readonly kind: 'boolean'; readonly values: Uint8Array; readonly valid: Valid }
-  /** RFC 3339 in UTC. */
+  /** Printed as RFC 3339 in UTC. */
   | { readonly kind: 'time'; readonly values: BigInt64Array; readonly valid: Valid }
-  /** Whole numbers of `unitNanos`, cut towards zero. */
+  /** Printed as whole numbers of `unitNanos`, truncated towards zero. */
   | {
       readonly kind: 'epoch';
       readonly values: BigInt64Array;
       readonly valid: Valid;
       readonly unitNanos: bigint;
     }
-  /** `texts` are JSON already: text i lies at [positions[i], positions[i + 1]). */
+  /** `texts` are JSON text already: text i is [positions[i], positions[i + 1]). */
   | {
       readonly kind: 'text';
       readonly values: Uint32Array;
@@ -32,18 +32,18 @@ export type JsonColumn =
       readonly longest: number;
     };
 
-/** Most bytes that a value of a kind takes; texts say it themselves. */
+/** Largest size of a printed value, except for texts, which have `longest`. */
 const WIDTHS = { float: 26, integer: 20, unsigned: 20, boolean: 5, time: 37, epoch: 20 } as const;
 
-/** Rows that are copied into the kernel at once. */
+/** Rows that are copied to the kernel at once. */
 const ROWS_PER_CALL = 4096;
-/** Text that is made at once; a row that could be longer is not printed here. */
+/** Size of the output buffer. Rows that may be longer cannot be printed here. */
 const TEXT_BYTES = 256 << 10;
 
-/** Takes text that is valid until it returns. */
+/** Takes text, which is valid during the call. */
 export type TextSink = (text: Uint8Array) => void;
 
-/** Prints rows. One per thread: it owns the kernel's memory between two calls. */
+/** Prints rows. The kernel's scratch memory belongs to it during `print`, `sink` included. */
 export class JsonRows {
   readonly #kernels: Kernels;
   #views: MemoryViews | undefined;
@@ -53,14 +53,14 @@ export class JsonRows {
     writeFloatPowers(kernels);
   }
 
-  /** Whether rows of these columns fit into the kernel's buffer. */
+  /** Whether rows of these columns always fit into the output buffer. */
   canPrint(columns: readonly JsonColumn[]): boolean {
     return rowBytesMax(columns) <= TEXT_BYTES;
   }
 
   /**
-   * Writes `[a,b],[c,d]` of the rows [0, rowCount). NaN is printed as null. Returns the infinite
-   * number that ended the printing, if there was one; some rows before it have been written.
+   * Writes the rows [0, rowCount) as `[a,b],[c,d]`; NaN is printed as null. At an infinite number
+   * it stops and returns the number, after having written some of the rows before it.
    */
   print(columns: readonly JsonColumn[], rowCount: number, sink: TextSink): number | undefined {
     const step = Math.min(ROWS_PER_CALL, Math.floor(TEXT_BYTES / rowBytesMax(columns)));
@@ -78,7 +78,8 @@ export class JsonRows {
   }
 
   /**
-   * Lays out rows [from, to) of the columns behind a table of them; returns the table's address.
+   * Copies rows [from, to) to linear memory, behind a table that describes them. Returns the
+   * address of the table.
    */
   #copyIn(columns: readonly JsonColumn[], from: number, to: number): number {
     let sizeBytes = columns.length * JSON_COLUMN_BYTES;
@@ -120,10 +121,7 @@ export class JsonRows {
     return table;
   }
 
-  /**
-   * All of linear memory in the kinds of numbers that are put there. Valid as long as
-   * `Kernels.bytes`.
-   */
+  /** Views of the whole linear memory. Valid as long as `Kernels.bytes`. */
   #memoryViews(): MemoryViews {
     const { buffer } = this.#kernels;
     if (this.#views?.bytes.buffer === buffer) return this.#views;
@@ -149,13 +147,13 @@ type MemoryViews = {
 type Target = {
   readonly from: number;
   readonly to: number;
-  /** A multiple of eight. */
+  /** Address, a multiple of eight. */
   readonly at: number;
   readonly views: MemoryViews;
 };
 
 /**
- * Arrays of equal kinds are copied as such: a view of bytes per column costs more than copying a
+ * Copies between arrays of the same type: a view of bytes per column would cost more than copying a
  * dozen values.
  */
 function placeValues(column: JsonColumn, { from, to, at, views }: Target): void {
@@ -180,7 +178,7 @@ function placeValues(column: JsonColumn, { from, to, at, views }: Target): void 
   }
 }
 
-/** Elements [from, to), without a view where that is all of them. */
+/** Elements [from, to); the array itself if these are all. */
 function whole<T extends { readonly length: number; subarray(from: number, to: number): T }>(
   array: T,
   from: number,

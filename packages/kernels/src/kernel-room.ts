@@ -1,7 +1,7 @@
-// Linear memory of one owner, which finds in it what he has left there.
+// A part of linear memory that one owner keeps between calls.
 import type { Kernels } from './loader.ts';
 
-/** Grows as needed and is kept until `close`; what is in it is lost when it grows. */
+/** Grows on demand, which loses its contents, and is kept until `close`. */
 export class KernelRoom {
   readonly #kernels: Kernels;
   #address = 0;
@@ -16,9 +16,12 @@ export class KernelRoom {
     return this.#address;
   }
 
-  /** Address of room for so many bytes. Throws `Unavailable` when linear memory is exhausted. */
+  /**
+   * Returns the address of at least `sizeBytes` bytes. Throws `Unavailable` when linear memory is
+   * exhausted.
+   */
   reserve(sizeBytes: number): number {
-    // Decoders may load and filters may store some bytes behind the end.
+    // Decoders may read, and filters may write, some bytes behind the end.
     const wanted = sizeBytes + SLACK_BYTES;
     if (wanted > this.#sizeBytes) {
       this.close();
@@ -28,12 +31,12 @@ export class KernelRoom {
     return this.#address;
   }
 
-  /** Gives the memory back when it is more than that. */
+  /** Frees the memory if it is larger than this. */
   trim(sizeBytes: number): void {
     if (this.#sizeBytes > sizeBytes) this.close();
   }
 
-  /** Gives the memory back; `reserve` takes some anew. Idempotent. */
+  /** Frees the memory; the next `reserve` allocates again. Idempotent. */
   close(): void {
     if (this.#sizeBytes > 0) this.#kernels.free(this.#address, this.#sizeBytes);
     this.#address = 0;

@@ -1,4 +1,4 @@
-// Bounds of the kernels.
+// Limits of the kernels.
 import type { Limit } from '@tidemark/core';
 
 import { BLOCK_VALUES_MAX as BLOCK_VALUES, POINT_FIELDS_MAX } from './abi.gen.ts';

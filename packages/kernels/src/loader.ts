@@ -1,4 +1,4 @@
-// Loads the compiled kernels. In Node they are found beside the package; a browser passes the
+// Loads the compiled kernels. In Node they are in a file of this package; a browser passes their
 // bytes.
 import { assert, Unavailable } from '@tidemark/core';
 import type { Area } from './abi.gen.ts';
@@ -6,13 +6,13 @@ import type { KernelExports } from './kernel-exports.gen.ts';
 import { webAssembly } from './web-assembly.ts';
 import type { WasmMemory, WasmModule } from './web-assembly.ts';
 
-/** Compiled code; can be sent to another thread and instantiated there. */
+/** Compiled code, which can be sent to another thread and instantiated there. */
 export type KernelModule = WasmModule;
 
 /**
- * One instance with a linear memory of its own, which never shrinks: drop the instance to give
- * memory back. Views are made afresh by every getter call after the memory grew, so never keep one
- * across a call into `exports`.
+ * An instance of the kernels with its own linear memory. The memory never shrinks; dropping the
+ * instance frees it. Growing the memory detaches all views, so none may be kept across a call into
+ * `exports`.
  */
 export class Kernels {
   readonly exports: KernelExports;
@@ -22,21 +22,21 @@ export class Kernels {
 
   constructor(module: KernelModule = compileKernels()) {
     const instance = new webAssembly.Instance(module, {});
-    // The only place that trusts the compiler to have made what the description of the border says;
-    // abi.test.ts compares them.
+    // The type is generated from the description of the border, and abi.test.ts compares that with
+    // the compiled module.
     this.exports = instance.exports as unknown as KernelExports;
     this.#memory = this.exports.memory;
     this.#bytes = new Uint8Array(this.#memory.buffer);
     this.#words = new BigInt64Array(this.#memory.buffer);
   }
 
-  /** All of linear memory. Valid until the next call into `exports`. */
+  /** The whole linear memory. Valid until the next call into `exports`. */
   get bytes(): Uint8Array {
     if (this.#bytes.byteLength === 0) this.#bytes = new Uint8Array(this.#memory.buffer);
     return this.#bytes;
   }
 
-  /** All of linear memory as 64-bit words. Valid as long as `bytes` is. */
+  /** The whole linear memory as 64-bit words. Valid as long as `bytes`. */
   get words(): BigInt64Array {
     if (this.#words.byteLength === 0) this.#words = new BigInt64Array(this.#memory.buffer);
     return this.#words;
@@ -52,25 +52,26 @@ export class Kernels {
   }
 
   /**
-   * The scratch area with room for `sizeBytes`; what is in it is of no meaning to the next caller.
+   * The address of a scratch area with at least `sizeBytes` bytes. Other callers overwrite its
+   * contents.
    */
   scratch(area: Area, sizeBytes: number): number {
     return this.#checked(this.exports.scratch(area, sizeBytes), sizeBytes);
   }
 
-  /** A copy of an array in a scratch area. */
+  /** Copies an array to a scratch area and returns the address. */
   copyIn(area: Area, { buffer, byteOffset, byteLength }: ArrayBufferView): number {
     const address = this.scratch(area, byteLength);
     this.bytes.set(new Uint8Array(buffer, byteOffset, byteLength), address);
     return address;
   }
 
-  /** Memory that belongs to the caller until it calls `free`, in runs of 64 KiB. */
+  /** Allocates memory, in units of 64 KiB, that belongs to the caller until `free`. */
   allocate(sizeBytes: number): number {
     return this.#checked(this.exports.allocateRun(sizeBytes), sizeBytes);
   }
 
-  /** Gives back what `allocate` gave; the size is that which was asked for. */
+  /** Frees memory of `allocate`; `sizeBytes` is the size that was asked for. */
   free(address: number, sizeBytes: number): void {
     this.exports.freeRun(address, sizeBytes);
   }
@@ -83,17 +84,17 @@ export class Kernels {
 
 let compiled: KernelModule | undefined;
 
-/** Compiles the kernels once per thread. `wasm` is needed where there is no file system. */
+/** Compiles the kernels once per thread. Without a file system the bytes must be passed. */
 export function compileKernels(wasm?: Uint8Array): KernelModule {
   compiled ??= new webAssembly.Module(wasm ?? readKernelFile());
   return compiled;
 }
 
-// src/ and dist/ are both one level below the package's root.
+// src/ and dist/ are both directly in the package's folder.
 const WASM_URL = new URL('../build/kernels.wasm', import.meta.url);
 
 function readKernelFile(): Uint8Array {
-  // Not imported statically: this file is bundled for browsers too.
+  // No static import, because this file is bundled for browsers, too.
   const fs = globalThis.process?.getBuiltinModule?.('node:fs');
   assert(fs !== undefined, 'the bytes of kernels.wasm are passed in where there is no file system');
   return fs.readFileSync(WASM_URL);

@@ -1,41 +1,47 @@
-// The order of rows of sorted runs that are merged by time, and columns put into that order, in
-// linear memory.
+// Merges sorted runs of rows by time: finds the order of rows, and puts columns into it, in linear
+// memory.
 //
-// Rows of equal time in different runs have no order of their own. Either that of the runs is kept,
-// or they come as in the older system, whose answers clients have seen: it takes them from a binary
-// heap, in which a run that has just been read from stands behind the others, and compares ranks of
-// the rows as far as there are any.
+// Rows of equal time in different runs have no natural order. Either the order of their runs is
+// kept, or they are ordered as in InfluxDB, since clients have seen that order: it takes rows from
+// a binary heap, in which a run goes behind the others after a row of it was taken, and compares
+// ranks of the rows where there are any.
 import { assert } from '@tidemark/core';
 
 import { Area } from './abi.gen.ts';
 import { Kernels } from './loader.ts';
 
-/** Runs of rows that are sorted each; run `i` is rows `[bounds[i], bounds[i + 1])` of `times`. */
+/** Runs of rows that are sorted by time. Run `i` has the rows `[bounds[i], bounds[i + 1])`. */
 export type SortedRuns = {
   readonly times: BigInt64Array;
   readonly bounds: readonly number[];
   readonly descending: boolean;
 };
 
-/** How rows of equal time in different runs follow each other. */
+/** The order of rows with equal times in different runs. */
 export type TieOrder =
-  /** In this order of the runs. */
+  /** The order in which these runs are listed. */
   | { readonly kind: 'runs'; readonly runs: Uint32Array }
-  /** From the heap; columns of a rank per row are compared one after the other, 0 with nothing. */
+  /**
+   * The order of the heap. Each column has a rank per row; columns are compared one after the
+   * other, and rank 0 is not compared.
+   */
   | { readonly kind: 'heap'; readonly ranks: () => readonly Uint32Array[] };
 
-/** Values that can be put into another order. */
+/** Values that can be reordered. */
 export type RowValues = BigInt64Array | BigUint64Array | Float64Array | Uint32Array | Uint8Array;
 
-/** Rows that are merged between two pauses: less than a millisecond. */
+/** Rows merged between two pauses, in less than a millisecond. */
 const STEP_ROWS = 32_768;
-/** The heap of a thousand runs takes 0.2 µs per row. */
+/** Less than `STEP_ROWS`, because the heap of a thousand runs takes 0.2 µs per row. */
 const HEAP_STEP_ROWS = 4096;
 
-/** Linear memory never shrinks, so larger merges have one of their own, which goes with them. */
+/**
+ * Larger merges use a linear memory of their own, which is dropped with them: linear memory never
+ * shrinks.
+ */
 const SHARED_BYTES = 16 << 20;
 
-/** An order of rows. To be closed. */
+/** An order of rows. Must be closed. */
 export class RowOrder {
   readonly #room: Room;
   readonly #address: number;
@@ -47,7 +53,7 @@ export class RowOrder {
     this.rowCount = rowCount;
   }
 
-  /** The values in this order, copied. */
+  /** A copy of the values in this order. */
   take<T extends RowValues>(values: T): T {
     assert(values.length >= this.rowCount, 'a value for every row');
     const { kernels } = this.#room;
@@ -56,7 +62,7 @@ export class RowOrder {
     const source = kernels.copyIn(Area.input, values);
     const output = kernels.scratch(Area.output, outputBytes);
     kernels.exports.gatherRows(this.#address, this.rowCount, source, width, output);
-    // The same kind of array, over a copy.
+    // The constructor of the same class.
     const Kind = values.constructor as new (buffer: ArrayBuffer) => T;
     return new Kind(kernels.buffer.slice(output, output + outputBytes));
   }
@@ -67,9 +73,8 @@ export class RowOrder {
 }
 
 /**
- * The merged order; `undefined` when the rows are in it already. Yields after every millisecond or
- * so; what is merged must not change meanwhile. Throws `Unavailable` when linear memory is
- * exhausted.
+ * Merges the runs; `undefined` when the rows are in order already. Pauses every millisecond or so;
+ * meanwhile the runs must not change. Throws `Unavailable` when linear memory is exhausted.
  */
 export function* mergeOrder(
   shared: Kernels,
@@ -92,7 +97,7 @@ export function* mergeOrder(
   }
 }
 
-/** Parts of linear memory that are given back together. */
+/** Parts of linear memory that are freed together. */
 class Room {
   readonly kernels: Kernels;
   readonly #parts: { readonly address: number; readonly sizeBytes: number }[] = [];
@@ -107,7 +112,7 @@ class Room {
     return address;
   }
 
-  /** A copy of the words of an array. */
+  /** Copies an array and returns the address. */
   copy(values: BigInt64Array | Uint32Array): number {
     const address = this.take(values.byteLength);
     const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
@@ -123,12 +128,12 @@ class Room {
   }
 }
 
-/** One merge. */
+/** A merge in progress. */
 class Merge {
   readonly #room: Room;
   readonly #bounds: readonly number[];
   readonly #rows: number;
-  /** Complements times of descending runs, which reverses their order. */
+  /** -1 for descending runs: complementing the times reverses their order. */
   readonly #flip: bigint;
   readonly #times: number;
 
@@ -140,7 +145,7 @@ class Merge {
     this.#times = room.copy(times);
   }
 
-  /** Whether all rows are in order as they are. */
+  /** Whether all rows are in the wanted order already. */
   *isDone(ties: TieOrder): Generator<undefined, boolean> {
     if (ties.kind === 'runs' && !ties.runs.every((run, i) => run === i)) return false;
     const { areOrdered } = this.#room.kernels.exports;
@@ -153,7 +158,10 @@ class Merge {
     return true;
   }
 
-  /** Neighbouring runs are merged until one is left; `undefined` when equal times need the heap. */
+  /**
+   * Merges neighbouring runs until one is left. `undefined` when there are equal times whose order
+   * only the heap knows.
+   */
   *pairwise(ties: TieOrder): Generator<undefined, number | undefined> {
     const { order, borders: first } = this.#layOut(ties);
     let from = this.#room.copy(order);
@@ -174,7 +182,7 @@ class Merge {
     return from;
   }
 
-  /** Numbers of the rows, run after run, and where a run ends and the next one begins. */
+  /** Row numbers, run by run, and the borders of the runs in that list. */
   #layOut(ties: TieOrder): { readonly order: Uint32Array; readonly borders: number[] } {
     const order = new Uint32Array(this.#rows);
     const borders = [0];
@@ -189,7 +197,7 @@ class Merge {
     return { order, borders };
   }
 
-  /** Merges two neighbours; whether rows of both had equal times. */
+  /** Merges two neighbours. Returns whether both had a row of the same time. */
   *#mergePair({ from, to, start, middle, end }: Pair): Generator<undefined, boolean> {
     const { exports } = this.#room.kernels;
     let left = start;
@@ -216,7 +224,7 @@ class Merge {
     return metEqual;
   }
 
-  /** All runs at once from a heap of their next rows. */
+  /** Merges all runs at once with a heap of their next rows. */
   *heap(ranks: readonly Uint32Array[]): Generator<undefined, number> {
     const { exports } = this.#room.kernels;
     const runCount = this.#bounds.length - 1;

@@ -1,8 +1,8 @@
-// Names of measurements and fields by their numbers in linear memory, decoded once.
+// Names of measurements and fields by their numbers in linear memory. Each is decoded once.
 import { Area, NO_ID } from './abi.gen.ts';
 import type { Kernels } from './loader.ts';
 
-/** Names known to one instance of the kernels. Numbers are dense and never reused. */
+/** Names in one instance of the kernels. Numbers are dense and never reused. */
 export class Names {
   readonly #kernels: Kernels;
   readonly #measurements: string[] = [];
@@ -14,7 +14,7 @@ export class Names {
     this.#kernels = kernels;
   }
 
-  /** The measurement's name without escapes. */
+  /** The name of a measurement, not escaped. */
   measurement(number: number): string {
     const known = this.#measurements[number];
     if (known !== undefined) return known;
@@ -24,7 +24,10 @@ export class Names {
     return name;
   }
 
-  /** The measurement as it stands in series keys. A view: copy it before the next kernel call. */
+  /**
+   * The name of a measurement, escaped as in series keys. A view: copy it before the next kernel
+   * call.
+   */
   measurementBytes(number: number): Uint8Array {
     const { exports } = this.#kernels;
     const start = exports.measurementName(number) >>> 0;
@@ -36,7 +39,7 @@ export class Names {
     if (known !== undefined) return known;
     const name = this.decode(this.fieldBytes(measurement, number));
     const fields = this.#fields[measurement];
-    // A list of one is made as such: one that grows takes room for seventeen.
+    // A literal of one element: an array that grows has room for 17.
     if (fields === undefined && number === 0) this.#fields[measurement] = [name];
     else (this.#fields[measurement] ??= [])[number] = name;
     return name;
@@ -52,17 +55,17 @@ export class Names {
     );
   }
 
-  /** Number of a measurement given as it stands in series keys; made when it is new. */
+  /** The number of a measurement, whose name is escaped as in series keys. Added if it is new. */
   measurementNumber(escapedName: Uint8Array): number {
     return this.#kernels.exports.measurementOf(this.#copyIn(escapedName), escapedName.length);
   }
 
-  /** Number of a field; made when it is new. */
+  /** The number of a field, added if it is new. */
   fieldNumber(measurement: number, name: Uint8Array): number {
     return this.#kernels.exports.fieldOf(measurement, this.#copyIn(name), name.length);
   }
 
-  /** `undefined` when nobody has named this field yet. */
+  /** The number of a field; `undefined` when there is none of this name yet. */
   findField(measurement: number, name: string): number | undefined {
     const bytes = this.encode(name);
     const address = this.#copyIn(bytes);

@@ -1,17 +1,17 @@
-// Counts what a batch refused and chooses the reason that the client is told
+// Counts refused points of a batch and chooses the reason for the response, as InfluxDB does
 // (reference/line-protocol.md §7).
 import type { Batch, IngestRejectedLine } from './ingest-types.ts';
 import { PARSE_ERRORS_MAX } from './limits.ts';
 
-/** Why a point was refused, in the order in which reasons win. */
+/** Kinds of reasons to refuse a point, in descending order of precedence. */
 export type RefusalKind = 'series' | 'time-tag' | 'field' | 'retention';
 
 const ORDER: readonly RefusalKind[] = ['series', 'time-tag', 'field', 'retention'];
 
-/** Where a line lies in the body; `undefined` for points that were no lines. */
+/** Where a line is in the body; `undefined` for points that do not come from lines. */
 export type LinePlace = { readonly start: number; readonly text: string } | undefined;
 
-/** Collects refusals of one batch. */
+/** Collects the refusals of one batch. */
 export class Refusals {
   readonly #countNewlines: ((end: number) => number) | undefined;
   readonly #reasons = new Map<RefusalKind, string>();
@@ -20,17 +20,20 @@ export class Refusals {
   #droppedCount = 0;
   #parseErrorCount = 0;
 
-  /** `countNewlines(end)`: newlines of the body before `end`; given when lines are to be listed. */
+  /**
+   * `countNewlines(end)` is the number of newlines before `end`. Given only if lines are to be
+   * listed.
+   */
   constructor(countNewlines?: (end: number) => number) {
     this.#countNewlines = countNewlines;
   }
 
-  /** Whether callers need to say where the line is. */
+  /** Whether callers have to pass the place of the line. */
   get wantsLines(): boolean {
     return this.#countNewlines !== undefined;
   }
 
-  /** `summary` is what is said of the request, where that differs from what is said of the line. */
+  /** `summary` is the reason for the response, if it differs from the reason for the line. */
   drop(kind: RefusalKind, reason: string, line: LinePlace, summary = reason): void {
     this.#droppedCount++;
     if (!this.#reasons.has(kind)) this.#reasons.set(kind, summary);
@@ -41,7 +44,7 @@ export class Refusals {
     return this.#parseErrorCount;
   }
 
-  /** Whether a point was dropped for a reason of this kind. */
+  /** Whether a point was refused for a reason of this kind. */
   has(kind: RefusalKind): boolean {
     return this.#reasons.has(kind);
   }
@@ -73,7 +76,10 @@ export class Refusals {
   }
 }
 
-/** Counts newlines of `body` up to ever larger offsets, each byte once. */
+/**
+ * Returns a function that counts the newlines before an offset. Offsets ascend, so each byte is
+ * read once.
+ */
 export function newlineCounter(body: Uint8Array): (end: number) => number {
   let counted = 0;
   let position = 0;

@@ -1,27 +1,27 @@
-// Where copies of rows lie until they are flushed: parts of large buffers, one behind the other.
+// Memory for copies of rows until they are flushed: parts of large buffers.
 //
-// A buffer per batch is some hundred kilobytes, which the C library takes from its own heap once it
-// has seen a few come and go. Tens of megabytes of them come and go with every flush, and a few
-// small things in between keep all of it from going back to the system: 64 MiB at rest after a
-// load. Blocks above 32 MiB it maps and unmaps each by itself, and pages of them that are not used
-// yet take no memory.
+// A buffer per batch would have some hundred kilobytes. The C library takes blocks of that size
+// from its heap, and a few small blocks that stay in between keep the heap from shrinking: after a
+// load, 64 MiB were held at rest. Blocks above 32 MiB are mapped and unmapped one by one, and their
+// pages take no memory before they are used.
 
-/** Part of a buffer. */
+/** A part of a buffer. */
 export type RoomPart = { readonly buffer: ArrayBuffer; readonly offset: number };
 
-/** Above the largest block that the C library (glibc) ever takes from its heap. */
+/** Larger than any block that the C library (glibc) takes from its heap. */
 const BUFFER_BYTES = 33 << 20;
-/** Smaller batches are copied once more, into blocks that they share, and gone soon. */
+/**
+ * Smaller copies get a buffer of their own, because they are soon copied once more, into blocks
+ * that several batches share.
+ */
 const OWN_BYTES = 16 << 10;
 
 export class RowRoom {
-  /**
-   * Held by its parts only: a buffer goes when the last of them does, and nothing is kept at rest.
-   */
+  /** A weak reference: the parts hold the buffer, so that it is freed with the last of them. */
   #current: WeakRef<ArrayBuffer> | undefined;
   #usedBytes = 0;
 
-  /** Room for so many bytes from a multiple of 8 on, which is nobody else's. */
+  /** Memory of `sizeBytes`, aligned to 8 bytes, that nobody else uses. */
   take(sizeBytes: number): RoomPart {
     if (sizeBytes < OWN_BYTES || sizeBytes > BUFFER_BYTES) {
       return { buffer: new ArrayBuffer(sizeBytes), offset: 0 };

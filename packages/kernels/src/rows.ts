@@ -1,5 +1,5 @@
-// Rows of plain line protocol for tasks, see assembly/rows.ts: many lines per call, as long as
-// series are known and fields are those of the block.
+// Reads line protocol into rows for tasks (assembly/rows.ts): many lines per call, as long as their
+// series are known and their fields are those of the block.
 import { assert, Unavailable } from '@tidemark/core';
 import { BODY_SLACK_BYTES, ROW_KINDS, ROW_STOPS } from './abi.gen.ts';
 import { writeDecimalPowers } from './decimal-powers.ts';
@@ -8,12 +8,12 @@ import { Kernels } from './loader.ts';
 
 export type RowFieldKind = keyof typeof ROW_KINDS;
 
-/** A field of a block: its name with the `=` behind it. */
+/** A field of a block; `name` ends with `=`. */
 export type RowField = { readonly name: Uint8Array; readonly kind: RowFieldKind };
 
 /**
- * Why a run stopped: at the end; at a series that is not known and not of the expected shape; at a
- * line with other fields or of another form; or because the columns are full.
+ * Why a run stopped: at the end of the body; at an unknown series that has not the expected shape;
+ * at a line with other fields or in another form; or because the columns are full.
  */
 export type RowStop = Exclude<keyof typeof ROW_STOPS, 'no-memory'>;
 
@@ -21,14 +21,16 @@ const STOPS = new Map<number, RowStop>(
   (['end', 'new-series', 'other', 'full'] as const).map((stop) => [ROW_STOPS[stop], stop]),
 );
 
-// Rows of one run: enough for most bodies, while a column of a block of few fields stays in the
-// caches of the processor.
+// Rows per run: enough for most bodies, and small enough that a column stays in the processor's
+// caches.
 const ROWS_MAX = 65_536;
-/** Cells of one run, 8 bytes each. */
+/** Values per run, 8 bytes each. */
 const CELLS_MAX = 1 << 20;
 const ROWS_MIN = 64;
 
-/** One body at a time. Views are valid until the next call of any method that is not a getter. */
+/**
+ * Reads one body at a time. Views are valid until the next call of a method that is not a getter.
+ */
 export class RowScanner {
   readonly #kernels: Kernels;
   readonly #body: KernelRoom;
@@ -45,16 +47,16 @@ export class RowScanner {
     this.forgetSeries();
   }
 
-  /** Forgets all series and the expected shape; numbers of new ones begin at 0 again. */
+  /** Removes all series and the expected shape. Numbers of series start at 0 again. */
   forgetSeries(): void {
-    // Clients must not be able to choose keys whose hashes collide.
+    // Random, so that clients cannot choose keys with colliding hashes.
     const [low = 0, high = 0] = crypto.getRandomValues(new Uint32Array(2));
     this.#kernels.exports.clearRowSeries((BigInt(high) << 32n) | BigInt(low));
   }
 
   /**
-   * Copies a body in. `unitNanos` is the unit of its times, `nowNanos` the time of lines without
-   * one.
+   * Copies a body to linear memory. Times have the unit `unitNanos`; lines without a time get
+   * `nowNanos`.
    */
   open(body: Uint8Array, times: { readonly unitNanos: bigint; readonly nowNanos: bigint }): void {
     const { exports } = this.#kernels;
@@ -65,11 +67,11 @@ export class RowScanner {
     exports.setTimes(times.unitNanos, times.nowNanos);
   }
 
-  /** The fields of the lines that follow. Rows so far must have been read. */
+  /** Sets the fields of the lines that follow. Call it when all rows have been taken. */
   beginBlock(fields: readonly RowField[]): void {
     const { exports } = this.#kernels;
     assert(fields.length > 0, 'a line has fields');
-    // A line has at least its names, a value and a separator for each, and a series.
+    // Each line has at least its names, a value and a separator per field, and a series.
     const padded = fields.map(({ name }) => (name.length + 7) & ~7);
     const nameBytes = padded.reduce((sum, length) => sum + length, 0);
     const lineBytes = fields.reduce((sum, { name }) => sum + name.length + 2, 2);
@@ -87,32 +89,30 @@ export class RowScanner {
     }
   }
 
-  /**
-   * Reads lines of the block from the cursor on. Rows are added to those that have not been taken.
-   */
+  /** Reads lines at the cursor. Their rows follow those that have not been taken yet. */
   run(): RowStop {
     const stop = STOPS.get(this.#kernels.exports.runRows());
     if (stop === undefined) throw outOfMemory(0);
     return stop;
   }
 
-  /** Rows that were read; `take` them before they are more than fit. */
+  /** Number of rows. They have to be taken with `take` before the columns are full. */
   get rowCount(): number {
     return this.#kernels.exports.getRowCount();
   }
 
-  /** The rows have been copied. */
+  /** Removes the rows, after the caller has copied them. */
   take(): void {
     this.#kernels.exports.takeRows();
   }
 
-  /** Nanoseconds. A view. */
+  /** Times in nanoseconds. A view. */
   get times(): BigInt64Array {
     const address = this.#kernels.exports.getRowTimes() >>> 0;
     return new BigInt64Array(this.#kernels.buffer, address, this.rowCount);
   }
 
-  /** Index of each row's series in `writeSeries`. A view. */
+  /** For each row the index of its series in `writeSeries`. A view. */
   get seriesOfRow(): Uint32Array {
     const address = this.#kernels.exports.getRowSeries() >>> 0;
     return new Uint32Array(this.#kernels.buffer, address, this.rowCount);
@@ -129,14 +129,14 @@ export class RowScanner {
   }
 
   /**
-   * Two numbers per row: of a boolean field 0 or 1 and nothing; of a string field start and end
-   * within the body, without the quotes. A view.
+   * Two numbers per row: for a boolean field 0 or 1, then an unused one; for a string field its
+   * start and end in the body, without the quotes. A view.
    */
   pairs(field: number): Uint32Array {
     return new Uint32Array(this.#kernels.buffer, this.#column(field), this.rowCount * 2);
   }
 
-  /** Offset of the next line in the body. */
+  /** Offset in the body of the next line. */
   get cursor(): number {
     return this.#kernels.exports.getRowCursor() >>> 0;
   }
@@ -145,19 +145,19 @@ export class RowScanner {
     this.#kernels.exports.setRowCursor(offset);
   }
 
-  /** Where the unknown series of a `new-series` lies in the body. */
+  /** Range in the body of the unknown key, after a run stopped with `new-series`. */
   get newSeries(): { readonly start: number; readonly end: number } {
     const { exports } = this.#kernels;
     return { start: exports.getRowKeyStart() >>> 0, end: exports.getRowKeyEnd() >>> 0 };
   }
 
-  /** Offset of the blank behind the key of the line at the cursor; -1 when the key is not plain. */
+  /** Offset of the space behind the key of the line at the cursor; -1 when the key is not plain. */
   plainKeyEnd(): number {
     const end = this.#kernels.exports.plainKeyEnd();
     return end === 0 ? -1 : end >>> 0;
   }
 
-  /** Adds the series whose key is `body[start, end)` and is not known yet; its number. */
+  /** Adds a series with the key `body[start, end)`, which must be new. Returns its number. */
   addSeries(start: number, end: number): number {
     const entry = this.#kernels.exports.addRowSeries(start, end);
     if (entry < 0) throw outOfMemory(end - start);
@@ -165,13 +165,13 @@ export class RowScanner {
   }
 
   /**
-   * The keys of new series to come: what lies before each value of their tags, the measurement
-   * included. Runs add such series by themselves.
+   * Sets the expected shape of new keys: the bytes before each tag value, measurement included.
+   * Runs add such series without stopping.
    */
   expectKeys(parts: readonly Uint8Array[]): void {
     const { exports } = this.#kernels;
     const textBytes = parts.reduce((sum, part) => sum + ((part.length + 7) & ~7), 0);
-    // One of no parts fits no key, should there be no room for the next.
+    // If `reserve` fails, a shape without parts remains, which no key has.
     exports.beginRowShape(0, 0);
     const room = this.#shape.reserve(exports.rowShapeBytes(parts.length, textBytes) >>> 0);
     let address = exports.beginRowShape(room, parts.length) >>> 0;
@@ -184,8 +184,8 @@ export class RowScanner {
   }
 
   /**
-   * Adds the series whose key is `body[start, end)` and is not known yet, if it has the expected
-   * shape.
+   * Adds a series with the key `body[start, end)`, which must be new, if it has the expected shape.
+   * Returns whether it has.
    */
   readSeries(start: number, end: number): boolean {
     const entry = this.#kernels.exports.readRowSeries(start, end);
@@ -193,15 +193,12 @@ export class RowScanner {
     return entry >= 0;
   }
 
-  /** All series that were added. */
+  /** Number of series that were added. */
   get seriesCount(): number {
     return this.#kernels.exports.getRowSeriesCount();
   }
 
-  /**
-   * Tag values of the series of the expected shapes that were added, one behind the other: ASCII. A
-   * view.
-   */
+  /** Tag values, one behind the other, of all added series of the expected shape. ASCII. A view. */
   get newValues(): Uint8Array {
     const { exports } = this.#kernels;
     const address = exports.getRowValues() >>> 0;
@@ -212,7 +209,7 @@ export class RowScanner {
     return this.#kernels.exports.getRowValueCount();
   }
 
-  /** Where each of them ends. A view. */
+  /** End of each of these values. A view. */
   get newValueEnds(): Uint32Array {
     const { exports } = this.#kernels;
     return new Uint32Array(
@@ -222,19 +219,19 @@ export class RowScanner {
     );
   }
 
-  /** The values have been copied. */
+  /** Removes the values, after the caller has copied them. */
   takeValues(): void {
     this.#kernels.exports.takeRowValues();
   }
 
   /**
-   * Index in `writeSeries` of the series whose key is `body[start, end)`; -1 when it is not known.
+   * Index in `writeSeries` of the series with the key `body[start, end)`; -1 when it is unknown.
    */
   seriesIndex(start: number, end: number): number {
     return this.#kernels.exports.rowSeriesIndex(start, end);
   }
 
-  /** Numbers of the series of this body, in the order in which rows brought them. A view. */
+  /** Numbers of the series in this body, in the order of their first rows. A view. */
   get writeSeries(): Uint32Array {
     const { exports } = this.#kernels;
     const count = exports.getWriteSeriesCount();

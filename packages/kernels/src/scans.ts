@@ -1,4 +1,4 @@
-// Scans over decoded columns: masks of rows, selection by mask, windowed aggregates (semantics of
+// Scans over decoded columns: masks of rows, selection by a mask, windowed aggregates (semantics of
 // `AggregateBatch` in packages/query/src/series-source.ts).
 import { assert, compareValues } from '@tidemark/core';
 import type { Column, FieldType } from '@tidemark/core';
@@ -9,7 +9,10 @@ import { kernelComparison } from './comparison.ts';
 import type { ColumnCondition } from './comparison.ts';
 import { Kernels } from './loader.ts';
 
-/** Scan kernels over one instance. Columns are copied in, results copied out and given away. */
+/**
+ * Scans over one instance of the kernels. Columns are copied in; results are copied out and belong
+ * to the caller.
+ */
 export class Scans {
   readonly #kernels: Kernels;
 
@@ -18,8 +21,8 @@ export class Scans {
   }
 
   /**
-   * Clears `mask[row]` where the value is null or the comparison false, as `compareValues` in the
-   * core package says.
+   * Clears `mask[row]` where the value is null or the comparison is false, as `compareValues` in
+   * the core package.
    */
   filterInPlace(mask: Uint8Array, column: Column, condition: ColumnCondition): void {
     if (column.type === 'string') {
@@ -51,8 +54,8 @@ export class Scans {
   }
 
   /**
-   * Clears `mask[row]` where the string is null or not accepted; `accepts` is asked once per
-   * distinct string used.
+   * Clears `mask[row]` where the string is null or not accepted. `accepts` is called once for each
+   * distinct string that occurs.
    */
   filterStringsInPlace(
     mask: Uint8Array,
@@ -62,7 +65,7 @@ export class Scans {
     filterCodes(mask, column, accepts);
   }
 
-  /** Rows that the mask keeps. */
+  /** Number of rows that the mask keeps. */
   countMask(mask: Uint8Array): number {
     return this.#kernels.exports.countMask(this.#kernels.copyIn(Area.mask, mask), mask.length);
   }
@@ -111,14 +114,14 @@ export class Scans {
   }
 
   /**
-   * Opens an accumulator for one field of one group of series. Close it. Strings have none: see
-   * `Accumulator`.
+   * Opens an accumulator for one field of one group of series. Must be closed. Not for strings: see
+   * `Accumulators`.
    */
   openAccumulator(type: Exclude<FieldType, 'string'>, options: AccumulatorOptions): Accumulator {
     return this.openAccumulators(type, { ...options, count: 1 }).of(0);
   }
 
-  /** The same for each of `count` groups. Close them. */
+  /** Opens accumulators for `count` groups. Must be closed. */
   openAccumulators(
     type: Exclude<FieldType, 'string'>,
     options: AccumulatorOptions & { readonly count: number },
@@ -135,7 +138,7 @@ export class Scans {
     const width = values.BYTES_PER_ELEMENT;
     const input = this.#kernels.copyIn(Area.input, values);
     const masks = this.#kernels.copyIn(Area.mask, mask);
-    // One more: the kernel stores before it knows whether the row stays.
+    // One more: the kernel writes each value before it checks the mask.
     const output = kernels.scratch(Area.output, values.byteLength + width);
     const count = kernels.exports.selectRows(input, width, values.length, masks, output);
     return kernels.buffer.slice(output, output + count * width);
@@ -154,7 +157,7 @@ function filterCodes(
 ): void {
   const { codes, dictionary } = column;
   intersect(mask, column.valid);
-  // 0 = not asked yet, 1 = no, 2 = yes.
+  // 0: not asked yet, 1: no, 2: yes.
   const answers = new Uint8Array(dictionary.length);
   for (let i = 0; i < mask.length; i++) {
     if (mask[i] === 0) continue;

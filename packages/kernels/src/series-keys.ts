@@ -1,5 +1,5 @@
-// The series of one database in linear memory: canonical key -> dense id and back, and the texts of
-// their tags. The only place that holds keys; ingest looks them up there while it parses.
+// The series of one database in linear memory: finds ids of canonical keys, keys of ids, and the
+// texts of tags. Keys are stored nowhere else; ingest looks them up here while it parses.
 import { assert, escapeMeasurement, Unavailable } from '@tidemark/core';
 
 import { Area, NO_ID, SPLIT_WORDS, TEXT_KINDS } from './abi.gen.ts';
@@ -7,36 +7,37 @@ import { checkResult, CodecError } from './codec-error.ts';
 import type { Kernels } from './loader.ts';
 import { Names } from './names.ts';
 
-/** Series with tags as ids; see `SeriesKeys.split`. */
+/** Keys split into ids of names and texts; see `SeriesKeys.split`. */
 export type SplitSeries = {
-  /** How many series `words` describes. */
+  /** Number of series in `words`. */
   readonly count: number;
   /**
-   * Per series: number of its measurement (`NO_MEASUREMENT` when it does not exist), number of its
-   * tags, and per tag the ids of key and value. A view, valid until the next call.
+   * For each series: number of its measurement (`NO_MEASUREMENT` when there is no such series),
+   * number of its tags, and for each tag the ids of its key and value. A view, valid until the next
+   * call.
    */
   readonly words: Uint32Array;
 };
 
-/** Series one after the other as logs hold them; see `SeriesKeys.encodeList`. */
+/** Consecutive series in the encoding of logs; see `SeriesKeys.encodeList`. */
 export type SeriesList = {
   readonly bytes: Uint8Array;
-  /** Entries: series, and runs of ids that have none. */
+  /** Number of entries: series, and gaps of ids without series. */
   readonly count: number;
   readonly firstId: number;
 };
 
-/** What a series table consists of. */
+/** The tables that a series table consists of. */
 export type SeriesPart = 'series' | 'values' | 'keys';
 
 const PORTION_BYTES = 1 << 20;
 const ENTRIES_PER_STEP = 1 << 14;
-// Comparisons load whole words and may touch bytes behind the last entry.
+// Comparisons read whole words, and so some bytes behind the last entry.
 const SLACK_BYTES = 64;
 
 export const NO_MEASUREMENT = NO_ID;
 
-/** Ids are handed out in ascending order and never used again. */
+/** Ids are assigned in ascending order and never reused. */
 export class SeriesKeys {
   readonly kernels: Kernels;
   readonly names: Names;
@@ -51,7 +52,7 @@ export class SeriesKeys {
     return this.kernels.exports.nextSeriesId();
   }
 
-  /** How many series there are, those that were forgotten included. */
+  /** Number of series, forgotten ones included. */
   get presentCount(): number {
     return this.kernels.exports.seriesPresent();
   }
@@ -60,13 +61,13 @@ export class SeriesKeys {
     return this.kernels.exports.seriesKey(id) !== 0;
   }
 
-  /** Bytes held by keys, texts and their tables. */
+  /** Memory of keys, texts and their tables. */
   get memoryBytes(): number {
     const { exports } = this.kernels;
     return (exports.seriesMemory() >>> 0) + (exports.textMemory() >>> 0);
   }
 
-  /** Number of a measurement, made when it is new. */
+  /** Number of a measurement, added if it is new. */
   measurementNumber(name: string): number {
     return this.names.measurementNumber(this.names.encode(escapeMeasurement(name)));
   }
@@ -75,12 +76,12 @@ export class SeriesKeys {
     return this.kernels.exports.measurementCount();
   }
 
-  /** Name of a measurement without escapes. */
+  /** Name of a measurement, not escaped. */
   measurementName(number: number): string {
     return this.names.measurement(number);
   }
 
-  /** Id of a canonical key, or -1. */
+  /** Id of the series with a canonical key, or -1. */
   find(key: Uint8Array): number {
     const { exports } = this.kernels;
     const address = this.kernels.copyIn(Area.name, key);
@@ -96,7 +97,7 @@ export class SeriesKeys {
     return this.kernels.bytes.subarray(start, start + exports.seriesKeyLength(id));
   }
 
-  /** The part of the key behind the measurement. A view, valid until the next call. */
+  /** The key without the measurement. A view, valid until the next call. */
   tags(id: number): Uint8Array {
     const { exports } = this.kernels;
     const key = this.key(id);
@@ -104,7 +105,7 @@ export class SeriesKeys {
     return key.subarray(exports.measurementNameLength(exports.seriesMeasurement(id)));
   }
 
-  /** Takes apart the keys of series [first, end), as many as fit the answer, at least one. */
+  /** Splits the keys of series [first, end): as many as fit the answer, at least one. */
   split(first: number, end: number): SplitSeries {
     assert(first < end, 'something to split');
     const { exports } = this.kernels;
@@ -117,9 +118,10 @@ export class SeriesKeys {
   }
 
   /**
-   * Ids [first, end) as a list. Per series a varint of what `measurementIds` has for the number of
-   * its measurement, then length and bytes of its tags; for a run of ids without series 2^32 - 1
-   * and their number. `leavesForgotten` treats forgotten series as if they were none.
+   * Encodes the ids [first, end) as a list. For a series it has a varint with the id of its
+   * measurement (`measurementIds` by number of the measurement), then the length and bytes of its
+   * tags; for a gap of ids, 2^32 - 1 and their number. With `leavesForgotten`, forgotten series are
+   * gaps.
    */
   encodeList(
     first: number,
@@ -137,9 +139,9 @@ export class SeriesKeys {
   }
 
   /**
-   * Adds the series of a list under ids from `firstId` on, leaving out ids that exist. `numbers`
-   * has the number of a measurement by the id that the list uses. Of two series with one key the
-   * later is the one that is found. Throws `CodecError` for bytes that are no list.
+   * Adds the series of a list, the first of which has the id `firstId`. Ids that exist are skipped.
+   * `numbers` has the number of each measurement by its id in the list. Of two series with the same
+   * key, `find` returns the later one. Throws `CodecError` when the bytes are not a list.
    */
   insertList(list: SeriesList, numbers: Uint32Array): void {
     const { exports } = this.kernels;
@@ -162,20 +164,21 @@ export class SeriesKeys {
   }
 
   /**
-   * The key does not lead to the series any more: who writes it makes a new one. `key` still works.
+   * `find` does not return the series any more, so a write of its key creates a new one. `key`
+   * still returns its key.
    */
   forget(id: number): void {
     this.kernels.exports.forgetSeries(id);
   }
 
-  /** Undoes `forget`, unless the key leads to another series by now. */
+  /** Undoes `forget`, unless `find` returns another series for the key by now. */
   remember(id: number): void {
     this.kernels.exports.rememberSeries(id);
   }
 
   /**
-   * Everything that `loadPart` takes of the first `counts` entries. Views, each valid until the
-   * next is asked for.
+   * The first `end` entries of a table, in the encoding of `loadPart`. Yields views, each valid
+   * until the next is pulled.
    */
   *exportPart(part: SeriesPart, end: number): Generator<Uint8Array> {
     const { exports } = this.kernels;
@@ -192,15 +195,14 @@ export class SeriesKeys {
     }
   }
 
-  /** How many entries a part has. */
+  /** Number of entries of a table. */
   partCount(part: SeriesPart): number {
     return part === 'series' ? this.nextId : this.kernels.exports.textCountOf(TEXT_KINDS[part]);
   }
 
   /**
-   * Takes over a part that `exportPart` wrote; there must be nothing of it yet, and measurements
-   * must have got their numbers. `read` fills linear memory. Throws `CodecError` when the bytes are
-   * not those of the checksum (CRC-32C).
+   * Loads a table that `exportPart` wrote into an empty one. Measurements must have their numbers
+   * already. `read` fills linear memory. Throws `CodecError` when the CRC-32C of the bytes differs.
    */
   loadPart(
     part: SeriesPart,
@@ -223,8 +225,8 @@ export class SeriesKeys {
   }
 
   /**
-   * Does a part of what the first look-up by key or text would have to do after `loadPart`, a
-   * millisecond or two; whether there is more to do.
+   * After `loadPart`, does a part of what the first look-up would otherwise have to do, in a
+   * millisecond or two. Returns whether more is left.
    */
   prepareSome(): boolean {
     return this.kernels.exports.placeLoaded(ENTRIES_PER_STEP) !== 0;
@@ -249,7 +251,7 @@ export class SeriesKeys {
     return this.kernels.bytes.subarray(start, start + exports.textLength(id));
   }
 
-  /** Tag key of an id that `split` gave. */
+  /** Tag key for an id of `split`. */
   tagKey(id: number): string {
     const { exports } = this.kernels;
     const start = exports.tagKeyBytes(id) >>> 0;

@@ -1,18 +1,17 @@
-// Series of a measurement in the order of their keys, and tag values in the order of their bytes.
-// Ids are sorted in linear memory, where keys and values lie: a million of them takes 8 MiB there
-// instead of a million strings.
+// Sorts series by their keys, and tag values by their bytes. Ids are sorted in linear memory, where
+// the keys and values are: for a million of them this takes 8 MiB instead of a million strings.
 import { ID_ORDERS } from './abi.gen.ts';
 import type { Kernels } from './loader.ts';
 import type { SeriesKeys } from './series-keys.ts';
 
-/** Ids that are put in order at once: a few tenths of a millisecond. */
+/** Ids that are sorted at once, in some tenths of a millisecond. */
 const RUN_IDS = 256;
 /** Ids that are merged between two pauses. */
 const STEP_IDS = 4096;
 
 /**
- * Ids of series of one measurement, which all have keys, in the order of their keys, bytewise.
- * Yields after every millisecond or so. Throws `Unavailable` when linear memory is exhausted.
+ * Sorts ids of series by their keys, bytewise. The series belong to one measurement, and all have
+ * keys. Pauses every millisecond or so. Throws `Unavailable` when linear memory is exhausted.
  */
 export function sortedByKey(
   { kernels }: SeriesKeys,
@@ -22,8 +21,8 @@ export function sortedByKey(
 }
 
 /**
- * The same in the order of their tags: keys and values one after the other, bytewise. It differs
- * where a value has bytes below those that separate and escape in a key.
+ * As `sortedByKey`, but by the tags: compares keys and values one after the other. The order
+ * differs if a value has bytes that are smaller than the separators and escapes of a key.
  */
 export function sortedByTags(
   { kernels }: SeriesKeys,
@@ -32,7 +31,7 @@ export function sortedByTags(
   return sorted(kernels, ID_ORDERS.seriesByTags, ids);
 }
 
-/** The same for ids of tag values, bytewise. */
+/** As `sortedByKey`, for ids of tag values. */
 export function sortedTexts(
   { kernels }: SeriesKeys,
   ids: Uint32Array,

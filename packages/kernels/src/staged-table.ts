@@ -1,5 +1,5 @@
-// One table of a batch: its rows in linear memory, in arrival order, as copies or as encoded
-// blocks.
+// A table of a batch in linear memory, with rows in the order of arrival. It can be copied, or
+// encoded as blocks.
 import { Unavailable } from '@tidemark/core';
 import type { Column, FieldType, Timestamp } from '@tidemark/core';
 
@@ -16,14 +16,14 @@ export type StagedField = {
   readonly type: FieldType;
   /** Address of the values, one per row. */
   readonly values: number;
-  /** Address of a byte per row; 0 when every row has a value. */
+  /** Address of a byte per row; 0 when all rows have a value. */
   readonly valid: number;
 };
 
 export type StagedRows = {
   readonly seriesIds: Uint32Array;
   readonly times: BigInt64Array;
-  /** As `fields`. */
+  /** In the order of `fields`. */
   readonly columns: readonly Column[];
 };
 
@@ -65,9 +65,9 @@ export class StagedTable {
   }
 
   /**
-   * The rows, in a part of a buffer that belongs to the caller: by series where that costs little,
-   * those of a series in arrival order. Whoever reads them goes series by series, and finds
-   * neighbours beside each other.
+   * Copies the rows to a part of a buffer, which belongs to the caller. They are ordered by series
+   * if that costs little, and rows of a series in the order of arrival: readers go series by
+   * series.
    */
   copyRows(room: RowRoom): StagedRows {
     const { rowCount } = this;
@@ -80,7 +80,7 @@ export class StagedTable {
     }
   }
 
-  /** `order` is the address of the rows' numbers in the order wanted; 0 takes them as they are. */
+  /** `order` is the address of row numbers in the wanted order; 0 keeps the order of arrival. */
   #copyRows(room: RowRoom, order: number): StagedRows {
     const { rowCount } = this;
     const { exports } = this.#kernels;
@@ -121,8 +121,8 @@ export class StagedTable {
   }
 
   /**
-   * Block of the rows' series ids. A view, like those below: valid until the next call into this
-   * instance.
+   * Encodes the series ids of the rows. The block is a view, valid until the next call into this
+   * instance; so are those of the methods below.
    */
   encodeSeriesIds(): Uint8Array {
     const output = this.#output();
@@ -141,7 +141,7 @@ export class StagedTable {
     return this.#encode(BLOCK_KINDS.bits, field.valid);
   }
 
-  /** All rows of the field; nulls as zeros. */
+  /** Encodes the values of a field for all rows; nulls become zeros. */
   encodeValues(field: StagedField): Uint8Array {
     switch (field.type) {
       case 'float':
@@ -219,7 +219,7 @@ type ArrayKind<T> = {
   readonly BYTES_PER_ELEMENT: number;
 };
 
-/** Copies out of linear memory, one behind the other in one part of a buffer. */
+/** Copies arrays from linear memory into one part of a buffer, one behind the other. */
 class Slab {
   readonly #kernels: Kernels;
   readonly #order: number;
@@ -227,7 +227,7 @@ class Slab {
   readonly #bytes: Uint8Array;
   #used: number;
 
-  /** `order` is the address of the row numbers in the order wanted; 0 takes rows as they are. */
+  /** `order` is the address of row numbers in the wanted order; 0 keeps the order of arrival. */
   constructor(kernels: Kernels, { buffer, offset }: RoomPart, order: number) {
     this.#kernels = kernels;
     this.#order = order;

@@ -1,7 +1,8 @@
-// The few parts of the WebAssembly API that the loader uses. Declared here because the type
-// libraries that have them bring the whole of a browser along, which server packages must not see.
+// The few parts of the WebAssembly API that the loader uses. They are declared here because the
+// type libraries that have them declare all globals of a browser, which server packages must not
+// see.
 
-/** Compiled code; structured-cloneable, so it can be sent to another thread. */
+/** Compiled code. It can be cloned, and so sent to another thread. */
 export type WasmModule = { readonly __wasmModule: never };
 export type WasmMemory = { readonly buffer: ArrayBuffer };
 type WasmInstance = { readonly exports: unknown };
@@ -11,7 +12,7 @@ type WebAssemblyApi = {
   readonly Instance: new (module: WasmModule, imports: object) => WasmInstance;
 };
 
-/** `globalThis.WebAssembly`. */
+/** `globalThis.WebAssembly`, typed. */
 export const webAssembly: WebAssemblyApi = (
   globalThis as unknown as { readonly WebAssembly: WebAssemblyApi }
 ).WebAssembly;
