@@ -1,19 +1,19 @@
-// Scratch areas of linear memory: each has room for one thing and grows when it must; what was in
-// it is lost then. An area without an owner is the loader's; all others belong to one module of
-// assembly/, and a test looks that nobody else names them. Lifetimes:
+// Scratch areas of linear memory. Each has one purpose and grows on demand, which loses its
+// contents. An area belongs to one module of assembly/, its owner, or to the loader if it has none;
+// a test checks that no other module names it. Lifetimes:
 //
-// - `call`: filled for one export, or by it, and of no meaning when the next one is called.
-// - `result`: written by exports of its owner, read by the loader until one of them is called
+// - `call`: written for a call of an export, or by it, and unused after that.
+// - `result`: written by exports of its owner, and read by the loader until one of them is called
 //   again.
 //
-// What lives longer is a handle: an address that an export gave and another one takes back, or a
-// `KernelRoom` of src/ that is passed in.
+// Values that live longer have a handle: an address that one export returns and another one frees,
+// or a `KernelRoom` of src/ that is passed in.
 
 export const AREAS = {
   input: { lifetime: 'call', holds: 'what an export reads' },
   output: { lifetime: 'call', holds: 'what an export writes' },
-  references: { lifetime: 'call', holds: 'where the texts of an input lie, row by row' },
-  mask: { lifetime: 'call', holds: 'a byte per row: whether it is in' },
+  references: { lifetime: 'call', holds: 'references to the texts of an input, row by row' },
+  mask: { lifetime: 'call', holds: 'a mask of rows' },
   groups: { lifetime: 'call', holds: 'groups of rows for windows' },
   times: { lifetime: 'call', holds: 'times of rows for windows' },
   values: { lifetime: 'call', holds: 'values of rows for windows' },
@@ -21,7 +21,7 @@ export const AREAS = {
   name: { lifetime: 'call', holds: 'a name or key that is looked up' },
   wideIds: { lifetime: 'call', owner: 'blocks', holds: 'ids of four bytes as integers of eight' },
   scaled: { lifetime: 'call', owner: 'floats', holds: 'floats as integers' },
-  exceptions: { lifetime: 'call', owner: 'floats', holds: 'numbers of floats that are none' },
+  exceptions: { lifetime: 'call', owner: 'floats', holds: 'rows of floats that are not scaled' },
   dictionary: { lifetime: 'result', owner: 'strings', holds: 'hash table and distinct texts' },
   codes: { lifetime: 'result', owner: 'strings', holds: 'codes of texts, row by row' },
   lengths: { lifetime: 'result', owner: 'strings', holds: 'lengths or offsets of distinct texts' },
@@ -38,7 +38,7 @@ export const AREAS = {
     owner: 'windows',
     holds: 'windows of the rows that are being added',
   },
-  tagWords: { lifetime: 'result', owner: 'series-list', holds: 'series taken apart' },
+  tagWords: { lifetime: 'result', owner: 'series-list', holds: 'split series' },
   keyPart: { lifetime: 'call', owner: 'series-list', holds: 'a part of a key without its escapes' },
   listKey: { lifetime: 'call', owner: 'series-list', holds: 'the key of an entry of a list' },
   idCounts: { lifetime: 'call', owner: 'row-order', holds: 'how many rows each id has' },

@@ -49,14 +49,14 @@ export const GROUPS = [
     name: 'VALUE_KINDS',
     prefix: 'VALUE',
     type: 'u32',
-    doc: 'What values of a column mean to windows, to the cache and to the printer of rows; booleans are bytes of 0 and 1.',
+    doc: 'Kinds of values in a column, for windows, the cache and the printer of rows. Booleans are bytes of 0 and 1.',
     values: { float: 0, integer: 1, unsigned: 2, boolean: 3, time: 4, text: 5, epoch: 6 },
   },
   {
     name: 'WINDOW_WANTS',
     prefix: 'WANTS',
     type: 'u32',
-    doc: 'What is wanted of windows, as bits. `mean` is, of integers, the upper half of the sum: means are right beyond 64 bits.',
+    doc: 'Results that are wanted of windows, as bits. `mean` keeps the upper half of a sum of integers, so that means are right beyond 64 bits.',
     values: { sum: 1, extremes: 2, mean: 4 },
   },
   {
@@ -72,9 +72,9 @@ export const GROUPS = [
     type: 'i32',
     doc: 'Why the ingest kernel stopped.',
     values: {
-      /** The body is read. */
+      /** The end of the body. */
       done: 0,
-      /** The line parser must read the line. */
+      /** The line parser has to read the line. */
       line: 1,
       /** No shard is known for the staged time. */
       shard: 2,
@@ -86,9 +86,9 @@ export const GROUPS = [
       conflict: 5,
       /** The batch must end here. */
       full: 6,
-      /** Linear memory can not grow; the staged point was not appended. */
+      /** Linear memory cannot grow; the staged point was not appended. */
       memory: 7,
-      /** The staged point lies outside of the times that the batch accepts. */
+      /** The time of the staged point is not accepted. */
       retention: 8,
     },
   },
@@ -96,7 +96,7 @@ export const GROUPS = [
     name: 'ROW_STOPS',
     prefix: 'ROWS',
     type: 'i32',
-    doc: 'Why a run of rows stopped: see `RowStop`; no more memory.',
+    doc: 'Why reading rows stopped: see `RowStop`; or memory is exhausted.',
     values: { end: 0, 'new-series': 1, other: 2, full: 3, 'no-memory': -1 },
   },
   {
@@ -110,7 +110,7 @@ export const GROUPS = [
     name: 'ID_ORDERS',
     prefix: 'ORDER',
     type: 'u32',
-    doc: 'What ids are of, and their order: series by their keys, texts of tags, series by their tags behind the measurement.',
+    doc: 'Orders of ids: series by key, texts of tags, series by tags.',
     values: { series: 0, texts: 1, seriesByTags: 2 },
   },
   {
@@ -122,51 +122,56 @@ export const GROUPS = [
   },
 ];
 
-/** Single numbers: bounds, and values that stand for nothing. */
+/** Single numbers: limits, and values that mean `none`. */
 export const NUMBERS = [
   {
     name: 'BLOCK_VALUES_MAX',
     type: 'u32',
     value: 1 << 22,
-    doc: 'Most values of one block.',
+    doc: 'Largest number of values in a block.',
   },
   {
     name: 'BODY_SLACK_BYTES',
     type: 'u32',
     value: 64,
-    doc: 'Room behind the end of a body, which is filled with line ends: loops load that far.',
+    doc: 'Space behind the end of a body, filled with newlines: loops read that far.',
   },
-  { name: 'POINT_FIELDS_MAX', type: 'u32', value: 65_536, doc: 'Most fields of one point.' },
+  {
+    name: 'POINT_FIELDS_MAX',
+    type: 'u32',
+    value: 65_536,
+    doc: 'Largest number of fields in a point.',
+  },
   {
     name: 'CACHED_ROWS_MAX',
     type: 'u32',
     value: 4096,
-    doc: 'Most rows of a column in the cache: no more than an eighth of a slab, so that little is left over at its end.',
+    doc: 'Largest number of rows of a cached column, which takes an eighth of a slab at most, so that little space is left unused at the end.',
   },
   {
     name: 'CACHED_HEADER_BYTES',
     type: 'u32',
     value: 32,
-    doc: 'What lies in front of the values of a column in the cache.',
+    doc: 'Size of the header before the values of a cached column.',
   },
   {
     name: 'SPLIT_WORDS',
     type: 'u32',
     value: 1 << 17,
-    doc: 'Words that `splitSeries` gives back at most; the largest series takes two and two per tag of three bytes.',
+    doc: 'Largest number of words that `splitSeries` returns. The largest series takes two, and two per tag of three bytes.',
   },
   {
     name: 'EXPECTED_KEY_MAX',
     type: 'u32',
     value: 16_384,
-    doc: 'Bytes of the longest key that rows take apart by themselves; longer ones are checked by the caller.',
+    doc: 'Size of the longest key that is split while rows are read; longer ones are left to the caller.',
   },
-  { name: 'NO_ID', type: 'u32', value: 0xffffffff, doc: 'No series, no text, no name.' },
+  { name: 'NO_ID', type: 'u32', value: 0xffffffff, doc: 'Means no series, no text or no name.' },
   {
     name: 'DECIMAL_POWERS',
     type: 'i32',
     value: 20,
-    doc: 'How many negative powers of ten `decimalPowers` has room for.',
+    doc: 'Number of negative powers of ten in the table at `decimalPowers`.',
   },
   {
     name: 'FLOAT_POWER_LEAST',

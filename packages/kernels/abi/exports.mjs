@@ -1,5 +1,5 @@
-// What the compiled kernels export, by the module of assembly/ that has it. Addresses and sizes are
-// `usize`: 32 bits, which JavaScript takes for signed. Booleans are 0 and 1.
+// The exports of the compiled kernels by module of assembly/. Addresses and sizes are `usize`: 32
+// bits, which JavaScript receives as signed numbers. Booleans are 0 and 1.
 
 export const EXPORTS = {
   accumulators: [

@@ -1,4 +1,4 @@
-// Writes both sides of the border from its description: constants, records, areas and exports.
+// Generates both sides of the border from its description: constants, records, areas and exports.
 // `node abi/generate.mjs` writes the files; the build compares them (build.mjs), and
 // src/abi.test.ts compares the description with the compiled module.
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -37,7 +37,7 @@ export function generatedFiles() {
   ]);
 }
 
-/** Generated files that are not as the description has them. */
+/** Generated files that differ from the description. */
 export function outdatedFiles() {
   return [...generatedFiles()].filter(([path, text]) => readOptional(path) !== text).map(first);
 }

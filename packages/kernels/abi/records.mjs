@@ -1,6 +1,6 @@
-// Records that one side lays out in linear memory and the other one reads. A field becomes its
-// offset, the record its size: `RECORD_FIELD` and `RECORD_BYTES` in assembly/, `RECORD.field` and
-// `RECORD_BYTES` in src/. Fields are aligned as their type.
+// Records in linear memory that one side writes and the other one reads. Both sides get the offset
+// of each field and the size of the record: `RECORD_FIELD` and `RECORD_BYTES` in assembly/,
+// `RECORD.field` and `RECORD_BYTES` in src/. Fields are aligned to their size.
 
 export const RECORDS = [
   {
@@ -10,7 +10,7 @@ export const RECORDS = [
   },
   {
     name: 'WINDOW',
-    doc: 'One window of an accumulator. Times and counts are integers, values as the accumulator has them; of a sum of integers `sumHigh` has the upper 64 bits.',
+    doc: 'A window of an accumulator. Times and counts are integers, values have the type of the accumulator. `sumHigh` has the upper 64 bits of a sum of integers.',
     fields: {
       start: 'i64',
       count: 'i64',
@@ -28,7 +28,7 @@ export const RECORDS = [
   },
   {
     name: 'JSON_COLUMN',
-    doc: 'A column that is printed: a `VALUE_KINDS`, addresses (`valid` is 0 when all are), and what an epoch counts.',
+    doc: 'A column to print: its kind (`VALUE_KINDS`), addresses (`valid` is 0 when there are no nulls), and the nanoseconds per unit of an epoch.',
     fields: {
       kind: 'u32',
       values: 'u32',
@@ -40,10 +40,7 @@ export const RECORDS = [
   },
 ];
 
-/**
- * What `copyResult` gives of a window: words of its record by their number, and what it works out
- * itself.
- */
+/** Results of `copyResult`: words of the record by number, then what it computes from them. */
 export const WINDOW_RESULTS = [
   ...Object.keys(RECORDS.find(({ name }) => name === 'WINDOW').fields).filter(
     (name) => name !== 'sumHigh',

@@ -37,8 +37,8 @@ export const TYPE_UNSIGNED: u32 = 2;
 export const TYPE_STRING: u32 = 3;
 export const TYPE_BOOLEAN: u32 = 4;
 
-// What values of a column mean to windows, to the cache and to the printer of rows; booleans are
-// bytes of 0 and 1.
+// Kinds of values in a column, for windows, the cache and the printer of rows. Booleans are bytes
+// of 0 and 1.
 export const VALUE_FLOAT: u32 = 0;
 export const VALUE_INTEGER: u32 = 1;
 export const VALUE_UNSIGNED: u32 = 2;
@@ -47,8 +47,8 @@ export const VALUE_TIME: u32 = 4;
 export const VALUE_TEXT: u32 = 5;
 export const VALUE_EPOCH: u32 = 6;
 
-// What is wanted of windows, as bits. `mean` is, of integers, the upper half of the sum: means are
-// right beyond 64 bits.
+// Results that are wanted of windows, as bits. `mean` keeps the upper half of a sum of integers, so
+// that means are right beyond 64 bits.
 export const WANTS_SUM: u32 = 1;
 export const WANTS_EXTREMES: u32 = 2;
 export const WANTS_MEAN: u32 = 4;
@@ -69,7 +69,7 @@ export const EVENT_FULL: i32 = 6;
 export const EVENT_MEMORY: i32 = 7;
 export const EVENT_RETENTION: i32 = 8;
 
-// Why a run of rows stopped: see `RowStop`; no more memory.
+// Why reading rows stopped: see `RowStop`; or memory is exhausted.
 export const ROWS_END: i32 = 0;
 export const ROWS_NEW_SERIES: i32 = 1;
 export const ROWS_OTHER: i32 = 2;
@@ -82,8 +82,7 @@ export const ROW_INTEGER: u32 = 1;
 export const ROW_BOOLEAN: u32 = 2;
 export const ROW_STRING: u32 = 3;
 
-// What ids are of, and their order: series by their keys, texts of tags, series by their tags
-// behind the measurement.
+// Orders of ids: series by key, texts of tags, series by tags.
 export const ORDER_SERIES: u32 = 0;
 export const ORDER_TEXTS: u32 = 1;
 export const ORDER_SERIES_BY_TAGS: u32 = 2;
@@ -107,32 +106,31 @@ export const RESULT_LAST_TIME: u32 = 10;
 export const RESULT_MEAN: u32 = 11;
 export const RESULT_SPREAD: u32 = 12;
 
-/** Most values of one block. */
+/** Largest number of values in a block. */
 export const BLOCK_VALUES_MAX: u32 = 4194304;
-/** Room behind the end of a body, which is filled with line ends: loops load that far. */
+/** Space behind the end of a body, filled with newlines: loops read that far. */
 export const BODY_SLACK_BYTES: u32 = 64;
-/** Most fields of one point. */
+/** Largest number of fields in a point. */
 export const POINT_FIELDS_MAX: u32 = 65536;
 /**
- * Most rows of a column in the cache: no more than an eighth of a slab, so that little is left over
- * at its end.
+ * Largest number of rows of a cached column, which takes an eighth of a slab at most, so that
+ * little space is left unused at the end.
  */
 export const CACHED_ROWS_MAX: u32 = 4096;
-/** What lies in front of the values of a column in the cache. */
+/** Size of the header before the values of a cached column. */
 export const CACHED_HEADER_BYTES: u32 = 32;
 /**
- * Words that `splitSeries` gives back at most; the largest series takes two and two per tag of
- * three bytes.
+ * Largest number of words that `splitSeries` returns. The largest series takes two, and two per tag
+ * of three bytes.
  */
 export const SPLIT_WORDS: u32 = 131072;
 /**
- * Bytes of the longest key that rows take apart by themselves; longer ones are checked by the
- * caller.
+ * Size of the longest key that is split while rows are read; longer ones are left to the caller.
  */
 export const EXPECTED_KEY_MAX: u32 = 16384;
-/** No series, no text, no name. */
+/** Means no series, no text or no name. */
 export const NO_ID: u32 = 4294967295;
-/** How many negative powers of ten `decimalPowers` has room for. */
+/** Number of negative powers of ten in the table at `decimalPowers`. */
 export const DECIMAL_POWERS: i32 = 20;
 /** Exponent of the first power of ten at `floatPowers`. */
 export const FLOAT_POWER_LEAST: i32 = -292;
@@ -144,8 +142,8 @@ export const REFERENCE_ADDRESS: usize = 0;
 export const REFERENCE_LENGTH: usize = 4;
 export const REFERENCE_BYTES: usize = 8;
 
-// One window of an accumulator. Times and counts are integers, values as the accumulator has them;
-// of a sum of integers `sumHigh` has the upper 64 bits.
+// A window of an accumulator. Times and counts are integers, values have the type of the
+// accumulator. `sumHigh` has the upper 64 bits of a sum of integers.
 export const WINDOW_START: usize = 0;
 export const WINDOW_COUNT: usize = 8;
 export const WINDOW_SUM: usize = 16;
@@ -160,8 +158,8 @@ export const WINDOW_LAST_TIME: usize = 80;
 export const WINDOW_SUM_HIGH: usize = 88;
 export const WINDOW_BYTES: usize = 96;
 
-// A column that is printed: a `VALUE_KINDS`, addresses (`valid` is 0 when all are), and what an
-// epoch counts.
+// A column to print: its kind (`VALUE_KINDS`), addresses (`valid` is 0 when there are no nulls),
+// and the nanoseconds per unit of an epoch.
 export const JSON_COLUMN_KIND: usize = 0;
 export const JSON_COLUMN_VALUES: usize = 4;
 export const JSON_COLUMN_VALID: usize = 8;
@@ -175,7 +173,7 @@ export const JSON_COLUMN_BYTES: usize = 32;
 export const AREA_WIDE_IDS: u32 = 9;
 /** Floats as integers. Of floats: call. */
 export const AREA_SCALED: u32 = 10;
-/** Numbers of floats that are none. Of floats: call. */
+/** Rows of floats that are not scaled. Of floats: call. */
 export const AREA_EXCEPTIONS: u32 = 11;
 /** Hash table and distinct texts. Of strings: result. */
 export const AREA_DICTIONARY: u32 = 12;
@@ -193,7 +191,7 @@ export const AREA_EXPANDED: u32 = 17;
 export const AREA_EXPANDED_TIMES: u32 = 18;
 /** Windows of the rows that are being added. Of windows: call. */
 export const AREA_WINDOW_RUN: u32 = 19;
-/** Series taken apart. Of series-list: result. */
+/** Split series. Of series-list: result. */
 export const AREA_TAG_WORDS: u32 = 20;
 /** A part of a key without its escapes. Of series-list: call. */
 export const AREA_KEY_PART: u32 = 21;

@@ -1,5 +1,5 @@
-// Accumulators: each holds one record per non-empty window, ordered by start. They are opened many
-// at a time, one for each group of series, and are closed together.
+// Accumulators: each has one record per non-empty window, ordered by start. Many are opened at
+// once, one for each group of series, and closed together.
 import { WINDOW_BYTES } from './abi.gen';
 import { allocate, Arena, freeArena } from './arena';
 import { allocateRun, freeRun, RUN_BYTES, runBytes } from './memory';
@@ -10,37 +10,39 @@ export class Accumulator {
   wants: u32;
   every: i64;
   offset: i64;
-  /** Start of the only window when `every` is 0. */
+  /** Start of the only window if `every` is 0. */
   start: i64;
   records: usize;
   count: u32;
   capacity: u32;
-  /** The accumulators that it was opened with. */
+  /** Address of the `Accumulators` that it belongs to. */
   owner: usize;
 }
 
-/** The accumulators that were opened together; at the start of the first chunk of their arena. */
+/**
+ * Accumulators that were opened together; stored at the start of the first chunk of their arena.
+ */
 @unmanaged
 export class Accumulators {
-  /** Records, up to those of an accumulator that fill a run of their own. */
+  /** Arena with records, except for those of an accumulator that has a run of memory of its own. */
   chunk: usize;
   at: usize;
   end: usize;
   bytes: usize;
   count: u32;
-  /** Of all accumulators together. */
+  /** Number of windows of all of them. */
   windows: u32;
 }
 
-/** Chunks of an arena begin with the address of the one before and their size. */
+/** A chunk of an arena begins with the address of the previous one and its size. */
 const CHUNK_HEADER: usize = 8;
-/** First capacity of an accumulator that was opened alone: what the first chunk has room for. */
+/** First capacity of an accumulator that was opened alone: it uses the whole first chunk. */
 const FIRST_RECORDS_ALONE: u32 = 512;
 const FIRST_RECORDS: u32 = 4;
 
 /**
- * `count` new accumulators; `every` 0 means one window that begins at `start`. 0 when memory is
- * exhausted.
+ * Opens `count` accumulators. With `every` 0 there is one window, which begins at `start`. Returns
+ * 0 when memory is exhausted.
  */
 export function openAccumulators(
   count: u32,
@@ -81,7 +83,7 @@ export function floorMod(value: i64, every: i64): i64 {
   return rest < 0 ? rest + every : rest;
 }
 
-/** One of the accumulators. */
+/** Address of one of the accumulators. */
 export function accumulatorOf(address: usize, index: u32): usize {
   return address + offsetof<Accumulators>() + <usize>index * offsetof<Accumulator>();
 }
@@ -90,19 +92,19 @@ export function accumulatorCount(address: usize): u32 {
   return changetype<Accumulator>(address).count;
 }
 
-/** Windows of all accumulators. */
+/** Number of windows of all accumulators. */
 export function accumulatedWindows(address: usize): u32 {
   return changetype<Accumulators>(address).windows;
 }
 
-/** Forgets all windows, but keeps the memory. */
+/** Removes all windows, but keeps the memory. */
 export function resetAccumulator(address: usize): void {
   const accumulator = changetype<Accumulator>(address);
   changetype<Accumulators>(accumulator.owner).windows -= accumulator.count;
   accumulator.count = 0;
 }
 
-/** Room for `total` records at least; false when memory is exhausted. */
+/** Ensures capacity for `total` records. Returns false when memory is exhausted. */
 export function growRecords(accumulator: Accumulator, total: u32): bool {
   let capacity: u32 = accumulator.capacity * 2;
   if (capacity === 0) {
@@ -126,7 +128,7 @@ export function growRecords(accumulator: Accumulator, total: u32): bool {
   return true;
 }
 
-/** Frees the records if they have a run of memory of their own. */
+/** Frees the records of an accumulator that has a run of memory of its own. */
 function freeRecords(accumulator: Accumulator): void {
   const bytes = <usize>accumulator.capacity * WINDOW_BYTES;
   if (bytes >= RUN_BYTES) freeRun(accumulator.records, bytes);

@@ -1,7 +1,8 @@
-// Memory that lives and ends together: bump allocation in chunks, given back all at once.
+// Arenas: memory that is allocated piece by piece, in chunks, and freed all at once.
 import { allocateRun, freeRun } from './memory';
 
-// Small batches stay small, large ones waste little at the ends of chunks.
+// Chunks grow from this size: small batches stay small, and large ones waste little at the ends of
+// chunks.
 const FIRST_CHUNK: usize = 65536;
 const NEXT_CHUNK: usize = 262144;
 const LARGE_CHUNK: usize = 1048576;
@@ -9,14 +10,17 @@ const LARGE_ABOVE: usize = 4194304;
 
 @unmanaged
 export class Arena {
-  /** Newest chunk; its first words are the address of the one before and its size. */
+  /** Newest chunk. It begins with the address of the previous one and its size. */
   chunk: usize;
   at: usize;
   end: usize;
   bytes: usize;
 }
 
-/** `bytes` at an address divisible by 8, contents unspecified; 0 when memory is exhausted. */
+/**
+ * Allocates `bytes` at an address divisible by 8; contents are unspecified. Returns 0 when memory
+ * is exhausted.
+ */
 @inline
 export function allocate(arena: Arena, bytes: usize): usize {
   const address = arena.at;

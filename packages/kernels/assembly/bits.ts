@@ -1,5 +1,5 @@
-// Sequences of 0 and 1 (one byte each in memory): boolean fields and validity.
-// Format: docs/formats/encodings.md, "Bits".
+// Codec for sequences of 0 and 1, a byte each in memory: boolean fields and validity. Format:
+// docs/formats/encodings.md, "Bits".
 import { ERROR_ENCODING, ERROR_TRUNCATED, ERROR_VALUE } from './abi.gen';
 import {
   at,
@@ -17,8 +17,8 @@ export const BITS_CONSTANT: u32 = 0x21;
 export const BITS_RUNS: u32 = 0x22;
 
 /**
- * Writes encoding byte and payload; any byte but 0 counts as 1. `dst` has room for count / 8 + 64
- * bytes.
+ * Writes encoding byte and payload; every byte except 0 counts as 1. `dst` has room for count / 8 +
+ * 64 bytes. Returns the end.
  */
 export function encodeBits(src: usize, count: u32, dst: usize): usize {
   const packedBytes = <usize>((count + 7) >>> 3);
@@ -72,9 +72,7 @@ export function encodeBits(src: usize, count: u32, dst: usize): usize {
   return dst;
 }
 
-/**
- * Reads encoding byte and payload of `count` bits into bytes at `dst`, which has room for 8 more.
- */
+/** Decodes `count` bits to bytes at `dst`, which has room for 8 more. Returns 0 or an error. */
 export function decodeBits(count: u32, dst: usize): i32 {
   const encoding = readByte();
   if (failed) return ERROR_TRUNCATED;
@@ -83,8 +81,8 @@ export function decodeBits(count: u32, dst: usize): i32 {
     if (bytes > remaining()) return ERROR_TRUNCATED;
     const selector: u64 = 0x8040201008040201;
     for (let i: usize = 0; i < bytes; i++) {
-      // Spreads eight bits over eight bytes: copy the byte, keep bit k in byte k, then turn "not 0"
-      // into 1.
+      // Spreads eight bits over eight bytes: copies the byte eight times, keeps bit k in byte k,
+      // and turns what is not 0 into 1.
       const spread = (<u64>load<u8>(at + i) * 0x0101010101010101) & selector;
       store<u64>(dst + i * 8, ((spread + 0x7f7f7f7f7f7f7f7f) >> 7) & 0x0101010101010101);
     }

@@ -1,4 +1,4 @@
-// Blocks: a count and an encoded sequence of one kind. What the loader's codecs call.
+// Blocks: a count and an encoded sequence of one kind. The codecs of src/ call these functions.
 import {
   AREA_WIDE_IDS,
   BLOCK_BITS,
@@ -16,7 +16,7 @@ import { decodeInts, encodeInts } from './ints';
 import { scratch } from './memory';
 import { decodeStrings, encodeStrings } from './strings';
 
-/** Room that a block of `count` values of any kind but strings may need. */
+/** An upper bound of the size of a block with `count` values, except for strings. */
 export function blockBound(count: u32): usize {
   return <usize>count * 11 + 128;
 }
@@ -28,12 +28,15 @@ export function writeBlock(kind: u32, src: usize, count: u32, dst: usize, effort
   return encodeInts(src, count, dst, effort);
 }
 
-/** Encodes to `dst`, which has room for `blockBound`; returns the size. */
+/** Encodes a block to `dst`, which has room for `blockBound`. Returns its size. */
 export function encodeBlock(kind: u32, src: usize, count: u32, dst: usize, effort: i32): i32 {
   return <i32>(writeBlock(kind, src, count, dst, effort) - dst);
 }
 
-/** Count of the block at the reader's position; an error when it cannot be. */
+/**
+ * Reads the count of the block at the reader's position. Returns an error if there cannot be so
+ * many values.
+ */
 export function readBlockCount(): i32 {
   const count = readVarint();
   if (failed) return ERROR_TRUNCATED;
@@ -41,7 +44,7 @@ export function readBlockCount(): i32 {
 }
 
 /**
- * Opens a block: returns its count or an error. `finishBlock` must follow, with room for count
+ * Opens a block. Returns its count or an error. `finishBlock` must follow, with room for so many
  * values.
  */
 export function startBlock(src: usize, bytes: usize): i32 {
@@ -55,7 +58,9 @@ export function readBody(kind: u32, count: u32, dst: usize): i32 {
   return decodeInts(count, dst);
 }
 
-/** Decodes what `startBlock` opened. Bytes behind the block are an error. */
+/**
+ * Decodes the block of `startBlock`. Returns 0 or an error; bytes behind the block are an error.
+ */
 export function finishBlock(kind: u32, count: u32, dst: usize): i32 {
   const error = readBody(kind, count, dst);
   if (error < 0) return error;
@@ -63,24 +68,25 @@ export function finishBlock(kind: u32, count: u32, dst: usize): i32 {
 }
 
 /**
- * Encodes `count` references (address u32, length u32); `dst` has room for `stringsBound`. Size, or
- * an error.
+ * Encodes `count` strings, given as references (address u32, length u32). `dst` has room for
+ * `stringsBound`. Returns the size or an error.
  */
 export function encodeStringBlock(references: usize, count: u32, dst: usize, effort: i32): i32 {
   const after = encodeStrings(references, count, writeVarint(dst, <u64>count), effort);
   return after === 0 ? ERROR_TOO_LARGE : <i32>(after - dst);
 }
 
-/**
- * Decodes the strings that `startBlock` opened; results through `stringCodes` and its neighbours.
- */
+/** Decodes the strings of `startBlock`. `stringCodes` and the exports beside it give the result. */
 export function finishStringBlock(count: u32): i32 {
   const error = decodeStrings(count);
   if (error < 0) return error;
   return at === end ? 0 : ERROR_VALUE;
 }
 
-/** As `encodeBlock` for ids of four bytes, as integers. 0 when memory is exhausted. */
+/**
+ * As `encodeBlock` for ids of four bytes, which are encoded as integers. Returns 0 when memory is
+ * exhausted.
+ */
 export function encodeIds(src: usize, count: u32, dst: usize, effort: i32): i32 {
   const wide = scratch(AREA_WIDE_IDS, <usize>count * 8);
   if (wide === 0) return 0;

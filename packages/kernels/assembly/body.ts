@@ -1,22 +1,22 @@
-// The lines that are being read, and what their times mean. An instance of the kernels reads one
+// The body that is being read, and how its times are read. An instance of the kernels reads one
 // body at a time.
 import { BODY_SLACK_BYTES } from './abi.gen';
 
 export let body: usize = 0;
 export let bodyEnd: usize = 0;
-/**
- * Nanoseconds of a unit of time, the most units that a time can have, and the time of lines without
- * one.
- */
 export let unitNanos: i64 = 1;
+/** The largest time in units. */
 export let unitsMax: u64 = 0;
+/** The time of lines without one. */
 export let defaultTime: i64 = 0;
 
-/** The loader's room for a body, until the next one is opened: `bytes` and `BODY_SLACK_BYTES`. */
+/**
+ * Sets the body: `bytes` at `address`, followed by `BODY_SLACK_BYTES`. Both belong to the loader.
+ */
 export function openBody(address: usize, bytes: usize): void {
   body = address;
   bodyEnd = body + bytes;
-  // Line ends behind the end stop every loop that looks for one.
+  // Newlines behind the end stop every loop that searches for one.
   memory.fill(bodyEnd, 10, BODY_SLACK_BYTES);
 }
 

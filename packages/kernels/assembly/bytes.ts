@@ -1,7 +1,7 @@
-// Reading and writing variable-length numbers. Readers never pass `end`: they set `failed` and
+// Reads and writes numbers of variable length. Readers never pass `end`: they set `failed` and
 // return 0 instead.
 
-// One reader at a time: position, end and the sticky failure flag.
+// The state of the reader: position, end, and whether it has failed. There is one reader at a time.
 export let at: usize = 0;
 export let end: usize = 0;
 export let failed: bool = false;
@@ -45,7 +45,7 @@ export function readU64(): u64 {
   return value;
 }
 
-/** LEB128, at most ten bytes. */
+/** LEB128 of at most ten bytes. */
 export function readVarint(): u64 {
   let value: u64 = 0;
   let shift: u64 = 0;
@@ -60,7 +60,7 @@ export function readVarint(): u64 {
   return 0;
 }
 
-/** A varint that must not be above `limit`. */
+/** A varint that is at most `limit`. */
 export function readCount(limit: u32): u32 {
   const value = readVarint();
   if (value > <u64>limit) {
@@ -81,7 +81,7 @@ export function writeVarint(address: usize, value: u64): usize {
 
 @inline
 export function varintBytes(value: u64): u32 {
-  // ceil(significant bits / 7), at least one.
+  // ceil(significant bits / 7), at least 1.
   return <u32>((70 - clz(value | 1)) / 7);
 }
 
@@ -95,19 +95,18 @@ export function unzigzag(value: u64): i64 {
   return <i64>(value >> 1) ^ -(<i64>(value & 1));
 }
 
-/** What `copyText` may touch behind both ends. */
+/** Bytes before and behind a text that `copyText` may access. */
 export const LOOSE_BYTES: usize = 15;
 
 /**
- * Copies a short text sixteen bytes at a time, which for those is several times cheaper than
- * `memory.copy`.
+ * Copies a short text sixteen bytes at a time, which is several times faster than `memory.copy`.
  */
 @inline
 export function copyText(to: usize, from: usize, length: usize): void {
   for (let i: usize = 0; i < length; i += 16) v128.store(to + i, v128.load(from + i));
 }
 
-/** A one for each of the first `count` bytes of a vector, at most sixteen. */
+/** A bit for each of the first `count` bytes of a vector; `count` is at most sixteen. */
 @inline
 export function firstBits(count: usize): i32 {
   return count >= 16 ? 0xffff : (1 << (<i32>count)) - 1;

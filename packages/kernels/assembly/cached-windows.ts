@@ -1,5 +1,5 @@
-// Windowed aggregates over cached columns: sums and extremes of narrow offsets, from which the base
-// is left out until the window is complete. Results are those of windows.ts.
+// Windowed aggregates over cached columns: adds up and compares narrow offsets, and adds the base
+// when the window is complete. Results are the same as those of windows.ts.
 import {
   AREA_EXPANDED_TIMES,
   VALUE_INTEGER,
@@ -36,7 +36,7 @@ import { scratch } from './memory';
 import { Accumulator, floorMod } from './accumulators';
 import { accumulate, mergeRun, runRoom, windowEnd } from './windows';
 
-// Times of the column that is being added: a formula or an array.
+// Times of the column that is being added: as a formula (`everyTime`) or an array.
 let times: usize = 0;
 let isSteady: bool = false;
 let firstTime: i64 = 0;
@@ -66,7 +66,7 @@ function sumOffsets<T>(data: usize, from: u32, to: u32): u64 {
     }
     sum = addLanes(lanes);
   } else if (sizeof<T>() === 2 && to - from >= 8) {
-    // Columns are short (CACHED_ROWS_MAX): no lane overflows.
+    // Columns are short (CACHED_ROWS_MAX), so no lane overflows.
     let lanes = i32x4.splat(0);
     for (; i + 8 <= to; i += 8) {
       lanes = i32x4.add(lanes, i32x4.extadd_pairwise_i16x8_u(v128.load(data + <usize>i * 2)));
@@ -87,7 +87,7 @@ function addLanes(lanes: v128): u64 {
   );
 }
 
-/** First row of [from, to) that holds the smallest (or largest) offset. */
+/** The first row in [from, to) with the smallest (or largest) offset. */
 @inline
 function extremeRow<T>(data: usize, from: u32, to: u32, wantsLargest: bool): u32 {
   let row = from;
@@ -101,7 +101,7 @@ function extremeRow<T>(data: usize, from: u32, to: u32, wantsLargest: bool): u32
     }
     const last = v128.load(data + <usize>(to - 16));
     lanes = wantsLargest ? i8x16.max_u(lanes, last) : i8x16.min_u(lanes, last);
-    // Halves onto each other until one byte is left.
+    // Compares the two halves until one byte is left.
     lanes = foldBytes(
       lanes,
       i8x16.shuffle(lanes, lanes, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7),
@@ -126,7 +126,7 @@ function extremeRow<T>(data: usize, from: u32, to: u32, wantsLargest: bool): u32
     const wanted = i8x16.splat(<i8>value);
     for (i = from; ; i += 16) {
       const mask = i8x16.bitmask(i8x16.eq(v128.load(data + <usize>i), wanted));
-      // A row behind the window may be found only when none in it holds the value, which one does.
+      // Every window has a row with the value, so rows behind the window are not found first.
       if (mask !== 0) return i + <u32>ctz(mask);
     }
   }
@@ -146,8 +146,8 @@ function foldBytes(a: v128, b: v128, wantsLargest: bool): v128 {
 }
 
 /**
- * The upper half of `rows` times a number of 64 bits; chunks have few rows, so that no part of it
- * overflows.
+ * The upper half of `rows` times a 64-bit number. Chunks have so few rows that the parts cannot
+ * overflow.
  */
 @inline
 function upperHalfOf(base: i64, rows: u32, isSigned: bool): i64 {
@@ -194,18 +194,18 @@ function aggregateOffsets<T>(
 @inline
 function endOfWindow(from: u32, to: u32, span: u64, guess: u32): u32 {
   if (!isSteady) return windowEnd(times, from, to, span, guess);
-  // Times ascend, so that only a single one has no step.
+  // Times ascend, so only a single row has no step.
   if (everyTime === 0) return from + 1;
   const rows = (span - 1) / <u64>everyTime + 1;
   return rows < <u64>(to - from) ? from + <u32>rows : to;
 }
 
-/** Start of the window that `endOfRows` found. */
+/** Start of the window found by `endOfRows`. */
 let windowStart: i64 = 0;
 
 /**
- * First row of [from, to) behind the window of row `from`; a window of `guess` rows is found
- * soonest.
+ * The first row in [from, to) behind the window of row `from`. Fastest when the window has `guess`
+ * rows.
  */
 @inline
 function endOfRows(accumulator: Accumulator, from: u32, to: u32, guess: u32): u32 {
@@ -217,12 +217,14 @@ function endOfRows(accumulator: Accumulator, from: u32, to: u32, guess: u32): u3
   const time = timeOf(from);
   let into = floorMod(time, every) - accumulator.offset;
   if (into < 0) into += every;
-  // The first window of all time may begin before the smallest int64; it is said to begin there.
+  // The first window of all may begin before the smallest int64. Its start is reported as that.
   windowStart = time < i64.MIN_VALUE + into ? i64.MIN_VALUE : time - into;
   return endOfWindow(from, to, <u64>(every - into), guess);
 }
 
-/** Windows of the rows [from, to) of narrow values, in scratch; returns how many there are. */
+/**
+ * Computes the windows of rows [from, to) of narrow values in a scratch area. Returns their number.
+ */
 @inline
 function aggregateNarrow<T>(
   accumulator: Accumulator,
@@ -250,14 +252,16 @@ function aggregateNarrow<T>(
   return found;
 }
 
-/** Most windows that the rows [from, to) fall into. */
+/** An upper bound of the number of windows of rows [from, to). */
 function windowsAtMost(accumulator: Accumulator, from: u32, to: u32): u32 {
   if (accumulator.every === 0) return 1;
   const windows = <u64>(timeOf(to - 1) - timeOf(from)) / <u64>accumulator.every + 2;
   return windows < <u64>(to - from) ? <u32>windows : to - from;
 }
 
-/** Adds the rows [from, to) of cached columns of one chunk. False when memory is exhausted. */
+/**
+ * Adds the rows [from, to) of cached columns of one chunk. Returns false when memory is exhausted.
+ */
 export function accumulateCached(
   address: usize,
   timeColumn: usize,
@@ -284,8 +288,8 @@ export function accumulateCached(
 }
 
 /**
- * Adds the rows [from, to) of cached times, of whose values nothing is known: only the windows and
- * their counts mean anything then. For accumulators of booleans. False when memory is exhausted.
+ * Adds the rows [from, to) of a chunk's cached times without values: only windows and counts are
+ * meaningful then. For accumulators of booleans. Returns false when memory is exhausted.
  */
 export function accumulateRows(address: usize, timeColumn: usize, from: u32, to: u32): bool {
   if (from >= to) return true;

@@ -1,7 +1,6 @@
-// Decoded columns that stay in memory, as narrow as their values allow: integers as offsets of one,
-// two or four bytes from their minimum, steady times as a formula. A quarter of the bytes is a
-// quarter of the cache, and aggregates of narrow columns are faster than of wide ones. The loader
-// finds room for them (src/column-cache.ts).
+// Decoded columns in the cache, as narrow as their values allow: integers as offsets of one, two or
+// four bytes from their minimum, and regular times as a formula. So four times as many fit into the
+// cache, and aggregates over narrow columns are faster. src/column-cache.ts manages the memory.
 import {
   AREA_EXPANDED,
   BLOCK_BITS,
@@ -17,16 +16,16 @@ import { finishBlock } from './blocks';
 import { scratch } from './memory';
 import { filterBytes, filterFloats, filterIntegers, filterUnsigneds } from './filters';
 
-// A cached column: this header, then `count` values of the form's width.
+// A cached column is this header, then `count` values of the form's width.
 const FORM: usize = 0;
 const COUNT: usize = 4;
 const BASE: usize = 8;
 const STEP: usize = 16;
 const HEADER: usize = CACHED_HEADER_BYTES;
 
-/** Value i is base + i * step; nothing is stored. Times only. */
+/** Value i is base + i * step; no values are stored. For times only. */
 export const FORM_STEP: u32 = 0;
-// Offsets from the base, which is the minimum.
+// Offsets from the base, which is the smallest value.
 export const FORM_U8: u32 = 1;
 export const FORM_U16: u32 = 2;
 export const FORM_U32: u32 = 4;
@@ -65,9 +64,9 @@ function widthOf(form: u32): usize {
 }
 
 /**
- * Decodes what `startBlock` opened to `decoded`, which has room for a cached column of `values` at
- * full width, and returns the bytes that it takes in the cache, or an error. `storeCached` takes it
- * from there.
+ * Decodes the block of `startBlock` to `decoded`, which has room for a cached column of `values`
+ * values at full width. Returns the size of the column in the cache, or an error. `storeCached`
+ * must follow.
  */
 export function decodeForCache(kind: u32, values: u32, decoded: usize): i32 {
   const blockKind =
@@ -82,7 +81,7 @@ export function decodeForCache(kind: u32, values: u32, decoded: usize): i32 {
   return <i32>((HEADER + <usize>values * widthOf(formOf(decoded)) + 15) & ~15);
 }
 
-/** What the column becomes in the cache; its values still have their full width. */
+/** Sets the header of the narrow column; the values still have their full width. */
 function plan(decoded: usize, form: u32, base: i64, step: i64): void {
   store<u32>(decoded, form, FORM);
   store<i64>(decoded, base, BASE);
@@ -108,7 +107,7 @@ function planOffsets(decoded: usize, isUnsigned: bool): void {
   const count = countOf(decoded);
   plan(decoded, FORM_I64, 0, 0);
   if (count === 0) return;
-  // Flipping the top bit turns the order of uint64 into that of int64.
+  // With the highest bit flipped, uint64 sorts like int64.
   const flip: i64 = isUnsigned ? i64.MIN_VALUE : 0;
   let least = load<i64>(values) ^ flip;
   let most = least;
@@ -123,7 +122,7 @@ function planOffsets(decoded: usize, isUnsigned: bool): void {
   plan(decoded, form, least ^ flip, 0);
 }
 
-/** Writes what `decodeForCache` left at `decoded` to `column`. */
+/** Writes the column that `decodeForCache` left at `decoded` to `column`. */
 export function storeCached(decoded: usize, column: usize): void {
   const form = formOf(decoded);
   memory.copy(column, decoded, HEADER);
@@ -155,7 +154,7 @@ function storeOffsets<T>(decoded: usize, column: usize): void {
   }
 }
 
-/** Rows of a column of times whose time is below `time`. */
+/** Number of rows with a time below `time`. */
 export function rowsBefore(times: usize, time: i64): u32 {
   const rows = countOf(times);
   let low: u32 = 0;
@@ -165,7 +164,7 @@ export function rowsBefore(times: usize, time: i64): u32 {
     const first = baseOf(times);
     if (time <= first) return 0;
     const every = stepOf(times);
-    // Times ascend, so that only a single one has no step.
+    // Times ascend, so only a single row has no step.
     if (every === 0) return 1;
     const passed = (<u64>(time - first) - 1) / <u64>every + 1;
     return passed < <u64>rows ? <u32>passed : rows;
@@ -187,7 +186,7 @@ function expandOffsets<T>(data: usize, first: i64, from: u32, to: u32, dst: usiz
   }
 }
 
-/** Rows [from, to) in full width to `dst`: 8 bytes each, booleans 1. */
+/** Writes rows [from, to) to `dst` at full width: 8 bytes each, 1 for booleans. */
 export function expandCached(column: usize, from: u32, to: u32, dst: usize): void {
   const data = dataOf(column);
   const first = baseOf(column);
@@ -227,7 +226,7 @@ function gatherOffsets<T>(data: usize, first: i64, rows: usize, n: u32, dst: usi
   }
 }
 
-/** The `n` rows whose numbers lie at `rows`, in full width, to `dst`. */
+/** Writes the `n` rows with the numbers at `rows` to `dst` at full width. */
 export function gatherCached(column: usize, rows: usize, n: u32, dst: usize): void {
   const data = dataOf(column);
   const first = baseOf(column);
@@ -261,8 +260,8 @@ export function gatherCached(column: usize, rows: usize, n: u32, dst: usize): vo
 }
 
 /**
- * Numbers of the rows that the mask keeps, counted from `first`, to `dst`, which has room for one
- * more.
+ * Writes the numbers of the rows that the mask keeps to `dst`, which has room for one more. `first`
+ * is the number of the mask's first row. Returns how many there are.
  */
 export function rowsOfMask(mask: usize, masked: u32, first: u32, dst: usize): u32 {
   let kept: u32 = 0;
@@ -274,8 +273,8 @@ export function rowsOfMask(mask: usize, masked: u32, first: u32, dst: usize): u3
 }
 
 /**
- * Clears the mask of rows [from, to) where the comparison is false; see filters.ts. False when
- * memory is exhausted.
+ * Clears the mask for rows of [from, to) where the comparison is false; see filters.ts. Returns
+ * false when memory is exhausted.
  */
 export function filterCached(
   column: usize,

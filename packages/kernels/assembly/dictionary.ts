@@ -1,5 +1,5 @@
-// Byte strings to dense ids, in the order in which they came. An entry costs its bytes, 6 bytes and
-// 4 bytes per slot.
+// Maps byte strings to dense ids, in the order in which they are added. An entry takes its bytes, 6
+// bytes more, and 4 bytes per slot.
 import { ERROR_TOO_LARGE, ERROR_TRUNCATED, ERROR_VALUE, NO_ID } from './abi.gen';
 import { copyText, LOOSE_BYTES } from './bytes';
 import { hashBytes } from './hash';
@@ -16,7 +16,7 @@ import {
 import { sameBytes } from './symbols';
 
 export const NO_ENTRY: u32 = NO_ID;
-/** Longest entry. */
+/** Largest size of an entry. */
 export const ENTRY_BYTES_MAX: usize = 65535;
 
 const HEADER: usize = 2;
@@ -25,18 +25,19 @@ const CHUNK: usize = 262144;
 @unmanaged
 export class Dictionary extends SlotTable {
   count: u32;
-  // Id -> address of (length u16, bytes).
+  // Addresses of entries (length u16, bytes) by id.
   entries: usize;
   entryCapacity: u32;
   at: usize;
   end: usize;
   chunkBytes: usize;
   seed: u64;
-  // Entries that are in slots; loaded ones come in when they are needed, or in portions before.
+  // Number of entries in slots. Loaded entries are put into slots when they are needed, or in
+  // portions before.
   placed: u32;
 }
 
-/** Bytes that the dictionary holds. */
+/** Memory of the dictionary. */
 export function dictionaryBytes(dictionary: Dictionary): usize {
   const tables = slotBytes(dictionary) + <usize>dictionary.entryCapacity * 4;
   return dictionary.chunkBytes + tables;
@@ -84,7 +85,7 @@ function findText(dictionary: Dictionary, bytes: usize, length: u32, hash: u32):
   return findInOld(dictionary, bytes, length, hash);
 }
 
-/** What is left in the slots that are being replaced. */
+/** Searches the old slots of a table that is growing. */
 function findInOld(dictionary: Dictionary, bytes: usize, length: u32, hash: u32): u32 {
   return findIn(
     dictionary,
@@ -152,19 +153,19 @@ function append(dictionary: Dictionary, bytes: usize, length: u32): bool {
   return true;
 }
 
-/** Id of the bytes, NO_ENTRY when they are not there. */
+/** Id of the bytes, or NO_ENTRY. */
 export function findEntry(dictionary: Dictionary, bytes: usize, length: u32): u32 {
   placeAll(dictionary);
   if (dictionary.slotCount === 0) return NO_ENTRY;
   return findText(dictionary, bytes, length, hashText(dictionary, bytes, length));
 }
 
-/** Id of the bytes, which are copied in when they are new. NO_ENTRY when memory is exhausted. */
+/** Id of the bytes, which are added if they are new. NO_ENTRY when memory is exhausted. */
 export function addEntry(dictionary: Dictionary, bytes: usize, length: u32): u32 {
   return addHashed(dictionary, bytes, length, hashText(dictionary, bytes, length));
 }
 
-/** The same with the hash that `hashText` gave. */
+/** As `addEntry`, with the hash that `hashText` gives. */
 export function addHashed(dictionary: Dictionary, bytes: usize, length: u32, hash: u32): u32 {
   placeAll(dictionary);
   const id = dictionary.count;
@@ -177,10 +178,7 @@ export function addHashed(dictionary: Dictionary, bytes: usize, length: u32, has
   return id;
 }
 
-/**
- * Makes room for `count` entries that lie one behind the other at `src`, as `append` writes them. 0
- * or an error.
- */
+/** Loads `count` entries from `src`, which `exportEntries` wrote. Returns 0 or an error. */
 export function loadEntries(dictionary: Dictionary, src: usize, bytes: usize, count: u32): i32 {
   if (dictionary.count !== 0) return ERROR_VALUE;
   const entries = allocateRun(<usize>(count + 1) * 4);
@@ -200,7 +198,7 @@ export function loadEntries(dictionary: Dictionary, src: usize, bytes: usize, co
   return 0;
 }
 
-/** Puts up to `count` loaded entries into slots; how many are left. */
+/** Puts up to `count` loaded entries into slots. Returns how many are left. */
 export function placeEntries(dictionary: Dictionary, count: u32): u32 {
   const total = dictionary.count;
   const first = dictionary.placed;
@@ -220,7 +218,8 @@ function placeAll(dictionary: Dictionary): void {
 }
 
 /**
- * Copies entries [first, end) to `dst` while they fit `room`; returns the id behind the last one.
+ * Copies entries from `first` on to `dst`, as many of [first, end) as fit in `room`. Returns the id
+ * behind the last one.
  */
 export function exportEntries(
   dictionary: Dictionary,
@@ -242,7 +241,7 @@ export function exportEntries(
 }
 
 let exported: usize = 0;
-/** Bytes that `exportEntries` wrote. */
+/** Size of what `exportEntries` wrote. */
 export function exportedEntryBytes(): usize {
   return exported;
 }

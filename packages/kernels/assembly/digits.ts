@@ -1,15 +1,15 @@
-// Whole numbers as decimal text. Writers return the position behind the last byte.
+// Writes whole numbers as decimal text. Writers return the end of the text.
 
 const ZERO: u32 = 48;
 
-/** "00" to "99". */
+/** "00" to "99", one after the other. */
 const pairs: usize = memory.data(200);
 for (let i: u32 = 0; i < 100; i++) {
   store<u8>(pairs + <usize>i * 2, <u8>(ZERO + i / 10));
   store<u8>(pairs + <usize>i * 2, <u8>(ZERO + (i % 10)), 1);
 }
 
-/** Digits of a value below 10^9. */
+/** Writes a value below 10^9. */
 @inline
 export function digitCount(value: u32): u32 {
   if (value < 10000) return value < 100 ? (value < 10 ? 1 : 2) : value < 1000 ? 3 : 4;
@@ -17,7 +17,7 @@ export function digitCount(value: u32): u32 {
   return value < 100000000 ? (value < 10000000 ? 7 : 8) : 9;
 }
 
-/** `count` digits, zeros in front. */
+/** Writes `count` digits, with leading zeros. */
 @inline
 export function writePadded(at: usize, value: u32, count: u32): usize {
   let place = at + <usize>count;
@@ -31,7 +31,7 @@ export function writePadded(at: usize, value: u32, count: u32): usize {
   return at + <usize>count;
 }
 
-/** At most 20 digits. */
+/** Writes at most 20 digits. */
 export function writeUnsigned(at: usize, value: u64): usize {
   const BILLION: u64 = 1000000000;
   if (value < BILLION) return writePadded(at, <u32>value, digitCount(<u32>value));

@@ -1,8 +1,7 @@
-// Rows of plain lines straight into the columns of their table: lines that name the fields of the
-// line before, in the same order, of series and columns that are known. Nothing is staged, and what
-// columns know of their rows is brought up to date once for a run of lines. A line that is any
-// other is left to line-scan.ts from its beginning: what was written of it lies behind the last
-// row, where nobody looks.
+// Appends plain lines directly to the columns of their table: lines with the same fields as the
+// line before, in the same order, of known series and columns. No point is staged, and the state of
+// columns is updated once for a run of lines. Any other line is left to line-scan.ts, which reads
+// it from its beginning; what was written of it is behind the last row and has no effect.
 import { TYPE_BOOLEAN, TYPE_INTEGER, TYPE_STRING } from './abi.gen';
 import { bodyEnd } from './body';
 import { booleanBits, lineTime, scanBoolean, scanLineEnd } from './line-parts';
@@ -30,14 +29,14 @@ const EQUALS: u32 = 61;
 const LETTER_I: u32 = 105;
 
 /**
- * What bounds the rows of a call: times, the bytes that tables may hold, and work, of which a line
+ * Limits of a call: range of times, bytes of all tables, and work, of which every line and value
  * costs some.
  */
 let oldest: i64 = 0;
 let newest: i64 = 0;
 let bytesMax: usize = 0;
 
-/** Rows and values of the last call. */
+/** Rows and values that the last call appended. */
 export let appendedRows: u32 = 0;
 export let appendedValues: u32 = 0;
 
@@ -48,9 +47,9 @@ export function setDirectBounds(oldestTime: i64, newestTime: i64, bytesLimit: us
 }
 
 /**
- * Appends lines from `start` on to tables of the batch in the shard; returns the first line that it
- * leaves alone. Ends when `workMax` is used up by `lineWork` for a line and one for a value.
- * `tables` has the table of each measurement below `tableCount`.
+ * Appends lines from `start` on to tables of one shard. Returns the first line that is not
+ * appended. A line costs `lineWork`, a value costs 1, and `workMax` is the limit. `tables` has the
+ * address of the table for each measurement below `tableCount`.
  */
 export function appendLines(
   start: usize,
@@ -92,7 +91,7 @@ export function appendLines(
 }
 
 /**
- * Appends lines of one measurement until the table has `rowsMax` rows; returns the first line that
+ * Appends lines of one measurement until the table has `rowsMax` rows. Returns the first line that
  * is not appended.
  */
 function appendRun(start: usize, layout: usize, tableAddress: usize, rowsMax: u32): usize {
@@ -127,8 +126,8 @@ function appendRun(start: usize, layout: usize, tableAddress: usize, rowsMax: u3
 }
 
 /**
- * Reads the fields at `p` into the row of their columns; returns where they end, 0 when they are
- * others.
+ * Reads the fields at `p` into the row of their columns. Returns their end; 0 if they are not the
+ * expected ones.
  */
 @inline
 function scanFields(p: usize, layout: usize, row: u32): usize {
@@ -150,14 +149,13 @@ function scanFields(p: usize, layout: usize, row: u32): usize {
 }
 
 /**
- * Reads the value at `p` into the row; returns where it ends, 0 when it is of another type or not
- * plain.
+ * Reads the value at `p` into the row. Returns its end; 0 if it has another type or is not plain.
  */
 @inline
 function scanValue(p: usize, column: Column, row: u32): usize {
   const type = column.type;
   if (type === TYPE_INTEGER) {
-    // Mostly a few digits, which are one word.
+    // Usually a few digits, which are in this word.
     const first = load<u64>(p);
     const isNegative = (first & 0xff) === MINUS;
     const start = isNegative ? p + 1 : p;

@@ -1,4 +1,4 @@
-// Masks of rows and what is selected by them. A mask has one byte per row, 0 or 1.
+// Masks of rows, and selection by masks. A mask has a byte per row, 0 or 1.
 import { COMPARE_AT_MOST, COMPARE_EQUAL, COMPARE_LESS } from './abi.gen';
 
 @inline
@@ -18,14 +18,14 @@ function filterWith<T>(values: usize, count: u32, bound: T, op: u32, flip: u8, m
 
 @inline
 function filterOp<T>(values: usize, count: u32, bound: T, op: u32, flip: u8, mask: usize): void {
-  // The operation is a constant in each loop.
+  // A branch per operation, so that it is a constant inside each loop.
   if (op === COMPARE_EQUAL) filterWith<T>(values, count, bound, COMPARE_EQUAL, flip, mask);
   else if (op === COMPARE_LESS) filterWith<T>(values, count, bound, COMPARE_LESS, flip, mask);
   else filterWith<T>(values, count, bound, COMPARE_AT_MOST, flip, mask);
 }
 
-// Keeps rows whose value is equal to (0), less than (1), or at most (2) the bound; `flip` = 1 keeps
-// the others.
+// Clears the mask where the comparison is false. A value is kept if it is equal to (0), less than
+// (1), or at most (2) the bound; with `flip` 1 if it is not.
 export function filterFloats(
   values: usize,
   count: u32,
@@ -67,10 +67,13 @@ export function filterBytes(
   filterOp<u8>(values, count, <u8>bound, op, <u8>flip, mask);
 }
 
-/** Compacts the values (1, 4 or 8 bytes wide) of rows in the mask; returns how many there are. */
+/**
+ * Copies the values (1, 4 or 8 bytes wide) of the rows in the mask to `dst`. Returns their number.
+ */
 export function selectRows(values: usize, width: u32, count: u32, mask: usize, dst: usize): u32 {
   let out: u32 = 0;
-  // Every value is stored, the position moves only for those in the mask: no branch to predict.
+  // Every value is stored, but the position moves only for rows in the mask: there is no branch to
+  // predict.
   if (width === 8) {
     for (let i: u32 = 0; i < count; i++) {
       store<u64>(dst + <usize>out * 8, load<u64>(values + <usize>i * 8));
@@ -90,11 +93,11 @@ export function selectRows(values: usize, width: u32, count: u32, mask: usize, d
   return out;
 }
 
-/** Rows in a mask. */
+/** Number of rows in the mask. */
 export function countMask(mask: usize, count: u32): u32 {
   let total: u32 = 0;
   let i: u32 = 0;
-  // Sixteen bytes at a time: pairwise sums of bytes, which are 0 or 1, up to four 32-bit lanes.
+  // Adds sixteen bytes at a time, pair by pair, into four 32-bit lanes.
   let sums = i32x4.splat(0);
   for (; i + 16 <= count; i += 16) {
     const bytes = v128.load(mask + <usize>i);

@@ -1,11 +1,11 @@
-// Doubles as the shortest decimal that reads back the same; among the shortest the one nearest to
-// the value. The method is Giulietti's ("The Schubfach way to render doubles", 2021): three
-// products with a 128-bit power of ten.
+// Prints doubles as the shortest decimal number that reads back as the same double; among several,
+// the nearest one. After Giulietti ("The Schubfach way to render doubles", 2021): three products
+// with a 128-bit power of ten.
 import { FLOAT_POWER_LEAST, FLOAT_POWER_MOST } from './abi.gen';
 import { digitCount, writePadded } from './digits';
 
-// 10^k for k in [FLOAT_POWER_LEAST, FLOAT_POWER_MOST] as 128 bits with the highest one set, rounded
-// up; the high half first. Filled by the loader, see src/float-powers.ts.
+// 10^k for k in [FLOAT_POWER_LEAST, FLOAT_POWER_MOST] as 128 bits whose highest one is set, rounded
+// up; the upper half first. The loader fills the table (src/float-powers.ts).
 const powers: usize = memory.data((FLOAT_POWER_MOST - FLOAT_POWER_LEAST + 1) * 16, 16);
 
 export function floatPowers(): usize {
@@ -18,7 +18,7 @@ const POINT: u8 = 46;
 
 let highHalf: u64 = 0;
 
-/** Low half of the 128-bit product; the high one is in `highHalf`. */
+/** Returns the lower half of the 128-bit product; `highHalf` gets the upper one. */
 @inline
 function product(a: u64, b: u64): u64 {
   const aLow = a & 0xffffffff;
@@ -31,7 +31,7 @@ function product(a: u64, b: u64): u64 {
   return a * b;
 }
 
-/** value * 10^k / 2^128, with a lowest bit that says whether anything was cut off. */
+/** value * 10^k / 2^128. The lowest bit tells whether the result is inexact. */
 @inline
 function scaled(high: u64, low: u64, value: u64): u64 {
   product(low, value);
@@ -42,11 +42,11 @@ function scaled(high: u64, low: u64, value: u64): u64 {
   return top | (sum > 1 ? 1 : 0);
 }
 
-/** Digits and exponent of the last `toDecimal`: digits * 10^exponent. */
+/** Result of `toDecimal`: digits * 10^exponent. */
 let digits: u64 = 0;
 let exponent: i32 = 0;
 
-/** Any finite double but zero; `bits` without the sign. */
+/** Converts any finite double except zero; `bits` are without the sign. */
 function toDecimal(bits: u64): void {
   const fraction = bits & 0xfffffffffffff;
   const biased = <i32>(bits >> 52);
@@ -63,7 +63,7 @@ function toDecimal(bits: u64): void {
     }
   }
   const isEven = (c & 1) === 0;
-  // Below a power of two the next smaller double is only half as far away.
+  // Below a power of two, the next smaller double is only half as far away.
   const isLowerCloser = fraction === 0 && biased > 1;
   const lowest = 4 * c - 2 + (isLowerCloser ? 1 : 0);
   const k = (q * 1262611 - (isLowerCloser ? 524031 : 0)) >> 22;
@@ -97,12 +97,12 @@ function toDecimal(bits: u64): void {
   digits = s + (roundsUp ? 1 : 0);
 }
 
-/** Room for the digits of one number. */
+/** Buffer for the digits of one number. */
 const text: usize = memory.data(32);
 
 /**
- * Writes `digits` without zeros at their end to `text`, counts the zeros into `exponent`; returns
- * how many are left.
+ * Writes `digits` to `text` without trailing zeros, which are added to `exponent`. Returns their
+ * number.
  */
 @inline
 function writeText(): u32 {
@@ -132,8 +132,8 @@ function copyText(at: usize, from: u32, count: u32): usize {
 }
 
 /**
- * Appends a finite double as JSON numbers are printed: decimal for 1e-6 <= |x| < 1e21, otherwise
- * with an exponent. Minus zero is `-0`. At most 26 bytes.
+ * Writes a finite double as a JSON number: decimal for 1e-6 <= |x| < 1e21, otherwise with an
+ * exponent. Minus zero is `-0`. At most 26 bytes.
  */
 export function writeFloat(at: usize, value: f64): usize {
   const bits = reinterpret<u64>(value);
@@ -147,7 +147,7 @@ export function writeFloat(at: usize, value: f64): usize {
   }
   toDecimal(positive);
   const count = writeText();
-  // Where the point stands, counted from the first digit.
+  // Position of the point, from the first digit.
   const point = <i32>count + exponent;
   if (exponent >= 0 && point <= 21) {
     at = copyText(at, 0, count);

@@ -1,5 +1,5 @@
-// Floats: integers divided by a power of ten where that gives back every bit, XOR with the previous
-// value otherwise. Format: docs/formats/encodings.md, "Floats".
+// Codec for floats: integers divided by a power of ten, if that restores every bit; otherwise XOR
+// with the previous value. Format: docs/formats/encodings.md, "Floats".
 import {
   AREA_EXCEPTIONS,
   AREA_SCALED,
@@ -26,7 +26,7 @@ import { decodeInts, encodeInts } from './ints';
 import { scratch } from './memory';
 
 // n / 10^e is the double nearest to the decimal as long as both are exact: |n| <= 2^53 and e <= 22.
-// Doubles that were written with up to 15 digits come back with e <= 15; more digits do not pay.
+// Doubles that were written with up to 15 digits need e <= 15; larger exponents do not pay.
 const EXPONENT_MAX: i32 = 15;
 const INTEGER_LIMIT: f64 = 9007199254740992.0;
 const powers: usize = memory.data<f64>([
@@ -39,8 +39,8 @@ function powerOf(exponent: i32): f64 {
 }
 
 /**
- * Whether `value` is an integer divided by `power`, bit by bit (−0 is not: the integer has no sign
- * of zero).
+ * Whether `value` is an integer divided by `power`, bit by bit. −0 is not, because integers have no
+ * sign of zero.
  */
 @inline
 function isScaled(value: f64, power: f64): bool {
@@ -53,8 +53,8 @@ function isScaled(value: f64, power: f64): bool {
 }
 
 /**
- * Smallest exponent that suits up to 32 values spread over the block, allowing one in eight to
- * fail; -1 for none.
+ * The smallest exponent that works for up to 32 values spread over the block, with one exception in
+ * eight; -1 if there is none.
  */
 function chooseExponent(src: usize, count: u32): i32 {
   const step = max<u32>(count / 32, 1);
@@ -71,7 +71,7 @@ function chooseExponent(src: usize, count: u32): i32 {
   return exponent;
 }
 
-/** Writes scaled integers; returns 0 when more than one value in eight does not fit. */
+/** Writes scaled integers. Returns 0 if there is more than one exception in eight. */
 function encodeScaled(src: usize, count: u32, dst: usize, effort: i32): usize {
   const exponent = chooseExponent(src, count);
   if (exponent < 0) return 0;
@@ -86,7 +86,7 @@ function encodeScaled(src: usize, count: u32, dst: usize, effort: i32): usize {
     if (isScaled(value, power)) {
       previous = <i64>nearest(value * power);
     } else {
-      // The integer of its neighbour keeps the packing narrow.
+      // An exception takes the integer before it, which keeps the packed integers narrow.
       store<u32>(exceptions + <usize>exceptionCount * 4, i);
       exceptionCount++;
     }
@@ -112,7 +112,7 @@ function decodeScaled(count: u32, dst: usize): i32 {
   if (exponent > EXPONENT_MAX) return ERROR_VALUE;
   const exceptionCount = readCount(count);
   const exceptions = at;
-  // Exceptions come first and are applied last: step over them now.
+  // Exceptions come first but are applied last, so they are skipped here.
   let index: u64 = 0;
   for (let k: u32 = 0; k < exceptionCount; k++) {
     index += <u64>readCount(count);
@@ -124,8 +124,8 @@ function decodeScaled(count: u32, dst: usize): i32 {
   const error = decodeInts(count, dst);
   if (error < 0) return error;
   const power = f64x2.splat(powerOf(exponent));
-  // Packed integers of scaled blocks stay below 2^53, where these two conversions are exact;
-  // damaged ones may not be and give some float or other.
+  // In blocks that an encoder wrote, integers are below 2^53, and both conversions are exact. In a
+  // damaged block any float may result.
   let i: u32 = 0;
   for (; i + 2 <= count; i += 2) {
     const p = dst + <usize>i * 8;
@@ -148,12 +148,12 @@ function decodeScaled(count: u32, dst: usize): i32 {
 }
 
 /**
- * XOR with the previous value. Per value: bit 0 = same; 1,0 = meaningful bits lie in the previous
- * window; 1,1 = new window: 6 bits of leading zeros, 6 bits of length − 1, then the bits. Returns 0
- * when raw is not longer.
+ * Writes XORs with the previous value. For each value: bit 0 if it is the same; 1,0 if the
+ * meaningful bits are in the previous window; 1,1 for a new window: 6 bits for the leading zeros, 6
+ * bits for the length − 1, then the bits. Returns 0 if raw values are not longer.
  */
 function encodeXor(src: usize, count: u32, dst: usize): usize {
-  // The stream's length is needed first; three bytes hold it for all blocks that may exist.
+  // The length of the stream comes first; three bytes are enough for it in all blocks.
   store<u8>(dst, <u8>FLOAT_XOR);
   const limit = <usize>count * 8;
   const start = dst + 1;
@@ -177,7 +177,7 @@ function encodeXor(src: usize, count: u32, dst: usize): usize {
       const zerosBehind = <u32>ctz(difference);
       let prefix: u64;
       let prefixBits: u32;
-      // A window that is much too wide is replaced, because all later values would pay for it.
+      // Replaces a window that is much too wide, because all later values would pay for it.
       if (
         zeros >= leading &&
         zerosBehind >= trailing &&
@@ -268,7 +268,7 @@ function decodeXor(count: u32, dst: usize): i32 {
 }
 
 /**
- * Writes encoding byte and payload; `dst` has room for 11 bytes per value + 64. Returns the end.
+ * Writes encoding byte and payload. `dst` has room for 11 bytes per value + 64. Returns the end.
  */
 export function encodeFloats(src: usize, count: u32, dst: usize, effort: i32): usize {
   let isConstant = count > 0;
@@ -292,7 +292,7 @@ export function encodeFloats(src: usize, count: u32, dst: usize, effort: i32): u
   return dst + 1 + <usize>count * 8;
 }
 
-/** Reads encoding byte and payload of `count` floats into `dst`. Returns 0 or an error. */
+/** Decodes `count` floats to `dst`. Returns 0 or an error. */
 export function decodeFloats(count: u32, dst: usize): i32 {
   const encoding = readByte();
   if (failed) return ERROR_TRUNCATED;

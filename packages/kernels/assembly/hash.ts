@@ -1,5 +1,5 @@
-// 64-bit hash of bytes for tables in memory; never stored. Two lanes of multiply and rotate hide
-// the latency of the multiplication: 200 bytes take about 30 ns.
+// A 64-bit hash of bytes for tables in memory; it is never stored. Multiplications in two lanes run
+// in parallel: 200 bytes take about 30 ns.
 const K0: u64 = 0x9e3779b97f4a7c15;
 const K1: u64 = 0xc2b2ae3d27d4eb4f;
 
@@ -8,7 +8,7 @@ function mix(lane: u64, word: u64): u64 {
   return rotl((lane ^ word) * K0, 29) * K1;
 }
 
-/** May load up to 7 bytes behind the end. */
+/** May read up to 7 bytes behind the end. */
 @inline
 export function hashBytes(address: usize, bytes: usize, seed: u64): u64 {
   let a = seed ^ (<u64>bytes * K1);

@@ -1,6 +1,7 @@
-// Values, or differences, that span at most 256 steps, as a canonical Huffman code of at most ten
-// bits: closer to the entropy than whole bits per group (a walk with steps of about one takes 0.28
-// instead of 0.5 bytes per value). Format: docs/formats/encodings.md, "Huffman".
+// Codec for values, or differences, that span at most 256 steps: a canonical Huffman code of at
+// most ten bits. It comes closer to the entropy than whole bits per group (a random walk with steps
+// of about one takes 0.28 instead of 0.5 bytes per value). Format: docs/formats/encodings.md,
+// "Huffman".
 import { ERROR_TRUNCATED, ERROR_VALUE } from './abi.gen';
 import {
   at,
@@ -24,13 +25,13 @@ const counts: usize = memory.data(256 * 4, 16);
 const scaled: usize = memory.data(256 * 4, 16);
 const lengths: usize = memory.data(256, 16);
 const codes: usize = memory.data(256 * 2, 16);
-// Huffman tree: weights and parents of up to 511 nodes, and the nodes without a parent yet.
+// The Huffman tree: weights and parents of up to 511 nodes, and the nodes that have no parent yet.
 const weights: usize = memory.data(512 * 4, 16);
 const parents: usize = memory.data(512 * 2, 16);
 const symbolOf: usize = memory.data(256 * 2, 16);
 const single: usize = memory.data(1024 * 2, 16);
-// Per ten-bit pattern: up to six symbols in the low bytes, then their count, then the bits they
-// take.
+// For each pattern of ten bits: up to six symbols in the lower bytes, then their number, then the
+// bits that they take.
 const multiple: usize = memory.data(1024 * 8, 16);
 
 let planOrder: u32 = 0;
@@ -44,7 +45,7 @@ function lengthOf(symbol: u32): u32 {
 }
 
 /**
- * Whether the sequence of the given order spans at most 256 steps; sets `planBase` and
+ * Whether the sequence of differences of this order spans at most 256 steps. Sets `planBase` and
  * `planSymbols`.
  */
 function fits(src: usize, count: u32, order: u32): bool {
@@ -63,7 +64,10 @@ function fits(src: usize, count: u32, order: u32): bool {
   return planSymbols > 1;
 }
 
-/** Code lengths of `counts`, limited to BITS_MAX by flattening the counts until they fit. */
+/**
+ * Computes code lengths from `counts`. While one is above BITS_MAX, it reduces the differences of
+ * the counts.
+ */
 function assignLengths(symbolCount: u32): void {
   memory.copy(scaled, counts, <usize>symbolCount * 4);
   while (!tryAssignLengths(symbolCount)) {
@@ -80,7 +84,7 @@ function tryAssignLengths(symbolCount: u32): bool {
   for (let i: u32 = 0; i < symbolCount; i++) {
     const weight = load<u32>(scaled + <usize>i * 4);
     if (weight === 0) continue;
-    // Insertion keeps the leaves sorted by weight; there are at most 256.
+    // Insertion sort of at most 256 leaves by their weights.
     let k = leaves;
     while (k > 0 && load<u32>(weights + <usize>(k - 1) * 4) > weight) {
       store<u32>(weights + <usize>k * 4, load<u32>(weights + <usize>(k - 1) * 4));
@@ -91,7 +95,7 @@ function tryAssignLengths(symbolCount: u32): bool {
     store<u16>(symbolOf + <usize>k * 2, <u16>i);
     leaves++;
   }
-  // Two queues: leaves in order, and inner nodes, which are made in order of weight.
+  // Two queues: the leaves in order, and the inner nodes, which are created in order of weight.
   let leaf: u32 = 0;
   let inner = leaves;
   let next = leaves;
@@ -116,7 +120,7 @@ function tryAssignLengths(symbolCount: u32): bool {
     next++;
   }
   memory.fill(lengths, 0, <usize>symbolCount);
-  // Depths from the root down; they replace the weights, which are not needed any more.
+  // Depths from the root down. They overwrite the weights, which are not needed any more.
   store<u32>(weights + <usize>(nodes - 1) * 4, 0);
   for (let node = <i32>nodes - 2; node >= 0; node--) {
     const parent = load<u16>(parents + <usize>node * 2);
@@ -131,10 +135,11 @@ function tryAssignLengths(symbolCount: u32): bool {
 }
 
 /**
- * Prepares a code for the values; returns the bytes that it will take, or 0 when it does not apply.
+ * Prepares a code for the values. Returns the bytes that it will take, or 0 if this encoding cannot
+ * be used.
  */
 export function huffmanPlan(src: usize, count: u32): usize {
-  // Below that, the table of lengths costs more than the code saves.
+  // For fewer values, the table of lengths costs more than the code saves.
   if (count < 64) return 0;
   if (fits(src, count, 1)) planOrder = 1;
   else if (fits(src, count, 0)) planOrder = 0;
@@ -166,8 +171,8 @@ export function huffmanPlan(src: usize, count: u32): usize {
 }
 
 /**
- * Canonical codes, bits reversed, because the stream is read from the low end. False when lengths
- * are no code.
+ * Assigns canonical codes, with reversed bits because the stream is read from its low end. Returns
+ * false if the lengths are not a complete code.
  */
 function assignCodes(symbolCount: u32): bool {
   let code: u32 = 0;
@@ -182,11 +187,11 @@ function assignCodes(symbolCount: u32): bool {
     }
     code <<= 1;
   }
-  // A complete code uses up all patterns, so that every pattern of the stream has a meaning.
+  // A complete code uses all patterns, so that every pattern in the stream has a meaning.
   return code === TABLE_ENTRIES << 1;
 }
 
-/** Writes what `huffmanPlan` planned. */
+/** Writes the code of `huffmanPlan`. */
 export function encodeHuffman(src: usize, count: u32, dst: usize): usize {
   const order = planOrder;
   const base = planBase;
@@ -210,7 +215,7 @@ export function encodeHuffman(src: usize, count: u32, dst: usize): usize {
     const symbol = <u32>(value - base);
     word |= (<u64>load<u16>(codes + <usize>symbol * 2)) << used;
     used += <u64>lengthOf(symbol);
-    // 48 bits used leave room for one more code of ten bits.
+    // 48 used bits leave room for a code of ten bits.
     if (used >= 48) {
       store<u64>(out, word);
       out += 6;
@@ -243,7 +248,7 @@ function prepareTables(symbolCount: u32): void {
     while (found < 6) {
       const entry = <u32>load<u16>(single + <usize>(pattern >>> bits) * 2);
       const length = entry >>> 8;
-      // The bits above are unknown: only a code that ends within the pattern is certain.
+      // The bits above are unknown: only codes that end within the pattern are certain.
       if (bits + length > BITS_MAX) break;
       symbols |= (<u64>(entry & 255)) << (found * 8);
       found++;
@@ -253,7 +258,7 @@ function prepareTables(symbolCount: u32): void {
   }
 }
 
-/** Reads the payload of `count` values into `dst`. Returns 0 or an error. */
+/** Decodes `count` values to `dst`. Returns 0 or an error. */
 export function decodeHuffman(count: u32, dst: usize): i32 {
   const order = readByte();
   if (order > 1) return ERROR_VALUE;
@@ -280,7 +285,7 @@ export function decodeHuffman(count: u32, dst: usize): i32 {
   const bitLimit = <u64>streamBytes * 8;
   let bit: u64 = 0;
   const absolute: i64 = order === 1 ? 1 : 0;
-  // Six symbols at a time while the output has room for six.
+  // Six symbols at a time, while the output has room for six.
   while (dst + 48 <= out) {
     if (bit > bitLimit) return ERROR_TRUNCATED;
     const word = load<u64>(start + <usize>(bit >> 3)) >> (bit & 7);

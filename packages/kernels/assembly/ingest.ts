@@ -1,6 +1,6 @@
-// Drives a body through the fast path and appends points. Whatever needs the caller ends `run` with
-// an event; the caller answers through the exported functions and calls `run` again. A staged point
-// survives that.
+// Reads a body line by line and appends its points. When something has to be decided by the caller,
+// `run` ends with an event; the caller answers with one of the exported functions and calls `run`
+// again. The staged point survives that.
 import {
   EVENT_CONFLICT,
   EVENT_DONE,
@@ -62,15 +62,14 @@ import {
 } from './table';
 
 /**
- * What a batch may cost, in values or what takes as long, so that parsing one takes a few
- * milliseconds: bodies of more come in several batches. 11,000 rows of ten fields, or 32,000 of
- * one.
+ * Work of a batch, in values or what takes as long: parsing a batch takes a few milliseconds, and
+ * larger bodies take several batches. Enough for 11,000 rows of ten fields or 32,000 of one.
  */
 const BATCH_WORK_MAX: u32 = 160_000;
 const LINE_WORK: u32 = 4;
-/** What the caller is asked, or told of a dropped point. */
+/** Work of a question to the caller, or of reporting a dropped point. */
 const EVENT_WORK: u32 = 16;
-/** A line that is handed to the caller is taken apart there, at about ten microseconds. */
+/** Work of a line that is left to the caller, which parses it in about ten microseconds. */
 const SLOW_LINE_WORK: u32 = 160;
 
 let cursor: usize = 0;
@@ -81,7 +80,7 @@ let eventNew: u32 = 0;
 let eventOld: u32 = 0;
 let eventShard: u32 = 0;
 let asksForSeries: bool = false;
-/** Series that may be created before the caller is asked again. */
+/** Series that may be created without asking the caller. */
 let admitted: u32 = 0;
 let bytesLimit: usize = 0;
 let oldestTime: i64 = 0;
@@ -92,11 +91,11 @@ let batchTables: usize = 0;
 let batchPoints: u32 = 0;
 let batchValues: u32 = 0;
 let lineWork: u32 = 0;
-/** The line that can not be appended directly; it has been tried. */
+/** The line that could not be appended directly; trying again is useless. */
 let indirectLine: usize = 0;
 let batchFirstSeries: u32 = 0;
 
-// Shards of this call, 24 bytes each: start, end, id. Few: a body rarely spans more.
+// Shards of this call, 24 bytes each: start, end, id. A body rarely spans more.
 const SHARDS: u32 = 8;
 const shards: usize = memory.data(8 * 24, 16);
 let shardCount: u32 = 0;
@@ -105,7 +104,7 @@ let shardStart: i64 = 0;
 let shardEnd: i64 = 0;
 let shardId: u32 = 0;
 
-// Measurement -> the table that its last row went to.
+// For each measurement the table of its last row.
 let currentTables: usize = 0;
 let currentCapacity: u32 = 0;
 
@@ -165,7 +164,7 @@ export function batchColumns(table: usize): u32 {
 }
 
 /**
- * Starts a batch: nothing appended, no shard known. Points outside of [oldest, newest] are refused.
+ * Begins a batch: it has no rows, and knows no shards. Points outside [oldest, newest] are refused.
  */
 export function beginBatch(start: usize, asks: bool, limit: usize, oldest: i64, newest: i64): void {
   oldestTime = oldest;
@@ -189,7 +188,7 @@ export function beginBatch(start: usize, asks: bool, limit: usize, oldest: i64, 
   clearStage();
 }
 
-/** Answers EVENT_SHARD. */
+/** The answer to EVENT_SHARD. */
 export function addShard(id: u32, start: i64, end: i64): void {
   const entry = shards + <usize>shardSlot * 24;
   store<i64>(entry, start);
@@ -199,7 +198,10 @@ export function addShard(id: u32, start: i64, end: i64): void {
   if (shardCount < SHARDS) shardCount++;
 }
 
-/** Answers EVENT_TABLE, or makes a table the current one. False when memory is exhausted. */
+/**
+ * The answer to EVENT_TABLE: makes a table the current one of its measurement. Returns false when
+ * memory is exhausted.
+ */
 export function setTable(table: usize): bool {
   const measurement = changetype<Table>(table).measurement;
   if (measurement >= currentCapacity) {
@@ -217,12 +219,12 @@ export function setTable(table: usize): bool {
   return true;
 }
 
-/** Forgets current tables, because all were dropped. */
+/** Forgets current tables, because all have been dropped. */
 export function forgetTables(): void {
   memory.fill(currentTables, 0, <usize>currentCapacity * 4);
 }
 
-/** Answers EVENT_SERIES with yes, for the staged series and so many others of this batch. */
+/** The answer to EVENT_SERIES: admits the staged series, and so many others in this batch. */
 export function admitSeries(others: u32): void {
   admitted = others + 1;
 }
@@ -233,19 +235,22 @@ export function dropPoint(): void {
 }
 
 /**
- * Begins a point whose key (canonical; `measurementLength` bytes are the measurement) lies at
- * `key`.
+ * Begins a point. Its key at `key` is canonical; `measurementLength` bytes of it are the
+ * measurement.
  */
 export function beginPoint(key: usize, length: u32, measurementLength: u32): void {
   const hash = hashKey(key, <usize>length);
   stageSeries(findSeries(key, length, hash), measurementOf(key, measurementLength));
   stageKey(key, length, hash);
 }
-/** `bits` of a string: address and length. False when the point has too many fields. */
+/**
+ * Adds a field. The `bits` of a string are its address and length. Returns false when the point has
+ * too many fields.
+ */
 export function addPointField(name: usize, length: u32, type: u32, bits: u64): bool {
   return stageField(fieldOf(stagedMeasurement, name, length), type, bits);
 }
-/** The point is complete; `run` appends it. */
+/** Completes the point; `runPoint` or `run` appends it. */
 export function finishPoint(time: i64): void {
   finishStage(time);
 }
@@ -271,8 +276,8 @@ function touch(table: Table): void {
 }
 
 /**
- * Finds the columns of the staged fields and compares types; returns the number of fields without a
- * column, or an event below 0.
+ * Finds the columns of the staged fields and compares types. Returns the number of fields without a
+ * column, or an event, which is below 0.
  */
 @inline
 function resolveColumns(table: Table): i32 {
@@ -297,7 +302,7 @@ function resolveColumns(table: Table): i32 {
   return missing;
 }
 
-/** Adds columns for new fields; all or none. Returns 0 or an event. */
+/** Adds columns for new fields. Returns 0 or an event; then none is added. */
 function addColumns(table: Table): i32 {
   const address = changetype<usize>(table);
   const before = table.columnCount;
@@ -315,7 +320,7 @@ function addColumns(table: Table): i32 {
       return EVENT_MEMORY;
     }
     stageColumn(i, known);
-    // The same new field twice in one point, in two types.
+    // The point has the same new field twice, with two types.
     if (changetype<Column>(known).type !== type) {
       eventField = field;
       eventNew = type;
@@ -351,7 +356,8 @@ function appendRow(table: Table): bool {
   for (let i: u32 = 0; i < count; i++) {
     const entry = stagedField(i);
     const column = changetype<Column>(stagedColumn(i));
-    // A field that the point names twice has its row already, and the last value wins.
+    // If a point has a field twice, the column has a value in this row already, and the last one
+    // wins.
     if (column.nextRow < row && !skipRows(table, column, row)) return false;
     column.nextRow = row + 1;
     if (column.isSparse) store<u8>(column.valid + <usize>row, 1);
@@ -374,9 +380,9 @@ function appendRow(table: Table): bool {
 }
 
 /**
- * Appends the staged point. Returns 0 or an event; a batch that `mayEnd` ends before a point for
- * which the table would have to grow beyond what tables may hold: thousands of columns that are
- * mostly empty take far more than the values that came.
+ * Appends the staged point. Returns 0 or an event. With `mayEnd`, the batch ends before a point for
+ * which the table would exceed the memory of tables: thousands of columns that are mostly empty
+ * take far more memory than their values.
  */
 function commit(mayEnd: bool): i32 {
   const time = stagedTime;
@@ -415,7 +421,8 @@ function commit(mayEnd: bool): i32 {
     if (stagedSeries === NO_SERIES) {
       const refused = createSeries();
       if (refused !== 0) {
-        // Undone, because the point may be refused; if it is not, the columns are added again.
+        // Removes the new columns, because the point may be refused. If it is not, they are added
+        // again.
         truncateColumns(table, before);
         return refused;
       }
@@ -431,10 +438,10 @@ function commit(mayEnd: bool): i32 {
   return 0;
 }
 
-/** Appends lines from `p` on without staging them; returns the first one that has to be. */
+/** Appends lines from `p` on directly. Returns the first line that has to be staged. */
 @inline
 function runDirect(p: usize): usize {
-  // No shard is known yet.
+  // Without a known shard, no line can be appended directly.
   if (shardCount === 0) return p;
   setDirectBounds(max(oldestTime, shardStart), min(newestTime, shardEnd - 1), bytesLimit);
   const workMax = BATCH_WORK_MAX - lineWork - batchValues;
@@ -445,7 +452,7 @@ function runDirect(p: usize): usize {
   return next;
 }
 
-/** Continues the batch until something is needed or the body ends. */
+/** Continues the batch until the caller has to decide something, or the body ends. */
 export function run(): i32 {
   while (true) {
     if (isStaged) {
@@ -503,7 +510,7 @@ export function run(): i32 {
   }
 }
 
-/** Appends the staged point without reading on; for points that come as values. */
+/** Appends the staged point without reading on: for points of `appendPoints`. */
 export function runPoint(): i32 {
   return isStaged ? commit(false) : EVENT_DONE;
 }

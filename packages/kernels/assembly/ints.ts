@@ -1,7 +1,7 @@
-// Sequences of 64-bit integers: times, integer and unsigned fields, dictionary codes, scaled
-// floats. A sequence is taken as it is, as differences, or as differences of differences, and
-// packed in groups of 128 values as (width, smallest, value - smallest). All arithmetic wraps, so
-// int64 and uint64 are the same here. Format: docs/formats/encodings.md, "Integers".
+// Codec for sequences of 64-bit integers: times, integer and unsigned fields, dictionary codes,
+// scaled floats. A sequence is encoded as it is, as differences, or as differences of differences.
+// It is packed in groups of 128 values: width, smallest value, and the offsets from it. Arithmetic
+// wraps, so int64 and uint64 are treated the same. Format: docs/formats/encodings.md, "Integers".
 import {
   ERROR_ENCODING,
   ERROR_TRUNCATED,
@@ -31,7 +31,7 @@ import { decodeHuffman, encodeHuffman, huffmanPlan } from './huffman';
 
 export const GROUP: u32 = 128;
 
-/** Encodings are chosen for speed (log records) or for size (segments). */
+/** Encodings are chosen for speed (in log records) or for size (in segments). */
 export const EFFORT_FAST: i32 = 0;
 export const EFFORT_SMALL: i32 = 1;
 
@@ -45,7 +45,7 @@ function groupBytes(count: u32, width: u32): usize {
   return (<usize>count * <usize>width + 7) >> 3;
 }
 
-// The first `order` values start the sequence of differences and are stored apart.
+// The first `order` values start the differences, and are stored separately.
 @inline
 function term(src: usize, i: u32, order: u32): i64 {
   const p = src + <usize>i * 8;
@@ -55,7 +55,7 @@ function term(src: usize, i: u32, order: u32): i64 {
   return difference - (load<i64>(p - 8) - load<i64>(p - 16));
 }
 
-/** Smallest and range of the group that was measured last. */
+/** Smallest value and range of the last measured group. */
 let groupMin: i64 = 0;
 let groupRange: u64 = 0;
 
@@ -72,7 +72,7 @@ function measureGroup(src: usize, from: u32, to: u32, order: u32): void {
   groupRange = <u64>(max - min);
 }
 
-/** Looks at every `every`-th group only, from the first on. */
+/** Measures every `every`-th group, from the first on. */
 @inline
 function sizePacked(src: usize, count: u32, order: u32, every: u32): usize {
   let bytes: usize = 0;
@@ -117,7 +117,8 @@ function writePacked(src: usize, count: u32, order: u32, dst: usize): usize {
         word = used === 0 ? 0 : value >> (width - used);
       }
     }
-    // At most seven bytes more than the group has; the next group or the caller's slack takes them.
+    // Writes at most seven bytes more than the group has; the next group, or the slack behind
+    // `dst`, takes them.
     if (used > 0) store<u64>(out, word);
     dst += bytes;
   }
@@ -130,7 +131,7 @@ function writePackedOrder(src: usize, count: u32, order: u32, dst: usize): usize
   return writePacked(src, count, 2, dst);
 }
 
-/** Whether all differences are the same; true for up to two values. */
+/** Whether all differences are the same. True for up to two values. */
 function isStepped(src: usize, count: u32): bool {
   if (count < 2) return true;
   const step = load<i64>(src, 8) - load<i64>(src);
@@ -140,12 +141,12 @@ function isStepped(src: usize, count: u32): bool {
   return true;
 }
 
-// For a log record the best order is guessed by an eighth of the groups: measuring all of them
-// three times costs more than writing the best one.
+// For log records the best order is estimated from an eighth of the groups: measuring all of them
+// for three orders takes longer than writing the best one.
 const SAMPLED_GROUPS: u32 = 8;
 const SAMPLED_FROM: u32 = 1024;
 
-/** Values that `sizePacked` looks at. */
+/** Number of values that `sizePacked` measures. */
 @inline
 function sampledCount(count: u32): u32 {
   const whole = count / (GROUP * SAMPLED_GROUPS);
@@ -153,8 +154,8 @@ function sampledCount(count: u32): u32 {
 }
 
 /**
- * Writes encoding byte and payload; the count is the caller's to keep. `dst` has room for 9 bytes
- * per value + 64. Returns the position after the last byte.
+ * Writes encoding byte and payload, without the count. `dst` has room for 9 bytes per value + 64.
+ * Returns the end.
  */
 export function encodeInts(src: usize, count: u32, dst: usize, effort: i32): usize {
   if (count === 0) {
@@ -204,9 +205,9 @@ export function encodeInts(src: usize, count: u32, dst: usize, effort: i32): usi
 }
 
 /**
- * Unpacks `count` numbers of `width` bits. With `sums`, stores running sums that begin with
- * `start`. Returns the last sum. Eight numbers take `width` whole bytes, so that narrow ones need
- * one or two loads for all eight.
+ * Unpacks `count` numbers of `width` bits. With `sums` it stores running sums that begin with
+ * `start`. Returns the last sum. Eight numbers take `width` whole bytes, so that eight narrow ones
+ * need one or two loads.
  */
 @inline
 function unpack(
@@ -266,8 +267,8 @@ function unpack(
     const p = src + <usize>(bit >>> 3);
     const offset = <u64>(bit & 7);
     let word = load<u64>(p) >> offset;
-    // Above 57 bits a number may reach into a ninth byte. Shifting it in two steps keeps a shift by
-    // 64 away.
+    // With more than 57 bits, a number may extend into a ninth byte. Two shifts, because a shift by
+    // 64 would have no effect.
     if (width > 57) word |= ((<u64>load<u8>(p, 8)) << 1) << (63 - offset);
     const value = <i64>(word & mask) + base;
     sum += value;
@@ -328,8 +329,7 @@ function readPacked(count: u32, order: u32, dst: usize): void {
 }
 
 /**
- * Reads encoding byte and payload of `count` values at the reader's position into `dst` (8 bytes
- * each). Returns 0 or an error.
+ * Decodes `count` values at the reader's position to `dst`, 8 bytes each. Returns 0 or an error.
  */
 export function decodeInts(count: u32, dst: usize): i32 {
   const encoding = readByte();
@@ -341,7 +341,7 @@ export function decodeInts(count: u32, dst: usize): i32 {
     moveTo(at + bytes);
     return 0;
   }
-  // Only the raw form can be empty; the others start with a value.
+  // Only the raw encoding can be empty; the others start with a value.
   if (count === 0) return ERROR_ENCODING;
   if (encoding === INT_CONSTANT || encoding === INT_STEP) {
     let value = unzigzag(readVarint());

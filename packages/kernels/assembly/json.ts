@@ -1,5 +1,5 @@
-// Rows of columns as JSON arrays, the way answers of queries print them. The loader lays out the
-// columns (src/json-rows.ts) and takes the text.
+// Prints rows of columns as JSON arrays, as in answers of queries. The loader lays out the columns
+// (src/json-rows.ts) and takes the text.
 import {
   JSON_COLUMN_BYTES,
   JSON_COLUMN_POSITIONS,
@@ -26,11 +26,14 @@ const NULL: u32 = 0x6c6c756e;
 const NANOS: i64 = 1000000000;
 const DAY: i64 = 86400;
 
-/** "2006-01-02T" of the day that was printed last. */
+/** "2006-01-02T" of the last printed day. */
 const date: usize = memory.data(16);
 let dateOfDay: i64 = i64.MIN_VALUE;
 
-/** Civil date of a day counted from 1970-01-01, by the days of 400 years from a March on. */
+/**
+ * Prints the date of a day counted from 1970-01-01. Computes it from the days of 400 years, which
+ * begin in March.
+ */
 function prepareDate(day: i64): void {
   if (day === dateOfDay) return;
   dateOfDay = day;
@@ -84,7 +87,7 @@ function writeTime(at: usize, time: i64): usize {
 
 let infinite: f64 = 0;
 
-/** The value that ended `writeRows`. */
+/** The value at which `writeRows` stopped. */
 export function infiniteValue(): f64 {
   return infinite;
 }
@@ -142,8 +145,8 @@ function writeCell(at: usize, column: usize, row: u32): usize {
 }
 
 /**
- * Writes rows [from, to) as `[a,b],[c,d]` to `dst`, which has room for them; `columns` descriptions
- * lie at `table`. Returns the position behind them, or 0 when there is a number that JSON lacks.
+ * Writes rows [from, to) as `[a,b],[c,d]` to `dst`, which has room for them. `table` describes
+ * `columns` columns. Returns the end, or 0 at a number that JSON does not have.
  */
 export function writeRows(table: usize, columns: u32, from: u32, to: u32, dst: usize): usize {
   let at = dst;

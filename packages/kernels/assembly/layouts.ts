@@ -1,33 +1,33 @@
-// What the last line of a measurement looked like: most lines name the same fields in the same
-// order. A line is compared with it, name by name, instead of looking names up; while rows are
-// appended directly (direct-lines.ts) it also knows the columns of the running batch.
+// Layouts: the fields of a measurement's last line, because most lines have the same fields in the
+// same order. The names of a line are compared with the layout instead of being looked up. While
+// lines are appended directly (direct-lines.ts), a layout also knows the columns of the batch.
 import { allocateRun, freeRun } from './memory';
 import { Column, columnOf, Table } from './table';
 
-/** Fields of a line that are remembered; those behind them are looked up each time. */
+/** Fields of a line that a layout remembers; further ones are looked up. */
 export const LAYOUT_PLACES: u32 = 64;
 const PLACE_BYTES: usize = 16;
-// Places are made as fields come: whoever makes up names of measurements gets a layout for each of
-// them.
+// Layouts grow from this number of places: clients that make up names of measurements create a
+// layout for each.
 const FIRST_PLACES: u32 = 4;
 const PLACES_GROWTH: u32 = 4;
 
 /**
- * A line that is not as the last one costs its scan twice: after this many in one batch nobody
- * tries any more.
+ * A line that differs from the layout is read twice. After so many in a batch, lines of the
+ * measurement are not tried any more.
  */
 const MISSES_MAX: u32 = 8;
 
 @unmanaged
 export class Layout {
-  /** Fields of the last line; more than `LAYOUT_PLACES` are not remembered. */
+  /** Number of fields of the last line; at most `LAYOUT_PLACES` are remembered. */
   count: u32;
-  /** Batch and table for which `Place.column` holds; batch 0 for none. */
+  /** Batch and table to which `Place.column` belongs; batch 0 for none. */
   batch: u32;
   table: usize;
   missBatch: u32;
   misses: u32;
-  /** Address of the places that there are. */
+  /** Address of the places. */
   places: usize;
   placeCount: u32;
 }
@@ -41,15 +41,15 @@ export class Place {
   column: usize;
 }
 
-// Measurement -> address of its layout, 0 for none.
+// Addresses of layouts by measurement, 0 for none.
 let layouts: usize = 0;
 let capacity: u32 = 0;
 let at: usize = 0;
 let end: usize = 0;
-/** Tells the columns of one call of `resolve` from those of others. */
+/** A number per call of `resolve`, to find columns that it has seen before. */
 let lastMark: u32 = 0;
 
-/** The layout of a measurement, made when it is new. */
+/** The layout of a measurement, created if there is none. */
 export function layoutOf(measurement: u32): usize {
   if (measurement >= capacity) {
     let wanted: u32 = capacity === 0 ? 16384 : capacity * 2;
@@ -71,7 +71,7 @@ export function layoutOf(measurement: u32): usize {
   return layout;
 }
 
-/** Bytes that are kept for ever; a multiple of 8 is wanted. */
+/** Memory that is never freed. `bytes` must be a multiple of 8. */
 function allocateZeroed(bytes: usize): usize {
   if (at + bytes > end) {
     at = allocateRun(65536);
@@ -89,13 +89,16 @@ export function placeAt(layout: usize, index: u32): usize {
   return changetype<Layout>(layout).places + <usize>index * PLACE_BYTES;
 }
 
-/** Places that can be read; all others have had no field yet. */
+/** Number of places that exist; lines have had no fields behind them. */
 @inline
 export function placeCount(layout: usize): u32 {
   return changetype<Layout>(layout).placeCount;
 }
 
-/** Those that there were are abandoned: they are less than a third of what follows them. */
+/**
+ * Copies the places to a larger array. The old one is not freed: it has less than a third of the
+ * new size.
+ */
 function growPlaces(layoutAddress: usize): void {
   const layout = changetype<Layout>(layoutAddress);
   const known = layout.placeCount;
@@ -112,7 +115,8 @@ export function nextPlace(place: usize): usize {
 }
 
 /**
- * Another field came at a place, below `LAYOUT_PLACES` and right behind those that have had one.
+ * Sets the field at a place, which exists or follows the existing ones, and is below
+ * `LAYOUT_PLACES`.
  */
 export function setPlace(
   layout: usize,
@@ -129,7 +133,7 @@ export function setPlace(
   changetype<Layout>(layout).batch = 0;
 }
 
-/** The number of fields of the line that was read last. */
+/** Sets the number of fields of the last line. */
 @inline
 export function setCount(layout: usize, count: u32): void {
   const known = changetype<Layout>(layout);
@@ -138,7 +142,7 @@ export function setCount(layout: usize, count: u32): void {
   known.batch = 0;
 }
 
-/** A line that was tried could not be appended directly. */
+/** Counts a line that could not be appended directly. */
 export function noteMiss(layout: usize, batch: u32): void {
   const known = changetype<Layout>(layout);
   if (known.missBatch !== batch) {
@@ -149,8 +153,8 @@ export function noteMiss(layout: usize, batch: u32): void {
 }
 
 /**
- * Whether lines of this layout can go straight to columns of the table: each has one of its own,
- * that has a value in all rows so far.
+ * Whether lines of this layout can be appended directly to the table: each field has its own
+ * column, which has a value in all rows.
  */
 export function openLayout(layoutAddress: usize, tableAddress: usize, batch: u32): bool {
   const layout = changetype<Layout>(layoutAddress);
@@ -171,7 +175,7 @@ export function openLayout(layoutAddress: usize, tableAddress: usize, batch: u32
   return true;
 }
 
-/** All columns of the layout have values up to `rows`. */
+/** Marks the columns of the layout as having values in all rows below `rows`. */
 export function closeLayout(layout: usize, rows: u32): void {
   const last = placeAt(layout, changetype<Layout>(layout).count);
   for (let place = placeAt(layout, 0); place < last; place += PLACE_BYTES) {
@@ -180,8 +184,8 @@ export function closeLayout(layout: usize, rows: u32): void {
 }
 
 /**
- * Finds the columns. Only points that were refused take columns back, so that these stay for the
- * batch.
+ * Finds the columns of the places. They stay valid for the batch: only columns of a refused point
+ * are removed, and these were new.
  */
 function resolve(layoutAddress: usize, table: usize, batch: u32): bool {
   const layout = changetype<Layout>(layoutAddress);
@@ -193,7 +197,7 @@ function resolve(layoutAddress: usize, table: usize, batch: u32): bool {
     const address = columnOf(changetype<Table>(table), place.field);
     if (address === 0) return false;
     const column = changetype<Column>(address);
-    // A field that is named twice: the last value wins, which needs the other way.
+    // The same field twice: then the last value wins, which needs a staged point.
     if (column.mark === lastMark) return false;
     column.mark = lastMark;
     place.column = address;

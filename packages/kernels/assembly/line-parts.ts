@@ -1,6 +1,6 @@
-// Parts of lines: where keys, strings and lines end, booleans and times. Everything that reads
-// lines in linear memory uses these and number.ts; what they mean is `@tidemark/line-protocol`'s
-// matter, which also reads whatever is left alone here.
+// Finds the parts of lines: ends of keys, strings and lines, booleans, times. All code that reads
+// lines in linear memory uses these functions and number.ts. `@tidemark/line-protocol` defines what
+// they mean, and parses what they refuse: the slow path.
 import { bodyEnd, defaultTime, unitNanos, unitsMax } from './body';
 import { appendDigits, digitsEnd } from './number';
 
@@ -12,7 +12,7 @@ const MINUS: u32 = 45;
 const EQUALS: u32 = 61;
 const BACKSLASH: u32 = 92;
 
-/** Position of the first space of the line that no backslash precedes; 0 for the slow path. */
+/** Position of the first space in the line without a backslash before it; 0 for the slow path. */
 @inline
 export function sectionEnd(p: usize): usize {
   const spaces = i8x16.splat(<i8>SPACE);
@@ -35,16 +35,16 @@ export function sectionEnd(p: usize): usize {
     if (byte === SPACE) return p;
     if (byte === NEWLINE) return 0;
     const next = <u32>load<u8>(p + 1);
-    // After two backslashes a space ends the section but not for the line splitter.
+    // After two backslashes, a space ends the section, but not for the line splitter.
     if (next === BACKSLASH || next === NEWLINE) return 0;
     p += 2;
   }
 }
 
-/** Whether the string that `quotedEnd` went over has backslashes. */
+/** Whether the string that `quotedEnd` passed has backslashes. */
 export let hasEscapes: bool = false;
 
-/** Position of the quote that ends the string which begins at `quote`; 0 for the slow path. */
+/** Position of the quote that ends the string beginning at `quote`; 0 for the slow path. */
 export function quotedEnd(quote: usize): usize {
   hasEscapes = false;
   const quotes = i8x16.splat(<i8>QUOTE);
@@ -59,7 +59,7 @@ export function quotedEnd(quote: usize): usize {
       continue;
     }
     p += <usize>ctz(mask);
-    // Near the end of the body the rules of backslashes differ between splitting and parsing.
+    // At the end of the body, splitting and parsing treat backslashes differently.
     if (p >= bodyEnd) return 0;
     if (load<u8>(p) === QUOTE) return p;
     if (p + 3 >= bodyEnd) return 0;
@@ -68,12 +68,12 @@ export function quotedEnd(quote: usize): usize {
   }
 }
 
-/** The value that `scanBoolean` read. */
+/** Result of `scanBoolean`. */
 export let booleanBits: u64 = 0;
 
 /**
- * Reads the boolean at `p`; the caller checks what follows. Returns the position behind it, 0 for
- * the slow path.
+ * Reads the boolean at `p`. Returns its end, or 0 for the slow path. The caller checks what
+ * follows.
  */
 export function scanBoolean(p: usize): usize {
   const word = load<u32>(p);
@@ -94,12 +94,12 @@ export function scanBoolean(p: usize): usize {
   return p + length;
 }
 
-/** Time of the line that `scanLineEnd` read. */
+/** The time of the line that `scanLineEnd` read. */
 export let lineTime: i64 = 0;
 
 /**
- * Reads what follows the fields, whose end is `p`; returns the position of the line's end, 0 for
- * the slow path.
+ * Reads what follows the fields, which end at `p`. Returns the end of the line, or 0 for the slow
+ * path.
  */
 @inline
 export function scanLineEnd(p: usize): usize {
@@ -129,8 +129,7 @@ function scanTime(p: usize): usize {
 }
 
 /**
- * End of the line at `line` as the slow path sees it: quotes and backslashes can keep a newline
- * inside.
+ * The end of the line as the slow path splits lines: quotes and backslashes can protect a newline.
  */
 export function lineEnd(line: usize): usize {
   let isInFields = false;

@@ -1,6 +1,6 @@
-// The fast path of line protocol: accepts lines that are certainly right and leaves all others,
-// errors among them, to the slow path, which parses the line again. So nothing here knows an error
-// text.
+// The fast path of line protocol: accepts lines that are certainly correct. All others, including
+// all errors, are left to the slow path, which parses the line again. So no texts of errors are
+// needed here.
 import { TYPE_BOOLEAN, TYPE_STRING } from './abi.gen';
 import { body, bodyEnd, openBody } from './body';
 import { LAYOUT_PLACES, layoutOf, Place, placeAt, placeCount, setCount, setPlace } from './layouts';
@@ -28,32 +28,32 @@ const MINUS: u32 = 45;
 const EQUALS: u32 = 61;
 const BACKSLASH: u32 = 92;
 
-// Together below the 65,535 bytes that key, four and field name may have; the slow path checks the
-// exact sum.
+// Leaves four bytes and a field name of the 65,535 that they and a key may have together; the slow
+// path checks the exact sum.
 const SECTION_MAX: usize = 60000;
 const FIELD_NAME_MAX: usize = 4096;
 
-// Strings without their escapes, for the line that is being read: room for the whole body, from the
-// first of them until the lines are closed.
+// Strings of the present line without their escapes: memory for the whole body, from the first such
+// string until the lines are closed.
 let texts: usize = 0;
 let textsBytes: usize = 0;
 let textAt: usize = 0;
 
-/** The lines of a batch lie at `address`, see `openBody`. */
+/** Sets the body to read lines of, as `openBody`. */
 export function openLines(address: usize, bytes: usize): void {
   closeLines();
   sectionLine = 0;
   openBody(address, bytes);
 }
 
-/** No more of the lines is read. */
+/** Frees the memory for strings. No more lines are read. */
 export function closeLines(): void {
   if (texts !== 0) freeRun(texts, textsBytes);
   texts = 0;
 }
 
 /**
- * Reads the field name at `p`, which ends with `=`; returns the position behind that, 0 for the
+ * Reads the field name at `p`, which ends with `=`. Returns the position behind it, or 0 for the
  * slow path.
  */
 function scanFieldName(p: usize, measurement: u32, place: u32, layout: usize): usize {
@@ -68,7 +68,7 @@ function scanFieldName(p: usize, measurement: u32, place: u32, layout: usize): u
   }
   const length = p - start;
   if (length === 0 || length > FIELD_NAME_MAX) return 0;
-  // A field named time is left out, or refuses the point when it is the only one.
+  // A field named time is skipped, or refuses the point if it is the only one.
   if (length === 4 && load<u32>(start) === 0x656d6974) return 0;
   if (highBits >= 0x80 && !isUtf8(start, length)) return 0;
   fieldNumber = fieldOf(measurement, start, <u32>length);
@@ -85,8 +85,8 @@ let fieldNumber: u32 = 0;
 export let textBits: u64 = 0;
 
 /**
- * Reads the string whose opening quote is at `quote`; returns the position behind the closing one,
- * 0 for the slow path.
+ * Reads the string whose opening quote is at `quote`. Returns the position behind the closing one,
+ * or 0 for the slow path.
  */
 export function scanString(quote: usize): usize {
   const p = quotedEnd(quote);
@@ -120,16 +120,16 @@ export function scanString(quote: usize): usize {
   return p + 1;
 }
 
-// The line that was looked up last: its section's length (0 when it has none that is plain) and
-// series. The hash is that of a section whose series is not known.
+// Result of the last `lineSeries`: line, length of its section (0 if it is not plain) and series.
+// `sectionHash` is set if the series is unknown.
 let sectionLine: usize = 0;
 export let sectionLength: usize = 0;
 let sectionSeries: u32 = NO_SERIES;
 let sectionHash: u32 = 0;
 
 /**
- * The series of a line by its text; NO_SERIES when it is not in the cache. Asking again for a line
- * costs nothing.
+ * The series of a line by its text; NO_SERIES when it is not in the cache. Asking for the same line
+ * again costs nothing.
  */
 @inline
 export function lineSeries(line: usize): u32 {
@@ -151,15 +151,15 @@ function lookUp(line: usize): void {
   sectionSeries = findCached(line, <u32>sectionLength, sectionHash);
 }
 
-/** A line begins whose strings are not those of the line before. */
+/** Begins a line: its strings replace those of the line before. */
 @inline
 export function beginLine(): void {
   textAt = texts;
 }
 
 /**
- * Reads the line at `line` and stages its point; returns the position of the line's end, 0 for the
- * slow path.
+ * Reads the line at `line` and stages its point. Returns the end of the line, or 0 for the slow
+ * path.
  */
 export function scanLine(line: usize): usize {
   const series = lineSeries(line);
@@ -206,7 +206,7 @@ export function scanLine(line: usize): usize {
   return end;
 }
 
-/** Reads the value at `p`; returns the position behind it, 0 for the slow path. */
+/** Reads the value at `p`. Returns its end, or 0 for the slow path. */
 @inline
 function stageValue(p: usize, field: u32): usize {
   const byte = <u32>load<u8>(p);

@@ -1,13 +1,14 @@
-// The LZ4 block format: greedy compression with a table of 4096 positions, and a decompressor that
-// trusts nothing.
+// The LZ4 block format: greedy compression with a table of 4096 positions, and decompression that
+// checks everything.
 const table: usize = memory.data(4096 * 4, 16);
 
 const MIN_MATCH: usize = 4;
-// The format wants the last five bytes to be literals and no match to start in the last twelve.
+// The format requires that the last five bytes are literals, and that no match starts in the last
+// twelve.
 const LAST_LITERALS: usize = 5;
 const MATCH_MARGIN: usize = 12;
 
-/** Most bytes that `bytes` can become. */
+/** Largest size of `bytes` compressed bytes. */
 export function lz4Bound(bytes: usize): usize {
   return bytes + bytes / 255 + 16;
 }
@@ -34,7 +35,7 @@ function writeLiterals(dst: usize, src: usize, length: usize, matchCode: usize):
   return dst + length;
 }
 
-/** Compresses into `dst`, which has room for `lz4Bound(bytes)`; returns the compressed size. */
+/** Compresses to `dst`, which has room for `lz4Bound(bytes)`. Returns the compressed size. */
 export function lz4Compress(src: usize, bytes: usize, dst: usize): usize {
   const start = dst;
   const end = src + bytes;
@@ -47,12 +48,13 @@ export function lz4Compress(src: usize, bytes: usize, dst: usize): usize {
     while (position <= matchLimit) {
       const word = load<u32>(position);
       const slot = slotOf(word);
-      // Positions are kept plus one, zero being "none".
+      // Positions are stored plus one; zero means none.
       const candidate = src + <usize>load<u32>(slot) - 1;
       const isKnown = load<u32>(slot) !== 0;
       store<u32>(slot, <u32>(position - src + 1));
       if (!isKnown || position - candidate > 65535 || load<u32>(candidate) !== word) {
-        // Steps grow with the distance to the last match: incompressible data costs little.
+        // Steps grow with the distance from the last match, so that incompressible data takes
+        // little time.
         position += 1 + ((position - anchor) >> 6);
         continue;
       }
@@ -76,7 +78,7 @@ export function lz4Compress(src: usize, bytes: usize, dst: usize): usize {
   return dst - start;
 }
 
-/** Decompresses exactly `size` bytes; false when the input is not a block of that size. */
+/** Decompresses exactly `size` bytes. Returns false when the input is not a block of that size. */
 export function lz4Decompress(src: usize, bytes: usize, dst: usize, size: usize): bool {
   const srcEnd = src + bytes;
   const dstStart = dst;
@@ -116,7 +118,7 @@ export function lz4Decompress(src: usize, bytes: usize, dst: usize, size: usize)
     if (distance >= length) {
       memory.copy(dst, from, length);
     } else {
-      // Overlapping: the match repeats what it writes.
+      // Byte by byte, because a match may overlap the bytes that it produces.
       for (let i: usize = 0; i < length; i++) store<u8>(dst + i, load<u8>(from + i));
     }
     dst += length;

@@ -1,30 +1,31 @@
-// Linear memory as runs of 64 KiB. Everything larger than a page of a column comes from here:
-// scratch buffers, hash tables, arenas. Free runs are kept in a table sorted by address and merged,
-// so that a table that doubled leaves room that arenas can use. Linear memory never shrinks.
+// Allocates linear memory in runs of 64 KiB pages: scratch areas, hash tables, arenas. Free runs
+// are in a table, sorted by address and merged, so that arenas can use what a growing table leaves.
+// Linear memory never shrinks.
 import { AREA_COUNT } from './abi.gen';
 
-/** Smallest unit handed out. */
+/** Size of a page, the unit of allocation. */
 export const RUN_BYTES: usize = 65536;
 
-// Slack after the last run: decoders load whole 64-bit words and may touch up to 16 bytes behind
-// their input.
+// Space behind the last run: decoders read whole words, up to 16 bytes behind their input.
 const SLACK_BYTES: usize = 64;
 
-// 4096 separate holes are far more than doubling tables and 1 MiB arenas can leave; when the table
-// is full, the smallest loss is to forget a hole.
+// Far more holes than growing tables and arenas of 1 MiB can leave. When the table is full, the
+// memory of a hole is lost.
 const FREE_RUNS_MAX: i32 = 4096;
 const freeTable: usize = memory.data(4096 * 8, 16); // (address u32, bytes u32) each
 let freeCount: i32 = 0;
 let top: usize = 0;
 
-/** Bytes of runs in use. */
+/** Bytes of allocated runs. */
 let usedBytes: usize = 0;
 
 export function runBytes(bytes: usize): usize {
   return (bytes + RUN_BYTES - 1) & ~(RUN_BYTES - 1);
 }
 
-/** Address of a run of at least `bytes`, contents unspecified; 0 when memory cannot grow. */
+/**
+ * Allocates a run of at least `bytes`; contents are unspecified. Returns 0 when memory cannot grow.
+ */
 export function allocateRun(bytes: usize): usize {
   const size = runBytes(bytes);
   for (let i = 0; i < freeCount; i++) {
@@ -48,8 +49,8 @@ export function allocateRun(bytes: usize): usize {
   const present = (<u64>memory.size()) << 16;
   if (wanted > present) {
     const pages = (wanted - present + 65535) >> 16;
-    // Each time memory grows the host looks at its garbage: an eighth at once, which costs address
-    // space only. Near the end of what there can be, just as much as is needed.
+    // The host collects garbage whenever memory grows, so it grows by an eighth, which takes
+    // address space only. Near the maximum it grows by what is needed.
     const generous = max<u64>(pages, <u64>(memory.size() >> 3));
     if (pages > 65536) return 0;
     if (memory.grow(<i32>generous) < 0 && memory.grow(<i32>pages) < 0) return 0;
@@ -59,7 +60,7 @@ export function allocateRun(bytes: usize): usize {
   return address;
 }
 
-/** Gives a run back; `bytes` as it was asked for. */
+/** Frees a run; `bytes` is the size that was asked for. */
 export function freeRun(address: usize, bytes: usize): void {
   const size = runBytes(bytes);
   usedBytes -= size;
@@ -87,23 +88,23 @@ export function freeRun(address: usize, bytes: usize): void {
   }
 }
 
-/** Bytes of linear memory that are handed out. */
+/** Bytes of linear memory in use. */
 export function memoryInUse(): usize {
   return usedBytes;
 }
 
-// An area keeps its run from call to call and only ever grows: (address u32, bytes u32) each.
+// Scratch areas: (address u32, bytes u32) each. An area keeps its run between calls and only grows.
 const areas: usize = memory.data(AREA_COUNT * 8, 16);
 
 /**
- * The scratch area with room for `bytes`; contents are lost when it has to grow. 0 when memory is
- * exhausted.
+ * Address of a scratch area with at least `bytes` bytes; growing loses its contents. Returns 0 when
+ * memory is exhausted.
  */
 export function scratch(area: u32, bytes: usize): usize {
   if (area >= AREA_COUNT) unreachable();
   const entry = areas + <usize>area * 8;
   const size = <usize>load<u32>(entry, 4);
-  // Slack for decoders, which load whole words.
+  // Slack for decoders, which read whole words.
   const wanted = bytes + SLACK_BYTES;
   if (size >= wanted) return <usize>load<u32>(entry);
   if (size !== 0) freeRun(<usize>load<u32>(entry), size);
@@ -113,7 +114,10 @@ export function scratch(area: u32, bytes: usize): usize {
   return address;
 }
 
-/** Frees scratch areas above `bytes`, so that one huge request does not hold memory for ever. */
+/**
+ * Frees scratch areas larger than `bytes`, so that a single huge request does not hold memory for
+ * ever.
+ */
 export function trimScratch(bytes: usize): void {
   for (let area: u32 = 0; area < AREA_COUNT; area++) {
     const entry = areas + <usize>area * 8;

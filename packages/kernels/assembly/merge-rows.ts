@@ -1,10 +1,9 @@
-// The order in which rows of runs that are sorted by time come when they are merged. Rows are
-// numbers into one array of times. The loader (src/merge-rows.ts) cuts the work into steps, so
-// nothing is kept here from call to call.
+// Merges sorted runs of rows. Rows are numbers, by which their times are found in one array. The
+// loader (src/merge-rows.ts) splits a merge into steps, so nothing is kept here between calls.
 
 /**
- * Whether the rows [from, to) of `times` are in order, row `from - 1` before them included; `flip`
- * is -1 for descending. `allowsEqual` is 1 where equal times count as ordered.
+ * Whether the rows [from, to) of `times`, and row `from - 1` before them, are in order; `flip` is
+ * -1 for descending order. `allowsEqual` is 1 if equal times are in order.
  */
 export function areOrdered(times: usize, from: u32, to: u32, flip: i64, allowsEqual: u32): bool {
   let at = times + ((<usize>max<u32>(from, 1)) << 3);
@@ -20,20 +19,20 @@ export function areOrdered(times: usize, from: u32, to: u32, flip: i64, allowsEq
 let fromLeft: u32 = 0;
 let metEqual: u32 = 0;
 
-/** Rows that `mergeByTime` took from the left. */
+/** Number of rows that `mergeByTime` took from the left list. */
 export function mergedRowsFromLeft(): u32 {
   return fromLeft;
 }
 
-/** Whether `mergeByTime` saw equal times on both sides. */
+/** Whether `mergeByTime` found equal times in both lists. */
 export function mergedEqualTimes(): u32 {
   return metEqual;
 }
 
 /**
- * Merges two lists of row numbers into `out`, at most `limit` of them; returns how many. What was
- * not taken from the left was taken from the right. Of equal times the left one comes first.
- * Complementing times (`flip` = -1) reverses their order.
+ * Merges two lists of row numbers into `out`, at most `limit` numbers. Returns how many; those not
+ * taken from the left list came from the right one. Of equal times, the left one comes first.
+ * `flip` -1 complements the times, which reverses their order.
  */
 export function mergeByTime(
   times: usize,
@@ -71,7 +70,7 @@ export function mergeByTime(
       }
     }
   }
-  // One side is used up, or `out` is full.
+  // One list is finished, or `out` is full.
   if (left < leftEnd && out < outEnd) {
     const bytes = min<usize>(leftEnd - left, outEnd - out);
     memory.copy(out, left, bytes);
@@ -83,7 +82,8 @@ export function mergeByTime(
   return total;
 }
 
-// A heap of runs: this header, then per run the number of its next row and the one behind its last.
+// A heap of runs: this header, then for each run the number of its next row and of the row behind
+// its last.
 const TIMES: usize = 0;
 const RANKS: usize = 4;
 const RANK_COLUMNS: usize = 8;
@@ -92,15 +92,15 @@ const SIZE: usize = 16;
 const FLIP: usize = 24;
 const HEADER: usize = 32;
 
-/** Bytes of a heap of so many runs. */
+/** Size of a heap of `runs` runs. */
 export function runHeapBytes(runs: u32): usize {
   return HEADER + ((<usize>runs) << 3);
 }
 
 /**
- * Makes a heap of the runs whose first rows and ends (u32 each, in turn) lie at `bounds`. Rows of
- * equal time are compared by `rankColumns` columns of ranks at `ranks`, `rows` u32 each; rank 0 is
- * compared with nothing.
+ * Makes a heap of runs, whose first rows and ends (u32 each) are at `bounds`. Rows of equal time
+ * are compared by `rankColumns` columns of ranks at `ranks`, each of `rows` u32; rank 0 is not
+ * compared.
  */
 export function openRunHeap(
   heap: usize,
@@ -129,9 +129,8 @@ export function openRunHeap(
 }
 
 /**
- * Takes the first rows out of the heap, at most `limit`; returns how many. A run that was taken
- * from goes on at the bottom of the heap and rises from there, which decides the order of rows that
- * nothing else does.
+ * Takes the first rows out of the heap, at most `limit`. Returns how many. The next row of the run
+ * is put in at the bottom and moves up: this decides the order of rows that are otherwise equal.
  */
 export function takeFromRunHeap(heap: usize, out: usize, limit: u32): u32 {
   let size = load<u32>(heap, SIZE);
@@ -154,7 +153,7 @@ export function takeFromRunHeap(heap: usize, out: usize, limit: u32): u32 {
   return taken;
 }
 
-/** Whether row `a` comes before row `b` for sure. */
+/** Whether row `a` certainly comes before row `b`. */
 @inline
 function comesFirst(heap: usize, a: u32, b: u32): bool {
   const times = <usize>load<u32>(heap, TIMES);

@@ -1,7 +1,7 @@
-// Numbers of field values: `[-]digits[.digits]` and `[-]digitsi` with at most 19 digits. Everything
-// else is left to the slow path. Floats are rounded correctly: division where both sides are exact,
-// otherwise the product with a 128-bit power of ten (Lemire, "Number Parsing at a Gigabyte per
-// Second", 2021).
+// Reads numbers of field values: `[-]digits[.digits]` and `[-]digitsi` with at most 19 digits;
+// others are left to the slow path. Floats are rounded correctly: by division if both sides are
+// exact, otherwise by the product with a 128-bit power of ten (Lemire, "Number Parsing at a
+// Gigabyte per Second", 2021).
 import { DECIMAL_POWERS, TYPE_FLOAT, TYPE_INTEGER } from './abi.gen';
 
 export let numberType: u32 = 0;
@@ -11,8 +11,8 @@ const exactPowers: usize = memory.data<f64>([
   1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
   1e18, 1e19,
 ]);
-// 10^-n for n = 0..19 as 128-bit fractions, high half first; filled by the loader, see
-// src/decimal-powers.ts.
+// 10^-n for n = 0..19 as 128-bit fractions, upper half first. The loader fills the table
+// (src/decimal-powers.ts).
 const powers: usize = memory.data(DECIMAL_POWERS * 16, 16);
 
 export function decimalPowers(): usize {
@@ -31,8 +31,8 @@ function highProduct(a: u64, b: u64): u64 {
 }
 
 /**
- * `digits` / 10^`places` for digits above 2^53, rounded to nearest, ties to even. Bits of the
- * double.
+ * The bits of the double nearest to `digits` / 10^`places`, for digits above 2^53. Ties go to the
+ * even one.
  */
 function divideByPower(digits: u64, places: u32): u64 {
   const leading = clz(digits);
@@ -48,10 +48,10 @@ function divideByPower(digits: u64, places: u32): u64 {
   const upper = high >> 63;
   const shift = upper + 9;
   let mantissa = high >> shift;
-  // floor(log2(10^-places)) + 63 + 1023, by the usual fixed-point constant.
+  // floor(log2(10^-places)) + 63 + 1023, in fixed-point arithmetic.
   let exponent = <i64>((-217706 * <i32>places) >> 16) + 63 + <i64>upper - <i64>leading + 1023;
   if (low <= 1 && places <= 4 && (mantissa & 3) === 1 && mantissa << shift === high) {
-    // Exactly half way between two doubles, and the even one is below.
+    // Exactly between two doubles, of which the lower one is even.
     mantissa &= ~1;
   }
   mantissa = (mantissa + (mantissa & 1)) >> 1;
@@ -62,24 +62,25 @@ function divideByPower(digits: u64, places: u32): u64 {
   return (mantissa & (((<u64>1) << 52) - 1)) | ((<u64>exponent) << 52);
 }
 
-// 10^n for what up to eight digits are worth.
+// 10^n for up to eight digits.
 const digitPowers: usize = memory.data<u64>([
   1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000,
 ]);
 
-/** How many of the eight bytes, from the lowest on, are digits before one that is none. */
+/** How many of the eight bytes are digits, from the lowest byte to the first that is not. */
 @inline
 export function leadingDigits(word: u64): u32 {
-  // 0 to 9 for digits, more for others. Sums carry into bytes behind the first that is none only.
+  // 0 to 9 for digits, larger for other bytes. Sums only carry into bytes behind the first that is
+  // not a digit.
   const values = word ^ 0x3030303030303030;
   const others = ((values + 0x7676767676767676) | values) & 0x8080808080808080;
   return <u32>ctz(others) >>> 3;
 }
 
-/** Value of the `count` lowest bytes, which are digits; 1 to 8. */
+/** The value of the `count` lowest bytes, which are 1 to 8 digits. */
 @inline
 export function digitsValue(word: u64, count: u32): u64 {
-  // Zeros before them do not change the value.
+  // Shifts zeros in as leading digits, which do not change the value.
   let values = (word ^ 0x3030303030303030) << ((<u64>(8 - count)) << 3);
   values = values * 10 + (values >> 8);
   const mask: u64 = 0x000000ff000000ff;
@@ -90,7 +91,7 @@ export function digitsValue(word: u64, count: u32): u64 {
 
 export let digitsEnd: usize = 0;
 
-/** `digits` with the digits at `p` behind them, modulo 2^64; `digitsEnd` is behind the last one. */
+/** Appends the digits at `p` to `digits`, modulo 2^64. `digitsEnd` is set to their end. */
 @inline
 export function appendDigits(digits: u64, p: usize): u64 {
   let count: u32 = 8;
@@ -106,9 +107,8 @@ export function appendDigits(digits: u64, p: usize): u64 {
 }
 
 /**
- * A number such as `12.3` that lies in one word with what follows it, at `first`: where it ends, 0
- * when it is another. Its digits are put side by side, so that they are converted once and not on
- * both sides of the point.
+ * Reads a number such as `12.3` that ends within one word, whose bytes are `first`. Returns its
+ * end, or 0 if it is another number. Removing the point lets all digits be converted at once.
  */
 @inline
 function scanShortFloat(first: usize, isNegative: bool): usize {
@@ -127,8 +127,8 @@ function scanShortFloat(first: usize, isNegative: bool): usize {
 }
 
 /**
- * Reads a number at `p` into `numberType` and `numberBits`. Returns where it ends, 0 when the slow
- * path must look. Loads up to 7 bytes behind the number.
+ * Reads a number at `p` into `numberType` and `numberBits`. Returns its end, or 0 for the slow
+ * path. May read up to 7 bytes behind the number.
  */
 @inline
 export function scanNumber(start: usize): usize {
@@ -141,7 +141,7 @@ export function scanNumber(start: usize): usize {
   let count = p - first;
   const byte = <u32>load<u8>(p);
   if (byte === 105) {
-    // 18 digits can not overflow.
+    // 18 digits cannot overflow.
     if (count === 0 || count > 18) return 0;
     numberType = TYPE_INTEGER;
     numberBits = isNegative ? -digits : digits;

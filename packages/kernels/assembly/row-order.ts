@@ -1,20 +1,21 @@
-// Rows of a batch by series: readers and flushes take rows series by series, and find those of a
-// batch side by side.
+// The order of a batch's rows by series: readers and flushes go series by series, and then find the
+// rows of one side by side.
 import { AREA_ID_COUNTS } from './abi.gen';
 import { allocateRun, freeRun, scratch } from './memory';
 
 /**
- * Ids further apart than this many times the number of rows are left as they are: counting them
- * costs too much.
+ * Rows stay in their order if their ids span more than this many times their number: counting would
+ * take too long.
  */
 const SPREAD_MAX: u32 = 8;
 
-/** In front of the row numbers of an order: the size of its memory. */
+/** The size of the memory, before the row numbers. */
 const HEADER: usize = 8;
 
 /**
- * Address of the row numbers (u32) by series id, those of one id ascending, until `closeRowOrder`.
- * 0 when the rows are in this order already, their ids lie too far apart, or memory is exhausted.
+ * Address of row numbers (u32), ordered by series id, then by number; `closeRowOrder` frees them. 0
+ * when the rows are in this order already, when their ids span too much, or when memory is
+ * exhausted.
  */
 export function openRowOrder(ids: usize, rows: u32): usize {
   let smallest = u32.MAX_VALUE;
@@ -38,7 +39,8 @@ export function openRowOrder(ids: usize, rows: u32): usize {
   store<u32>(opened, <u32>bytes);
   const order = opened + HEADER;
   memory.fill(counts, 0, (<usize>(spread + 1)) << 2);
-  // counts[i + 1] becomes the number of rows of id i, then counts[i] the place of the next one.
+  // Counting sort: counts[i + 1] becomes the number of rows of id i, then counts[i] the place of
+  // its next row.
   for (let row: u32 = 0; row < rows; row++) {
     const at = counts + ((<usize>(load<u32>(ids + ((<usize>row) << 2)) - smallest + 1)) << 2);
     store<u32>(at, load<u32>(at) + 1);
@@ -63,7 +65,7 @@ export function closeRowOrder(order: usize): void {
   freeRun(opened, <usize>load<u32>(opened));
 }
 
-/** output[i] = values[order[i]]; values are `width` bytes wide: 1, 4 or 8. */
+/** output[i] = values[order[i]], for values of 1, 4 or 8 bytes. */
 export function gatherRows(
   order: usize,
   rows: u32,

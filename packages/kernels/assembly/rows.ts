@@ -1,14 +1,13 @@
-// Rows of plain lines for tasks: series found by the bytes of measurement and tags, and the fields
-// of a line read as those of the line before, so that names are compared and not looked up.
-// Whatever is not plain (other fields, escapes, long numbers, unknown series) is left to the
-// caller, line by line.
+// Reads plain lines into rows for tasks. Series are found by the bytes of measurement and tags.
+// Fields are expected in the order of the block, so that names are compared, not looked up. Lines
+// with other fields, escapes, long numbers or unknown series are left to the caller.
 //
-// Values lie in one column per field, eight bytes each: doubles, 64-bit integers, booleans as
-// integers, strings as start and end within the body.
+// Values are in one column per field, eight bytes each: doubles, 64-bit integers, booleans as
+// integers, strings as start and end in the body.
 //
-// New series are nearly always spelled as the one before them: the bytes between the values of
-// their tags are compared, and the values are put behind each other, from where the caller takes
-// those of a whole write at once.
+// New series nearly always differ from the last one in tag values only. The bytes between the
+// values are compared, and the values are collected, so that the caller takes those of a whole
+// write at once.
 import {
   EXPECTED_KEY_MAX,
   ROWS_END,
@@ -44,21 +43,24 @@ const BACKSLASH: u32 = 92;
 
 let cursor: usize = 0;
 
-// The block: per field the address of its name, its length and its kind; names with their `=`,
-// padded to words.
+// The block: address, length and kind of each field's name. Names end with `=` and are padded to
+// words.
 let fields: usize = 0;
 let fieldCount: i32 = 0;
 
 let rowCount: u32 = 0;
 let rowCapacity: u32 = 0;
-/** Per row: time (8 bytes); behind them the columns; then indexes of series in this write (4). */
+/**
+ * Times of the rows (8 bytes each); the columns follow, then for each row the index of its series
+ * in this write (4 bytes each).
+ */
 let times: usize = 0;
 let columns: usize = 0;
 let seriesOfRow: usize = 0;
 
-// Series: an open hash table of entries; an entry is hash u64, key address u32 (from `keys`),
-// length u32, the write that saw it last u32, its index in that write u32, and one more than the
-// entry that followed it last u32, 0 when none did.
+// Series: a hash table of entries. An entry has its hash u64, the offset of its key in `keys` u32,
+// the key's length u32, the last write with the series u32, its index in that write u32, and the
+// entry that followed it last, plus one, u32, 0 for none.
 const ENTRY: usize = 32;
 let seed: u64 = 0;
 let slots: usize = 0;
@@ -70,20 +72,18 @@ let keys: usize = 0;
 let keyCapacity: usize = 0;
 let keyBytes: usize = 0;
 let write: u32 = 0;
-/** Entries in the order in which this write brought them. */
+/** Entries in the order of their first rows in this write. */
 let writeEntries: usize = 0;
 let writeEntryCapacity: u32 = 0;
 let writeEntryCount: u32 = 0;
 
-/** The series of the line before; -1 when it is not known. */
+/** The series of the last line; -1 when it is unknown. */
 let lastEntry: i32 = -1;
 
-// The expected shape of new keys: what lies before each of the values, as address and length (4
-// bytes each).
+// The expected shape of new keys: address and length (4 bytes each) of the bytes before each value.
 let shape: usize = 0;
 let shapeParts: i32 = 0;
-// Values of the series that this write brought: their bytes, and where each of them ends (4 bytes
-// each).
+// Tag values of new series in this write: their bytes, and the end of each (4 bytes).
 let values: usize = 0;
 let valueBytes: usize = 0;
 let valueByteCapacity: usize = 0;
@@ -140,7 +140,7 @@ export function getRowValueCount(): u32 {
   return valueCount;
 }
 
-/** The body lies at `address`, see `openBody`. Series of the last write are forgotten. */
+/** Sets the body, as `openBody`. Begins a write: indexes of series start at 0. */
 export function openRows(address: usize, bytes: usize): void {
   openBody(address, bytes);
   cursor = body;
@@ -149,20 +149,17 @@ export function openRows(address: usize, bytes: usize): void {
   writeEntryCount = 0;
 }
 
-/** Room for a block of so many fields with `names` bytes of names, and so many rows. */
+/** Bytes of a block with `count` fields, `names` bytes of names, and `capacity` rows. */
 export function rowBlockBytes(count: i32, names: usize, capacity: u32): usize {
   return namesBytes(count, names) + <usize>capacity * (12 + <usize>count * 8) + 8;
 }
 
-/** What fields and their names take, padded so that comparisons by words stay inside. */
+/** Bytes of the fields and their names, padded so that comparing whole words stays inside. */
 function namesBytes(count: i32, names: usize): usize {
   return (<usize>count * 12 + names + 16 + 7) & ~7;
 }
 
-/**
- * Begins a block in the room at `block`; gives where the names are to be put. Rows before it must
- * have been taken.
- */
+/** Begins a block at `block`. Returns the address for the names. All rows must have been taken. */
 export function beginRowBlock(block: usize, count: i32, names: usize, capacity: u32): usize {
   fieldCount = count;
   rowCount = 0;
@@ -174,7 +171,7 @@ export function beginRowBlock(block: usize, count: i32, names: usize, capacity: 
   return fields + <usize>count * 12;
 }
 
-/** The next field: its name begins at `name`, where the loader has written it. */
+/** Sets the name of a field, which the loader has written to `name`. */
 export function setRowField(field: i32, name: usize, length: u32, kind: u32): void {
   const at = fields + <usize>field * 12;
   store<u32>(at, <u32>name);
@@ -182,12 +179,12 @@ export function setRowField(field: i32, name: usize, length: u32, kind: u32): vo
   store<u32>(at, kind, 8);
 }
 
-/** Rows so far have been taken; the columns are empty again. */
+/** Empties the columns, after the rows have been copied. */
 export function takeRows(): void {
   rowCount = 0;
 }
 
-/** Forgets all series. `newSeed` keeps clients from choosing keys that collide. */
+/** Removes all series. `newSeed` keeps clients from choosing keys with colliding hashes. */
 export function clearRowSeries(newSeed: u64): void {
   seed = newSeed;
   if (slots !== 0) memory.fill(slots, 0, <usize>slotCount * 4);
@@ -198,28 +195,25 @@ export function clearRowSeries(newSeed: u64): void {
   takeRowValues();
 }
 
-/** Values of new series have been copied; there are none. */
+/** Removes the values, after they have been copied. */
 export function takeRowValues(): void {
   valueBytes = 0;
   valueCount = 0;
 }
 
-/** Room for a shape of so many parts with `bytes` of text. */
+/** Bytes of a shape with `parts` parts and `bytes` bytes of text. */
 export function rowShapeBytes(parts: i32, bytes: usize): usize {
   return <usize>parts * 8 + bytes;
 }
 
-/**
- * The shape of the keys to come, of so many parts, in the room at `address`; gives where their
- * bytes are to be put.
- */
+/** Begins a shape of `parts` parts at `address`. Returns the address for their bytes. */
 export function beginRowShape(address: usize, parts: i32): usize {
   shape = address;
   shapeParts = parts;
   return shape + <usize>parts * 8;
 }
 
-/** What lies before a value, where the loader has written it. */
+/** Sets a part, the bytes before a value, which the loader has written to `address`. */
 export function setRowShapePart(part: i32, address: usize, length: u32): void {
   const at = shape + <usize>part * 8;
   store<u32>(at, <u32>address);
@@ -253,7 +247,7 @@ function growSlots(): bool {
   return true;
 }
 
-/** Entry of the key in [start, end) with this hash, -1 when there is none. */
+/** The entry of the key [start, end) with this hash, or -1. */
 @inline
 function find(start: usize, end: usize, hash: u64): i32 {
   if (slotCount === 0) return -1;
@@ -277,10 +271,10 @@ function find(start: usize, end: usize, hash: u64): i32 {
 }
 
 /**
- * The series that followed that of the line before the last time; -1 when the line at the cursor
- * begins with another. Clients send their series in one order again and again: the key is compared
- * then where it would be searched for its end and hashed, and with 50,000 series each look-up in
- * the table misses the processor's caches.
+ * The series that followed the last one the time before, if the line at the cursor begins with its
+ * key; otherwise -1. Clients send their series in the same order again and again. Comparing the key
+ * is faster than finding its end and hashing it, and with 50,000 series each look-up misses the
+ * processor's caches.
  */
 @inline
 function guess(): i32 {
@@ -289,12 +283,12 @@ function guess(): i32 {
   if (next === 0) return -1;
   const at = entries + <usize>(next - 1) * ENTRY;
   const length = <usize>load<u32>(at, 12);
-  // Behind a key that ends elsewhere there is no blank, and keys have none.
+  // A longer key has no space here, because plain keys have none.
   if (cursor + length >= bodyEnd || load<u8>(cursor + length) !== 32) return -1;
   return sameBytes(cursor, keys + <usize>load<u32>(at, 8), length) ? <i32>(next - 1) : -1;
 }
 
-/** Index of an entry among the series of this write; -1 when memory is exhausted. */
+/** Index of an entry in this write; -1 when memory is exhausted. */
 @inline
 function indexInWrite(entry: i32): i32 {
   const at = entries + <usize>entry * ENTRY;
@@ -313,9 +307,7 @@ function indexInWrite(entry: i32): i32 {
   return <i32>index;
 }
 
-/**
- * Index in this write of the series whose key is body[start, end); -1 when it is not in the table.
- */
+/** Index in this write of the series with the key body[start, end); -1 when it is unknown. */
 export function rowSeriesIndex(start: usize, end: usize): i32 {
   const from = body + start;
   const to = body + end;
@@ -324,7 +316,7 @@ export function rowSeriesIndex(start: usize, end: usize): i32 {
 }
 
 /**
- * Adds the series with the key body[start, end); the entry's number, -1 when memory is exhausted.
+ * Adds a series with the key body[start, end). Returns its number, or -1 when memory is exhausted.
  */
 export function addRowSeries(start: usize, end: usize): i32 {
   const from = body + start;
@@ -332,7 +324,7 @@ export function addRowSeries(start: usize, end: usize): i32 {
 }
 
 /**
- * As `addRowSeries` when the key has the expected shape; -1 when it has not, -2 when memory is
+ * As `addRowSeries`, if the key has the expected shape. Otherwise returns -1, and -2 when memory is
  * exhausted.
  */
 export function readRowSeries(start: usize, end: usize): i32 {
@@ -341,8 +333,8 @@ export function readRowSeries(start: usize, end: usize): i32 {
 }
 
 /**
- * Adds the series with a key of the expected shape and takes its values; results as those of
- * `readRowSeries`.
+ * Adds a series whose key has the expected shape, and its values. Returns what `readRowSeries`
+ * does.
  */
 function addExpected(start: usize, end: usize, hash: u64): i32 {
   if (shapeParts === 0 || end - start > <usize>EXPECTED_KEY_MAX) return -1;
@@ -358,7 +350,7 @@ function addExpected(start: usize, end: usize, hash: u64): i32 {
     while (at < end) {
       const byte = <u32>load<u8>(at);
       if (byte === 44) break;
-      // Of texts that are not ASCII, places in bytes are not those of characters.
+      // Only ASCII: the caller finds values in a text by their positions in bytes.
       if (byte === EQUALS || byte >= 127 || !isPlain(byte)) return -1;
       store<u8>(values + to, byte);
       at++;
@@ -375,7 +367,7 @@ function addExpected(start: usize, end: usize, hash: u64): i32 {
   return entry;
 }
 
-/** Room for the values of one more key of so many bytes. False without memory. */
+/** Makes room for the values of a key of `bytes` bytes. Returns false when memory is exhausted. */
 function reserveValues(bytes: usize): bool {
   if (valueBytes + bytes > valueByteCapacity) {
     const wanted = max(valueByteCapacity * 2, valueBytes + bytes + 65536);
@@ -403,7 +395,7 @@ function addEntry(start: usize, length: usize, hash: u64): i32 {
     entries = larger;
     entryCapacity = count;
   }
-  // Comparisons load whole words.
+  // Comparisons read whole words.
   if (keyBytes + length + 8 > keyCapacity) {
     const wanted = max(keyCapacity * 2, keyBytes + length + 65536);
     const larger = grown(keys, keyCapacity, wanted);
@@ -427,7 +419,9 @@ function addEntry(start: usize, length: usize, hash: u64): i32 {
   return <i32>entry;
 }
 
-/** Reads the fields at `p` into the row; where they end, 0 when they are others. */
+/**
+ * Reads the fields at `p` into the row. Returns their end; 0 if they are not those of the block.
+ */
 @inline
 function scanFields(start: usize): usize {
   let p = start;
@@ -467,7 +461,7 @@ function scanFields(start: usize): usize {
   return p;
 }
 
-/** Quotes, escapes and control characters in keys are left to the caller. */
+/** Keys with quotes, escapes or control characters are left to the caller. */
 @inline
 function isPlain(byte: u32): bool {
   return byte > SPACE && byte !== QUOTE && byte !== BACKSLASH;
@@ -478,13 +472,13 @@ function isPlainKey(start: usize, end: usize): bool {
   return end > start;
 }
 
-/** Offset of the blank behind the key at the cursor; 0 when that is not plain. */
+/** Offset of the space behind the key at the cursor; 0 if the key is not plain. */
 export function plainKeyEnd(): usize {
   const end = sectionEnd(cursor);
   return end !== 0 && isPlainKey(cursor, end) ? end - body : 0;
 }
 
-/** Reads lines from the cursor on until something needs the caller. */
+/** Reads lines at the cursor until one has to be left to the caller. */
 export function runRows(): i32 {
   while (cursor < bodyEnd) {
     let p = cursor;

@@ -1,5 +1,5 @@
-// Sections of lines, measurement and tags, taken apart and put into the order of a series key. What
-// is not certainly right is left to the slow path.
+// Splits the section of a line (measurement and tags) and makes it a canonical series key. What is
+// not certainly correct is left to the slow path.
 import { copyText, firstBits } from './bytes';
 import { findSeries, hashKey, NO_SERIES } from './series';
 import { addCached, noteSection, noteTag } from './series-guess';
@@ -45,8 +45,7 @@ export function isUtf8(p: usize, length: usize): bool {
   return true;
 }
 
-// Tags of the section that is being made canonical: start u32, length u32, length of the key u32,
-// number in the text u32.
+// Tags of the section in progress: start, length, length of the key, number in the text (u32 each).
 const TAG_BYTES: usize = 16;
 const tags: usize = memory.data(256 * 16, 16);
 const keyBuffer: usize = memory.data(65536 + 64, 16);
@@ -57,7 +56,7 @@ function tagStart(index: i32): usize {
   return <usize>load<u32>(tags + <usize>index * TAG_BYTES);
 }
 
-/** Order of two tag keys by their bytes. */
+/** Compares two tag keys bytewise. */
 function compareKeys(a: i32, b: i32): i32 {
   const aStart = tagStart(a);
   const bStart = tagStart(b);
@@ -79,7 +78,7 @@ function swapTags(a: i32, b: i32): void {
   v128.store(y, tag);
 }
 
-/** Sorts the tags. 1 = they were in order, 0 = they were not, -1 = one occurs twice. */
+/** Sorts the tags. 1: they were in order, 0: they were not, -1: one occurs twice. */
 function sortTags(): i32 {
   let wasSorted = 1;
   for (let i = 1; i < tagCount; i++) {
@@ -105,7 +104,7 @@ function addTag(start: usize, length: usize, keyLength: usize): void {
 }
 
 /**
- * Whether the tag whose key lies at `start` is named time, which refuses the point, with a text.
+ * Whether the tag whose key is at `start` is named time. Such a point is refused by the slow path.
  */
 @inline
 function isTime(start: usize, keyLength: usize): bool {
@@ -113,8 +112,8 @@ function isTime(start: usize, keyLength: usize): bool {
 }
 
 /**
- * Splits a section of ASCII without backslashes, most of them, looking at commas and equals signs
- * only; returns the measurement's length, 0 for whatever needs a closer look.
+ * Splits a section of ASCII without backslashes, as most are, at commas and equals signs. Returns
+ * the length of the measurement, or 0 if the section needs `splitSection`.
  */
 function splitPlain(section: usize, length: usize): usize {
   const end = section + length;
@@ -129,14 +128,14 @@ function splitPlain(section: usize, length: usize): usize {
     const bytes = v128.load(block);
     const bits = firstBits(end - block);
     const isComma = i8x16.eq(bytes, commas);
-    // The highest bit of each byte: those that are not ASCII, and backslashes.
+    // Bytes with the highest bit set are not ASCII.
     if ((i8x16.bitmask(v128.or(bytes, i8x16.eq(bytes, backslashes))) & bits) !== 0) return 0;
     let mask = i8x16.bitmask(v128.or(isComma, i8x16.eq(bytes, equals))) & bits;
     while (mask !== 0) {
       const p = block + <usize>ctz(mask);
       mask &= mask - 1;
       if (load<u8>(p) === EQUALS) {
-        // Behind the measurement or another equals sign, or a tag without a key.
+        // In the measurement, a second equals sign, or a tag without a key.
         if (start === 0 || keyLength !== 0 || p === start) return 0;
         keyLength = p - start;
         if (isTime(start, keyLength)) return 0;
@@ -154,8 +153,8 @@ function splitPlain(section: usize, length: usize): usize {
 }
 
 /**
- * Notes the tag that ends at `end`; false when it has no equals sign or no value, or is one too
- * many.
+ * Adds the tag that ends at `end`. Returns false if it has no equals sign or no value, or if there
+ * are too many tags.
  */
 @inline
 function closeTag(start: usize, end: usize, keyLength: usize): bool {
@@ -165,8 +164,8 @@ function closeTag(start: usize, end: usize, keyLength: usize): bool {
 }
 
 /**
- * Splits `section` into measurement and tags; returns the measurement's length, 0 for the slow
- * path.
+ * Splits a section into measurement and tags. Returns the length of the measurement, or 0 for the
+ * slow path.
  */
 function splitSection(section: usize, length: usize): usize {
   const end = section + length;
@@ -178,7 +177,7 @@ function splitSection(section: usize, length: usize): usize {
     highBits |= byte;
     if (byte === COMMA) break;
     if (byte === BACKSLASH) {
-      // `\=` loses its backslash in a measurement, so the text would not be canonical.
+      // In a measurement `\=` loses its backslash in the canonical key.
       if (load<u8>(p + 1) === EQUALS) return 0;
       p++;
     }
@@ -213,13 +212,13 @@ function splitSection(section: usize, length: usize): usize {
     if (isTime(start, keyLength)) return 0;
     addTag(start, p - start, keyLength);
   }
-  // Canonical order is that of unescaped keys.
+  // Tags are sorted by their keys without escapes.
   if (hasEscapedKey && tagCount > 1) return 0;
   if (highBits >= 0x80 && !isUtf8(section, length)) return 0;
   return measurementLength;
 }
 
-/** Number and length of the name of the measurement that was looked up last. */
+/** Number and name of the measurement that was looked up last. */
 let lastMeasurement: u32 = 0;
 let lastLength: u32 = 0;
 
@@ -231,21 +230,21 @@ function sectionMeasurement(name: usize, length: u32): u32 {
   return lastMeasurement;
 }
 
-/** Puts the key of the section, whose tags are sorted, into the buffer. */
+/** Writes the key of a section, whose tags are sorted, to the buffer. */
 function writeKey(section: usize, measurementLength: usize): void {
   copyText(keyBuffer, section, measurementLength);
   let out = keyBuffer + measurementLength;
   for (let i = 0; i < tagCount; i++) {
     const tag = tags + <usize>i * TAG_BYTES;
     noteTag(load<u32>(tag, 12));
-    // The comma lies before the tag in the text, too.
+    // With the comma before the tag.
     const bytes = <usize>load<u32>(tag, 4) + 1;
     copyText(out, <usize>load<u32>(tag) - 1, bytes);
     out += bytes;
   }
 }
 
-/** Stages the series that a section names. False for the slow path. */
+/** Stages the series of a section. Returns false for the slow path. */
 export function stageSection(section: usize, length: usize, hash: u32): bool {
   let measurementLength = splitPlain(section, length);
   if (measurementLength === 0) measurementLength = splitSection(section, length);

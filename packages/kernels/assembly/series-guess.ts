@@ -1,7 +1,7 @@
-// From the text that clients send (tags in their order) to the id of a series, without taking the
-// text apart. Three ways, the cheapest first: the text that came after the last one before; the
-// series that was created after the last one, whose key is the text with its tags in another order;
-// and a cache of texts by their hash, which serves as many series as it has slots.
+// Finds the id of a series by its text (tags in the order of the client) without splitting the
+// text. Three ways, the fastest first: the text that followed the last one the time before; the
+// series that was created after the last one, if the text is its key with the tags in another
+// order; and a cache of texts by their hash, for as many series as it has slots.
 import { firstBits } from './bytes';
 import { allocateRun } from './memory';
 import {
@@ -20,54 +20,54 @@ const SPACE: u32 = 32;
 const COMMA: i8 = 44;
 const BACKSLASH: i8 = 92;
 
-// The cache: direct-mapped, 20 bytes a slot: hash, id, position, length, slot of the series that
-// came after this one. Texts lie in a ring; a slot whose text was overwritten is recognised by its
-// position, which only ever grows (modulo 2^32).
+// The cache is direct-mapped, with 20 bytes per slot: hash, id, position, length, and the slot of
+// the series that followed. Texts are in a ring buffer. A slot whose text was overwritten is
+// recognised by its position, which only grows (modulo 2^32).
 const CACHE_SLOTS: u32 = 16384;
 const SLOT_BYTES: usize = 20;
 const RING_BYTES: u32 = 1 << 22;
-// Longer texts are looked up in the table each time.
+// Longer texts are always looked up in the table.
 const CACHED_LENGTH_MAX: u32 = 4096;
 let cache: usize = 0;
 let ring: usize = 0;
 let ringAt: u32 = 0;
 
 /**
- * Texts that were added since one was found: more than slots, and the cache is too small for what
- * comes.
+ * Texts added since the last one that was found: if there are more than slots, the cache is too
+ * small.
  */
 let vainTexts: u32 = 0;
-/** Whether the line that was looked up last is one that the cache is used for. */
+/** Whether the cache is used for the present line. */
 let isCached: bool = true;
-/** Lines that were looked up while the cache was too small. */
+/** Lines looked up while the cache was too small. */
 let uncachedLines: u32 = 0;
 const CACHED_SELDOM: u32 = 16;
 
-/** Slot of the series that was found last, 0 when that is not known. */
+/** Slot of the series that was found last; 0 when it has none. */
 let lastSlot: usize = 0;
 /** The series that was found or created last. */
 let lastId: u32 = NO_SERIES;
 
-/** Guesses that were wrong since one was right, of texts and of series. */
+/** Wrong guesses since the last right one, of texts and of series. */
 let wrongTexts: u32 = 0;
 let wrongSeries: u32 = 0;
 const WRONG_GUESSES_MAX: u32 = 8;
-/** After so many wrong guesses only one line of these is guessed. */
+/** After so many wrong guesses, only one in so many lines is guessed. */
 const GUESS_SELDOM: u32 = 16;
 
-/** Bytes of the section that `guessSeries` recognised. */
+/** Length of the section that `guessSeries` recognised. */
 export let guessedLength: usize = 0;
 
-/** Most tags whose order is remembered. */
+/** Longest order of tags that is remembered. */
 const ORDER_MAX: u32 = 64;
 /**
- * Which tag of the text is the first, second... of the key, in a section taken apart last; a byte
- * each.
+ * The order of tags in the last section that was split: for each tag of the key, its number in the
+ * text, a byte each.
  */
 const order: usize = memory.data(64, 16);
-/** How many tags that section had; 0 when their order is that of the key. */
+/** Number of these tags; 0 when the text had them in the order of the key. */
 let orderCount: u32 = 0;
-/** Where the tags of a text begin, with the comma; four bytes each, and the end behind them. */
+/** Start of each tag in a text, with the comma, and the end of the last one; four bytes each. */
 const pieces: usize = memory.data(65 * 4, 16);
 
 @inline
@@ -85,7 +85,7 @@ function textOf(slot: usize): usize {
   return ring + <usize>(load<u32>(slot, 8) & (RING_BYTES - 1));
 }
 
-/** The series of `slot` follows the one that was found last. */
+/** Notes that the series of `slot` followed the last one. */
 @inline
 function follow(slot: usize, id: u32): void {
   if (lastSlot !== 0) store<u32>(lastSlot, <u32>slot, 16);
@@ -98,7 +98,7 @@ function isUsable(id: u32): bool {
   return seriesExists(id) && !isForgotten(id);
 }
 
-/** Whether two ranges hold the same bytes; sixteen at a time. */
+/** Whether two ranges have the same bytes; compares sixteen at a time. */
 @inline
 function sameText(a: usize, b: usize, length: usize): bool {
   if (length < 16) return sameBytes(a, b, length);
@@ -110,9 +110,9 @@ function sameText(a: usize, b: usize, length: usize): bool {
 }
 
 /**
- * Id of the series of the line at `text`, if it is the one that came after the last one before, or
- * was created after it: writers mostly name their series in the same order, and comparing bytes is
- * cheaper than finding their end and hashing them. NO_SERIES otherwise.
+ * Id of the series of the line at `text`, if it followed the last one the time before, or was
+ * created after it; otherwise NO_SERIES. Clients usually write their series in the same order, and
+ * comparing bytes is faster than finding their end and hashing them.
  */
 export function guessSeries(text: usize, end: usize): u32 {
   const id = guessText(text, end);
@@ -126,8 +126,7 @@ function guessText(text: usize, end: usize): u32 {
   const slot = <usize>load<u32>(lastSlot, 16);
   if (slot !== 0) {
     const length = <usize>load<u32>(slot, 12);
-    // The text of a slot ends at the first space that is not escaped, and so do the same bytes
-    // here.
+    // The slot's text ended at the first space without a backslash, so this one does, too.
     if (text + length < end && load<u8>(text + length) === SPACE && isKept(slot)) {
       const id = load<u32>(slot, 4);
       if (sameText(textOf(slot), text, length) && isUsable(id)) {
@@ -145,7 +144,7 @@ function guessText(text: usize, end: usize): u32 {
 }
 
 /**
- * Keys lie in the order of ids, so that of a million series the next one costs no miss of the
+ * Keys are stored in the order of ids, so that the next one of a million is in the processor's
  * caches.
  */
 function guessNext(text: usize, end: usize): u32 {
@@ -166,7 +165,7 @@ function guessNext(text: usize, end: usize): u32 {
         lastSlot = 0;
         guessedLength = <usize>length;
         wrongSeries = 0;
-        // Next time its text is the cheaper guess.
+        // Next time, guessing its text is faster.
         if (orderCount !== 0 && vainTexts <= CACHE_SLOTS) {
           isCached = true;
           addCached(text, length, hashKey(text, <usize>length), id);
@@ -179,9 +178,7 @@ function guessNext(text: usize, end: usize): u32 {
   return NO_SERIES;
 }
 
-/**
- * Whether a text is this key. Texts with backslashes are not compared: where they end is not known.
- */
+/** Whether a text is this key. False for texts with backslashes, whose end is unknown. */
 @inline
 function isPlainKey(text: usize, key: usize, length: usize): bool {
   const backslashes = i8x16.splat(BACKSLASH);
@@ -198,9 +195,9 @@ function isPlainKey(text: usize, key: usize, length: usize): bool {
 }
 
 /**
- * Whether a text is this key when its tags are put in the order of those of the section before.
- * Without backslashes every comma begins a tag, in the text as in the key, and a key has neither
- * spaces nor a tag twice then.
+ * Whether a text is this key, if its tags are reordered as those of the last section. Without
+ * backslashes, every comma begins a tag, in the text and in the key; and a key has no spaces, and
+ * no tag twice.
  */
 @inline
 function isKeyInOrder(text: usize, key: usize, length: usize): bool {
@@ -235,18 +232,18 @@ function isKeyInOrder(text: usize, key: usize, length: usize): bool {
 }
 
 /**
- * Begins to note the order of tags of a section: that of the key, unless `noteTag` follows for each
- * of them.
+ * Begins to note the order of a section's tags. It is that of the key, unless `noteTag` follows for
+ * every tag.
  */
 @inline
 export function noteSection(): void {
   orderCount = 0;
 }
 
-/** The next tag of the key is number `place` of the text. */
+/** Notes that the next tag of the key is number `place` in the text. */
 @inline
 export function noteTag(place: u32): void {
-  // Sections of more tags are not guessed.
+  // Sections with more tags are not guessed.
   if (orderCount < ORDER_MAX) store<u8>(order + <usize>orderCount, <u8>place);
   orderCount++;
 }
@@ -264,7 +261,7 @@ export function findCached(text: usize, length: u32, hash: u32): u32 {
   return id;
 }
 
-/** Notes the series of a text that `findCached` did not find. */
+/** Adds a text that `findCached` did not find. */
 export function addCached(text: usize, length: u32, hash: u32, id: u32): void {
   if (!isCached || length > CACHED_LENGTH_MAX) {
     lastSlot = 0;
@@ -282,7 +279,7 @@ export function addCached(text: usize, length: u32, hash: u32, id: u32): void {
   }
   vainTexts++;
   const offset = ringAt & (RING_BYTES - 1);
-  // A text never wraps around the end of the ring.
+  // A text does not wrap around the end of the ring.
   if (offset + length > RING_BYTES) ringAt += RING_BYTES - offset;
   const slot = slotOf(hash);
   store<u32>(slot, hash);
@@ -294,7 +291,10 @@ export function addCached(text: usize, length: u32, hash: u32, id: u32): void {
   follow(slot, id);
 }
 
-/** Takes back series from `first` on: texts must not lead to those that get these ids next. */
+/**
+ * Removes the series from `first` on. The cache forgets them, because their ids will be assigned
+ * again.
+ */
 export function truncateSeries(first: u32): void {
   truncateTable(first);
   if (cache !== 0) memory.fill(cache, 0, <usize>CACHE_SLOTS * SLOT_BYTES);

@@ -1,5 +1,5 @@
-// Many series at once: their keys taken apart into tags, and lists of them as logs and index files
-// hold them.
+// Functions for many series at once: splitting their keys into tags, and lists of series as logs
+// and index files store them.
 import {
   AREA_KEY_PART,
   AREA_LIST_KEY,
@@ -51,10 +51,10 @@ const SPACE: u32 = 32;
 
 const KEY_BYTES_MAX: u32 = 65535;
 
-/** Of the largest series: two, and two per tag of three bytes. */
+/** Words of the largest series: two, and two per tag, which takes three bytes at least. */
 const SERIES_WORDS_MAX: u32 = 2 + 2 * (KEY_BYTES_MAX / 3 + 1);
 
-// Tag values and tag keys, both without escapes.
+// Dictionaries of tag values and of tag keys, without escapes.
 const values: usize = memory.data(offsetof<Dictionary>(), 16);
 const keys: usize = memory.data(offsetof<Dictionary>(), 16);
 
@@ -104,7 +104,8 @@ function isEscapable(byte: u32): bool {
 let hasEscapes: bool = false;
 
 /**
- * Where the part of a key at `p` ends: at the first `stop` that is not escaped. Sets `hasEscapes`.
+ * End of the part of a key at `p`: the first `stop` without a backslash before it. Sets
+ * `hasEscapes`.
  */
 @inline
 function partEnd(p: usize, limit: usize, stop: u32): usize {
@@ -121,7 +122,7 @@ function partEnd(p: usize, limit: usize, stop: u32): usize {
   return p;
 }
 
-/** Id of a part of a key without its escapes, of which it has some. */
+/** Id of a part of a key that has escapes, which are removed. */
 function internEscaped(dictionary: Dictionary, from: usize, to: usize): u32 {
   const text = scratch(AREA_KEY_PART, to - from);
   if (text === 0) return NO_ENTRY;
@@ -133,8 +134,7 @@ function internEscaped(dictionary: Dictionary, from: usize, to: usize): u32 {
   return addEntry(dictionary, text, <u32>(out - text));
 }
 
-// Keys that the last series had at each place of their tags: mostly the next one has the same
-// there.
+// Tag keys of the last series by place: usually the next series has the same ones.
 const KEYS_KEPT: u32 = 16;
 const lastKeys: usize = memory.data(16 * 4, 16);
 
@@ -155,19 +155,22 @@ function internKey(from: usize, to: usize, place: u32): u32 {
   return id;
 }
 
-// Values wait for their ids, 16 bytes each: address, length, hash and where the id belongs. Their
-// slots lie all over a table that does not fit the caches; when those of many are read one after
-// the other, the processor waits for them at once.
+// Tag values wait for their ids: address, length, hash and address of the id, 16 bytes in all.
+// Their slots are scattered over a table larger than the processor's caches; reading many slots one
+// after the other lets the processor load them at the same time.
 const WAITING_MAX: u32 = 64;
 const waiting: usize = memory.data(64 * 16, 16);
 let waitingCount: u32 = 0;
-/** Keeps the reads of `touchSlots` from being left out. */
+/** A sum of slots, so that the compiler does not remove the reads of `touchSlots`. */
 let touchedSum: u32 = 0;
 
-/** Notes a value of a tag whose id is wanted at `place`. False when memory is exhausted. */
+/**
+ * Adds a value that waits for its id, to be written to `place`. Returns false when memory is
+ * exhausted.
+ */
 function waitForValue(from: usize, to: usize, place: usize): bool {
   if (hasEscapes) {
-    // Ids are given in the order of values.
+    // Ids are assigned in the order of values.
     if (!internWaiting()) return false;
     const id = internEscaped(tagValues(), from, to);
     store<u32>(place, id);
@@ -182,7 +185,7 @@ function waitForValue(from: usize, to: usize, place: usize): bool {
   return ++waitingCount < WAITING_MAX || internWaiting();
 }
 
-/** Gives ids to the values that wait. False when memory is exhausted. */
+/** Writes the ids of all waiting values. Returns false when memory is exhausted. */
 function internWaiting(): bool {
   const end = waiting + ((<usize>waitingCount) << 4);
   waitingCount = 0;
@@ -201,16 +204,16 @@ function internWaiting(): bool {
 }
 
 let splitAt: usize = 0;
-/** Words that `splitSeries` wrote. */
+/** Address of the words of `splitSeries`. */
 export function splitWords(): usize {
   return splitAt;
 }
 
 /**
- * Takes apart the keys of series [first, end): per series its measurement, the number of its tags,
- * and per tag the ids of key and value, four bytes each, at `splitWords()`. Returns how many series
- * these are, at least one; an error when memory is exhausted. Ids that do not exist have no tags
- * and measurement NO_ENTRY.
+ * Splits the keys of series [first, end). For each series it writes its measurement, the number of
+ * its tags, and for each tag the ids of key and value (four bytes each) to `splitWords()`. Returns
+ * the number of series, at least one, or an error when memory is exhausted. An id without series
+ * has no tags and the measurement NO_ENTRY.
  */
 export function splitSeries(first: u32, end: u32): i32 {
   splitAt = scratch(AREA_TAG_WORDS, <usize>SPLIT_WORDS * 4);
@@ -250,7 +253,7 @@ export function splitSeries(first: u32, end: u32): i32 {
   return <i32>(id - first);
 }
 
-/** Room that `encodeSeriesList` needs for series [first, end). */
+/** An upper bound of the size of the list for series [first, end). */
 export function seriesListBound(first: u32, end: u32): usize {
   let bytes: usize = 0;
   for (let id = first; id < end; id++) bytes += 16 + <usize>seriesKeyLength(id);
@@ -258,21 +261,21 @@ export function seriesListBound(first: u32, end: u32): usize {
 }
 
 let listed: u32 = 0;
-/** Entries of the list that `encodeSeriesList` wrote. */
+/** Number of entries in the list of `encodeSeriesList`. */
 export function listedEntries(): u32 {
   return listed;
 }
 
-/** Whether a list has an entry for the id. */
+/** Whether a list has an entry for the series of this id. */
 @inline
 function isListed(id: u32, leavesForgotten: bool): bool {
   return seriesExists(id) && !(leavesForgotten && isForgotten(id));
 }
 
 /**
- * Writes ids [first, end) to `dst`. An entry is a series: the id that the caller gives its
- * measurement (`ids`, four bytes by measurement number), length and bytes of its key behind the
- * measurement; or NO_ENTRY and how many ids have none. Returns the size.
+ * Writes a list of ids [first, end) to `dst`. An entry is a series: the id of its measurement (from
+ * `ids`, four bytes each, by number of the measurement), then length and bytes of its key without
+ * the measurement. Or it is a gap: NO_ENTRY and the number of ids without series. Returns the size.
  */
 export function encodeSeriesList(
   first: u32,
@@ -308,10 +311,10 @@ export function encodeSeriesList(
 }
 
 /**
- * Adds series from such a list of `count` entries under ids from `firstId` on; `numbers` has the
- * measurement's number for each id of the list, four bytes each, `measurementCount` of them. Series
- * below `knownBelow` are skipped. A key that led to another series leads to the new one from then
- * on: the older one was gone when the newer was made. 0 or an error.
+ * Adds the series of a list with `count` entries, whose first id is `firstId`. `numbers` has the
+ * number of each measurement by its id in the list, four bytes each, `measurementCount` of them.
+ * Series below `knownBelow` are skipped. A key that exists is found under its new id afterwards:
+ * the older series was deleted before the newer was created. Returns 0 or an error.
  */
 export function insertSeriesList(
   src: usize,
@@ -360,7 +363,7 @@ export function insertSeriesList(
   return 0;
 }
 
-/** 0 tag values, 1 tag keys. */
+/** The dictionary of a kind: 0 for tag values, 1 for tag keys. */
 @inline
 function dictionaryOf(which: u32): Dictionary {
   return which === 0 ? tagValues() : tagKeys();
@@ -375,7 +378,7 @@ export function loadTexts(which: u32, src: usize, bytes: usize, count: u32): i32
   return loadEntries(dictionaryOf(which), src, bytes, count);
 }
 
-/** Puts up to `count` entries that were loaded into hash tables; whether some are left. */
+/** Puts up to `count` loaded entries into hash tables. Returns whether more are left. */
 export function placeLoaded(count: u32): bool {
   if (placeSeries(count) > 0) return true;
   return placeEntries(tagValues(), count) > 0 || placeEntries(tagKeys(), count) > 0;

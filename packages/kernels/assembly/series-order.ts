@@ -1,5 +1,5 @@
-// Series of one measurement in the order of their keys, and tag values in the order of their bytes,
-// compared where they lie.
+// Sorts ids of series by their keys, and ids of tag values by their bytes. Keys and values are
+// compared where they are stored.
 import { ORDER_SERIES_BY_TAGS, ORDER_TEXTS } from './abi.gen';
 import { seriesKey, seriesKeyLength, seriesMeasurement } from './series';
 import { textBytes, textLength } from './series-list';
@@ -10,14 +10,14 @@ const COMMA: u8 = 0x2c;
 const EQUALS: u8 = 0x3d;
 const BACKSLASH: u8 = 0x5c;
 
-/** Bytes that the keys of all series of a measurement have in common. */
+/** Number of bytes that the keys of all series of a measurement share. */
 function commonPrefix(what: u32, id: u32): usize {
   return what === ORDER_TEXTS ? 0 : <usize>measurementNameLength(seriesMeasurement(id));
 }
 
 /**
- * Whether the bytes (or the tags) of `a` come before those of `b`; both have `prefix` bytes in
- * common.
+ * Whether the bytes (or the tags) of `a` come before those of `b`. The first `prefix` bytes are the
+ * same.
  */
 function isBefore(what: u32, a: u32, b: u32, prefix: usize): bool {
   const isText = what === ORDER_TEXTS;
@@ -53,15 +53,14 @@ function isBefore(what: u32, a: u32, b: u32, prefix: usize): bool {
 }
 
 /**
- * Whether tags come before others when keys and values are compared one after the other, as the
- * texts that they are: at the first bytes that differ, where a key or value that ends comes first,
- * and a backslash stands for what it escapes.
+ * Whether tags come before others if keys and values are compared one after the other, as texts
+ * without escapes. The first different bytes decide; a key or value that ends there comes first.
  */
 function hasSmallerTags(p: usize, pEnd: usize, q: usize, qEnd: usize): bool {
   const x = load<u8>(p);
   const y = load<u8>(q);
   if (load<u8>(p - 1) === BACKSLASH) {
-    // It escapes what can be escaped, and is a letter of its own before anything else.
+    // A backslash escapes some bytes; before all others it stands for itself.
     const isEscaped = canBeEscaped(x);
     if (isEscaped !== canBeEscaped(y)) return isEscaped;
     if (isEscaped) return x < y;
@@ -83,14 +82,14 @@ function letterAt(at: usize, end: usize): u8 {
 }
 
 let fromLeft: u32 = 0;
-/** How many ids `mergeIds` took from the left side. */
+/** Number of ids that `mergeIds` took from the left. */
 export function mergedFromLeft(): u32 {
   return fromLeft;
 }
 
 /**
- * Merges two ordered runs of ids into `out`, at most `limit` of them; returns how many. What was
- * taken from the right is the rest of `mergedFromLeft`.
+ * Merges two sorted runs of ids into `out`, at most `limit` ids. Returns how many; those not taken
+ * from the left (`mergedFromLeft`) came from the right.
  */
 export function mergeIds(
   what: u32,
@@ -124,13 +123,13 @@ export function mergeIds(
   return total;
 }
 
-/** Puts a few ids in order, in place. */
+/** Sorts a few ids in place. */
 export function sortIds(what: u32, ids: usize, count: u32): void {
   if (count < 2) return;
   const prefix = commonPrefix(what, load<u32>(ids));
   for (let i: u32 = 1; i < count; i++) {
     const id = load<u32>(ids + <usize>i * 4);
-    // Where it belongs, by bisection: comparing costs more than moving.
+    // Finds the place by bisection, because comparing takes longer than moving.
     let low: u32 = 0;
     let high = i;
     while (low < high) {

@@ -1,6 +1,6 @@
-// The series table: canonical key -> dense id, and back. One entry costs the key, 10 bytes and 4
-// bytes per slot. What leads from the text that clients send (tags in their order) to the id
-// without a look-up: series-guess.ts.
+// The table of series: finds the dense id of a canonical key, and the key of an id. An entry takes
+// its key, 10 bytes more, and 4 bytes per slot. series-guess.ts finds ids by the texts of clients
+// without a look-up here.
 import { ERROR_TOO_LARGE, ERROR_TRUNCATED, ERROR_VALUE, NO_ID } from './abi.gen';
 import { copyText, LOOSE_BYTES } from './bytes';
 import { hashBytes } from './hash';
@@ -21,7 +21,7 @@ import {
 import { measurementNameLength, sameBytes } from './symbols';
 
 export const NO_SERIES: u32 = NO_ID;
-/** Ids are kept below. */
+/** All ids are smaller. */
 export const SERIES_MAX: u32 = 0x80000000;
 
 const tableRecord: usize = memory.data(offsetof<SlotTable>(), 8);
@@ -29,9 +29,9 @@ let alive: u32 = 0;
 let nextId: u32 = 0;
 let seed: u64 = 0;
 
-// Id -> address of (measurement u32, length u16, bytes); 0 where there is no series. In pages, and
-// a directory of them: ids are never used again, and a page of which no series is left takes
-// nothing. The highest bit of the measurement says that the key does not lead to the id any more.
+// Addresses of entries (measurement u32, length u16, bytes) by id; 0 without series. They are in
+// pages, which a directory lists: ids are never reused, and a page without series takes no memory.
+// The highest bit of the measurement marks a series that its key does not find any more.
 const FORGOTTEN: u32 = 0x80000000;
 const PAGE_BITS: u32 = 14;
 const PAGE_IDS: u32 = 1 << PAGE_BITS;
@@ -39,16 +39,13 @@ const PAGE_BYTES: usize = 65536;
 let pages: usize = 0;
 let pageCapacity: u32 = 0;
 let pageCount: u32 = 0;
-let present: u32 = 0; // series with an entry
+let present: u32 = 0; // number of series with an entry
 
-/**
- * Stands in exported entries for ids that have no series: their number takes the place of the
- * length.
- */
+/** In exported entries, marks a gap of ids without series; the length is their number. */
 const NO_OWNER: u32 = u32.MAX_VALUE;
 const HOLE_MAX: u32 = 65535;
 
-// Keys lie in chunks, one after the other.
+// Bytes before each key. Keys are in chunks, one after the other.
 const KEY_HEADER: usize = 6;
 const KEY_CHUNK: usize = 262144;
 let keyAt: usize = 0;
@@ -73,11 +70,11 @@ export function nextSeriesId(): u32 {
 export function setNextSeriesId(id: u32): void {
   if (id > nextId) nextId = id;
 }
-/** Bytes that the table holds. */
+/** Memory of the table. */
 export function seriesMemory(): usize {
   return keyBytes + slotBytes(table()) + <usize>pageCapacity * 4 + <usize>pageCount * PAGE_BYTES;
 }
-/** How many ids have a series, whether their keys lead to them or not. */
+/** Number of series, including those that their keys do not find. */
 export function seriesPresent(): u32 {
   return present;
 }
@@ -87,7 +84,7 @@ export function hashKey(key: usize, length: usize): u32 {
   return <u32>hashBytes(key, length, seed);
 }
 
-/** Where the entry of an id is kept, whose page exists. */
+/** Where the address of an id's entry is stored. The page must exist. */
 @inline
 function placeOf(id: u32): usize {
   const page = <usize>load<u32>(pages + <usize>(id >> PAGE_BITS) * 4);
@@ -105,14 +102,14 @@ function entryOf(id: u32): usize {
   return hasPage(id) ? <usize>load<u32>(placeOf(id)) : 0;
 }
 
-/** The first id from `id` on, below `end`, that may have an entry. */
+/** The first id in [id, end) that may have an entry. */
 @inline
 function skipMissing(id: u32, end: u32): u32 {
   while (id < end && !hasPage(id)) id = (id | (PAGE_IDS - 1)) + 1;
   return id < end ? id : end;
 }
 
-/** Whether the id has a key; that of a forgotten series is kept. */
+/** Whether the id has a key. Forgotten series keep theirs. */
 @inline
 export function seriesExists(id: u32): bool {
   return entryOf(id) !== 0;
@@ -141,7 +138,7 @@ export function findSeries(key: usize, length: u32, hash: u32): u32 {
   return findInOld(key, length, hash);
 }
 
-/** What is left in the slots that are being replaced; apart, so that `findSeries` stays small. */
+/** Searches the old slots of a growing table. Not inlined, so that `findSeries` stays small. */
 function findInOld(key: usize, length: u32, hash: u32): u32 {
   return findIn(table().old, table().oldCount, table().oldMask, key, length, hash);
 }
@@ -162,7 +159,7 @@ function findIn(
     const value = load<u32>(slots + <usize>slot * 4);
     if (value === 0) return NO_SERIES;
     const known = value & idMask;
-    // The mask itself stands for a series that was removed.
+    // The mask itself stands for a removed series.
     if (((value ^ hash) & ~idMask) === 0 && known !== idMask) {
       const entry = <usize>load<u32>(placeOf(known - 1));
       if (
@@ -176,7 +173,7 @@ function findIn(
   }
 }
 
-/** Hash of the series of an id, unless its key does not lead to it. */
+/** Hash of a series, unless it is forgotten. */
 function hashOfSeries(context: usize, id: u32): u64 {
   const entry = entryOf(id);
   if (entry === 0 || (load<u32>(entry) & FORGOTTEN) !== 0) return NO_HASH;
@@ -188,13 +185,13 @@ function placeEntry(id: u32, entry: usize): void {
   if (waitForSlot(hashKey(entry + KEY_HEADER, <usize>load<u16>(entry, 4)), id)) fillSlots(table());
 }
 
-/** Whether there is room for one more series, of this id, in slots or could be made. */
+/** Whether one more series, with this id, fits into the slots; makes room if necessary. */
 @inline
 function reserve(id: u32): bool {
   return reserveSlot(table(), max(id, nextId), alive, hashOfSeries, 0);
 }
 
-/** Makes the page of an id, and room for it in the directory. */
+/** Creates the page of an id, and space for it in the directory. */
 function reserveEntry(id: u32): bool {
   if (hasPage(id)) return true;
   const page = id >> PAGE_BITS;
@@ -217,7 +214,9 @@ function reserveEntry(id: u32): bool {
   return true;
 }
 
-/** Adds a series that is known to be absent under the given id. False when memory is exhausted. */
+/**
+ * Adds a series, whose key must be new, with the given id. Returns false when memory is exhausted.
+ */
 export function addSeries(key: usize, length: u32, hash: u32, measurement: u32, id: u32): bool {
   placeAll();
   if (!reserve(id)) return false;
@@ -245,12 +244,12 @@ export function addSeries(key: usize, length: u32, hash: u32, measurement: u32, 
   return true;
 }
 
-/** The key does not lead to the series any more; who knows the id still finds the key. */
+/** Makes the key not find the series any more. The id still finds the key. */
 export function forgetSeries(id: u32): void {
   const entry = entryOf(id);
   if (entry === 0 || isForgotten(id)) return;
   if (id >= pendingFrom && id < pendingEnd) {
-    // Not in slots yet, and now it will not come into them.
+    // The series is not in slots yet; the mark keeps it out of them.
     store<u32>(entry, load<u32>(entry) | FORGOTTEN);
     return;
   }
@@ -261,7 +260,8 @@ export function forgetSeries(id: u32): void {
 }
 
 /**
- * Undoes `forgetSeries`. False when the key leads to another series by now, or memory is exhausted.
+ * Undoes `forgetSeries`. Returns false when the key finds another series by now, or when memory is
+ * exhausted.
  */
 export function rememberSeries(id: u32): bool {
   const entry = entryOf(id);
@@ -270,8 +270,8 @@ export function rememberSeries(id: u32): bool {
   const length = <u32>load<u16>(entry, 4);
   const hash = hashKey(entry + KEY_HEADER, <usize>length);
   if (findSeries(entry + KEY_HEADER, length, hash) !== NO_SERIES) return false;
-  // It gets a slot now and must not be moved to another one later. This happens when a delete is
-  // taken back.
+  // The series gets a slot now, and growing must not give it another one later. This is rare: a
+  // delete is undone.
   finishGrowth(table(), nextId, hashOfSeries, 0);
   if (!reserve(id)) return false;
   finishGrowth(table(), nextId, hashOfSeries, 0);
@@ -281,7 +281,7 @@ export function rememberSeries(id: u32): bool {
   return true;
 }
 
-/** Takes a series away with its key. */
+/** Removes a series and its key. */
 function removeSeries(id: u32): void {
   if (entryOf(id) === 0) return;
   forgetSeries(id);
@@ -290,8 +290,8 @@ function removeSeries(id: u32): void {
 }
 
 /**
- * Takes back series from `first` on, newest first: their ids are free again. Called through
- * series-guess.ts.
+ * Removes the series from `first` on, newest first; their ids will be assigned again. Called by
+ * series-guess.ts only.
  */
 export function truncateTable(first: u32): void {
   if (nextId <= first) return;
@@ -299,10 +299,7 @@ export function truncateTable(first: u32): void {
   truncateSlots(table(), first);
 }
 
-/**
- * Takes over `count` ids whose entries lie one behind the other at `src`, as `exportSeries` writes
- * them. 0 or an error.
- */
+/** Loads `count` ids with entries at `src`, which `exportSeries` wrote. Returns 0 or an error. */
 export function loadSeriesEntries(src: usize, bytes: usize, count: u32, measurements: u32): i32 {
   if (nextId !== 0) return ERROR_VALUE;
   const end = src + bytes;
@@ -332,14 +329,14 @@ export function loadSeriesEntries(src: usize, bytes: usize, count: u32, measurem
   return 0;
 }
 
-// Series [pendingFrom, pendingEnd) were loaded and are not in slots yet: a million of them takes a
-// tenth of a second, which whoever only reads by id need not wait for.
+// Series [pendingFrom, pendingEnd) are loaded but not in slots: putting a million there takes a
+// tenth of a second, and reading by id does not need it.
 let pendingFrom: u32 = 0;
 let pendingEnd: u32 = 0;
 
 /**
- * Puts up to `count` loaded series into slots; how many are left. Of two with one key the later
- * counts.
+ * Puts up to `count` loaded series into slots. Returns how many are left. Of two with the same key,
+ * the later one is found.
  */
 export function placeSeries(count: u32): u32 {
   if (pendingFrom === pendingEnd) return 0;
@@ -368,8 +365,8 @@ function placeAll(): void {
 }
 
 /**
- * Copies entries of ids [first, end) to `dst` while they fit `room`; returns the id behind the last
- * one.
+ * Copies entries of ids from `first` on to `dst`, as many of [first, end) as fit in `room`. Returns
+ * the id behind the last one.
  */
 export function exportSeries(first: u32, end: u32, dst: usize, room: usize): u32 {
   let out = dst;
@@ -394,7 +391,7 @@ export function exportSeries(first: u32, end: u32, dst: usize, room: usize): u32
   return id;
 }
 
-/** The first id from `id` on that has a series; `end` when none has. */
+/** The first id in [id, end) that has a series; `end` if none has. */
 export function nextPresent(id: u32, end: u32): u32 {
   let next = skipMissing(id, end);
   while (next < end && entryOf(next) === 0) next = skipMissing(next + 1, end);
@@ -402,7 +399,7 @@ export function nextPresent(id: u32, end: u32): u32 {
 }
 
 let exported: usize = 0;
-/** Bytes that `exportSeries` wrote. */
+/** Size of what `exportSeries` wrote. */
 export function exportedSeriesBytes(): usize {
   return exported;
 }

@@ -1,29 +1,29 @@
-// Slots of the tables of series and texts: four bytes each, 0 when empty, else id + 1 in the low
-// bits and in the others as many bits of the hash as there is room for. So a look-up reads the
-// bytes of a wrong entry once in a few hundred times only, while a slot with the whole hash takes
-// twice the memory: 25 MiB of a million series with two tags each of its own. The price is paid
-// when a table grows: hashes have to be made again, from entries that lie one behind the other.
+// Hash slots of the tables of series and texts. A slot has four bytes: 0 if it is empty, otherwise
+// id + 1 in the lower bits and as many bits of the hash as fit above. So a look-up compares the
+// bytes of a wrong entry only once in some hundred times, while slots with whole hashes would take
+// twice the memory: 25 MiB for a million series that have two tags each. In return, hashes are
+// computed again when a table grows, from entries that are stored in order.
 //
-// A table grows in portions, some with every few entries that are added, because of ten million
-// series the whole of it takes half a second. First the new slots are cleared; then they take what
-// is added, and what lies in the old ones is moved in the order of ids. Until all of it is,
-// look-ups that find nothing in the new slots go on in the old ones.
+// A table grows in portions, one with every few added entries, because growing at once takes half a
+// second with ten million series. First the new slots are cleared. Then they take new entries, and
+// the entries of the old slots are moved in the order of ids. Until that is finished, look-ups that
+// find nothing in the new slots continue in the old ones.
 import { allocateRun, freeRun } from './memory';
 
-/** Linear probing, at most three quarters full. All zero: a table without slots. */
+/** Linear probing, at most three quarters full. A table without slots has all zeros. */
 @unmanaged
 export class SlotTable {
   slots: usize;
   slotCount: u32;
   idMask: u32;
-  /** Slots that are not empty, those of removed entries included. */
+  /** Slots that are not empty, including those of removed entries. */
   filled: u32;
-  /** Slots that are being cleared, and how many of their bytes are; 0 when there are none. */
+  /** Slots that are being cleared, and how many bytes have been; 0 when there are none. */
   next: usize;
   nextCount: u32;
   cleared: usize;
   /**
-   * Slots of which entries with ids [moved, oldEnd) are not in the others yet; 0 when there are
+   * Slots with entries of ids [moved, oldEnd) that are not in the new ones yet; 0 when there are
    * none.
    */
   old: usize;
@@ -31,34 +31,30 @@ export class SlotTable {
   oldMask: u32;
   moved: u32;
   oldEnd: u32;
-  /** Entries that were added; a portion of growing comes with every so many of them. */
+  /** Number of added entries, which tells when a portion of growing is due. */
   added: u32;
 }
 
-/** The hash of what an id stands for; `NO_HASH` when that is nothing. */
+/** The hash of an id's entry; `NO_HASH` when it has none. */
 export type HashOf = (context: usize, id: u32) => u64;
 export const NO_HASH: u64 = u64.MAX_VALUE;
 
 const FIRST_SLOTS: u32 = 16384;
-/** A portion of growing comes with every so many entries: a power of two. */
+/** Entries added between two portions of growing; a power of two. */
 const ENTRIES_PER_PORTION: u32 = 8;
-/**
- * A table that has begun to grow at five eighths has cleared its new slots long before three
- * quarters.
- */
+/** Growing begins at five eighths, so that the new slots are cleared long before three quarters. */
 const CLEARED_PER_PORTION: usize = 65536;
-/** Ids without an entry cost little, but not nothing. */
+/** A limit for ids without entries, which take little time, but some. */
 const IDS_PER_PORTION: u32 = 1024;
 
-/** Bytes of all slots of a table. */
+/** Memory of a table's slots. */
 export function slotBytes(table: SlotTable): usize {
   return (<usize>table.slotCount + <usize>table.nextCount + <usize>table.oldCount) * 4;
 }
 
 /**
- * The bits of a slot that hold id + 1, so that ids up to twice `newestId` and the mask itself
- * differ. Positions come from the low bits of a hash, of which there are fewer: the bits that are
- * kept tell more.
+ * The lower bits of a slot, for ids up to twice `newestId` and the mask itself. Positions are
+ * computed from the lower bits of a hash, so the bits kept above are additional information.
  */
 function idMaskFor(slotCount: u32, newestId: u32): u32 {
   let ids: u64 = <u64>slotCount * 2;
@@ -66,14 +62,14 @@ function idMaskFor(slotCount: u32, newestId: u32): u32 {
   return <u32>(ids - 1);
 }
 
-// Entries of a table that is made anew wait here to get their slots: hash and id each. Slots lie
-// all over the table, and when nothing else is touched for a while the processor waits for many of
-// them at once: a quarter less for a million new series.
+// When slots are filled again, entries (hash and id) wait here first. Slots are scattered over the
+// table; filling them without touching anything else lets the processor load many at the same time:
+// a million new series take a quarter less.
 const WAITING_MAX: u32 = 64;
 const waiting: usize = memory.data(64 * 8, 8);
 let waitingCount: u32 = 0;
 
-/** Notes an entry; whether `fillSlots` has to be called before the next. */
+/** Adds a waiting entry. Returns whether `fillSlots` has to be called before the next one. */
 @inline
 export function waitForSlot(hash: u32, id: u32): bool {
   const at = waiting + ((<usize>waitingCount) << 3);
@@ -82,7 +78,7 @@ export function waitForSlot(hash: u32, id: u32): bool {
   return ++waitingCount === WAITING_MAX;
 }
 
-/** Gives the noted entries their slots, of a table that has room. */
+/** Puts all waiting entries into slots. The table has room for them. */
 export function fillSlots(table: SlotTable): void {
   const slots = table.slots;
   const idMask = table.idMask;
@@ -100,8 +96,8 @@ export function fillSlots(table: SlotTable): void {
 }
 
 /**
- * Reads the slots where a look-up of the hash begins, so that the processor has them when it comes.
- * Of use only as a sum.
+ * Reads the slots where a look-up of this hash begins, so that they are in the processor's caches.
+ * The result is only for a sum, so that the read is not removed.
  */
 @inline
 export function touchSlots(table: SlotTable, hash: u32): u32 {
@@ -111,7 +107,7 @@ export function touchSlots(table: SlotTable, hash: u32): u32 {
   return touched + load<u32>(table.old + ((<usize>(hash & (table.oldCount - 1))) << 2));
 }
 
-/** Puts an entry into the table, which has room for it. */
+/** Puts an entry into a slot. The table has room for it. */
 export function placeInSlot(table: SlotTable, hash: u32, id: u32): void {
   const slots = table.slots;
   const mask = table.slotCount - 1;
@@ -121,7 +117,7 @@ export function placeInSlot(table: SlotTable, hash: u32, id: u32): void {
   table.filled++;
 }
 
-/** Marks the slots of an entry as those of one that was removed: look-ups pass over them. */
+/** Marks the slots of an entry as removed; look-ups continue behind them. */
 export function removeFromSlots(table: SlotTable, hash: u32, id: u32): void {
   const isOld = table.old !== 0 && id < table.oldEnd;
   if (!isOld || id < table.moved)
@@ -135,14 +131,16 @@ function removeFrom(slots: usize, mask: u32, idMask: u32, hash: u32, id: u32): v
   store<u32>(slots + <usize>slot * 4, idMask);
 }
 
-/** Ids from `first` on are free again; their entries were removed. */
+/** Tells the table that ids from `first` on will be assigned again; their entries are removed. */
 export function truncateSlots(table: SlotTable, first: u32): void {
   if (table.old === 0 || table.oldEnd <= first) return;
   table.oldEnd = first;
   if (table.moved >= first) dropOld(table);
 }
 
-/** Empty slots for `present` entries, in place of those that there are. False without memory. */
+/**
+ * Replaces all slots by empty ones for `present` entries. Returns false when memory is exhausted.
+ */
 export function makeSlots(table: SlotTable, present: u32, newestId: u32): bool {
   let count = FIRST_SLOTS;
   while (count * 5 < (present + 1) * 8) count <<= 1;
@@ -153,10 +151,7 @@ export function makeSlots(table: SlotTable, present: u32, newestId: u32): bool {
   return true;
 }
 
-/**
- * Whether there is room for one more entry, of this id, or room could be made; grows in portions
- * before it is needed.
- */
+/** Whether one more entry, with this id, fits. Grows in portions before that is necessary. */
 @inline
 export function reserveSlot(
   table: SlotTable,
@@ -177,10 +172,10 @@ function hasRoom(table: SlotTable, id: u32): bool {
 function growSlots(table: SlotTable, id: u32, present: u32, hashOf: HashOf, context: usize): bool {
   if (table.old !== 0) moveSome(table, hashOf, context);
   else if (table.next !== 0) clearSome(table, id);
-  // Without memory for new slots the present ones do until they are full.
+  // If there is no memory for new slots, the present ones are used until they are full.
   else if (table.filled * 8 >= table.slotCount * 5) allocateNext(table, grownCount(present));
   if (hasRoom(table, id)) return true;
-  // The first slots, or ids of which hardly any has an entry left: what is not done yet is little.
+  // For the first slots, or if hardly any id has an entry, there is little left to do.
   finishGrowth(table, id, hashOf, context);
   if (hasRoom(table, id)) return true;
   if (!allocateNext(table, grownCount(present))) return false;
@@ -188,7 +183,7 @@ function growSlots(table: SlotTable, id: u32, present: u32, hashOf: HashOf, cont
   return true;
 }
 
-/** Does at once what is left of growing. */
+/** Does the rest of growing at once. */
 export function finishGrowth(
   table: SlotTable,
   newestId: u32,
@@ -199,14 +194,16 @@ export function finishGrowth(
   while (table.old !== 0) moveSome(table, hashOf, context);
 }
 
-/** Slots of which so many entries fill a half at most; those of removed ones vanish. */
+/**
+ * Number of slots for which `present` entries fill at most a half. Removed ones are not counted.
+ */
 function grownCount(present: u32): u32 {
   let count = FIRST_SLOTS;
   while (count < (present + 1) * 2) count <<= 1;
   return count;
 }
 
-/** Begins to grow. False without memory. */
+/** Begins to grow. Returns false when memory is exhausted. */
 function allocateNext(table: SlotTable, count: u32): bool {
   const address = allocateRun(<usize>count * 4);
   if (address === 0) return false;
@@ -224,7 +221,7 @@ function clearSome(table: SlotTable, newestId: u32): void {
   if (table.cleared === bytes) useNext(table, newestId);
 }
 
-/** The cleared slots take what is added from now on. */
+/** From now on, entries are added to the cleared slots. */
 function useNext(table: SlotTable, newestId: u32): void {
   table.old = table.slots;
   table.oldCount = table.slotCount;

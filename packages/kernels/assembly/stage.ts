@@ -1,4 +1,5 @@
-// One point between being read and being appended: its series, time and field values.
+// The staged point: one point after it was read and before it is appended, with its series, time
+// and field values.
 import { POINT_FIELDS_MAX } from './abi.gen';
 import { allocateRun } from './memory';
 
@@ -6,13 +7,13 @@ let fields: usize = 0;
 let columns: usize = 0;
 let count: u32 = 0;
 
-/** Series, NO_SERIES when it must be created from `stagedKey`. */
+/** Id of the series; NO_SERIES when it must be created from `stagedKey`. */
 export let stagedSeries: u32 = 0;
 export let stagedMeasurement: u32 = 0;
 export let stagedKey: usize = 0;
 export let stagedKeyLength: u32 = 0;
 export let stagedKeyHash: u32 = 0;
-// The text that led to the series, for the cache; length 0 for none.
+// The text of the section, to be added to the cache; length 0 for none.
 export let stagedText: usize = 0;
 export let stagedTextLength: u32 = 0;
 export let stagedTextHash: u32 = 0;
@@ -42,7 +43,7 @@ export function stageText(text: usize, length: u32, hash: u32): void {
   stagedTextLength = length;
   stagedTextHash = hash;
 }
-/** False when the point has too many fields. */
+/** Adds a field. Returns false when the point has too many. */
 @inline
 export function stageField(field: u32, type: u32, bits: u64): bool {
   if (count === POINT_FIELDS_MAX) return false;
@@ -74,7 +75,7 @@ export function stagedCount(): u32 {
 export function stagedField(index: u32): usize {
   return fields + <usize>index * 16;
 }
-/** Address of the column that takes field `index`. */
+/** Address of the column for field `index`. */
 @inline
 export function stageColumn(index: u32, column: usize): void {
   store<u32>(columns + <usize>index * 4, <u32>column);

@@ -1,5 +1,5 @@
-// Strings: the distinct ones once, in order of appearance, compressed together with LZ4, and a code
-// per row. Format: docs/formats/encodings.md, "Strings".
+// Codec for strings: the distinct ones in the order of appearance, compressed together with LZ4,
+// and a code per row. Format: docs/formats/encodings.md, "Strings".
 import {
   AREA_CODES,
   AREA_DICTIONARY,
@@ -25,16 +25,16 @@ export const STRING_DICTIONARY: u32 = 0x30;
 const STORED: u32 = 0;
 const LZ4: u32 = 1;
 
-/** Most bytes of distinct strings in one block. */
+/** Limit of the bytes of distinct strings in one block. */
 const STRING_BYTES_MAX: u32 = 1 << 28;
 
 let dictionaryCount: u32 = 0;
 let dictionaryBytes: u32 = 0;
 
 /**
- * Gives each of `count` references (`REFERENCE`) the code of its text: codes as i64 in the area of
- * codes, lengths of distinct texts as i64 in that of lengths, references to them behind the hash
- * table. False without memory.
+ * Assigns codes to `count` references (`REFERENCE`). Writes codes as i64 to the area of codes,
+ * lengths of distinct texts as i64 to the area of lengths, and references to distinct texts behind
+ * the hash table. Returns false when memory is exhausted.
  */
 function buildDictionary(references: usize, count: u32): bool {
   let slots: u32 = 16;
@@ -92,8 +92,8 @@ function buildDictionary(references: usize, count: u32): bool {
 let tableEntries: usize = 0;
 
 /**
- * Codes texts without encoding them: u32 codes at `stringCodes`, references to the distinct texts
- * at `stringReferences`. Returns how many there are, or an error.
+ * Assigns codes without encoding the texts. Writes u32 codes to `stringCodes` and references to the
+ * distinct texts to `stringReferences`. Returns the number of distinct texts, or an error.
  */
 export function codeStrings(references: usize, count: u32): i32 {
   if (!buildDictionary(references, count)) return ERROR_TOO_LARGE;
@@ -108,12 +108,15 @@ export function stringReferences(): usize {
   return tableEntries;
 }
 
-/** Upper bound of an encoded block of `count` strings that are `bytes` long together. */
+/** An upper bound of the encoded size of `count` strings of `bytes` bytes in all. */
 export function stringsBound(count: u32, bytes: usize): usize {
   return <usize>count * 18 + lz4Bound(bytes) + 256;
 }
 
-/** Writes the block body; `dst` has room for `stringsBound`. Returns the end, 0 without memory. */
+/**
+ * Encodes strings to `dst`, which has room for `stringsBound`, without the count. Returns the end,
+ * or 0 when memory is exhausted.
+ */
 export function encodeStrings(references: usize, count: u32, dst: usize, effort: i32): usize {
   if (!buildDictionary(references, count)) return 0;
   const bytes = scratch(AREA_TEXTS, <usize>dictionaryBytes);
@@ -145,17 +148,17 @@ export function encodeStrings(references: usize, count: u32, dst: usize, effort:
   return dst + <usize>dictionaryBytes;
 }
 
-// What the last decodeStrings left behind.
+// Results of the last `decodeStrings`.
 let decodedCodes: usize = 0;
 let decodedOffsets: usize = 0;
 let decodedBytes: usize = 0;
 let decodedEntries: u32 = 0;
 
-/** u32 per row. */
+/** A code (u32) per row. */
 export function stringCodes(): usize {
   return decodedCodes;
 }
-/** u32 per distinct string and one more: where it starts in `stringBytes`. */
+/** Start of each distinct string in `stringBytes`, and the end of the last one (u32 each). */
 export function stringOffsets(): usize {
   return decodedOffsets;
 }
@@ -171,7 +174,7 @@ function decodeLengths(count: u32): i32 {
   if (lengths === 0) return ERROR_TOO_LARGE;
   const error = decodeInts(count, lengths);
   if (error < 0) return error;
-  // Turned into offsets in place: writing 4 bytes never overtakes reading 8.
+  // Turns lengths into offsets in place: writing 4 bytes never overtakes reading 8.
   let total: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
     const length = load<u64>(lengths + <usize>i * 8);
@@ -199,10 +202,7 @@ function decodeCodes(count: u32, entries: u32): i32 {
   return 0;
 }
 
-/**
- * Reads the block body of `count` strings; results through the functions above. Returns 0 or an
- * error.
- */
+/** Decodes `count` strings. The functions above return the results. Returns 0 or an error. */
 export function decodeStrings(count: u32): i32 {
   const encoding = readByte();
   if (failed) return ERROR_TRUNCATED;
@@ -226,7 +226,8 @@ export function decodeStrings(count: u32): i32 {
   }
   const packedBytes = <usize>readCount(u32.MAX_VALUE);
   if (failed || packedBytes > remaining()) return ERROR_TRUNCATED;
-  // One byte of LZ4 stands for 255 at most: refuse to reserve memory for a lie.
+  // A byte of LZ4 gives 255 bytes at most: refuses to allocate memory for a size that cannot be
+  // true.
   if (<u64>size > <u64>packedBytes * 255) return ERROR_VALUE;
   const bytes = scratch(AREA_TEXTS, <usize>size);
   if (bytes === 0) return ERROR_TOO_LARGE;

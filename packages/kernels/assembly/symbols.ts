@@ -1,6 +1,6 @@
-// Names of measurements and of their fields -> small dense numbers. Names are never forgotten.
-// Scope 0 holds measurements (escaped as in a series key); scope m + 1 holds the fields of
-// measurement m (unescaped).
+// Numbers the names of measurements and of their fields. Names are never removed. Scope 0 has
+// measurements (with the escapes of series keys); scope m + 1 has the fields of measurement m
+// (without escapes).
 import { NO_ID } from './abi.gen';
 import { hashBytes } from './hash';
 import { allocateRun, freeRun } from './memory';
@@ -11,7 +11,7 @@ class Symbol {
   index: u32;
   hash: u32;
   length: u32;
-  // The bytes follow.
+  // The bytes of the name follow.
 }
 
 const HEADER: usize = 16;
@@ -24,8 +24,8 @@ let used: u32 = 0;
 let at: usize = 0;
 let end: usize = 0;
 
-// Measurement number -> (name symbol, field count, addresses of its field symbols, capacity), 16
-// bytes each.
+// For each measurement: its name's symbol, number of fields, address of its fields' symbols,
+// capacity; 16 bytes in all.
 let measurements: usize = 0;
 let measurementCapacity: u32 = 0;
 let measurementTotal: u32 = 0;
@@ -35,7 +35,7 @@ function entryOf(measurement: u32): usize {
   return measurements + <usize>measurement * 16;
 }
 
-/** Whether two ranges hold the same bytes. */
+/** Whether two ranges have the same bytes. */
 @inline
 export function sameBytes(a: usize, b: usize, length: usize): bool {
   let i: usize = 0;
@@ -43,8 +43,8 @@ export function sameBytes(a: usize, b: usize, length: usize): bool {
     if (load<u64>(a + i) !== load<u64>(b + i)) return false;
   }
   if (i === length) return true;
-  // Both sides may be read up to 7 bytes behind their end (memory.ts keeps slack); the mask ignores
-  // those bytes.
+  // May read up to 7 bytes behind the end of both (memory.ts keeps slack there); the mask ignores
+  // these.
   const mask = ((<u64>1) << (<u64>(length - i) * 8)) - 1;
   return ((load<u64>(a + i) ^ load<u64>(b + i)) & mask) === 0;
 }
@@ -106,7 +106,7 @@ function addField(measurement: u32, symbol: Symbol): void {
   const count = load<u32>(entry, 4);
   const capacity = load<u32>(entry, 12);
   if (count === capacity) {
-    // Lists of up to 128 fields lie between the names; abandoned ones are not worth a free list.
+    // Lists of up to 128 fields are stored between the names. Freeing replaced ones would not pay.
     const wanted: u32 = capacity === 0 ? 4 : capacity * 2;
     const bytes = <usize>wanted * 4;
     if (at + bytes > end) {
@@ -153,17 +153,17 @@ function lookup(scope: u32, name: usize, length: u32, adds: bool): u32 {
   return symbol.index;
 }
 
-/** Number of a measurement, made when it is new. */
+/** Number of a measurement, added if it is new. */
 export function measurementOf(name: usize, length: u32): u32 {
   return lookup(0, name, length, true);
 }
 
-/** Number of a field within its measurement, made when it is new. */
+/** Number of a field of the measurement, added if it is new. */
 export function fieldOf(measurement: u32, name: usize, length: u32): u32 {
   return lookup(measurement + 1, name, length, true);
 }
 
-/** Number of a field, NO_SYMBOL when nobody has named it yet. */
+/** Number of a field, or NO_SYMBOL. */
 export function findField(measurement: u32, name: usize, length: u32): u32 {
   return lookup(measurement + 1, name, length, false);
 }

@@ -1,13 +1,13 @@
-// Where rows of the running batch wait for their caller: one table per shard and measurement, one
-// contiguous array per column, rows in arrival order. Tables outlive their batch, so that the next
-// one finds its columns and arrays ready; all of them are dropped at once when they hold too much
-// or the caller's types have changed.
+// Tables with the rows of the running batch: one per shard and measurement, an array per column,
+// rows in the order of arrival. Tables outlive their batch, so that the next one can use their
+// columns and arrays. All of them are dropped at once when they take too much memory, or when field
+// types have changed.
 import { TYPE_BOOLEAN } from './abi.gen';
 import { allocate, Arena, freeArena } from './arena';
 import { fieldCount } from './symbols';
 
 const FIRST_ROWS: u32 = 16;
-// Arrays that were outgrown stay in the arena; growing fourfold keeps them below a third of it.
+// Arrays that were replaced stay in the arena. Growing by four keeps them below a third of it.
 const GROWTH: u32 = 4;
 
 @unmanaged
@@ -20,13 +20,13 @@ export class Table {
   maxTime: i64;
   series: usize;
   times: usize;
-  // Field number -> address of its Column, 0 where the table has none.
+  // Addresses of columns by number of the field, 0 for none.
   byField: usize;
   byFieldCapacity: u32;
   columns: usize;
   columnCount: u32;
   columnCapacity: u32;
-  // The batch that the rows belong to, how many columns it found, and the next table of it.
+  // The batch of the rows, the number of columns before it, and the next table of the batch.
   batch: u32;
   batchColumns: u32;
   batchNext: usize;
@@ -37,16 +37,16 @@ export class Column {
   type: u32;
   field: u32;
   values: usize;
-  // A byte per row, meaningful once the column is sparse.
+  // A byte per row; used only if the column has nulls.
   valid: usize;
-  // One behind the last row that has a value.
+  // The row behind the last one with a value.
   nextRow: u32;
   isSparse: bool;
   // See layouts.ts.
   mark: u32;
 }
 
-// One arena for all tables, one for the texts of the running batch; their records lie here.
+// Records of the two arenas: one for all tables, one for the texts of the running batch.
 const arenaRecord: usize = memory.data(64, 8);
 const textRecord: usize = memory.data(64, 8);
 let tables: u32 = 0;
@@ -56,7 +56,7 @@ function arena(): Arena {
   return changetype<Arena>(arenaRecord);
 }
 
-/** Bytes held for rows of batches. */
+/** Memory of all tables and texts. */
 export function tableBytes(): usize {
   return arena().bytes + changetype<Arena>(textRecord).bytes;
 }
@@ -64,14 +64,14 @@ export function tableCount(): u32 {
   return tables;
 }
 
-/** Frees all tables; none may be used any more. */
+/** Frees all tables. */
 export function dropTables(): void {
   freeArena(arena());
   memory.fill(arenaRecord, 0, 64);
   tables = 0;
 }
 
-/** Frees the texts of the batch that ended. */
+/** Frees the texts of the last batch. */
 export function dropTexts(): void {
   freeArena(changetype<Arena>(textRecord));
   memory.fill(textRecord, 0, 64);
@@ -82,15 +82,15 @@ export function widthOfType(type: u32): usize {
   return type === TYPE_BOOLEAN ? 1 : 8;
 }
 
-/** Bytes for a text of the running batch; 0 when memory is exhausted. */
+/** Allocates memory for a text of the running batch. Returns 0 when memory is exhausted. */
 @inline
 function allocateText(bytes: usize): usize {
   return allocate(changetype<Arena>(textRecord), bytes);
 }
 
 /**
- * The reference of a text of the body as one to a copy, which lives as long as the batch; `NO_TEXT`
- * for no memory.
+ * Copies a text of the body, for the time of the batch. Returns the reference to the copy, or
+ * `NO_TEXT` when memory is exhausted.
  */
 @inline
 export function keepText(bits: u64): u64 {
@@ -110,7 +110,7 @@ function make<T>(): usize {
   return address;
 }
 
-/** A new table without columns; 0 when memory is exhausted. */
+/** Creates a table without columns. Returns 0 when memory is exhausted. */
 export function createTable(shard: u32, measurement: u32): usize {
   const address = make<Table>();
   if (address === 0) return 0;
@@ -131,7 +131,7 @@ export function columnAt(table: Table, index: u32): Column {
   return changetype<Column>(<usize>load<u32>(table.columns + <usize>index * 4));
 }
 
-/** A larger copy of an array, the new part filled with 0; 0 when memory is exhausted. */
+/** Copies an array to a larger one, whose new part is 0. Returns 0 when memory is exhausted. */
 function enlarged(from: usize, bytes: usize, wanted: usize): usize {
   const address = allocate(arena(), wanted);
   if (address === 0) return 0;
@@ -140,12 +140,12 @@ function enlarged(from: usize, bytes: usize, wanted: usize): usize {
   return address;
 }
 
-/** Adds a column; the field must not have one. 0 when memory is exhausted. */
+/** Adds a column for a field that has none. Returns 0 when memory is exhausted. */
 export function addColumn(tableAddress: usize, field: u32, type: u32): usize {
   const table = changetype<Table>(tableAddress);
   if (field >= table.byFieldCapacity) {
     let capacity: u32 = table.byFieldCapacity === 0 ? 16 : table.byFieldCapacity * 2;
-    // All fields of the measurement are likely to come.
+    // All fields of the measurement are likely to be used.
     while (capacity <= field || capacity < fieldCount(table.measurement)) capacity <<= 1;
     const bytes = <usize>table.byFieldCapacity * 4;
     const address = enlarged(table.byField, bytes, <usize>capacity * 4);
@@ -176,7 +176,7 @@ export function addColumn(tableAddress: usize, field: u32, type: u32): usize {
   return address;
 }
 
-/** Takes back columns from `count` on; they have no values yet. */
+/** Removes the columns from `count` on, which have no values yet. */
 export function truncateColumns(table: Table, count: u32): void {
   for (let i = count; i < table.columnCount; i++) {
     store<u32>(table.byField + <usize>columnAt(table, i).field * 4, 0);
@@ -184,7 +184,7 @@ export function truncateColumns(table: Table, count: u32): void {
   table.columnCount = count;
 }
 
-/** Makes the table empty for a batch. */
+/** Empties the table for a batch. */
 export function beginTable(table: Table, batch: u32): void {
   table.batch = batch;
   table.batchColumns = table.columnCount;
@@ -203,7 +203,7 @@ function nextCapacity(table: Table): u32 {
   return table.capacity === 0 ? FIRST_ROWS : table.capacity * GROWTH;
 }
 
-/** What one more row and so many more columns would take. */
+/** Bytes that the table would take with one more row and `columns` more columns. */
 export function bytesForRow(table: Table, columns: u32): u64 {
   let capacity = <u64>table.capacity;
   let bytes: u64 = 0;
@@ -219,12 +219,12 @@ export function bytesForRow(table: Table, columns: u32): u64 {
   return bytes + <u64>columns * (capacity * 8 + offsetof<Column>());
 }
 
-/** Forgets the room for rows of a table that has none: it is made anew, and smaller. */
+/** Drops the arrays of a table without rows, so that they are allocated again, and smaller. */
 export function dropRoom(table: Table): void {
   table.capacity = 0;
 }
 
-/** Room for more rows. False when memory is exhausted. */
+/** Makes room for more rows. Returns false when memory is exhausted. */
 export function growTable(table: Table): bool {
   const rows = <usize>table.rowCount;
   const capacity = nextCapacity(table);
@@ -257,7 +257,8 @@ export function growTable(table: Table): bool {
 }
 
 /**
- * Marks the rows of a column from its last value to `row` as null. False when memory is exhausted.
+ * Marks the rows of a column from its last value to `row` as null. Returns false when memory is
+ * exhausted.
  */
 export function skipRows(table: Table, column: Column, row: u32): bool {
   const from = <usize>column.nextRow;
@@ -272,13 +273,15 @@ export function skipRows(table: Table, column: Column, row: u32): bool {
   }
   const width = widthOfType(column.type);
   memory.fill(column.valid + from, 0, count);
-  // What nulls hold is encoded too: zeros cost next to nothing.
+  // Nulls are encoded, too, and zeros take next to nothing.
   memory.fill(column.values + from * width, 0, count * width);
   column.nextRow = row;
   return true;
 }
 
-/** Completes the columns of a table whose batch has ended. False when memory is exhausted. */
+/**
+ * Completes the columns of a table at the end of a batch. Returns false when memory is exhausted.
+ */
 export function finishTable(address: usize): bool {
   const table = changetype<Table>(address);
   for (let i: u32 = 0; i < table.columnCount; i++) {
@@ -289,7 +292,7 @@ export function finishTable(address: usize): bool {
   return true;
 }
 
-// What the loader asks of tables and columns.
+// The loader reads tables and columns with these functions.
 export function tableRows(table: usize): u32 {
   return changetype<Table>(table).rowCount;
 }
@@ -320,12 +323,12 @@ export function columnField(table: usize, index: u32): u32 {
 export function columnType(table: usize, index: u32): u32 {
   return columnAt(changetype<Table>(table), index).type;
 }
-/** Values of the batch, one per row; 0 when it has none. */
+/** Address of a column's values, one per row; 0 when it has none in this batch. */
 export function columnValues(table: usize, index: u32): usize {
   const column = columnAt(changetype<Table>(table), index);
   return column.nextRow === 0 ? 0 : column.values;
 }
-/** A byte per row, 0 when every row has a value. */
+/** Address of a byte per row; 0 when all rows have a value. */
 export function columnValid(table: usize, index: u32): usize {
   const column = columnAt(changetype<Table>(table), index);
   return column.isSparse ? column.valid : 0;

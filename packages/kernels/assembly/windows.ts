@@ -1,6 +1,6 @@
-// Windowed aggregates. Accumulators take runs of rows in time order, of one series after the other
-// or of several: windows of a run are worked out, then merged into the accumulator. Sums are taken
-// from left to right, so that results do not depend on how wide the machine's vectors are.
+// Windowed aggregates. Rows are added in ascending order of time, series by series, or group by
+// group. Their windows are computed in a scratch area, then merged into the accumulator. Sums are
+// computed from left to right, so that results do not depend on the width of the machine's vectors.
 import {
   AREA_WINDOW_RUN,
   RESULT_MEAN,
@@ -34,8 +34,8 @@ function isLess<T>(a: T, b: T): bool {
 }
 
 /**
- * What has to be added to the upper half of a sum whose lower half became `sum` when `value` was
- * added.
+ * What to add to the upper half of a sum, after `value` was added to the lower half, which is `sum`
+ * now.
  */
 @inline
 function upperStep<T>(sum: u64, value: T): i64 {
@@ -43,7 +43,7 @@ function upperStep<T>(sum: u64, value: T): i64 {
   return isSigned<T>() ? carry + (<i64>value >> 63) : carry;
 }
 
-/** The upper half of the sum of the rows [from, to) that have a value. */
+/** The upper half of the sum of rows [from, to) that have a value. */
 @inline
 function upperHalf<T>(values: usize, valid: usize, from: u32, to: u32): i64 {
   let low: u64 = 0;
@@ -58,8 +58,8 @@ function upperHalf<T>(values: usize, valid: usize, from: u32, to: u32): i64 {
 }
 
 /**
- * Rows of several series may share the first or the last time: the value that counts among them is
- * the one that `mergeRecord` prefers.
+ * Rows of several series may have the first or the last time of a run. The one that `mergeRecord`
+ * prefers is taken.
  */
 @inline
 function chooseAmongEqual<T, W>(
@@ -86,7 +86,9 @@ function chooseAmongEqual<T, W>(
   }
 }
 
-/** Aggregates rows [from, to) that have a value into one record; false when none has. */
+/**
+ * Aggregates the rows [from, to) that have a value into one record. Returns false when none has.
+ */
 @inline
 function aggregateRows<T, W>(
   record: usize,
@@ -119,7 +121,7 @@ function aggregateRows<T, W>(
   }
   const isDense = count === last - first;
   if ((wants & WANTS_SUM) !== 0) {
-    // The first value itself begins the sum: the sum of a lone −0 is −0.
+    // The sum begins with the first value, not with 0: the sum of a single −0 is −0.
     let sum: W = <W>load<T>(values + <usize>first * sizeof<T>());
     if (isDense) {
       for (let i = first + 1; i < last; i++) sum += <W>load<T>(values + <usize>i * sizeof<T>());
@@ -159,14 +161,14 @@ function aggregateRows<T, W>(
 }
 
 /**
- * First row behind `from` whose time is `span` or more after that of `from`; tries `guess` rows
- * further on first.
+ * The first row behind `from` whose time is at least `span` after that of `from`. Fastest when it
+ * is `guess` rows later.
  */
 @inline
 export function windowEnd(times: usize, from: u32, count: u32, span: u64, guess: u32): u32 {
   const base = load<i64>(times + <usize>from * 8);
-  let low = from; // inside the window
-  // Windows of a steady series are all as long as the one before: then two loads settle it.
+  let low = from; // in the window
+  // In a regular series all windows have as many rows as the last one: then two reads are enough.
   let high = from + guess;
   let step: u32 = 1;
   while (high < count && <u64>(load<i64>(times + <usize>high * 8) - base) < span) {
@@ -178,7 +180,7 @@ export function windowEnd(times: usize, from: u32, count: u32, span: u64, guess:
     if (<u64>(load<i64>(times + <usize>(high - 1) * 8) - base) < span) return high;
   }
   if (high > count) high = count;
-  // Rows up to `low` are inside; `high` is outside or the end.
+  // Rows up to `low` are in the window; `high` is not, or is the end.
   while (high - low > 1) {
     const middle = low + ((high - low) >>> 1);
     if (<u64>(load<i64>(times + <usize>middle * 8) - base) < span) low = middle;
@@ -187,7 +189,10 @@ export function windowEnd(times: usize, from: u32, count: u32, span: u64, guess:
   return high;
 }
 
-/** Windows of a run of rows, in scratch; returns how many are not empty. */
+/**
+ * Computes the windows of a run of rows in a scratch area. Returns the number of windows that are
+ * not empty.
+ */
 @inline
 function aggregateRun<T, W>(
   accumulator: Accumulator,
@@ -212,8 +217,8 @@ function aggregateRun<T, W>(
     let to = count;
     if (every !== 0) {
       const time = load<i64>(times + <usize>from * 8);
-      // Mostly the window after the previous one: a subtraction instead of a division. `previous`
-      // is not set before the first, and not at the end of time, where the sum would wrap.
+      // Usually the next window: a subtraction instead of a division. `previous` is not set before
+      // the first window, and not at the largest times, where the sum would wrap.
       let into = time - previous - every;
       if (
         previous === i64.MIN_VALUE ||
@@ -223,8 +228,7 @@ function aggregateRun<T, W>(
         into = floorMod(time, every) - offset;
         if (into < 0) into += every;
       }
-      // The first window of all time may begin before the smallest int64; it is said to begin
-      // there.
+      // The first window of all may begin before the smallest int64. Its start is reported as that.
       start = time < i64.MIN_VALUE + into ? i64.MIN_VALUE : time - into;
       to = windowEnd(times, from, count, <u64>(every - into), length);
       length = to - from;
@@ -257,7 +261,7 @@ function copyWords(dst: usize, src: usize, offset: usize): void {
   store<u64>(dst + offset + 8, load<u64>(src + offset + 8));
 }
 
-/** Merges record `b` into `a`, both of one window. */
+/** Merges record `b` into record `a` of the same window. */
 @inline
 function mergeRecord<W>(a: usize, b: usize, wants: u32, prefersSmallFirst: bool): void {
   store<u64>(a, load<u64>(a, WINDOW_COUNT) + load<u64>(b, WINDOW_COUNT), WINDOW_COUNT);
@@ -273,7 +277,7 @@ function mergeRecord<W>(a: usize, b: usize, wants: u32, prefersSmallFirst: bool)
     }
   }
   if ((wants & WANTS_EXTREMES) !== 0) {
-    // The earliest among equals.
+    // Among equal values, the earliest.
     const min = load<W>(b, WINDOW_MIN);
     if (
       min < load<W>(a, WINDOW_MIN) ||
@@ -305,7 +309,8 @@ function mergeRecord<W>(a: usize, b: usize, wants: u32, prefersSmallFirst: bool)
 }
 
 /**
- * Merges `count` records, ordered by start, into the accumulator. False when memory is exhausted.
+ * Merges `count` records, ordered by start, into the accumulator. Returns false when memory is
+ * exhausted.
  */
 @inline
 export function mergeRun<W>(accumulator: Accumulator, run: usize, count: u32): bool {
@@ -313,9 +318,10 @@ export function mergeRun<W>(accumulator: Accumulator, run: usize, count: u32): b
   const wants = accumulator.wants;
   const prefersSmallFirst = accumulator.kind === VALUE_BOOLEAN;
   if (count === 0) return true;
-  // Windows that exist already need no room: first see how many are new, from the end.
+  // Counts the new windows first, from the end: only these need space.
   let added: u32 = 0;
-  // Chunks of one series follow each other: their first window is mostly the last one or behind it.
+  // Chunks of a series follow each other, so their first window is usually the last known one, or
+  // behind it.
   const begin = load<i64>(run, WINDOW_START);
   let k: u32 =
     present > 0 &&
@@ -339,7 +345,7 @@ export function mergeRun<W>(accumulator: Accumulator, run: usize, count: u32): b
     }
   const total = present + added;
   if (total > accumulator.capacity && !growRecords(accumulator, total)) return false;
-  // Backwards in place: records move up at most once, and only when windows are new.
+  // From the end and in place: records only move if there are new windows, and only once.
   const records = accumulator.records;
   let left = <i32>present - 1;
   let right = <i32>count - 1;
@@ -372,8 +378,8 @@ export function mergeRun<W>(accumulator: Accumulator, run: usize, count: u32): b
 }
 
 /**
- * Adds rows of one series in ascending time order; `valid` 0 or one byte per row that says which
- * have a value. False when memory is exhausted.
+ * Adds rows of one series in ascending order of time. `valid` is the address of a byte per row, 1
+ * if it has a value, or 0 if all have. Returns false when memory is exhausted.
  */
 export function accumulate(
   address: usize,
@@ -395,7 +401,7 @@ function addRun(
   isOfSeveral: bool,
 ): bool {
   if (count === 0) return true;
-  // A window has a row at least.
+  // Every window has at least one row.
   const most = accumulator.every === 0 ? 1 : windowsAtMost(accumulator, times, count);
   const run = runRoom(most);
   if (run === 0) return false;
@@ -417,9 +423,9 @@ function addRun(
 }
 
 /**
- * Adds rows of several series to the accumulators of their groups (`u32` each): ascending by group,
- * in each by time.
- * `valid` as of `accumulate`. False when memory is exhausted.
+ * Adds rows of several groups to their accumulators. `groups` has the number of each row's group
+ * (u32), ascending; within a group times ascend. `valid` as in `accumulate`. Returns false when
+ * memory is exhausted.
  */
 export function accumulateGroups(
   address: usize,
@@ -449,19 +455,19 @@ export function accumulateGroups(
   return true;
 }
 
-/** Room for the windows of a run of rows; 0 when memory is exhausted. */
+/** Scratch memory for so many windows. Returns 0 when memory is exhausted. */
 export function runRoom(windows: u32): usize {
   return scratch(AREA_WINDOW_RUN, <usize>windows * WINDOW_BYTES);
 }
 
-/** Upper bound of the windows that rows fall into. */
+/** An upper bound of the number of windows of the rows. */
 function windowsAtMost(accumulator: Accumulator, times: usize, count: u32): u32 {
   const span = <u64>(load<i64>(times + <usize>(count - 1) * 8) - load<i64>(times));
   const windows = span / <u64>accumulator.every + 2;
   return windows < <u64>count ? <u32>windows : count;
 }
 
-/** Adds one record (twelve words at `record`), for chunks that are answered from statistics. */
+/** Adds a record of a chunk's statistics. */
 export function accumulateRecord(address: usize, record: usize): bool {
   const accumulator = changetype<Accumulator>(address);
   if (accumulator.kind === VALUE_FLOAT) return mergeRun<f64>(accumulator, record, 1);
@@ -469,7 +475,7 @@ export function accumulateRecord(address: usize, record: usize): bool {
   return mergeRun<u64>(accumulator, record, 1);
 }
 
-/** The sum as a float, of integers with its upper half: rounded once. */
+/** The sum as a float, rounded once; for integers with its upper half. */
 @inline
 function wholeSum<W>(record: usize): f64 {
   if (isFloat<W>()) return load<f64>(record, WINDOW_SUM);
@@ -482,8 +488,8 @@ function wholeSum<W>(record: usize): f64 {
   }
   let sum = <f64>low;
   if (high !== 0) {
-    // The upper 64 bits round as the whole does, when their last one tells whether anything lies
-    // below.
+    // Rounding the upper 64 bits gives the right result, if their lowest bit tells whether any bit
+    // below is set.
     const shift = <u64>(64 - clz(high));
     const below: u64 = low << (64 - shift) === 0 ? 0 : 1;
     sum = <f64>(((<u64>high) << (64 - shift)) | (low >> shift) | below) * <f64>((<u64>1) << shift);
@@ -502,7 +508,7 @@ function resultOf<W>(record: usize, result: u32): u64 {
 }
 
 /**
- * Copies a result of all records to `dst`, backwards when descending: word number `result` of the
+ * Copies a result of all windows to `dst`, in descending order if wanted: word `result` of the
  * record, the mean, or the spread (maximum - minimum).
  */
 export function copyResult(address: usize, result: u32, descends: bool, dst: usize): void {

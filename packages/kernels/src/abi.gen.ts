@@ -50,8 +50,8 @@ export const FIELD_TYPES = {
 } as const;
 
 /**
- * What values of a column mean to windows, to the cache and to the printer of rows; booleans are
- * bytes of 0 and 1.
+ * Kinds of values in a column, for windows, the cache and the printer of rows. Booleans are bytes
+ * of 0 and 1.
  */
 export const VALUE_KINDS = {
   float: 0,
@@ -64,8 +64,8 @@ export const VALUE_KINDS = {
 } as const;
 
 /**
- * What is wanted of windows, as bits. `mean` is, of integers, the upper half of the sum: means are
- * right beyond 64 bits.
+ * Results that are wanted of windows, as bits. `mean` keeps the upper half of a sum of integers, so
+ * that means are right beyond 64 bits.
  */
 export const WINDOW_WANTS = {
   sum: 1,
@@ -93,7 +93,7 @@ export const INGEST_EVENTS = {
   retention: 8,
 } as const;
 
-/** Why a run of rows stopped: see `RowStop`; no more memory. */
+/** Why reading rows stopped: see `RowStop`; or memory is exhausted. */
 export const ROW_STOPS = {
   end: 0,
   'new-series': 1,
@@ -110,10 +110,7 @@ export const ROW_KINDS = {
   string: 3,
 } as const;
 
-/**
- * What ids are of, and their order: series by their keys, texts of tags, series by their tags
- * behind the measurement.
- */
+/** Orders of ids: series by key, texts of tags, series by tags. */
 export const ID_ORDERS = {
   series: 0,
   texts: 1,
@@ -143,32 +140,31 @@ export const WINDOW_RESULTS = {
   spread: 12,
 } as const;
 
-/** Most values of one block. */
+/** Largest number of values in a block. */
 export const BLOCK_VALUES_MAX = 4194304;
-/** Room behind the end of a body, which is filled with line ends: loops load that far. */
+/** Space behind the end of a body, filled with newlines: loops read that far. */
 export const BODY_SLACK_BYTES = 64;
-/** Most fields of one point. */
+/** Largest number of fields in a point. */
 export const POINT_FIELDS_MAX = 65536;
 /**
- * Most rows of a column in the cache: no more than an eighth of a slab, so that little is left over
- * at its end.
+ * Largest number of rows of a cached column, which takes an eighth of a slab at most, so that
+ * little space is left unused at the end.
  */
 export const CACHED_ROWS_MAX = 4096;
-/** What lies in front of the values of a column in the cache. */
+/** Size of the header before the values of a cached column. */
 export const CACHED_HEADER_BYTES = 32;
 /**
- * Words that `splitSeries` gives back at most; the largest series takes two and two per tag of
- * three bytes.
+ * Largest number of words that `splitSeries` returns. The largest series takes two, and two per tag
+ * of three bytes.
  */
 export const SPLIT_WORDS = 131072;
 /**
- * Bytes of the longest key that rows take apart by themselves; longer ones are checked by the
- * caller.
+ * Size of the longest key that is split while rows are read; longer ones are left to the caller.
  */
 export const EXPECTED_KEY_MAX = 16384;
-/** No series, no text, no name. */
+/** Means no series, no text or no name. */
 export const NO_ID = 4294967295;
-/** How many negative powers of ten `decimalPowers` has room for. */
+/** Number of negative powers of ten in the table at `decimalPowers`. */
 export const DECIMAL_POWERS = 20;
 /** Exponent of the first power of ten at `floatPowers`. */
 export const FLOAT_POWER_LEAST = -292;
@@ -183,8 +179,8 @@ export const REFERENCE = {
 export const REFERENCE_BYTES = 8;
 
 /**
- * One window of an accumulator. Times and counts are integers, values as the accumulator has them;
- * of a sum of integers `sumHigh` has the upper 64 bits. Offsets in bytes.
+ * A window of an accumulator. Times and counts are integers, values have the type of the
+ * accumulator. `sumHigh` has the upper 64 bits of a sum of integers. Offsets in bytes.
  */
 export const WINDOW = {
   start: 0,
@@ -203,8 +199,8 @@ export const WINDOW = {
 export const WINDOW_BYTES = 96;
 
 /**
- * A column that is printed: a `VALUE_KINDS`, addresses (`valid` is 0 when all are), and what an
- * epoch counts. Offsets in bytes.
+ * A column to print: its kind (`VALUE_KINDS`), addresses (`valid` is 0 when there are no nulls),
+ * and the nanoseconds per unit of an epoch. Offsets in bytes.
  */
 export const JSON_COLUMN = {
   kind: 0,
@@ -222,9 +218,9 @@ export const Area = {
   input: 0,
   /** What an export writes. */
   output: 1,
-  /** Where the texts of an input lie, row by row. */
+  /** References to the texts of an input, row by row. */
   references: 2,
-  /** A byte per row: whether it is in. */
+  /** A mask of rows. */
   mask: 3,
   /** Groups of rows for windows. */
   groups: 4,
