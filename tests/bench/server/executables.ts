@@ -2,13 +2,12 @@
 // over many series takes beside what the server holds, and a start. For comparing two builds on a
 // machine that does other work too: processor time of the servers, the median of all turns.
 // node --conditions=source --import tsx tests/bench/server/executables.ts TURNS EXECUTABLE...
-import { writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 
 import { query, removeDirectory, startTidemark } from '@tidemark/testkit';
 
 import { batches, manySeries, quantile } from './lines.ts';
-import { memoryMiB, processorMs } from './processor.ts';
+import { forgetPeak, memoryMiB, processorMs } from './processor.ts';
 import { write } from './writer.ts';
 
 const [turns = '3', ...executables] = process.argv.slice(2);
@@ -66,8 +65,7 @@ async function measure(index: number, executable: string): Promise<void> {
     );
     note('RSS at most until then, MiB', memoryMiB(pid, 'VmHWM'));
     for (const statement of STATEMENTS) {
-      // Forgets the peak so far.
-      writeFileSync(`/proc/${pid}/clear_refs`, '5');
+      forgetPeak(pid);
       const restMiB = memoryMiB(pid, 'VmRSS');
       await costOf(statement, () => query(server.tsdb, statement, 'bench'));
       note(`  RSS beyond that at rest, MiB: ${statement}`, memoryMiB(pid, 'VmHWM') - restMiB);

@@ -1,7 +1,10 @@
-// A million series of three rows, asked as a whole: the first time after the load, again, and after
-// a restart. Times, the processor time of the server, its memory, and what it had at most. With
-// influxd and victoria-metrics installed and `--peers`, the same there. Runs the built executable.
-// node --conditions=source --import tsx tests/bench/server/many-series.ts [series] [rows] [--peers]
+// A million series of three rows, asked as a whole: the first time after the load, again, when its
+// files have been merged, and after a restart. Times, the processor time of the server, its memory,
+// and what it had at most of that since the line before. With
+// influxd and victoria-metrics installed and `--peers`, the same there. `--merged` asks nothing
+// before all is merged, to see what the merging costs. Runs the built executable.
+// node --conditions=source --import tsx tests/bench/server/many-series.ts [series] [rows]
+// [--merged] [--peers]
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -13,17 +16,19 @@ import {
   startTidemark,
 } from '@tidemark/testkit';
 
-import { memoryMiB, processorMs } from './processor.ts';
+import { forgetPeak, memoryMiB, processorMs } from './processor.ts';
 import { send } from './writer.ts';
 
 const numbers = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
 const [seriesCount = 1_000_000, rowsPerSeries = 3] = numbers.map(Number);
+const isMergedFirst = process.argv.includes('--merged');
 const LINES = 5000;
 const CONNECTIONS = 4;
 const START_SECONDS = 1_600_000_000;
 const REPEATS = 3;
-/** The memtable is flushed and its files are merged meanwhile. */
-const SETTLE_MS = 30_000;
+/** A server that used less of a core than this for so long has flushed and merged everything. */
+const REST_SHARE = 0.05;
+const REST_SECONDS = 15;
 
 const STATEMENTS: readonly string[] = [
   'SELECT count(value) FROM hc',
@@ -97,9 +102,28 @@ async function measure(one: Subject): Promise<void> {
     `CPU ${processorMs(one.pid) - before} ms`,
     `RSS ${shownMemory(one.pid)}`,
   ]);
-  await ask({ ...one, name: `${one.name}, right after the load` });
-  await sleep(SETTLE_MS);
-  await ask({ ...one, name: `${one.name}, ${SETTLE_MS / 1000} s later` });
+  if (!isMergedFirst) await ask({ ...one, name: `${one.name}, right after the load` });
+  await rest(one);
+  await ask({ ...one, name: `${one.name}, at rest` });
+}
+
+/** Waits until the background work is done: flushes, and the merging of segments. */
+async function rest({ name, pid }: Subject): Promise<void> {
+  const began = performance.now();
+  const beforeMs = processorMs(pid);
+  let lastWorkAt = began;
+  for (let usedMs = beforeMs; performance.now() - lastWorkAt < REST_SECONDS * 1000;) {
+    const since = performance.now();
+    await sleep(1000);
+    const nowMs = processorMs(pid);
+    if (nowMs - usedMs > REST_SHARE * (performance.now() - since)) lastWorkAt = performance.now();
+    usedMs = nowMs;
+  }
+  print(`${name}, until all is merged`, [
+    `${((lastWorkAt - began) / 1000).toFixed(0)} s`,
+    `CPU ${processorMs(pid) - beforeMs} ms`,
+    `RSS ${shownMemory(pid)}`,
+  ]);
 }
 
 function body(first: number, round: number): Uint8Array {
@@ -126,7 +150,7 @@ async function ask({ name, url, pid }: Subject): Promise<void> {
       ]),
     );
   }
-  print('  RSS', [`${shownMemory(pid)} since the start`]);
+  print('  RSS', [shownMemory(pid)]);
 }
 
 type Cost = { readonly wallMs: number; readonly cpuMs: number };
@@ -143,8 +167,10 @@ async function costs(url: string, pid: number, statement: string): Promise<reado
   return all;
 }
 
+/** What the server has now, and had at most since this was asked before. */
 function shownMemory(pid: number): string {
   const [now, most] = [memoryMiB(pid, 'VmRSS'), memoryMiB(pid, 'VmHWM')];
+  forgetPeak(pid);
   return `${now.toFixed(0)} MiB, ${most.toFixed(0)} at most`;
 }
 

@@ -1,6 +1,6 @@
 // What a server's process has used of the processors and of memory, which depends little on what
 // else the machine does.
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 
 const MS_PER_TICK = 10;
 
@@ -15,4 +15,9 @@ export function processorMs(pid: number): number {
 export function memoryMiB(pid: number, key: 'VmRSS' | 'VmHWM'): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(new RegExp(`${key}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024;
+}
+
+/** From now on `VmHWM` is what the process has had since. */
+export function forgetPeak(pid: number): void {
+  writeFileSync(`/proc/${pid}/clear_refs`, '5');
 }
