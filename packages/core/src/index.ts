@@ -40,6 +40,7 @@ export { FIELD_TYPES, fieldTypeOf, reportedType } from './field-type.ts';
 export type { FieldType, FieldValue, UnsignedValue } from './field-type.ts';
 export {
   floatBits,
+  floatOfBits,
   floatToInt64,
   isInt64Operator,
   MAX_INT64,

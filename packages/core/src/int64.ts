@@ -26,6 +26,12 @@ export function floatBits(value: number): bigint {
   return FLOAT_BITS[0] ?? 0n;
 }
 
+/** The float with a bit pattern: the reverse of `floatBits`. */
+export function floatOfBits(bits: bigint): number {
+  FLOAT_BITS[0] = bits;
+  return FLOAT[0] ?? 0;
+}
+
 /**
  * Operators on signed 64-bit integers, with one meaning in lambda expressions, constants of scripts
  * and conditions of handlers.

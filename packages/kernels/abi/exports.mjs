@@ -7,6 +7,7 @@ export const EXPORTS = {
     'accumulatorCount(address: usize): u32',
     'accumulatorOf(address: usize, index: u32): usize',
     'closeAccumulators(address: usize): void',
+    'firstWindow(address: usize): usize',
     'openAccumulators(count: u32, kind: u32, wants: u32, every: i64, offset: i64, start: i64): usize',
     'resetAccumulator(address: usize): void',
   ],

@@ -92,6 +92,12 @@ export function accumulatorCount(address: usize): u32 {
   return changetype<Accumulator>(address).count;
 }
 
+/** The record of its first window; 0 when there is none. */
+export function firstWindow(address: usize): usize {
+  const accumulator = changetype<Accumulator>(address);
+  return accumulator.count === 0 ? 0 : accumulator.records;
+}
+
 /** Number of windows of all accumulators. */
 export function accumulatedWindows(address: usize): u32 {
   return changetype<Accumulators>(address).windows;

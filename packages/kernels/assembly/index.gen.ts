@@ -5,6 +5,7 @@ export {
   accumulatorCount,
   accumulatorOf,
   closeAccumulators,
+  firstWindow,
   openAccumulators,
   resetAccumulator,
 } from './accumulators';

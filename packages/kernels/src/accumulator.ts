@@ -1,6 +1,6 @@
 // Windowed aggregates of one field over any number of series. Rows are added series by series; the
 // windows are returned in order.
-import { assert, floatBits, Unavailable } from '@tidemark/core';
+import { assert, floatBits, floatOfBits, Unavailable } from '@tidemark/core';
 import type { Column, FieldType, Timestamp } from '@tidemark/core';
 import {
   Area,
@@ -29,31 +29,10 @@ export type AccumulatorOptions = {
   readonly wantsMean?: boolean | undefined;
 };
 
-type Values = Float64Array | BigInt64Array | BigUint64Array;
-
 /**
  * 64-bit words of unspecified type. Read them through an array of their type over the same bytes.
  */
 export type Words = Float64Array<ArrayBuffer>;
-
-/**
- * One entry per non-empty window; all arrays are views of one buffer. Values have the field's type;
- * booleans are 0 and 1 in `BigUint64Array`. Arrays that were not asked for are empty: `sums`, or
- * `mins` and `maxs` with their times.
- */
-export type WindowPartials = {
-  readonly starts: BigInt64Array;
-  readonly counts: BigInt64Array;
-  readonly sums: Values;
-  readonly mins: Values;
-  readonly minTimes: BigInt64Array;
-  readonly maxs: Values;
-  readonly maxTimes: BigInt64Array;
-  readonly firsts: Values;
-  readonly firstTimes: BigInt64Array;
-  readonly lasts: Values;
-  readonly lastTimes: BigInt64Array;
-};
 
 /**
  * The rows of one window as scalars, from the statistics of a chunk that lies within the window.
@@ -71,12 +50,10 @@ export type RowsPartial = {
   readonly lastTime: Timestamp;
 };
 
-/** Words of a window that `finish` returns: all except the upper half of the sum. */
-const WORDS = Object.keys(WINDOW).length - 1;
-
 /**
- * Results of windows, as in `WindowPartials`; besides, `mean` is a float, and `spread` has the type
- * of `max`.
+ * Results of windows. Counts and times are int64, `mean` is a float, the others have the type of
+ * the field; booleans are 0 and 1 as uint64. Results that were not asked for mean nothing: the sum,
+ * or minimum and maximum with their times.
  */
 export type WindowResult = keyof typeof WINDOW_RESULTS;
 
@@ -237,43 +214,37 @@ export class Accumulator {
     }
   }
 
+  /**
+   * All rows so far, when there is one window and sum and extremes are wanted; `undefined` when
+   * there are no rows. A flush asks for this per column and chunk.
+   */
+  whole(): RowsPartial | undefined {
+    assert(this.#wantsSum && this.#wantsExtremes, 'all parts of a window are known');
+    const record = this.#kernels.exports.firstWindow(this.#address);
+    if (record === 0) return undefined;
+    const { words } = this.#kernels;
+    const at = record >>> 3;
+    return {
+      sum: this.#value(words[at + WINDOW.sum / 8]!),
+      min: this.#value(words[at + WINDOW.min / 8]!),
+      minTime: words[at + WINDOW.minTime / 8]!,
+      max: this.#value(words[at + WINDOW.max / 8]!),
+      maxTime: words[at + WINDOW.maxTime / 8]!,
+      first: this.#value(words[at + WINDOW.first / 8]!),
+      firstTime: words[at + WINDOW.firstTime / 8]!,
+      last: this.#value(words[at + WINDOW.last / 8]!),
+      lastTime: words[at + WINDOW.lastTime / 8]!,
+    };
+  }
+
   /** Number of windows of this group. */
   get windowCount(): number {
     return this.#kernels.exports.accumulatorCount(this.#address);
   }
 
-  /** All windows by start, ascending or descending. Rows can still be added afterwards. */
-  finish(options: { readonly descending: boolean } = { descending: false }): WindowPartials {
-    const count = this.windowCount;
-    const bytes = this.#allWords(count, options.descending);
-    // The values of a word for all windows are adjacent, behind those of the words before it.
-    const times = (offset: number, isWanted = true): BigInt64Array =>
-      new BigInt64Array(bytes, offset * count, isWanted ? count : 0);
-    const values = (offset: number, isWanted = true): Values => {
-      const length = isWanted ? count : 0;
-      const at = offset * count;
-      if (this.#type === 'float') return new Float64Array(bytes, at, length);
-      if (this.#type === 'integer') return new BigInt64Array(bytes, at, length);
-      return new BigUint64Array(bytes, at, length);
-    };
-    return {
-      starts: times(WINDOW.start),
-      counts: times(WINDOW.count),
-      sums: values(WINDOW.sum, this.#wantsSum),
-      mins: values(WINDOW.min, this.#wantsExtremes),
-      minTimes: times(WINDOW.minTime, this.#wantsExtremes),
-      maxs: values(WINDOW.max, this.#wantsExtremes),
-      maxTimes: times(WINDOW.maxTime, this.#wantsExtremes),
-      firsts: values(WINDOW.first),
-      firstTimes: times(WINDOW.firstTime),
-      lasts: values(WINDOW.last),
-      lastTimes: times(WINDOW.lastTime),
-    };
-  }
-
   /**
-   * Some results of all windows, each as an array of 64-bit words. The arrays are views of one
-   * buffer.
+   * Some results of all windows by start, ascending or descending, each as an array of 64-bit
+   * words. The arrays are views of one buffer. Rows can still be added afterwards.
    */
   results(names: readonly WindowResult[], options: { readonly descending: boolean }): Words[] {
     const count = this.windowCount;
@@ -301,17 +272,9 @@ export class Accumulator {
     return typeof value === 'bigint' ? value : floatBits(value);
   }
 
-  /**
-   * All words of all windows, word by word, in one buffer: many small buffers cost more than their
-   * contents.
-   */
-  #allWords(count: number, descends: boolean): ArrayBuffer {
-    const output = this.#kernels.scratch(Area.output, count * WORDS * 8);
-    for (let word = 0; word < WORDS; word++) {
-      const target = output + word * count * 8;
-      this.#kernels.exports.copyResult(this.#address, word, descends, target);
-    }
-    return this.#kernels.buffer.slice(output, output + count * WORDS * 8);
+  #value(bits: bigint): number | bigint {
+    if (this.#type === 'float') return floatOfBits(bits);
+    return this.#type === 'integer' ? bits : BigInt.asUintN(64, bits);
   }
 }
 

@@ -1,12 +1,6 @@
 // Public face of @tidemark/kernels: WebAssembly kernels and their typed loader.
 export { Accumulator, Accumulators } from './accumulator.ts';
-export type {
-  AccumulatorOptions,
-  RowsPartial,
-  WindowPartials,
-  WindowResult,
-  Words,
-} from './accumulator.ts';
+export type { AccumulatorOptions, RowsPartial, WindowResult, Words } from './accumulator.ts';
 export { CACHED_ROWS_MAX, EXPECTED_KEY_MAX } from './abi.gen.ts';
 export { ColumnCache } from './column-cache.ts';
 export type { CachedColumn, CachedRows, CachedType, CacheEntries } from './column-cache.ts';

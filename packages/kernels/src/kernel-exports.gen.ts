@@ -13,6 +13,7 @@ export type KernelExports = {
   accumulatorCount(address: number): number;
   accumulatorOf(address: number, index: number): number;
   closeAccumulators(address: number): void;
+  firstWindow(address: number): number;
   openAccumulators(
     count: number,
     kind: number,

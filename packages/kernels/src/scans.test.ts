@@ -2,9 +2,10 @@ import { columnFrom, columnLength, columnValue, compareValues, floorMod } from '
 import type { Column, ComparisonOperator, FieldType, FieldValue } from '@tidemark/core';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Accumulator } from './accumulator.ts';
+import type { Accumulator, RowsPartial } from './accumulator.ts';
 import { Kernels } from './loader.ts';
 import { Scans } from './scans.ts';
+import { partialsOf } from './testing/window-partials.ts';
 
 const kernels = new Kernels();
 const scans = new Scans(kernels);
@@ -230,26 +231,36 @@ describe('windowed aggregates', () => {
           }
         }
 
-        const partials = accumulator.finish({ descending });
+        const partials = partialsOf(accumulator, type, { descending });
         const [means] = accumulator.results(['mean'], { descending });
+        const whole = window === null ? accumulator.whole() : undefined;
         accumulator.close();
 
         const order = [...model.keys()].toSorted((a, b) => Number(descending ? b - a : a - b));
-        expect([...partials.starts]).toEqual(order);
+        expect(partials.start).toEqual(order);
+        if (window === null) {
+          const only = model.get(start);
+          expect(whole?.firstTime).toBe(only?.first.time);
+          for (const [name, value] of Object.entries(whole ?? {})) {
+            if (name !== 'sum' || type !== 'boolean') {
+              expect(partials[name as keyof RowsPartial]).toEqual([value]);
+            }
+          }
+        }
         order.forEach((at, i) => {
           const wanted = model.get(at)!;
-          expect(partials.counts[i]).toBe(wanted.count);
+          expect(partials.count[i]).toBe(wanted.count);
           const parts = sums.get(at)!;
           if (type === 'float') {
             expect(means?.[i]).toBe(Number(addSums(type, parts)) / Number(wanted.count));
           } else if (type !== 'boolean') {
             expect(means?.[i]).toBe(Number(exact.get(at)) / Number(wanted.count));
           }
-          if (type !== 'boolean') expect(partials.sums[i]).toBe(addSums(type, parts));
-          expect([partials.mins[i], partials.minTimes[i]]).toEqual(pointOf(wanted.min));
-          expect([partials.maxs[i], partials.maxTimes[i]]).toEqual(pointOf(wanted.max));
-          expect([partials.firsts[i], partials.firstTimes[i]]).toEqual(pointOf(wanted.first));
-          expect([partials.lasts[i], partials.lastTimes[i]]).toEqual(pointOf(wanted.last));
+          if (type !== 'boolean') expect(partials.sum[i]).toBe(addSums(type, parts));
+          expect([partials.min[i], partials.minTime[i]]).toEqual(pointOf(wanted.min));
+          expect([partials.max[i], partials.maxTime[i]]).toEqual(pointOf(wanted.max));
+          expect([partials.first[i], partials.firstTime[i]]).toEqual(pointOf(wanted.first));
+          expect([partials.last[i], partials.lastTime[i]]).toEqual(pointOf(wanted.last));
         });
       }),
       { numRuns: 600 },
@@ -295,7 +306,7 @@ describe('windowed aggregates', () => {
         let windows = 0;
         for (const [group, accumulator] of alone) {
           windows += accumulator.windowCount;
-          expect(all.of(group).finish()).toEqual(accumulator.finish());
+          expect(partialsOf(all.of(group), 'integer')).toEqual(partialsOf(accumulator, 'integer'));
           accumulator.close();
         }
         expect(all.windowCount).toBe(windows);
@@ -320,12 +331,12 @@ describe('windowed aggregates', () => {
 
     accumulator.add(times, columnFrom('integer', [1n, 2n, 4n]));
 
-    const partials = accumulator.finish();
+    const partials = partialsOf(accumulator, 'integer');
     accumulator.close();
-    expect([...partials.counts]).toEqual([2n, 1n]);
-    expect([...partials.sums]).toEqual([3n, 4n]);
+    expect([...partials.count]).toEqual([2n, 1n]);
+    expect([...partials.sum]).toEqual([3n, 4n]);
     // The first window would begin before the smallest int64.
-    expect(partials.starts[0]).toBe(-(2n ** 63n));
+    expect(partials.start[0]).toBe(-(2n ** 63n));
   });
 
   test('more windows than an accumulator starts with, from interleaved series', () => {
@@ -347,12 +358,12 @@ describe('windowed aggregates', () => {
       );
     }
 
-    const partials = accumulator.finish();
+    const partials = partialsOf(accumulator, 'float');
     accumulator.close();
-    expect(partials.starts.length).toBe(count * 3);
-    expect(partials.starts.every((start, i) => start === BigInt(i) * 10n)).toBe(true);
-    expect(partials.counts.every((n, i) => n === (i % 3 === 0 ? 2n : 1n))).toBe(true);
-    expect(partials.sums[3 * 77]).toBe(154);
+    expect(partials.start.length).toBe(count * 3);
+    expect(partials.start.every((start, i) => start === BigInt(i) * 10n)).toBe(true);
+    expect(partials.count.every((n, i) => n === (i % 3 === 0 ? 2n : 1n))).toBe(true);
+    expect(partials.sum[3 * 77]).toBe(154);
   });
 
   test('masks and known partials give the same as rows', () => {
@@ -375,20 +386,20 @@ describe('windowed aggregates', () => {
       column,
       Uint8Array.from(times, (t) => (t < 900n ? 1 : 0)),
     );
-    const all = fromRows.finish();
-    masked.addPartial(900n, Number(all.counts[9]!), {
-      sum: all.sums[9]!,
-      min: all.mins[9]!,
-      minTime: all.minTimes[9]!,
-      max: all.maxs[9]!,
-      maxTime: all.maxTimes[9]!,
-      first: all.firsts[9]!,
-      firstTime: all.firstTimes[9]!,
-      last: all.lasts[9]!,
-      lastTime: all.lastTimes[9]!,
+    const all = partialsOf(fromRows, 'float');
+    masked.addPartial(900n, Number(all.count[9]!), {
+      sum: all.sum[9]!,
+      min: all.min[9]!,
+      minTime: all.minTime[9]!,
+      max: all.max[9]!,
+      maxTime: all.maxTime[9]!,
+      first: all.first[9]!,
+      firstTime: all.firstTime[9]!,
+      last: all.last[9]!,
+      lastTime: all.lastTime[9]!,
     });
 
-    expect(masked.finish()).toEqual(all);
+    expect(partialsOf(masked, 'float')).toEqual(all);
     for (const accumulator of [fromRows, masked]) accumulator.close();
   });
 });

@@ -2,7 +2,7 @@
 // apart. Aggregates are those of a group of eight series: eight blocks go into the same windows.
 // node --conditions=source --import tsx tests/bench/kernels/scans.ts
 import { Codecs, ColumnCache, Kernels, Scans } from '@tidemark/kernels';
-import type { CachedColumn, CachedType, CacheEntries } from '@tidemark/kernels';
+import type { CachedColumn, CachedType, CacheEntries, WindowResult } from '@tidemark/kernels';
 import { seededRandom } from '@tidemark/testkit';
 import { measure, normalFrom } from './measure.ts';
 
@@ -58,6 +58,11 @@ for (const [what, type, block] of [
   );
 }
 
+/** All that a window keeps. */
+const RESULTS: readonly WindowResult[] = [
+  ...(['start', 'count', 'sum', 'min', 'minTime', 'max', 'maxTime'] as const),
+  ...(['first', 'firstTime', 'last', 'lastTime'] as const),
+];
 for (const [name, everyNanos] of [
   ['minute', 60_000_000_000n],
   ['hour', 3_600_000_000_000n],
@@ -72,7 +77,7 @@ for (const [name, everyNanos] of [
     measure(`${what} by ${name}, float rows`, { count: COUNT * SERIES, unit, roundMs: 150 }, () => {
       const accumulator = scans.openAccumulator('float', both);
       for (let i = 0; i < SERIES; i++) accumulator.add(times, floats);
-      accumulator.finish();
+      accumulator.results(RESULTS, { descending: false });
       accumulator.close();
     });
     measure(
@@ -81,7 +86,7 @@ for (const [name, everyNanos] of [
       () => {
         const accumulator = scans.openAccumulator('float', both);
         for (let i = 0; i < 2 * SERIES; i++) accumulator.addCached(heldTimes, heldFloats, ROWS);
-        accumulator.finish();
+        accumulator.results(RESULTS, { descending: false });
         accumulator.close();
       },
     );
@@ -93,7 +98,7 @@ for (const [name, everyNanos] of [
         for (let i = 0; i < 2 * SERIES; i++) {
           accumulator.addCached(heldTimes, heldIntegers, ROWS);
         }
-        accumulator.finish();
+        accumulator.results(RESULTS, { descending: false });
         accumulator.close();
       },
     );

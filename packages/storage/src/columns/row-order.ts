@@ -7,14 +7,13 @@
 export class RowKeys {
   readonly length: number;
   readonly #series: Uint32Array | undefined;
-  /** Little endian: the low half of a time is compared unsigned. */
   readonly #halves: Int32Array;
 
   /** Without `series`, all rows belong to one series. */
   constructor(times: BigInt64Array, series?: Uint32Array) {
     this.length = times.length;
     this.#series = series;
-    this.#halves = new Int32Array(times.buffer, times.byteOffset, times.length * 2);
+    this.#halves = halvesOf(times);
   }
 
   /** Whether row `a` comes before row `b`. */
@@ -25,8 +24,35 @@ export class RowKeys {
     const highA = halves[2 * a + 1]!;
     const highB = halves[2 * b + 1]!;
     if (highA !== highB) return highA < highB;
-    return halves[2 * a]! >>> 0 < halves[2 * b]! >>> 0;
+    return (halves[2 * a]! ^ SIGN) < (halves[2 * b]! ^ SIGN);
   }
+}
+
+/**
+ * Rows [start, end) of one series ascend strictly in time up to this one: `end` when all do. Takes
+ * the two halves of each time. Looks at every row of every flush, so it calls nothing and makes no
+ * numbers beyond 31 bits.
+ */
+export function ascendingEnd(halves: Int32Array, start: number, end: number): number {
+  if (start >= end) return end;
+  let low = halves[2 * start]! ^ SIGN;
+  let high = halves[2 * start + 1]!;
+  for (let row = start + 1; row < end; row++) {
+    const nextLow = halves[2 * row]! ^ SIGN;
+    const nextHigh = halves[2 * row + 1]!;
+    if (nextHigh < high || (nextHigh === high && nextLow <= low)) return row;
+    low = nextLow;
+    high = nextHigh;
+  }
+  return end;
+}
+
+/** Low halves are unsigned: with this bit turned they compare as signed numbers. */
+const SIGN = 1 << 31;
+
+/** Times as 32-bit halves, little endian. */
+export function halvesOf(times: BigInt64Array): Int32Array {
+  return new Int32Array(times.buffer, times.byteOffset, times.length * 2);
 }
 
 /**

@@ -2,7 +2,7 @@ import { columnFrom, columnValue } from '@tidemark/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { lowerBound, mergeRuns } from './run.ts';
+import { isStrictlyAscending, lowerBound, mergeRuns, unorderedRuns } from './run.ts';
 import type { Run } from './run.ts';
 
 const rows = fc.array(fc.tuple(fc.integer({ min: 0, max: 20 }), fc.option(fc.nat(99))), {
@@ -61,3 +61,35 @@ test('merging keeps one row per time, each field from the last run that has it',
     }),
   );
 });
+
+test('unorderedRuns finds those whose times do not ascend strictly', () => {
+  const times = fc.oneof(
+    fc.array(fc.integer({ min: 0, max: 20 }).map(timeOf), { maxLength: 12 }),
+    // Neighbours around the borders of the halves.
+    fc
+      .array(fc.bigInt(-3n, 3n), { maxLength: 4 })
+      .map((list) =>
+        list.map((n, i) => n + [-(1n << 32n), -(1n << 31n), 0n, 1n << 31n, 1n << 32n][i % 5]!),
+      ),
+    fc.uniqueArray(fc.bigInt(-(1n << 33n), 1n << 33n)).map((list) => list.sort(compareInt64)),
+  );
+  fc.assert(
+    fc.property(fc.array(times, { maxLength: 5 }), (runs) => {
+      const ends: number[] = [];
+      for (const run of runs) ends.push((ends.at(-1) ?? 0) + run.length);
+      const wanted = runs.flatMap((run, i) =>
+        run.some((time, row) => row > 0 && time <= run[row - 1]!) ? [i] : [],
+      );
+
+      const all = BigInt64Array.from(runs.flat());
+      expect(unorderedRuns(all, Uint32Array.from(ends))).toEqual(wanted);
+      expect(runs.map((run) => isStrictlyAscending(BigInt64Array.from(run)))).toEqual(
+        runs.map((_, i) => !wanted.includes(i)),
+      );
+    }),
+  );
+});
+
+function compareInt64(a: bigint, b: bigint): number {
+  return a < b ? -1 : Number(a > b);
+}

@@ -5,7 +5,7 @@ import type { Column, FieldType, StringColumn } from '@tidemark/core';
 
 import { copyValues, newFieldArray } from './row-block.ts';
 import type { FieldArray } from './row-block.ts';
-import { RowKeys, rowOrder } from './row-order.ts';
+import { ascendingEnd, halvesOf, RowKeys, rowOrder } from './row-order.ts';
 
 /** Columns are in the order of the request; `undefined` = the field is null in all rows. */
 export type Run = {
@@ -190,12 +190,8 @@ export function mergeRuns(runs: readonly Run[]): Run {
   return mergeRows(all, new RowKeys(all.times)).run;
 }
 
-/** Compares times as words (`RowKeys`): a bigint for each would be slow. */
 export function isStrictlyAscending(times: BigInt64Array): boolean {
-  if (times.length < 2) return true;
-  const keys = new RowKeys(times);
-  for (let i = 1; i < times.length; i++) if (!keys.isBefore(i - 1, i)) return false;
-  return true;
+  return ascendingEnd(halvesOf(times), 0, times.length) === times.length;
 }
 
 /** First row of a run, where several lie one behind the other and end at `ends`. */
@@ -205,14 +201,12 @@ export function runStart(ends: Uint32Array, run: number): number {
 
 /** Indexes of those runs, ending at `ends`, whose times do not ascend strictly. */
 export function unorderedRuns(times: BigInt64Array, ends: Uint32Array): number[] {
-  const keys = new RowKeys(times);
+  const halves = halvesOf(times);
   const unordered: number[] = [];
   let start = 0;
   for (let run = 0; run < ends.length; run++) {
     const end = ends[run]!;
-    let i = start + 1;
-    while (i < end && keys.isBefore(i - 1, i)) i++;
-    if (i < end) unordered.push(run);
+    if (ascendingEnd(halves, start, end) < end) unordered.push(run);
     start = end;
   }
   return unordered;

@@ -18,19 +18,7 @@ export class ColumnStatistics {
     const accumulator = this.#accumulator(column.type);
     accumulator.reset();
     accumulator.add(times, column);
-    const all = accumulator.finish();
-    if (all.starts.length === 0) return undefined;
-    return {
-      min: all.mins[0]!,
-      max: all.maxs[0]!,
-      sum: all.sums[0]!,
-      first: all.firsts[0]!,
-      last: all.lasts[0]!,
-      minTime: all.minTimes[0]!,
-      maxTime: all.maxTimes[0]!,
-      firstTime: all.firstTimes[0]!,
-      lastTime: all.lastTimes[0]!,
-    };
+    return accumulator.whole();
   }
 
   /** Frees the memory of the accumulators. Idempotent. */
