@@ -1,8 +1,8 @@
 // A million series of three rows, asked as a whole: the first time after the load, again, when its
 // files have been merged, and after a restart. Times, the processor time of the server, its memory,
-// and what it had at most of that since the line before. With
-// influxd and victoria-metrics installed and `--peers`, the same there. `--merged` asks nothing
-// before all is merged, to see what the merging costs. Runs the built executable.
+// and what it had at most of that since the line before. With influxd and victoria-metrics
+// installed and `--peers`, the same there. `--merged` asks nothing before all is merged, to see
+// what the merging costs. Runs the built executable.
 // node --conditions=source --import tsx tests/bench/server/many-series.ts [series] [rows]
 // [--merged] [--peers]
 import { Agent } from 'node:http';
