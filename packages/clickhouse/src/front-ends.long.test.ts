@@ -1,7 +1,6 @@
 // Several front ends on one cluster: what one changes the others see, what two want at once is
 // decided once, and one of them has the lease.
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { ALL_TIME } from '@tidemark/core';
@@ -10,52 +9,28 @@ import type { PolicyRef } from '@tidemark/storage';
 import { hasPrograms } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
-import { openClickHouse, startCluster, stopCluster } from './index.ts';
 import type { ClickHouseStorage } from './index.ts';
 import { scanned } from './testing/compare-sources.ts';
-import { TEST_SETTINGS, testPolicy } from './testing/test-storage.ts';
+import { CLUSTER_PROGRAMS, useCluster } from './testing/test-cluster.ts';
+import { testPolicy, writeLines } from './testing/test-storage.ts';
 
-const isComplete = hasPrograms('clickhouse-server', '/usr/share/zookeeper/bin/zkServer.sh');
-const { clock } = TEST_SETTINGS;
 const SOON = { timeout: 20_000, interval: 50 };
 
-describe.runIf(isComplete)('front ends of one cluster', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'tidemark-front-ends-'));
-  let urls: readonly string[];
+describe.runIf(hasPrograms(...CLUSTER_PROGRAMS))('front ends of one cluster', () => {
+  const cluster = useCluster({ shards: 1, replicas: 2 });
   let one: ClickHouseStorage;
   let two: ClickHouseStorage;
   let policies = 0;
 
-  const open = (database = 'tidemark'): Promise<ClickHouseStorage> =>
-    openClickHouse({ ...TEST_SETTINGS, urls, database });
-
   beforeAll(async () => {
-    const { nodes } = await startCluster({
-      directory,
-      shards: 1,
-      replicas: 2,
-      environment: process.env,
-      clock,
-    });
-    urls = nodes.map(({ url }) => url);
-    [one, two] = await Promise.all([open(), open()]);
+    [one, two] = await Promise.all([cluster.open(), cluster.open()]);
   });
   afterAll(async () => {
-    await one.close();
-    await two.close();
-    await stopCluster(directory, clock);
-    rmSync(directory, { recursive: true, force: true });
+    await one?.close();
+    await two?.close();
   });
 
   const newPolicy = (): PolicyRef => testPolicy(++policies);
-
-  const write = (storage: ClickHouseStorage, policy: PolicyRef, lines: readonly string[]) =>
-    storage.writeLines({
-      policy,
-      body: Buffer.from(lines.join('\n')),
-      precision: 'ns',
-      now: 0n,
-    });
 
   const rows = (storage: ClickHouseStorage, { database, retentionPolicy }: PolicyRef) =>
     scanned(storage.source, {
@@ -70,8 +45,8 @@ describe.runIf(isComplete)('front ends of one cluster', () => {
     for (let round = 0; round < 4; round++) {
       const policy = newPolicy();
       const outcomes = await Promise.all([
-        write(one, policy, ['m,h=a v=1 1', 'm,h=a v=1 2']),
-        write(two, policy, ['m,h=b v="x" 1', 'm,h=c w=1 1']),
+        writeLines(one, policy, ['m,h=a v=1 1', 'm,h=a v=1 2']),
+        writeLines(two, policy, ['m,h=b v="x" 1', 'm,h=c w=1 1']),
       ]);
 
       const dropped = outcomes.flatMap((outcome) => outcome.dropped ?? []);
@@ -93,20 +68,20 @@ describe.runIf(isComplete)('front ends of one cluster', () => {
   test('see writes, deletes and drops of each other, and write again what went', async () => {
     const policy = newPolicy();
     const { database } = policy;
-    await write(one, policy, ['m,h=a v=1 1']);
+    await writeLines(one, policy, ['m,h=a v=1 1']);
     await vi.waitFor(async () => expect(await rows(two, policy)).toHaveLength(1), SOON);
-    await write(two, policy, ['m,h=a v=2 2']);
+    await writeLines(two, policy, ['m,h=a v=2 2']);
 
     await two.delete({ database, measurements: ['m'] });
     expect(await rows(one, policy)).toEqual([]);
     await vi.waitFor(async () => {
-      await write(one, policy, ['m,h=a v=3 3']);
+      await writeLines(one, policy, ['m,h=a v=3 3']);
       expect(await rows(two, policy)).toEqual(['m,h=a 3 3']);
     }, SOON);
 
     await one.dropMeasurement(database, 'm');
     await vi.waitFor(async () => {
-      expect(await write(two, policy, ['m,h=a v="x" 4'])).not.toHaveProperty('dropped.count');
+      expect(await writeLines(two, policy, ['m,h=a v="x" 4'])).not.toHaveProperty('dropped.count');
     }, SOON);
     await two.dropPolicy(policy.id);
     await vi.waitFor(
@@ -127,9 +102,9 @@ describe.runIf(isComplete)('front ends of one cluster', () => {
         if (batch.kind === 'names') found.push(...batch.tags);
       return found;
     };
-    await write(one, policy, ['m,h=a v=1 1']);
+    await writeLines(one, policy, ['m,h=a v=1 1']);
     expect(await tags(one)).toEqual(['h']);
-    await write(one, policy, ['m,h=a,k=b v=1 1']);
+    await writeLines(one, policy, ['m,h=a,k=b v=1 1']);
     await vi.waitFor(async () => expect(await tags(two)).toEqual(['h', 'k']), SOON);
 
     const where = { kind: 'tag', key: 'k', operator: '=', value: 'b' } as const;
@@ -137,7 +112,7 @@ describe.runIf(isComplete)('front ends of one cluster', () => {
     expect(await tags(two)).toEqual(['h']);
     await vi.waitFor(async () => expect(await tags(one)).toEqual(['h']), SOON);
 
-    await write(one, policy, ['m,h=a,k=b v=1 1']);
+    await writeLines(one, policy, ['m,h=a,k=b v=1 1']);
     expect(await tags(one)).toEqual(['h', 'k']);
     await vi.waitFor(async () => expect(await tags(two)).toEqual(['h', 'k']), SOON);
   });
@@ -160,17 +135,17 @@ describe.runIf(isComplete)('front ends of one cluster', () => {
         throw new Error('no');
       }),
     ).rejects.toThrow('no');
-    const late = await open();
+    const late = await cluster.open();
     expect(late.catalog.text).toBe(one.catalog.text);
     await late.close();
   });
 
   test('begin with what tables hold that were put back from a backup', async () => {
     const policy = newPolicy();
-    await write(one, policy, ['m,h=a v=1 1', 'm,h=b v=2 2']);
+    await writeLines(one, policy, ['m,h=a v=1 1', 'm,h=b v=2 2']);
     await one.catalog.change(() => 'backed up');
-    const home = join(directory, 'shard1-replica1/data');
-    const [first = '', second = ''] = urls;
+    const home = join(cluster.directory, 'shard1-replica1/data');
+    const [first = '', second = ''] = cluster.urls;
     const run = async (url: string, sql: string): Promise<string> => {
       const answer = await fetch(url, { method: 'POST', body: sql });
       const text = await answer.text();
@@ -208,13 +183,13 @@ describe.runIf(isComplete)('front ends of one cluster', () => {
       }
     }
 
-    const restored = await open('restored');
+    const restored = await cluster.open({ database: 'restored' });
     expect(restored.catalog.text).toBe('backed up');
     expect(await rows(restored, policy)).toEqual(await rows(one, policy));
-    await write(restored, policy, ['m,h=c v=3 3']);
+    await writeLines(restored, policy, ['m,h=c v=3 3']);
     await restored.catalog.change(() => 'changed');
     await restored.close();
-    const again = await open('restored');
+    const again = await cluster.open({ database: 'restored' });
     expect(again.catalog.text).toBe('changed');
     expect(await rows(again, policy)).toHaveLength(3);
     await again.close();
@@ -231,7 +206,7 @@ describe.runIf(isComplete)('front ends of one cluster', () => {
     const other = holder === one ? two : one;
     await vi.waitFor(() => expect(other.leaseSignal()?.aborted).toBe(false), SOON);
 
-    const again = await open();
+    const again = await cluster.open();
     if (holder === one) one = again;
     else two = again;
     expect(again.leaseSignal()).toBeUndefined();

@@ -13,9 +13,14 @@ export const LIMITS = {
     reason: 'until a process of a local cluster says that it is there',
   },
   requestMs: {
-    value: 300_000,
+    value: 3_600_000,
     unit: 'ms',
-    reason: 'until ClickHouse has answered a statement; queries have a limit of their own',
+    reason: 'until a server that answers pings has answered a statement; queries end earlier',
+  },
+  pingAfterMs: {
+    value: 1000,
+    unit: 'ms',
+    reason: 'between pings of a server that is waited for: most statements take less',
   },
   connections: { value: 32, unit: 'count', reason: 'to one ClickHouse process at once' },
   idleConnectionMs: {
@@ -62,6 +67,11 @@ export const LIMITS = {
     value: 250,
     unit: 'ms',
     reason: 'between looks at whether the lease is still held',
+  },
+  sweepMs: {
+    value: 60_000,
+    unit: 'ms',
+    reason: 'between looks for partitions that a drop could not reach',
   },
   seriesCountMs: {
     value: 10_000,

@@ -1,7 +1,5 @@
 // The storage engine on a real cluster of two shards of two replicas, held against the model of a
 // source in memory.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { ALL_TIME, assert, columnValue } from '@tidemark/core';
@@ -9,10 +7,9 @@ import { Driver, eachBatch } from '@tidemark/query';
 import type { Predicate, ScanRequest, SchemaRequest, SeriesSource } from '@tidemark/query';
 import { openStorage } from '@tidemark/storage';
 import type { PolicyRef, StorageEngine } from '@tidemark/storage';
-import { hasPrograms } from '@tidemark/testkit';
+import { eventually, hasPrograms } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { openClickHouse, startCluster, stopCluster } from './index.ts';
 import {
   aggregated,
   aggregateRequests,
@@ -20,42 +17,26 @@ import {
   scanned,
   scanRequests,
 } from './testing/compare-sources.ts';
-import { TEST_SETTINGS, testPolicy, WEEK } from './testing/test-storage.ts';
+import { CLUSTER_PROGRAMS, useCluster } from './testing/test-cluster.ts';
+import { TEST_SETTINGS, testPolicy, WEEK, writeLines } from './testing/test-storage.ts';
 
-const isComplete = hasPrograms('clickhouse-server', '/usr/share/zookeeper/bin/zkServer.sh');
-const settings = TEST_SETTINGS;
-const { clock } = settings;
+const { clock } = TEST_SETTINGS;
 const NONE = new AbortController().signal;
 
-describe.runIf(isComplete)('storage on a cluster', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'tidemark-clickhouse-'));
-  let urls: readonly string[];
+describe.runIf(hasPrograms(...CLUSTER_PROGRAMS))('storage on a cluster', () => {
+  const cluster = useCluster({ shards: 2, replicas: 2 });
   let engine: StorageEngine;
   let policies = 0;
 
   beforeAll(async () => {
-    const { nodes } = await startCluster({ directory, environment: process.env, clock });
-    urls = nodes.map(({ url }) => url);
-    engine = await open();
+    engine = await cluster.open({ sweepMs: 500 });
   });
-  afterAll(async () => {
-    await engine?.close();
-    await stopCluster(directory, clock);
-    rmSync(directory, { recursive: true, force: true });
-  });
-
-  const open = (): Promise<StorageEngine> => openClickHouse({ ...settings, urls });
+  afterAll(() => engine?.close());
 
   /** A policy that no other test has. */
   const newPolicy = (): PolicyRef => testPolicy(++policies);
 
-  const write = (policy: PolicyRef, lines: readonly string[]) =>
-    engine.writeLines({
-      policy,
-      body: Buffer.from(lines.join('\n')),
-      precision: 'ns',
-      now: 0n,
-    });
+  const write = (policy: PolicyRef, lines: readonly string[]) => writeLines(engine, policy, lines);
 
   /** Rows as text: `key@time field=value …`. */
   async function rows(
@@ -139,14 +120,9 @@ describe.runIf(isComplete)('storage on a cluster', () => {
   test('a field keeps its type in a shard group, also for the next front end', async () => {
     const policy = newPolicy();
     await write(policy, ['m v=1 1']);
-    const other = await open();
+    const other = await cluster.open();
     try {
-      const { dropped } = await other.writeLines({
-        policy,
-        body: Buffer.from(`m v="x" 2\nm v="y" ${WEEK * 3n}`),
-        precision: 'ns',
-        now: 0n,
-      });
+      const { dropped } = await writeLines(other, policy, ['m v="x" 2', `m v="y" ${WEEK * 3n}`]);
 
       expect(dropped).toMatchObject({ count: 1 });
       expect(dropped?.reason).toContain('already exists as type float');
@@ -203,7 +179,7 @@ describe.runIf(isComplete)('storage on a cluster', () => {
   test('scans and aggregates as the embedded engine does', async () => {
     const policy = newPolicy();
     const embedded = await openStorage({
-      directory: join(directory, 'embedded'),
+      directory: join(cluster.directory, 'embedded'),
       allowUnsigned: true,
       hasBackgroundWork: false,
     });
@@ -224,7 +200,7 @@ describe.runIf(isComplete)('storage on a cluster', () => {
         expect({ request, answer: actual[i] }).toEqual({ request, answer: expected[i] });
       });
 
-      const inPages = await openClickHouse({ ...settings, urls, pageRows: 50 });
+      const inPages = await cluster.open({ pageRows: 50 });
       for (const [i, request] of scanRequests(policy).entries()) {
         const answer = await scanned(inPages.source, request);
         expect({ request, answer }).toEqual({ request, answer: expected[i] });
@@ -373,7 +349,7 @@ describe.runIf(isComplete)('storage on a cluster', () => {
     await engine.dropPolicy(other.id);
     expect(await rows(other, 'm', { fields })).toEqual([]);
 
-    const again = await open();
+    const again = await cluster.open();
     expect((await own(again)).map(({ id }) => id)).toEqual([second?.id]);
     expect(await rows(other, 'm', { fields }, again)).toEqual([]);
     await again.close();
@@ -384,10 +360,9 @@ describe.runIf(isComplete)('storage on a cluster', () => {
   test('lets as many new series in as may be, and values of tags, whoever wrote the others', async () => {
     const policy = newPolicy();
     await write(policy, ['m,h=a v=1 1', 'm,h=b v=1 1']);
-    const other = await open();
+    const other = await cluster.open();
     const limited = async (limits: Partial<PolicyRef>, line: string) => {
-      const request = { policy: { ...policy, ...limits }, precision: 'ns', now: 0n } as const;
-      const { dropped } = await other.writeLines({ ...request, body: Buffer.from(line) });
+      const { dropped } = await writeLines(other, { ...policy, ...limits }, [line]);
       return dropped?.reason;
     };
 
@@ -408,30 +383,74 @@ describe.runIf(isComplete)('storage on a cluster', () => {
     await other.close();
   });
 
-  test('refuses a write while as many rows wait as may', async () => {
-    const small = await openClickHouse({ ...settings, urls, writeQueueMaxBytes: 0 });
-    const policy = newPolicy();
-    const body = (): Buffer => Buffer.from('m v=1 1');
-    const one = () => small.writeLines({ policy, body: body(), precision: 'ns', now: 0n });
-    const [first, second, third] = await Promise.allSettled([one(), one(), one()]);
-
-    expect([first?.status, second?.status]).toEqual(['fulfilled', 'fulfilled']);
-    expect(third).toMatchObject({ reason: { setting: 'data.write-queue-max-size' } });
-    await small.close();
-  });
-
   test('says what is wrong with the settings', async () => {
-    await expect(openClickHouse({ ...settings, urls: [] })).rejects.toThrow(
+    await expect(cluster.open({ urls: [] })).rejects.toThrow(
       'storage.clickhouse-urls names no server',
     );
-    await expect(openClickHouse({ ...settings, urls: urls.slice(0, 1) })).rejects.toThrow(
+    await expect(cluster.open({ urls: cluster.urls.slice(0, 1) })).rejects.toThrow(
       'storage.clickhouse-urls names no replica of shard 2 of 2',
     );
-    await expect(openClickHouse({ ...settings, urls, cluster: 'other' })).rejects.toThrow(
-      'no cluster `other`',
-    );
-    await expect(openClickHouse({ ...settings, urls: ['http://127.0.0.1:1'] })).rejects.toThrow(
+    await expect(cluster.open({ cluster: 'other' })).rejects.toThrow('no cluster `other`');
+    await expect(cluster.open({ urls: ['http://127.0.0.1:1'] })).rejects.toThrow(
       'can not be reached',
     );
   });
+
+  test('nothing is left of what was dropped while a replica or a shard was away', async () => {
+    const kept = newPolicy();
+    const gone = [newPolicy(), newPolicy()];
+    const hosts = Array.from({ length: 8 }, (_, i) => `m,h=${i} v=1`);
+    await write(
+      kept,
+      [0n, 5n, 9n].flatMap((week) => hosts.map((line) => `${line} ${WEEK * week}`)),
+    );
+    for (const policy of gone)
+      await write(
+        policy,
+        hosts.map((line) => `${line} 1`),
+      );
+    const groups = (await engine.shards()).filter(({ policyId }) => policyId === kept.id);
+    const ids = [kept, ...gone].map(({ id }) => id).join('|');
+    /** Partitions of the tables, as every replica has them. */
+    const held = async (): Promise<readonly string[]> => {
+      const body = `SELECT DISTINCT table, partition FROM system.parts WHERE active
+        AND match(table, '_(${ids})$') ORDER BY table, partition FORMAT TSV`;
+      const answers = cluster.urls.map(async (url) => {
+        const answer = await fetch(url, { method: 'POST', body });
+        return (await answer.text()).trim();
+      });
+      return Promise.all(answers);
+    };
+    const last = [`points_${kept.id}`, `series_${kept.id}`].map((t) => `${t}\t${groups[2]?.id}`);
+
+    // Who has just come back needs a while until it counts again.
+    const succeeds = (what: string, work: () => Promise<unknown>): Promise<true> =>
+      eventually(
+        what,
+        () =>
+          work().then(
+            () => true as const,
+            () => undefined,
+          ),
+        60_000,
+      );
+
+    for (const [round, away] of [[1], [2, 3]].entries()) {
+      for (const node of away) process.kill(cluster.status.nodes[node]?.pid ?? 0, 'SIGKILL');
+      await succeeds('the drop of a shard', () => engine.dropShard(groups[round]?.id ?? 0));
+      await succeeds('the drop of a policy', () => engine.dropPolicy(gone[round]?.id ?? 0));
+      const found = (await engine.shards()).map(({ policyId }) => policyId);
+      expect(found.filter((id) => id === kept.id)).toHaveLength(2 - round);
+      expect(found).not.toContain(gone[round]?.id);
+      await cluster.mend();
+    }
+
+    const wanted = cluster.urls.map(() => last.join('\n'));
+    await eventually(
+      'the drops',
+      async () => ((await held()).join() === wanted.join() ? true : undefined),
+      60_000,
+    );
+    expect(await rows(kept, 'm', { fields: [{ name: 'v', type: 'float' }] })).toHaveLength(8);
+  }, 180_000);
 });

@@ -25,6 +25,7 @@ import { RowReader } from './sql/row-binary.ts';
 import { commonTables, pointsTable, seriesTable } from './sql/tables.ts';
 import { deletePoints, dropGroup, dropMeasurement, dropPolicy } from './write/deletes.ts';
 import type { IngestSettings } from './write/ingest.ts';
+import { Leftovers } from './write/leftovers.ts';
 import { Writer } from './write/writer.ts';
 
 export type ClickHouseOptions = ClusterSettings & {
@@ -32,6 +33,8 @@ export type ClickHouseOptions = ClusterSettings & {
   readonly writeQueueMaxBytes: number;
   /** Of one answer; `LIMITS.pageRows` when absent. */
   readonly pageRows?: number | undefined;
+  /** `LIMITS.sweepMs` when absent. */
+  readonly sweepMs?: number | undefined;
   readonly clock: Clock;
 };
 
@@ -53,13 +56,14 @@ export type ClickHouseStorage = StorageEngine & {
 
 /** Makes what is missing of the tables that all policies share. */
 export async function openClickHouse(options: ClickHouseOptions): Promise<ClickHouseStorage> {
-  const { clock, pageRows = LIMITS.pageRows.value } = options;
+  const { clock, pageRows = LIMITS.pageRows.value, sweepMs } = options;
   const cluster = await Cluster.open(options, clock);
   try {
     for (const table of commonTables(options.database)) await cluster.define(table);
     const state = await SharedState.open(cluster, clock);
     const remembered = new RememberedSeries();
     const lease = new Lease({ cluster, state, clock });
+    const leftovers = new Leftovers({ cluster, state, lease, clock, sweepMs });
     const writer = new Writer({
       cluster,
       state,
@@ -74,6 +78,7 @@ export async function openClickHouse(options: ClickHouseOptions): Promise<ClickH
         registry: state.registry,
         writer,
         lease,
+        leftovers,
         pageRows,
         remembered,
       }),
@@ -93,12 +98,13 @@ type Parts = {
   readonly registry: Registry;
   readonly writer: Writer;
   readonly lease: Lease;
+  readonly leftovers: Leftovers;
   readonly pageRows: number;
   readonly remembered: RememberedSeries;
 };
 
 function engineOf(parts: Parts): StorageEngine {
-  const { cluster, state, registry, writer, lease } = parts;
+  const { cluster, state, registry, writer, lease, leftovers } = parts;
   return {
     source: clusterSource(parts),
     writeLines: (request) => writer.lines(request),
@@ -129,6 +135,7 @@ function engineOf(parts: Parts): StorageEngine {
     restore: () => Promise.reject(new InvalidRequest(NO_BACKUP)),
     close: async () => {
       await writer.drain();
+      await leftovers.close();
       await lease.close();
       await state.close();
       await cluster.close();

@@ -1,50 +1,28 @@
-// Replicas that are killed and come back while points are written and read: what was acknowledged
-// is there, once, and queries are answered all the time.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-
+// Replicas that are killed, hang or do not keep up, and come back: what was acknowledged is there,
+// once, and queries are answered all the time.
 import { ALL_TIME, Unavailable } from '@tidemark/core';
 import { eachBatch } from '@tidemark/query';
-import type { StorageEngine } from '@tidemark/storage';
-import { hasPrograms } from '@tidemark/testkit';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { PolicyRef, StorageEngine } from '@tidemark/storage';
+import { eventually, hasPrograms } from '@tidemark/testkit';
+import { describe, expect, test } from 'vitest';
 
-import { openClickHouse, startCluster, stopCluster } from './index.ts';
-import type { ClusterStatus } from './index.ts';
-import { TEST_SETTINGS, testPolicy } from './testing/test-storage.ts';
+import { CLUSTER_PROGRAMS, useCluster } from './testing/test-cluster.ts';
+import { TEST_SETTINGS, testPolicy, writeLines } from './testing/test-storage.ts';
 
-const isComplete = hasPrograms('clickhouse-server', '/usr/share/zookeeper/bin/zkServer.sh');
 const { clock } = TEST_SETTINGS;
-const policy = testPolicy(1);
-const { database } = policy;
 const WRITERS = [0, 1, 2, 3];
 
-describe.runIf(isComplete)('a shard of two replicas', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'tidemark-kill-'));
-  let status: ClusterStatus;
-
-  const start = () =>
-    startCluster({ directory, shards: 1, replicas: 2, environment: process.env, clock });
-  const open = (): Promise<StorageEngine> =>
-    openClickHouse({
-      ...TEST_SETTINGS,
-      urls: status.nodes.map(({ url }) => url),
-    });
-
-  beforeAll(async () => {
-    status = await start();
-  });
-  afterAll(async () => {
-    await stopCluster(directory, clock);
-    rmSync(directory, { recursive: true, force: true });
-  });
+describe.runIf(hasPrograms(...CLUSTER_PROGRAMS))('a shard of two replicas', () => {
+  const cluster = useCluster({ shards: 1, replicas: 2 });
 
   /** Times by series, as often as they are delivered. */
-  async function stored(engine: StorageEngine): Promise<readonly string[]> {
+  async function stored(
+    engine: StorageEngine,
+    { database, retentionPolicy }: PolicyRef,
+  ): Promise<readonly string[]> {
     const snapshot = engine.source.snapshot();
     const request = {
-      source: { database, retentionPolicy: 'autogen', measurement: 'm' },
+      source: { database, retentionPolicy, measurement: 'm' },
       timeRange: ALL_TIME,
       descending: false,
       groupBy: [],
@@ -58,7 +36,8 @@ describe.runIf(isComplete)('a shard of two replicas', () => {
   }
 
   test('loses nothing and answers while one is away', async () => {
-    const engine = await open();
+    const policy = testPolicy(1);
+    const engine = await cluster.open();
     const acknowledged: string[] = [];
     const reasons: string[] = [];
     let isOver = false;
@@ -66,9 +45,8 @@ describe.runIf(isComplete)('a shard of two replicas', () => {
     const write = async (writer: number): Promise<void> => {
       while (!isOver) {
         const time = ++next;
-        const body = Buffer.from(`m,w=${writer} v=1 ${time}`);
         try {
-          await engine.writeLines({ policy, body, precision: 'ns', now: 0n });
+          await writeLines(engine, policy, [`m,w=${writer} v=1 ${time}`]);
           acknowledged.push(`m,w=${writer}@${time}`);
         } catch (error) {
           expect(error).toBeInstanceOf(Unavailable);
@@ -82,30 +60,115 @@ describe.runIf(isComplete)('a shard of two replicas', () => {
     };
 
     await until(40);
-    process.kill(status.nodes[1]?.pid ?? 0, 'SIGKILL');
+    process.kill(cluster.status.nodes[1]?.pid ?? 0, 'SIGKILL');
     // Until the shard says that it has too few replicas, and longer.
     while (reasons.length < WRITERS.length) {
       const before = [...acknowledged];
-      const found = new Set(await stored(engine));
+      const found = new Set(await stored(engine, policy));
       expect(before.filter((one) => !found.has(one))).toEqual([]);
       await clock.sleep(100);
     }
     expect(reasons[0]).toContain('shard 1 of the cluster does not take writes');
 
     // A service that starts meanwhile takes what is there.
-    const other = await open();
+    const other = await cluster.open();
     const seen = [...acknowledged];
-    const found = new Set(await stored(other));
+    const found = new Set(await stored(other, policy));
     expect(seen.filter((one) => !found.has(one))).toEqual([]);
 
-    status = await start();
+    await cluster.mend();
     await until(acknowledged.length + 40);
     isOver = true;
     await Promise.all(writers);
-    const last = await stored(other);
+    const last = await stored(other, policy);
     expect(new Set(last).size).toBe(last.length);
     expect(acknowledged.filter((one) => !last.includes(one))).toEqual([]);
     await engine.close();
     await other.close();
+  });
+
+  const pidOf = (replica: number): number => cluster.status.nodes[replica]?.pid ?? 0;
+
+  /** Does something while replicas hang: they take connections and say nothing. */
+  async function whileHanging(replicas: readonly number[], work: () => Promise<void>) {
+    for (const replica of replicas) process.kill(pidOf(replica), 'SIGSTOP');
+    try {
+      await work();
+    } finally {
+      for (const replica of replicas) process.kill(pidOf(replica), 'SIGCONT');
+    }
+  }
+
+  const isTaken = (engine: StorageEngine, policy: PolicyRef, line: string) =>
+    eventually('a write', () =>
+      writeLines(engine, policy, [line]).then(
+        () => true as const,
+        () => undefined,
+      ),
+    );
+
+  test('asks the other one while one hangs, and both again when it answers', async () => {
+    const policy = testPolicy(2);
+    const pingTimeoutMs = 500;
+    const engine = await cluster.open({ pingTimeoutMs });
+    await isTaken(engine, policy, 'm v=1 1');
+
+    await whileHanging([0], async () => {
+      // Each is the first to be asked in turn, so that some of these meet the one that hangs.
+      for (let i = 0; i < 4; i++) expect(await stored(engine, policy)).toEqual(['m@1']);
+      const other = await cluster.open({ pingTimeoutMs });
+      expect(await stored(other, policy)).toEqual(['m@1']);
+      await other.close();
+      const refused = writeLines(engine, policy, ['m v=2 2']);
+      await expect(refused).rejects.toThrow('shard 1 of the cluster does not take writes');
+      expect(await engine.replicas?.()).toMatchObject([
+        { isUp: false, reason: expect.stringContaining('does not answer') as string },
+        { isUp: true },
+      ]);
+    });
+
+    await whileHanging([0, 1], () =>
+      expect(stored(engine, policy)).rejects.toThrow(
+        'shard 1 of the cluster does not answer: ClickHouse does not answer',
+      ),
+    );
+    await isTaken(engine, policy, 'm v=3 3');
+    const found = await stored(engine, policy);
+    expect(new Set(found).size).toBe(found.length);
+    expect(found).toEqual(expect.arrayContaining(['m@1', 'm@3']));
+    await eventually('both replicas', async () =>
+      (await engine.replicas?.())?.every(({ isUp }) => isUp) === true ? true : undefined,
+    );
+    await engine.close();
+  });
+
+  test('takes no more writes than may wait while the cluster does not keep up', async () => {
+    const policy = testPolicy(3);
+    const engine = await cluster.open({ writeQueueMaxBytes: 20_000 });
+    await isTaken(engine, policy, 'm v=0 0');
+    const outcomes: Promise<PromiseSettledResult<unknown>[]>[] = [];
+
+    await whileHanging([0, 1], async () => {
+      const writes = Array.from({ length: 100 }, (_, i) =>
+        writeLines(
+          engine,
+          policy,
+          Array.from({ length: 20 }, (_, j) => `m,w=${i} v=${j} ${j}`),
+        ),
+      );
+      outcomes.push(Promise.allSettled(writes));
+      await expect(writes.at(-1)).rejects.toThrow('setting=`data.write-queue-max-size`');
+      await expect(writes.at(-1)).rejects.toBeInstanceOf(Unavailable);
+    });
+
+    const [settled = []] = await Promise.all(outcomes);
+    const taken = settled.flatMap(({ status }, i) => (status === 'fulfilled' ? [i] : []));
+    expect(taken.length).toBeGreaterThan(1);
+    expect(taken.length).toBeLessThan(60);
+    const found = await stored(engine, policy);
+    expect(found).toHaveLength(taken.length * 20 + 1);
+    expect(found).toEqual(expect.arrayContaining(taken.map((i) => `m,w=${i}@19`)));
+    await isTaken(engine, policy, 'm v=1 1');
+    await engine.close();
   });
 });

@@ -177,6 +177,7 @@ async function openCluster(
     cluster: storage.clickhouseCluster,
     givesPartialAnswers: coordinator.partialAnswers,
     readTimeoutMs: coordinator.queryTimeoutMs,
+    pingTimeoutMs: storage.clickhousePingTimeoutMs,
     ingest: {
       allowUnsigned: false,
       fieldTypes: data.fieldTypes === 'measurement' ? 'measurement' : 'shard',

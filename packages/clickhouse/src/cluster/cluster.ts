@@ -22,6 +22,8 @@ export type ClusterSettings = {
   readonly givesPartialAnswers: boolean;
   /** After which the servers end a statement that reads; 0 is never. */
   readonly readTimeoutMs: number;
+  /** After which a server that does not answer a ping is not waited for; 0 is never. */
+  readonly pingTimeoutMs: number;
 };
 
 export type Insertion = {
@@ -75,12 +77,14 @@ export class Cluster {
    * shards may be away; throws when none answers, or when a shard has no URL.
    */
   static async open(settings: ClusterSettings, clock: Clock): Promise<Cluster> {
-    const { urls } = settings;
+    const { urls, pingTimeoutMs } = settings;
     if (urls.length === 0)
       throw new InvalidRequest(
         'storage.engine is clickhouse, and storage.clickhouse-urls names no server',
       );
-    const asked = await Promise.all(urls.map((url) => ask(url, settings.cluster)));
+    const asked = await Promise.all(
+      urls.map((url) => ask(url, settings.cluster, { clock, pingTimeoutMs })),
+    );
     const shape = asked.flatMap(({ place }) => (place === undefined ? [] : [place]))[0];
     if (shape === undefined) {
       for (const { node } of asked) await node.close();

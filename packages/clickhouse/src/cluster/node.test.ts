@@ -1,42 +1,26 @@
 // What one ClickHouse process is told and what it answers, on a real one.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-
 import { Cancelled, Internal, LimitExceeded } from '@tidemark/core';
 import { eventually, hasPrograms } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { startCluster, stopCluster } from '../index.ts';
 import { sqlText } from '../sql/literals.ts';
 import { RowReader } from '../sql/row-binary.ts';
+import { CLUSTER_PROGRAMS, useCluster } from '../testing/test-cluster.ts';
 import { TEST_SETTINGS } from '../testing/test-storage.ts';
 import { Cluster } from './cluster.ts';
 import { Unreachable } from './failure.ts';
 import { ClickHouseNode } from './node.ts';
 
-const isComplete = hasPrograms('clickhouse-server', '/usr/share/zookeeper/bin/zkServer.sh');
 const { clock } = TEST_SETTINGS;
 
-describe.runIf(isComplete)('a ClickHouse process', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'tidemark-node-'));
+describe.runIf(hasPrograms(...CLUSTER_PROGRAMS))('a ClickHouse process', () => {
+  const server = useCluster({ shards: 1, replicas: 1 });
   let node: ClickHouseNode;
 
-  beforeAll(async () => {
-    const shape = { shards: 1, replicas: 1 };
-    const { nodes } = await startCluster({
-      directory,
-      ...shape,
-      environment: process.env,
-      clock,
-    });
-    node = new ClickHouseNode(nodes[0]?.url ?? '');
+  beforeAll(() => {
+    node = new ClickHouseNode(server.urls[0] ?? '', TEST_SETTINGS);
   });
-  afterAll(async () => {
-    await node.close();
-    await stopCluster(directory, clock);
-    rmSync(directory, { recursive: true, force: true });
-  });
+  afterAll(() => node?.close());
 
   const running = async (text: string): Promise<number> => {
     const sql = `SELECT count() FROM system.processes WHERE position(query, ${sqlText(text)}) = 1`;
@@ -80,8 +64,8 @@ describe.runIf(isComplete)('a ClickHouse process', () => {
     await expect(late).rejects.toMatchObject({ setting: 'coordinator.query-timeout' });
     await cluster.close();
     await expect(node.rows('SELECT nothing')).rejects.toBeInstanceOf(Internal);
-    await expect(new ClickHouseNode('http://127.0.0.1:1').rows('SELECT 1')).rejects.toBeInstanceOf(
-      Unreachable,
-    );
+    await expect(
+      new ClickHouseNode('http://127.0.0.1:1', TEST_SETTINGS).rows('SELECT 1'),
+    ).rejects.toBeInstanceOf(Unreachable);
   });
 });

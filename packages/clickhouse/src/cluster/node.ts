@@ -8,6 +8,8 @@ import { ClickHouseLogLevel } from '@clickhouse/client';
 
 import { LIMITS } from '../limits.ts';
 import { cancelledBy, failureOf, Unreachable } from './failure.ts';
+import { Pulse } from './pulse.ts';
+import type { PulseOptions } from './pulse.ts';
 
 /** Settings that go with one statement. */
 export type NodeSettings = Readonly<Record<string, string | number>>;
@@ -28,9 +30,11 @@ const WHOLE_ANSWER: NodeSettings = { wait_end_of_query: 1, max_query_size: 1 << 
 export class ClickHouseNode {
   readonly url: string;
   readonly #client: ClickHouseClient;
+  readonly #pulse: Pulse;
 
-  constructor(url: string) {
+  constructor(url: string, options: PulseOptions) {
     this.url = url;
+    this.#pulse = new Pulse(this.name, options);
     this.#client = createClient({
       url,
       request_timeout: LIMITS.requestMs.value,
@@ -54,35 +58,42 @@ export class ClickHouseNode {
     const queryId = crypto.randomUUID();
     // A query asks many statements at once, all of which listen to its signal.
     if (signal !== undefined) setMaxListeners(0, signal);
+    const wait = this.#pulse.wait(signal);
     try {
       const { stream } = await this.#client.exec({
         query: `${sql}\nFORMAT RowBinary`,
         query_id: queryId,
-        ...(signal === undefined ? {} : { abort_signal: signal }),
+        abort_signal: wait.signal,
         clickhouse_settings: { ...WHOLE_ANSWER, ...settings } as ClickHouseSettings,
       });
       const parts: Buffer[] = [];
       for await (const part of stream) parts.push(part as Buffer);
       return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
     } catch (error) {
-      if (signal?.aborted === true) {
+      if (wait.signal.aborted) {
         // A server notices late, or not at all, that nobody waits any more.
         void this.#kill(queryId);
-        throw cancelledBy(signal);
+        throw cancelledBy(wait.signal);
       }
       throw failureOf(error, this.name);
+    } finally {
+      wait.end();
     }
   }
 
   /** A statement without an answer. */
   async run(sql: string, settings: NodeSettings = {}): Promise<void> {
+    const wait = this.#pulse.wait();
     try {
       await this.#client.command({
         query: sql,
+        abort_signal: wait.signal,
         clickhouse_settings: { ...WHOLE_ANSWER, ...settings } as ClickHouseSettings,
       });
     } catch (error) {
-      throw failureOf(error, this.name);
+      throw wait.signal.aborted ? cancelledBy(wait.signal) : failureOf(error, this.name);
+    } finally {
+      wait.end();
     }
   }
 
@@ -96,25 +107,30 @@ export class ClickHouseNode {
     { settings, signal }: { readonly settings: NodeSettings; readonly signal: AbortSignal },
   ): Promise<void> {
     const queryId = crypto.randomUUID();
+    const wait = this.#pulse.wait(signal);
     try {
       const { stream } = await this.#client.exec({
         query: `INSERT INTO ${into}`,
         query_id: queryId,
         values: Readable.from([rows], { objectMode: false }),
-        abort_signal: signal,
+        abort_signal: wait.signal,
         clickhouse_settings: { ...settings } as ClickHouseSettings,
       });
       for await (const _ of stream); // Has nothing; its end ends the request.
     } catch (error) {
-      if (!signal.aborted) throw failureOf(error, this.name);
+      if (!wait.signal.aborted) throw failureOf(error, this.name);
       void this.#kill(queryId);
+      if (!signal.aborted) throw cancelledBy(wait.signal);
       throw new Unreachable(`ClickHouse has not stored rows in time. url=\`${this.name}\``, {
         cause: error,
       });
+    } finally {
+      wait.end();
     }
   }
 
   async close(): Promise<void> {
+    await this.#pulse.close();
     await this.#client.close();
   }
 

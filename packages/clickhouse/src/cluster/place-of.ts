@@ -5,6 +5,7 @@ import { sqlText } from '../sql/literals.ts';
 import { RowReader } from '../sql/row-binary.ts';
 import { Unreachable } from './failure.ts';
 import { ClickHouseNode } from './node.ts';
+import type { PulseOptions } from './pulse.ts';
 
 /** Which part of a cluster a server is. */
 export type Place = {
@@ -17,8 +18,12 @@ export type Place = {
 export type Asked = { readonly place?: Place; readonly failure?: unknown };
 
 /** Asks who is behind a URL. */
-export async function ask(url: string, cluster: string): Promise<Asked & { node: ClickHouseNode }> {
-  const node = new ClickHouseNode(url);
+export async function ask(
+  url: string,
+  cluster: string,
+  options: PulseOptions,
+): Promise<Asked & { node: ClickHouseNode }> {
+  const node = new ClickHouseNode(url, options);
   return { node, ...(await placeOf(node, cluster)) };
 }
 

@@ -1,6 +1,6 @@
 // What tests of the storage have in common: its settings, and policies.
 import { systemClock } from '@tidemark/core';
-import type { PolicyRef } from '@tidemark/storage';
+import type { PolicyRef, StorageEngine, WriteOutcome } from '@tidemark/storage';
 
 import type { ClickHouseOptions } from '../open-clickhouse.ts';
 
@@ -12,6 +12,7 @@ export const TEST_SETTINGS = {
   cluster: 'tidemark',
   givesPartialAnswers: false,
   readTimeoutMs: 0,
+  pingTimeoutMs: 4000,
   ingest: { allowUnsigned: true, fieldTypes: 'shard', maxShards: 0, maxBadLines: 0 },
   writeQueueMaxBytes: 1 << 26,
   clock: systemClock(),
@@ -27,4 +28,18 @@ export function testPolicy(id: number): PolicyRef {
     maxSeriesPerDatabase: 0,
     maxValuesPerTag: 0,
   };
+}
+
+/** Writes lines with times in nanoseconds. */
+export function writeLines(
+  storage: StorageEngine,
+  policy: PolicyRef,
+  lines: readonly string[],
+): Promise<WriteOutcome> {
+  return storage.writeLines({
+    policy,
+    body: Buffer.from(lines.join('\n')),
+    precision: 'ns',
+    now: 0n,
+  });
 }

@@ -14,6 +14,7 @@ import { filterCondition } from '../sql/conditions.ts';
 import { sqlName } from '../sql/literals.ts';
 import { RowReader, RowWriter } from '../sql/row-binary.ts';
 import { POINT_COLUMNS, pointsTable, seriesTable } from '../sql/tables.ts';
+import { dropPartition } from './leftovers.ts';
 import type { PendingRows } from './pending.ts';
 import type { Writer } from './writer.ts';
 
@@ -108,7 +109,7 @@ export async function dropPolicy(parts: DeleteParts, policyId: number): Promise<
   });
 }
 
-/** Drops a shard group; `false` when there is none. */
+/** Drops a shard group, where shards answer (see `Leftovers`); `false` when there is none. */
 export async function dropGroup(parts: DeleteParts, id: number): Promise<boolean> {
   const { cluster, state, writer } = parts;
   await state.sync();
@@ -119,7 +120,7 @@ export async function dropGroup(parts: DeleteParts, id: number): Promise<boolean
     if (!(await dropGroups(state, (one) => one.id === id))) return false;
     for (let shard = 0; shard < cluster.shardCount; shard++) {
       for (const table of [pointsTable(policyId), seriesTable(policyId)])
-        await cluster.alter(shard, table, `DROP PARTITION ${id}`);
+        await dropPartition(cluster, shard, { table, group: id });
     }
     return true;
   });

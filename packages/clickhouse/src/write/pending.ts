@@ -44,7 +44,7 @@ export class PendingRows {
   }
 
   get sizeBytes(): number {
-    return this.points.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+    return [...this.points, ...this.series].reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   }
 
   add({ groups, fields, tags }: Additions): void {

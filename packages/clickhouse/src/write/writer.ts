@@ -1,7 +1,7 @@
 // Writes: rows of many requests become one insert per table and shard. One insert of a table runs
 // at a time, what comes meanwhile goes with the next one; a request is answered when the quorum has
 // its rows.
-import { LimitExceeded } from '@tidemark/core';
+import { Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { tagsOfSeriesKey } from '@tidemark/query';
 import type {
@@ -31,7 +31,7 @@ export type WriterParts = {
   readonly state: SharedState;
   readonly clock: Clock;
   readonly settings: IngestSettings;
-  /** Rows that may wait. */
+  /** Of rows that may wait, of all policies. */
   readonly queueMaxBytes: number;
 };
 
@@ -156,16 +156,14 @@ export class Writer {
   ): Promise<WriteOutcome> {
     const unknown = this.#limits.ready(policy);
     if (unknown !== undefined) return unknown.then(() => this.#write(policy, ingestAll));
-    const { queueMaxBytes } = this.#parts;
-    const queue = this.#queueOf(policy.id);
-    const { rows } = queue;
-    if (rows.sizeBytes > queueMaxBytes)
+    if (this.#waitingBytes() > this.#parts.queueMaxBytes)
       return Promise.reject(
-        new LimitExceeded(
-          'the cluster is slower than the writes: rows that wait for it take as much as they may',
-          'data.write-queue-max-size',
+        new Unavailable(
+          'too many writes wait for the cluster. setting=`data.write-queue-max-size`',
         ),
       );
+    const queue = this.#queueOf(policy.id);
+    const { rows } = queue;
     const ingest = this.#ingestOf(policy.database);
     return new Promise((resolve, reject) => {
       try {
@@ -183,6 +181,13 @@ export class Writer {
       }
       this.#start(policy.id, queue);
     });
+  }
+
+  #waitingBytes(): number {
+    let sum = 0;
+    for (const { rows } of this.#queues.values())
+      if (rows.waiters.length > 0) sum += rows.sizeBytes;
+    return sum;
   }
 
   #queueOf(policyId: number): Queue {

@@ -98,6 +98,10 @@ export const TSDB_CONFIG = {
       'What the configuration of the servers calls the cluster (remote_servers).',
       'tidemark',
     ),
+    'clickhouse-ping-timeout': duration(
+      'A server of the cluster that is waited for is pinged. When it does not answer for so long (it hangs, or its machine is gone), other replicas are asked, until it answers again; 0s waits for ever.',
+      '4s',
+    ),
     'serve-damaged': bool(
       'Answer queries without what can not be read; the answer has a message and `partial`. Without it they fail.',
     ),

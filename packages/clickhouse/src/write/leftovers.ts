@@ -1,0 +1,95 @@
+// What drops leave behind where a shard was away, and what a front end writes that has not heard of
+// a drop yet: partitions of shard groups that nobody knows any more. Who holds the lease drops
+// them.
+import type { Clock } from '@tidemark/core';
+
+import type { Cluster } from '../cluster/cluster.ts';
+import { Unreachable } from '../cluster/failure.ts';
+import { LIMITS } from '../limits.ts';
+import type { Lease } from '../shared/lease.ts';
+import type { SharedState } from '../shared/shared-state.ts';
+import { sqlText } from '../sql/literals.ts';
+import { RowReader } from '../sql/row-binary.ts';
+
+export type LeftoverParts = {
+  readonly cluster: Cluster;
+  readonly state: SharedState;
+  readonly lease: Lease;
+  readonly clock: Clock;
+  /** `LIMITS.sweepMs` when absent. */
+  readonly sweepMs?: number | undefined;
+};
+
+export class Leftovers {
+  readonly #parts: LeftoverParts;
+  readonly #stop = new AbortController();
+  readonly #running: Promise<void>;
+
+  constructor(parts: LeftoverParts) {
+    this.#parts = parts;
+    this.#running = this.#run();
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort(new Error('stopping'));
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { clock, lease, sweepMs = LIMITS.sweepMs.value } = this.#parts;
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      try {
+        await clock.sleep(sweepMs, signal);
+        if (lease.signal !== undefined) await this.#sweep();
+      } catch {
+        // Stopped, or the cluster is away: the next round finds the same.
+      }
+    }
+  }
+
+  async #sweep(): Promise<void> {
+    const { cluster, state } = this.#parts;
+    const shards = Array.from({ length: cluster.shardCount }, (_, shard) => shard);
+    const found = await Promise.all(shards.map((shard) => this.#partitions(shard)));
+    // Read after them: a group is known before anything is written to it.
+    await state.sync();
+    for (const [shard, partitions] of found.entries()) {
+      for (const { table, group } of partitions) {
+        if (state.registry.group(group) === undefined)
+          await dropPartition(cluster, shard, { table, group });
+      }
+    }
+  }
+
+  async #partitions(shard: number): Promise<readonly Partition[]> {
+    const { cluster } = this.#parts;
+    const reader = new RowReader(
+      await cluster.rows(
+        shard,
+        `SELECT DISTINCT table, toUInt32(partition) FROM system.parts
+         WHERE active AND database = ${sqlText(cluster.settings.database)}
+           AND match(table, '^(points|series)_[0-9]+$')`,
+        { onAway: () => undefined },
+      ),
+    );
+    const partitions: Partition[] = [];
+    while (reader.hasMore) partitions.push({ table: reader.text(), group: reader.uint32() });
+    return partitions;
+  }
+}
+
+type Partition = { readonly table: string; readonly group: number };
+
+/** Drops what a table has of a shard group. A shard that is away is left to the next sweep. */
+export async function dropPartition(
+  cluster: Cluster,
+  shard: number,
+  { table, group }: Partition,
+): Promise<void> {
+  try {
+    await cluster.alter(shard, table, `DROP PARTITION ${group}`);
+  } catch (error) {
+    if (!(error instanceof Unreachable)) throw error;
+  }
+}
