@@ -8,6 +8,8 @@ export { systemClock } from './clock.ts';
 export type { Clock } from './clock.ts';
 export { LATE, within } from './deadline.ts';
 export { columnFrom, columnLength, columnValue, isValid } from './column.ts';
+export { copyParts } from './copy-parts.ts';
+export type { ColumnValues } from './copy-parts.ts';
 export type {
   BooleanColumn,
   Column,

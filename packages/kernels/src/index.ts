@@ -24,7 +24,7 @@ export {
 export { compileKernels, Kernels } from './loader.ts';
 export type { KernelModule } from './loader.ts';
 export { mergeOrder, RowOrder } from './merge-rows.ts';
-export type { RowValues, SortedRuns, TieOrder } from './merge-rows.ts';
+export type { SortedRuns, TieOrder } from './merge-rows.ts';
 export { RowRoom } from './row-room.ts';
 export { RowScanner } from './rows.ts';
 export type { RowField, RowFieldKind, RowStop } from './rows.ts';

@@ -44,7 +44,7 @@ function merged(runs: SortedRuns, ties: TieOrder): number[] {
     const step = work.next();
     if (step.done !== true) continue;
     const numbers = Uint32Array.from(runs.times, (_, i) => i);
-    const order = [...(step.value?.take(numbers) ?? numbers)];
+    const order = [...(step.value?.take([numbers]) ?? numbers)];
     step.value?.close();
     return order;
   }
@@ -157,15 +157,17 @@ test('values of any width are put into the order', () => {
   while (step.done !== true) step = work.next();
   const order = step.value;
 
-  expect(order?.take(BigInt64Array.of(10n, 40n, 20n, -30n))).toEqual(
+  expect(order?.take([BigInt64Array.of(10n, 40n, 20n, -30n)])).toEqual(
     BigInt64Array.of(10n, 20n, -30n, 40n),
   );
-  expect(order?.take(BigUint64Array.of(1n, 4n, 2n, 2n ** 64n - 1n))).toEqual(
+  expect(order?.take([BigUint64Array.of(1n, 4n, 2n, 2n ** 64n - 1n)])).toEqual(
     BigUint64Array.of(1n, 2n, 2n ** 64n - 1n, 4n),
   );
-  expect(order?.take(Float64Array.of(1, 4, -0, 3))).toEqual(Float64Array.of(1, -0, 3, 4));
-  expect(order?.take(Uint32Array.of(1, 4, 2, 3))).toEqual(Uint32Array.of(1, 2, 3, 4));
-  expect(order?.take(Uint8Array.of(1, 0, 0, 1))).toEqual(Uint8Array.of(1, 0, 1, 0));
+  expect(order?.take([Float64Array.of(1, 4, -0, 3)])).toEqual(Float64Array.of(1, -0, 3, 4));
+  expect(order?.take([Uint32Array.of(1, 4, 2, 3)])).toEqual(Uint32Array.of(1, 2, 3, 4));
+  expect(order?.take([Uint8Array.of(1, 0, 0, 1)])).toEqual(Uint8Array.of(1, 0, 1, 0));
+  const halves = [Float64Array.of(1, 4), Float64Array.of(2, 3)];
+  expect(order?.take(halves)).toEqual(Float64Array.of(1, 2, 3, 4));
   order?.close();
 });
 

@@ -5,7 +5,8 @@
 // kept, or they are ordered as in InfluxDB, since clients have seen that order: it takes rows from
 // a binary heap, in which a run goes behind the others after a row of it was taken, and compares
 // ranks of the rows where there are any.
-import { assert } from '@tidemark/core';
+import { assert, copyParts } from '@tidemark/core';
+import type { ColumnValues } from '@tidemark/core';
 
 import { Area } from './abi.gen.ts';
 import { Kernels } from './loader.ts';
@@ -26,9 +27,6 @@ export type TieOrder =
    * other, and rank 0 is not compared.
    */
   | { readonly kind: 'heap'; readonly ranks: () => readonly Uint32Array[] };
-
-/** Values that can be reordered. */
-export type RowValues = BigInt64Array | BigUint64Array | Float64Array | Uint32Array | Uint8Array;
 
 /** Rows merged between two pauses, in less than a millisecond. */
 const STEP_ROWS = 32_768;
@@ -53,18 +51,20 @@ export class RowOrder {
     this.rowCount = rowCount;
   }
 
-  /** A copy of the values in this order. */
-  take<T extends RowValues>(values: T): T {
-    assert(values.length >= this.rowCount, 'a value for every row');
+  /** A copy of the values of consecutive parts, in this order. */
+  take<T extends ColumnValues>(parts: readonly T[]): T {
+    const [first] = parts;
+    assert(first !== undefined, 'an order of rows has rows');
     const { kernels } = this.#room;
-    const { BYTES_PER_ELEMENT: width } = values;
-    const outputBytes = this.rowCount * width;
-    const source = kernels.copyIn(Area.input, values);
-    const output = kernels.scratch(Area.output, outputBytes);
-    kernels.exports.gatherRows(this.#address, this.rowCount, source, width, output);
+    const { rowCount } = this;
+    const width = first.BYTES_PER_ELEMENT;
+    const source = kernels.scratch(Area.input, rowCount * width);
+    const output = kernels.scratch(Area.output, rowCount * width);
     // The constructor of the same class.
-    const Kind = values.constructor as new (buffer: ArrayBuffer) => T;
-    return new Kind(kernels.buffer.slice(output, output + outputBytes));
+    const Kind = first.constructor as new (buffer: ArrayBuffer, at?: number, length?: number) => T;
+    copyParts(new Kind(kernels.buffer, source, rowCount), parts);
+    kernels.exports.gatherRows(this.#address, rowCount, source, width, output);
+    return new Kind(kernels.buffer.slice(output, output + rowCount * width));
   }
 
   close(): void {

@@ -19,6 +19,7 @@ export { compareSeriesKeys, tagsOfSeriesKey } from './series-key.ts';
 export type { QueryLimits } from './limits.ts';
 export { contentType, readEpoch, writeResults } from './output/write-results.ts';
 export type { Epoch, ResultFormat, StatementRun } from './output/write-results.ts';
+export { giveUsed } from './output/used-buffers.ts';
 export { diagnosticDocument } from './output/diagnostics.ts';
 export { located } from './output/diagnostics.ts';
 export type { DiagnosticDocument } from './output/diagnostics.ts';

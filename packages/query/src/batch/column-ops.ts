@@ -1,6 +1,13 @@
 // Whole-column operations: slices, gathers, constants, conversions. Inputs are never changed.
-import type { Column, FieldType, FieldValue, Validity } from '@tidemark/core';
-import { columnFrom, columnLength, floatToInt64, unreachable, wrapInteger } from '@tidemark/core';
+import type { Column, ColumnValues, FieldType, FieldValue, Validity } from '@tidemark/core';
+import {
+  columnFrom,
+  columnLength,
+  copyParts,
+  floatToInt64,
+  unreachable,
+  wrapInteger,
+} from '@tidemark/core';
 
 /** Rows `[start, end)`; shares memory with the input. */
 export function sliceColumn(column: Column, start: number, end: number): Column {
@@ -119,10 +126,12 @@ export function concatTimes(parts: readonly BigInt64Array[]): BigInt64Array {
   return target;
 }
 
-type Numbers = Float64Array | BigInt64Array | BigUint64Array | Uint8Array;
-
-function concatInto<T extends Numbers>(target: T, parts: readonly Column[], type: FieldType): T {
-  const arrays: Numbers[] = [];
+function concatInto<T extends ColumnValues>(
+  target: T,
+  parts: readonly Column[],
+  type: FieldType,
+): T {
+  const arrays: ColumnValues[] = [];
   for (const part of parts) {
     // A column of another type is all null: its rows stay as they are.
     if (part.type === type && part.type !== 'string') arrays.push(part.values);
@@ -131,30 +140,6 @@ function concatInto<T extends Numbers>(target: T, parts: readonly Column[], type
   // The types of `target` and the parts follow from `type`; the compiler can not relate them.
   copyParts(target, arrays as T[]);
   return target;
-}
-
-/**
- * Copies arrays one behind the other. Those that lie like this already, as parts of one message,
- * are copied as one.
- */
-function copyParts<T extends Numbers>(target: T, parts: readonly T[]): void {
-  let at = 0;
-  for (let i = 0; i < parts.length;) {
-    const first = parts[i++]!;
-    const { buffer, byteOffset } = first;
-    let { length } = first;
-    for (; i < parts.length; i++) {
-      const next = parts[i]!;
-      const end = byteOffset + length * first.BYTES_PER_ELEMENT;
-      if (next.buffer !== buffer || next.byteOffset !== end) break;
-      length += next.length;
-    }
-    // The same kind of array, over all of them.
-    const Kind = first.constructor as new (buffer: ArrayBufferLike, at: number, n: number) => T;
-    const all = length === first.length ? first : new Kind(buffer, byteOffset, length);
-    (target as Float64Array).set(all as Float64Array, at);
-    at += length;
-  }
 }
 
 function concatValidity(parts: readonly Column[], length: number): Validity {

@@ -11,7 +11,7 @@ import type { TieOrder } from '@tidemark/kernels';
 import { concatColumns, concatTimes, nullColumn } from '../batch/column-ops.ts';
 import type { RowInput } from '../analyse/columns.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
-import type { SortedRows } from './merge-sorted-rows.ts';
+import type { ColumnParts, SortedRows } from './merge-sorted-rows.ts';
 import { inOrder } from './merge-sorted-rows.ts';
 import type { Steps } from '../operator.ts';
 
@@ -55,17 +55,17 @@ export function* mergeSeries(parts: readonly SeriesRows[], plan: SelectPlan): St
   if (parts.length === 1 && only !== undefined) return withTagColumns(only, plan);
   const times = concatTimes(parts.map((part) => part.times));
   const codes = series.codes(times.length);
-  const columns: Column[] = [];
+  const columns: ColumnParts[] = [];
   for (const [i, input] of plan.inputs.entries()) {
     yield;
-    columns.push(
-      input.kind === 'tag'
-        ? tagColumn(series, input, codes)
-        : concatColumns(
-            input.type,
-            parts.map((part) => part.columns[i]!),
-          ),
-    );
+    if (input.kind === 'tag') {
+      columns.push({ type: 'string', parts: [tagColumn(series, input, codes)] });
+      continue;
+    }
+    const { type } = input;
+    const ofParts = parts.map((part) => part.columns[i]!);
+    // Texts may decide between equal times, for which they have to be one column.
+    columns.push({ type, parts: type === 'string' ? [concatColumns(type, ofParts)] : ofParts });
   }
   const { descending } = plan;
   const ties = tieOrder(columns, series, plan);
@@ -115,15 +115,14 @@ function tagColumn({ tags }: Series, input: RowInput, codes: Uint32Array): Strin
 }
 
 /** The recorded order of equal times. */
-function tieOrder(columns: readonly Column[], series: Series, plan: SelectPlan): TieOrder {
-  const compared = tieColumnsOf(plan);
-  const ranked = orderOfSeries(
-    compared.map((index) => ({ input: plan.inputs[index]!, column: columns[index]! })),
-    series,
-    plan.descending,
-  );
+function tieOrder(columns: readonly ColumnParts[], series: Series, plan: SelectPlan): TieOrder {
+  const compared = tieColumnsOf(plan).map((index): { input: RowInput; column: Column } => ({
+    input: plan.inputs[index]!,
+    column: columns[index]!.parts[0]!,
+  }));
+  const ranked = orderOfSeries(compared, series, plan.descending);
   if (ranked !== undefined) return { kind: 'runs', runs: ranked };
-  return { kind: 'heap', ranks: () => compared.map((index) => ranksOf(columns[index]!)) };
+  return { kind: 'heap', ranks: () => compared.map(({ column }) => ranksOf(column)) };
 }
 
 /**

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { TextBuffer } from './bytes.ts';
+import { giveUsed, takeUsed } from './used-buffers.ts';
 
 const decoder = new TextDecoder();
 
@@ -30,4 +31,26 @@ test('what was taken is not written over by the next text', () => {
   expect(decoder.decode(taken)).toBe('first');
   expect(decoder.decode(second.take())).toBe('second');
   expect(decoder.decode(first.take())).toBe('');
+});
+
+test('a long text is handed over without a copy, and its buffer is used again when it comes back', () => {
+  while (takeUsed() !== undefined);
+  const first = new TextBuffer();
+  first.ascii('first '.repeat(10_000));
+  const text = first.handOver();
+  const second = new TextBuffer();
+  second.ascii('second '.repeat(10_000));
+
+  expect(decoder.decode(text)).toBe('first '.repeat(10_000));
+  giveUsed(text);
+  const third = new TextBuffer();
+  third.ascii('third '.repeat(10_000));
+  expect(third.handOver().buffer).toBe(text.buffer);
+  expect(decoder.decode(second.handOver())).toBe('second '.repeat(10_000));
+});
+
+test('parts of buffers are not taken for whole ones', () => {
+  while (takeUsed() !== undefined);
+  giveUsed(new Uint8Array(100).subarray(10));
+  expect(takeUsed()).toBeUndefined();
 });

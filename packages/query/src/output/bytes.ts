@@ -6,6 +6,9 @@ const FIRST_CAPACITY = 4 * 1024;
 
 const SHORT_TEXT = 128;
 
+/** Longer than most answers, and long enough that a copy of it is felt. */
+const HANDED_OVER_BYTES = 32 * 1024;
+
 const encoder = new TextEncoder();
 
 /** Nothing was written yet, or everything has been taken. */
@@ -90,6 +93,18 @@ export class TextBuffer {
     giveUsed(this.#bytes);
     this.#bytes = NONE;
     return taken;
+  }
+
+  /**
+   * As `take`, but what is long is not copied: whoever has done with the text gives its buffer back
+   * (`giveUsed`), or leaves it to the collector.
+   */
+  handOver(): Uint8Array {
+    if (this.#length < HANDED_OVER_BYTES) return this.take();
+    const text = this.#bytes.subarray(0, this.#length);
+    this.#length = 0;
+    this.#bytes = NONE;
+    return text;
   }
 
   /** Forgets everything behind a length that was seen before. */

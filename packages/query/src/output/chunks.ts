@@ -7,8 +7,11 @@ import type { Operator } from '../operator.ts';
 
 /** Small enough to be sent while the next part is printed. */
 const PART_ROWS = 2048;
-/** Answers of very many columns are printed in parts of fewer rows. */
-const PART_CELLS = 1 << 16;
+/**
+ * Answers of many columns are printed in parts of fewer rows: their text fits into a buffer that is
+ * used again (`used-buffers.ts`).
+ */
+const PART_CELLS = 1 << 13;
 
 /** Some rows of one series. */
 export type AnswerPart = {

@@ -6,7 +6,7 @@
 /** What is kept for later: enough for a dashboard's queries that wait for storage. */
 const KEPT_BYTES = 1 << 20;
 /** Larger ones are rare, and would fill the place of many small ones. */
-const KEPT_BUFFER_BYTES = 256 << 10;
+export const KEPT_BUFFER_BYTES = 256 << 10;
 
 const kept: Uint8Array<ArrayBuffer>[] = [];
 let keptBytes = 0;
@@ -18,8 +18,11 @@ export function takeUsed(): Uint8Array<ArrayBuffer> | undefined {
   return buffer;
 }
 
-/** Hands over a buffer that nobody looks at any more. */
-export function giveUsed(buffer: Uint8Array<ArrayBuffer>): void {
+/** Takes the whole buffer of a text that nobody looks at any more. */
+export function giveUsed(text: Uint8Array): void {
+  const { buffer: whole, byteOffset } = text;
+  if (!(whole instanceof ArrayBuffer) || byteOffset !== 0) return;
+  const buffer = new Uint8Array(whole);
   if (buffer.length === 0 || buffer.length > KEPT_BUFFER_BYTES) return;
   if (keptBytes + buffer.length > KEPT_BYTES) return;
   keptBytes += buffer.length;

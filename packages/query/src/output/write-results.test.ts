@@ -5,6 +5,7 @@ import type { ResultBatch } from '../result.ts';
 import { rowsBatch } from '../result.ts';
 import type { ResultFormat, StatementRun } from './write-results.ts';
 import { isPause } from '../operator.ts';
+import { KEPT_BUFFER_BYTES } from './used-buffers.ts';
 import { writeResults } from './write-results.ts';
 
 function written(runs: readonly StatementRun[], format: ResultFormat): Buffer {
@@ -52,6 +53,35 @@ test('times in a unit are cut toward zero', async () => {
 test('no statements are an empty object', async () => {
   expect(written([], { encoding: 'json' }).toString()).toBe('{}\n');
 });
+
+test.each(['json', 'csv'] as const)(
+  'the text of many columns as %s leaves in pieces whose buffer is used again',
+  (encoding) => {
+    const rowCount = 10_000;
+    const texts = Array.from({ length: 12 }, (_, i) => `usage_${i}`);
+    const wide: ResultBatch = {
+      name: 'cpu',
+      columns: ['time', ...texts],
+      rowCount,
+      values: [
+        { type: 'time', values: new BigInt64Array(rowCount).fill(1n), valid: undefined },
+        ...texts.map(() => ({
+          type: 'float' as const,
+          values: new Float64Array(rowCount).fill(1 / 3),
+          valid: undefined,
+        })),
+      ],
+      isContinuation: false,
+    };
+
+    const sizes = [...writeResults([answering(wide)], { encoding })].map((piece) =>
+      isPause(piece) ? 0 : piece.length,
+    );
+
+    expect(sizes.length).toBeGreaterThan(5);
+    expect(Math.max(...sizes)).toBeLessThan(KEPT_BUFFER_BYTES);
+  },
+);
 
 test('pretty JSON is the same document, indented by four', async () => {
   const text = written([answering(CPU)], { encoding: 'json', isPretty: true }).toString();

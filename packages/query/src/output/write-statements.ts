@@ -157,7 +157,7 @@ class AnswerWriter {
     const { out } = this.#encoder;
     if (this.#isChunked || out.length < PIECE_BYTES) return undefined;
     this.#hasLeft = true;
-    return out.take();
+    return out.handOver();
   }
 
   #end(statement: StatementRun, failure: StatementEnd['failure']): StatementEnd {

@@ -12,6 +12,7 @@ import {
   contentType,
   diagnosticDocument,
   eachPulled,
+  giveUsed,
   located,
   writeResults,
 } from '@tidemark/query';
@@ -385,7 +386,12 @@ async function stream(
     }
     const gone = closeSignal(response);
     for (let next = first; next.done !== true;) {
-      if (!sink.write(next.value) && !gone.aborted) {
+      const piece = next.value;
+      const isBelow = sink.write(piece, (error) => {
+        // It has left, so that its buffer can take the text of the next one.
+        if (error === undefined || error === null) giveUsed(piece);
+      });
+      if (!isBelow && !gone.aborted) {
         await once(sink, 'drain', { signal: gone }).catch(() => undefined); // The client has gone.
       }
       if (gone.aborted) return;
