@@ -82,14 +82,14 @@ export const ROW_INTEGER: u32 = 1;
 export const ROW_BOOLEAN: u32 = 2;
 export const ROW_STRING: u32 = 3;
 
-// Orders of ids: series by key, texts of tags, series by tags.
+// Orders of ids: series by key, symbols by their texts, series by tags.
 export const ORDER_SERIES: u32 = 0;
-export const ORDER_TEXTS: u32 = 1;
+export const ORDER_SYMBOLS: u32 = 1;
 export const ORDER_SERIES_BY_TAGS: u32 = 2;
 
 // Dictionaries of tags.
-export const TEXTS_VALUES: u32 = 0;
-export const TEXTS_KEYS: u32 = 1;
+export const TAG_VALUES: u32 = 0;
+export const TAG_KEYS: u32 = 1;
 
 // What can be asked of windows.
 export const RESULT_START: u32 = 0;

@@ -13,7 +13,7 @@ import {
   SlotTable,
   waitForSlot,
 } from './slots';
-import { sameBytes } from './symbols';
+import { sameBytes } from './names';
 
 export const NO_ENTRY: u32 = NO_ID;
 /** Largest size of an entry. */
@@ -31,7 +31,6 @@ export class Dictionary extends SlotTable {
   at: usize;
   end: usize;
   chunkBytes: usize;
-  seed: u64;
   // Number of entries in slots. Loaded entries are put into slots when they are needed, or in
   // portions before.
   placed: u32;
@@ -54,7 +53,7 @@ export function entryLength(dictionary: Dictionary, id: u32): u32 {
 
 @inline
 export function hashText(dictionary: Dictionary, bytes: usize, length: u32): u32 {
-  return <u32>hashBytes(bytes, <usize>length, dictionary.seed);
+  return <u32>hashBytes(bytes, <usize>length);
 }
 
 function hashOfEntry(context: usize, id: u32): u64 {

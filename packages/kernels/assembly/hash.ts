@@ -3,16 +3,24 @@
 const K0: u64 = 0x9e3779b97f4a7c15;
 const K1: u64 = 0xc2b2ae3d27d4eb4f;
 
+let seed: u64 = 0;
+
+/** Sets the seed of all hashes, before the first of them is computed. */
+export function seedHashes(value: u64): void {
+  seed = value;
+}
+
 @inline
 function mix(lane: u64, word: u64): u64 {
   return rotl((lane ^ word) * K0, 29) * K1;
 }
 
-/** May read up to 7 bytes behind the end. */
+/** Bytes in different scopes have different hashes. May read up to 7 bytes behind the end. */
 @inline
-export function hashBytes(address: usize, bytes: usize, seed: u64): u64 {
-  let a = seed ^ (<u64>bytes * K1);
-  let b = seed ^ K0;
+export function hashBytes(address: usize, bytes: usize, scope: u64 = 0): u64 {
+  const start = seed ^ scope;
+  let a = start ^ (<u64>bytes * K1);
+  let b = start ^ K0;
   const end = address + bytes;
   while (address + 16 <= end) {
     a = mix(a, load<u64>(address));

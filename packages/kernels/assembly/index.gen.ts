@@ -52,6 +52,9 @@ export {
   floatPowers,
 } from './float-text';
 export {
+  seedHashes,
+} from './hash';
+export {
   addPointField,
   addShard,
   admitSeries,
@@ -160,31 +163,28 @@ export {
   seriesMeasurement,
   seriesMemory,
   seriesPresent,
-  setSeriesSeed,
 } from './series';
 export {
   truncateSeries,
 } from './series-guess';
 export {
-  addText,
   encodeSeriesList,
-  exportTexts,
-  findText,
+  exportDictionary,
+  findSymbol,
   insertSeriesList,
   listedEntries,
-  loadTexts,
+  loadDictionary,
   placeLoaded,
   seriesListBound,
-  setTextSeed,
   splitSeries,
   splitWords,
   tagKeyBytes,
   tagKeyLength,
-  textBytes,
-  textCount,
-  textCountOf,
-  textLength,
-  textMemory,
+  symbolBytes,
+  symbolCount,
+  dictionaryCount,
+  symbolLength,
+  dictionaryMemory,
 } from './series-list';
 export {
   mergedFromLeft,
@@ -209,7 +209,7 @@ export {
   measurementName,
   measurementNameLength,
   measurementOf,
-} from './symbols';
+} from './names';
 export {
   addColumn,
   columnField,

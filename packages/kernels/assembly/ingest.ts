@@ -43,7 +43,7 @@ import {
   stageKey,
   stageSeries,
 } from './stage';
-import { fieldOf, measurementOf } from './symbols';
+import { fieldOf, measurementOf } from './names';
 import {
   addColumn,
   beginTable,

@@ -19,7 +19,7 @@ import { isUtf8, stageSection } from './sections';
 import { hashKey, NO_SERIES, seriesMeasurement } from './series';
 import { findCached, guessedLength, guessSeries } from './series-guess';
 import { finishStage, stagedMeasurement, stageField, stageSeries } from './stage';
-import { fieldName, fieldNameLength, fieldOf, sameBytes } from './symbols';
+import { fieldName, fieldNameLength, fieldOf, sameBytes } from './names';
 
 const SPACE: u32 = 32;
 const QUOTE: u32 = 34;

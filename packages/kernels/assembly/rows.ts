@@ -34,7 +34,7 @@ import {
 } from './line-parts';
 import { allocateRun, freeRun } from './memory';
 import { numberBits, numberType, scanNumber } from './number';
-import { sameBytes } from './symbols';
+import { sameBytes } from './names';
 
 const SPACE: u32 = 32;
 const QUOTE: u32 = 34;
@@ -62,7 +62,6 @@ let seriesOfRow: usize = 0;
 // the key's length u32, the last write with the series u32, its index in that write u32, and the
 // entry that followed it last, plus one, u32, 0 for none.
 const ENTRY: usize = 32;
-let seed: u64 = 0;
 let slots: usize = 0;
 let slotCount: u32 = 0;
 let entries: usize = 0;
@@ -184,9 +183,8 @@ export function takeRows(): void {
   rowCount = 0;
 }
 
-/** Removes all series. `newSeed` keeps clients from choosing keys with colliding hashes. */
-export function clearRowSeries(newSeed: u64): void {
-  seed = newSeed;
+/** Removes all series. */
+export function clearRowSeries(): void {
   if (slots !== 0) memory.fill(slots, 0, <usize>slotCount * 4);
   entryCount = 0;
   keyBytes = 0;
@@ -311,7 +309,7 @@ function indexInWrite(entry: i32): i32 {
 export function rowSeriesIndex(start: usize, end: usize): i32 {
   const from = body + start;
   const to = body + end;
-  const entry = find(from, to, hashBytes(from, to - from, seed));
+  const entry = find(from, to, hashBytes(from, to - from));
   return entry < 0 ? -1 : indexInWrite(entry);
 }
 
@@ -320,7 +318,7 @@ export function rowSeriesIndex(start: usize, end: usize): i32 {
  */
 export function addRowSeries(start: usize, end: usize): i32 {
   const from = body + start;
-  return addEntry(from, end - start, hashBytes(from, end - start, seed));
+  return addEntry(from, end - start, hashBytes(from, end - start));
 }
 
 /**
@@ -329,7 +327,7 @@ export function addRowSeries(start: usize, end: usize): i32 {
  */
 export function readRowSeries(start: usize, end: usize): i32 {
   const from = body + start;
-  return addExpected(from, body + end, hashBytes(from, end - start, seed));
+  return addExpected(from, body + end, hashBytes(from, end - start));
 }
 
 /**
@@ -492,7 +490,7 @@ export function runRows(): i32 {
     else {
       p = sectionEnd(p);
       if (p === 0) return ROWS_OTHER;
-      const hash = hashBytes(cursor, p - cursor, seed);
+      const hash = hashBytes(cursor, p - cursor);
       entry = find(cursor, p, hash);
       if (entry < 0) entry = addExpected(cursor, p, hash);
       if (entry < 0) {

@@ -4,7 +4,7 @@ import { copyText, firstBits } from './bytes';
 import { findSeries, hashKey, NO_SERIES } from './series';
 import { addCached, noteSection, noteTag } from './series-guess';
 import { stageKey, stageSeries, stageText } from './stage';
-import { measurementName, measurementNameLength, measurementOf, sameBytes } from './symbols';
+import { measurementName, measurementNameLength, measurementOf, sameBytes } from './names';
 
 const COMMA: u32 = 44;
 const EQUALS: u32 = 61;

@@ -14,7 +14,7 @@ import {
   seriesKeyLength,
   truncateTable,
 } from './series';
-import { sameBytes } from './symbols';
+import { sameBytes } from './names';
 
 const SPACE: u32 = 32;
 const COMMA: i8 = 44;

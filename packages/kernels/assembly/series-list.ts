@@ -42,7 +42,7 @@ import {
   setNextSeriesId,
 } from './series';
 import { touchSlots } from './slots';
-import { measurementName, measurementNameLength, sameBytes } from './symbols';
+import { measurementName, measurementNameLength, sameBytes } from './names';
 
 const BACKSLASH: u32 = 92;
 const COMMA: u32 = 44;
@@ -67,26 +67,19 @@ function tagKeys(): Dictionary {
   return changetype<Dictionary>(keys);
 }
 
-export function setTextSeed(seed: u64): void {
-  tagValues().seed = seed;
-  tagKeys().seed = seed;
-}
-export function textCount(): u32 {
+export function symbolCount(): u32 {
   return tagValues().count;
 }
-export function textBytes(id: u32): usize {
+export function symbolBytes(id: u32): usize {
   return entryBytes(tagValues(), id);
 }
-export function textLength(id: u32): u32 {
+export function symbolLength(id: u32): u32 {
   return entryLength(tagValues(), id);
 }
-export function findText(text: usize, length: u32): u32 {
+export function findSymbol(text: usize, length: u32): u32 {
   return findEntry(tagValues(), text, length);
 }
-export function addText(text: usize, length: u32): u32 {
-  return addEntry(tagValues(), text, length);
-}
-export function textMemory(): usize {
+export function dictionaryMemory(): usize {
   return dictionaryBytes(tagValues()) + dictionaryBytes(tagKeys());
 }
 export function tagKeyBytes(id: u32): usize {
@@ -368,13 +361,13 @@ export function insertSeriesList(
 function dictionaryOf(which: u32): Dictionary {
   return which === 0 ? tagValues() : tagKeys();
 }
-export function textCountOf(which: u32): u32 {
+export function dictionaryCount(which: u32): u32 {
   return dictionaryOf(which).count;
 }
-export function exportTexts(which: u32, first: u32, end: u32, dst: usize, room: usize): u32 {
+export function exportDictionary(which: u32, first: u32, end: u32, dst: usize, room: usize): u32 {
   return exportEntries(dictionaryOf(which), first, end, dst, room);
 }
-export function loadTexts(which: u32, src: usize, bytes: usize, count: u32): i32 {
+export function loadDictionary(which: u32, src: usize, bytes: usize, count: u32): i32 {
   return loadEntries(dictionaryOf(which), src, bytes, count);
 }
 

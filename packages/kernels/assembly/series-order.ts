@@ -1,9 +1,9 @@
 // Sorts ids of series by their keys, and ids of tag values by their bytes. Keys and values are
 // compared where they are stored.
-import { ORDER_SERIES_BY_TAGS, ORDER_TEXTS } from './abi.gen';
+import { ORDER_SERIES_BY_TAGS, ORDER_SYMBOLS } from './abi.gen';
 import { seriesKey, seriesKeyLength, seriesMeasurement } from './series';
-import { textBytes, textLength } from './series-list';
-import { measurementNameLength } from './symbols';
+import { symbolBytes, symbolLength } from './series-list';
+import { measurementNameLength } from './names';
 
 const SPACE: u8 = 0x20;
 const COMMA: u8 = 0x2c;
@@ -12,7 +12,7 @@ const BACKSLASH: u8 = 0x5c;
 
 /** Number of bytes that the keys of all series of a measurement share. */
 function commonPrefix(what: u32, id: u32): usize {
-  return what === ORDER_TEXTS ? 0 : <usize>measurementNameLength(seriesMeasurement(id));
+  return what === ORDER_SYMBOLS ? 0 : <usize>measurementNameLength(seriesMeasurement(id));
 }
 
 /**
@@ -20,11 +20,11 @@ function commonPrefix(what: u32, id: u32): usize {
  * same.
  */
 function isBefore(what: u32, a: u32, b: u32, prefix: usize): bool {
-  const isText = what === ORDER_TEXTS;
-  let p = (isText ? textBytes(a) : seriesKey(a)) + prefix;
-  let q = (isText ? textBytes(b) : seriesKey(b)) + prefix;
-  const left = <usize>(isText ? textLength(a) : seriesKeyLength(a)) - prefix;
-  const right = <usize>(isText ? textLength(b) : seriesKeyLength(b)) - prefix;
+  const isSymbol = what === ORDER_SYMBOLS;
+  let p = (isSymbol ? symbolBytes(a) : seriesKey(a)) + prefix;
+  let q = (isSymbol ? symbolBytes(b) : seriesKey(b)) + prefix;
+  const left = <usize>(isSymbol ? symbolLength(a) : seriesKeyLength(a)) - prefix;
+  const right = <usize>(isSymbol ? symbolLength(b) : seriesKeyLength(b)) - prefix;
   const byTags = what === ORDER_SERIES_BY_TAGS;
   const pEnd = p + left;
   const qEnd = q + right;

@@ -18,7 +18,7 @@ import {
   truncateSlots,
   waitForSlot,
 } from './slots';
-import { measurementNameLength, sameBytes } from './symbols';
+import { measurementNameLength, sameBytes } from './names';
 
 export const NO_SERIES: u32 = NO_ID;
 /** All ids are smaller. */
@@ -27,7 +27,6 @@ export const SERIES_MAX: u32 = 0x80000000;
 const tableRecord: usize = memory.data(offsetof<SlotTable>(), 8);
 let alive: u32 = 0;
 let nextId: u32 = 0;
-let seed: u64 = 0;
 
 // Addresses of entries (measurement u32, length u16, bytes) by id; 0 without series. They are in
 // pages, which a directory lists: ids are never reused, and a page without series takes no memory.
@@ -57,10 +56,6 @@ function table(): SlotTable {
   return changetype<SlotTable>(tableRecord);
 }
 
-export function setSeriesSeed(value: u64): void {
-  seed = value;
-}
-
 export function seriesCount(): u32 {
   return alive;
 }
@@ -81,7 +76,7 @@ export function seriesPresent(): u32 {
 
 @inline
 export function hashKey(key: usize, length: usize): u32 {
-  return <u32>hashBytes(key, length, seed);
+  return <u32>hashBytes(key, length);
 }
 
 /** Where the address of an id's entry is stored. The page must exist. */

@@ -52,7 +52,7 @@ function buildDictionary(references: usize, count: u32): bool {
     const reference = references + <usize>i * REFERENCE_BYTES;
     const address = <usize>load<u32>(reference, REFERENCE_ADDRESS);
     const length = load<u32>(reference, REFERENCE_LENGTH);
-    const hash = <u32>hashBytes(address, <usize>length, 0);
+    const hash = <u32>hashBytes(address, <usize>length);
     let slot = hash & mask;
     let code: u32 = 0;
     while (true) {

@@ -4,7 +4,7 @@
 // types have changed.
 import { TYPE_BOOLEAN } from './abi.gen';
 import { allocate, Arena, freeArena } from './arena';
-import { fieldCount } from './symbols';
+import { fieldCount } from './names';
 
 const FIRST_ROWS: u32 = 16;
 // Arrays that were replaced stay in the arena. Growing by four keeps them below a third of it.

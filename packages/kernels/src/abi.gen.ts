@@ -110,15 +110,15 @@ export const ROW_KINDS = {
   string: 3,
 } as const;
 
-/** Orders of ids: series by key, texts of tags, series by tags. */
+/** Orders of ids: series by key, symbols by their texts, series by tags. */
 export const ID_ORDERS = {
   series: 0,
-  texts: 1,
+  symbols: 1,
   seriesByTags: 2,
 } as const;
 
 /** Dictionaries of tags. */
-export const TEXT_KINDS = {
+export const TAG_DICTIONARIES = {
   values: 0,
   keys: 1,
 } as const;

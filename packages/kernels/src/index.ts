@@ -31,6 +31,6 @@ export type { RowField, RowFieldKind, RowStop } from './rows.ts';
 export { Scans } from './scans.ts';
 export { NO_MEASUREMENT, SeriesKeys } from './series-keys.ts';
 export type { SeriesList, SeriesPart, SplitSeries } from './series-keys.ts';
-export { sortedByKey, sortedByTags, sortedTexts } from './series-order.ts';
+export { sortedByKey, sortedByTags, sortedSymbols } from './series-order.ts';
 export { StagedTable } from './staged-table.ts';
 export type { StagedField, StagedRows } from './staged-table.ts';

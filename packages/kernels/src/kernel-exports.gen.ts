@@ -100,6 +100,8 @@ export type KernelExports = {
   selectRows(values: number, width: number, count: number, mask: number, dst: number): number;
   // float-text
   floatPowers(): number;
+  // hash
+  seedHashes(value: bigint): void;
   // ingest
   addPointField(name: number, length: number, type: number, bits: bigint): 0 | 1;
   addShard(id: number, start: bigint, end: bigint): void;
@@ -177,7 +179,7 @@ export type KernelExports = {
   addRowSeries(start: number, end: number): number;
   beginRowBlock(block: number, count: number, names: number, capacity: number): number;
   beginRowShape(address: number, parts: number): number;
-  clearRowSeries(newSeed: bigint): void;
+  clearRowSeries(): void;
   getRowColumn(field: number): number;
   getRowCount(): number;
   getRowCursor(): number;
@@ -219,11 +221,9 @@ export type KernelExports = {
   seriesMeasurement(id: number): number;
   seriesMemory(): number;
   seriesPresent(): number;
-  setSeriesSeed(value: bigint): void;
   // series-guess
   truncateSeries(first: number): void;
   // series-list
-  addText(text: number, length: number): number;
   encodeSeriesList(
     first: number,
     end: number,
@@ -231,8 +231,8 @@ export type KernelExports = {
     dst: number,
     leavesForgotten: boolean,
   ): number;
-  exportTexts(which: number, first: number, end: number, dst: number, room: number): number;
-  findText(text: number, length: number): number;
+  exportDictionary(which: number, first: number, end: number, dst: number, room: number): number;
+  findSymbol(text: number, length: number): number;
   insertSeriesList(
     src: number,
     bytes: number,
@@ -243,19 +243,18 @@ export type KernelExports = {
     measurementCount: number,
   ): number;
   listedEntries(): number;
-  loadTexts(which: number, src: number, bytes: number, count: number): number;
+  loadDictionary(which: number, src: number, bytes: number, count: number): number;
   placeLoaded(count: number): 0 | 1;
   seriesListBound(first: number, end: number): number;
-  setTextSeed(seed: bigint): void;
   splitSeries(first: number, end: number): number;
   splitWords(): number;
   tagKeyBytes(id: number): number;
   tagKeyLength(id: number): number;
-  textBytes(id: number): number;
-  textCount(): number;
-  textCountOf(which: number): number;
-  textLength(id: number): number;
-  textMemory(): number;
+  symbolBytes(id: number): number;
+  symbolCount(): number;
+  dictionaryCount(which: number): number;
+  symbolLength(id: number): number;
+  dictionaryMemory(): number;
   // series-order
   mergedFromLeft(): number;
   mergeIds(
@@ -276,7 +275,7 @@ export type KernelExports = {
   stringOffsets(): number;
   stringReferences(): number;
   stringsBound(count: number, bytes: number): number;
-  // symbols
+  // names
   fieldName(measurement: number, field: number): number;
   fieldNameLength(measurement: number, field: number): number;
   fieldOf(measurement: number, name: number, length: number): number;

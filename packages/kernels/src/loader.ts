@@ -25,6 +25,9 @@ export class Kernels {
     // The type is generated from the description of the border, and abi.test.ts compares that with
     // the compiled module.
     this.exports = instance.exports as unknown as KernelExports;
+    // Random, so that clients cannot choose keys and names with colliding hashes.
+    const [seed = 0n] = crypto.getRandomValues(new BigInt64Array(1));
+    this.exports.seedHashes(seed);
     this.#memory = this.exports.memory;
     this.#bytes = new Uint8Array(this.#memory.buffer);
     this.#words = new BigInt64Array(this.#memory.buffer);

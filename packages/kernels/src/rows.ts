@@ -49,9 +49,7 @@ export class RowScanner {
 
   /** Removes all series and the expected shape. Numbers of series start at 0 again. */
   forgetSeries(): void {
-    // Random, so that clients cannot choose keys with colliding hashes.
-    const [low = 0, high = 0] = crypto.getRandomValues(new Uint32Array(2));
-    this.#kernels.exports.clearRowSeries((BigInt(high) << 32n) | BigInt(low));
+    this.#kernels.exports.clearRowSeries();
   }
 
   /**

@@ -2,12 +2,12 @@
 // texts of tags. Keys are stored nowhere else; ingest looks them up here while it parses.
 import { assert, escapeMeasurement, Unavailable } from '@tidemark/core';
 
-import { Area, NO_ID, SPLIT_WORDS, TEXT_KINDS } from './abi.gen.ts';
+import { Area, NO_ID, SPLIT_WORDS, TAG_DICTIONARIES } from './abi.gen.ts';
 import { checkResult, CodecError } from './codec-error.ts';
 import type { Kernels } from './loader.ts';
 import { Names } from './names.ts';
 
-/** Keys split into ids of names and texts; see `SeriesKeys.split`. */
+/** Keys split into names and symbols; see `SeriesKeys.split`. */
 export type SplitSeries = {
   /** Number of series in `words`. */
   readonly count: number;
@@ -64,7 +64,7 @@ export class SeriesKeys {
   /** Memory of keys, texts and their tables. */
   get memoryBytes(): number {
     const { exports } = this.kernels;
-    return (exports.seriesMemory() >>> 0) + (exports.textMemory() >>> 0);
+    return (exports.seriesMemory() >>> 0) + (exports.dictionaryMemory() >>> 0);
   }
 
   /** Number of a measurement, added if it is new. */
@@ -187,7 +187,7 @@ export class SeriesKeys {
       const next =
         part === 'series'
           ? exports.exportSeries(first, end, output, PORTION_BYTES)
-          : exports.exportTexts(TEXT_KINDS[part], first, end, output, PORTION_BYTES);
+          : exports.exportDictionary(TAG_DICTIONARIES[part], first, end, output, PORTION_BYTES);
       const size = part === 'series' ? exports.exportedSeriesBytes() : exports.exportedEntryBytes();
       assert(next > first, 'a portion has room for the longest entry');
       yield this.kernels.bytes.subarray(output, output + size);
@@ -197,7 +197,9 @@ export class SeriesKeys {
 
   /** Number of entries of a table. */
   partCount(part: SeriesPart): number {
-    return part === 'series' ? this.nextId : this.kernels.exports.textCountOf(TEXT_KINDS[part]);
+    return part === 'series'
+      ? this.nextId
+      : this.kernels.exports.dictionaryCount(TAG_DICTIONARIES[part]);
   }
 
   /**
@@ -217,7 +219,7 @@ export class SeriesKeys {
       throw new CodecError('value', `checksum of ${part}`);
     }
     if (part !== 'series') {
-      checkResult(exports.loadTexts(TEXT_KINDS[part], address, sizeBytes, count), part);
+      checkResult(exports.loadDictionary(TAG_DICTIONARIES[part], address, sizeBytes, count), part);
       return;
     }
     const measurements = exports.measurementCount();
@@ -232,23 +234,23 @@ export class SeriesKeys {
     return this.kernels.exports.placeLoaded(ENTRIES_PER_STEP) !== 0;
   }
 
-  get textCount(): number {
-    return this.kernels.exports.textCount();
+  get symbolCount(): number {
+    return this.kernels.exports.symbolCount();
   }
 
-  /** Id of a tag value, or -1. */
-  findText(text: Uint8Array): number {
+  /** The symbol of a tag value, or -1. */
+  findSymbol(text: Uint8Array): number {
     const address = this.kernels.copyIn(Area.name, text);
-    const id = this.kernels.exports.findText(address, text.length) >>> 0;
+    const id = this.kernels.exports.findSymbol(address, text.length) >>> 0;
     return id === NO_ID ? -1 : id;
   }
 
   /** Bytes of a tag value. A view, valid until the next call. */
-  text(id: number): Uint8Array {
-    assert(id >= 0 && id < this.textCount, 'text id in range');
+  symbol(id: number): Uint8Array {
+    assert(id >= 0 && id < this.symbolCount, 'symbol in range');
     const { exports } = this.kernels;
-    const start = exports.textBytes(id) >>> 0;
-    return this.kernels.bytes.subarray(start, start + exports.textLength(id));
+    const start = exports.symbolBytes(id) >>> 0;
+    return this.kernels.bytes.subarray(start, start + exports.symbolLength(id));
   }
 
   /** Tag key for an id of `split`. */

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { IngestKernel } from './ingest-kernel.ts';
 import { Kernels } from './loader.ts';
 import { SeriesKeys } from './series-keys.ts';
-import { sortedByKey, sortedByTags, sortedTexts } from './series-order.ts';
+import { sortedByKey, sortedByTags, sortedSymbols } from './series-order.ts';
 
 const HOUR = 3_600_000_000_000n;
 
@@ -61,9 +61,9 @@ test('any series come in the order of their keys as bytes', () => {
       const ids = Uint32Array.from({ length: series.nextId }, (_, id) => id);
 
       expect([...sorted(series, ids)]).toEqual(plainly(series, ids));
-      const textIds = Uint32Array.from({ length: series.textCount }, (_, id) => id);
-      const texts = Array.from(textIds, (id) => Buffer.from(series.text(id)));
-      expect(Array.from(sorted(series, textIds, sortedTexts), (id) => texts[id])).toEqual(
+      const textIds = Uint32Array.from({ length: series.symbolCount }, (_, id) => id);
+      const texts = Array.from(textIds, (id) => Buffer.from(series.symbol(id)));
+      expect(Array.from(sorted(series, textIds, sortedSymbols), (id) => texts[id])).toEqual(
         texts.toSorted((a, b) => Buffer.compare(a, b)),
       );
     }),

@@ -31,12 +31,12 @@ export function sortedByTags(
   return sorted(kernels, ID_ORDERS.seriesByTags, ids);
 }
 
-/** As `sortedByKey`, for ids of tag values. */
-export function sortedTexts(
+/** As `sortedByKey`, for symbols, by their texts. */
+export function sortedSymbols(
   { kernels }: SeriesKeys,
   ids: Uint32Array,
 ): Generator<undefined, Uint32Array> {
-  return sorted(kernels, ID_ORDERS.texts, ids);
+  return sorted(kernels, ID_ORDERS.symbols, ids);
 }
 
 function* sorted(

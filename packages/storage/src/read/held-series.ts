@@ -1,6 +1,6 @@
 // Which series of a measurement match a filter and have rows in one of some shards, and which tags
 // and values those series have. Pauses during long loops.
-import { sortedTexts } from '@tidemark/kernels';
+import { sortedSymbols } from '@tidemark/kernels';
 import type { SchemaFilter } from '@tidemark/query';
 
 import type { DatabaseView, ShardView } from '../state/snapshot.ts';
@@ -87,12 +87,12 @@ export function* countHeld(selected: Selected): Generator<undefined, number> {
 }
 
 /** A tag key, and the symbols of the values that the series have for it, in no particular order. */
-export type HeldKey = { readonly key: string; readonly texts: Uint32Array };
+export type HeldKey = { readonly key: string; readonly symbols: Uint32Array };
 
 /**
  * The wanted tag keys that at least one of the series has, sorted bytewise, each with its values.
  */
-export function* heldTexts(
+export function* heldSymbols(
   selected: Selected,
   isWanted: (key: string) => boolean,
 ): Generator<HeldKey | undefined> {
@@ -107,17 +107,17 @@ export function* heldTexts(
     const seen = new SeenValues(symbolCount);
     if (ordinals === undefined) yield* addHeldValues(selected, column, seen);
     else yield* addValuesOf(ordinals, column, seen);
-    const texts = seen.texts();
-    if (texts.length > 0) yield { key, texts };
+    const symbols = seen.symbols();
+    if (symbols.length > 0) yield { key, symbols };
   }
 }
 
-/** Sorts texts bytewise. */
+/** Sorts symbols by their texts, bytewise. */
 export function* inOrder(
   { scope }: Selected,
-  texts: Uint32Array,
+  symbols: Uint32Array,
 ): Generator<undefined, Uint32Array> {
-  return texts.length < 2 ? texts : yield* sortedTexts(scope.database.index.keys, texts);
+  return symbols.length < 2 ? symbols : yield* sortedSymbols(scope.database.index.keys, symbols);
 }
 
 /**
@@ -125,7 +125,7 @@ export function* inOrder(
  */
 class SeenValues {
   readonly #isSeen: Uint8Array;
-  readonly #texts = new Uint32List();
+  readonly #symbols = new Uint32List();
 
   constructor(symbolCount: number) {
     this.#isSeen = new Uint8Array(symbolCount + 1);
@@ -135,7 +135,7 @@ class SeenValues {
 
   add(stored: number): void {
     this.#isSeen[stored] = 1;
-    this.#texts.push(stored - 1);
+    this.#symbols.push(stored - 1);
   }
 
   /** Adds the values in `[from, to)` that are new and whose place passes the test. */
@@ -151,8 +151,8 @@ class SeenValues {
     }
   }
 
-  texts(): Uint32Array {
-    return this.#texts.view();
+  symbols(): Uint32Array {
+    return this.#symbols.view();
   }
 }
 

@@ -14,7 +14,7 @@ import {
   countHeld,
   heldOrdinals,
   heldTagKeys,
-  heldTexts,
+  heldSymbols,
   inOrder,
   isAnyHeld,
 } from './held-series.ts';
@@ -182,9 +182,9 @@ function* countTagValues(
   const { scope, measurement, filter } = selected;
   const counts: { key: string; count: number; isExact: boolean }[] = [];
   if (!isWhole(filter)) {
-    for (const held of heldTexts(selected, isWanted)) {
+    for (const held of heldSymbols(selected, isWanted)) {
       if (held === undefined) yield undefined;
-      else counts.push({ key: held.key, count: held.texts.length, isExact: true });
+      else counts.push({ key: held.key, count: held.symbols.length, isExact: true });
     }
     return counts;
   }
@@ -203,15 +203,15 @@ function* tagValues(
   const { scope, measurement } = selected;
   const { index } = scope.database;
   let left = limitPerMeasurement ?? Number.POSITIVE_INFINITY;
-  for (const held of heldTexts(selected, tagKeyTest(keys))) {
+  for (const held of heldSymbols(selected, tagKeyTest(keys))) {
     if (held === undefined) {
       yield undefined;
       continue;
     }
-    const texts = yield* inOrder(selected, held.texts);
-    const end = Math.min(left, texts.length);
+    const symbols = yield* inOrder(selected, held.symbols);
+    const end = Math.min(left, symbols.length);
     for (let at = 0; at < end; at += BATCH_ENTRIES) {
-      const part = texts.subarray(at, Math.min(end, at + BATCH_ENTRIES));
+      const part = symbols.subarray(at, Math.min(end, at + BATCH_ENTRIES));
       const values = Array.from(part, (id) => index.symbolOnce(id));
       yield { kind: 'tag-values', measurement: measurement.name, key: held.key, values };
     }

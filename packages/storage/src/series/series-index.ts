@@ -44,7 +44,7 @@ export class SeriesIndex {
    * Which tag values match a pattern. A pattern is tested on every symbol once, so their texts are
    * not kept.
    */
-  readonly patterns = new PatternCache((id) => utf8Text(this.keys.text(id)));
+  readonly patterns = new PatternCache((id) => utf8Text(this.keys.symbol(id)));
   readonly #byName = new Map<string, MeasurementIndex>();
   /** Measurements by their number in `keys`, which differs from their id. */
   readonly #byNumber: (MeasurementIndex | undefined)[] = [];
@@ -81,7 +81,7 @@ export class SeriesIndex {
   }
 
   get symbolCount(): number {
-    return this.keys.textCount;
+    return this.keys.symbolCount;
   }
 
   get memoryBytes(): number {
@@ -330,14 +330,14 @@ export class SeriesIndex {
 
   /** The symbol of a text, or -1 when no tag has this value. */
   findSymbol(text: string): SymbolId {
-    return this.keys.findText(utf8(text));
+    return this.keys.findSymbol(utf8(text));
   }
 
   /** The text of a symbol, cached. */
   symbol(id: SymbolId): string {
     let text = this.#decoded.get(id);
     if (text === undefined) {
-      text = utf8Text(this.keys.text(id));
+      text = utf8Text(this.keys.symbol(id));
       if (this.#decoded.size >= SYMBOL_CACHE_ENTRIES) this.#decoded.clear();
       this.#decoded.set(id, text);
     }
@@ -346,7 +346,7 @@ export class SeriesIndex {
 
   /** The text of a symbol, not cached: for loops over very many symbols. */
   symbolOnce(id: SymbolId): string {
-    return this.#decoded.get(id) ?? utf8Text(this.keys.text(id));
+    return this.#decoded.get(id) ?? utf8Text(this.keys.symbol(id));
   }
 
   /** Tags of a series, sorted bytewise by key. */

@@ -101,8 +101,8 @@ test('a pattern is tested once per distinct value, however often it is asked for
     ]);
   }
   const read: string[] = [];
-  const textOf = index.keys.text.bind(index.keys);
-  index.keys.text = (id) => {
+  const textOf = index.keys.symbol.bind(index.keys);
+  index.keys.symbol = (id) => {
     read.push(utf8Text(textOf(id)));
     return textOf(id);
   };

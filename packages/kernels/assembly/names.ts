@@ -6,7 +6,7 @@ import { hashBytes } from './hash';
 import { allocateRun, freeRun } from './memory';
 
 @unmanaged
-class Symbol {
+class Name {
   scope: u32;
   index: u32;
   hash: u32;
@@ -16,15 +16,15 @@ class Symbol {
 
 const HEADER: usize = 16;
 const CHUNK: usize = 65536;
-export const NO_SYMBOL: u32 = NO_ID;
+export const NO_NAME: u32 = NO_ID;
 
-let slots: usize = 0; // address of a Symbol each
+let slots: usize = 0; // address of a Name each
 let slotCount: u32 = 0;
 let used: u32 = 0;
 let at: usize = 0;
 let end: usize = 0;
 
-// For each measurement: its name's symbol, number of fields, address of its fields' symbols,
+// For each measurement: address of its name, number of fields, address of the list of their names,
 // capacity; 16 bytes in all.
 let measurements: usize = 0;
 let measurementCapacity: u32 = 0;
@@ -59,14 +59,14 @@ function grow(): void {
   for (let i: u32 = 0; i < oldCount; i++) {
     const address = load<u32>(oldSlots + <usize>i * 4);
     if (address === 0) continue;
-    let slot = changetype<Symbol>(<usize>address).hash & (slotCount - 1);
+    let slot = changetype<Name>(<usize>address).hash & (slotCount - 1);
     while (load<u32>(slots + <usize>slot * 4) !== 0) slot = (slot + 1) & (slotCount - 1);
     store<u32>(slots + <usize>slot * 4, address);
   }
   if (oldCount > 0) freeRun(oldSlots, <usize>oldCount * 4);
 }
 
-function newSymbol(scope: u32, name: usize, length: u32, hash: u32): Symbol {
+function newName(scope: u32, name: usize, length: u32, hash: u32): Name {
   const size = (HEADER + <usize>length + 7) & ~7;
   if (at + size > end) {
     const chunk = size > CHUNK ? size : CHUNK;
@@ -74,16 +74,16 @@ function newSymbol(scope: u32, name: usize, length: u32, hash: u32): Symbol {
     if (at === 0) unreachable();
     end = at + chunk;
   }
-  const symbol = changetype<Symbol>(at);
+  const added = changetype<Name>(at);
   at += size;
-  symbol.scope = scope;
-  symbol.hash = hash;
-  symbol.length = length;
-  memory.copy(changetype<usize>(symbol) + HEADER, name, <usize>length);
-  return symbol;
+  added.scope = scope;
+  added.hash = hash;
+  added.length = length;
+  memory.copy(changetype<usize>(added) + HEADER, name, <usize>length);
+  return added;
 }
 
-function addMeasurement(symbol: Symbol): void {
+function addMeasurement(added: Name): void {
   if (measurementTotal === measurementCapacity) {
     const capacity = measurementCapacity === 0 ? 4096 : measurementCapacity * 2;
     const address = allocateRun(<usize>capacity * 16);
@@ -93,15 +93,15 @@ function addMeasurement(symbol: Symbol): void {
     measurements = address;
     measurementCapacity = capacity;
   }
-  symbol.index = measurementTotal++;
-  const entry = entryOf(symbol.index);
-  store<u32>(entry, <u32>changetype<usize>(symbol));
+  added.index = measurementTotal++;
+  const entry = entryOf(added.index);
+  store<u32>(entry, <u32>changetype<usize>(added));
   store<u32>(entry, 0, 4);
   store<u32>(entry, 0, 8);
   store<u32>(entry, 0, 12);
 }
 
-function addField(measurement: u32, symbol: Symbol): void {
+function addField(measurement: u32, added: Name): void {
   const entry = entryOf(measurement);
   const count = load<u32>(entry, 4);
   const capacity = load<u32>(entry, 12);
@@ -120,37 +120,37 @@ function addField(measurement: u32, symbol: Symbol): void {
     store<u32>(entry, wanted, 12);
     at += bytes;
   }
-  store<u32>(<usize>load<u32>(entry, 8) + <usize>count * 4, <u32>changetype<usize>(symbol));
-  symbol.index = count;
+  store<u32>(<usize>load<u32>(entry, 8) + <usize>count * 4, <u32>changetype<usize>(added));
+  added.index = count;
   store<u32>(entry, count + 1, 4);
 }
 
 function lookup(scope: u32, name: usize, length: u32, adds: bool): u32 {
   if (used * 2 >= slotCount) grow();
-  const hash = <u32>hashBytes(name, <usize>length, <u64>scope + 1);
+  const hash = <u32>hashBytes(name, <usize>length, <u64>scope);
   const mask = slotCount - 1;
   let slot = hash & mask;
   while (true) {
     const address = <usize>load<u32>(slots + <usize>slot * 4);
     if (address === 0) break;
-    const symbol = changetype<Symbol>(address);
+    const known = changetype<Name>(address);
     if (
-      symbol.hash === hash &&
-      symbol.scope === scope &&
-      symbol.length === length &&
+      known.hash === hash &&
+      known.scope === scope &&
+      known.length === length &&
       sameBytes(address + HEADER, name, <usize>length)
     ) {
-      return symbol.index;
+      return known.index;
     }
     slot = (slot + 1) & mask;
   }
-  if (!adds) return NO_SYMBOL;
-  const symbol = newSymbol(scope, name, length, hash);
-  store<u32>(slots + <usize>slot * 4, <u32>changetype<usize>(symbol));
+  if (!adds) return NO_NAME;
+  const added = newName(scope, name, length, hash);
+  store<u32>(slots + <usize>slot * 4, <u32>changetype<usize>(added));
   used++;
-  if (scope === 0) addMeasurement(symbol);
-  else addField(scope - 1, symbol);
-  return symbol.index;
+  if (scope === 0) addMeasurement(added);
+  else addField(scope - 1, added);
+  return added.index;
 }
 
 /** Number of a measurement, added if it is new. */
@@ -163,7 +163,7 @@ export function fieldOf(measurement: u32, name: usize, length: u32): u32 {
   return lookup(measurement + 1, name, length, true);
 }
 
-/** Number of a field, or NO_SYMBOL. */
+/** Number of a field, or NO_NAME. */
 export function findField(measurement: u32, name: usize, length: u32): u32 {
   return lookup(measurement + 1, name, length, false);
 }
@@ -175,19 +175,19 @@ export function measurementName(measurement: u32): usize {
   return <usize>load<u32>(entryOf(measurement)) + HEADER;
 }
 export function measurementNameLength(measurement: u32): u32 {
-  return changetype<Symbol>(<usize>load<u32>(entryOf(measurement))).length;
+  return changetype<Name>(<usize>load<u32>(entryOf(measurement))).length;
 }
 export function fieldCount(measurement: u32): u32 {
   return load<u32>(entryOf(measurement), 4);
 }
 
 @inline
-function fieldSymbol(measurement: u32, field: u32): usize {
+function nameOfField(measurement: u32, field: u32): usize {
   return <usize>load<u32>(<usize>load<u32>(entryOf(measurement), 8) + <usize>field * 4);
 }
 export function fieldName(measurement: u32, field: u32): usize {
-  return fieldSymbol(measurement, field) + HEADER;
+  return nameOfField(measurement, field) + HEADER;
 }
 export function fieldNameLength(measurement: u32, field: u32): u32 {
-  return changetype<Symbol>(fieldSymbol(measurement, field)).length;
+  return changetype<Name>(nameOfField(measurement, field)).length;
 }
