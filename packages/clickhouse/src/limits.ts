@@ -48,6 +48,16 @@ export const LIMITS = {
     unit: 'ms',
     reason: 'from one insert into a table to the next: each makes a part that has to be merged',
   },
+  gatherMs: {
+    value: 250,
+    unit: 'ms',
+    reason: 'from the end of an insert, in which the next one waits for those who were answered',
+  },
+  batchBytes: {
+    value: 8 << 20,
+    unit: 'bytes',
+    reason: 'of rows that are inserted at once: with more of them, a row costs hardly less',
+  },
   followMs: {
     value: 300,
     unit: 'ms',

@@ -107,6 +107,7 @@ function engineOf(parts: Parts): StorageEngine {
   const { cluster, state, registry, writer, lease, leftovers } = parts;
   return {
     source: clusterSource(parts),
+    bodyBuffer: (sizeBytes) => writer.bodyBuffer(sizeBytes),
     writeLines: (request) => writer.lines(request),
     writePoints: (request) => writer.points(request),
     delete: (request) => deletePoints(parts, request),

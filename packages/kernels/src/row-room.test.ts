@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { RowRoom } from './row-room.ts';
+import { RowRoom, ScratchRoom } from './row-room.ts';
 
 test('parts are as large as asked for, aligned, and do not overlap', () => {
   fc.assert(
@@ -32,4 +32,17 @@ test('many parts share a buffer, small and huge ones have their own', () => {
   expect(small.buffer.byteLength).toBe(100);
   expect(huge.buffer.byteLength).toBe(40 << 20);
   expect(room.take(1 << 20).buffer).toBe(first.buffer);
+});
+
+test('scratch room is the same each time, and grows', () => {
+  const room = new ScratchRoom();
+  const first = room.take(1 << 20);
+  const second = room.take(1000);
+  const larger = room.take(3 << 20);
+
+  expect(second).toEqual(first);
+  expect(second.buffer).toBe(first.buffer);
+  expect(larger.buffer.byteLength).toBeGreaterThanOrEqual(3 << 20);
+  expect(room.take(40 << 20).buffer.byteLength).toBe(40 << 20);
+  expect(room.take(1000).buffer).toBe(larger.buffer);
 });

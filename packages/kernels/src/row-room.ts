@@ -8,6 +8,12 @@
 /** A part of a buffer. */
 export type RoomPart = { readonly buffer: ArrayBuffer; readonly offset: number };
 
+/** Where rows are copied to. */
+export interface Room {
+  /** Room for so many bytes from a multiple of 8 on, for the rows of one batch. */
+  take(sizeBytes: number): RoomPart;
+}
+
 /** Larger than any block that the C library (glibc) takes from its heap. */
 const BUFFER_BYTES = 33 << 20;
 /**
@@ -16,7 +22,7 @@ const BUFFER_BYTES = 33 << 20;
  */
 const OWN_BYTES = 16 << 10;
 
-export class RowRoom {
+export class RowRoom implements Room {
   /** A weak reference: the parts hold the buffer, so that it is freed with the last of them. */
   #current: WeakRef<ArrayBuffer> | undefined;
   #usedBytes = 0;
@@ -35,5 +41,20 @@ export class RowRoom {
     const offset = this.#usedBytes;
     this.#usedBytes = (offset + sizeBytes + 7) & ~7;
     return { buffer, offset };
+  }
+}
+
+/**
+ * Room for rows that are read at once: what is taken next lies where the last was. Buffers that
+ * come and go make V8 look through all of the heap again and again.
+ */
+export class ScratchRoom implements Room {
+  #buffer = new ArrayBuffer(OWN_BYTES);
+
+  take(sizeBytes: number): RoomPart {
+    if (sizeBytes > BUFFER_BYTES) return { buffer: new ArrayBuffer(sizeBytes), offset: 0 };
+    if (sizeBytes > this.#buffer.byteLength)
+      this.#buffer = new ArrayBuffer(2 ** Math.ceil(Math.log2(sizeBytes)));
+    return { buffer: this.#buffer, offset: 0 };
   }
 }

@@ -6,7 +6,7 @@ import type { Column, FieldType, Timestamp } from '@tidemark/core';
 import { Area, BLOCK_KINDS, EFFORTS, REFERENCE, REFERENCE_BYTES } from './abi.gen.ts';
 import { checkResult } from './codec-error.ts';
 import { columnType } from './field-codes.ts';
-import type { RoomPart, RowRoom } from './row-room.ts';
+import type { Room, RoomPart } from './row-room.ts';
 import type { Kernels } from './loader.ts';
 import type { Names } from './names.ts';
 
@@ -69,7 +69,7 @@ export class StagedTable {
    * if that costs little, and rows of a series in the order of arrival: readers go series by
    * series.
    */
-  copyRows(room: RowRoom): StagedRows {
+  copyRows(room: Room): StagedRows {
     const { rowCount } = this;
     const { exports } = this.#kernels;
     const order = exports.openRowOrder(exports.tableSeries(this.#address), rowCount) >>> 0;
@@ -81,7 +81,7 @@ export class StagedTable {
   }
 
   /** `order` is the address of row numbers in the wanted order; 0 keeps the order of arrival. */
-  #copyRows(room: RowRoom, order: number): StagedRows {
+  #copyRows(room: Room, order: number): StagedRows {
     const { rowCount } = this;
     const { exports } = this.#kernels;
     const strings = this.fields.map((field) =>

@@ -1,5 +1,6 @@
 // Public face of @tidemark/storage: the embedded engine.
 export { openStorageInline } from './engine/open-inline.ts';
+export { BodyBuffers } from './thread/body-buffers.ts';
 export { openStorage } from './thread/open-storage.ts';
 export { readCheckedFile, writeCheckedFile } from './disk/checked-file.ts';
 export { DiskReserve } from './disk/reserve.ts';

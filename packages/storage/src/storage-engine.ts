@@ -199,6 +199,11 @@ export interface StorageEngine {
   readonly source: SeriesSource;
   /** Present where the engine runs in a thread of its own. */
   readonly thread?: StorageThread | undefined;
+  /**
+   * A buffer for a body that is then given to `writeLines`. Buffers are reused, so its contents are
+   * unspecified.
+   */
+  bodyBuffer?(sizeBytes: number): Uint8Array;
   writeLines(request: WriteLinesRequest): Promise<WriteOutcome>;
   writePoints(request: WritePointsRequest): Promise<WriteOutcome>;
   /** Resolves when the delete is durable. Series without points vanish from the schema. */
@@ -245,11 +250,6 @@ export interface StorageEngine {
 
 /** Optional services of an engine that runs in its own thread. They only save time. */
 export interface StorageThread {
-  /**
-   * A buffer for a body that is then given to `writeLines`. Buffers are reused, so its contents are
-   * unspecified.
-   */
-  bodyBuffer(sizeBytes: number): Uint8Array;
   /**
    * A second, empty engine in the same thread, which keeps everything in memory and forgets it when
    * it is closed. It is for warming up: code runs on it until it is compiled. One at a time.

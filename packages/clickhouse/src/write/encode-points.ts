@@ -1,13 +1,13 @@
 // Rows of the ingest kernel as rows of the tables: a value per series, time and field.
 import type { Column } from '@tidemark/core';
-import { RowRoom } from '@tidemark/kernels';
+import { ScratchRoom } from '@tidemark/kernels';
 import type { StagedTable } from '@tidemark/kernels';
 
 import { columnIdOf } from '../ids.ts';
 import type { LocalSeries } from './local-series.ts';
 import type { PointRows } from './point-rows.ts';
 
-const room = new RowRoom();
+const room = new ScratchRoom();
 
 export type EncodeTarget = {
   /** Of the ingest that made the table; has a place for every series of it. */
@@ -31,27 +31,27 @@ export function encodePoints(table: StagedTable, target: EncodeTarget): void {
   columns.forEach((column, at) => {
     const field = table.fields[at];
     if (field === undefined) return;
-    const [low, high] = wordsOf(
-      new BigUint64Array([columnIdOf(table.measurement, field.name, field.type)]),
-    );
+    const id = columnIdOf(table.measurement, field.name, field.type);
     const { valid } = column;
     const blocks = shards.map((rows) => rows.room());
+    const firsts = blocks.map(({ length }) => length);
     const values = column.type === 'string' ? undefined : wordsOf(eightBytes(column));
     for (let i = 0; i < seriesIds.length; i++) {
       if (valid !== undefined && valid[i] !== 1) continue;
       const local = seriesIds[i]!;
       const shard = shardOf[local]!;
       let block = blocks[shard]!;
-      if (block.isFull) blocks[shard] = block = shards[shard]!.room();
+      if (block.isFull) {
+        block.fill(firsts[shard]!, id, group);
+        blocks[shard] = block = shards[shard]!.room();
+        firsts[shard] = 0;
+      }
       const row = block.length++;
       const to = 2 * row;
-      block.columns[to] = low!;
-      block.columns[to + 1] = high!;
       block.series[to] = ids[2 * local]!;
       block.series[to + 1] = ids[2 * local + 1]!;
       block.times[to] = timeWords[2 * i]!;
       block.times[to + 1] = timeWords[2 * i + 1]!;
-      block.groups[row] = group;
       if (values !== undefined) {
         const numbers = block.numbers(column.type === 'float');
         numbers[to] = values[2 * i]!;
@@ -60,6 +60,7 @@ export function encodePoints(table: StagedTable, target: EncodeTarget): void {
         block.text(row, column.dictionary[column.codes[i]!] ?? '');
       }
     }
+    blocks.forEach((block, shard) => block.fill(firsts[shard]!, id, group));
   });
 }
 

@@ -1,5 +1,7 @@
 // Rows of a points table as ClickHouse's format Native has them: blocks of columns, which are
 // written here and read there as arrays. In RowBinary, both ends would touch every value.
+import type { BodyBuffers } from '@tidemark/storage';
+
 import { RowWriter } from '../sql/row-binary.ts';
 
 /** What every row of a block needs; `hour` is calculated by the table. */
@@ -39,8 +41,8 @@ export class PointRows {
       .join(', ')})`;
   }
 
-  /** The blocks, one after the other, as a copy; they are given away. */
-  finish(): Uint8Array {
+  /** The blocks, one after the other, copied into a buffer of `buffers`; they are given away. */
+  finish(buffers: BodyBuffers): Uint8Array {
     const columns = this.#columns();
     const pieces: Uint8Array[] = [];
     for (const block of this.#blocks) {
@@ -48,7 +50,12 @@ export class PointRows {
       for (const { name, type, bytesOf } of columns)
         pieces.push(title(name, type), bytesOf(block, this.#batch));
     }
-    const bytesOfAll = Buffer.concat(pieces);
+    const bytesOfAll = buffers.take(pieces.reduce((sum, { length }) => sum + length, 0));
+    let at = 0;
+    for (const piece of pieces) {
+      bytesOfAll.set(piece, at);
+      at += piece.length;
+    }
     for (const block of this.#blocks.splice(0)) block.giveBack();
     return bytesOfAll;
   }
@@ -71,10 +78,11 @@ export class PointRows {
  */
 export class PointBlock {
   length = 0;
-  readonly columns: Uint32Array;
   readonly series: Uint32Array;
   readonly times: Uint32Array;
-  readonly groups: Uint32Array;
+  readonly #columns: BigUint64Array;
+  readonly #batches: BigUint64Array;
+  readonly #groups: Uint32Array;
   readonly #floats: Numbers = { words: undefined, isUsed: false };
   readonly #integers: Numbers = { words: undefined, isUsed: false };
   readonly #capacity: number;
@@ -84,10 +92,11 @@ export class PointBlock {
 
   constructor(capacity: number) {
     this.#capacity = capacity;
-    this.columns = new Uint32Array(2 * capacity);
     this.series = new Uint32Array(2 * capacity);
     this.times = new Uint32Array(2 * capacity);
-    this.groups = new Uint32Array(capacity);
+    this.#columns = new BigUint64Array(capacity);
+    this.#batches = new BigUint64Array(capacity);
+    this.#groups = new Uint32Array(capacity);
   }
 
   get isFull(): boolean {
@@ -109,6 +118,26 @@ export class PointBlock {
 
   get integers(): Uint32Array | undefined {
     return this.#integers.isUsed ? this.#integers.words : undefined;
+  }
+
+  /** Says of which column and shard group the rows from `first` on are. */
+  fill(first: number, column: bigint, group: number): void {
+    this.#columns.fill(column, first, this.length);
+    this.#groups.fill(group, first, this.length);
+  }
+
+  /** A column of each row. */
+  get columns(): BigUint64Array {
+    return this.#columns.subarray(0, this.length);
+  }
+
+  get groups(): Uint32Array {
+    return this.#groups.subarray(0, this.length);
+  }
+
+  /** The same number in each row. */
+  batches(batch: bigint): BigUint64Array {
+    return this.#batches.fill(batch, 0, this.length).subarray(0, this.length);
   }
 
   /** Where values of one kind go. */
@@ -167,19 +196,11 @@ type NativeColumn = {
 };
 
 const COMMON: readonly NativeColumn[] = [
-  { name: 'column', type: 'UInt64', bytesOf: (block) => pairs(block.columns, block) },
+  { name: 'column', type: 'UInt64', bytesOf: ({ columns }) => bytes(columns) },
   { name: 'series', type: 'UInt64', bytesOf: (block) => pairs(block.series, block) },
   { name: 'time', type: 'Int64', bytesOf: (block) => pairs(block.times, block) },
-  {
-    name: 'batch',
-    type: 'UInt64',
-    bytesOf: ({ length }, batch) => bytes(new BigUint64Array(length).fill(batch)),
-  },
-  {
-    name: 'grp',
-    type: 'UInt32',
-    bytesOf: ({ groups, length }) => bytes(groups.subarray(0, length)),
-  },
+  { name: 'batch', type: 'UInt64', bytesOf: (block, batch) => bytes(block.batches(batch)) },
+  { name: 'grp', type: 'UInt32', bytesOf: ({ groups }) => bytes(groups) },
 ];
 
 const FLOATS: NativeColumn = {

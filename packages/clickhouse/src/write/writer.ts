@@ -4,6 +4,7 @@
 import { Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { tagsOfSeriesKey } from '@tidemark/query';
+import { BodyBuffers } from '@tidemark/storage';
 import type {
   PolicyRef,
   WriteLinesRequest,
@@ -21,6 +22,7 @@ import { encodePoints } from './encode-points.ts';
 import { Ingest } from './ingest.ts';
 import type { IngestedPart, IngestSettings } from './ingest.ts';
 import { LocalSet } from './local-series.ts';
+import { InsertPace } from './pace.ts';
 import { PendingRows } from './pending.ts';
 import type { ShardFailures } from './pending.ts';
 import { SeriesLimits } from './series-limits.ts';
@@ -40,8 +42,7 @@ type Queue = {
   rows: PendingRows;
   /** Ends with the insert that runs. */
   running: Promise<void> | undefined;
-  /** Monotonic, when the last insert began. */
-  lastMs: number;
+  readonly pace: InsertPace;
 };
 
 /** A request whose points are taken. */
@@ -55,6 +56,8 @@ type Taken = {
 export class Writer {
   readonly #parts: WriterParts;
   readonly #limits: SeriesLimits;
+  /** For what is received and what is sent. */
+  readonly #bodies = new BodyBuffers();
   readonly #ingests = new Map<string, Ingest>();
   readonly #queues = new Map<number, Queue>();
   /** Series that were announced, by shard group and the ingest's number. */
@@ -68,10 +71,20 @@ export class Writer {
     parts.state.onEntry((entry) => this.#follow(entry));
   }
 
+  /** Memory for a body that is then given to `lines`. Its contents are unspecified. */
+  bodyBuffer(sizeBytes: number): Uint8Array {
+    return this.#bodies.take(sizeBytes);
+  }
+
   lines(request: WriteLinesRequest): Promise<WriteOutcome> {
-    return this.#write(request.policy, (ingest, admission, take) =>
+    const { body } = request;
+    const outcome = this.#write(request.policy, (ingest, admission, take) =>
       ingest.lines(request, admission, take),
     );
+    // Until then the body may have to be parsed again.
+    const { buffer } = body;
+    const isLent = this.#bodies.isLent(body) && buffer instanceof ArrayBuffer;
+    return isLent ? outcome.finally(() => this.#bodies.giveBack(buffer)) : outcome;
   }
 
   points(request: WritePointsRequest): Promise<WriteOutcome> {
@@ -179,6 +192,7 @@ export class Writer {
       } catch (error) {
         reject(error);
       }
+      queue.pace.arrive();
       this.#start(policy.id, queue);
     });
   }
@@ -194,7 +208,7 @@ export class Writer {
     let queue = this.#queues.get(policyId);
     if (queue === undefined) {
       const rows = new PendingRows(this.#parts.cluster.shardCount);
-      queue = { rows, running: undefined, lastMs: -Infinity };
+      queue = { rows, running: undefined, pace: new InsertPace(this.#parts.clock) };
       this.#queues.set(policyId, queue);
     }
     return queue;
@@ -249,11 +263,10 @@ export class Writer {
   }
 
   async #run(policyId: number, queue: Queue): Promise<void> {
-    const { clock, cluster } = this.#parts;
+    const { cluster } = this.#parts;
     while (queue.rows.waiters.length > 0) {
-      const waitMs = queue.lastMs + LIMITS.batchMs.value - clock.monotonicMs();
-      if (waitMs > 0) await clock.sleep(waitMs);
-      queue.lastMs = clock.monotonicMs();
+      const wait = queue.pace.begin(() => queue.rows);
+      if (wait !== undefined) await wait;
       const { rows } = queue;
       queue.rows = new PendingRows(cluster.shardCount);
       try {
@@ -273,6 +286,7 @@ export class Writer {
           refused.reject(error);
         }
       }
+      queue.pace.end(rows.waiters.length, queue.rows.waiters.length);
     }
     // In the turn of the last look: who was answered just now may write again before any other.
     queue.running = undefined;
@@ -330,7 +344,10 @@ export class Writer {
             await cluster.insert(shard, { into: seriesInto, rows: own.finish(), untilMs });
           if (part.sizeBytes === 0) return;
           const into = `${pointsInto} ${part.columns} FORMAT Native`;
-          await cluster.insert(shard, { into, rows: part.finish(), untilMs });
+          const bytes = part.finish(this.#bodies);
+          await cluster.insert(shard, { into, rows: bytes, untilMs });
+          // An insert that was given up may still be sending them.
+          if (this.#bodies.isLent(bytes)) this.#bodies.giveBack(bytes.buffer as ArrayBuffer);
         } catch (error) {
           failures.set(shard, error);
         }

@@ -1,6 +1,6 @@
-// Reuses the buffers of request bodies, which go to the storage thread and come back. Allocating
-// one per body would cost the system's time to clear its pages, and both threads time to collect
-// garbage.
+// Reuses the buffers of request bodies, which go to the storage thread, or through a cluster's
+// writer, and come back. Allocating one per body would cost the system's time to clear its pages,
+// and all threads time to collect garbage.
 
 const SMALLEST_BYTES = 64 << 10;
 /** Larger bodies get a buffer that is not reused. */

@@ -27,10 +27,8 @@ export async function openStorage(options: StorageOptions): Promise<StorageEngin
   return {
     ...engineOver((name, args) => proxy.call(name, args)),
     source: remoteSource(() => proxy.connection()),
-    thread: {
-      bodyBuffer: (sizeBytes) => proxy.bodyBuffer(sizeBytes),
-      rehearsal: () => openRehearsal(proxy.connection()),
-    },
+    thread: { rehearsal: () => openRehearsal(proxy.connection()) },
+    bodyBuffer: (sizeBytes) => proxy.bodyBuffer(sizeBytes),
     writeLines: (request) => proxy.writeLines(request),
     writePoints: (request) => proxy.writePoints(request),
     close: () => proxy.close(),

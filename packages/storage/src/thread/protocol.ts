@@ -27,7 +27,10 @@ import type { PackedPoints } from './packed-points.ts';
 
 /** Methods of the engine that are called as they are. Streams of bytes have calls of their own. */
 export type CallName =
-  | Exclude<keyof StorageEngine, 'source' | 'thread' | 'close' | 'backup' | 'restore'>
+  | Exclude<
+      keyof StorageEngine,
+      'source' | 'thread' | 'bodyBuffer' | 'close' | 'backup' | 'restore'
+    >
   | keyof ByteStreamCalls;
 
 /** A backup is pulled and a restore is pushed, one portion per call. Streams have numbers. */

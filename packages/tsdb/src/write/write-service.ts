@@ -63,7 +63,7 @@ export class WriteService {
 
   /** Room for a body that is then given to `writeLines`. */
   bodyBuffer(sizeBytes: number): Uint8Array {
-    return this.#options.storage.thread?.bodyBuffer(sizeBytes) ?? new Uint8Array(sizeBytes);
+    return this.#options.storage.bodyBuffer?.(sizeBytes) ?? new Uint8Array(sizeBytes);
   }
 
   /** Throws `DatabaseMissing`: whether there is such a database is said before a body is read. */

@@ -1,0 +1,73 @@
+// When the next insert into the tables of a policy begins. What an insert costs the servers depends
+// on the parts it makes much more than on its rows (docs/benchmarks/2026-11-22-cluster-load.md), so
+// it waits for as many requests as were under way before: whoever was answered just now is likely
+// to write again at once.
+import type { Clock } from '@tidemark/core';
+
+import { LIMITS } from '../limits.ts';
+
+/** What waits to be inserted. */
+export type Waiting = { readonly waiters: readonly unknown[]; readonly sizeBytes: number };
+
+export class InsertPace {
+  readonly #clock: Clock;
+  /** Of the last insert. Monotonic, as all times here. */
+  #beganMs = -Infinity;
+  #endedMs = -Infinity;
+  /** Requests that the next insert waits for. */
+  #expected = 1;
+  #arrived: (() => void) | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Says that one more request waits. */
+  arrive(): void {
+    this.#arrived?.();
+  }
+
+  /** Resolves when what waits is to be inserted; no promise when that is at once. */
+  begin(waiting: () => Waiting): Promise<void> | undefined {
+    const nowMs = this.#clock.monotonicMs();
+    const isRested = this.#beganMs + LIMITS.batchMs.value <= nowMs;
+    const isPatient = this.#endedMs + this.#patienceMs() > nowMs;
+    if (!isRested || (isPatient && !this.#isEnough(waiting))) return this.#wait(waiting);
+    this.#beganMs = nowMs;
+    return undefined;
+  }
+
+  async #wait(waiting: () => Waiting): Promise<void> {
+    const clock = this.#clock;
+    const restMs = this.#beganMs + LIMITS.batchMs.value - clock.monotonicMs();
+    if (restMs > 0) await clock.sleep(restMs);
+    const leftMs = this.#endedMs + this.#patienceMs() - clock.monotonicMs();
+    if (leftMs > 0 && !this.#isEnough(waiting)) {
+      const enough = new AbortController();
+      this.#arrived = () => {
+        if (this.#isEnough(waiting)) enough.abort(this);
+      };
+      // Rejects when there is enough.
+      await clock.sleep(leftMs, enough.signal).catch(() => undefined);
+      this.#arrived = undefined;
+    }
+    this.#beganMs = clock.monotonicMs();
+  }
+
+  #isEnough(waiting: () => Waiting): boolean {
+    const { waiters, sizeBytes } = waiting();
+    return waiters.length >= this.#expected || sizeBytes >= LIMITS.batchBytes.value;
+  }
+
+  /** An insert has ended: so many were answered, and so many have come meanwhile. */
+  end(answered: number, waiting: number): void {
+    this.#endedMs = this.#clock.monotonicMs();
+    this.#expected = answered + waiting;
+  }
+
+  /** As long as the last insert took: a slow cluster is given fewer of them. */
+  #patienceMs(): number {
+    const tookMs = this.#endedMs - this.#beganMs;
+    return Math.min(Math.max(tookMs, LIMITS.batchMs.value), LIMITS.gatherMs.value);
+  }
+}
