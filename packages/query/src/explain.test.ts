@@ -3,7 +3,9 @@
 import { parseQuery } from '@tidemark/influxql';
 import { describe, expect, test } from 'vitest';
 
+import type { QueryContext } from './context.ts';
 import { executeExplain } from './executor.ts';
+import type { SourceSnapshot } from './series-source.ts';
 import { MemorySource } from './testing/memory-source.ts';
 import { contextOf, DATABASE, driverOf, SECOND } from './testing/run-statement.ts';
 
@@ -11,13 +13,17 @@ function analyse(text: string): Promise<readonly string[]> {
   return explained(`ANALYZE ${text}`);
 }
 
-async function explained(text: string): Promise<readonly string[]> {
+async function explained(
+  text: string,
+  source: MemorySource = sourceOfTwelve(),
+  overrides: Partial<QueryContext> = {},
+): Promise<readonly string[]> {
   const { query, error } = parseQuery(`EXPLAIN ${text}`);
   const [statement] = query.statements;
   if (error !== undefined || statement?.kind !== 'explain') throw new Error(error ?? text);
   let ms = 0;
   const lines: string[] = [];
-  const context = await contextOf(sourceOfTwelve(), { monotonicMs: () => (ms += 1) });
+  const context = await contextOf(source, { monotonicMs: () => (ms += 1), ...overrides });
   for await (const batch of driverOf(context).batches(executeExplain(statement, context))) {
     const [column] = batch.values;
     if (column?.type !== 'mixed') throw new Error('a column of texts');
@@ -200,6 +206,35 @@ describe('EXPLAIN draws the way a statement goes', () => {
       'SIZE OF BLOCKS',
       '',
     ]);
+  });
+
+  test('with the cost of what its own plan asks the source for, part by part', async () => {
+    const source = sourceOfTwelve();
+    source.write(DATABASE, 'autogen', [
+      { measurement: 'n', tags: [], fields: [['v', 1]], time: 0n },
+    ]);
+    const asked: [string, boolean][] = [];
+    const snapshot = source.snapshot();
+    const spied: SourceSnapshot = {
+      ...snapshot,
+      cost: (request, options) => {
+        const { source: measurement, aggregate } = request;
+        asked.push([measurement.measurement, aggregate !== undefined]);
+        return snapshot.cost!(request, options);
+      },
+    };
+    const costsOf = async (text: string): Promise<unknown> => {
+      asked.length = 0;
+      await explained(text, source, { snapshot: spied });
+      return [...asked];
+    };
+
+    expect(await costsOf('SELECT mean(v) FROM m, n GROUP BY host SLIMIT 1')).toEqual([
+      ['m', true],
+      ['n', true],
+    ]);
+    expect(await costsOf('SELECT max(mean) FROM (SELECT mean(v) FROM m)')).toEqual([['m', true]]);
+    expect(await costsOf('SELECT median(v) FROM m')).toEqual([['m', false]]);
   });
 
   test('the operators that it draws are those that EXPLAIN ANALYZE measures', async () => {

@@ -8,7 +8,7 @@ import { COUNTER_NAMES, ownMs, Profile, zeroCounters } from './execution/profile
 import { execute } from './execute/execute.ts';
 import { requestOf } from './execute/run-aggregated.ts';
 import { ExecutionContext } from './execution/execution-context.ts';
-import { physicalPlan } from './plan/physical-plan.ts';
+import type { RowsPlan } from './plan/physical-plan.ts';
 import { onlyTags } from './plan/only-tags.ts';
 import { describePlan } from './plan/describe-plan.ts';
 import { planBlocks } from './plan/plan-blocks.ts';
@@ -40,7 +40,7 @@ export function* explain(
     if (block.auxiliaryFields !== undefined) {
       lines.push(`AUXILIARY FIELDS: ${block.auxiliaryFields}`);
     }
-    lines.push(...costLines(yield* costOf(plan, block.fields, context)));
+    lines.push(...costLines(yield* costOf(physical.rows, block.fields, context)));
   }
   lines.push('', ...draw({ label: 'PLAN', children: [describePlan(physical)] }));
   yield rowsBatch({ columns: ['QUERY PLAN'], rows: lines.map((line) => [line]) });
@@ -58,25 +58,24 @@ function costLines(cost: SourceCost): readonly string[] {
   ];
 }
 
-/** Sum over the measurements of the plan and of its subqueries. */
+const NO_COST: SourceCost = {
+  shards: 0,
+  series: 0,
+  cachedValues: 0,
+  files: 0,
+  blocks: 0,
+  blockBytes: 0,
+};
+
+/** Sum over the measurements that a plan reads, those of its subqueries included. */
 function* costOf(
-  plan: SelectPlan,
+  rows: RowsPlan,
   fields: readonly string[],
   context: QueryContext,
 ): Steps<SourceCost> {
-  let total: SourceCost = {
-    shards: 0,
-    series: 0,
-    cachedValues: 0,
-    files: 0,
-    blocks: 0,
-    blockBytes: 0,
-  };
-  for (const source of plan.sources) {
-    const cost =
-      source.kind === 'subquery'
-        ? yield* subqueryCost(source.plan, context)
-        : yield* measurementCost(source, { plan, fields }, context);
+  let total = NO_COST;
+  for (const read of readsOf(rows, fields)) {
+    const cost = yield* measurementCost(read, context);
     total = {
       shards: Math.max(total.shards, cost.shards),
       series: total.series + cost.series,
@@ -90,22 +89,57 @@ function* costOf(
   return total;
 }
 
-function* subqueryCost(plan: SelectPlan, context: QueryContext): Steps<SourceCost> {
-  const fields = planBlocks(plan).flatMap((block) => block.fields);
-  return yield* costOf(plan, [...new Set(fields)], context);
+/** What is read of a measurement, and what the source calculates of it. */
+type MeasurementRead = {
+  readonly source: MeasurementPlan;
+  readonly select: SelectPlan;
+  readonly fields: readonly string[];
+  readonly aggregate?: AggregateRequest;
+};
+
+function* readsOf(rows: RowsPlan, fields: readonly string[]): Iterable<MeasurementRead> {
+  switch (rows.kind) {
+    case 'fault':
+      return;
+    case 'limit-series':
+      yield* readsOf(rows.rows, fields);
+      return;
+    case 'in-turn':
+      for (const part of rows.parts) yield* readsOf(part, fields);
+      return;
+    case 'series':
+      for (const source of rows.sources) yield { source, select: rows.select, fields };
+      return;
+    case 'raw':
+    case 'reduced':
+      for (const opened of rows.sources.sources) {
+        if (opened.kind === 'scan') {
+          yield { source: opened.source, select: rows.select, fields };
+          continue;
+        }
+        const { select, rows: inner } = opened.inner;
+        const read = planBlocks(select).flatMap((block) => block.fields);
+        yield* readsOf(inner, [...new Set(read)]);
+      }
+      return;
+    case 'aggregated':
+      for (const source of rows.sources) {
+        const request = requestOf(source, rows);
+        const aggregates = request.aggregates.filter(({ field }) => fields.includes(field));
+        yield { source, select: rows.select, fields, aggregate: { ...request, aggregates } };
+      }
+  }
 }
 
 function* measurementCost(
-  measured: MeasurementPlan,
-  { plan, fields }: { readonly plan: SelectPlan; readonly fields: readonly string[] },
+  { source: measured, select, fields, aggregate }: MeasurementRead,
   context: QueryContext,
 ): Steps<SourceCost> {
   const { measurement: source } = measured;
-  const { pushed } = plan.condition;
+  const { pushed } = select.condition;
   const where = pushed === undefined ? undefined : onlyTags(pushed);
-  const aggregate = aggregateOf(measured, { plan, fields }, context);
   const cost = context.snapshot.cost?.(
-    { source, timeRange: plan.range, where, fields, aggregate },
+    { source, timeRange: select.range, where, fields, aggregate },
     requestOptions(context),
   );
   const known = cost === undefined ? undefined : yield* cost;
@@ -124,29 +158,7 @@ function* measurementCost(
     const { count } = next;
     series += count;
   }
-  return {
-    shards: known?.shards ?? 0,
-    series,
-    cachedValues: known?.cachedValues ?? 0,
-    files: known?.files ?? 0,
-    blocks: known?.blocks ?? 0,
-    blockBytes: known?.blockBytes ?? 0,
-    statements: known?.statements,
-  };
-}
-
-/** What the source is asked for the calls with these fields, when it calculates them. */
-function aggregateOf(
-  source: MeasurementPlan,
-  { plan, fields }: { readonly plan: SelectPlan; readonly fields: readonly string[] },
-  { capabilities }: QueryContext,
-): AggregateRequest | undefined {
-  const { rows: limited } = physicalPlan(plan, capabilities);
-  const rows = limited.kind === 'limit-series' ? limited.rows : limited;
-  if (rows.kind !== 'aggregated') return undefined;
-  const request = requestOf(source, rows);
-  const aggregates = request.aggregates.filter(({ field }) => fields.includes(field));
-  return { ...request, aggregates };
+  return { ...NO_COST, ...known, series };
 }
 
 /** Runs the statement, throws its rows away and reports counters and times. */
