@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { TsdbClient } from '@tidemark/client';
@@ -18,6 +19,7 @@ import {
   send,
   startTidemark,
   TcpBalancer,
+  TestServer,
   write,
 } from '@tidemark/testkit';
 import type { Tidemark } from '@tidemark/testkit';
@@ -30,6 +32,9 @@ type Status = {
 
 /** Servers of the cluster start several times, on a machine with other work. */
 const SLOW_MS = 180_000;
+
+/** Rows of a shard that take a while to read. */
+const MANY = 10_000_000;
 
 const isComplete = hasPrograms('clickhouse-server', '/usr/share/zookeeper/bin/zkServer.sh');
 
@@ -46,11 +51,18 @@ describe.runIf(isComplete)('two services on a cluster', () => {
       command: 'tsdb',
       args: [
         '--monitor-store-enabled=false',
+        '--retention-check-interval=1s',
         '--storage-engine=clickhouse',
         `--clickhouse-urls=${urls}`,
         ...more,
       ],
     });
+  /** What a server of the cluster answers itself, line by line. */
+  const sql = async (url: string, text: string): Promise<readonly string[]> => {
+    const answer = await send(url, { method: 'POST', body: text });
+    if (answer.status !== 200) throw new Error(answer.text);
+    return answer.text.split('\n').slice(0, -1);
+  };
   const ask = async (server: Tidemark, text: string): Promise<string> => {
     const body = new URLSearchParams({ q: text, db: 'd' });
     return (await send(`${server.tsdb}/query`, { method: 'POST', body })).text;
@@ -218,6 +230,160 @@ describe.runIf(isComplete)('two services on a cluster', () => {
     },
     SLOW_MS,
   );
+
+  test('a subscription is sent what either takes, once', async () => {
+    const receiver = new TestServer(() => ({ status: 204 }));
+    await receiver.open();
+    const received = (): readonly string[] =>
+      receiver.requests.flatMap(({ body }) => body.split('\n').filter((line) => line !== ''));
+    await ask(one, `CREATE SUBSCRIPTION s ON d.short DESTINATIONS ALL '${receiver.url}'`);
+    await sees(two, 'SHOW SUBSCRIPTIONS', receiver.url);
+
+    const lines = Array.from({ length: 20 }, (_, i) => `sub,h=h${i % 4} v=${i} ${i + 1}`);
+    for (const [i, line] of lines.entries()) await write((i % 2 === 0 ? one : two).tsdb, 'd', line);
+    // Each service sends in the order in which it took points: these are the last ones.
+    for (const server of [one, two]) await write(server.tsdb, 'd', 'sub,h=last v=0 1');
+    await receiver.until(() => received().filter((line) => line.includes('last')).length === 2);
+
+    const sent = received().filter((line) => !line.includes('last'));
+    expect([...sent].sort()).toEqual([...lines].sort());
+    await ask(two, 'DROP SUBSCRIPTION s ON d.short');
+    await receiver.close();
+  });
+
+  test('retention drops partitions on its schedule', async () => {
+    await ask(one, 'CREATE DATABASE r WITH DURATION INF SHARD DURATION 1h NAME p');
+    await sees(two, 'SHOW RETENTION POLICIES ON r', 'p');
+    const now = BigInt(Date.now()) * 1_000_000n;
+    const hosts = Array.from({ length: 8 }, (_, i) => i);
+    await write(
+      two.tsdb,
+      'r',
+      hosts.flatMap((i) => [`m,h=${i} v=1 1`, `m,h=${i} v=2 ${now}`]).join('\n'),
+    );
+    const groups = async (): Promise<readonly string[]> => {
+      const answer = await query(two.tsdb, 'SHOW SHARDS');
+      const own = answer.find(({ name }) => name === 'r');
+      return (own?.values ?? []).map(([id]) => String(id));
+    };
+    const partitions = async (): Promise<readonly (readonly string[])[]> => {
+      const text = `SELECT DISTINCT partition FROM system.parts WHERE active
+        AND match(table, '^(points|series)_') ORDER BY partition`;
+      return Promise.all(urls.split(',').map((url) => sql(url, text)));
+    };
+    const [old = '', recent = ''] = await groups();
+    for (const own of await partitions())
+      expect(own).toEqual(expect.arrayContaining([old, recent]));
+
+    await ask(two, 'ALTER RETENTION POLICY p ON r DURATION 1d');
+
+    await eventually('the drop', async () =>
+      (await partitions()).every((own) => !own.includes(old)) ? true : undefined,
+    );
+    for (const own of await partitions()) expect(own).toContain(recent);
+    await eventually('the groups', async () =>
+      (await groups()).join() === recent ? true : undefined,
+    );
+    expect(await query(one.tsdb, 'SELECT count(v) FROM m', 'r')).toMatchObject([
+      { values: [['1970-01-01T00:00:00Z', 8]] },
+    ]);
+    await ask(one, 'DROP DATABASE r');
+  });
+
+  test(
+    'KILL QUERY, the time and the memory of a query end it on every shard',
+    async () => {
+      await ask(one, 'CREATE DATABASE k');
+      await sees(two, 'SHOW DATABASES', '"k"');
+      await write(
+        one.tsdb,
+        'k',
+        Array.from({ length: 8 }, (_, i) => `big,h=${i} v=1 0`).join('\n'),
+      );
+      const nodes = urls.split(',');
+      const [table = ''] = await sql(
+        nodes[0] ?? '',
+        `SELECT name FROM system.tables WHERE match(name, '^points_')
+           ORDER BY toUInt32(substring(name, 8)) DESC LIMIT 1`,
+      );
+      // More rows than the service would write in a minute: reading them takes seconds.
+      await Promise.all(
+        nodes.map(async (url) => {
+          const [row = ''] = await sql(
+            url,
+            `SELECT column, series, grp FROM tidemark.${table} LIMIT 1`,
+          );
+          const [column, series, group] = row.split('\t');
+          await sql(
+            url,
+            `INSERT INTO tidemark.${table} (column, series, time, f, batch, grp)
+             SELECT toUInt64('${column}'), toUInt64('${series}'), toInt64(number), 1.0, toUInt64(0),
+               toUInt32(${group}) FROM system.numbers LIMIT ${MANY}`,
+          );
+        }),
+      );
+      const running = async (): Promise<readonly string[]> => {
+        const text = `SELECT query FROM system.processes
+          WHERE position(query, '${table}') > 0 AND position(query, 'system.processes') = 0`;
+        return (await Promise.all(nodes.map((url) => sql(url, text)))).flat();
+      };
+      const has = (isRunning: boolean) =>
+        eventually(`a statement to be ${isRunning ? 'there' : 'gone'}`, async () =>
+          (await running()).length > 0 === isRunning ? true : undefined,
+        );
+      const cancelled = (): number =>
+        nodes
+          .map((_, i) => readFileSync(join(directory, `shard${i + 1}-replica1/server.log`), 'utf8'))
+          .join('')
+          .split('Query was cancelled').length - 1;
+      const long = 'SELECT mean(v), max(v), first(v) FROM big GROUP BY time(10u)';
+
+      const answer = send(
+        `${one.tsdb}/query?${new URLSearchParams({ q: long, db: 'k' }).toString()}`,
+      );
+      await has(true);
+      const queries = await query(one.tsdb, 'SHOW QUERIES');
+      const [id] = queries[0]?.values?.find(([, text]) => String(text).includes('mean')) ?? [];
+      await ask(one, `KILL QUERY ${String(id)}`);
+      expect((await answer).text).toContain('query interrupted');
+      await has(false);
+      await eventually('an end that was asked for', () =>
+        Promise.resolve(cancelled() > 0 ? true : undefined),
+      );
+
+      const bounded = await start(
+        '--coordinator-query-timeout=1s',
+        '--coordinator-query-memory-limit=100m',
+      );
+      const wide = 'SELECT mean(v) FROM big GROUP BY time(1ns)';
+      const late = await send(
+        `${bounded.tsdb}/query?${new URLSearchParams({ q: long, db: 'k' }).toString()}`,
+      );
+      const large = await send(
+        `${bounded.tsdb}/query?${new URLSearchParams({ q: wide, db: 'k' }).toString()}`,
+      );
+      expect(late.text).toContain('query-timeout limit exceeded');
+      expect(large.text).toContain('query-memory-limit exceeded');
+      await has(false);
+      await bounded.stop();
+      await removeDirectory(bounded.directory);
+      await ask(one, 'DROP DATABASE k');
+    },
+    SLOW_MS,
+  );
+
+  test('`tidemark up` serves it, too, with the options of `tidemark tsdb`', async () => {
+    const all = await startTidemark({
+      command: 'up',
+      args: ['--storage-engine', 'clickhouse', '--clickhouse-urls', urls, '--bind', '127.0.0.2:0'],
+    });
+    expect(all.tsdb).toMatch(/^http:\/\/127\.0\.0\.2:/);
+    expect(await ask(all, 'SELECT count(v) FROM m')).toContain('20]');
+    await write(all.tsdb, 'd', 'up v=1 1');
+    await sees(one, 'SELECT count(v) FROM up', '1]');
+    await all.stop();
+    await removeDirectory(all.directory);
+  });
 
   test('continuous queries run on one; when it dies on the other, and writes go on', async () => {
     const runs = async (server: Tidemark): Promise<number> => {

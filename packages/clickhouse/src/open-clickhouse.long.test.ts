@@ -17,6 +17,9 @@ import {
   scanned,
   scanRequests,
 } from './testing/compare-sources.ts';
+import { Cluster } from './cluster/cluster.ts';
+import { RowReader, RowWriter } from './sql/row-binary.ts';
+import { pointsTable } from './sql/tables.ts';
 import { CLUSTER_PROGRAMS, useCluster } from './testing/test-cluster.ts';
 import { TEST_SETTINGS, testPolicy, WEEK, writeLines } from './testing/test-storage.ts';
 
@@ -381,6 +384,67 @@ describe.runIf(hasPrograms(...CLUSTER_PROGRAMS))('storage on a cluster', () => {
       'm,h=c@1 v=1',
     ]);
     await other.close();
+  });
+
+  test('a batch that is sent again is stored once, whichever replica gets it', async () => {
+    const policy = newPolicy();
+    await write(policy, ['m,h=a v=1 1', 'm,h=b v=1 1', 'm,h=c v=1 1']);
+    const direct = await Cluster.open({ ...TEST_SETTINGS, urls: cluster.urls }, clock);
+    const table = pointsTable(policy.id);
+    const batch = (time: bigint): Uint8Array => {
+      const row = new RowWriter();
+      for (const id of [1n, 0n, 1n]) row.uint64(id);
+      row.int64(time);
+      row.uint32(1);
+      return row.finish();
+    };
+    const into = `${direct.table(table)} (column, batch, series, time, grp) FORMAT RowBinary`;
+    /** Blocks that were stored, also those that are merged by now, on each replica. */
+    const stored = (): Promise<readonly number[]> =>
+      Promise.all(
+        direct.nodes.slice(0, 2).map(async (node) => {
+          const answer = await node.rows(
+            `SELECT count() FROM system.parts
+             WHERE table = '${table}' AND partition = '1' AND level = 0`,
+          );
+          return Number(new RowReader(answer).uint64());
+        }),
+      );
+    const [before = 0] = await stored();
+
+    for (let i = 0; i < 4; i++) await direct.insert(0, { into, rows: batch(5n) });
+    expect(await stored()).toEqual([before + 1, before + 1]);
+    await direct.insert(0, { into, rows: batch(6n) });
+    expect(await stored()).toEqual([before + 2, before + 2]);
+    await direct.close();
+  });
+
+  test('a read ends where the cluster has spent the memory that it may', async () => {
+    const policy = newPolicy();
+    const { database, retentionPolicy } = policy;
+    await write(
+      policy,
+      Array.from({ length: 3000 }, (_, i) => `m,h=h${i % 10} v=${i} ${i}`),
+    );
+    const snapshot = engine.source.snapshot();
+    const request: ScanRequest = {
+      source: { database, retentionPolicy, measurement: 'm' },
+      timeRange: ALL_TIME,
+      descending: false,
+      groupBy: [],
+      fields: [{ name: 'v', type: 'float' }],
+    };
+    const read = (memoryLimitBytes: number) =>
+      eachBatch(snapshot.scan(request, { signal: NONE, memoryLimitBytes })).next();
+
+    await expect(read(100_000)).rejects.toMatchObject({
+      message: expect.stringMatching(
+        /^query-memory-limit exceeded on the cluster: .* 97\.66 KiB/,
+      ) as string,
+      setting: 'coordinator.query-memory-limit',
+    });
+    expect(await read(1 << 28)).toMatchObject({ done: false });
+    snapshot.close();
   });
 
   test('says what is wrong with the settings', async () => {

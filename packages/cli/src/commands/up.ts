@@ -19,6 +19,7 @@ import {
 import type { ReadyUrls, ServeContext, ServeOptions } from './serve.ts';
 
 type Options = ServeOptions & {
+  readonly bind?: string | undefined;
   readonly tsdbBind?: string | undefined;
   readonly engineBind?: string | undefined;
   readonly uiBind?: string | undefined;
@@ -36,6 +37,7 @@ export function upCommand(
 ): Command {
   return serviceCommand('up', 'Run database, task engine and web UI on one data directory.')
     .option('--tsdb-bind <host:port>', 'address of the database (default 127.0.0.1:8086)')
+    .option('--bind <host:port>', 'the same, as `tidemark tsdb` calls it')
     .option('--engine-bind <host:port>', 'address of the task engine (default 127.0.0.1:9092)')
     .option('--ui-bind <host:port>', 'address of the web UI (default 127.0.0.1:8888)')
     .option('--storage-engine <engine>', 'embedded or clickhouse (default embedded)')
@@ -131,7 +133,7 @@ function shortcuts(options: Options): Readonly<Record<string, string | boolean |
   return {
     'database-data-dir': options.dataDir,
     'engine-data_dir': options.dataDir,
-    'database-http-bind-address': options.tsdbBind,
+    'database-http-bind-address': options.bind ?? options.tsdbBind,
     'engine-http-bind-address': options.engineBind,
     'ui-bind-address': options.uiBind,
     'database-storage-engine': options.storageEngine,

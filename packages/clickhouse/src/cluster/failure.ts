@@ -60,14 +60,16 @@ export function failureOf(cause: unknown, url: string): AppError {
   }
   if (code === MEMORY_LIMIT)
     return new LimitExceeded(
-      `the query needs more memory than it may have on the cluster: ${message}`,
+      `query-memory-limit exceeded on the cluster: ${message}`,
       'coordinator.query-memory-limit',
       { cause },
     );
   if (TIMEOUT.has(code))
-    return new LimitExceeded(`the cluster took too long: ${message}`, 'coordinator.query-timeout', {
-      cause,
-    });
+    return new LimitExceeded(
+      `query-timeout limit exceeded on the cluster: ${message}`,
+      'coordinator.query-timeout',
+      { cause },
+    );
   if (RETRY.has(code))
     return new Unreachable(`ClickHouse can not do that now. url=\`${url}\` reason=\`${message}\``, {
       cause,

@@ -1,7 +1,7 @@
 // SeriesSource.aggregate: every shard reduces the values that it has; what it answers is put
 // together here.
-import { compareBytes, LimitExceeded } from '@tidemark/core';
-import { waitFor } from '@tidemark/query';
+import { compareBytes } from '@tidemark/core';
+import { memoryLimitExceeded, waitFor } from '@tidemark/query';
 import type { AggregateBatch, AggregateRequest, Operator, RequestOptions } from '@tidemark/query';
 
 import type { ReadOptions } from '../cluster/node.ts';
@@ -79,10 +79,7 @@ function aggregateScopes(
 
 function checkMemory(sizeBytes: number, { memoryLimitBytes, counters }: RequestOptions): void {
   if (memoryLimitBytes !== undefined && sizeBytes > memoryLimitBytes)
-    throw new LimitExceeded(
-      `the windows of the query take ${sizeBytes} bytes`,
-      'coordinator.query-memory-limit',
-    );
+    throw memoryLimitExceeded(memoryLimitBytes);
   if (counters !== undefined) counters.bytesRead += sizeBytes;
 }
 

@@ -1,8 +1,7 @@
 // Rows of the series of a request. They are asked for in pages: some series at once, or a stretch
 // of time of a long one, so that what is held here and sorted there has a bound.
-import { LimitExceeded } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
-import { waitFor } from '@tidemark/query';
+import { memoryLimitExceeded, waitFor } from '@tidemark/query';
 import type { Operator, RequestOptions, ScanRequest, SeriesBatch, Steps } from '@tidemark/query';
 
 import type { Cluster } from '../cluster/cluster.ts';
@@ -241,10 +240,7 @@ async function readRows(run: Scan, page: Page): Promise<Buffer> {
   const settings = { ...read.settings, ...page.settings };
   const answer = await cluster.rows(page.shard, statement, { ...read, settings });
   if (memoryLimitBytes !== undefined && answer.length > memoryLimitBytes)
-    throw new LimitExceeded(
-      `a page of the query's rows takes ${answer.length} bytes`,
-      'coordinator.query-memory-limit',
-    );
+    throw memoryLimitExceeded(memoryLimitBytes);
   if (counters !== undefined) counters.bytesRead += answer.length;
   return answer;
 }
