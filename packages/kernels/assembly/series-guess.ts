@@ -36,12 +36,12 @@ let ringAt: u32 = 0;
  * Texts added since the last one that was found: if there are more than slots, the cache is too
  * small.
  */
-let vainTexts: u32 = 0;
+let missedTexts: u32 = 0;
 /** Whether the cache is used for the present line. */
 let isCached: bool = true;
 /** Lines looked up while the cache was too small. */
 let uncachedLines: u32 = 0;
-const CACHED_SELDOM: u32 = 16;
+const CACHED_INTERVAL: u32 = 16;
 
 /** Slot of the series that was found last; 0 when it has none. */
 let lastSlot: usize = 0;
@@ -53,7 +53,7 @@ let wrongTexts: u32 = 0;
 let wrongSeries: u32 = 0;
 const WRONG_GUESSES_MAX: u32 = 8;
 /** After so many wrong guesses, only one in so many lines is guessed. */
-const GUESS_SELDOM: u32 = 16;
+const GUESS_INTERVAL: u32 = 16;
 
 /** Length of the section that `guessSeries` recognised. */
 export let guessedLength: usize = 0;
@@ -122,7 +122,7 @@ export function guessSeries(text: usize, end: usize): u32 {
 @inline
 function guessText(text: usize, end: usize): u32 {
   if (lastSlot === 0) return NO_SERIES;
-  if (wrongTexts > WRONG_GUESSES_MAX && ++wrongTexts % GUESS_SELDOM !== 0) return NO_SERIES;
+  if (wrongTexts > WRONG_GUESSES_MAX && ++wrongTexts % GUESS_INTERVAL !== 0) return NO_SERIES;
   const slot = <usize>load<u32>(lastSlot, 16);
   if (slot !== 0) {
     const length = <usize>load<u32>(slot, 12);
@@ -134,7 +134,7 @@ function guessText(text: usize, end: usize): u32 {
         lastId = id;
         guessedLength = length;
         wrongTexts = 0;
-        vainTexts = 0;
+        missedTexts = 0;
         return id;
       }
     }
@@ -150,7 +150,7 @@ function guessText(text: usize, end: usize): u32 {
 function guessNext(text: usize, end: usize): u32 {
   const id = lastId + 1;
   if (id >= nextSeriesId()) return NO_SERIES;
-  if (wrongSeries > WRONG_GUESSES_MAX && ++wrongSeries % GUESS_SELDOM !== 0) return NO_SERIES;
+  if (wrongSeries > WRONG_GUESSES_MAX && ++wrongSeries % GUESS_INTERVAL !== 0) return NO_SERIES;
   if (isUsable(id)) {
     const length = seriesKeyLength(id);
     const behind = text + <usize>length;
@@ -166,7 +166,7 @@ function guessNext(text: usize, end: usize): u32 {
         guessedLength = <usize>length;
         wrongSeries = 0;
         // Next time, guessing its text is faster.
-        if (orderCount !== 0 && vainTexts <= CACHE_SLOTS) {
+        if (orderCount !== 0 && missedTexts <= CACHE_SLOTS) {
           isCached = true;
           addCached(text, length, hashKey(text, <usize>length), id);
         }
@@ -250,13 +250,13 @@ export function noteTag(place: u32): void {
 
 /** Id of a series by the text of its section; NO_SERIES when it is not in the cache. */
 export function findCached(text: usize, length: u32, hash: u32): u32 {
-  isCached = vainTexts <= CACHE_SLOTS || ++uncachedLines % CACHED_SELDOM === 0;
+  isCached = missedTexts <= CACHE_SLOTS || ++uncachedLines % CACHED_INTERVAL === 0;
   if (cache === 0 || !isCached) return NO_SERIES;
   const slot = slotOf(hash);
   if (load<u32>(slot) !== hash || load<u32>(slot, 12) !== length || !isKept(slot)) return NO_SERIES;
   const id = load<u32>(slot, 4);
   if (!sameText(textOf(slot), text, <usize>length) || !isUsable(id)) return NO_SERIES;
-  vainTexts = 0;
+  missedTexts = 0;
   follow(slot, id);
   return id;
 }
@@ -277,7 +277,7 @@ export function addCached(text: usize, length: u32, hash: u32, id: u32): void {
     }
     memory.fill(cache, 0, <usize>CACHE_SLOTS * SLOT_BYTES);
   }
-  vainTexts++;
+  missedTexts++;
   const offset = ringAt & (RING_BYTES - 1);
   // A text does not wrap around the end of the ring.
   if (offset + length > RING_BYTES) ringAt += RING_BYTES - offset;

@@ -87,36 +87,40 @@ export class StagedTable {
     const strings = this.fields.map((field) =>
       field.type === 'string' ? this.#strings(field.values, order) : undefined,
     );
-    const slab = new Slab(this.#kernels, room.take(this.#slabBytes()), order);
-    const times = slab.view(BigInt64Array, exports.tableTimes(this.#address), rowCount);
+    const copier = new ArrayCopier(this.#kernels, room.take(this.#copiedBytes()), order);
+    const times = copier.copy(BigInt64Array, exports.tableTimes(this.#address), rowCount);
     const columns = this.fields.map((field, i): Column => {
-      const valid = field.valid === 0 ? undefined : slab.view(Uint8Array, field.valid, rowCount);
+      const valid = field.valid === 0 ? undefined : copier.copy(Uint8Array, field.valid, rowCount);
       switch (field.type) {
         case 'float':
           return {
             type: field.type,
-            values: slab.view(Float64Array, field.values, rowCount),
+            values: copier.copy(Float64Array, field.values, rowCount),
             valid,
           };
         case 'integer':
           return {
             type: field.type,
-            values: slab.view(BigInt64Array, field.values, rowCount),
+            values: copier.copy(BigInt64Array, field.values, rowCount),
             valid,
           };
         case 'unsigned':
           return {
             type: field.type,
-            values: slab.view(BigUint64Array, field.values, rowCount),
+            values: copier.copy(BigUint64Array, field.values, rowCount),
             valid,
           };
         case 'boolean':
-          return { type: field.type, values: slab.view(Uint8Array, field.values, rowCount), valid };
+          return {
+            type: field.type,
+            values: copier.copy(Uint8Array, field.values, rowCount),
+            valid,
+          };
         case 'string':
           return { type: field.type, ...strings[i]!, valid };
       }
     });
-    const seriesIds = slab.view(Uint32Array, exports.tableSeries(this.#address), rowCount);
+    const seriesIds = copier.copy(Uint32Array, exports.tableSeries(this.#address), rowCount);
     return { seriesIds, times, columns };
   }
 
@@ -190,7 +194,7 @@ export class StagedTable {
     const count = checkResult(exports.codeStrings(references, this.rowCount), 'strings');
     const part = { buffer: new ArrayBuffer(this.rowCount * 4), offset: 0 };
     const codesAt = exports.stringCodes();
-    const codes = new Slab(kernels, part, order).view(Uint32Array, codesAt, this.rowCount);
+    const codes = new ArrayCopier(kernels, part, order).copy(Uint32Array, codesAt, this.rowCount);
     const entriesAt = exports.stringReferences() >>> 0;
     const entries = new Uint32Array(kernels.buffer, entriesAt, count * REFERENCE_WORDS);
     const { bytes } = kernels;
@@ -203,7 +207,7 @@ export class StagedTable {
     return { codes, dictionary };
   }
 
-  #slabBytes(): number {
+  #copiedBytes(): number {
     const { rowCount } = this;
     let bytes = rowCount * 12 + 8;
     for (const { type, valid } of this.fields) {
@@ -220,7 +224,7 @@ type ArrayKind<T> = {
 };
 
 /** Copies arrays from linear memory into one part of a buffer, one behind the other. */
-class Slab {
+class ArrayCopier {
   readonly #kernels: Kernels;
   readonly #order: number;
   readonly #buffer: ArrayBuffer;
@@ -236,7 +240,7 @@ class Slab {
     this.#used = offset;
   }
 
-  view<T>(kind: ArrayKind<T>, address: number, count: number): T {
+  copy<T>(kind: ArrayKind<T>, address: number, count: number): T {
     const at = (this.#used + 7) & ~7;
     const width = kind.BYTES_PER_ELEMENT;
     const sizeBytes = count * width;

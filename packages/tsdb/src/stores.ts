@@ -81,7 +81,7 @@ export async function openStores(
     log: logStorage,
   });
   parts.add(() => catalog.close());
-  if (catalog.isMended) log.error('a copy of the catalog is damaged; the other one is used');
+  if (catalog.hasDamagedCopy) log.error('a copy of the catalog is damaged; the other one is used');
   const alone = new AbortController();
   return {
     directory,

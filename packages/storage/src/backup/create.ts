@@ -46,7 +46,7 @@ export async function* createBackup(
   const snapshot = state.snapshot();
   try {
     const manifest = selectFromManifest(state.manifest(), request);
-    needWhole(state, manifest);
+    requireWhole(state, manifest);
     const places = segmentsOf(state, manifest);
     const known = new Set(since?.segments);
     const included = places.filter(({ name }) => !known.has(name));
@@ -78,7 +78,7 @@ export async function* createBackup(
 }
 
 /** Refuses to leave out damaged data: the result would look like a backup of everything. */
-function needWhole(state: State, { databases, shards }: Manifest): void {
+function requireWhole(state: State, { databases, shards }: Manifest): void {
   const reasons = [
     ...databases.map(({ name }) => state.stopped.reason(name)),
     ...shards.map(({ descriptor }) => state.shards.get(descriptor.id)?.damage),

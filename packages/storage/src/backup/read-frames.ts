@@ -25,7 +25,7 @@ export type ReadBackup = { readonly place: string; readonly frames: AsyncIterabl
  * up.
  */
 export async function* readFrames(portions: Portions, place: string): AsyncGenerator<BackupFrame> {
-  const bytes = new Gathered(portions);
+  const bytes = new PortionReader(portions);
   try {
     yield* framesOf(bytes, place);
     if ((await bytes.take(1)) !== undefined) throw damagedAt(bytes, place)('bytes behind the end');
@@ -39,7 +39,7 @@ export async function* readFrames(portions: Portions, place: string): AsyncGener
  * `readFrames`.
  */
 export async function* readBackups(portions: Portions, place: string): AsyncGenerator<ReadBackup> {
-  const bytes = new Gathered(portions);
+  const bytes = new PortionReader(portions);
   try {
     do yield { place, frames: framesOf(bytes, place) };
     while (!(await bytes.isAtEnd()));
@@ -48,7 +48,7 @@ export async function* readBackups(portions: Portions, place: string): AsyncGene
   }
 }
 
-async function* framesOf(bytes: Gathered, place: string): AsyncGenerator<BackupFrame> {
+async function* framesOf(bytes: PortionReader, place: string): AsyncGenerator<BackupFrame> {
   const damaged = damagedAt(bytes, place);
   try {
     const header = await bytes.take(BACKUP_HEADER_BYTES);
@@ -70,7 +70,7 @@ async function* framesOf(bytes: Gathered, place: string): AsyncGenerator<BackupF
   }
 }
 
-function damagedAt(bytes: Gathered, place: string): (what: string) => Corruption {
+function damagedAt(bytes: PortionReader, place: string): (what: string) => Corruption {
   return (what) =>
     new Corruption(`backup is damaged: ${what}`, { file: place, offset: bytes.position });
 }
@@ -101,7 +101,7 @@ export function* fileBytes(disk: Disk, path: string): Generator<Uint8Array> {
 }
 
 async function readPayload(
-  bytes: Gathered,
+  bytes: PortionReader,
   damaged: (what: string) => Corruption,
 ): Promise<Uint8Array> {
   const head = await bytes.take(FRAME_HEAD_BYTES);
@@ -118,7 +118,7 @@ async function readPayload(
 }
 
 /** Takes exact numbers of bytes out of portions of any size. */
-class Gathered {
+class PortionReader {
   readonly #portions: AsyncIterator<Uint8Array> | Iterator<Uint8Array>;
   #held: Uint8Array = new Uint8Array(0);
   position = 0;

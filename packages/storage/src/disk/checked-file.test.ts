@@ -15,13 +15,13 @@ test('a flipped bit anywhere costs nothing and is noticed', () => {
       const flipped = bytes.slice();
       flipped[at]! ^= 1 << bit;
       const read = decodeChecked(flipped, FORMAT, PATH);
-      expect([Buffer.from(read.body).toString(), read.isMended], `byte ${at}`).toEqual([
+      expect([Buffer.from(read.body).toString(), read.hasDamagedCopy], `byte ${at}`).toEqual([
         'what counts',
         true,
       ]);
     }
   }
-  expect(decodeChecked(bytes, FORMAT, PATH).isMended).toBe(false);
+  expect(decodeChecked(bytes, FORMAT, PATH).hasDamagedCopy).toBe(false);
 });
 
 test('a file that is cut off in its second half is read, a shorter one is Corruption', () => {
@@ -30,7 +30,7 @@ test('a file that is cut off in its second half is read, a shorter one is Corrup
     const cut = bytes.slice(0, length);
     if (length < bytes.length / 2) {
       expect(() => decodeChecked(cut, FORMAT, PATH), `${length}`).toThrow(Corruption);
-    } else expect(decodeChecked(cut, FORMAT, PATH).isMended).toBe(true);
+    } else expect(decodeChecked(cut, FORMAT, PATH).hasDamagedCopy).toBe(true);
   }
 });
 
@@ -38,7 +38,7 @@ test('bytes that were added are noticed', () => {
   const bytes = encodeChecked(body('what counts'), FORMAT);
   for (const added of [Uint8Array.of(0), bytes, bytes.slice(0, bytes.length / 2)]) {
     const read = decodeChecked(Buffer.concat([bytes, added]), FORMAT, PATH);
-    expect([Buffer.from(read.body).toString(), read.isMended]).toEqual(['what counts', true]);
+    expect([Buffer.from(read.body).toString(), read.hasDamagedCopy]).toEqual(['what counts', true]);
   }
 });
 

@@ -15,7 +15,7 @@ export type CheckedContents = {
   readonly version: number;
   readonly body: Uint8Array;
   /** One of the two copies is damaged; the next write of the file repairs it. */
-  readonly isMended: boolean;
+  readonly hasDamagedCopy: boolean;
 };
 
 /**
@@ -103,7 +103,7 @@ export function decodeChecked(
   const lacksOne = hasSecond && (first === undefined || second === undefined);
   // The file is longer than its copies, or its second copy is cut off.
   const sizeBytes = (hasSecond ? 2 : 1) * (HEADER_BYTES + copy.body.length);
-  return { ...copy, isMended: lacksOne || bytes.length !== sizeBytes };
+  return { ...copy, hasDamagedCopy: lacksOne || bytes.length !== sizeBytes };
 }
 
 /** The copy that begins here; `undefined` when it is damaged. */

@@ -137,7 +137,7 @@ export class Engine {
 
   /** The parts; throws `Unavailable` when the engine closes. */
   get #open(): EngineParts {
-    this.#parts.stopping.needOpen();
+    this.#parts.stopping.requireOpen();
     return this.#parts;
   }
 }

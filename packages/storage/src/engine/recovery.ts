@@ -78,8 +78,8 @@ export function recover(options: RecoveryOptions): Recovered {
   ]) {
     disk.makeDirectory(path);
   }
-  const { manifest, isMended } = presentManifest(disk, directory);
-  if (isMended) log('error', 'a copy of the manifest is damaged; the other one is used', {});
+  const { manifest, hasDamagedCopy } = presentManifest(disk, directory);
+  if (hasDamagedCopy) log('error', 'a copy of the manifest is damaged; the other one is used', {});
   ids.reserve(manifest);
   shards.reserveIds(manifest.nextShardId);
   for (const one of manifest.stopped ?? []) stopped.stop(one);
@@ -238,7 +238,8 @@ function replayLog(options: RecoveryOptions, manifest: Manifest): Replayed {
     isListed: manifest.hasLogList ?? false,
     knows: ({ name, instance }) => databases.get(name)?.instance === instance,
   });
-  if (check.mended !== undefined) log('error', check.mended.message, { ...check.mended });
+  if (check.damagedCopy !== undefined)
+    log('error', check.damagedCopy.message, { ...check.damagedCopy });
   check.faults.forEach(note);
   let nextFileId = Math.max(1, walStart);
   const files: LogFileEntry[] = [];

@@ -27,7 +27,7 @@ export class Stopping {
   }
 
   /** Throws `Unavailable` once the engine is closing. */
-  needOpen(): void {
+  requireOpen(): void {
     if (this.#background.signal.aborted) throw new Unavailable('storage is closed');
   }
 

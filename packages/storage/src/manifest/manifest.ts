@@ -76,15 +76,15 @@ export const MANIFEST_NAME = 'MANIFEST';
 export type StoredManifest = {
   readonly manifest: Manifest;
   /** One of the two copies is damaged; the next commit repairs it. */
-  readonly isMended: boolean;
+  readonly hasDamagedCopy: boolean;
 };
 
 /** Reads the manifest of a directory; an empty one when there is none yet. Throws `Corruption`. */
 export function readManifest(disk: Disk, directory: string): StoredManifest {
   const path = `${directory}/${MANIFEST_NAME}`;
   const stored = readCheckedFile(path, FORMAT, disk);
-  if (stored === undefined) return { manifest: EMPTY_MANIFEST, isMended: false };
-  return { manifest: parseBody(stored.body, path), isMended: stored.isMended };
+  if (stored === undefined) return { manifest: EMPTY_MANIFEST, hasDamagedCopy: false };
+  return { manifest: parseBody(stored.body, path), hasDamagedCopy: stored.hasDamagedCopy };
 }
 
 /** Replaces the manifest; durable when it resolves. */

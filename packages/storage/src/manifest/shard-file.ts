@@ -87,8 +87,8 @@ function shardFilePath(directory: string, id: number): string {
 function shardFileFault(disk: Disk, path: string): Damage | undefined {
   const message = 'a file of a shard is damaged; the next write of the manifest makes it anew';
   try {
-    const isMended = readCheckedFile(path, FORMAT, disk)?.isMended === true;
-    return isMended ? { file: path, offset: 0, message } : undefined;
+    const hasDamagedCopy = readCheckedFile(path, FORMAT, disk)?.hasDamagedCopy === true;
+    return hasDamagedCopy ? { file: path, offset: 0, message } : undefined;
   } catch (error) {
     if (!(error instanceof Corruption)) throw error;
     return { file: path, offset: 0, message };

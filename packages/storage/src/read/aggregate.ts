@@ -18,7 +18,7 @@ import { WindowsOfGroups } from './group-windows.ts';
 import type { GroupWindows } from './group-windows.ts';
 import { select } from './groups.ts';
 import type { Selection, SeriesGroup } from './groups.ts';
-import type { ReadOptions } from './need.ts';
+import type { ReadOptions } from './damaged-data.ts';
 import {
   conditionColumn,
   evaluate,

@@ -214,7 +214,7 @@ export class ChunkReader {
   #cachedTimes(): CachedColumn | undefined {
     const { segment, meta } = this.#source;
     if (meta.rows > CACHED_ROWS_MAX) return undefined;
-    return segment.heldTimes(meta) ?? segment.cacheTimes(meta, this.#bytes());
+    return segment.cachedTimes(meta) ?? segment.cacheTimes(meta, this.#bytes());
   }
 
   #cachedValues(index: number, beside: CachedColumn): CachedColumn | undefined {
@@ -223,8 +223,8 @@ export class ChunkReader {
     if (meta === undefined || type === undefined || type === 'string') return undefined;
     if (!this.#isCacheable(index)) return undefined;
     const { segment } = this.#source;
-    const held = segment.heldValues(meta);
-    return held ?? segment.cacheValues(meta, { type, beside, whole: this.#bytes() });
+    const known = segment.cachedValues(meta);
+    return known ?? segment.cacheValues(meta, { type, beside, whole: this.#bytes() });
   }
 
   /** All times of a chunk that is too long for the cache. */

@@ -8,7 +8,7 @@ import type { SegmentMeasurement } from '../segment/format.ts';
 import type { Segment } from '../segment/segment.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 import { select } from './groups.ts';
-import type { ReadOptions } from './need.ts';
+import type { ReadOptions } from './damaged-data.ts';
 import type { Selection } from './groups.ts';
 import { STEP_ELEMENTS } from '../schedule/steps.ts';
 

@@ -9,8 +9,8 @@ import type { MeasurementIndex } from '../series/measurement-index.ts';
 import { ordinalsInSteps } from '../series/select.ts';
 import { shardOverlaps } from '../columns/overlaps.ts';
 import type { SeriesId } from '../columns/series-id.ts';
-import { needDatabase, needShards } from './need.ts';
-import type { OnPartial } from './need.ts';
+import { requireDatabase, requireShards } from './damaged-data.ts';
+import type { OnPartial } from './damaged-data.ts';
 import type { RequestMemory } from './request-memory.ts';
 import { sortInSteps, STEP_ELEMENTS } from '../schedule/steps.ts';
 
@@ -55,7 +55,7 @@ export function* select(
   { memory, onPartial }: { readonly memory: RequestMemory; readonly onPartial?: OnPartial },
 ): Generator<undefined, Selection | undefined> {
   const { source, timeRange } = request;
-  needDatabase(snapshot, source.database, onPartial);
+  requireDatabase(snapshot, source.database, onPartial);
   const database = snapshot.databases.get(source.database);
   const measurement = database?.index.measurement(source.measurement);
   if (database === undefined || measurement === undefined) return undefined;
@@ -66,7 +66,7 @@ export function* select(
       return isSource && shardOverlaps(d, timeRange);
     })
     .sort((a, b) => (a.shard.descriptor.start < b.shard.descriptor.start ? -1 : 1));
-  needShards(snapshot, shards, onPartial);
+  requireShards(snapshot, shards, onPartial);
   const selected = yield* ordinalsInSteps(database.index, measurement, request.where);
   const ids = yield* heldIds(selected, measurement, shards);
   const { groupBy, unorderedFrom = Number.POSITIVE_INFINITY } = request;

@@ -15,7 +15,7 @@ import type {
 
 import { aggregate } from './aggregate.ts';
 import { cost } from './cost.ts';
-import type { ReadOptions } from './need.ts';
+import type { ReadOptions } from './damaged-data.ts';
 import { RequestMemory } from './request-memory.ts';
 import { scan } from './scan.ts';
 import { schema } from './schema.ts';

@@ -12,7 +12,7 @@ import { convertColumn } from './convert.ts';
 import { select } from './groups.ts';
 import type { Selection } from './groups.ts';
 import type { LastRowPlace } from './last-rows.ts';
-import type { ReadOptions } from './need.ts';
+import type { ReadOptions } from './damaged-data.ts';
 import {
   conditionColumn,
   evaluate,

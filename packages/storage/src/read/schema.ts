@@ -20,8 +20,8 @@ import {
 } from './held-series.ts';
 import type { Scope, Selected } from './held-series.ts';
 import { hasSeriesOf, namesOf } from './names.ts';
-import { needDatabase, needShards } from './need.ts';
-import type { OnPartial, ReadOptions } from './need.ts';
+import { requireDatabase, requireShards } from './damaged-data.ts';
+import type { OnPartial, ReadOptions } from './damaged-data.ts';
 import type { RequestMemory } from './request-memory.ts';
 import { sortInSteps } from '../schedule/steps.ts';
 
@@ -111,7 +111,7 @@ function scopeOf(
   filter: SchemaFilter,
   onPartial: OnPartial,
 ): Scope | undefined {
-  needDatabase(snapshot, filter.database, onPartial);
+  requireDatabase(snapshot, filter.database, onPartial);
   const database = snapshot.databases.get(filter.database);
   if (database === undefined) return undefined;
   const { timeRange } = filter;
@@ -122,7 +122,7 @@ function scopeOf(
     }
     return timeRange === undefined || shardOverlaps(d, timeRange);
   });
-  needShards(snapshot, shards, onPartial);
+  requireShards(snapshot, shards, onPartial);
   return { database, shards };
 }
 

@@ -41,7 +41,7 @@ export class SharedRowsReader {
     if (this.#times !== undefined) return this.#times;
     const { segment, rows, counters } = this.#source;
     const { chunk } = rows;
-    let cached = segment.heldTimes(chunk);
+    let cached = segment.cachedTimes(chunk);
     if (cached === undefined) {
       counters.chunksRead++;
       counters.bytesRead += chunk.timeBytes;
@@ -83,10 +83,10 @@ export class SharedRowsReader {
     if (type === 'string' || meta.validBytes > 0) {
       return sliceColumn(segment.sharedColumn(stored, rows.chunk, meta), from, to);
     }
-    let cached = segment.heldValues(meta);
+    let cached = segment.cachedValues(meta);
     if (cached === undefined) {
       counters.bytesRead += meta.valueBytes;
-      const times = segment.heldTimes(rows.chunk) ?? segment.cacheTimes(rows.chunk);
+      const times = segment.cachedTimes(rows.chunk) ?? segment.cacheTimes(rows.chunk);
       cached = segment.cacheValues(meta, { type, beside: times, whole: undefined });
     }
     return this.#source.segment.columnCache.column(cached, rows);

@@ -270,22 +270,22 @@ export class Segment {
     return this.#lastShared;
   }
 
-  /** Columns that are held in memory, of this and other segments. */
+  /** The cache of decoded columns, shared with other segments. */
   get columnCache(): ColumnCache {
     return this.#caches.kernels.columns;
   }
 
-  /** Times of a chunk of at most CACHED_ROWS_MAX rows, decoded, if they are in memory. */
-  heldTimes(chunk: ChunkMeta): CachedColumn | undefined {
+  /** The times of a chunk of at most CACHED_ROWS_MAX rows, if they are cached. */
+  cachedTimes(chunk: ChunkMeta): CachedColumn | undefined {
     return this.columnCache.get(this.#columns, chunk.timeOffset);
   }
 
-  /** A column without nulls of such a chunk, decoded, if it is in memory. */
-  heldValues(meta: ColumnMeta): CachedColumn | undefined {
+  /** A column without nulls of such a chunk, if it is cached. */
+  cachedValues(meta: ColumnMeta): CachedColumn | undefined {
     return this.columnCache.get(this.#columns, meta.offset);
   }
 
-  /** Reads what `heldTimes` does not find. */
+  /** Reads the times of a chunk, and caches them. */
   cacheTimes(chunk: ChunkMeta, whole?: ReadAhead): CachedColumn {
     const { timeOffset: offset, timeBytes, rows } = chunk;
     const block = this.#readBlock(offset, timeBytes, whole);
@@ -296,7 +296,7 @@ export class Segment {
     return times;
   }
 
-  /** Reads what `heldValues` does not find. `beside` stays where it is. */
+  /** Reads a column and caches it, without evicting `beside`. */
   cacheValues(
     meta: ColumnMeta,
     source: {

@@ -23,7 +23,7 @@ export class StoppedDatabases {
   }
 
   /** Throws `Corruption` when the database must not be changed. */
-  needUnstopped(database: string): void {
+  requireServed(database: string): void {
     const damage = this.reason(database);
     if (damage !== undefined) throw unchangeable(damage);
   }

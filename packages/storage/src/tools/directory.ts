@@ -36,7 +36,7 @@ export type OpenDirectory = {
   readonly directory: string;
   readonly manifest: Manifest;
   /** One of the two copies of the manifest is damaged. */
-  readonly isMended: boolean;
+  readonly hasDamagedCopy: boolean;
   /**
    * Set when the manifest is missing or both copies are damaged: then `manifest` was rebuilt from
    * what else is on disk.
@@ -70,7 +70,7 @@ export async function withDirectory<T>(
 function findManifest(
   disk: Disk,
   directory: string,
-): Pick<OpenDirectory, 'manifest' | 'isMended' | 'rebuilt'> {
+): Pick<OpenDirectory, 'manifest' | 'hasDamagedCopy' | 'rebuilt'> {
   const path = manifestPath(directory);
   let damage: Damage;
   try {
@@ -83,7 +83,7 @@ function findManifest(
     damage = damageOf(error, path);
   }
   const { manifest, ...rest } = rebuildManifest(disk, directory);
-  return { manifest, isMended: false, rebuilt: { damage, ...rest } };
+  return { manifest, hasDamagedCopy: false, rebuilt: { damage, ...rest } };
 }
 
 export function manifestPath(directory: string): string {

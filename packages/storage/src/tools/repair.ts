@@ -121,7 +121,7 @@ export function repairDirectory(options: ToolOptions): Promise<RepairReport> {
     const isChanged = work.moved.length > 0 || work.seriesFilesRewritten > 0;
     if (
       isChanged ||
-      open.isMended ||
+      open.hasDamagedCopy ||
       open.rebuilt !== undefined ||
       manifest.stopped !== undefined
     ) {
@@ -209,9 +209,9 @@ async function repairSeriesFiles(
 /** Rewrites damaged log files without the damaged records, then the list of log files. */
 async function repairLog(open: OpenDirectory, work: Work): Promise<void> {
   const { disk, directory, manifest } = open;
-  const { mended, faults, files } = openLog(open);
+  const { damagedCopy, faults, files } = openLog(open);
   const entries: LogFileEntry[] = [];
-  let isChanged = mended !== undefined || faults.length > 0;
+  let isChanged = damagedCopy !== undefined || faults.length > 0;
   for (const { file, offset, message } of faults) {
     work.lost.push({ file, offset, message, rows: undefined });
   }

@@ -40,7 +40,7 @@ type Tally = {
 export function verifyDirectory(options: ToolOptions): Promise<VerifyReport> {
   return withDirectory(options, async (open) => {
     const tally: Tally = { files: 1, bytes: 0, blocks: 1, rows: 0, tornBytes: 0, damage: [] };
-    if (open.isMended) {
+    if (open.hasDamagedCopy) {
       const file = manifestPath(open.directory);
       tally.damage.push({ file, offset: 0, message: 'one copy of the manifest is damaged' });
     }
@@ -147,9 +147,9 @@ function verifySegment(segment: Segment, tally: Tally): void {
 }
 
 function verifyLog(open: OpenDirectory, tally: Tally, report: (file: string) => void): void {
-  const { mended, faults, files } = openLog(open);
+  const { damagedCopy, faults, files } = openLog(open);
   tally.files++;
-  if (mended !== undefined) tally.damage.push(mended);
+  if (damagedCopy !== undefined) tally.damage.push(damagedCopy);
   tally.damage.push(...faults.map(asDamage));
   for (const { path, scan, tornBytes, faults: own } of files) {
     report(path);

@@ -55,7 +55,7 @@ export type LogCheck = {
   /** Damage of the list itself. */
   readonly faults: readonly LogFault[];
   /** One of the two copies of the list is damaged; nothing is lost. */
-  readonly mended: Damage | undefined;
+  readonly damagedCopy: Damage | undefined;
   /** There is a list, or there was one. */
   readonly isListed: boolean;
   /** In the order of the log; each is read when it is asked for. */
@@ -86,7 +86,7 @@ export function checkLog(options: CheckOptions): LogCheck {
     }
   }
   const files = checkedFiles(options, { directory, entries, present });
-  return { faults, mended: entries === undefined ? undefined : fault, isListed, files };
+  return { faults, damagedCopy: entries === undefined ? undefined : fault, isListed, files };
 }
 
 /** Before the first manifest, files tell by their version whether they were listed. */

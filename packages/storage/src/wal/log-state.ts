@@ -38,7 +38,10 @@ export function readLogState(disk: Disk, directory: string): StoredLogState {
     if (stored === undefined) return { entries: undefined, fault: undefined };
     const { files } = JSON.parse(utf8Text(stored.body)) as { files: LogFileEntry[] };
     const message = 'one copy of the list of log files is damaged';
-    return { entries: files, fault: stored.isMended ? { file, offset: 0, message } : undefined };
+    return {
+      entries: files,
+      fault: stored.hasDamagedCopy ? { file, offset: 0, message } : undefined,
+    };
   } catch (error) {
     if (error instanceof NewerFormat || !(error instanceof Corruption)) throw error;
     const message = 'the list of log files is damaged in both copies';

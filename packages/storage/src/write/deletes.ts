@@ -47,7 +47,7 @@ export class Deletes {
    */
   async rows(request: DeleteRequest): Promise<void> {
     const { databases, stopped } = this.#options.state;
-    stopped.needUnstopped(request.database);
+    stopped.requireServed(request.database);
     const database = databases.get(request.database);
     if (database === undefined) return;
     const rows: DeletedRows[] = [];
@@ -71,7 +71,7 @@ export class Deletes {
   /** Deletes all rows of a measurement, and the types of its fields. */
   async measurement(databaseName: string, name: string): Promise<void> {
     const { databases, stopped } = this.#options.state;
-    stopped.needUnstopped(databaseName);
+    stopped.requireServed(databaseName);
     const database = databases.get(databaseName);
     const measurement = database?.index.measurement(name);
     if (database === undefined || measurement === undefined) return;

@@ -130,7 +130,7 @@ export class Writes {
   /** Throws `Corruption` when the database is stopped, and `Unavailable` while it is restored. */
   #writesOf(name: string): DatabaseWrites {
     const { contents, settings } = this.#options;
-    contents.stopped.needUnstopped(name);
+    contents.stopped.requireServed(name);
     const database = contents.databases.getOrAdd(name);
     let writes = this.#databases.get(database);
     if (writes === undefined) {

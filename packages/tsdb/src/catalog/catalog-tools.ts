@@ -27,7 +27,7 @@ export async function checkCatalog(
   const file = catalogPath(join(directory, 'meta'));
   try {
     const found = readCatalogFile(file);
-    if (found?.isMended !== true) return { damage: [], isMended: false };
+    if (found?.hasDamagedCopy !== true) return { damage: [], isMended: false };
     if (mends) {
       await writeCatalogFile(file, found.state);
       return { damage: [], isMended: true };

@@ -114,7 +114,7 @@ test('a flipped bit anywhere, or a cut in the second half, costs nothing and is 
     writeFileSync(file, bytes);
     const catalog = await open();
     expect(catalog.state).toEqual(first.state);
-    return catalog.isMended;
+    return catalog.hasDamagedCopy;
   };
 
   for (let at = 0; at < sound.length; at++) {
@@ -125,7 +125,7 @@ test('a flipped bit anywhere, or a cut in the second half, costs nothing and is 
   }
   const mending = await open();
   await mending.change(database('e'));
-  expect((await open()).isMended).toBe(false);
+  expect((await open()).hasDamagedCopy).toBe(false);
 });
 
 test('a catalog that is damaged in both copies, or empty, is not taken for a new one', async () => {
@@ -150,7 +150,7 @@ test.each(['v2'])('the catalog file of format version %s is read', async (versio
   const catalog = await open();
 
   expect(catalog.state).toEqual(fillCatalog());
-  expect([catalog.isNew, catalog.isMended]).toEqual([false, false]);
+  expect([catalog.isNew, catalog.hasDamagedCopy]).toEqual([false, false]);
 });
 
 test('a catalog of an earlier version is taken over', async () => {

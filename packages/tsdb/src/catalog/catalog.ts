@@ -53,7 +53,7 @@ export class Catalog {
   /** There was no catalog: whatever data lies beside it belongs to one that is lost. */
   readonly isNew: boolean;
   /** One copy in the file was damaged; the next change mends it. */
-  readonly isMended: boolean;
+  readonly hasDamagedCopy: boolean;
 
   private constructor(
     path: string | undefined,
@@ -67,7 +67,7 @@ export class Catalog {
     if (reserve !== undefined) this.#tail = reserve.make(); // Never rejects.
     this.#state = found.state;
     this.isNew = found.isNew;
-    this.isMended = found.isMended;
+    this.hasDamagedCopy = found.hasDamagedCopy;
   }
 
   /**
@@ -86,24 +86,28 @@ export class Catalog {
     if (found !== undefined) return new Catalog(path, found, { reserve });
     const legacy = await readLegacyCatalog(`${folder}/catalog`);
     if (legacy === undefined) {
-      const found = { state: EMPTY_CATALOG, isNew: true, isMended: false };
+      const found = { state: EMPTY_CATALOG, isNew: true, hasDamagedCopy: false };
       return new Catalog(path, found, { reserve });
     }
     await writeCatalogFile(path, legacy);
-    const kept = { state: legacy, isNew: false, isMended: false };
+    const kept = { state: legacy, isNew: false, hasDamagedCopy: false };
     return new Catalog(path, kept, { reserve });
   }
 
   /** A catalog that is stored nowhere. */
   static inMemory(state: CatalogState): Catalog {
-    return new Catalog(undefined, { state, isNew: true, isMended: false });
+    return new Catalog(undefined, { state, isNew: true, hasDamagedCopy: false });
   }
 
   /** A catalog that is stored nowhere but where other services see it, too. */
   static shared(share: CatalogShare): Catalog {
     const { text } = share;
     const state = text === undefined ? EMPTY_CATALOG : sharedState(text);
-    return new Catalog(undefined, { state, isNew: text === undefined, isMended: false }, { share });
+    return new Catalog(
+      undefined,
+      { state, isNew: text === undefined, hasDamagedCopy: false },
+      { share },
+    );
   }
 
   /** What is true now. Keep it for as long as one answer needs a consistent view. */
@@ -194,7 +198,7 @@ function reserveBytesFor(path: string, leastBytes: number): number {
 type Found = {
   readonly state: CatalogState;
   readonly isNew: boolean;
-  readonly isMended: boolean;
+  readonly hasDamagedCopy: boolean;
 };
 
 /** Durable when it resolves. */
@@ -222,7 +226,7 @@ export function readCatalogFile(path: string): Found | undefined {
   if (state === undefined) {
     throw new Corruption('the catalog is not understood', { file: path, offset: 0 });
   }
-  return { state, isNew: false, isMended: stored.isMended };
+  return { state, isNew: false, hasDamagedCopy: stored.hasDamagedCopy };
 }
 
 /** `undefined` for what `textOf` did not write. */

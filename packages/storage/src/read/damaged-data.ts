@@ -27,30 +27,30 @@ export type ReadOptions = {
  * Throws `Corruption` when a shard is damaged. If the engine may answer without damaged data and
  * there is `onPartial`, calls that instead.
  */
-export function needShards(
+export function requireShards(
   { servesDamaged }: Pick<Snapshot, 'servesDamaged'>,
   shards: readonly ShardView[],
   onPartial: OnPartial,
 ): void {
   for (const { shard } of shards) {
-    for (const { damage } of shard.unreadable) need(damage, servesDamaged ? onPartial : undefined);
+    for (const { damage } of shard.unreadable) fail(damage, servesDamaged ? onPartial : undefined);
   }
 }
 
 /**
- * As `needShards`, for damage that concerns a whole database: entries of its index, or records of
- * the log.
+ * As `requireShards`, for damage that concerns a whole database: entries of its index, or records
+ * of the log.
  */
-export function needDatabase(
+export function requireDatabase(
   { stopped, servesDamaged }: Pick<Snapshot, 'stopped' | 'servesDamaged'>,
   database: string,
   onPartial: OnPartial,
 ): void {
   const damage = stopped.reason(database);
-  if (damage !== undefined) need(damage, servesDamaged ? onPartial : undefined);
+  if (damage !== undefined) fail(damage, servesDamaged ? onPartial : undefined);
 }
 
-function need(damage: Damage, onPartial: OnPartial): void {
+function fail(damage: Damage, onPartial: OnPartial): void {
   if (onPartial === undefined) throw unreadable(damage);
   onPartial(partialAnswer(damage));
 }
