@@ -24,6 +24,9 @@ export type {
 } from './definition/node-definition.ts';
 export { effectsOf, findNode, NODES } from './definition/registry.ts';
 export type * from './definition/effects.ts';
+export type { TagSelection } from './definition/split.ts';
+export { splitOf } from './split.ts';
+export type { SplitRefusal, SplitResult } from './split.ts';
 export type { AutoscaleOptions } from './node-parts/autoscale.ts';
 export type { Dimensions } from './node-parts/dimensions.ts';
 export type { FunctionOptions } from './node-parts/function-node.ts';

@@ -1,8 +1,8 @@
 // Lambdas of a pipeline: putting them together and checking them when a task starts.
-import { checkLambda } from '@tidemark/tickscript';
+import { checkLambda, LAMBDA_FUNCTIONS } from '@tidemark/tickscript';
 import type { ExpressionNode } from '@tidemark/tickscript';
 import { ArgumentFailure } from './evaluate/failure.ts';
-import { measureExpression } from './evaluate/measure.ts';
+import { measureExpression, partsOf } from './evaluate/measure.ts';
 import { MAX_EXPRESSION_DEPTH } from './limits.ts';
 import type { NodeDiagnostic } from './definition/node-diagnostic.ts';
 import type { LambdaSpec } from './pipeline.ts';
@@ -57,3 +57,20 @@ export function checkLambdas(
 }
 
 const NO_LAMBDA = { problems: [] } as const;
+
+const stateful = new WeakMap<ExpressionNode, boolean>();
+
+/** Whether what it gives depends on the points that it was asked about before. */
+export function keepsState(lambda: LambdaSpec | undefined): boolean {
+  return lambda !== undefined && callsStateful(lambda.expression);
+}
+
+/** Remembered per part, as trees share parts (`measureExpression`). */
+function callsStateful(node: ExpressionNode): boolean {
+  const known = stateful.get(node);
+  if (known !== undefined) return known;
+  const isOne = node.kind === 'function' && LAMBDA_FUNCTIONS.get(node.name)?.isStateful === true;
+  const result = isOne || partsOf(node).some(callsStateful);
+  stateful.set(node, result);
+  return result;
+}

@@ -16,6 +16,8 @@ export { implement } from './implement.ts';
 export type { ContextOf, Implementation } from './implement.ts';
 export { WriteParser } from './ingest/parse-write.ts';
 export type { ParsedWrite, ParseWriteOptions } from './ingest/parse-write.ts';
+export { taskOfUnit, unitName } from './part.ts';
+export type { TaskPart } from './part.ts';
 export { PointBatchBuilder } from './point-batch.ts';
 export { ContainedPoints, placeText, positionOf, seriesText } from './position.ts';
 export type { PointBatch, PointInput, RowBlock, SeriesList, SeriesRef } from './point-batch.ts';

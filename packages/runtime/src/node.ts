@@ -14,6 +14,7 @@ import type {
   TaskLimits,
 } from './running-task.ts';
 import type { NodeCapabilities } from './node-capabilities.ts';
+import type { PartFilter } from './part.ts';
 import type { LogLevel, TaskServices } from './services.ts';
 import type { Timers } from './timers.ts';
 
@@ -46,6 +47,8 @@ export interface TaskContext {
   readonly outsideTimers: Timers;
   readonly groups: GroupTable;
   readonly series: SeriesTable;
+  /** Which series the task takes; all of them when absent. */
+  readonly part: PartFilter | undefined;
   readonly limits: TaskLimits;
   readonly alerts: AlertDefaults;
   readonly dbrps: readonly { readonly database: string; readonly retentionPolicy: string }[];

@@ -1,5 +1,6 @@
 // A running task as the engine sees it: made by `createTask`, in process or behind a task host.
 import type { Clock, Timestamp } from '@tidemark/core';
+import type { TaskPart } from './part.ts';
 import type { PointBatch } from './point-batch.ts';
 import type { OutputPoint, QueryResultSeries, ResultRow } from './services.ts';
 import type { Timers } from './timers.ts';
@@ -8,6 +9,8 @@ export type TaskOptions = {
   readonly taskId: string;
   /** First part of anonymous topics: `main`, or the id of a replay. Default `main`. */
   readonly scope?: string | undefined;
+  /** Only the points of this part; all of them when absent. */
+  readonly part?: TaskPart | undefined;
   readonly clock: Clock;
   /** Default: timers of `clock`. Replays and tests pass `VirtualTimers`. */
   readonly timers?: Timers | undefined;

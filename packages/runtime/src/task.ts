@@ -17,6 +17,7 @@ import { NodeFailed, StartError, startErrorOf } from './node.ts';
 import { NodeHandle } from './node-handle.ts';
 import { createNode } from './implementations.ts';
 import type { ResultReceiver, RowReceiver, Waiting } from './node-capabilities.ts';
+import { PartFilter } from './part.ts';
 import type { PointBatch } from './point-batch.ts';
 import type {
   EdgeStats,
@@ -425,6 +426,7 @@ export class InlineTask implements RunningTask {
       timers,
       outsideTimers: clockTimers(options.clock),
       series: thread.series,
+      part: options.part && new PartFilter(options.part, thread.series),
       groups: new GroupTable(thread.series, this.#limits.groupCountMax),
       limits: this.#limits,
       alerts: options.alerts ?? { hasGlobalHandlers: false, isStateChangesOnly: false },
@@ -551,22 +553,25 @@ export class InlineTask implements RunningTask {
     for (const { edge } of this.#froms) edge.count += wantedCount;
   }
 
-  /** Rows that some `from` asks for; the source takes no others. */
+  /** Rows of this part that some `from` asks for; the source takes no others. */
   #wantedCount(source: RowSource, start: number, end: number): number {
     const { series, seriesOfRow, measurement } = source;
-    if (measurement !== undefined) return this.#wants(measurement) ? end - start : 0;
+    const { part } = this.#context;
+    if (measurement !== undefined && part === undefined)
+      return this.#wants(measurement) ? end - start : 0;
     // Series of one measurement mostly follow each other.
     const wanted = new Uint8Array(series.length);
     let wantedSeries = 0;
     let lastName: string | undefined;
     let isWanted = false;
     for (let i = 0; i < series.length; i++) {
-      const { name } = series[i] as Series;
+      const each = series[i] as Series;
+      const { name } = each;
       if (name !== lastName) {
         lastName = name;
         isWanted = this.#wants(name);
       }
-      if (!isWanted) continue;
+      if (!isWanted || part?.has(each) === false) continue;
       wanted[i] = 1;
       wantedSeries++;
     }
@@ -597,7 +602,7 @@ export class InlineTask implements RunningTask {
     for (let row = start; row < end; row++) {
       const series = source.series[source.seriesOfRow[row] ?? 0];
       const group = this.#context.groups.named('', NO_DIMENSIONS, []) as Group;
-      if (series === undefined) continue;
+      if (series === undefined || this.#context.part?.has(series) === false) continue;
       const point = rowPoint(source, row, { series, group });
       for (const observer of observers) observer.point(point);
     }

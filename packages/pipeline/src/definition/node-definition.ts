@@ -1,6 +1,7 @@
 // How a node describes itself: edges, options with types, rules and what it reaches. The definition
 // is all that is known of a node: validation, completion, the JSON form, reference pages and the
 // options that the runtime reads come from it.
+import { assert } from '@tidemark/core';
 import type { EdgeType, HandlerSpec, NodeSpec, SpecValue } from '../pipeline.ts';
 import { Arguments, sampleValue } from '../evaluate/parameter.ts';
 import type { Parameter } from '../evaluate/parameter.ts';
@@ -10,6 +11,7 @@ import { NO_EFFECTS } from './effects.ts';
 import type { NodeEffects } from './effects.ts';
 import type { NodeDiagnostic } from './node-diagnostic.ts';
 import type { Option, OptionsOf, OptionTable, Property } from './option.ts';
+import type { NodeSplit, SplitRule } from './split.ts';
 
 export type NodeCategory =
   | 'source'
@@ -79,6 +81,8 @@ export type NodeDefinition<Table extends OptionTable> = NodeBasics & {
     context: StartContext,
   ) => readonly NodeDiagnostic[];
   readonly effects?: (options: OptionsOf<Table>) => NodeEffects;
+  /** What of it belongs together when its task is split. */
+  readonly split: SplitRule<OptionsOf<Table>>;
 };
 
 /** Options that are being set by a script; hides their type. */
@@ -121,6 +125,7 @@ export type NodeRow<Options = unknown> = NodeBasics &
     readonly hasHandlers: boolean;
     readonly draft: (values: readonly Value[]) => OptionsDraft;
     readonly effectsOf: (spec: NodeSpec) => NodeEffects;
+    readonly splitOf: (spec: NodeSpec) => NodeSplit;
   };
 
 /** The type of a row's options. */
@@ -130,7 +135,7 @@ export type OptionsOfNode<Row> = Row extends NodeRow<infer Options> ? Options : 
 export function defineNode<const Table extends OptionTable>(
   definition: NodeDefinition<Table>,
 ): NodeRow<OptionsOf<Table>> {
-  const { options, validate: _, checkStart: __, effects, ...basics } = definition;
+  const { options, validate: _, checkStart: __, effects, split, ...basics } = definition;
   const rows = Object.values(options);
   const own = rows.map((option) => option.parameter).filter((each) => each !== undefined);
   const parameters = basics.parents === undefined ? own : [...own, basics.parents];
@@ -153,6 +158,10 @@ export function defineNode<const Table extends OptionTable>(
     draft,
     isOf,
     effectsOf: (spec) => (isOf(spec) ? effects?.(spec.options) : undefined) ?? NO_EFFECTS,
+    splitOf: (spec) => {
+      assert(isOf(spec), 'a row is asked about its own nodes');
+      return typeof split === 'function' ? split(spec.options, spec.wants) : split;
+    },
   };
 }
 

@@ -24,7 +24,8 @@ export function measureExpression(node: ExpressionNode): Measure {
   return measure;
 }
 
-function partsOf(node: ExpressionNode): readonly ExpressionNode[] {
+/** The parts that an expression is made of. */
+export function partsOf(node: ExpressionNode): readonly ExpressionNode[] {
   switch (node.kind) {
     case 'unary':
       return [node.operand];

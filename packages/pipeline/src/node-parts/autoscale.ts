@@ -3,7 +3,14 @@ import type { NodeEffects, ScalerProvider } from '../definition/effects.ts';
 import type { NodeDiagnostic } from '../definition/node-diagnostic.ts';
 import { durationOption, integerOption, lambdaOption, stringOption } from '../definition/option.ts';
 import type { OptionsOf } from '../definition/option.ts';
+import type { NodeSplit } from '../definition/split.ts';
 import { checkLambdas } from '../lambda.ts';
+
+/** Several groups may act on one resource. */
+export const ALL_SCALED: NodeSplit = {
+  kind: 'all',
+  reason: 'decides for resources, which groups may share',
+};
 
 export const scalingOptions = {
   cluster: stringOption('cluster', 'configured cluster; the default one if not given'),

@@ -1,4 +1,5 @@
 // Grouping by tags, as `groupBy` of several nodes says it.
+import type { TagSelection } from '../definition/split.ts';
 import type { Arguments } from '../evaluate/parameter.ts';
 import { scriptTypeName } from '../evaluate/hints.ts';
 import { typeName } from '../evaluate/value.ts';
@@ -7,6 +8,11 @@ import { typeName } from '../evaluate/value.ts';
 export type Dimensions = { readonly isAll: boolean; readonly tags: readonly string[] };
 
 export const noDimensions: Dimensions = { isAll: false, tags: [] };
+
+/** The tags that dimensions name, of which some may be left out of `*`. */
+export function tagsOf({ isAll, tags }: Dimensions, exclude: readonly string[] = []): TagSelection {
+  return { isAllBut: isAll, tags: isAll ? exclude : tags };
+}
 
 /**
  * Dimensions of a call such as `.groupBy('a', 'b')` or `.groupBy(*)`. What is wrong is said at

@@ -2,6 +2,7 @@
 import { defineNode } from '../definition/node-definition.ts';
 import type { NodeDefinition, NodeRow } from '../definition/node-definition.ts';
 import { flagOption, stringArgument, stringOption } from '../definition/option.ts';
+import { PER_GROUP } from '../definition/split.ts';
 import type { Option, OptionsOf, OptionTable } from '../definition/option.ts';
 
 /** The argument that names the field, and the properties of all functions. */
@@ -54,6 +55,7 @@ export function defineFunction<const Table extends OptionTable>({
     summary,
     wants: 'any',
     provides,
+    split: PER_GROUP,
     options: { ...options, ...properties },
   });
 }

@@ -10,6 +10,7 @@ import {
   lambdaOption,
   stringOption,
 } from '../definition/option.ts';
+import type { TagSelection } from '../definition/split.ts';
 import { checkLambdas } from '../lambda.ts';
 import type { NodeDiagnostic } from '../definition/node-diagnostic.ts';
 
@@ -38,6 +39,23 @@ export const alertNode = defineNode({
   summary: 'decides a level for each point or batch and publishes events',
   wants: 'any',
   provides: 'same',
+  split: ({ id, inhibits, levelTag, idTag }) => ({
+    kind: 'group',
+    together: [
+      {
+        by: tagsOfId(id),
+        reason: 'has events of several groups under one id',
+        hint: "name the group in the id: .id('{{ .Group }}')",
+        properties: ['id'],
+      },
+      ...inhibits.map(({ tags }) => ({
+        by: { isAllBut: false, tags },
+        reason: 'inhibits events of other groups',
+        properties: ['inhibit'],
+      })),
+    ],
+    setsTags: [levelTag, idTag].filter((tag) => tag !== ''),
+  }),
   options: {
     info: lambdaOption('info', 'condition of the level INFO', 'boolean'),
     warn: lambdaOption('warn', 'condition of the level WARNING', 'boolean'),
@@ -115,3 +133,10 @@ export const alertNode = defineNode({
 });
 
 export type AlertOptions = OptionsOfNode<typeof alertNode>;
+
+/** The tags on which ids that a template gives depend at least. */
+function tagsOfId(template: string): TagSelection {
+  if (/\{\{-?\s*\.Group\b/.test(template)) return { isAllBut: true, tags: [] };
+  const tags = template.matchAll(/\{\{-?\s*index\s+\.Tags\s+(?:"([^"\\]*)"|`([^`]*)`)\s*-?\}\}/g);
+  return { isAllBut: false, tags: Array.from(tags, ([, quoted, raw]) => quoted ?? raw ?? '') };
+}

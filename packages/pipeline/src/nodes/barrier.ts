@@ -2,6 +2,7 @@
 import { defineNode } from '../definition/node-definition.ts';
 import type { NodeDiagnostic } from '../definition/node-diagnostic.ts';
 import { booleanOption, durationOption } from '../definition/option.ts';
+import { PER_GROUP } from '../definition/split.ts';
 
 const BOTH: NodeDiagnostic = {
   text: 'cannot specify both idle and period',
@@ -27,6 +28,7 @@ export const barrierNode = defineNode({
   summary: 'tells the nodes below that no older points come, so that they emit',
   wants: 'any',
   provides: 'same',
+  split: PER_GROUP,
   /** Exactly one of `idleNanos` and `periodNanos` is not zero. */
   options: {
     idleNanos: durationOption('idle', 'after no point has come for so long'),

@@ -7,6 +7,7 @@ import {
   stringOption,
   stringsOption,
 } from '../definition/option.ts';
+import { PER_GROUP } from '../definition/split.ts';
 import { checkLambdas } from '../lambda.ts';
 import { checkPrefixes } from '../node-parts/prefixes.ts';
 
@@ -18,6 +19,7 @@ export const combineNode = defineNode({
   summary: 'pairs points of one group and time with each other',
   wants: 'any',
   provides: 'stream',
+  split: PER_GROUP,
   options: {
     expressions: lambdasArgument('expression', 'boolean'),
     as: stringsOption('as', 'prefix of the fields of each point', 'prefix'),

@@ -17,6 +17,7 @@ export const defaultNode = defineNode({
   summary: 'sets fields and tags which a point lacks',
   wants: 'any',
   provides: 'same',
+  split: ({ tags }) => ({ kind: 'message', setsTags: [...tags.keys()] }),
   options: {
     fields: callOption<Fields>(new Map(), {
       name: 'field',

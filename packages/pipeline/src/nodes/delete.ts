@@ -12,6 +12,7 @@ export const deleteNode = defineNode({
   summary: 'removes fields and tags',
   wants: 'any',
   provides: 'same',
+  split: ({ tags }) => ({ kind: 'message', setsTags: tags }),
   options: {
     fields: names('field', 'removes a field'),
     tags: names('tag', 'removes a tag'),

@@ -2,6 +2,7 @@
 import { NANOS_PER_SECOND } from '@tidemark/core';
 import { defineNode } from '../definition/node-definition.ts';
 import { durationOption, flagOption, stringArgument, stringOption } from '../definition/option.ts';
+import { PER_GROUP } from '../definition/split.ts';
 
 export const derivativeNode = defineNode({
   type: 'derivative',
@@ -11,6 +12,7 @@ export const derivativeNode = defineNode({
   summary: 'rate of change of a field per unit of time',
   wants: 'any',
   provides: 'same',
+  split: PER_GROUP,
   options: {
     field: stringArgument('field'),
     as: {

@@ -2,6 +2,7 @@
 import { defineNode } from '../definition/node-definition.ts';
 import { stringOption } from '../definition/option.ts';
 import {
+  ALL_SCALED,
   checkReplicas,
   scalerNeed,
   scalingOptions,
@@ -16,6 +17,7 @@ export const ec2AutoscaleNode = defineNode({
   summary: 'sets the desired capacity of an EC2 auto scaling group',
   wants: 'any',
   provides: 'stream',
+  split: ALL_SCALED,
   options: {
     ...scalingOptions,
     groupName: stringOption('groupName', 'name of the group'),

@@ -3,7 +3,7 @@ import { variadic } from '../evaluate/parameter.ts';
 import { didYouMean } from '../evaluate/hints.ts';
 import { defineNode } from '../definition/node-definition.ts';
 import { callOption, lambdasArgument, stringsOption } from '../definition/option.ts';
-import { checkLambdas } from '../lambda.ts';
+import { checkLambdas, keepsState } from '../lambda.ts';
 
 export const evalNode = defineNode({
   type: 'eval',
@@ -13,6 +13,10 @@ export const evalNode = defineNode({
   summary: 'computes fields or tags from expressions',
   wants: 'any',
   provides: 'same',
+  split: ({ expressions, tags }) => ({
+    kind: expressions.some(keepsState) ? 'group' : 'message',
+    setsTags: tags,
+  }),
   options: {
     expressions: lambdasArgument('expression'),
     as: stringsOption('as', 'names of the results', 'name'),

@@ -2,6 +2,7 @@
 import { variadic } from '../evaluate/parameter.ts';
 import { defineNode } from '../definition/node-definition.ts';
 import { callOption, durationOption, stringOption, stringsOption } from '../definition/option.ts';
+import { PER_GROUP } from '../definition/split.ts';
 
 export const flattenNode = defineNode({
   type: 'flatten',
@@ -11,6 +12,7 @@ export const flattenNode = defineNode({
   summary: 'merges points of equal time into one, with tag values in the names of fields',
   wants: 'any',
   provides: 'same',
+  split: PER_GROUP,
   options: {
     on: stringsOption('on', 'tags whose values are joined', 'tag'),
     delimiter: stringOption('delimiter', 'text between the parts of a name', '.'),

@@ -2,8 +2,8 @@
 import { parameter, variadic } from '../evaluate/parameter.ts';
 import { defineNode } from '../definition/node-definition.ts';
 import { callOption, durationOption, flagOption, stringOption } from '../definition/option.ts';
-import { conjunction } from '../lambda.ts';
-import { dimensionsOf, noDimensions } from '../node-parts/dimensions.ts';
+import { conjunction, keepsState } from '../lambda.ts';
+import { dimensionsOf, noDimensions, tagsOf } from '../node-parts/dimensions.ts';
 import type { Dimensions } from '../node-parts/dimensions.ts';
 import type { LambdaSpec } from '../pipeline.ts';
 
@@ -15,6 +15,15 @@ export const fromNode = defineNode({
   summary: 'selects points of the stream',
   wants: 'stream',
   provides: 'stream',
+  split: ({ where, dimensions }) =>
+    keepsState(where)
+      ? {
+          kind: 'all',
+          reason: 'has a condition that counts the points of all groups',
+          hint: 'put the condition into |where() behind the grouping',
+          properties: ['where'],
+        }
+      : { kind: 'message', groupsBy: tagsOf(dimensions) },
   follows: ['stream', 'from'],
   hintsBelow: {
     batch: 'written points are read by stream|from()',

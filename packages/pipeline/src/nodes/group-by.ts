@@ -2,7 +2,7 @@
 import { variadic } from '../evaluate/parameter.ts';
 import { defineNode } from '../definition/node-definition.ts';
 import { argument, callOption, flagOption } from '../definition/option.ts';
-import { dimensionsOf, noDimensions } from '../node-parts/dimensions.ts';
+import { dimensionsOf, noDimensions, tagsOf } from '../node-parts/dimensions.ts';
 
 export const groupByNode = defineNode({
   type: 'groupBy',
@@ -12,6 +12,14 @@ export const groupByNode = defineNode({
   summary: 'groups points or batches by tags',
   wants: 'any',
   provides: 'same',
+  split: ({ dimensions, exclude }, wants) =>
+    wants === 'batch'
+      ? {
+          kind: 'all',
+          reason: 'puts batches of all groups together by their time',
+          hint: 'group the points before the window',
+        }
+      : { kind: 'message', groupsBy: tagsOf(dimensions, exclude) },
   options: {
     dimensions: argument(noDimensions, variadic('tag', 'any'), dimensionsOf),
     exclude: callOption<readonly string[]>([], {

@@ -10,6 +10,7 @@ import {
   stringMapOption,
   stringOption,
 } from '../definition/option.ts';
+import { PER_MESSAGE } from '../definition/split.ts';
 
 export const httpPostNode = defineNode({
   type: 'httpPost',
@@ -19,6 +20,7 @@ export const httpPostNode = defineNode({
   summary: 'posts each point or batch as JSON and passes it on',
   wants: 'any',
   provides: 'same',
+  split: PER_MESSAGE,
   /** Exactly one of `url` and `endpoint` is not empty. */
   options: {
     url: argument('', variadic('url', 'string'), urlOf),

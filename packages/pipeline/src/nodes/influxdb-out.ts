@@ -7,6 +7,7 @@ import {
   stringMapOption,
   stringOption,
 } from '../definition/option.ts';
+import { PER_MESSAGE } from '../definition/split.ts';
 
 export const influxdbOutNode = defineNode({
   type: 'influxDBOut',
@@ -16,6 +17,7 @@ export const influxdbOutNode = defineNode({
   summary: 'writes points to a database',
   wants: 'any',
   provides: 'none',
+  split: PER_MESSAGE,
   options: {
     cluster: stringOption('cluster', 'configured database service; the default one if not given'),
     database: stringOption('database', "database; the point's if not given"),

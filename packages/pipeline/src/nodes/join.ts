@@ -27,6 +27,13 @@ export const joinNode = defineNode({
   summary: 'merges points of several nodes by group and time',
   wants: 'any',
   provides: 'same',
+  split: ({ on }) => ({
+    kind: 'group',
+    together:
+      on.length === 0
+        ? []
+        : [{ by: { isAllBut: false, tags: on }, reason: 'joins groups', properties: ['on'] }],
+  }),
   parents: variadic('other', 'node'),
   options: {
     /** One prefix per parent. */

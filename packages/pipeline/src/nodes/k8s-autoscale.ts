@@ -3,6 +3,7 @@ import { didYouMean } from '../evaluate/hints.ts';
 import { defineNode } from '../definition/node-definition.ts';
 import { stringOption } from '../definition/option.ts';
 import {
+  ALL_SCALED,
   checkReplicas,
   scalerNeed,
   scalingOptions,
@@ -19,6 +20,7 @@ export const k8sAutoscaleNode = defineNode({
   summary: 'sets the number of replicas of a Kubernetes resource',
   wants: 'any',
   provides: 'stream',
+  split: ALL_SCALED,
   options: {
     ...scalingOptions,
     namespace: stringOption('namespace', 'namespace; the configured one if not given'),

@@ -1,6 +1,7 @@
 // kapacitorLoopback: sends points into the engine's own write path.
 import { defineNode } from '../definition/node-definition.ts';
 import { stringMapOption, stringOption } from '../definition/option.ts';
+import { PER_MESSAGE } from '../definition/split.ts';
 
 export const kapacitorLoopbackNode = defineNode({
   type: 'kapacitorLoopback',
@@ -10,6 +11,7 @@ export const kapacitorLoopbackNode = defineNode({
   summary: 'writes points back into the engine, for other tasks',
   wants: 'any',
   provides: 'none',
+  split: PER_MESSAGE,
   options: {
     database: stringOption('database', 'database of the points'),
     retentionPolicy: stringOption('retentionPolicy', 'retention policy of the points'),

@@ -1,5 +1,6 @@
 // noOp: passes everything on; made by `stats` for a node without children.
 import { defineNode } from '../definition/node-definition.ts';
+import { PER_MESSAGE } from '../definition/split.ts';
 
 export const noOpNode = defineNode({
   type: 'noOp',
@@ -9,6 +10,7 @@ export const noOpNode = defineNode({
   summary: 'passes everything on',
   wants: 'any',
   provides: 'same',
+  split: PER_MESSAGE,
   follows: [],
   isImplied: true,
   options: {},

@@ -23,6 +23,11 @@ export const queryNode = defineNode({
   summary: 'runs a query on a schedule',
   wants: 'batch',
   provides: 'batch',
+  split: {
+    kind: 'all',
+    reason: 'asks its query once for all groups',
+    hint: 'only stream tasks are split',
+  },
   follows: ['batch'],
   hintsBelow: { stream: 'a database is read by batch|query()' },
   options: {

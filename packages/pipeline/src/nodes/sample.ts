@@ -5,6 +5,7 @@ import { ArgumentFailure } from '../evaluate/failure.ts';
 import { scriptTypeName } from '../evaluate/hints.ts';
 import { defineNode } from '../definition/node-definition.ts';
 import { argument } from '../definition/option.ts';
+import { PER_GROUP } from '../definition/split.ts';
 
 export type SampleRate =
   | { readonly kind: 'count'; readonly count: bigint }
@@ -20,6 +21,7 @@ export const sampleNode = defineNode({
   summary: 'keeps every n-th point, or the points at multiples of a duration',
   wants: 'any',
   provides: 'same',
+  split: PER_GROUP,
   options: {
     rate: argument<SampleRate>({ kind: 'count', count: 0n }, parameter('rate', 'any'), rateOf),
   },

@@ -1,6 +1,7 @@
 // shift: moves points and batches in time.
 import { defineNode } from '../definition/node-definition.ts';
 import { durationArgument } from '../definition/option.ts';
+import { PER_MESSAGE } from '../definition/split.ts';
 
 export const shiftNode = defineNode({
   type: 'shift',
@@ -10,6 +11,7 @@ export const shiftNode = defineNode({
   summary: 'moves points in time, forward or back',
   wants: 'any',
   provides: 'same',
+  split: PER_MESSAGE,
   options: { shiftNanos: durationArgument('shift') },
   checkStart: ({ shiftNanos }) =>
     shiftNanos === 0n

@@ -19,6 +19,7 @@ export const sideloadNode = defineNode({
   summary: 'adds fields and tags from files or from an HTTP service',
   wants: 'any',
   provides: 'same',
+  split: ({ tags }) => ({ kind: 'message', setsTags: [...tags.keys()] }),
   options: {
     source: folderOption('source', 'file:///directory, http(s)://…, or a configured endpoint'),
     /** Templates over the tags of a point. */

@@ -1,6 +1,7 @@
 // stateCount: for how many consecutive points an expression has been true.
 import { defineNode } from '../definition/node-definition.ts';
 import { conditionArgument, stringOption } from '../definition/option.ts';
+import { PER_GROUP } from '../definition/split.ts';
 import { checkLambdas } from '../lambda.ts';
 
 export const stateCountNode = defineNode({
@@ -11,6 +12,7 @@ export const stateCountNode = defineNode({
   summary: 'for how many points in a row the condition has been true; -1 while it is false',
   wants: 'any',
   provides: 'same',
+  split: PER_GROUP,
   options: {
     expression: conditionArgument('condition'),
     as: stringOption('as', 'name of the result', 'state_count'),

@@ -2,6 +2,7 @@
 import { NANOS_PER_SECOND } from '@tidemark/core';
 import { defineNode } from '../definition/node-definition.ts';
 import { conditionArgument, durationOption, stringOption } from '../definition/option.ts';
+import { PER_GROUP } from '../definition/split.ts';
 import { checkLambdas } from '../lambda.ts';
 
 export const stateDurationNode = defineNode({
@@ -12,6 +13,7 @@ export const stateDurationNode = defineNode({
   summary: 'for how long the condition has been true; -1 while it is false',
   wants: 'any',
   provides: 'same',
+  split: PER_GROUP,
   options: {
     expression: conditionArgument('condition'),
     as: stringOption('as', 'name of the result', 'state_duration'),

@@ -18,6 +18,11 @@ export const statsNode = defineNode({
   summary: SUMMARY,
   wants: 'any',
   provides: 'stream',
+  split: {
+    kind: 'all',
+    reason: 'counts all groups as one as long as there are none',
+    hint: 'leave out |stats() and |deadman(), or do not split the task',
+  },
   // The method of this name makes it without a parent.
   follows: [],
   isCounting: true,

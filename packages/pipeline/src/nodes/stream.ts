@@ -1,6 +1,7 @@
 // stream: source of a stream task; passes every point of the task's databases and retention
 // policies.
 import { defineNode } from '../definition/node-definition.ts';
+import { PER_MESSAGE } from '../definition/split.ts';
 
 export const streamNode = defineNode({
   type: 'stream',
@@ -10,6 +11,7 @@ export const streamNode = defineNode({
   summary: 'all points of the databases and retention policies of the task',
   wants: 'stream',
   provides: 'stream',
+  split: PER_MESSAGE,
   isRoot: true,
   options: {},
   effects: () => ({

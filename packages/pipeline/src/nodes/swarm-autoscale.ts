@@ -2,6 +2,7 @@
 import { defineNode } from '../definition/node-definition.ts';
 import { stringOption } from '../definition/option.ts';
 import {
+  ALL_SCALED,
   checkReplicas,
   scalerNeed,
   scalingOptions,
@@ -16,6 +17,7 @@ export const swarmAutoscaleNode = defineNode({
   summary: 'sets the number of replicas of a Docker Swarm service',
   wants: 'any',
   provides: 'stream',
+  split: ALL_SCALED,
   options: {
     ...scalingOptions,
     serviceName: stringOption('serviceName', 'name of the service'),

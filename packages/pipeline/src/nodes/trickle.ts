@@ -1,5 +1,6 @@
 // trickle: turns batches into single points.
 import { defineNode } from '../definition/node-definition.ts';
+import { PER_MESSAGE } from '../definition/split.ts';
 
 export const trickleNode = defineNode({
   type: 'trickle',
@@ -9,6 +10,7 @@ export const trickleNode = defineNode({
   summary: 'turns batches into single points',
   wants: 'batch',
   provides: 'stream',
+  split: PER_MESSAGE,
   refuses: {
     edge: 'stream',
     text: 'cannot Trickle stream edge',

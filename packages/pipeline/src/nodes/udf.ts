@@ -38,6 +38,10 @@ function define(name: string, info: UdfInfo) {
     summary: `user-defined function ${name}`,
     wants: info.wants,
     provides: info.provides,
+    split: {
+      kind: 'all',
+      reason: 'is a function of your own, which may keep something of all groups',
+    },
     follows: [],
     options: {
       functionName: derivedOption(name),

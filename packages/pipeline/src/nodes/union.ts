@@ -11,6 +11,11 @@ export const unionNode = defineNode({
   summary: 'merges the points of several nodes in order of time',
   wants: 'any',
   provides: 'same',
+  split: {
+    kind: 'all',
+    reason: 'orders the points of all groups by time',
+    hint: 'leave out |union(), or do not split the task',
+  },
   parents: variadic('other', 'node'),
   options: { rename: stringOption('rename', 'name of the result; names stay if not given') },
 });

@@ -1,7 +1,8 @@
 // where: keeps the points for which an expression is true.
 import { defineNode } from '../definition/node-definition.ts';
 import { conditionArgument } from '../definition/option.ts';
-import { checkLambdas } from '../lambda.ts';
+import { PER_GROUP, PER_MESSAGE } from '../definition/split.ts';
+import { checkLambdas, keepsState } from '../lambda.ts';
 
 export const whereNode = defineNode({
   type: 'where',
@@ -11,6 +12,7 @@ export const whereNode = defineNode({
   summary: 'keeps points for which the condition is true',
   wants: 'any',
   provides: 'same',
+  split: ({ expression }) => (keepsState(expression) ? PER_GROUP : PER_MESSAGE),
   options: { expression: conditionArgument('condition') },
   checkStart: ({ expression }) =>
     checkLambdas([['Failed to compile expression in where clause: ', expression]]),

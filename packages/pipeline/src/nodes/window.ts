@@ -2,6 +2,7 @@
 import { defineNode } from '../definition/node-definition.ts';
 import type { OptionsOfNode } from '../definition/node-definition.ts';
 import { durationOption, flagOption, integerOption } from '../definition/option.ts';
+import { PER_GROUP } from '../definition/split.ts';
 
 export const windowNode = defineNode({
   type: 'window',
@@ -11,6 +12,7 @@ export const windowNode = defineNode({
   summary: 'collects points and emits them as batches',
   wants: 'stream',
   provides: 'batch',
+  split: PER_GROUP,
   refuses: {
     edge: 'batch',
     text: 'cannot Window batch edge',

@@ -3,6 +3,7 @@
 import { assert, LATE, messageOf, unreachable, within } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { Pipeline } from '@tidemark/pipeline';
+import { unitName } from '../part.ts';
 import type { RunningTask, TaskOptions } from '../running-task.ts';
 import { rememberedState } from '../remembered-state.ts';
 import type { RememberedState } from '../remembered-state.ts';
@@ -56,7 +57,12 @@ export type HostPoolOptions = {
 export const OWN_PLACE = '';
 
 /** A task and where it runs. */
-export type PlacedTask = { readonly task: RunningTask; readonly place: string };
+export type PlacedTask = {
+  readonly task: RunningTask;
+  /** See `unitName`. */
+  readonly unit: string;
+  readonly place: string;
+};
 
 type Host = {
   readonly place: Place;
@@ -88,7 +94,7 @@ export class HostPool {
   /** The host whose items are being handled: it knows what it has told itself. */
   #origin: Host | undefined;
   #isClosed = false;
-  #choose: (taskId: string) => string = () => OWN_PLACE;
+  #choose: (unit: string) => string = () => OWN_PLACE;
 
   constructor(options: HostPoolOptions) {
     assert(options.hostCount > 0, 'a pool has hosts');
@@ -118,8 +124,11 @@ export class HostPool {
     this.#places.delete(id);
   }
 
-  /** Asked for every task that is to be placed. A place that is gone counts as this process. */
-  chooseBy(choose: (taskId: string) => string): void {
+  /**
+   * Asked for every task, or part of one, that is to be placed. A place that is gone counts as this
+   * process.
+   */
+  chooseBy(choose: (unit: string) => string): void {
     this.#choose = choose;
   }
 
@@ -128,7 +137,7 @@ export class HostPool {
     const found: PlacedTask[] = [];
     for (const host of this.#hosts())
       for (const task of host.tasks.values())
-        if (!task.isReplay) found.push({ task, place: host.place.at.id });
+        if (!task.isReplay) found.push({ task, unit: task.unit, place: host.place.at.id });
     return found;
   }
 
@@ -154,7 +163,8 @@ export class HostPool {
     const isMovable = options.timers === undefined || options.timers instanceof VirtualTimers;
     assert(isMovable, 'timers of hosted tasks are virtual or those of the machine');
     // What a replay is given is here only.
-    const place = options.isReplay === true ? this.#own : this.#chosen(options.taskId);
+    const place =
+      options.isReplay === true ? this.#own : this.#chosen(unitName(options.taskId, options.part));
     const host = this.#leastLoaded(place);
     const id = this.#nextTask++;
     const task = new HostedTask(host.client, {
@@ -217,8 +227,8 @@ export class HostPool {
     return [...this.#all];
   }
 
-  #chosen(taskId: string): Place {
-    return this.#places.get(this.#choose(taskId)) ?? this.#own;
+  #chosen(unit: string): Place {
+    return this.#places.get(this.#choose(unit)) ?? this.#own;
   }
 
   #still({ at }: Place): Place {
@@ -476,7 +486,7 @@ export class HostPool {
     },
   ): void {
     this.#leave(task, from);
-    const place = reason === undefined ? this.#chosen(task.taskId) : this.#still(from.place);
+    const place = reason === undefined ? this.#chosen(task.unit) : this.#still(from.place);
     const host = isSuspect ? this.#openReserved(place) : this.#leastLoaded(place);
     this.#place(task, host);
     const told = reason === undefined ? undefined : `${reason}; the task was started again`;

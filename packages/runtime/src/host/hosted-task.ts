@@ -4,6 +4,7 @@ import { assert, messageOf, Unavailable, within } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { effectsOf } from '@tidemark/pipeline';
 import type { Pipeline } from '@tidemark/pipeline';
+import { unitName } from '../part.ts';
 import type { PointBatch } from '../point-batch.ts';
 import type {
   EndpointRows,
@@ -60,6 +61,8 @@ let nextTap = 1;
 export class HostedTask implements RunningTask {
   readonly id: number;
   readonly taskId: string;
+  /** See `unitName`. */
+  readonly unit: string;
   readonly #setup: HostedTaskOptions;
   readonly #clock: Clock;
   readonly #errorListeners: ((error: string) => void)[] = [];
@@ -93,6 +96,7 @@ export class HostedTask implements RunningTask {
   constructor(client: RpcClient, setup: HostedTaskOptions) {
     this.id = setup.id;
     this.taskId = setup.options.taskId;
+    this.unit = unitName(setup.options.taskId, setup.options.part);
     this.#setup = setup;
     this.#clock = setup.options.clock;
     this.#client = client;

@@ -21,6 +21,7 @@ import type {
   TaskServices,
 } from '../services.ts';
 import type { StartErrorDetails } from '../node.ts';
+import type { TaskPart } from '../part.ts';
 import type { PointBatch } from '../point-batch.ts';
 import type { PackedBatch } from './batch-codec.ts';
 import type { UdfFunctionConfig } from './udf-connector.ts';
@@ -72,6 +73,7 @@ export type ScalerEntry = {
 export type TaskStart = {
   readonly taskId: string;
   readonly scope: string | undefined;
+  readonly part: TaskPart | undefined;
   readonly pipeline: Pipeline;
   readonly limits: Partial<TaskLimits> | undefined;
   readonly alerts: AlertDefaults | undefined;

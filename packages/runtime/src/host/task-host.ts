@@ -369,6 +369,7 @@ export class TaskHost implements Outside {
       {
         taskId: start.taskId,
         scope: start.scope,
+        part: start.part,
         clock,
         timers:
           start.virtualStart === undefined ? undefined : new VirtualTimers(start.virtualStart),

@@ -22,6 +22,7 @@ export function taskStart(
   return {
     taskId: options.taskId,
     scope: options.scope,
+    part: options.part,
     pipeline,
     limits: options.limits,
     alerts: options.alerts,

@@ -165,6 +165,7 @@ export class FromNode implements RunningNode {
   #decide(open: OpenWrite, series: Series): number {
     const { measurement } = this.#ctx.options;
     if (measurement !== '' && measurement !== series.name) return REJECTED;
+    if (this.#ctx.task.part?.has(series) === false) return REJECTED;
     const lambda = this.#lambda;
     if (lambda === undefined) return ACCEPTED;
     const [block] = open.source.blocks;

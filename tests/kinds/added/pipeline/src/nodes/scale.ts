@@ -1,5 +1,6 @@
 // scale: multiplies a field.
 import { defineNode } from '../definition/node-definition.ts';
+import { PER_MESSAGE } from '../definition/split.ts';
 import { integerOption, stringArgument } from '../definition/option.ts';
 
 export const scaleNode = defineNode({
@@ -10,6 +11,7 @@ export const scaleNode = defineNode({
   summary: 'multiplies a field',
   wants: 'any',
   provides: 'same',
+  split: PER_MESSAGE,
   options: {
     field: stringArgument('field'),
     factor: integerOption('by', 'what the field is multiplied by', 2n),
