@@ -313,7 +313,7 @@ export const VERBS: Readonly<Record<string, VerbRow>> = {
   'engine members': {
     ok: '',
     prints:
-      /^ID +URL +Version +State +Leads +Tasks +Points\/s +Memory MiB +Copy behind +Tasks behind\n$/,
+      /^ID +URL +Version +State +Leads +Tasks +Parts +Points\/s +Memory MiB +Copy behind +Tasks behind\n$/,
     json: [],
     wrong: ['a'],
   },

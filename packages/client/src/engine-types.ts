@@ -25,6 +25,8 @@ export type Task = {
   readonly created: string;
   readonly modified: string;
   readonly 'last-enabled'?: string | undefined;
+  /** Parts that it asks to run in; absent when it says nothing. */
+  readonly split?: number | undefined;
   /** Rows that wait for it and the time of what it was given last, where it was asked for. */
   readonly lag?: { readonly waiting?: number; readonly newest?: string } | undefined;
   /** What keeps it from starting, where it was asked for. */
@@ -42,6 +44,8 @@ export type TaskChange = {
   readonly script?: string | undefined;
   readonly status?: 'enabled' | 'disabled' | undefined;
   readonly vars?: Readonly<Record<string, TaskVar>> | undefined;
+  /** Parts to run in; 0 leaves it to the configuration. */
+  readonly split?: number | undefined;
 };
 
 /** A definition that a task has had. */
@@ -55,6 +59,7 @@ export type TaskVersion = {
   readonly dbrps: readonly Dbrp[];
   readonly script: string;
   readonly vars: Readonly<Record<string, TaskVar>>;
+  readonly split?: number | undefined;
 };
 
 export type Template = {
@@ -175,8 +180,10 @@ export type ClusterMember = {
   readonly version: string;
   readonly state: 'alive' | 'draining' | 'gone';
   readonly leader: boolean;
-  /** Tasks that it runs. */
+  /** Tasks that it runs; of those that are split, the parts. */
   readonly tasks: number;
+  /** How many of these are parts. */
+  readonly parts: number;
   /** Points that they are given, lately. */
   readonly 'points-per-second': number;
   /** What they hold. */
@@ -191,9 +198,12 @@ export type ClusterMember = {
   readonly problem?: string | undefined;
 };
 
-/** A running task of a cluster of engines. */
+/** A running task of a cluster of engines, or a part of one that is split. */
 export type ClusterTask = {
   readonly id: string;
+  /** Of a part: which one of how many, from 1 on. */
+  readonly part?: number | undefined;
+  readonly parts?: number | undefined;
   /** Id of the instance that runs it. */
   readonly instance: string;
   /** Writes that it has not been given. */

@@ -3,6 +3,12 @@ import type { Limit, SettingLimit } from '@tidemark/core';
 
 export const LIST_LIMIT_DEFAULT = 100;
 
+export const PARTS_MAX: Limit = {
+  value: 64,
+  unit: 'count',
+  reason: 'parts of a task; each is given all points and takes those of its groups',
+};
+
 export const TASK_QUEUE: SettingLimit = {
   setting: 'task.max-waiting-points',
   value: 1_000_000,

@@ -94,21 +94,21 @@ export async function openTasks(
   const create = createTaskIn(hosts);
   const setting = { clock, limits: taskLimits(config), alerts: () => alerts.defaults };
   const { shared } = stores;
-  const savedSequence = (id: string): number | undefined => snapshots.sequenceOf(id);
+  const savedSequence = (unit: string): number | undefined => snapshots.sequenceOf(unit);
   const logged = { router, clock, log: feed.log, savedSequence };
   const executor = new Executor({
     createTask: create,
-    savedState: (task) => snapshots.saved(task),
+    savedState: (unit) => snapshots.saved(unit),
     clock,
     catchUp: shared === undefined ? config.task : { ...config.task, catchUpMs: FROM_LOG_MS },
     log: feed.log,
     services: servicesOf,
     setting,
-    startPoints: (executing, setup) =>
+    startPoints: (unit, setup) =>
       shared === undefined
-        ? startPoints({ ...feed, router, linked: () => subscriptions.linked() }, executing, setup)
-        : new LogFeed({ ...logged, points: shared.points }, executing, setup),
-    startQueries: (executing, setup) => scheduler.start(executing, setup),
+        ? startPoints({ ...feed, router, linked: () => subscriptions.linked() }, unit, setup)
+        : new LogFeed({ ...logged, points: shared.points }, unit, setup),
+    startQueries: (unit, setup) => scheduler.start(unit, setup),
   });
   const balance = await balanceOf(stores, { hosts, executor, snapshots }, parts);
   parts.add(async () => {
@@ -341,6 +341,10 @@ function definitions(
     starts,
     alerts,
     environment,
+    split: {
+      isOn: shared !== undefined,
+      byDefault: shared === undefined ? 1 : config.cluster.splitTasks,
+    },
     redactor,
     clock,
   });

@@ -300,7 +300,7 @@ function containedThrough(
   points: PointLog,
   { executor, snapshots }: Pick<Tasking, 'executor' | 'snapshots'>,
 ): number {
-  const saved = executor.streamTasks().map((id) => snapshots.sequenceOf(id));
+  const saved = executor.streamUnits().map((unit) => snapshots.sequenceOf(unit));
   return saved.reduce<number>((least, each) => Math.min(least, each ?? least), points.dispatched);
 }
 

@@ -35,6 +35,7 @@ const VERBS: LocalClusterVerbs<LocalClusterStatus, InstanceStatus, Counts> = {
     ...PROCESS_COLUMNS,
     { title: 'LEADS', value: ({ isLeader }) => (isLeader ? 'yes' : 'no') },
     { title: 'TASKS', value: ({ tasks }) => tasks, isRightAligned: true },
+    { title: 'PARTS', value: ({ parts }) => parts, isRightAligned: true },
   ],
   first: ({ coordinator }) => ({ name: 'coordinator', address: coordinator.url, ...coordinator }),
 };

@@ -32,8 +32,10 @@ export type InstanceStatus = {
   /** Whether it answers. */
   readonly isUp: boolean;
   readonly isLeader: boolean;
-  /** Tasks that it runs. */
+  /** Tasks that it runs; of those that are split, the parts. */
   readonly tasks: number;
+  /** How many of these are parts. */
+  readonly parts: number;
 };
 
 export type LocalClusterStatus = {
@@ -186,7 +188,7 @@ async function isAnswering(port: number): Promise<boolean> {
   }
 }
 
-type MemberView = { readonly url: string; readonly leader: boolean; readonly tasks: number };
+type MemberView = Pick<InstanceStatus, 'url' | 'tasks' | 'parts'> & { readonly leader: boolean };
 
 /** What an instance says of all; nothing when it does not answer. */
 async function membersOf(port: number): Promise<readonly MemberView[]> {
@@ -218,6 +220,7 @@ async function statusOf({
         isUp: answers[i] === true,
         isLeader: member?.leader === true,
         tasks: member?.tasks ?? 0,
+        parts: member?.parts ?? 0,
       };
     }),
   };

@@ -7,7 +7,8 @@ import type { QueryResultSeries } from '@tidemark/runtime';
 import type { Clusters } from '../database/clusters.ts';
 import { missedTicks, rangeOf } from '../database/schedule.ts';
 import type { Schedule } from '../database/schedule.ts';
-import type { Executing, SourceSetup } from '../tasks/executor.ts';
+import type { SourceSetup } from '../tasks/executor.ts';
+import type { Unit } from '../tasks/unit.ts';
 import {
   QUERY_RETRY_COUNT,
   QUERY_RETRY_DELAY_FIRST_MS,
@@ -43,18 +44,18 @@ type Asked = {
 
 export class BatchFeed implements TaskSource {
   readonly #options: BatchFeedOptions;
-  readonly #executing: Executing;
+  readonly #unit: Unit;
   readonly #setup: SourceSetup;
   readonly #nodes: readonly QueryNode[];
   readonly #problems = new Map<string, string>();
   #stopped = new AbortController();
   #running: Promise<void> = Promise.resolve();
 
-  constructor(options: BatchFeedOptions, executing: Executing, setup: SourceSetup) {
+  constructor(options: BatchFeedOptions, unit: Unit, setup: SourceSetup) {
     this.#options = options;
-    this.#executing = executing;
+    this.#unit = unit;
     this.#setup = setup;
-    this.#nodes = queryNodesOf(executing.pipeline);
+    this.#nodes = queryNodesOf(unit.pipeline);
     this.#start(setup.from);
   }
 
@@ -98,7 +99,7 @@ export class BatchFeed implements TaskSource {
     signal: AbortSignal,
   ): Promise<ReadonlyMap<QueryNode, Timestamp>> {
     const { clock, config, log } = this.#options;
-    const { task, id } = this.#executing;
+    const { task, id } = this.#unit;
     const stops = new Map(position.queries);
     const served = new Map<QueryNode, Timestamp>();
     const due: { readonly node: QueryNode; readonly tick: Timestamp }[] = [];
@@ -122,7 +123,7 @@ export class BatchFeed implements TaskSource {
       if (signal.aborted || task.error !== undefined) break;
       task.advanceTo(tick);
       const isServed = await this.#ask({ node, tick, canRepeat, signal });
-      if (isServed) this.#executing.caughtUpCount = (this.#executing.caughtUpCount ?? 0) + 1;
+      if (isServed) this.#unit.caughtUpCount = (this.#unit.caughtUpCount ?? 0) + 1;
       else if (!signal.aborted && !canRepeat()) {
         const problem = this.#problems.get(node.name) ?? 'the database does not answer';
         this.#setup.gaveUp(`gave up missed runs: ${node.name}: ${problem}`);
@@ -138,7 +139,7 @@ export class BatchFeed implements TaskSource {
   /** Asks on the schedule of a node; goes on from the tick that was served last. */
   async #loop(node: QueryNode, served: Timestamp | undefined, signal: AbortSignal): Promise<void> {
     const { clock, clusters } = this.#options;
-    const { task } = this.#executing;
+    const { task } = this.#unit;
     try {
       clusters.cluster(node.options.cluster);
     } catch (error) {
@@ -168,7 +169,7 @@ export class BatchFeed implements TaskSource {
 
   /** Whether the task was given the answer. */
   async #ask({ node, tick, canRepeat, signal }: Asked): Promise<boolean> {
-    const { task } = this.#executing;
+    const { task } = this.#unit;
     const { start, stop } = rangeOf(node.options, tick);
     let delayMs = QUERY_RETRY_DELAY_FIRST_MS;
     for (let attempts = 1; !signal.aborted; attempts++) {
@@ -195,7 +196,7 @@ export class BatchFeed implements TaskSource {
     if (problem === undefined) this.#problems.delete(node.name);
     else this.#problems.set(node.name, problem);
     const [first] = this.#problems;
-    this.#executing.problem = first === undefined ? undefined : `${first[0]}: ${first[1]}`;
+    this.#unit.problem = first === undefined ? undefined : `${first[0]}: ${first[1]}`;
   }
 }
 

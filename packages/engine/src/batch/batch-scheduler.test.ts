@@ -125,8 +125,10 @@ function feed(
     .map((schedule) => `batch|query('SELECT v FROM "d"."r"."m"').period(1m)${schedule}|log()`);
   const { pipeline, error } = buildPipeline(queries.join('\n'), {});
   if (pipeline === undefined) throw new Error(String(error));
-  const executing = {
+  const unit = {
     id: 't',
+    unit: 't',
+    definition: 'x',
     pipeline,
     task: task as unknown as RunningTask,
     throughput: 0,
@@ -137,7 +139,7 @@ function feed(
       if (text !== undefined) problems.push(text);
     },
   };
-  const source = scheduler.start(executing, { from, gaveUp: (reason) => gaveUp.push(reason) });
+  const source = scheduler.start(unit, { from, gaveUp: (reason) => gaveUp.push(reason) });
   return { source, problems, pushed, failures, moves, gaveUp };
 }
 

@@ -5,7 +5,8 @@ import type { Timestamp } from '@tidemark/core';
 import type { QueryResultSeries } from '@tidemark/runtime';
 import { BatchFeed } from './batch-feed.ts';
 import type { BatchFeedOptions } from './batch-feed.ts';
-import type { Executing, SourceSetup } from '../tasks/executor.ts';
+import type { SourceSetup } from '../tasks/executor.ts';
+import type { Unit } from '../tasks/unit.ts';
 import type { QueryNode } from './query-nodes.ts';
 import type { QuerySlots } from './query-slots.ts';
 import type { TaskSource } from '../tasks/task-source.ts';
@@ -26,10 +27,10 @@ export class BatchScheduler {
   }
 
   /** Starts the queries of a task. */
-  start(executing: Executing, setup: SourceSetup): TaskSource {
+  start(unit: Unit, setup: SourceSetup): TaskSource {
     const query: BatchFeedOptions['query'] = (node, range, signal) =>
       this.query(node, range, signal);
-    return new BatchFeed({ ...this.#options, query }, executing, setup);
+    return new BatchFeed({ ...this.#options, query }, unit, setup);
   }
 
   /** Asks for one range of a node; waits until few enough queries run. */

@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AnswerTooLarge } from '../database/clusters.ts';
 import type { Clusters, RawSeries } from '../database/clusters.ts';
-import type { Executing } from '../tasks/executor.ts';
+import type { Unit } from '../tasks/unit.ts';
 import { PointRouter } from '../ingest/point-router.ts';
 import { QuerySlots } from '../batch/query-slots.ts';
 import type { Resumption, TaskSource } from '../tasks/task-source.ts';
@@ -55,7 +55,7 @@ class World {
   /** Called before each question of the database, with its number. */
   asked: (count: number) => void = () => undefined;
   error: string | undefined;
-  executing: Executing;
+  unit: Unit;
   #source: TaskSource | undefined;
 
   constructor() {
@@ -86,7 +86,9 @@ class World {
       advanceTo: (time: bigint) => this.moves.push(time),
       goLive: () => this.moves.push('live'),
     };
-    this.executing = {
+    this.unit = {
+      unit: 't',
+      definition: 'x',
       id: 't',
       pipeline,
       task: task as unknown as RunningTask,
@@ -121,7 +123,7 @@ class World {
         linked: async () => this.asked(this.queries.push('linked')),
         log: (level, message) => this.logged.push(`${level} ${message}`),
       },
-      this.executing,
+      this.unit,
       {
         dbrps: [{ db: 'd', rp: 'r' }],
         from,
@@ -278,7 +280,7 @@ async function waitingForDatabase(): Promise<World> {
   };
   world.start(positionWith([]));
   world.tell(point('a', 1));
-  while (world.executing.problem === undefined) await new Promise(setImmediate);
+  while (world.unit.problem === undefined) await new Promise(setImmediate);
   return world;
 }
 
@@ -302,8 +304,8 @@ describe('a task that catches up', () => {
       { how: 'live', ...point('a', 10) },
     ]);
     expect(world.moves).toEqual([NOW, 'live']);
-    expect(world.executing.caughtUpCount).toBe(2);
-    expect(world.executing.problem).toBeUndefined();
+    expect(world.unit.caughtUpCount).toBe(2);
+    expect(world.unit.problem).toBeUndefined();
     expect(world.queries.find((query) => query.startsWith('SELECT'))).toBe(
       `SELECT * FROM "d"."r"."m" WHERE time >= ${NOW} GROUP BY *`,
     );
@@ -314,7 +316,7 @@ describe('a task that catches up', () => {
     world.stored.push(point('a', -20_000));
     const problems: (string | undefined)[] = [];
     world.asked = (count) => {
-      problems.push(world.executing.problem);
+      problems.push(world.unit.problem);
       if (count <= 3) throw new Unavailable('connection refused');
     };
 
@@ -326,7 +328,7 @@ describe('a task that catches up', () => {
     );
     expect(world.clock.sleptMs).toEqual([1000, 2000, 4000]);
     expect(world.given).toHaveLength(1);
-    expect(world.executing.problem).toBeUndefined();
+    expect(world.unit.problem).toBeUndefined();
     expect(world.gaveUp).toEqual([]);
   });
 

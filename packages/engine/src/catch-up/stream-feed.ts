@@ -5,7 +5,8 @@ import type { Clock, Timestamp } from '@tidemark/core';
 import { ContainedPoints, placeText } from '@tidemark/runtime';
 import { AnswerTooLarge } from '../database/clusters.ts';
 import type { Clusters } from '../database/clusters.ts';
-import type { Executing, SourceSetup } from '../tasks/executor.ts';
+import type { SourceSetup } from '../tasks/executor.ts';
+import type { Unit } from '../tasks/unit.ts';
 import {
   CATCH_UP_PAGE_ROWS,
   QUERY_RETRY_DELAY_FIRST_MS,
@@ -45,11 +46,11 @@ const CLOSING = new Error('the task is stopped');
 /** Starts to feed a task. */
 export function startPoints(
   parts: StreamFeedParts,
-  executing: Executing,
+  unit: Unit,
   setup: SourceSetup & { readonly dbrps: readonly Dbrp[] },
 ): TaskSource {
-  if (isCatchingUp(parts.config, 'stream')) return new StreamFeed(parts, executing, setup);
-  const route = parts.router.add(setup.dbrps, executing.task);
+  if (isCatchingUp(parts.config, 'stream')) return new StreamFeed(parts, unit, setup);
+  const route = parts.router.add(setup.dbrps, unit.task);
   return {
     suspend: () => undefined,
     resume: () => undefined,
@@ -69,7 +70,7 @@ type Run = {
 
 class StreamFeed implements TaskSource {
   readonly #parts: StreamFeedParts;
-  readonly #executing: Executing;
+  readonly #unit: Unit;
   readonly #setup: SourceSetup & { readonly dbrps: readonly Dbrp[] };
   readonly #gate: LiveGate;
   readonly #route: Route;
@@ -78,14 +79,14 @@ class StreamFeed implements TaskSource {
 
   constructor(
     parts: StreamFeedParts,
-    executing: Executing,
+    unit: Unit,
     setup: SourceSetup & { readonly dbrps: readonly Dbrp[] },
   ) {
     const { clock, router, config } = parts;
     this.#parts = parts;
-    this.#executing = executing;
+    this.#unit = unit;
     this.#setup = setup;
-    this.#gate = new LiveGate(executing.task, clock, nanos(config.catchUpLatenessMs));
+    this.#gate = new LiveGate(unit.task, clock, nanos(config.catchUpLatenessMs));
     this.#route = router.add(setup.dbrps, this.#gate);
     this.resume(setup.from);
   }
@@ -114,7 +115,7 @@ class StreamFeed implements TaskSource {
   async settle(deadlineMs: number): Promise<void> {
     if (this.#running === undefined) return;
     // A database that is away is not waited for.
-    if (this.#executing.problem === undefined) {
+    if (this.#unit.problem === undefined) {
       await within(this.#parts.clock, deadlineMs, this.#running);
     }
     if (this.#running === undefined) return;
@@ -135,10 +136,10 @@ class StreamFeed implements TaskSource {
 
   async #catchUp(from: Resumption, signal: AbortSignal): Promise<void> {
     const { clock, clusters, config } = this.#parts;
-    const { task, pipeline } = this.#executing;
+    const { task, pipeline } = this.#unit;
     const { since } = from.rerun;
     const startedMs = clock.monotonicMs();
-    const before = this.#executing.caughtUpCount ?? 0;
+    const before = this.#unit.caughtUpCount ?? 0;
     this.#tellStart(from);
     const run: Run = {
       since,
@@ -156,7 +157,7 @@ class StreamFeed implements TaskSource {
         this.#gaveUp(error.message);
       }
     }
-    this.#executing.problem = undefined;
+    this.#unit.problem = undefined;
     if (isSuperseded(signal)) return;
     this.#gate.drain(run.read);
     await orAborted(this.#route.drained(), signal);
@@ -167,7 +168,7 @@ class StreamFeed implements TaskSource {
     for (const batch of batchesOf(ahead)) task.push(batch);
     this.#gate.goLive();
     this.#log('info', 'caught up', {
-      points: (this.#executing.caughtUpCount ?? 0) - before,
+      points: (this.#unit.caughtUpCount ?? 0) - before,
       tookMs: Math.round(clock.monotonicMs() - startedMs),
     });
   }
@@ -181,7 +182,7 @@ class StreamFeed implements TaskSource {
     const start = run.since > end ? run.since : end;
     const last = await this.#page(run, { start, stop: undefined });
     let pageNanos = PAGE_NANOS_FIRST;
-    for (let at = run.since; at < end && this.#executing.task.error === undefined;) {
+    for (let at = run.since; at < end && this.#unit.task.error === undefined;) {
       const stop = at + pageNanos < end ? at + pageNanos : end;
       try {
         const points = await this.#page(run, { start: at, stop });
@@ -212,7 +213,7 @@ class StreamFeed implements TaskSource {
   }
 
   async #give(run: Run, points: readonly MissedPoint[]): Promise<void> {
-    const { task } = this.#executing;
+    const { task } = this.#unit;
     for (const batch of batchesOf(this.#unknown(run, points))) {
       await task.ready();
       run.signal.throwIfAborted();
@@ -227,7 +228,7 @@ class StreamFeed implements TaskSource {
       const newest = contained.of(place.db, place.rp).get(series);
       return newest === undefined || time > newest;
     });
-    this.#executing.caughtUpCount = (this.#executing.caughtUpCount ?? 0) + unknown.length;
+    this.#unit.caughtUpCount = (this.#unit.caughtUpCount ?? 0) + unknown.length;
     return unknown;
   }
 
@@ -240,15 +241,15 @@ class StreamFeed implements TaskSource {
       try {
         const result = await orAborted(work(), signal);
         signal.throwIfAborted();
-        this.#executing.problem = undefined;
+        this.#unit.problem = undefined;
         return result as T;
       } catch (error) {
         if (signal.aborted || !(error instanceof Unavailable)) throw error;
         if (clock.monotonicMs() - startedMs >= config.catchUpTimeoutMs) throw error;
-        if (this.#executing.problem === undefined) {
+        if (this.#unit.problem === undefined) {
           this.#log('warn', 'waits for the database to catch up', { err: error.message });
         }
-        this.#executing.problem = `catching up: ${error.message}`;
+        this.#unit.problem = `catching up: ${error.message}`;
         await clock.sleep(delayMs, signal);
         delayMs = Math.min(QUERY_RETRY_DELAY_MAX_MS, delayMs * 2);
       }
@@ -272,7 +273,7 @@ class StreamFeed implements TaskSource {
   }
 
   #log(level: LogLevel, message: string, fields: Readonly<Record<string, unknown>>): void {
-    this.#parts.log(level, message, { task: this.#executing.id, ...fields });
+    this.#parts.log(level, message, { task: this.#unit.id, ...fields });
   }
 }
 

@@ -9,7 +9,8 @@ import type { Logger } from '../observability/log-hub.ts';
 import { opening } from '../opening.ts';
 import type { Opening } from '../opening.ts';
 import type { Dbrp } from '../store/records.ts';
-import type { Executing, SourceSetup } from '../tasks/executor.ts';
+import type { SourceSetup } from '../tasks/executor.ts';
+import type { Unit } from '../tasks/unit.ts';
 import type { Resumption, TaskSource } from '../tasks/task-source.ts';
 import type { PointLog } from './point-log.ts';
 
@@ -19,12 +20,12 @@ export type LogFeedParts = {
   readonly clock: Clock;
   readonly log: Logger;
   /** Number of the last record that the saved state of a task contains. */
-  readonly savedSequence: (taskId: string) => number | undefined;
+  readonly savedSequence: (unit: string) => number | undefined;
 };
 
 export class LogFeed implements TaskSource, PointConsumer {
   readonly #parts: LogFeedParts;
-  readonly #executing: Executing;
+  readonly #unit: Unit;
   readonly #wanted: ReadonlySet<string>;
   readonly #route: Route;
   /** Number of the last record that the task was given. */
@@ -41,18 +42,18 @@ export class LogFeed implements TaskSource, PointConsumer {
 
   constructor(
     parts: LogFeedParts,
-    executing: Executing,
+    unit: Unit,
     setup: SourceSetup & { readonly dbrps: readonly Dbrp[] },
   ) {
     const { points, router, savedSequence } = parts;
     this.#parts = parts;
-    this.#executing = executing;
+    this.#unit = unit;
     this.#wanted = new Set(setup.dbrps.map(({ db, rp }) => placeOf(db, rp)));
-    const saved = setup.from === undefined ? undefined : savedSequence(executing.id);
+    const saved = setup.from === undefined ? undefined : savedSequence(unit.unit);
     this.#sequence = saved ?? points.dispatched;
     this.#isRerun = setup.from !== undefined;
     this.#route = router.add(setup.dbrps, this);
-    executing.task.onError(() => this.#held?.resolve());
+    unit.task.onError(() => this.#held?.resolve());
   }
 
   /** Number of the last record that the task has, or has not wanted. */
@@ -67,20 +68,20 @@ export class LogFeed implements TaskSource, PointConsumer {
   }
 
   get taker(): BatchTaker | undefined {
-    return this.#executing.task.taker;
+    return this.#unit.task.taker;
   }
 
   get error(): string | undefined {
-    return this.#executing.task.error;
+    return this.#unit.task.error;
   }
 
   ready(): Promise<void> | undefined {
-    const { task } = this.#executing;
+    const { task } = this.#unit;
     return this.#held === undefined || task.error !== undefined ? task.ready() : this.#held.promise;
   }
 
   processed(): Promise<void> | undefined {
-    return this.#held === undefined ? this.#executing.task.processed() : undefined;
+    return this.#held === undefined ? this.#unit.task.processed() : undefined;
   }
 
   push(batch: PointBatch): void {
@@ -94,7 +95,7 @@ export class LogFeed implements TaskSource, PointConsumer {
       if (sequence <= this.#sequence) return;
       this.#sequence = sequence;
     }
-    const { task } = this.#executing;
+    const { task } = this.#unit;
     const now = this.#isRerun ? this.#parts.clock.now() : 0n;
     // Points of the future must not move the time beyond the present.
     if (!this.#isRerun || batch.times.some((time) => time > now)) task.push(batch);
@@ -123,7 +124,7 @@ export class LogFeed implements TaskSource, PointConsumer {
     this.#stopped = new AbortController();
     this.#isSuspended = true;
     // Of the state that it is started with; another one may be stored before it runs.
-    this.#suspendedAt = this.#parts.savedSequence(this.#executing.id);
+    this.#suspendedAt = this.#parts.savedSequence(this.#unit.unit);
     this.hold();
   }
 
@@ -157,7 +158,7 @@ export class LogFeed implements TaskSource, PointConsumer {
 
   /** Gives the task what it was given before its thread failed, as far as its state has it not. */
   async #again(through: number, signal: AbortSignal): Promise<void> {
-    const { task } = this.#executing;
+    const { task } = this.#unit;
     await this.#parts.points.again({
       first: this.#sequence + 1,
       through,
@@ -177,7 +178,7 @@ export class LogFeed implements TaskSource, PointConsumer {
   #goLive(): void {
     if (!this.#isRerun) return;
     this.#isRerun = false;
-    const { task } = this.#executing;
+    const { task } = this.#unit;
     task.advanceTo(this.#parts.clock.now());
     task.goLive();
   }
@@ -194,7 +195,7 @@ export class LogFeed implements TaskSource, PointConsumer {
   #tellFailure(error: unknown): void {
     this.#goLive();
     this.#parts.log('error', 'failed to read the log of points again', {
-      task: this.#executing.id,
+      task: this.#unit.id,
       err: messageOf(error),
     });
   }

@@ -7,8 +7,10 @@ import type { InstanceLoad, TaskBalance } from './task-balance.ts';
 
 export type InstanceView = {
   readonly member: Member;
-  /** Tasks that it runs. */
+  /** Tasks that it runs; of those that are split, the parts. */
   readonly tasks: number;
+  /** How many of these are parts. */
+  readonly parts: number;
   /** Records of the shared log that its copy had not applied when it last gave a sign of life. */
   readonly copyLag: number;
   /** Writes that the slowest of its tasks has not been given. */
@@ -17,8 +19,12 @@ export type InstanceView = {
   readonly load: InstanceLoad | undefined;
 };
 
+/** A task, or a part of one that is split. */
 export type AssignedTask = {
   readonly id: string;
+  /** Of a part: which one of how many, from 1 on. */
+  readonly part?: number;
+  readonly parts?: number;
   /** Id of the instance that runs it; '' while none leads. */
   readonly instance: string;
   /** Writes that it has not been given. */
@@ -34,9 +40,10 @@ export function assignedTasks(
   const leader = shared.members().find(({ isLeader }) => isLeader)?.id ?? '';
   const { last } = shared.points;
   const placed = balance?.placed();
-  return [...executor.all()].map(({ id, source }) => ({
+  return [...executor.units()].map(({ id, unit, part, source }) => ({
     id,
-    instance: placed?.get(id) ?? leader,
+    ...(part === undefined ? {} : { part: part.index + 1, parts: part.count }),
+    instance: placed?.get(unit) ?? leader,
     lag: Math.max(0, last - (source?.sequence ?? last)),
   }));
 }
@@ -54,6 +61,7 @@ export function instanceViews(
     return {
       member,
       tasks: own.length,
+      parts: own.filter(({ part }) => part !== undefined).length,
       copyLag: member.isLeader ? 0 : Math.max(0, end - member.replica),
       taskLag: own.reduce((most, { lag }) => Math.max(most, lag), 0),
       load: loads?.get(member.id),

@@ -5,8 +5,9 @@ import type { Clock } from '@tidemark/core';
 import { OWN_PLACE } from '@tidemark/runtime/host';
 import type { HostPool } from '@tidemark/runtime/host';
 import type { Logger } from '../observability/log-hub.ts';
-import type { Executing, Executor } from '../tasks/executor.ts';
+import type { Executor } from '../tasks/executor.ts';
 import type { Snapshots } from '../tasks/snapshots.ts';
+import type { Unit } from '../tasks/unit.ts';
 import { Ticker } from '../ticker.ts';
 import { assignTasks, placeForNew } from './assignment.ts';
 import type { InstanceRoom, TaskNeed } from './assignment.ts';
@@ -47,9 +48,9 @@ const POINTS_WEIGHT = 0.2;
 
 export class TaskBalance {
   readonly #options: TaskBalanceOptions;
-  readonly #points = new WeakMap<Executing, number>();
-  /** Tasks that could not be started elsewhere. */
-  readonly #kept = new WeakSet<Executing>();
+  readonly #points = new WeakMap<Unit, number>();
+  /** What could not be started elsewhere. */
+  readonly #kept = new WeakSet<Unit>();
   readonly #ticker: Ticker;
   #working: Promise<void> | undefined;
   #isAgain = false;
@@ -58,7 +59,7 @@ export class TaskBalance {
 
   constructor(options: TaskBalanceOptions) {
     this.#options = options;
-    options.pool.chooseBy((taskId) => this.#placeFor(taskId));
+    options.pool.chooseBy((unit) => this.#placeFor(unit));
     options.remote.onChange = () => this.#request();
     this.#ticker = new Ticker(options.clock, BALANCE_MS, () => this.#request());
   }
@@ -71,13 +72,13 @@ export class TaskBalance {
 
   /** Called every second. */
   measure(): void {
-    for (const executing of this.#options.executor.all()) {
-      const before = this.#points.get(executing) ?? executing.throughput;
-      this.#points.set(executing, before + POINTS_WEIGHT * (executing.throughput - before));
+    for (const unit of this.#options.executor.units()) {
+      const before = this.#points.get(unit) ?? unit.throughput;
+      this.#points.set(unit, before + POINTS_WEIGHT * (unit.throughput - before));
     }
   }
 
-  /** Ids of the instances by task. */
+  /** Ids of the instances by unit: a task, or a part of one that is split. */
   placed(): ReadonlyMap<string, string> {
     return new Map(this.#needs().map(({ id, instance }) => [id, instance ?? '']));
   }
@@ -132,7 +133,7 @@ export class TaskBalance {
 
   async #round(): Promise<void> {
     const { executor, self, remote } = this.#options;
-    const running = [...executor.all()].filter(({ definition }) => definition !== undefined);
+    const running = [...executor.units()];
     // What a task holds is counted when it is asked for its counters.
     await Promise.all(running.map(({ task }) => task.refresh({ onlyChanged: true })));
     const needs = this.#needs();
@@ -142,9 +143,9 @@ export class TaskBalance {
       // Meanwhile it may be another world.
       if (this.#isClosed || this.#isAgain) return;
       if (to === undefined || to === instance) continue;
-      const executing = executor.running(id);
-      const isKept = executing !== undefined && this.#kept.has(executing) && to !== self;
-      if (executing !== undefined && !isKept) await this.#move(executing, to);
+      const unit = executor.unit(id);
+      const isKept = unit !== undefined && this.#kept.has(unit) && to !== self;
+      if (unit !== undefined && !isKept) await this.#move(unit, to);
     }
     const left = new Set(this.#needs().map(({ instance }) => instance));
     for (const instance of remote.instances)
@@ -152,25 +153,25 @@ export class TaskBalance {
   }
 
   /** It goes on elsewhere from a state that was saved for that, with what it was given since. */
-  async #move(executing: Executing, to: string): Promise<void> {
+  async #move(unit: Unit, to: string): Promise<void> {
     const { pool, snapshots, executor, self, logger } = this.#options;
-    const { id, task, source } = executing;
+    const { task, source } = unit;
     source?.hold?.();
     try {
-      if (!(await snapshots.save(executor, id))) return;
+      if (!(await snapshots.save(executor, [unit]))) return;
       await pool.move(task, to === self ? OWN_PLACE : to);
     } finally {
       source?.release?.();
     }
-    const place = this.#needs().find((need) => need.id === id)?.instance;
-    if (place !== to) this.#kept.add(executing);
-    logger('info', 'a task was moved', { task: id, to: place });
+    const place = this.#needs().find((need) => need.id === unit.unit)?.instance;
+    if (place !== to) this.#kept.add(unit);
+    logger('info', 'a task was moved', { task: unit.unit, to: place });
   }
 
-  /** Where a task is started. */
-  #placeFor(taskId: string): string {
+  /** Where a task, or a part of one, is started. */
+  #placeFor(unit: string): string {
     const { self } = this.#options;
-    const others = this.#needs().filter(({ id }) => id !== taskId);
+    const others = this.#needs().filter(({ id }) => id !== unit);
     const place = placeForNew(others, this.#rooms()) ?? self;
     return place === self ? OWN_PLACE : place;
   }
@@ -189,14 +190,14 @@ export class TaskBalance {
   #needs(): readonly TaskNeed[] {
     const { pool, executor, self } = this.#options;
     const needs: TaskNeed[] = [];
-    for (const { task, place } of pool.placed()) {
-      const executing = executor.entry(task.taskId);
-      const isOwn = executing?.task === task;
+    for (const { task, unit, place } of pool.placed()) {
+      const running = executor.unit(unit);
+      const isOwn = running?.task === task;
       const { heldBytes } = task.stats();
       needs.push({
-        id: task.taskId,
+        id: unit,
         instance: place === OWN_PLACE ? self : place,
-        pointsPerSecond: isOwn ? (this.#points.get(executing) ?? 0) : 0,
+        pointsPerSecond: isOwn ? (this.#points.get(running) ?? 0) : 0,
         memoryBytes: heldBytes,
       });
     }

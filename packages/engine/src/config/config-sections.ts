@@ -108,6 +108,10 @@ export const FIXED_SECTIONS = {
       'How often the state of tasks is saved in a cluster; what came since is given to the tasks again after a change of leaders.',
       '5s',
     ),
+    'split-tasks': integer(
+      'Parts in which a task runs that does not say itself, if all that it keeps belongs to groups; 1 splits none. Takes effect when a task is enabled or changed.',
+      1,
+    ),
     replicas: integer(
       'Servers of the coordinator that keep each value; 3 for one of three servers or more.',
       1,

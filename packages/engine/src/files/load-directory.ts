@@ -15,6 +15,7 @@ import type { Dbrp } from '../store/records.ts';
 import type { TaskInput } from '../tasks/task-change.ts';
 import type { TaskService } from '../tasks/task-service.ts';
 import type { TemplateService } from '../tasks/template-service.ts';
+import { readSplit } from '../tasks/split.ts';
 import { parseYaml } from './yaml.ts';
 
 type Kind = 'tasks' | 'templates' | 'handlers';
@@ -178,6 +179,7 @@ export class LoadDirectory {
       script: optionalText(document, 'script'),
       dbrps: readDbrps(document['dbrps']),
       vars: readVars(document['vars']),
+      split: readSplit(document['split']),
     });
     return { kind, id: taskId, topic: '', hash };
   }

@@ -61,7 +61,7 @@ function memberOf(
 }
 
 function memberView(view: InstanceView): Readonly<Record<string, unknown>> {
-  const { member, tasks, copyLag, taskLag, load } = view;
+  const { member, tasks, parts, copyLag, taskLag, load } = view;
   const { id, url, hostname, pid, version, level, isAlive, isLeader, isDraining, problem } = member;
   return {
     id,
@@ -73,6 +73,7 @@ function memberView(view: InstanceView): Readonly<Record<string, unknown>> {
     state: isAlive ? (isDraining ? 'draining' : 'alive') : 'gone',
     leader: isLeader,
     tasks,
+    parts,
     'points-per-second': Math.round(load?.pointsPerSecond ?? 0),
     'held-bytes': load?.heldBytes ?? 0,
     'memory-bytes': load?.memoryBytes ?? 0,

@@ -37,6 +37,7 @@ const settableTask = {
   script: text,
   status: { enum: ['enabled', 'disabled'] },
   vars: { type: 'object', additionalProperties: reference('Var') },
+  split: count,
 };
 const settableTemplate = { id: text, type: taskType, script: text };
 const settableHandler = {
@@ -93,6 +94,7 @@ export const RESOURCE_SCHEMAS: Readonly<Record<string, Schema>> = {
         dbrps: settableTask.dbrps,
         script: text,
         vars: settableTask.vars,
+        split: count,
       }),
     ),
   }),

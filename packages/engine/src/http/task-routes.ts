@@ -6,7 +6,8 @@ import type { EdgeType, Pipeline } from '@tidemark/pipeline';
 import { compileGlob } from '@tidemark/settings';
 import { defineTemplate, readVars, showScript } from '../tasks/definition.ts';
 import type { BuildEnvironment } from '../tasks/definition.ts';
-import type { Executing, Executor } from '../tasks/executor.ts';
+import type { Executor } from '../tasks/executor.ts';
+import type { Executing } from '../tasks/unit.ts';
 import type { Dbrp, TaskRecord, TaskStatus, TemplateRecord } from '../store/records.ts';
 import { dotStats, printTaskStats } from '../tasks/task-stats.ts';
 import { hideSecretVars } from '../tasks/secret-vars.ts';
@@ -22,6 +23,7 @@ import { asObject, parseJson } from './json.ts';
 import { readFields, readPage } from './params.ts';
 import type { QueryParams } from './params.ts';
 import { pathTo } from './routes.ts';
+import { readSplit } from '../tasks/split.ts';
 import type { Api, ApiRequest, ApiResponse } from './server.ts';
 
 export type TaskRoutesOptions = {
@@ -54,6 +56,7 @@ const TASK_FIELDS = [
   'created',
   'modified',
   'last-enabled',
+  'split',
   LAG,
 ];
 const TEMPLATE_FIELDS = ['type', 'script', 'dot', 'error', 'vars', 'created', 'modified'];
@@ -234,6 +237,8 @@ function taskView(record: TaskRecord, view: View, options: TaskRoutesOptions): L
     created: () => record.created,
     modified: () => record.modified,
     'last-enabled': () => record.lastEnabled,
+    // Tools that do not know it see it where somebody has asked for it.
+    ...(record.split === undefined ? {} : { split: () => record.split }),
     [LAG]: () => lagOf(executing),
   };
 }
@@ -249,9 +254,10 @@ function lagOf(executing: Executing | undefined): Readonly<Record<string, unknow
 }
 
 function versionView(version: TaskVersion): Readonly<Record<string, unknown>> {
-  const { number, time, user, templateId, type, dbrps, script, varsJson } = version;
+  const { number, time, user, templateId, type, dbrps, script, varsJson, split } = version;
   const vars = parseJson(Buffer.from(varsJson), '');
-  return { number, time, user, 'template-id': templateId, type, dbrps, script, vars };
+  const asked = split === undefined ? {} : { split };
+  return { number, time, user, 'template-id': templateId, type, dbrps, script, vars, ...asked };
 }
 
 function dotOf(
@@ -384,6 +390,7 @@ export function readTaskDocument(object: Readonly<Record<string, unknown>>): Tas
       object['vars'] === undefined || object['vars'] === null
         ? undefined
         : readVars(object['vars']),
+    split: readSplit(object['split']),
   };
 }
 

@@ -19,7 +19,8 @@ import type { Clusters } from '../database/clusters.ts';
 import { sourceOf } from '../database/query-text.ts';
 import type { Definition } from '../tasks/definition.ts';
 import { makeTask } from '../tasks/executor.ts';
-import type { CreateTask, Executing } from '../tasks/executor.ts';
+import type { CreateTask } from '../tasks/executor.ts';
+import type { Executing } from '../tasks/unit.ts';
 import { printJson } from '../http/json.ts';
 import { idOrRandom } from '../ids.ts';
 import type { Metadata } from '../store/metadata.ts';
@@ -74,7 +75,7 @@ const POINTS_PER_PUSH = 1000;
 export class Replays {
   readonly #options: ReplaysOptions;
   readonly #store: JobStore<ReplayRecord>;
-  readonly #executing = new Map<string, Executing & { readonly taskId: string }>();
+  readonly #executing = new Map<string, ReplayTask>();
 
   constructor(options: ReplaysOptions) {
     this.#options = options;
@@ -266,7 +267,7 @@ export class Replays {
     record: ReplayRecord,
     stored: TaskRecord,
     timers: VirtualTimers | undefined,
-  ): Promise<{ readonly executing: Executing; readonly definition: Definition }> {
+  ): Promise<{ readonly executing: ReplayTask; readonly definition: Definition }> {
     const { checks, createTask, servicesOf, setting } = this.#options;
     return framed('task start: ', async () => {
       const definition = checks.startableOf(stored);
@@ -280,13 +281,14 @@ export class Replays {
         }),
       });
       await task.start();
-      const executing = {
+      const executing: ReplayTask = {
         id: stored.id,
         taskId: stored.id,
         pipeline: definition.pipeline,
         task,
         throughput: 0,
         problem: undefined,
+        hasEnded: false,
       };
       this.#executing.set(record.id, executing);
       for (const oldest of this.#executing.keys()) {
@@ -297,6 +299,12 @@ export class Replays {
     });
   }
 }
+
+type ReplayTask = Omit<Executing, 'hasEnded'> & {
+  readonly taskId: string;
+  readonly task: RunningTask;
+  hasEnded: boolean;
+};
 
 /**
  * When recorded data is due: at once, or as long after the start as it lay after the first of it.

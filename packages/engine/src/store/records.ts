@@ -22,6 +22,10 @@ export type TaskRecord = {
   readonly created: string;
   readonly modified: string;
   readonly lastEnabled: string;
+  /** Parts that the definition asks for; absent when it says nothing. */
+  readonly split?: number | undefined;
+  /** Parts that it runs in since it was defined or enabled last; one when absent. */
+  readonly parts?: number | undefined;
 };
 
 export type TemplateRecord = {

@@ -1,9 +1,10 @@
 // Executing tasks: starts and stops them, keeps what points wait for them, and knows how they are
 // doing.
-import { assert, AppError, InvalidRequest } from '@tidemark/core';
+import { assert, AppError, InvalidRequest, messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { Pipeline } from '@tidemark/pipeline';
-import type { RunningTask, TaskOptions, TaskState } from '@tidemark/runtime';
+import { taskOfUnit, unitName } from '@tidemark/runtime';
+import type { RunningTask, TaskOptions, TaskPart, TaskState } from '@tidemark/runtime';
 import type { EngineServices } from '../services/task-services.ts';
 import type { Logger } from '../observability/log-hub.ts';
 import type { Dbrp } from '../store/records.ts';
@@ -11,6 +12,8 @@ import { taskOptions } from './task-options.ts';
 import type { TaskSetting } from './task-options.ts';
 import { isCatchingUp, nanos, resumptionOf } from './task-source.ts';
 import type { CatchUpConfig, Resumption, TaskSource } from './task-source.ts';
+import { servicesOfParts, SplitExecuting } from './split-task.ts';
+import type { Executing, Unit } from './unit.ts';
 
 /** Makes a running task of a pipeline; the runtime's `createTask`, or a task host. */
 export type CreateTask = (
@@ -25,15 +28,15 @@ export type ExecutorOptions = {
   readonly services: (taskId: string) => EngineServices;
   readonly setting: TaskSetting;
   /** What was saved of a task, for starting it again after its thread has failed. */
-  readonly savedState: (task: Pick<Startable, 'id' | 'definition'>) => TaskState | undefined;
+  readonly savedState: (unit: SavedUnit) => TaskState | undefined;
   readonly catchUp: CatchUpConfig;
   /** Feeds a stream task with the points of its databases. */
   readonly startPoints: (
-    task: Executing,
+    unit: Unit,
     setup: SourceSetup & { readonly dbrps: readonly Dbrp[] },
   ) => TaskSource;
   /** Starts the queries of a batch task. */
-  readonly startQueries: (task: Executing, setup: SourceSetup) => TaskSource;
+  readonly startQueries: (unit: Unit, setup: SourceSetup) => TaskSource;
   readonly log: Logger;
 };
 
@@ -49,29 +52,12 @@ export type Startable = {
   readonly id: string;
   readonly pipeline: Pipeline;
   readonly dbrps: readonly Dbrp[];
-  /** Names what was started; state belongs to it alone. */
+  /** Names what is started; state belongs to it alone. */
   readonly definition: string;
-  /** State of an earlier run of that definition. */
-  readonly saved?: TaskState | undefined;
-};
-
-/** A task that runs, or that ran and died with `task.error`. */
-export type Executing = {
-  readonly id: string;
-  readonly pipeline: Pipeline;
-  /** Names what was started, which the stored record may no longer say; absent for replays. */
-  readonly definition?: string | undefined;
-  readonly task: RunningTask;
-  /** Points (batches) per second over the last second. */
-  throughput: number;
-  /** A replay that is over; its task can still be looked at. */
-  hasEnded?: boolean | undefined;
-  /** What keeps it from working at the moment, for example a database that is away. */
-  problem: string | undefined;
-  /** Of a cluster: how far it has come in the log of points. */
-  readonly source?: Pick<TaskSource, 'sequence' | 'isSavable' | 'hold' | 'release'> | undefined;
-  /** Points that it was given again after a restart, or results of queries. */
-  caughtUpCount?: number | undefined;
+  /** It runs in so many parts; in one when absent. */
+  readonly split?: Omit<TaskPart, 'index'> | undefined;
+  /** State of an earlier run of what is started. */
+  readonly saved?: ((unit: SavedUnit) => TaskState | undefined) | undefined;
 };
 
 /** What happens to a running task by itself. */
@@ -84,7 +70,20 @@ export type TaskEvents = {
   readonly gaveUp: (reason: string) => void;
 };
 
-type Entry = Executing & { source: TaskSource | undefined; lastCollected: number };
+/** Whose state it is, and what it belongs to. */
+export type SavedUnit = Pick<Unit, 'unit' | 'definition'>;
+
+type RunningUnit = Unit & {
+  source: TaskSource | undefined;
+  lastCollected: number;
+  /** Where it goes on from; `undefined` when it starts anew. */
+  from: Resumption | undefined;
+  /** It had no state. */
+  readonly isNew: boolean;
+  ended: Promise<void> | undefined;
+};
+
+type Entry = { readonly shown: Executing; readonly units: readonly RunningUnit[] };
 
 export class Executor {
   readonly #options: ExecutorOptions;
@@ -96,50 +95,121 @@ export class Executor {
 
   /** The running task of that id; one that died by itself is no longer running. */
   running(id: string): Executing | undefined {
-    const entry = this.#entries.get(id);
-    return entry?.task.error === undefined ? entry : undefined;
+    const shown = this.entry(id);
+    return shown?.task.error === undefined ? shown : undefined;
   }
 
   /** Running or died; for its error and its last statistics. */
   entry(id: string): Executing | undefined {
-    return this.#entries.get(id);
+    return this.#entries.get(id)?.shown;
   }
 
   get count(): number {
-    let count = 0;
-    for (const entry of this.#entries.values()) if (entry.task.error === undefined) count++;
-    return count;
+    return [...this.all()].length;
   }
 
   *all(): Iterable<Executing> {
-    for (const entry of this.#entries.values()) if (entry.task.error === undefined) yield entry;
+    for (const { shown } of this.#entries.values()) if (shown.task.error === undefined) yield shown;
   }
 
-  /** Starts a task. Rejects with the reason when it can not start; then nothing of it is left. */
-  async start(startable: Startable, events: TaskEvents): Promise<void> {
-    assert(!this.#entries.has(startable.id), 'a task is started once');
-    const { pipeline, id, definition, saved } = startable;
+  /** What the running tasks run as: each as a whole or in parts. */
+  *units(): Iterable<Unit> {
+    for (const { shown, units } of this.#entries.values())
+      if (shown.task.error === undefined) yield* units;
+  }
+
+  /** One of `units`, by its name. */
+  unit(name: string): Unit | undefined {
+    const shown = this.#entries.get(taskOfUnit(name));
+    if (shown === undefined || shown.shown.task.error !== undefined) return undefined;
+    return shown.units.find(({ unit }) => unit === name);
+  }
+
+  /**
+   * Starts a task, all parts of it or none. Rejects with the reason when it can not start; then
+   * nothing of it is left. Answers what began without a state.
+   */
+  async start(startable: Startable, events: TaskEvents): Promise<readonly Unit[]> {
+    const { id, pipeline, dbrps } = startable;
+    assert(!this.#entries.has(id), 'a task is started once');
+    const units: RunningUnit[] = [];
+    try {
+      this.#make(startable, units);
+      const shown = shownOf(id, pipeline, units);
+      this.#entries.set(id, { shown, units });
+      for (const unit of units) this.#follow(unit, units, events);
+      await settled(units.map(({ task }) => task.start()));
+      if (shown.task.error !== undefined) throw new InvalidRequest(shown.task.error);
+      const { startPoints, startQueries } = this.#options;
+      // All parts at once: they are given the same points.
+      for (const unit of units) {
+        const setup = { from: unit.from, gaveUp: events.gaveUp };
+        unit.source =
+          pipeline.type === 'stream'
+            ? startPoints(unit, { ...setup, dbrps })
+            : startQueries(unit, setup);
+      }
+      return units.filter(({ isNew }) => isNew);
+    } catch (error) {
+      this.#entries.delete(id);
+      await Promise.all(units.map(endOf));
+      throw error;
+    }
+  }
+
+  /** Adds the units of a task, which do not run yet. */
+  #make(startable: Startable, units: RunningUnit[]): void {
+    const { id, definition, split } = startable;
+    const services = this.#options.services(id);
+    if (split === undefined) {
+      units.push(this.#makeUnit(startable, { unit: id, definition, part: undefined, services }));
+      return;
+    }
+    const servicesOf = servicesOfParts(services);
+    for (let index = 0; index < split.count; index++) {
+      const part = { ...split, index };
+      units.push(
+        this.#makeUnit(startable, {
+          unit: unitName(id, part),
+          // Another version may find other tags for it.
+          definition: `${definition} ${JSON.stringify(split.by)}`,
+          part,
+          services: servicesOf(index),
+        }),
+      );
+    }
+  }
+
+  #makeUnit(
+    { id, pipeline, saved }: Startable,
+    of: SavedUnit & { readonly part: TaskPart | undefined; readonly services: EngineServices },
+  ): RunningUnit {
+    const { unit: name, definition, part, services } = of;
     const { catchUp } = this.#options;
     const latenessNanos = nanos(catchUp.catchUpLatenessMs);
-    let from = saved === undefined ? undefined : this.#resumption(id, pipeline, saved);
+    const state = saved?.(of);
+    const from = state === undefined ? undefined : this.#resumption(id, pipeline, state);
     const task = makeTask(this.#options.createTask, pipeline, {
-      services: this.#options.services(id),
+      services,
       options: taskOptions(this.#options.setting, {
         taskId: id,
+        part,
         position: isCatchingUp(catchUp, pipeline.type) ? { latenessNanos } : undefined,
         rerun: from?.rerun,
         // The thread of the task has failed; what was fed to it since the state was saved is
         // missing.
         savedState: () => {
-          const state = this.#options.savedState({ id, definition });
-          from = state === undefined ? undefined : this.#resumption(id, pipeline, state);
-          entry.source?.suspend();
-          return state === undefined ? undefined : { state, rerun: from?.rerun };
+          const last = this.#options.savedState({ unit: name, definition });
+          unit.from = last === undefined ? undefined : this.#resumption(id, pipeline, last);
+          unit.source?.suspend();
+          return last === undefined ? undefined : { state: last, rerun: unit.from?.rerun };
         },
       }),
     });
-    const entry: Entry = {
+    const unit: RunningUnit = {
       id,
+      unit: name,
+      part,
       pipeline,
       definition,
       task,
@@ -147,36 +217,38 @@ export class Executor {
       problem: undefined,
       lastCollected: 0,
       source: undefined,
+      from,
+      isNew: state === undefined,
+      ended: undefined,
     };
-    this.#entries.set(id, entry);
-    try {
-      task.onError(events.died);
-      task.onRestarted((reason) => {
-        entry.source?.resume(from);
-        if (reason !== undefined) events.restarted(reason);
-      });
-      if (saved !== undefined) this.#restore(task, saved);
-      await task.start();
-      if (task.error !== undefined) throw new InvalidRequest(task.error);
-      const { startPoints, startQueries } = this.#options;
-      const setup = { from, gaveUp: events.gaveUp };
-      entry.source =
-        pipeline.type === 'stream'
-          ? startPoints(entry, { ...setup, dbrps: startable.dbrps })
-          : startQueries(entry, setup);
-    } catch (error) {
-      this.#entries.delete(id);
-      await closeQuietly(task);
-      throw error;
-    }
+    if (state !== undefined) this.#restore(task, state);
+    return unit;
+  }
+
+  /** A part that ends by itself ends the others. */
+  #follow(unit: RunningUnit, all: readonly RunningUnit[], events: TaskEvents): void {
+    unit.task.onError((error) => {
+      if (all.some((other) => other !== unit && other.task.error !== undefined)) return;
+      events.died(error);
+      for (const other of all) {
+        if (other === unit) continue;
+        endOf(other).catch((cause: unknown) => {
+          const fields = { task: unit.id, part: other.unit, err: messageOf(cause) };
+          this.#options.log('error', 'failed to end a part of a task', fields);
+        });
+      }
+    });
+    unit.task.onRestarted((reason) => {
+      unit.source?.resume(unit.from);
+      if (reason !== undefined) events.restarted(reason);
+    });
   }
 
   /** Stops a task: what was written before is processed, then its nodes end. */
   async stop(id: string): Promise<void> {
     const entry = this.#entries.get(id);
     if (entry === undefined) return;
-    await entry.source?.close();
-    await closeQuietly(entry.task);
+    await Promise.all(entry.units.map(endOf));
     if (this.#entries.get(id) === entry) this.#entries.delete(id);
   }
 
@@ -190,24 +262,24 @@ export class Executor {
     return entry !== undefined && isCatchingUp(this.#options.catchUp, entry.pipeline.type);
   }
 
-  /** Ids of the stream tasks that run. */
-  streamTasks(): readonly string[] {
-    const running = [...this.#entries.values()].filter(({ task }) => task.error === undefined);
-    return running.filter(({ pipeline }) => pipeline.type === 'stream').map(({ id }) => id);
+  /** Names of what runs of the stream tasks. */
+  streamUnits(): readonly string[] {
+    const units = [...this.units()].filter(({ pipeline }) => pipeline.type === 'stream');
+    return units.map(({ unit }) => unit);
   }
 
   /** Tells all tasks that they were given everything that was there when the engine began. */
   async caughtUp(): Promise<void> {
-    await Promise.all([...this.#entries.values()].map(({ source }) => source?.caughtUp?.()));
+    await Promise.all(this.#allUnits().map(({ source }) => source?.caughtUp?.()));
   }
 
   /** Called every second: measures the throughput. */
   measure(): void {
-    for (const entry of this.#entries.values()) {
-      const collected = entry.task.collectedCount;
+    for (const unit of this.#allUnits()) {
+      const collected = unit.task.collectedCount;
       // A task that was started again counts from its saved state on.
-      entry.throughput = Math.max(0, collected - entry.lastCollected);
-      entry.lastCollected = collected;
+      unit.throughput = Math.max(0, collected - unit.lastCollected);
+      unit.lastCollected = collected;
     }
   }
 
@@ -216,7 +288,12 @@ export class Executor {
    * are dropped.
    */
   async settle(deadlineMs: number): Promise<void> {
-    await Promise.all([...this.#entries.values()].map(({ source }) => source?.settle(deadlineMs)));
+    await Promise.all(this.#allUnits().map(({ source }) => source?.settle(deadlineMs)));
+  }
+
+  /** Those of tasks that died by themselves too. */
+  #allUnits(): readonly RunningUnit[] {
+    return [...this.#entries.values()].flatMap(({ units }) => units);
   }
 
   #resumption(id: string, pipeline: Pipeline, state: TaskState): Resumption | undefined {
@@ -259,7 +336,25 @@ export function makeTask(
   }
 }
 
-async function closeQuietly(task: RunningTask): Promise<void> {
-  if (task.error !== undefined) return;
-  await task.close();
+/** What is shown of a task: the only unit of it, or all of them together. */
+function shownOf(id: string, pipeline: Pipeline, units: readonly RunningUnit[]): Executing {
+  const [first] = units;
+  assert(first !== undefined, 'a task has a part');
+  return first.part === undefined ? first : new SplitExecuting(id, pipeline, units);
+}
+
+/** Resolves when all are settled; rejects with the first reason. */
+async function settled(starts: readonly Promise<void>[]): Promise<void> {
+  const results = await Promise.allSettled(starts);
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+}
+
+function endOf(unit: RunningUnit): Promise<void> {
+  unit.ended ??= end(unit);
+  return unit.ended;
+}
+
+async function end({ source, task }: RunningUnit): Promise<void> {
+  await source?.close();
+  if (task.error === undefined) await task.close();
 }

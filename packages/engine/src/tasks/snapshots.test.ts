@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { systemClock, Unavailable } from '@tidemark/core';
 import type { TaskState } from '@tidemark/runtime';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Executing, Executor } from './executor.ts';
+import type { Executor } from './executor.ts';
+import type { Unit } from './unit.ts';
 import { Metadata } from '../store/metadata.ts';
 import { Snapshots } from './snapshots.ts';
 import { TestEngine } from '@tidemark/testkit/engine';
@@ -180,16 +181,16 @@ test('a state that knows of an alert is kept only behind the alert', async () =>
     alertsStored: () => stored,
   });
   const task = { takeState: () => Promise.resolve(serialize('alerted')) };
-  const entry = { id: 't', definition: 'x', task } as unknown as Executing;
-  const executor = { all: () => [entry], entry: () => entry } as unknown as Executor;
+  const entry = { unit: 't', definition: 'x', task } as unknown as Unit;
+  const executor = { units: () => [entry], unit: () => entry } as unknown as Executor;
 
   await snapshots.saveAll(executor);
-  expect(snapshots.saved({ id: 't', definition: 'x' })).toBeUndefined();
+  expect(snapshots.saved({ unit: 't', definition: 'x' })).toBeUndefined();
   expect(errors).toEqual(['no space left']);
   stored = undefined;
   await snapshots.saveAll(executor);
 
-  expect(snapshots.saved({ id: 't', definition: 'x' })).toBeDefined();
+  expect(snapshots.saved({ unit: 't', definition: 'x' })).toBeDefined();
   await metadata.close();
 });
 
@@ -203,12 +204,12 @@ test('a state that was asked of a task which was started anew meanwhile is not k
   });
   let answer: (state: TaskState) => void = () => undefined;
   const state = new Promise<TaskState>((resolve) => (answer = resolve));
-  const entryOf = (taken: Promise<TaskState>): Executing =>
-    ({ id: 't', definition: 'x', task: { takeState: () => taken } }) as unknown as Executing;
+  const entryOf = (taken: Promise<TaskState>): Unit =>
+    ({ unit: 't', definition: 'x', task: { takeState: () => taken } }) as unknown as Unit;
   let entry = entryOf(state);
-  const executor = { all: () => [entry], entry: () => entry } as unknown as Executor;
+  const executor = { units: () => [entry], unit: () => entry } as unknown as Executor;
   const saved = (): unknown => {
-    const bytes = snapshots.saved({ id: 't', definition: 'x' });
+    const bytes = snapshots.saved({ unit: 't', definition: 'x' });
     return bytes && deserialize(bytes);
   };
 

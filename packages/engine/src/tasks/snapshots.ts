@@ -7,7 +7,8 @@ import { LATE, Unavailable, within } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { Database } from 'lmdb';
 import type { EncodedSnapshot, RunningTask, TaskState } from '@tidemark/runtime';
-import type { Executing, Executor } from './executor.ts';
+import type { Executor, SavedUnit } from './executor.ts';
+import type { Unit } from './unit.ts';
 import { SNAPSHOT_TIMEOUT_MS } from '../limits.ts';
 import type { Logger } from '../observability/log-hub.ts';
 import type { Metadata } from '../store/metadata.ts';
@@ -46,40 +47,38 @@ export class Snapshots {
    * both are logged.
    */
   async saveAll(executor: Executor): Promise<void> {
-    const running = [...executor.all()].filter(({ definition }) => definition !== undefined);
-    const kept = new Set(running.map(({ id }) => id));
-    const gone = [...this.#table.getKeys()].filter((id) => !kept.has(id));
-    await this.#save(executor, running, gone);
+    const units = [...executor.units()];
+    const kept = new Set(units.map(({ unit }) => unit));
+    const gone = [...this.#table.getKeys()].filter((unit) => !kept.has(unit));
+    await this.#save(executor, units, gone);
   }
 
-  /** As `saveAll`, of one task. Whether its state is on disk. */
-  async save(executor: Executor, id: string): Promise<boolean> {
-    const executing = executor.running(id);
-    if (executing === undefined) return false;
-    return (await this.#save(executor, [executing], [])).length > 0;
+  /** As `saveAll`, of some units. Whether the state of each is on disk. */
+  async save(executor: Executor, units: readonly Unit[]): Promise<boolean> {
+    return (await this.#save(executor, units, [])).length === units.length;
   }
 
   async #save(
     executor: Executor,
-    running: readonly Executing[],
+    units: readonly Unit[],
     gone: readonly string[],
   ): Promise<readonly string[]> {
     const taken = await Promise.all(
-      running.map(async ({ id, task, definition, source }) => {
+      units.map(async ({ unit, task, definition, source }) => {
         // What was given before the state is asked for is in it, and nothing else.
         if (source?.isSavable === false) return undefined;
         const sequence = source?.sequence;
-        const snapshot = await this.#take(id, task);
-        if (snapshot === undefined || definition === undefined) return undefined;
+        const snapshot = await this.#take(unit, task);
+        if (snapshot === undefined) return undefined;
         const stored: Stored = {
           definition,
           snapshot,
           ...(sequence === undefined ? {} : { sequence }),
         };
-        return { id, task, sequence, bytes: serialize(stored) };
+        return { unit, task, sequence, bytes: serialize(stored) };
       }),
     );
-    const kept: { readonly id: string; readonly sequence: number | undefined }[] = [];
+    const kept: { readonly unit: string; readonly sequence: number | undefined }[] = [];
     const size = {
       entries: taken.length + gone.length,
       bytes: taken.reduce((sum, each) => sum + (each?.bytes.length ?? 0), 0),
@@ -92,15 +91,15 @@ export class Snapshots {
         for (const each of taken) {
           // One that was stopped or started anew meanwhile is not the one that this state belongs
           // to.
-          if (each === undefined || executor.entry(each.id)?.task !== each.task) continue;
-          void this.#table.put(each.id, each.bytes);
+          if (each === undefined || executor.unit(each.unit)?.task !== each.task) continue;
+          void this.#table.put(each.unit, each.bytes);
           kept.push(each);
         }
-        for (const id of gone) void this.#table.remove(id);
+        for (const unit of gone) void this.#table.remove(unit);
       });
-      for (const id of gone) this.#sequences.delete(id);
-      for (const { id, sequence } of kept) this.#sequences.set(id, sequence);
-      return kept.map(({ id }) => id);
+      for (const unit of gone) this.#sequences.delete(unit);
+      for (const { unit, sequence } of kept) this.#sequences.set(unit, sequence);
+      return kept.map(({ unit }) => unit);
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;
       // The disk is full or broken. Tasks go on, and the next time it may work.
@@ -110,53 +109,48 @@ export class Snapshots {
   }
 
   /**
-   * Drops what was saved of a task, which is about to start anew. Resolves when that is on disk.
+   * Drops what was saved of a task, in however many parts, which is about to start anew. Resolves
+   * when that is on disk.
    */
   async forget(id: string): Promise<void> {
-    this.#sequences.delete(id);
-    if (!this.#table.doesExist(id)) return;
-    await this.#options.metadata.atomically(
-      { entries: 1, bytes: 0 },
-      () => void this.#table.remove(id),
-    );
+    const units = [...this.#table.getKeys({ start: id, end: endOfUnits(id) })];
+    for (const unit of units) this.#sequences.delete(unit);
+    if (units.length === 0) return;
+    await this.#options.metadata.atomically({ entries: units.length, bytes: 0 }, () => {
+      for (const unit of units) void this.#table.remove(unit);
+    });
   }
 
-  /** What was saved of a task; `undefined` when nothing fits its definition. */
-  saved({
-    id,
-    definition,
-  }: {
-    readonly id: string;
-    readonly definition: string;
-  }): EncodedSnapshot | undefined {
-    const bytes = this.#table.get(id);
+  /** What was saved of a unit; `undefined` when nothing fits its definition. */
+  saved({ unit, definition }: SavedUnit): EncodedSnapshot | undefined {
+    const bytes = this.#table.get(unit);
     if (bytes === undefined) return undefined;
     try {
       const stored = deserialize(bytes) as Stored;
       if (stored.definition !== definition) return undefined;
-      this.#sequences.set(id, stored.sequence);
+      this.#sequences.set(unit, stored.sequence);
       return encoded(stored.snapshot);
     } catch (error) {
       // Written by another version; the task starts without it.
       this.#options.log('warn', 'failed to read the state of a task', {
-        task: id,
+        task: unit,
         err: String(error),
       });
       return undefined;
     }
   }
 
-  /** Number of the last record of the log of points that the saved state of a task contains. */
-  sequenceOf(id: string): number | undefined {
-    if (this.#sequences.has(id)) return this.#sequences.get(id);
-    const bytes = this.#table.get(id);
+  /** Number of the last record of the log of points that the saved state of a unit contains. */
+  sequenceOf(unit: string): number | undefined {
+    if (this.#sequences.has(unit)) return this.#sequences.get(unit);
+    const bytes = this.#table.get(unit);
     if (bytes === undefined) return undefined;
     const { sequence } = deserialize(bytes) as Stored;
-    this.#sequences.set(id, sequence);
+    this.#sequences.set(unit, sequence);
     return sequence;
   }
 
-  async #take(id: string, task: RunningTask): Promise<TaskState | undefined> {
+  async #take(unit: string, task: RunningTask): Promise<TaskState | undefined> {
     try {
       const state = await within(this.#options.clock, SNAPSHOT_TIMEOUT_MS, task.takeState());
       if (state === LATE) throw new Error(`no answer within ${SNAPSHOT_TIMEOUT_MS} ms`);
@@ -165,7 +159,7 @@ export class Snapshots {
       // A task that fails or is stopped meanwhile has no state to save.
       if (task.error === undefined) {
         this.#options.log('warn', 'failed to save the state of a task', {
-          task: id,
+          task: unit,
           err: String(error),
         });
       }
@@ -176,6 +170,11 @@ export class Snapshots {
 
 function encoded(state: TaskState): EncodedSnapshot {
   return state instanceof Uint8Array ? state : serialize(state);
+}
+
+/** Behind the names of all units of a task, and before those of any other: `$` follows `#`. */
+function endOfUnits(id: string): string {
+  return `${id}$`;
 }
 
 /**

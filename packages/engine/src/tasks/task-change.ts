@@ -2,7 +2,7 @@
 // Everything is checked, nothing is stored or started.
 import { InvalidRequest } from '@tidemark/core';
 import { printVars } from '@tidemark/pipeline';
-import type { EdgeType, Vars } from '@tidemark/pipeline';
+import type { EdgeType, Pipeline, Vars } from '@tidemark/pipeline';
 import { printJson } from '../http/json.ts';
 import type { Table } from '../store/metadata.ts';
 import type { Dbrp, TaskRecord, TaskStatus, TemplateRecord } from '../store/records.ts';
@@ -10,6 +10,8 @@ import { ZERO_TIME } from '../store/records.ts';
 import { checkType, defineTask, varsOf } from './definition.ts';
 import type { BuildEnvironment } from './definition.ts';
 import { keepSecretVars } from './secret-vars.ts';
+import { checkSplit } from './split.ts';
+import type { SplitSetting } from './split.ts';
 
 /** What a client may say about a task; absent means unchanged, or the default for a new one. */
 export type TaskInput = {
@@ -21,12 +23,15 @@ export type TaskInput = {
   readonly script?: string | undefined;
   readonly status?: TaskStatus | undefined;
   readonly vars?: Vars | undefined;
+  /** Parts to run in; 0 leaves it to the configuration. */
+  readonly split?: number | undefined;
 };
 
 /** What changes are checked against. */
 export type ChangeContext = {
   readonly templates: Table<TemplateRecord>;
   readonly environment: () => BuildEnvironment;
+  readonly split: SplitSetting;
   /** The time of the change. */
   readonly now: string;
 };
@@ -38,6 +43,7 @@ export function newTask(id: string, input: TaskInput, context: ChangeContext): T
   const vars = keepSecretVars(input.vars ?? new Map(), new Map());
   const defined = defineTask({ script, vars, dbrps: input.dbrps ?? [] }, context.environment());
   checkType(input.type, defined.type);
+  const split = input.split === 0 ? undefined : input.split;
   const { now } = context;
   const status = input.status ?? 'disabled';
   return {
@@ -52,6 +58,7 @@ export function newTask(id: string, input: TaskInput, context: ChangeContext): T
     created: now,
     modified: now,
     lastEnabled: status === 'enabled' ? now : ZERO_TIME,
+    ...splitting(split, { script, pipeline: defined.pipeline }, context),
   };
 }
 
@@ -75,16 +82,20 @@ export function changedTask(
   const script = needsTemplate ? templateOf(templateId, context).script : ownScript;
   const stored = varsOf(before);
   const vars = input.vars === undefined ? stored : keepSecretVars(input.vars, stored);
-  const isDefined = isDefinitionChanged || isTurnedOn || script !== before.script;
-  const defined = isDefined
+  const split = input.split === undefined ? before.split : input.split || undefined;
+  const isDefined =
+    isDefinitionChanged || isTurnedOn || script !== before.script || split !== before.split;
+  const definition = isDefined
     ? defineTask(
         { script, vars, dbrps: input.dbrps ?? [], storedDbrps: before.dbrps },
         context.environment(),
       )
-    : before;
+    : undefined;
+  const defined = definition ?? before;
   checkType(input.type, defined.type);
   return {
     ...before,
+    ...(definition && splitting(split, { script, pipeline: definition.pipeline }, context)),
     templateId,
     type: defined.type,
     dbrps: defined.dbrps,
@@ -110,6 +121,7 @@ export function followingTask(
   );
   return {
     ...before,
+    ...splitting(before.split, { script, pipeline: defined.pipeline }, context),
     templateId: template.id,
     script,
     type: defined.type,
@@ -117,6 +129,16 @@ export function followingTask(
     error: '',
     modified: context.now,
   };
+}
+
+/** What a record says of being split. Throws `InvalidRequest` where it cannot be. */
+function splitting(
+  split: number | undefined,
+  definition: { readonly script: string; readonly pipeline: Pipeline },
+  context: ChangeContext,
+): Pick<TaskRecord, 'split' | 'parts'> {
+  const parts = checkSplit(split, definition, context.split);
+  return { split, parts: parts === 1 ? undefined : parts };
 }
 
 function templateOf(id: string, { templates }: ChangeContext): TemplateRecord {

@@ -20,6 +20,7 @@ import type { Executor } from './executor.ts';
 import { changedTask, followingTask, newTask } from './task-change.ts';
 import type { ChangeContext, TaskInput } from './task-change.ts';
 import { kindOf } from './task-starts.ts';
+import type { SplitSetting } from './split.ts';
 import type { TaskVersion, TaskVersions } from './task-versions.ts';
 import type { TaskStarts } from './task-starts.ts';
 
@@ -34,6 +35,7 @@ export type TaskServiceOptions = {
   readonly lock: ChangeLock;
   readonly alerts: AlertService;
   readonly environment: () => BuildEnvironment;
+  readonly split: SplitSetting;
   /** Forgets the secrets of tasks that are deleted. */
   readonly redactor: Redactor;
   readonly clock: Clock;
@@ -206,8 +208,8 @@ export class TaskService {
   }
 
   #context(): ChangeContext {
-    const { templates, environment, clock } = this.#options;
-    return { templates, environment, now: formatRfc3339(clock.now()) };
+    const { templates, environment, split, clock } = this.#options;
+    return { templates, environment, split, now: formatRfc3339(clock.now()) };
   }
 }
 

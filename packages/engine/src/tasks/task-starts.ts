@@ -8,9 +8,10 @@ import type { Redactor } from '../observability/redactor.ts';
 import type { Table } from '../store/metadata.ts';
 import type { TaskRecord } from '../store/records.ts';
 import { varsOf } from './definition.ts';
-import type { Executor } from './executor.ts';
+import type { Executor, SavedUnit } from './executor.ts';
 import { secretsOf } from './secret-vars.ts';
 import { definitionOf } from './snapshots.ts';
+import { partsOf } from './split.ts';
 import type { Snapshots } from './snapshots.ts';
 import type { TaskChecks } from './task-checks.ts';
 
@@ -28,8 +29,8 @@ export type TaskStartsOptions = {
   readonly log: (message: string, fields: Readonly<Record<string, unknown>>) => void;
 };
 
-/** The state that a task starts with. */
-type Saved = () => Promise<TaskState | undefined> | TaskState | undefined;
+/** Finds the states that a task starts with. */
+type Saved = () => Promise<undefined> | ((unit: SavedUnit) => TaskState | undefined);
 
 type Refusal = { readonly reason: string; readonly diagnostics: readonly Diagnostic[] };
 
@@ -58,10 +59,8 @@ export class TaskStarts {
 
   async #resume(record: TaskRecord): Promise<void> {
     const { snapshots, log } = this.#options;
-    const saved = (): TaskState | undefined =>
-      snapshots.saved({ id: record.id, definition: definitionOf(record) });
     try {
-      await this.#start(record, saved);
+      await this.#start(record, () => (unit) => snapshots.saved(unit));
     } catch (error) {
       // The task's own record shows the reason.
       log('failed to start task', { task: record.id, err: messageOf(error) });
@@ -142,9 +141,15 @@ export class TaskStarts {
     await executor.stop(id);
     this.forgetSecretsOf(id, record);
     const { pipeline } = checks.startableOf(record);
-    const state = await saved();
-    await executor.start(
-      { id, pipeline, dbrps, definition: definitionOf(record), saved: state },
+    const began = await executor.start(
+      {
+        id,
+        pipeline,
+        dbrps,
+        definition: definitionOf(record),
+        split: partsOf(record, pipeline),
+        saved: await saved(),
+      },
       {
         died: (error) => this.#storeError('task died', id, error),
         restarted: (reason) => this.#storeError('task was started again', id, reason),
@@ -154,7 +159,7 @@ export class TaskStarts {
     this.#options.onStarted();
     // What it misses from now on counts, also when the engine is killed before states are saved the
     // next time.
-    if (state === undefined && executor.hasPosition(id)) await snapshots.save(executor, id);
+    if (began.length > 0 && executor.hasPosition(id)) await snapshots.save(executor, began);
   }
 
   /** A task that starts anew must not get its earlier state later. */

@@ -1,6 +1,6 @@
 // Statistics of a running task as the API shows them.
 import type { PipelineStats } from '@tidemark/pipeline';
-import type { Executing } from './executor.ts';
+import type { Executing } from './unit.ts';
 
 /**
  * `{task-stats, node-stats}`; counters are integers, in order of their names. `memory_bytes` is

@@ -7,7 +7,7 @@ import type { TaskRecord } from '../store/records.ts';
 import { varsOf } from './definition.ts';
 import { hideSecretVars } from './secret-vars.ts';
 
-export type TaskVersion = Pick<TaskRecord, 'templateId' | 'type' | 'dbrps' | 'script'> & {
+export type TaskVersion = Pick<TaskRecord, 'templateId' | 'type' | 'dbrps' | 'script' | 'split'> & {
   /** Counts up; gaps are versions that were dropped. */
   readonly number: number;
   readonly time: string;
@@ -63,11 +63,12 @@ export class TaskVersions {
 }
 
 function versionOf(record: TaskRecord, number: number, user: string): TaskVersion {
-  const { templateId, type, dbrps, script, modified: time } = record;
+  const { templateId, type, dbrps, script, split, modified: time } = record;
   const varsJson = printJson(printVars(hideSecretVars(varsOf(record))));
-  return { number, time, user, templateId, type, dbrps, script, varsJson };
+  const asked = split === undefined ? {} : { split };
+  return { number, time, user, templateId, type, dbrps, script, varsJson, ...asked };
 }
 
-function contentOf({ templateId, dbrps, script, varsJson }: TaskVersion): string {
-  return JSON.stringify([templateId, dbrps, script, varsJson]);
+function contentOf({ templateId, dbrps, script, varsJson, split }: TaskVersion): string {
+  return JSON.stringify([templateId, dbrps, script, varsJson, split]);
 }

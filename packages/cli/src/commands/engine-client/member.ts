@@ -38,6 +38,7 @@ function printMembers(members: readonly ClusterMember[]): void {
         { title: 'State', value: ({ state }) => state },
         { title: 'Leads', value: ({ leader }) => (leader ? 'yes' : 'no') },
         { title: 'Tasks', value: ({ tasks }) => tasks, isRightAligned: true },
+        { title: 'Parts', value: ({ parts }) => parts, isRightAligned: true },
         {
           title: 'Points/s',
           value: (member) => member['points-per-second'],

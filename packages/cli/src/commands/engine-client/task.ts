@@ -2,7 +2,7 @@
 // push is in push.ts, test in ../task-test.ts, pipeline in ../task-pipeline.ts.
 import { printLossless } from '@tidemark/client';
 import type { Task, TaskChange } from '@tidemark/client';
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 
 import { describeFindings, UsageError } from '../../exit.ts';
 import { formatTable, print, printJson } from '../../output/table.ts';
@@ -37,6 +37,7 @@ type DefineFlags = ClientFlags & {
   readonly vars?: string;
   readonly file?: string;
   readonly dbrp?: readonly string[];
+  readonly split?: number;
   readonly reload: boolean;
 };
 
@@ -74,11 +75,16 @@ function defineCommand(): Command {
     .addOption(typeOption('derived from the script when left out'))
     .option('--template <id>', 'template instead of a script')
     .option('--vars <file>', 'JSON or YAML file of variables: names with type and value')
-    .option('--file <file>', 'JSON or YAML file with template-id, dbrps ("db.rp") and vars')
+    .option('--file <file>', 'JSON or YAML file with template-id, dbrps ("db.rp"), vars and split')
     .option(
       '--dbrp <db.rp>',
       'database and retention policy the task may read; repeatable',
       collect,
+    )
+    .option(
+      '--split <n>',
+      'parts that share its groups, in a cluster; 1 is none, 0 what the configuration says',
+      parseParts,
     )
     .option('--no-reload', 'do not reload an enabled task')
     .action(async (id: string, flags: DefineFlags) => {
@@ -107,23 +113,31 @@ async function changeFrom(flags: DefineFlags): Promise<TaskChange> {
   const dbrps = (flags.dbrp ?? file.dbrps)?.map(parseDbrp);
   const template = flags.template ?? file['template-id'];
   const vars = flags.vars === undefined ? file.vars : await readVars(flags.vars);
+  const split = flags.split ?? file.split;
   return {
     ...(flags.script === undefined ? {} : { script: readText(flags.script) }),
     ...(flags.type === undefined ? {} : { type: flags.type }),
     ...(template === undefined ? {} : { 'template-id': template }),
     ...(dbrps === undefined ? {} : { dbrps }),
     ...(vars === undefined ? {} : { vars }),
+    ...(split === undefined ? {} : { split }),
   };
+}
+
+function parseParts(text: string): number {
+  if (!/^\d{1,3}$/.test(text)) throw new InvalidArgumentError('a number of parts, or 0');
+  return Number(text);
 }
 
 type TaskFile = {
   readonly 'template-id'?: string;
   readonly dbrps?: readonly string[];
   readonly vars?: TaskChange['vars'];
+  readonly split?: number;
 };
 
 /** The keys that a file of `--file` may have. A misspelt one must not be passed over. */
-const TASK_FILE_KEYS = ['template-id', 'dbrps', 'vars'];
+const TASK_FILE_KEYS = ['template-id', 'dbrps', 'vars', 'split'];
 
 async function readTaskFile(file: string): Promise<TaskFile> {
   const document = await readDocument(file);
@@ -199,6 +213,7 @@ function describeTask(task: Task): string {
     `Created: ${task.created}`,
     `Modified: ${task.modified}`,
     `LastEnabled: ${task['last-enabled'] ?? ''}`,
+    ...(task.split === undefined ? [] : [`Split: ${task.split}`]),
     `Databases Retention Policies: ${formatDbrps(task.dbrps)}`,
     'TICKscript:',
     task.script,

@@ -167,16 +167,21 @@ function Assignments({ members, tasks }: Found) {
       <Table
         label={t.assignments}
         rows={tasks}
-        rowKey={({ id, instance }) => `${id} ${instance}`}
+        rowKey={({ id, part, instance }) => `${id} ${part ?? ''} ${instance}`}
         empty={<Empty title={t.noTasks} icon="tasks" />}
         columns={[
           {
             label: t.task,
             sortBy: ({ id }) => id,
-            cell: ({ id }) => (
-              <Link page="tasks" params={{ id }}>
-                {id}
-              </Link>
+            cell: ({ id, part, parts }) => (
+              <>
+                <Link page="tasks" params={{ id }}>
+                  {id}
+                </Link>
+                {part === undefined || parts === undefined ? null : (
+                  <p class="muted small">{t.part(part, parts)}</p>
+                )}
+              </>
             ),
           },
           {

@@ -16,6 +16,7 @@ export const instances = {
   leads: 'leads',
   link: 'Instances',
   members: 'Instances',
+  part: (part: number, parts: number) => `part ${part} of ${parts}`,
   none: 'This engine works alone',
   noneHint:
     'Several engines that share their work are listed here: set cluster.enabled and cluster.coordinator, or try it with `tidemark engine-cluster up`.',

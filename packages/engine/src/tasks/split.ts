@@ -1,0 +1,62 @@
+// Splitting tasks by group: what a definition or the configuration asks for, and what a script
+// allows (docs/adr/0025-split-tasks.md).
+import { InvalidRequest } from '@tidemark/core';
+import { splitOf } from '@tidemark/pipeline';
+import type { Pipeline } from '@tidemark/pipeline';
+import type { TaskPart } from '@tidemark/runtime';
+import type { TaskRecord } from '../store/records.ts';
+import { diagnosticAt, spanOf } from './start-diagnostics.ts';
+import { PARTS_MAX } from '../limits.ts';
+
+const CODE = 'TICK_NOT_SPLIT';
+
+/** How an engine splits tasks. */
+export type SplitSetting = {
+  /** False without a cluster: every task runs as a whole. */
+  readonly isOn: boolean;
+  /** Parts of a task that does not say it itself, if it can be split. */
+  readonly byDefault: number;
+};
+
+/** Reads `split` of a document. Throws `InvalidRequest` for what is no number of parts. */
+export function readSplit(value: unknown): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  const count = typeof value === 'number' || typeof value === 'bigint' ? Number(value) : -1;
+  if (Number.isInteger(count) && count >= 0 && count <= PARTS_MAX.value) return count;
+  throw new InvalidRequest(
+    `split must be a number of parts up to ${PARTS_MAX.value}, or 0 for what the configuration says`,
+  );
+}
+
+/**
+ * In how many parts a task runs that asks for so many; `undefined` is not to ask. Throws
+ * `InvalidRequest` with the place in the script that keeps it from being split.
+ */
+export function checkSplit(
+  asked: number | undefined,
+  { script, pipeline }: { readonly script: string; readonly pipeline: Pipeline },
+  { isOn, byDefault }: SplitSetting,
+): number {
+  const wanted = asked ?? byDefault;
+  if (wanted <= 1) return 1;
+  const { refusal } = splitOf(pipeline);
+  if (refusal === undefined) return isOn ? Math.min(wanted, PARTS_MAX.value) : 1;
+  if (asked === undefined) return 1;
+  const { node, text, properties = [], hint } = refusal;
+  const message = `the task cannot be split: ${text}`;
+  const span = spanOf(node, properties);
+  const diagnostic = diagnosticAt(script, span, { code: CODE, message, hint });
+  throw new InvalidRequest(`line ${diagnostic.line} char ${diagnostic.column}: ${message}`, {
+    hint,
+    diagnostics: [diagnostic],
+  });
+}
+
+/** What a stored task is started as; `undefined` is as a whole. */
+export function partsOf(
+  { parts = 1 }: Pick<TaskRecord, 'parts'>,
+  pipeline: Pipeline,
+): Omit<TaskPart, 'index'> | undefined {
+  const { by } = parts > 1 ? splitOf(pipeline) : {};
+  return by === undefined ? undefined : { count: parts, by };
+}
