@@ -1,17 +1,43 @@
 // Merges rows of many series from several sources. Each source yields blocks of rows, by series.
+import { MIN_INT64 } from '@tidemark/core';
+
+import { timeBoundsOf } from './row-order.ts';
 import { mergeSeriesRows, rowBehind, sliceSeriesRows } from './series-rows.ts';
 import type { SeriesRows } from './series-rows.ts';
 
 /**
- * Blocks of rows in ascending order of series; all rows of a series are in one block. `undefined`
- * marks a point where other work may run.
+ * Blocks of rows that ascend strictly by series and time; all rows of a series are in one block.
+ * `undefined` marks a point where other work may run.
  */
 export type SeriesBlocks = Iterator<SeriesRows | undefined, void>;
 
-/** Merges sources, oldest first, into one sequence of blocks; duplicates as `mergeSeriesRows`. */
+/**
+ * Merges sources, oldest first, into one sequence of blocks, in which all rows of a series are
+ * again in one block; duplicates as `mergeSeriesRows`.
+ */
 export function* mergeSources(
   sources: readonly SeriesBlocks[],
 ): Generator<SeriesRows | undefined, void> {
+  for (const parts of alignSources(sources)) yield parts && mergeParts(parts);
+}
+
+/**
+ * As `mergeSources`, but rows of a series may come in several blocks: rows of sources that have no
+ * times in common need not be merged.
+ */
+export function* mergeOverlapping(
+  sources: readonly SeriesBlocks[],
+): Generator<SeriesRows | undefined, void> {
+  for (const parts of alignSources(sources)) {
+    if (parts === undefined) yield undefined;
+    else for (const overlapping of apartInTime(parts)) yield mergeParts(overlapping);
+  }
+}
+
+/** Of each source, the rows of the same range of series; those without such rows are left out. */
+function* alignSources(
+  sources: readonly SeriesBlocks[],
+): Generator<readonly SeriesRows[] | undefined, void> {
   const heads: (SeriesRows | undefined)[] = [];
   for (const source of sources) heads.push(yield* next(source));
   for (;;) {
@@ -30,8 +56,31 @@ export function* mergeSources(
       const { length } = head.series;
       heads[i] = end === length ? yield* next(sources[i]!) : sliceSeriesRows(head, end, length);
     }
-    yield mergeSeriesRows(parts);
+    yield parts;
   }
+}
+
+/** Rows of one source are in order already, without duplicates. */
+function mergeParts(parts: readonly SeriesRows[]): SeriesRows {
+  return parts.length === 1 ? parts[0]! : mergeSeriesRows(parts);
+}
+
+/** Divides parts, each in the same order as before, so that no times of two divisions overlap. */
+function apartInTime(parts: readonly SeriesRows[]): readonly (readonly SeriesRows[])[] {
+  if (parts.length === 1) return [parts];
+  const byTime = parts.map((rows, place) => ({ rows, place, ...timeBoundsOf(rows.times) }));
+  byTime.sort((a, b) => (a.min < b.min ? -1 : 1));
+  const divisions: (typeof byTime)[] = [];
+  let end = MIN_INT64;
+  for (const part of byTime) {
+    const last = divisions.at(-1);
+    if (last === undefined || part.min > end) divisions.push([part]);
+    else last.push(part);
+    if (part.max > end) end = part.max;
+  }
+  return divisions.map((division) =>
+    division.sort((a, b) => a.place - b.place).map(({ rows }) => rows),
+  );
 }
 
 /** The next block with rows; `undefined` at the end. */

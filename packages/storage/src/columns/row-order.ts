@@ -1,4 +1,5 @@
 // The order of rows: by time, or by series and then by time.
+import type { TimeBounds } from './row-block.ts';
 
 /**
  * Keys of rows. Times are compared as 32-bit halves, because a bigint per comparison is ten times
@@ -14,6 +15,12 @@ export class RowKeys {
     this.length = times.length;
     this.#series = series;
     this.#halves = halvesOf(times);
+  }
+
+  /** Whether no row comes before the one in front of it. */
+  areOrdered(): boolean {
+    for (let row = 1; row < this.length; row++) if (this.isBefore(row, row - 1)) return false;
+    return true;
   }
 
   /** Whether row `a` comes before row `b`. */
@@ -45,6 +52,31 @@ export function ascendingEnd(halves: Int32Array, start: number, end: number): nu
     high = nextHigh;
   }
   return end;
+}
+
+/** First and last of times in any order. There is at least one. */
+export function timeBoundsOf(times: BigInt64Array): TimeBounds {
+  const halves = halvesOf(times);
+  let minLow = halves[0]! ^ SIGN;
+  let minHigh = halves[1]!;
+  let maxLow = minLow;
+  let maxHigh = minHigh;
+  let min = 0;
+  let max = 0;
+  for (let row = 1; row < times.length; row++) {
+    const low = halves[2 * row]! ^ SIGN;
+    const high = halves[2 * row + 1]!;
+    if (high < minHigh || (high === minHigh && low < minLow)) {
+      min = row;
+      minLow = low;
+      minHigh = high;
+    } else if (high > maxHigh || (high === maxHigh && low > maxLow)) {
+      max = row;
+      maxLow = low;
+      maxHigh = high;
+    }
+  }
+  return { min: times[min]!, max: times[max]! };
 }
 
 /** Low halves are unsigned: with this bit turned they compare as signed numbers. */
@@ -80,6 +112,31 @@ export function rowOrder(keys: RowKeys): Uint32Array {
     [from, to] = [to, from];
   }
   return from;
+}
+
+/**
+ * The rows by the number of their group, stable; those whose number is not below `count` are left
+ * out. `order` is the order of the rows before, if it is not that of their numbers.
+ */
+export function orderByGroup(
+  groups: Uint32Array,
+  count: number,
+  order: Uint32Array | undefined,
+): Uint32Array {
+  // At the place of a group: where its next row goes.
+  const next = new Uint32Array(count + 1);
+  for (let row = 0; row < groups.length; row++) {
+    const group = groups[row]!;
+    if (group < count) next[group + 1]!++;
+  }
+  for (let group = 1; group <= count; group++) next[group]! += next[group - 1]!;
+  const sorted = new Uint32Array(next[count]!);
+  for (let at = 0; at < groups.length; at++) {
+    const row = order === undefined ? at : order[at]!;
+    const group = groups[row]!;
+    if (group < count) sorted[next[group]!++] = row;
+  }
+  return sorted;
 }
 
 type Halves = {

@@ -4,13 +4,14 @@
 import type { Column } from '@tidemark/core';
 import type { AggregateFunction, AggregateRequest, SourceCounters } from '@tidemark/query';
 
-import { mergeSources } from '../columns/merge-sources.ts';
+import { mergeOverlapping } from '../columns/merge-sources.ts';
 import type { SeriesBlocks } from '../columns/merge-sources.ts';
 import { overlaps } from '../columns/overlaps.ts';
 import { firstBeyond } from '../columns/search.ts';
 import { presenceColumn } from '../columns/presence.ts';
-import { RowKeys, rowOrder } from '../columns/row-order.ts';
-import { takeRows } from '../columns/run.ts';
+import { orderByGroup, RowKeys, rowOrder } from '../columns/row-order.ts';
+import { sliceRun, takeRows } from '../columns/run.ts';
+import type { Run } from '../columns/run.ts';
 import type { SeriesRows } from '../columns/series-rows.ts';
 import type { RowPick } from '../memtable/row-pick.ts';
 import { tableBlocks } from '../memtable/table-blocks.ts';
@@ -105,7 +106,7 @@ export function* addShortSeries(
       if (!overlaps({ minTime: min, maxTime: max }, work.request.timeRange)) continue;
       sources.push(memtableBlocks(table, range, read));
     }
-    for (const rows of mergeSources(sources)) {
+    for (const rows of mergeOverlapping(sources)) {
       if (rows !== undefined) fold(rows, read);
       if (work.request.window !== undefined) work.windows.check(work.memory);
       yield undefined;
@@ -182,23 +183,58 @@ function memtableBlocks(
 
 /** Adds the wanted rows of a block to the windows of their groups. */
 function fold(rows: SeriesRows, { work, fields, presenceOnly, isWithin }: Read): void {
-  const { request, wanted, condition, windows, counters } = work;
+  const { wanted, condition, windows, counters } = work;
   const groups = groupsOfRows(rows, work, isWithin);
   if (condition !== undefined) {
     const converted = { ...rows, ...convertRun(rows, fields) };
     const keep = evaluate(condition, rowsOfRun(converted), conditionColumn(fields, wanted.length));
     for (let row = 0; row < keep.length; row++) if (keep[row] === 0) groups[row] = UNWANTED;
   }
-  const times = needsOrder(request) ? rows.times : new BigInt64Array(rows.times.length);
-  const order = rowOrder(new RowKeys(times, groups));
-  const end = firstBeyond(order.length, (at) => groups[order[at]!] === UNWANTED);
-  if (end === 0) return;
-  counters.rowsRead += end;
-  const ordered = takeRows(rows, order.subarray(0, end));
-  const run = presenceOnly ? ordered : convertRun(ordered, wanted);
-  const orderedGroups = new Uint32Array(end);
-  for (let i = 0; i < end; i++) orderedGroups[i] = groups[order[i]!]!;
-  windows.addRows(orderedGroups, run);
+  const ordered = byGroup(rows, groups, work);
+  const { length } = ordered.groups;
+  if (length === 0) return;
+  counters.rowsRead += length;
+  windows.addRows(ordered.groups, presenceOnly ? ordered.run : convertRun(ordered.run, wanted));
+}
+
+/** The wanted rows by group and, where it matters, by time; and the group of each. */
+function byGroup(
+  rows: SeriesRows,
+  groups: Uint32Array,
+  { request, selection }: ShortWork,
+): { readonly run: Run; readonly groups: Uint32Array } {
+  const times = needsOrder(request) ? rows.times : undefined;
+  const groupKeys = new RowKeys(times ?? new BigInt64Array(groups.length), groups);
+  // So they mostly are when there is one group, or nothing is wanted of the block.
+  if (groupKeys.areOrdered()) {
+    const end = firstBeyond(groups.length, (row) => groups[row] === UNWANTED);
+    return { run: sliceRun(rows, 0, end), groups: groups.subarray(0, end) };
+  }
+  const order = orderOf(groupKeys, { times, groups, groupCount: selection.groups.length });
+  return { run: takeRows(rows, order), groups: order.map((row) => groups[row]!) };
+}
+
+/** With more groups than this for each row, comparing rows is faster than counting groups. */
+const GROUPS_PER_ROW = 4;
+
+/** The numbers of the wanted rows by group, then by time if times are given. */
+function orderOf(
+  groupKeys: RowKeys,
+  by: {
+    readonly times: BigInt64Array | undefined;
+    readonly groups: Uint32Array;
+    readonly groupCount: number;
+  },
+): Uint32Array {
+  const { times, groups, groupCount } = by;
+  if (groupCount > groups.length * GROUPS_PER_ROW) {
+    const order = rowOrder(groupKeys);
+    const end = firstBeyond(order.length, (at) => groups[order[at]!] === UNWANTED);
+    return order.subarray(0, end);
+  }
+  const keys = times && new RowKeys(times);
+  const isByTime = keys === undefined || keys.areOrdered();
+  return orderByGroup(groups, groupCount, isByTime ? undefined : rowOrder(keys));
 }
 
 /** The group of rows that are not wanted; it sorts behind all others. */
@@ -207,7 +243,7 @@ const UNWANTED = 0xffffffff;
 /** The group of each row of a block. */
 function groupsOfRows(
   { series, times }: SeriesRows,
-  { groups, request, counters }: ShortWork,
+  { groups, request }: ShortWork,
   isWithin: boolean,
 ): Uint32Array {
   const ofRows = new Uint32Array(series.length);
@@ -217,7 +253,6 @@ function groupsOfRows(
     if (row === 0 || series[row] !== series[row - 1]) {
       const known = groups.of(series[row]!);
       group = known < 0 ? UNWANTED : known;
-      if (known >= 0) counters.seriesVisited++;
     }
     ofRows[row] = group;
     if (group === UNWANTED || isWithin) continue;

@@ -95,6 +95,7 @@ function* aggregateBlocks(
   const windows = new WindowsOfGroups(request, work.scans, groupCount);
   try {
     const groups = new GroupOfSeries(selection.groups, memory);
+    for (const { series } of selection.groups) work.counters.seriesVisited += series.length;
     const short = { ...work, condition, windows, groups, presenceOnly: work.countsOnly };
     for (const view of selection.shards) {
       const long = longSeries(view, selection.measurement.id);
@@ -207,7 +208,10 @@ function dataBounds({ shards, measurement }: Selection, range: TimeRange): TimeR
 /** Adds the rows of a group's series in a time range. */
 function* addGroup(work: GroupWork, timeRange: TimeRange): Generator<undefined> {
   const { shards } = work.selection;
-  for (const series of work.group.series) yield* addSeries(work, series, shards, timeRange);
+  for (const series of work.group.series) {
+    work.counters.seriesVisited++;
+    yield* addSeries(work, series, shards, timeRange);
+  }
 }
 
 function* addSeries(
@@ -218,7 +222,6 @@ function* addSeries(
 ): Generator<undefined> {
   const { request, counters, memory, windows, wanted } = work;
   const { database } = work.selection;
-  counters.seriesVisited++;
   const condition = residualOf(request, database, series);
   const fields = withConditionFields(wanted, condition);
   for (const view of shards) {

@@ -91,11 +91,16 @@ export function seriesOfRows(series: ArrayLike<SeriesId>, ends: Uint32Array): Ui
   let start = 0;
   for (let i = 0; i < ends.length; i++) {
     const end = ends[i]!;
-    rows.fill(series[i]!, start, end);
+    const id = series[i]!;
+    if (end - start >= FILL_ROWS) rows.fill(id, start, end);
+    else for (let row = start; row < end; row++) rows[row] = id;
     start = end;
   }
   return rows;
 }
+
+/** For fewer rows, the call of `fill` costs more than a loop. */
+const FILL_ROWS = 16;
 
 function readIds(reader: ByteReader): Uint32Array {
   return idsOf(decoding((c) => c.decodeIntegers(reader.block())));

@@ -9,7 +9,7 @@ import { codecs, crc32c } from '../columns/codecs.ts';
 import type { Disk, DiskFile } from '../disk/disk.ts';
 import { columnOf, sliceRun, runStart, valuesOf } from '../columns/run.ts';
 import type { Run } from '../columns/run.ts';
-import { RowKeys } from '../columns/row-order.ts';
+import { timeBoundsOf } from '../columns/row-order.ts';
 import { concatSeriesRows, sliceSeriesRows, runsBySeries } from '../columns/series-rows.ts';
 import type { SeriesRows, SeriesRuns } from '../columns/series-rows.ts';
 import { finish } from '../schedule/steps.ts';
@@ -308,8 +308,9 @@ export class SegmentWriter {
       if (meta !== undefined) columns.push(meta);
     }
     const rows = times.length;
-    const bounds = isShared ? boundsOf(times) : { minTime: times[0]!, maxTime: times[rows - 1]! };
-    return { ...bounds, rows, timeOffset, timeBytes, columns };
+    const bounds = isShared ? timeBoundsOf(times) : { min: times[0]!, max: times[rows - 1]! };
+    const { min: minTime, max: maxTime } = bounds;
+    return { minTime, maxTime, rows, timeOffset, timeBytes, columns };
   }
 
   /** `undefined` when all values are null. With statistics where times are given. */
@@ -366,18 +367,6 @@ function endOfShort(ends: Uint32Array, first: number): number {
     start = ends[i]!;
   }
   return ends.length;
-}
-
-/** First and last time of rows in any order. */
-function boundsOf(times: BigInt64Array): { readonly minTime: bigint; readonly maxTime: bigint } {
-  const keys = new RowKeys(times);
-  let min = 0;
-  let max = 0;
-  for (let row = 1; row < times.length; row++) {
-    if (keys.isBefore(row, min)) min = row;
-    if (keys.isBefore(max, row)) max = row;
-  }
-  return { minTime: times[min]!, maxTime: times[max]! };
 }
 
 /** The values that are not null, one behind the other. */
