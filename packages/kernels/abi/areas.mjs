@@ -7,7 +7,7 @@
 //   again.
 //
 // Values that live longer have a handle: an address that one export returns and another one frees,
-// or a `KernelRoom` of src/ that is passed in.
+// or a `KernelBuffer` of src/ that is passed in.
 
 export const AREAS = {
   input: { lifetime: 'call', holds: 'what an export reads' },

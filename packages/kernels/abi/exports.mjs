@@ -82,8 +82,8 @@ export const EXPORTS = {
   ],
   'line-scan': ['closeLines(): void', 'openLines(address: usize, bytes: usize): void'],
   memory: [
-    'allocateRun(bytes: usize): usize',
-    'freeRun(address: usize, bytes: usize): void',
+    'allocatePages(bytes: usize): usize',
+    'freePages(address: usize, bytes: usize): void',
     'memoryInUse(): usize',
     'scratch(area: u32, bytes: usize): usize',
     'trimScratch(bytes: usize): void',

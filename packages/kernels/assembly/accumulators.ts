@@ -2,7 +2,7 @@
 // once, one for each group of series, and closed together.
 import { WINDOW_BYTES } from './abi.gen';
 import { allocate, Arena, freeArena } from './arena';
-import { allocateRun, freeRun, RUN_BYTES, runBytes } from './memory';
+import { allocatePages, freePages, MEMORY_PAGE_BYTES, wholePages } from './memory';
 
 @unmanaged
 export class Accumulator {
@@ -24,7 +24,7 @@ export class Accumulator {
  */
 @unmanaged
 export class Accumulators {
-  /** Arena with records, except for those of an accumulator that has a run of memory of its own. */
+  /** Arena with records, except for those of an accumulator that has pages of its own. */
   chunk: usize;
   at: usize;
   end: usize;
@@ -54,16 +54,16 @@ export function openAccumulators(
 ): usize {
   const header = CHUNK_HEADER + offsetof<Accumulators>();
   const wanted = header + <usize>count * offsetof<Accumulator>();
-  const chunk = allocateRun(wanted);
+  const chunk = allocatePages(wanted);
   if (chunk === 0) return 0;
   memory.fill(chunk, 0, wanted);
-  store<u32>(chunk, <u32>runBytes(wanted), 4);
+  store<u32>(chunk, <u32>wholePages(wanted), 4);
   const address = chunk + CHUNK_HEADER;
   const all = changetype<Accumulators>(address);
   all.chunk = chunk;
   all.at = (chunk + wanted + 7) & ~7;
-  all.end = chunk + runBytes(wanted);
-  all.bytes = runBytes(wanted);
+  all.end = chunk + wholePages(wanted);
+  all.bytes = wholePages(wanted);
   all.count = count;
   for (let i: u32 = 0; i < count; i++) {
     const accumulator = changetype<Accumulator>(accumulatorOf(address, i));
@@ -122,9 +122,9 @@ export function growRecords(accumulator: Accumulator, total: u32): bool {
   }
   while (capacity < total) capacity <<= 1;
   const bytes = <usize>capacity * WINDOW_BYTES;
-  const isOwn = bytes >= RUN_BYTES;
+  const isOwn = bytes >= MEMORY_PAGE_BYTES;
   const records = isOwn
-    ? allocateRun(bytes)
+    ? allocatePages(bytes)
     : allocate(changetype<Arena>(accumulator.owner), bytes);
   if (records === 0) return false;
   memory.copy(records, accumulator.records, <usize>accumulator.count * WINDOW_BYTES);
@@ -134,10 +134,10 @@ export function growRecords(accumulator: Accumulator, total: u32): bool {
   return true;
 }
 
-/** Frees the records of an accumulator that has a run of memory of its own. */
+/** Frees the records of an accumulator that has pages of its own. */
 function freeRecords(accumulator: Accumulator): void {
   const bytes = <usize>accumulator.capacity * WINDOW_BYTES;
-  if (bytes >= RUN_BYTES) freeRun(accumulator.records, bytes);
+  if (bytes >= MEMORY_PAGE_BYTES) freePages(accumulator.records, bytes);
 }
 
 export function closeAccumulators(address: usize): void {

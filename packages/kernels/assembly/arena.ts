@@ -1,5 +1,5 @@
 // Arenas: memory that is allocated piece by piece, in chunks, and freed all at once.
-import { allocateRun, freeRun } from './memory';
+import { allocatePages, freePages } from './memory';
 
 // Chunks grow from this size: small batches stay small, and large ones waste little at the ends of
 // chunks.
@@ -33,7 +33,7 @@ export function allocate(arena: Arena, bytes: usize): usize {
 function allocateSlow(arena: Arena, bytes: usize): usize {
   let size = arena.bytes === 0 ? FIRST_CHUNK : arena.bytes > LARGE_ABOVE ? LARGE_CHUNK : NEXT_CHUNK;
   if (bytes + 24 > size) size = (bytes + 24 + 65535) & ~65535;
-  const chunk = allocateRun(size);
+  const chunk = allocatePages(size);
   if (chunk === 0) return 0;
   store<u32>(chunk, <u32>arena.chunk);
   store<u32>(chunk, <u32>size, 4);
@@ -48,7 +48,7 @@ export function freeArena(arena: Arena): void {
   let chunk = arena.chunk;
   while (chunk !== 0) {
     const previous = <usize>load<u32>(chunk);
-    freeRun(chunk, <usize>load<u32>(chunk, 4));
+    freePages(chunk, <usize>load<u32>(chunk, 4));
     chunk = previous;
   }
 }

@@ -3,7 +3,7 @@
 import { ERROR_TOO_LARGE, ERROR_TRUNCATED, ERROR_VALUE, NO_ID } from './abi.gen';
 import { copyText, LOOSE_BYTES } from './bytes';
 import { hashBytes } from './hash';
-import { allocateRun, freeRun } from './memory';
+import { allocatePages, freePages } from './memory';
 import {
   fillSlots,
   makeSlots,
@@ -127,16 +127,16 @@ function append(dictionary: Dictionary, bytes: usize, length: u32): bool {
   const id = dictionary.count;
   if (id === dictionary.entryCapacity) {
     const capacity: u32 = max<u32>(16384, id + (id >>> 1));
-    const entries = allocateRun(<usize>capacity * 4);
+    const entries = allocatePages(<usize>capacity * 4);
     if (entries === 0) return false;
     memory.copy(entries, dictionary.entries, <usize>id * 4);
-    if (dictionary.entries !== 0) freeRun(dictionary.entries, <usize>id * 4);
+    if (dictionary.entries !== 0) freePages(dictionary.entries, <usize>id * 4);
     dictionary.entries = entries;
     dictionary.entryCapacity = capacity;
   }
   const size = HEADER + <usize>length;
   if (dictionary.at + size > dictionary.end) {
-    const chunk = allocateRun(CHUNK);
+    const chunk = allocatePages(CHUNK);
     if (chunk === 0) return false;
     dictionary.at = chunk;
     dictionary.end = chunk + CHUNK;
@@ -180,7 +180,7 @@ export function addHashed(dictionary: Dictionary, bytes: usize, length: u32, has
 /** Loads `count` entries from `src`, which `exportEntries` wrote. Returns 0 or an error. */
 export function loadEntries(dictionary: Dictionary, src: usize, bytes: usize, count: u32): i32 {
   if (dictionary.count !== 0) return ERROR_VALUE;
-  const entries = allocateRun(<usize>(count + 1) * 4);
+  const entries = allocatePages(<usize>(count + 1) * 4);
   if (entries === 0) return ERROR_TOO_LARGE;
   const end = src + bytes;
   let at = src;

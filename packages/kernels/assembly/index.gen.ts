@@ -93,8 +93,8 @@ export {
   openLines,
 } from './line-scan';
 export {
-  allocateRun,
-  freeRun,
+  allocatePages,
+  freePages,
   memoryInUse,
   scratch,
   trimScratch,

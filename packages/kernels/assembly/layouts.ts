@@ -1,7 +1,7 @@
 // Layouts: the fields of a measurement's last line, because most lines have the same fields in the
 // same order. The names of a line are compared with the layout instead of being looked up. While
 // lines are appended directly (direct-lines.ts), a layout also knows the columns of the batch.
-import { allocateRun, freeRun } from './memory';
+import { allocatePages, freePages } from './memory';
 import { Column, columnOf, Table } from './table';
 
 /** Fields of a line that a layout remembers; further ones are looked up. */
@@ -54,11 +54,11 @@ export function layoutOf(measurement: u32): usize {
   if (measurement >= capacity) {
     let wanted: u32 = capacity === 0 ? 16384 : capacity * 2;
     while (wanted <= measurement) wanted <<= 1;
-    const address = allocateRun(<usize>wanted * 4);
+    const address = allocatePages(<usize>wanted * 4);
     if (address === 0) unreachable();
     memory.copy(address, layouts, <usize>capacity * 4);
     memory.fill(address + <usize>capacity * 4, 0, <usize>(wanted - capacity) * 4);
-    if (capacity > 0) freeRun(layouts, <usize>capacity * 4);
+    if (capacity > 0) freePages(layouts, <usize>capacity * 4);
     layouts = address;
     capacity = wanted;
   }
@@ -74,7 +74,7 @@ export function layoutOf(measurement: u32): usize {
 /** Memory that is never freed. `bytes` must be a multiple of 8. */
 function allocateZeroed(bytes: usize): usize {
   if (at + bytes > end) {
-    at = allocateRun(65536);
+    at = allocatePages(65536);
     if (at === 0) unreachable();
     end = at + 65536;
   }

@@ -13,7 +13,7 @@ import {
   scanLineEnd,
   sectionEnd,
 } from './line-parts';
-import { allocateRun, freeRun } from './memory';
+import { allocatePages, freePages } from './memory';
 import { numberBits, numberType, scanNumber } from './number';
 import { isUtf8, stageSection } from './sections';
 import { hashKey, NO_SERIES, seriesMeasurement } from './series';
@@ -48,7 +48,7 @@ export function openLines(address: usize, bytes: usize): void {
 
 /** Frees the memory for strings. No more lines are read. */
 export function closeLines(): void {
-  if (texts !== 0) freeRun(texts, textsBytes);
+  if (texts !== 0) freePages(texts, textsBytes);
   texts = 0;
 }
 
@@ -97,7 +97,7 @@ export function scanString(quote: usize): usize {
   if (hasEscapes) {
     if (texts === 0) {
       textsBytes = bodyEnd - body;
-      texts = allocateRun(textsBytes);
+      texts = allocatePages(textsBytes);
       if (texts === 0) return 0;
       textAt = texts;
     }

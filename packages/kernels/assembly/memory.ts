@@ -1,33 +1,33 @@
-// Allocates linear memory in runs of 64 KiB pages: scratch areas, hash tables, arenas. Free runs
+// Allocates linear memory in pages of 64 KiB: for scratch areas, hash tables, arenas. Free ranges
 // are in a table, sorted by address and merged, so that arenas can use what a growing table leaves.
 // Linear memory never shrinks.
 import { AREA_COUNT } from './abi.gen';
 
 /** Size of a page, the unit of allocation. */
-export const RUN_BYTES: usize = 65536;
+export const MEMORY_PAGE_BYTES: usize = 65536;
 
-// Space behind the last run: decoders read whole words, up to 16 bytes behind their input.
+// Space behind the last page: decoders read whole words, up to 16 bytes behind their input.
 const SLACK_BYTES: usize = 64;
 
 // Far more holes than growing tables and arenas of 1 MiB can leave. When the table is full, the
 // memory of a hole is lost.
-const FREE_RUNS_MAX: i32 = 4096;
+const FREE_RANGES_MAX: i32 = 4096;
 const freeTable: usize = memory.data(4096 * 8, 16); // (address u32, bytes u32) each
 let freeCount: i32 = 0;
 let top: usize = 0;
 
-/** Bytes of allocated runs. */
+/** Bytes of allocated pages. */
 let usedBytes: usize = 0;
 
-export function runBytes(bytes: usize): usize {
-  return (bytes + RUN_BYTES - 1) & ~(RUN_BYTES - 1);
+export function wholePages(bytes: usize): usize {
+  return (bytes + MEMORY_PAGE_BYTES - 1) & ~(MEMORY_PAGE_BYTES - 1);
 }
 
 /**
- * Allocates a run of at least `bytes`; contents are unspecified. Returns 0 when memory cannot grow.
+ * Allocates pages for `bytes`; contents are unspecified. Returns 0 when memory cannot grow.
  */
-export function allocateRun(bytes: usize): usize {
-  const size = runBytes(bytes);
+export function allocatePages(bytes: usize): usize {
+  const size = wholePages(bytes);
   for (let i = 0; i < freeCount; i++) {
     const entry = freeTable + <usize>i * 8;
     const length = <usize>load<u32>(entry, 4);
@@ -43,7 +43,7 @@ export function allocateRun(bytes: usize): usize {
     usedBytes += size;
     return address;
   }
-  if (top === 0) top = runBytes(__heap_base);
+  if (top === 0) top = wholePages(__heap_base);
   const address = top;
   const wanted = <u64>address + <u64>size + <u64>SLACK_BYTES;
   const present = (<u64>memory.size()) << 16;
@@ -60,9 +60,9 @@ export function allocateRun(bytes: usize): usize {
   return address;
 }
 
-/** Frees a run; `bytes` is the size that was asked for. */
-export function freeRun(address: usize, bytes: usize): void {
-  const size = runBytes(bytes);
+/** Frees pages; `bytes` is the size that was asked for. */
+export function freePages(address: usize, bytes: usize): void {
+  const size = wholePages(bytes);
   usedBytes -= size;
   let i = 0;
   while (i < freeCount && <usize>load<u32>(freeTable + <usize>i * 8) < address) i++;
@@ -80,7 +80,7 @@ export function freeRun(address: usize, bytes: usize): void {
   } else if (joinsNext) {
     store<u32>(entry, <u32>address);
     store<u32>(entry, load<u32>(entry, 4) + <u32>size, 4);
-  } else if (freeCount < FREE_RUNS_MAX) {
+  } else if (freeCount < FREE_RANGES_MAX) {
     memory.copy(entry + 8, entry, <usize>(freeCount - i) * 8);
     store<u32>(entry, <u32>address);
     store<u32>(entry, <u32>size, 4);
@@ -93,7 +93,8 @@ export function memoryInUse(): usize {
   return usedBytes;
 }
 
-// Scratch areas: (address u32, bytes u32) each. An area keeps its run between calls and only grows.
+// Scratch areas: (address u32, bytes u32) each. An area keeps its pages between calls and only
+// grows.
 const areas: usize = memory.data(AREA_COUNT * 8, 16);
 
 /**
@@ -107,10 +108,10 @@ export function scratch(area: u32, bytes: usize): usize {
   // Slack for decoders, which read whole words.
   const wanted = bytes + SLACK_BYTES;
   if (size >= wanted) return <usize>load<u32>(entry);
-  if (size !== 0) freeRun(<usize>load<u32>(entry), size);
-  const address = allocateRun(wanted);
+  if (size !== 0) freePages(<usize>load<u32>(entry), size);
+  const address = allocatePages(wanted);
   store<u32>(entry, <u32>address);
-  store<u32>(entry, address === 0 ? 0 : <u32>runBytes(wanted), 4);
+  store<u32>(entry, address === 0 ? 0 : <u32>wholePages(wanted), 4);
   return address;
 }
 
@@ -123,7 +124,7 @@ export function trimScratch(bytes: usize): void {
     const entry = areas + <usize>area * 8;
     const size = <usize>load<u32>(entry, 4);
     if (size <= bytes || size === 0) continue;
-    freeRun(<usize>load<u32>(entry), size);
+    freePages(<usize>load<u32>(entry), size);
     store<u64>(entry, 0);
   }
 }

@@ -3,7 +3,7 @@
 // (without escapes).
 import { NO_ID } from './abi.gen';
 import { hashBytes } from './hash';
-import { allocateRun, freeRun } from './memory';
+import { allocatePages, freePages } from './memory';
 
 @unmanaged
 class Name {
@@ -53,7 +53,7 @@ function grow(): void {
   const oldSlots = slots;
   const oldCount = slotCount;
   slotCount = oldCount === 0 ? 16384 : oldCount * 2;
-  slots = allocateRun(<usize>slotCount * 4);
+  slots = allocatePages(<usize>slotCount * 4);
   if (slots === 0) unreachable();
   memory.fill(slots, 0, <usize>slotCount * 4);
   for (let i: u32 = 0; i < oldCount; i++) {
@@ -63,14 +63,14 @@ function grow(): void {
     while (load<u32>(slots + <usize>slot * 4) !== 0) slot = (slot + 1) & (slotCount - 1);
     store<u32>(slots + <usize>slot * 4, address);
   }
-  if (oldCount > 0) freeRun(oldSlots, <usize>oldCount * 4);
+  if (oldCount > 0) freePages(oldSlots, <usize>oldCount * 4);
 }
 
 function newName(scope: u32, name: usize, length: u32, hash: u32): Name {
   const size = (HEADER + <usize>length + 7) & ~7;
   if (at + size > end) {
     const chunk = size > CHUNK ? size : CHUNK;
-    at = allocateRun(chunk);
+    at = allocatePages(chunk);
     if (at === 0) unreachable();
     end = at + chunk;
   }
@@ -86,10 +86,10 @@ function newName(scope: u32, name: usize, length: u32, hash: u32): Name {
 function addMeasurement(added: Name): void {
   if (measurementTotal === measurementCapacity) {
     const capacity = measurementCapacity === 0 ? 4096 : measurementCapacity * 2;
-    const address = allocateRun(<usize>capacity * 16);
+    const address = allocatePages(<usize>capacity * 16);
     if (address === 0) unreachable();
     memory.copy(address, measurements, <usize>measurementTotal * 16);
-    if (measurementCapacity > 0) freeRun(measurements, <usize>measurementCapacity * 16);
+    if (measurementCapacity > 0) freePages(measurements, <usize>measurementCapacity * 16);
     measurements = address;
     measurementCapacity = capacity;
   }
@@ -111,7 +111,7 @@ function addField(measurement: u32, added: Name): void {
     const bytes = <usize>wanted * 4;
     if (at + bytes > end) {
       const chunk = bytes > CHUNK ? bytes : CHUNK;
-      at = allocateRun(chunk);
+      at = allocatePages(chunk);
       if (at === 0) unreachable();
       end = at + chunk;
     }

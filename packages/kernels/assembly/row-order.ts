@@ -1,7 +1,7 @@
 // The order of a batch's rows by series: readers and flushes go series by series, and then find the
 // rows of one side by side.
 import { AREA_ID_COUNTS } from './abi.gen';
-import { allocateRun, freeRun, scratch } from './memory';
+import { allocatePages, freePages, scratch } from './memory';
 
 /**
  * Rows stay in their order if their ids span more than this many times their number: counting would
@@ -34,7 +34,7 @@ export function openRowOrder(ids: usize, rows: u32): usize {
   const counts = scratch(AREA_ID_COUNTS, (<usize>(spread + 1)) << 2);
   if (counts === 0) return 0;
   const bytes = HEADER + ((<usize>rows) << 2);
-  const opened = allocateRun(bytes);
+  const opened = allocatePages(bytes);
   if (opened === 0) return 0;
   store<u32>(opened, <u32>bytes);
   const order = opened + HEADER;
@@ -62,7 +62,7 @@ export function openRowOrder(ids: usize, rows: u32): usize {
 
 export function closeRowOrder(order: usize): void {
   const opened = order - HEADER;
-  freeRun(opened, <usize>load<u32>(opened));
+  freePages(opened, <usize>load<u32>(opened));
 }
 
 /** output[i] = values[order[i]], for values of 1, 4 or 8 bytes. */

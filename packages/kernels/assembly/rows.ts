@@ -32,7 +32,7 @@ import {
   scanLineEnd,
   sectionEnd,
 } from './line-parts';
-import { allocateRun, freeRun } from './memory';
+import { allocatePages, freePages } from './memory';
 import { numberBits, numberType, scanNumber } from './number';
 import { sameBytes } from './names';
 
@@ -219,18 +219,18 @@ export function setRowShapePart(part: i32, address: usize, length: u32): void {
 }
 
 function grown(address: usize, bytes: usize, larger: usize): usize {
-  const moved = allocateRun(larger);
+  const moved = allocatePages(larger);
   if (moved === 0) return 0;
   if (address !== 0) {
     memory.copy(moved, address, bytes);
-    freeRun(address, bytes);
+    freePages(address, bytes);
   }
   return moved;
 }
 
 function growSlots(): bool {
   const count: u32 = slotCount === 0 ? 4096 : slotCount * 2;
-  const larger = allocateRun(<usize>count * 4);
+  const larger = allocatePages(<usize>count * 4);
   if (larger === 0) return false;
   memory.fill(larger, 0, <usize>count * 4);
   const mask = count - 1;
@@ -239,7 +239,7 @@ function growSlots(): bool {
     while (load<u32>(larger + <usize>slot * 4) !== 0) slot = (slot + 1) & mask;
     store<u32>(larger + <usize>slot * 4, entry + 1);
   }
-  if (slots !== 0) freeRun(slots, <usize>slotCount * 4);
+  if (slots !== 0) freePages(slots, <usize>slotCount * 4);
   slots = larger;
   slotCount = count;
   return true;

@@ -3,7 +3,7 @@
 // series that was created after the last one, if the text is its key with the tags in another
 // order; and a cache of texts by their hash, for as many series as it has slots.
 import { firstBits } from './bytes';
-import { allocateRun } from './memory';
+import { allocatePages } from './memory';
 import {
   hashKey,
   isForgotten,
@@ -269,8 +269,8 @@ export function addCached(text: usize, length: u32, hash: u32, id: u32): void {
     return;
   }
   if (cache === 0) {
-    cache = allocateRun(<usize>CACHE_SLOTS * SLOT_BYTES);
-    ring = allocateRun(<usize>RING_BYTES);
+    cache = allocatePages(<usize>CACHE_SLOTS * SLOT_BYTES);
+    ring = allocatePages(<usize>RING_BYTES);
     if (cache === 0 || ring === 0) {
       cache = 0;
       return;

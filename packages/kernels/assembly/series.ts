@@ -4,7 +4,7 @@
 import { ERROR_TOO_LARGE, ERROR_TRUNCATED, ERROR_VALUE, NO_ID } from './abi.gen';
 import { copyText, LOOSE_BYTES } from './bytes';
 import { hashBytes } from './hash';
-import { allocateRun, freeRun } from './memory';
+import { allocatePages, freePages } from './memory';
 import {
   fillSlots,
   finishGrowth,
@@ -193,15 +193,15 @@ function reserveEntry(id: u32): bool {
   if (page >= pageCapacity) {
     let capacity: u32 = pageCapacity === 0 ? 16384 : pageCapacity;
     while (capacity <= page) capacity <<= 1;
-    const address = allocateRun(<usize>capacity * 4);
+    const address = allocatePages(<usize>capacity * 4);
     if (address === 0) return false;
     memory.copy(address, pages, <usize>pageCapacity * 4);
     memory.fill(address + <usize>pageCapacity * 4, 0, <usize>(capacity - pageCapacity) * 4);
-    if (pageCapacity > 0) freeRun(pages, <usize>pageCapacity * 4);
+    if (pageCapacity > 0) freePages(pages, <usize>pageCapacity * 4);
     pages = address;
     pageCapacity = capacity;
   }
-  const address = allocateRun(PAGE_BYTES);
+  const address = allocatePages(PAGE_BYTES);
   if (address === 0) return false;
   memory.fill(address, 0, PAGE_BYTES);
   store<u32>(pages + <usize>page * 4, <u32>address);
@@ -218,7 +218,7 @@ export function addSeries(key: usize, length: u32, hash: u32, measurement: u32, 
   if (!reserveEntry(id)) return false;
   const size = KEY_HEADER + <usize>length;
   if (keyAt + size > keyEnd) {
-    keyAt = allocateRun(KEY_CHUNK);
+    keyAt = allocatePages(KEY_CHUNK);
     if (keyAt === 0) {
       keyEnd = 0;
       return false;

@@ -8,7 +8,7 @@
 // second with ten million series. First the new slots are cleared. Then they take new entries, and
 // the entries of the old slots are moved in the order of ids. Until that is finished, look-ups that
 // find nothing in the new slots continue in the old ones.
-import { allocateRun, freeRun } from './memory';
+import { allocatePages, freePages } from './memory';
 
 /** Linear probing, at most three quarters full. A table without slots has all zeros. */
 @unmanaged
@@ -205,7 +205,7 @@ function grownCount(present: u32): u32 {
 
 /** Begins to grow. Returns false when memory is exhausted. */
 function allocateNext(table: SlotTable, count: u32): bool {
-  const address = allocateRun(<usize>count * 4);
+  const address = allocatePages(<usize>count * 4);
   if (address === 0) return false;
   table.next = address;
   table.nextCount = count;
@@ -250,7 +250,7 @@ function moveSome(table: SlotTable, hashOf: HashOf, context: usize): void {
 }
 
 function dropOld(table: SlotTable): void {
-  if (table.oldCount > 0) freeRun(table.old, <usize>table.oldCount * 4);
+  if (table.oldCount > 0) freePages(table.old, <usize>table.oldCount * 4);
   table.old = 0;
   table.oldCount = 0;
 }

@@ -1,7 +1,7 @@
 // The staged point: one point after it was read and before it is appended, with its series, time
 // and field values.
 import { POINT_FIELDS_MAX } from './abi.gen';
-import { allocateRun } from './memory';
+import { allocatePages } from './memory';
 
 let fields: usize = 0;
 let columns: usize = 0;
@@ -22,8 +22,8 @@ export let isStaged: bool = false;
 
 export function stageSeries(series: u32, measurement: u32): void {
   if (fields === 0) {
-    fields = allocateRun(<usize>POINT_FIELDS_MAX * 16);
-    columns = allocateRun(<usize>POINT_FIELDS_MAX * 4);
+    fields = allocatePages(<usize>POINT_FIELDS_MAX * 16);
+    columns = allocatePages(<usize>POINT_FIELDS_MAX * 4);
     if (fields === 0 || columns === 0) unreachable();
   }
   stagedSeries = series;

@@ -11,7 +11,7 @@ import { Area, CACHED_HEADER_BYTES, CACHED_ROWS_MAX, VALUE_KINDS } from './abi.g
 import { checkResult } from './codec-error.ts';
 import { kernelComparison } from './comparison.ts';
 import type { ColumnCondition } from './comparison.ts';
-import { KernelRoom } from './kernel-room.ts';
+import { KernelBuffer } from './kernel-buffer.ts';
 import type { Kernels } from './loader.ts';
 
 export type CachedType = Exclude<keyof typeof VALUE_KINDS, 'text' | 'epoch'>;
@@ -61,9 +61,9 @@ export class ColumnCache {
   readonly #slabsMax: number;
   readonly #slabs: Slab[] = [];
   /** A column at full width, before it becomes narrow. */
-  readonly #decoded: KernelRoom;
+  readonly #decoded: KernelBuffer;
   /** Numbers of the rows chosen by `chooseRows`. */
-  readonly #chosen: KernelRoom;
+  readonly #chosen: KernelBuffer;
   /** Index of the slab that is being filled. */
   #current = -1;
 
@@ -72,8 +72,8 @@ export class ColumnCache {
    */
   constructor(kernels: Kernels, limitBytes: number) {
     this.#kernels = kernels;
-    this.#decoded = new KernelRoom(kernels);
-    this.#chosen = new KernelRoom(kernels);
+    this.#decoded = new KernelBuffer(kernels);
+    this.#chosen = new KernelBuffer(kernels);
     this.#slabsMax = Math.max(4, Math.floor(limitBytes / SLAB_BYTES));
   }
 
@@ -235,7 +235,7 @@ export class ColumnCache {
 
   #newSlab(): Slab | undefined {
     if (this.#slabs.length >= this.#slabsMax) return undefined;
-    const address = this.#kernels.exports.allocateRun(SLAB_BYTES) >>> 0;
+    const address = this.#kernels.exports.allocatePages(SLAB_BYTES) >>> 0;
     // Linear memory is exhausted: the existing slabs have to suffice.
     if (address === 0 && this.#slabs.length > 1) return undefined;
     if (address === 0) throw new Unavailable(EXHAUSTED);

@@ -25,7 +25,7 @@ export { compileKernels, Kernels } from './loader.ts';
 export type { KernelModule } from './loader.ts';
 export { mergeOrder, RowOrder } from './merge-rows.ts';
 export type { SortedRuns, TieOrder } from './merge-rows.ts';
-export { RowRoom, ScratchRoom } from './row-room.ts';
+export { RowBuffers, ScratchBuffer } from './row-buffers.ts';
 export { RowScanner } from './rows.ts';
 export type { RowField, RowFieldKind, RowStop } from './rows.ts';
 export { Scans } from './scans.ts';

@@ -26,7 +26,7 @@ import type {
   ParseOptions,
 } from './ingest-types.ts';
 import { BATCH_BYTES_KEPT, BATCH_BYTES_MAX, FIELDS_PER_POINT_MAX } from './limits.ts';
-import { KernelRoom } from './kernel-room.ts';
+import { KernelBuffer } from './kernel-buffer.ts';
 import type { Kernels } from './loader.ts';
 import type { Names } from './names.ts';
 import { newlineCounter, Refusals } from './refusals.ts';
@@ -91,9 +91,9 @@ export class IngestKernel implements Ingest {
   readonly #names: Names;
   readonly #parseLine: LineParser;
   /** The body in linear memory. */
-  readonly #body: KernelRoom;
+  readonly #body: KernelBuffer;
   /** Key, names and texts of a point of `appendPoints`, until it is appended. */
-  readonly #point: KernelRoom;
+  readonly #point: KernelBuffer;
   readonly #batchBytesMax: number;
   /** Addresses of tables, by shard id and number of the measurement. */
   readonly #tables = new Map<number, Map<number, number>>();
@@ -103,8 +103,8 @@ export class IngestKernel implements Ingest {
     this.#kernels = options.series.kernels;
     this.#names = options.series.names;
     this.#parseLine = options.parseLine;
-    this.#body = new KernelRoom(this.#kernels);
-    this.#point = new KernelRoom(this.#kernels);
+    this.#body = new KernelBuffer(this.#kernels);
+    this.#point = new KernelBuffer(this.#kernels);
     this.#batchBytesMax = options.batchBytesMax ?? BATCH_BYTES_MAX.value;
     writeDecimalPowers(this.#kernels);
   }

@@ -8,7 +8,7 @@ import { Codecs } from './codecs.ts';
 import { IngestKernel } from './ingest-kernel.ts';
 import type { IngestOptions } from './ingest-kernel.ts';
 import type { Batch, IngestHost, IngestShard } from './ingest-types.ts';
-import { RowRoom } from './row-room.ts';
+import { RowBuffers } from './row-buffers.ts';
 import { Kernels } from './loader.ts';
 import { SeriesKeys } from './series-keys.ts';
 import type { StagedTable } from './staged-table.ts';
@@ -51,7 +51,7 @@ type Contents = Map<string, Row>;
 /** Adds what a batch holds: rows come in arrival order, the last write of a field wins. */
 function addContents({ series }: Opened, batch: Batch, contents: Contents): void {
   for (const table of batch.tables) {
-    const rows = table.copyRows(new RowRoom());
+    const rows = table.copyRows(new RowBuffers());
     for (let row = 0; row < table.rowCount; row++) {
       const key = text.decode(series.key(rows.seriesIds[row]!));
       const place = `${table.shardId}/${key}/${rows.times[row]}`;
@@ -163,7 +163,7 @@ describe('a body means what the exact parser says', () => {
         (numbers) => {
           const batch = write(opened, numbers.map((n, i) => `m f=${n} ${i}`).join('\n'));
 
-          const column = batch.tables[0]!.copyRows(new RowRoom()).columns[0]!;
+          const column = batch.tables[0]!.copyRows(new RowBuffers()).columns[0]!;
           expect(numbers.map((_, i) => columnValue(column, i))).toEqual(numbers.map(Number));
         },
       ),
@@ -190,7 +190,7 @@ describe('batches', () => {
         const opened = open();
         for (const content of bodies) {
           for (const table of write(opened, content).tables) {
-            const rows = table.copyRows(new RowRoom());
+            const rows = table.copyRows(new RowBuffers());
 
             const ids = Array.from(codecs.decodeIntegers(table.encodeSeriesIds().slice()), Number);
             const order = orderOfCopy(ids, rows.seriesIds);
@@ -224,7 +224,7 @@ describe('batches', () => {
     const opened = open();
     const present = (batch: Batch): unknown => {
       const [table] = batch.tables;
-      const { columns } = table!.copyRows(new RowRoom());
+      const { columns } = table!.copyRows(new RowBuffers());
       return Object.fromEntries(
         table!.fields.map(({ name }, c) => [
           name,
@@ -300,7 +300,7 @@ describe('batches', () => {
       for (let from = 0; from < body.length;) {
         const batch = ingest.parseLines(body, { precision: 'ns', now: NOW, from }, host);
         for (const table of batch.tables) {
-          const rows = table.copyRows(new RowRoom());
+          const rows = table.copyRows(new RowBuffers());
           table.fields.forEach(({ name }, c) => {
             for (let row = 0; row < table.rowCount; row++) {
               if (columnValue(rows.columns[c]!, row) !== null) written.set(name, rows.times[row]!);
@@ -541,7 +541,7 @@ describe('rows of a batch', () => {
       return `m,h=${hosts[i % 3]} f=${i},i=${i}i${optional} ${1000 - i}`;
     });
 
-    const rows = write(opened, lines.join('\n')).tables[0]!.copyRows(new RowRoom());
+    const rows = write(opened, lines.join('\n')).tables[0]!.copyRows(new RowBuffers());
     const columns = rows.columns.map((column) =>
       Array.from(rows.times, (_, row) => {
         if (column.valid?.[row] === 0) return null;
@@ -566,7 +566,7 @@ describe('rows of a batch', () => {
     write(opened, Array.from({ length: 1000 }, (_, i) => `m,h=${i} f=1 1`).join('\n'));
 
     const rows = write(opened, 'm,h=999 f=1 2\nm,h=0 f=2 2\nm,h=999 f=3 3').tables[0]!.copyRows(
-      new RowRoom(),
+      new RowBuffers(),
     );
 
     expect([...rows.times]).toEqual([2n, 2n, 3n]);

@@ -138,8 +138,8 @@ export type KernelExports = {
   closeLines(): void;
   openLines(address: number, bytes: number): void;
   // memory
-  allocateRun(bytes: number): number;
-  freeRun(address: number, bytes: number): void;
+  allocatePages(bytes: number): number;
+  freePages(address: number, bytes: number): void;
   memoryInUse(): number;
   scratch(area: number, bytes: number): number;
   trimScratch(bytes: number): void;

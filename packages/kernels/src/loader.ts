@@ -71,12 +71,12 @@ export class Kernels {
 
   /** Allocates memory, in units of 64 KiB, that belongs to the caller until `free`. */
   allocate(sizeBytes: number): number {
-    return this.#checked(this.exports.allocateRun(sizeBytes), sizeBytes);
+    return this.#checked(this.exports.allocatePages(sizeBytes), sizeBytes);
   }
 
   /** Frees memory of `allocate`; `sizeBytes` is the size that was asked for. */
   free(address: number, sizeBytes: number): void {
-    this.exports.freeRun(address, sizeBytes);
+    this.exports.freePages(address, sizeBytes);
   }
 
   #checked(address: number, sizeBytes: number): number {

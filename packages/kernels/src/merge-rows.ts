@@ -41,12 +41,12 @@ const SHARED_BYTES = 16 << 20;
 
 /** An order of rows. Must be closed. */
 export class RowOrder {
-  readonly #room: Room;
+  readonly #memory: MergeMemory;
   readonly #address: number;
   readonly rowCount: number;
 
-  constructor(room: Room, address: number, rowCount: number) {
-    this.#room = room;
+  constructor(memory: MergeMemory, address: number, rowCount: number) {
+    this.#memory = memory;
     this.#address = address;
     this.rowCount = rowCount;
   }
@@ -55,7 +55,7 @@ export class RowOrder {
   take<T extends ColumnValues>(parts: readonly T[]): T {
     const [first] = parts;
     assert(first !== undefined, 'an order of rows has rows');
-    const { kernels } = this.#room;
+    const { kernels } = this.#memory;
     const { rowCount } = this;
     const width = first.BYTES_PER_ELEMENT;
     const source = kernels.scratch(Area.input, rowCount * width);
@@ -68,7 +68,7 @@ export class RowOrder {
   }
 
   close(): void {
-    this.#room.free();
+    this.#memory.free();
   }
 }
 
@@ -82,23 +82,23 @@ export function* mergeOrder(
   ties: TieOrder,
 ): Generator<undefined, RowOrder | undefined> {
   const rows = runs.times.length;
-  const room = new Room(shared, rows * 16);
+  const memory = new MergeMemory(shared, rows * 16);
   let order: RowOrder | undefined;
   try {
-    const merge = new Merge(room, runs);
+    const merge = new Merge(memory, runs);
     if (yield* merge.isDone(ties)) return undefined;
     let address = yield* merge.pairwise(ties);
     if (address === undefined && ties.kind === 'heap') address = yield* merge.heap(ties.ranks());
     assert(address !== undefined, 'an order of the runs decides ties');
-    order = new RowOrder(room, address, rows);
+    order = new RowOrder(memory, address, rows);
     return order;
   } finally {
-    if (order === undefined) room.free();
+    if (order === undefined) memory.free();
   }
 }
 
 /** Parts of linear memory that are freed together. */
-class Room {
+class MergeMemory {
   readonly kernels: Kernels;
   readonly #parts: { readonly address: number; readonly sizeBytes: number }[] = [];
 
@@ -130,25 +130,25 @@ class Room {
 
 /** A merge in progress. */
 class Merge {
-  readonly #room: Room;
+  readonly #memory: MergeMemory;
   readonly #bounds: readonly number[];
   readonly #rows: number;
   /** -1 for descending runs: complementing the times reverses their order. */
   readonly #flip: bigint;
   readonly #times: number;
 
-  constructor(room: Room, { times, bounds, descending }: SortedRuns) {
-    this.#room = room;
+  constructor(memory: MergeMemory, { times, bounds, descending }: SortedRuns) {
+    this.#memory = memory;
     this.#bounds = bounds;
     this.#rows = times.length;
     this.#flip = descending ? -1n : 0n;
-    this.#times = room.copy(times);
+    this.#times = memory.copy(times);
   }
 
   /** Whether all rows are in the wanted order already. */
   *isDone(ties: TieOrder): Generator<undefined, boolean> {
     if (ties.kind === 'runs' && !ties.runs.every((run, i) => run === i)) return false;
-    const { areOrdered } = this.#room.kernels.exports;
+    const { areOrdered } = this.#memory.kernels.exports;
     const allowsEqual = ties.kind === 'runs' ? 1 : 0;
     for (let from = 0; from < this.#rows; from += STEP_ROWS) {
       const to = Math.min(this.#rows, from + STEP_ROWS);
@@ -164,8 +164,8 @@ class Merge {
    */
   *pairwise(ties: TieOrder): Generator<undefined, number | undefined> {
     const { order, borders: first } = this.#layOut(ties);
-    let from = this.#room.copy(order);
-    let to = this.#room.take(order.byteLength);
+    let from = this.#memory.copy(order);
+    let to = this.#memory.take(order.byteLength);
     let borders = first;
     while (borders.length > 2) {
       const merged = [0];
@@ -199,7 +199,7 @@ class Merge {
 
   /** Merges two neighbours. Returns whether both had a row of the same time. */
   *#mergePair({ from, to, start, middle, end }: Pair): Generator<undefined, boolean> {
-    const { exports } = this.#room.kernels;
+    const { exports } = this.#memory.kernels;
     let left = start;
     let right = middle;
     let metEqual = false;
@@ -226,25 +226,25 @@ class Merge {
 
   /** Merges all runs at once with a heap of their next rows. */
   *heap(ranks: readonly Uint32Array[]): Generator<undefined, number> {
-    const { exports } = this.#room.kernels;
+    const { exports } = this.#memory.kernels;
     const runCount = this.#bounds.length - 1;
     const bounds = new Uint32Array(runCount * 2);
     for (let i = 0; i < runCount; i++) {
       bounds[2 * i] = this.#bounds[i]!;
       bounds[2 * i + 1] = this.#bounds[i + 1]!;
     }
-    const boundsAt = this.#room.copy(bounds);
-    const ranksAt = this.#room.take(this.#rows * ranks.length * 4);
+    const boundsAt = this.#memory.copy(bounds);
+    const ranksAt = this.#memory.take(this.#rows * ranks.length * 4);
     for (const [i, column] of ranks.entries()) {
       assert(column.length === this.#rows, 'a rank for every row');
       const bytes = new Uint8Array(column.buffer, column.byteOffset, column.byteLength);
-      this.#room.kernels.bytes.set(bytes, ranksAt + i * this.#rows * 4);
+      this.#memory.kernels.bytes.set(bytes, ranksAt + i * this.#rows * 4);
     }
-    const heap = this.#room.take(exports.runHeapBytes(runCount));
+    const heap = this.#memory.take(exports.runHeapBytes(runCount));
     const { length } = ranks;
     const [times, rows] = [this.#times, this.#rows];
     exports.openRunHeap(heap, times, boundsAt, runCount, ranksAt, length, rows, this.#flip);
-    const order = this.#room.take(rows * 4);
+    const order = this.#memory.take(rows * 4);
     for (let at = 0; at < rows;) {
       yield undefined;
       at += exports.takeFromRunHeap(heap, order + at * 4, HEAP_STEP_ROWS);

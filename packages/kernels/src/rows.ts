@@ -3,7 +3,7 @@
 import { assert, Unavailable } from '@tidemark/core';
 import { BODY_SLACK_BYTES, ROW_KINDS, ROW_STOPS } from './abi.gen.ts';
 import { writeDecimalPowers } from './decimal-powers.ts';
-import { KernelRoom } from './kernel-room.ts';
+import { KernelBuffer } from './kernel-buffer.ts';
 import { Kernels } from './loader.ts';
 
 export type RowFieldKind = keyof typeof ROW_KINDS;
@@ -33,16 +33,16 @@ const ROWS_MIN = 64;
  */
 export class RowScanner {
   readonly #kernels: Kernels;
-  readonly #body: KernelRoom;
-  readonly #block: KernelRoom;
-  readonly #shape: KernelRoom;
+  readonly #body: KernelBuffer;
+  readonly #block: KernelBuffer;
+  readonly #shape: KernelBuffer;
   #sizeBytes = 0;
 
   constructor(kernels: Kernels = new Kernels()) {
     this.#kernels = kernels;
-    this.#body = new KernelRoom(kernels);
-    this.#block = new KernelRoom(kernels);
-    this.#shape = new KernelRoom(kernels);
+    this.#body = new KernelBuffer(kernels);
+    this.#block = new KernelBuffer(kernels);
+    this.#shape = new KernelBuffer(kernels);
     writeDecimalPowers(kernels);
     this.forgetSeries();
   }

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { IngestKernel } from './ingest-kernel.ts';
 import type { IngestHost } from './ingest-types.ts';
 import { Kernels } from './loader.ts';
-import { RowRoom } from './row-room.ts';
+import { RowBuffers } from './row-buffers.ts';
 import { SeriesKeys } from './series-keys.ts';
 
 const utf8 = new TextEncoder();
@@ -28,7 +28,7 @@ function open(): Opened {
 function write({ ingest, series }: Opened, body: string): Map<bigint, string> {
   const keys = new Map<bigint, string>();
   for (const table of ingest.parseLines(utf8.encode(body), OPTIONS, HOST).tables) {
-    const { seriesIds, times } = table.copyRows(new RowRoom());
+    const { seriesIds, times } = table.copyRows(new RowBuffers());
     for (let row = 0; row < table.rowCount; row++) {
       keys.set(times[row]!, text.decode(series.key(seriesIds[row]!)));
     }

@@ -46,10 +46,10 @@ function* sorted(
 ): Generator<undefined, Uint32Array> {
   const { exports } = kernels;
   const sizeBytes = ids.byteLength * 2;
-  const room = kernels.allocate(sizeBytes);
+  const address = kernels.allocate(sizeBytes);
   try {
-    let from = room;
-    let to = room + ids.byteLength;
+    let from = address;
+    let to = address + ids.byteLength;
     new Uint32Array(kernels.buffer, from, ids.length).set(ids);
     for (let at = 0; at < ids.length; at += RUN_IDS) {
       exports.sortIds(of, from + at * 4, Math.min(RUN_IDS, ids.length - at));
@@ -78,6 +78,6 @@ function* sorted(
     }
     return new Uint32Array(kernels.buffer, from, ids.length).slice();
   } finally {
-    kernels.free(room, sizeBytes);
+    kernels.free(address, sizeBytes);
   }
 }

@@ -6,7 +6,7 @@ import type { Column, FieldType, Timestamp } from '@tidemark/core';
 import { Area, BLOCK_KINDS, EFFORTS, REFERENCE, REFERENCE_BYTES } from './abi.gen.ts';
 import { checkResult } from './codec-error.ts';
 import { columnType } from './field-codes.ts';
-import type { Room, RoomPart } from './row-room.ts';
+import type { RowMemory, BufferPart } from './row-buffers.ts';
 import type { Kernels } from './loader.ts';
 import type { Names } from './names.ts';
 
@@ -69,25 +69,25 @@ export class StagedTable {
    * if that costs little, and rows of a series in the order of arrival: readers go series by
    * series.
    */
-  copyRows(room: Room): StagedRows {
+  copyRows(memory: RowMemory): StagedRows {
     const { rowCount } = this;
     const { exports } = this.#kernels;
     const order = exports.openRowOrder(exports.tableSeries(this.#address), rowCount) >>> 0;
     try {
-      return this.#copyRows(room, order);
+      return this.#copyRows(memory, order);
     } finally {
       if (order !== 0) exports.closeRowOrder(order);
     }
   }
 
   /** `order` is the address of row numbers in the wanted order; 0 keeps the order of arrival. */
-  #copyRows(room: Room, order: number): StagedRows {
+  #copyRows(memory: RowMemory, order: number): StagedRows {
     const { rowCount } = this;
     const { exports } = this.#kernels;
     const strings = this.fields.map((field) =>
       field.type === 'string' ? this.#strings(field.values, order) : undefined,
     );
-    const copier = new ArrayCopier(this.#kernels, room.take(this.#copiedBytes()), order);
+    const copier = new ArrayCopier(this.#kernels, memory.take(this.#copiedBytes()), order);
     const times = copier.copy(BigInt64Array, exports.tableTimes(this.#address), rowCount);
     const columns = this.fields.map((field, i): Column => {
       const valid = field.valid === 0 ? undefined : copier.copy(Uint8Array, field.valid, rowCount);
@@ -232,7 +232,7 @@ class ArrayCopier {
   #used: number;
 
   /** `order` is the address of row numbers in the wanted order; 0 keeps the order of arrival. */
-  constructor(kernels: Kernels, { buffer, offset }: RoomPart, order: number) {
+  constructor(kernels: Kernels, { buffer, offset }: BufferPart, order: number) {
     this.#kernels = kernels;
     this.#order = order;
     this.#buffer = buffer;

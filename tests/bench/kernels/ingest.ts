@@ -1,12 +1,12 @@
 // Ingest: bodies of 5,000 lines through scan, series look-up and append, in one thread.
 // node --conditions=source --import tsx tests/bench/kernels/ingest.ts
-import { IngestKernel, Kernels, SeriesKeys, RowRoom } from '@tidemark/kernels';
+import { IngestKernel, Kernels, SeriesKeys, RowBuffers } from '@tidemark/kernels';
 import type { Batch, IngestHost } from '@tidemark/kernels';
 import { parseLines } from '@tidemark/line-protocol';
 import { seededRandom } from '@tidemark/testkit';
 import { cpuMs, measure, normalFrom } from './measure.ts';
 
-const room = new RowRoom();
+const room = new RowBuffers();
 const LINES = 5000;
 const START = 1_600_000_000_000_000_000n;
 const WHOLE = { id: 1, start: 0n, end: 1n << 62n };

@@ -1,13 +1,13 @@
 // Rows of the ingest kernel as rows of the tables: a value per series, time and field.
 import type { Column } from '@tidemark/core';
-import { ScratchRoom } from '@tidemark/kernels';
+import { ScratchBuffer } from '@tidemark/kernels';
 import type { StagedTable } from '@tidemark/kernels';
 
 import { columnIdOf } from '../ids.ts';
 import type { LocalSeries } from './local-series.ts';
 import type { PointRows } from './point-rows.ts';
 
-const room = new ScratchRoom();
+const scratch = new ScratchBuffer();
 
 export type EncodeTarget = {
   /** Of the ingest that made the table; has a place for every series of it. */
@@ -20,7 +20,7 @@ export type EncodeTarget = {
 
 /** Appends every value of a table. */
 export function encodePoints(table: StagedTable, target: EncodeTarget): void {
-  const { seriesIds, times, columns } = table.copyRows(room);
+  const { seriesIds, times, columns } = table.copyRows(scratch);
   const { series, shards, onSeries } = target;
   for (let i = 0, last = -1; i < seriesIds.length; i++) {
     if (seriesIds[i] !== last) onSeries((last = seriesIds[i]!));

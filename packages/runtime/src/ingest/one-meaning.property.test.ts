@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 
 import { columnValue, fieldTypeOf, formatSeriesKey } from '@tidemark/core';
 import type { FieldType, FieldValue } from '@tidemark/core';
-import { IngestKernel, Kernels, RowRoom, SeriesKeys } from '@tidemark/kernels';
+import { IngestKernel, Kernels, RowBuffers, SeriesKeys } from '@tidemark/kernels';
 import { lineErrorMessage, parseLines } from '@tidemark/line-protocol';
 import type { LinePoint } from '@tidemark/line-protocol';
 import { lineBody, steadyLineBody } from '@tidemark/testkit';
@@ -72,7 +72,7 @@ test('any bodies, one after the other, mean the same to the database as to the p
         expect(batch.parseErrors).toEqual(errors.map(lineErrorMessage));
         expect(batch.dropped?.count ?? 0).toBe(points.length - accepted.length);
         const rows = batch.tables.flatMap((table) => {
-          const { seriesIds, times, columns } = table.copyRows(new RowRoom());
+          const { seriesIds, times, columns } = table.copyRows(new RowBuffers());
           return Array.from(times, (time, row): Row => {
             const values = table.fields.map(({ name }, i) => [name, columnValue(columns[i]!, row)]);
             const key = new TextDecoder().decode(series.key(seriesIds[row]!));

@@ -1,5 +1,5 @@
 // What writes keep about a database.
-import type { RowRoom } from '@tidemark/kernels';
+import type { RowBuffers } from '@tidemark/kernels';
 
 import type { SeriesIndex } from '../series/series-index.ts';
 import type { Database } from '../state/database.ts';
@@ -15,9 +15,9 @@ export class DatabaseWrites {
   readonly pendingBatches = new Set<WriteBatch>();
   #counted: { readonly index: SeriesIndex; readonly tagValues: TagValueCounter } | undefined;
 
-  constructor(database: Database, settings: IngestSettings, room: RowRoom) {
+  constructor(database: Database, settings: IngestSettings, buffers: RowBuffers) {
     this.database = database;
-    this.ingest = new Ingest(database, settings, room);
+    this.ingest = new Ingest(database, settings, buffers);
   }
 
   get index(): SeriesIndex {

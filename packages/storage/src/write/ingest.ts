@@ -7,7 +7,7 @@ import { parseLines } from '@tidemark/line-protocol';
 import { assert } from '@tidemark/core';
 import type { FieldType } from '@tidemark/core';
 import { IngestKernel } from '@tidemark/kernels';
-import type { Batch, IngestHost, RowRoom, StagedTable } from '@tidemark/kernels';
+import type { Batch, IngestHost, RowBuffers, StagedTable } from '@tidemark/kernels';
 
 import { utf8, utf8Text } from '../columns/bytes.ts';
 import { RowBlock } from '../columns/row-block.ts';
@@ -54,18 +54,22 @@ export class Ingest {
   #index: SeriesIndex;
   readonly #settings: IngestSettings;
   /** Memory for copies of rows. */
-  readonly #room: RowRoom;
+  readonly #buffers: RowBuffers;
   #kernel: IngestKernel;
   /** The count of `FieldRemovals` for which the kernel last forgot its types. */
   #fieldRemovals = 0;
   /** Estimated size of an encoded table. */
   #encodedBytes = 0;
 
-  constructor(database: { readonly index: SeriesIndex }, settings: IngestSettings, room: RowRoom) {
+  constructor(
+    database: { readonly index: SeriesIndex },
+    settings: IngestSettings,
+    buffers: RowBuffers,
+  ) {
     this.#database = database;
     this.#index = database.index;
     this.#settings = settings;
-    this.#room = room;
+    this.#buffers = buffers;
     this.#kernel = kernelFor(database.index, settings);
   }
 
@@ -182,7 +186,7 @@ export class Ingest {
       const encoded = encodeStagedTable(staged, id, this.#encodedBytes);
       this.#encodedBytes = encoded.length + (encoded.length >>> 3);
       part.encoded.push(encoded);
-      part.tables.push(tableOf(staged, id, this.#room));
+      part.tables.push(tableOf(staged, id, this.#buffers));
     }
     const definedFields: DefinedField[] = [];
     for (const { shardId, measurement, field, type } of batch.newFields) {
@@ -210,8 +214,8 @@ function kernelFor(index: SeriesIndex, { allowUnsigned }: IngestSettings): Inges
   });
 }
 
-function tableOf(staged: StagedTable, measurementId: number, room: RowRoom): RowBlock {
-  const { seriesIds, times, columns } = staged.copyRows(room);
+function tableOf(staged: StagedTable, measurementId: number, buffers: RowBuffers): RowBlock {
+  const { seriesIds, times, columns } = staged.copyRows(buffers);
   const bounds = { min: staged.minTime, max: staged.maxTime };
   const table = RowBlock.adopt(measurementId, seriesIds, times, bounds);
   staged.fields.forEach(({ name }, i) => table.setColumn(name, columns[i]!));

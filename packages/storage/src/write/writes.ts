@@ -2,7 +2,7 @@
 // durable. They wait when the memtable fills faster than it is flushed.
 import { Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import { RowRoom } from '@tidemark/kernels';
+import { RowBuffers } from '@tidemark/kernels';
 
 import type { DiskReserve } from '../disk/reserve.ts';
 import { LIMITS } from '../limits.ts';
@@ -58,7 +58,7 @@ export class Writes {
   readonly #options: WritesOptions;
   readonly #databases = new WeakMap<Database, DatabaseWrites>();
   /** Memory for copies of rows, of all databases. */
-  readonly #room = new RowRoom();
+  readonly #buffers = new RowBuffers();
   /** Bytes of records that wait to be logged. */
   #queuedBytes = 0;
   readonly counters = {
@@ -140,7 +140,7 @@ export class Writes {
         maxShards: settings.maxShardsPerWrite ?? LIMITS.shardsPerWrite.value,
         maxBadLines: settings.maxBadLines ?? LIMITS.badLines.value,
       };
-      writes = new DatabaseWrites(database, ofIngest, this.#room);
+      writes = new DatabaseWrites(database, ofIngest, this.#buffers);
       this.#databases.set(database, writes);
     }
     return writes;

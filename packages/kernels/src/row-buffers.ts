@@ -1,4 +1,4 @@
-// Memory for copies of rows until they are flushed: parts of large buffers.
+// Memory for copies of rows: until they are flushed, parts of large buffers.
 //
 // A buffer per batch would have some hundred kilobytes. The C library takes blocks of that size
 // from its heap, and a few small blocks that stay in between keep the heap from shrinking: after a
@@ -6,12 +6,12 @@
 // pages take no memory before they are used.
 
 /** A part of a buffer. */
-export type RoomPart = { readonly buffer: ArrayBuffer; readonly offset: number };
+export type BufferPart = { readonly buffer: ArrayBuffer; readonly offset: number };
 
-/** Where rows are copied to. */
-export interface Room {
-  /** Room for so many bytes from a multiple of 8 on, for the rows of one batch. */
-  take(sizeBytes: number): RoomPart;
+/** Memory to which the rows of a batch are copied. */
+export interface RowMemory {
+  /** Memory of at least `sizeBytes`, aligned to 8 bytes. */
+  take(sizeBytes: number): BufferPart;
 }
 
 /** Larger than any block that the C library (glibc) takes from its heap. */
@@ -22,13 +22,13 @@ const BUFFER_BYTES = 33 << 20;
  */
 const OWN_BYTES = 16 << 10;
 
-export class RowRoom implements Room {
+export class RowBuffers implements RowMemory {
   /** A weak reference: the parts hold the buffer, so that it is freed with the last of them. */
   #current: WeakRef<ArrayBuffer> | undefined;
   #usedBytes = 0;
 
-  /** Memory of `sizeBytes`, aligned to 8 bytes, that nobody else uses. */
-  take(sizeBytes: number): RoomPart {
+  /** Memory that nobody else uses. */
+  take(sizeBytes: number): BufferPart {
     if (sizeBytes < OWN_BYTES || sizeBytes > BUFFER_BYTES) {
       return { buffer: new ArrayBuffer(sizeBytes), offset: 0 };
     }
@@ -45,13 +45,13 @@ export class RowRoom implements Room {
 }
 
 /**
- * Room for rows that are read at once: what is taken next lies where the last was. Buffers that
- * come and go make V8 look through all of the heap again and again.
+ * For rows that are read at once: one buffer, which the next call overwrites. Allocating buffers
+ * again and again would make V8 collect the whole heap as often.
  */
-export class ScratchRoom implements Room {
+export class ScratchBuffer implements RowMemory {
   #buffer = new ArrayBuffer(OWN_BYTES);
 
-  take(sizeBytes: number): RoomPart {
+  take(sizeBytes: number): BufferPart {
     if (sizeBytes > BUFFER_BYTES) return { buffer: new ArrayBuffer(sizeBytes), offset: 0 };
     if (sizeBytes > this.#buffer.byteLength)
       this.#buffer = new ArrayBuffer(2 ** Math.ceil(Math.log2(sizeBytes)));

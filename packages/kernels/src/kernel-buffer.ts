@@ -2,7 +2,7 @@
 import type { Kernels } from './loader.ts';
 
 /** Grows on demand, which loses its contents, and is kept until `close`. */
-export class KernelRoom {
+export class KernelBuffer {
   readonly #kernels: Kernels;
   #address = 0;
   #sizeBytes = 0;
