@@ -23,6 +23,10 @@ type Event = { readonly id: string; readonly level: string; readonly time: strin
 const HOSTS = 60;
 const PARTS = 6;
 
+const valueOf = (write: number, host: number): number =>
+  (Math.floor(write / 4) * 37 + host * 11 + (write % 4)) % 101;
+const isCritical = (write: number, host: number): boolean => valueOf(write, host) > 50;
+
 const scriptFor = (
   url: string,
 ): string => `var data = stream|from().measurement('m').groupBy('host')
@@ -76,7 +80,7 @@ describe.runIf(hasPrograms('nats-server'))('a task that is split over processes'
   /** One point of every host, the same for everybody. */
   const lines = (write: number): string =>
     Array.from({ length: HOSTS }, (_, i) => {
-      const v = (Math.floor(write / 4) * 37 + i * 11 + (write % 4)) % 101;
+      const v = valueOf(write, i);
       return `m,host=h${i} v=${v}i ${startMs + write}000000`;
     }).join('\n');
 
@@ -136,6 +140,15 @@ describe.runIf(hasPrograms('nats-server'))('a task that is split over processes'
     expect(json.stats['node-stats'].from1).toMatchObject({ emitted: 15 * HOSTS * 3 });
     expect(json.stats['node-stats'].stream0).toMatchObject({ collected: 15 * HOSTS });
     expect(json.dot).toContain(`stream0 -> from1 [processed="${15 * HOSTS}"];`);
+
+    // Handlers of the script belong to the task and not to each part: nothing is told twice.
+    const count = (path: string): number =>
+      receiver.requests.filter((request) => request.path === path).length;
+    let changes = 0;
+    for (let host = 0; host < HOSTS; host++)
+      for (let n = 1; n <= 15; n++)
+        if (isCritical(n, host) !== (n > 1 && isCritical(n - 1, host))) changes++;
+    await expect.poll(() => [count('/single'), count('/cluster')]).toEqual([changes, changes]);
 
     const before = await members(first);
     const killed = before.find(({ leader, parts }) => !leader && parts > 0);

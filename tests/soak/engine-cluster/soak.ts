@@ -69,19 +69,23 @@ var data = stream|from().measurement('m${i}')
 data|stateCount(lambda: TRUE)|httpOut('counted')
 data|alert().id('task-${i}').message('{{ index .Fields "n" }}').crit(${crit}).stateChangesOnly().post('${url}')`;
     const instance = cluster.instances[i % cluster.instances.length];
-    const response = await fetch(`${instance?.url}/engine/v1/tasks`, {
-      method: 'POST',
-      body: JSON.stringify({
-        id: `task-${i}`,
-        type: 'stream',
-        dbrps: [{ db: databaseOf(i), rp: 'r' }],
-        script,
-        status: 'enabled',
-      }),
-    });
-    if (response.status !== 200) throw new Error(await response.text());
+    await define(instance, { id: `task-${i}`, dbrps: [{ db: databaseOf(i), rp: 'r' }], script });
   }
+  // One that has a group for each task of a database, in parts.
+  const script = `stream|from().groupBy('task')|stateCount(lambda: TRUE)|httpOut('counted')`;
+  const dbrps = [{ db: databaseOf(0), rp: 'r' }];
+  await define(cluster.instances[0], { id: SPLIT_TASK, dbrps, script, split: 4 });
 }
+
+async function define(instance: Instance | undefined, task: object): Promise<void> {
+  const response = await fetch(`${instance?.url}/engine/v1/tasks`, {
+    method: 'POST',
+    body: JSON.stringify({ type: 'stream', status: 'enabled', ...task }),
+  });
+  if (response.status !== 200) throw new Error(await response.text());
+}
+
+const SPLIT_TASK = 'split';
 
 /** Tasks are spread over databases, as many of them see all points otherwise. */
 function databaseOf(task: number): string {
@@ -165,7 +169,7 @@ class Load {
   #addPoint(task: number, waiting: Map<string, Waiting>): void {
     const n = this.next[task] ?? 0;
     this.next[task] = n + 1;
-    const line = `m${task},host=a n=${n}i ${BigInt(Date.now()) * 1_000_000n + BigInt(n)}`;
+    const line = `m${task},task=${task} n=${n}i ${BigInt(Date.now()) * 1_000_000n + BigInt(n)}`;
     const database = databaseOf(task);
     const own = waiting.get(database);
     if (own === undefined) waiting.set(database, { lines: [line], sinceMs: performance.now() });
@@ -365,25 +369,45 @@ async function check(
     if (first.some((n, i) => i > 0 && n < (first[i - 1] ?? 0)))
       problems.push(`task ${task}: events came out of order: ${first.join(' ')}`);
   });
-  let counted = 0;
-  for (let task = 0; task < tasks; task++) {
-    const response = await fetch(`${instance?.url}/engine/v1/tasks/task-${task}/counted`);
-    const { series } = (await response.json()) as {
-      readonly series?: readonly {
-        readonly columns: readonly string[];
-        readonly values: readonly (readonly unknown[])[];
-      }[];
-    };
-    const [row] = series ?? [];
-    const count = Number(row?.values[0]?.[row.columns.indexOf('state_count')] ?? 0);
-    counted += count;
+  const checkCount = (what: string, task: number, count: number): void => {
     if (count < (load.next[task] ?? 0))
-      problems.push(`task ${task}: counted ${count} of ${load.next[task]} points`);
+      problems.push(`${what}: counted ${count} of ${load.next[task]} points`);
     // A single engine counts every write once, too, and may have kept one that got no answer.
     if (count > (load.next[task] ?? 0) + (load.repeatedOf[task] ?? 0))
-      problems.push(`task ${task}: counted ${count}, sent were ${load.next[task]}`);
+      problems.push(`${what}: counted ${count}, sent were ${load.next[task]}`);
+  };
+  let counted = 0;
+  for (let task = 0; task < tasks; task++) {
+    const [count = 0] = (await countsOf(instance, `task-${task}`)).values();
+    counted += count;
+    checkCount(`task ${task}`, task, count);
   }
+  const split = await countsOf(instance, SPLIT_TASK);
+  for (let task = 0; task < tasks; task++)
+    if (databaseOf(task) === databaseOf(0))
+      checkCount(`group ${task} of the split task`, task, split.get(String(task)) ?? 0);
   if (counted > load.acknowledged + load.repeated)
     problems.push(`counted ${counted} points, sent were ${load.acknowledged + load.repeated}`);
   return problems;
+}
+
+/** What a task has counted, by the tag `task` where it groups by it. */
+async function countsOf(
+  instance: Instance | undefined,
+  id: string,
+): Promise<ReadonlyMap<string, number>> {
+  const response = await fetch(`${instance?.url}/engine/v1/tasks/${id}/counted`);
+  const { series } = (await response.json()) as {
+    readonly series?: readonly {
+      readonly tags?: { readonly task?: string };
+      readonly columns: readonly string[];
+      readonly values: readonly (readonly unknown[])[];
+    }[];
+  };
+  return new Map(
+    (series ?? []).map(({ tags, columns, values }) => [
+      tags?.task ?? '',
+      Number(values[0]?.[columns.indexOf('state_count')] ?? 0),
+    ]),
+  );
 }
