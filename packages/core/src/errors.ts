@@ -25,7 +25,7 @@ export abstract class AppError extends Error {
 }
 
 /**
- * The request can not be understood or asks for something impossible; repeating it does not help.
+ * The request cannot be understood or asks for something impossible; repeating it does not help.
  */
 export class InvalidRequest extends AppError {
   override readonly name = 'InvalidRequest';

@@ -38,7 +38,7 @@ export class IndexRebuilds {
       if (clock.monotonicMs() < this.#notBeforeMs || signal.aborted) return;
       if (!database.needsRebuild(deadSeriesMin)) continue;
       if (state.stopped.reason(database.name) !== undefined) continue;
-      // Series of segments that can not be opened look deleted: repair may bring them back.
+      // Series of segments that cannot be opened look deleted: repair may bring them back.
       const shards = state.shards.ofDatabase(database.name);
       if (shards.some(({ damage }) => damage !== undefined)) continue;
       await this.#rebuild(database);

@@ -180,8 +180,8 @@ function* addUntil(
 }
 
 /**
- * The part of a time range in which the shards have rows of the measurement; empty when there are
- * none.
+ * The part of a time range in which the shards can have rows of the measurement; empty when there
+ * are none.
  */
 function dataBounds({ shards, measurement }: Selection, range: TimeRange): TimeRange {
   let min = range.end;

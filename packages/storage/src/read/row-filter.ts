@@ -1,4 +1,5 @@
 // Evaluates conditions on fields, for whole columns at a time. The result has a byte per row.
+import { AssertionFailed } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
 import type { Predicate } from '@tidemark/query';
 import { textMatcher } from '@tidemark/query/regex';
@@ -120,7 +121,6 @@ export function evaluate(
     }
     case 'tag':
     case 'tag-regex':
-      // Does not occur: `residualOf` has replaced them by constants.
-      return new Uint8Array(count);
+      throw new AssertionFailed('conditions on tags are resolved before rows are read');
   }
 }

@@ -122,7 +122,7 @@ export class Database {
     this.#loggedSeries = Math.min(this.#loggedSeries, additions.firstSeriesId);
   }
 
-  /** Marks everything in the index as logged; recovery has read it from the log. */
+  /** Marks everything in the index as logged. */
   markLogged(): void {
     this.#loggedMeasurements = this.index.measurements.length;
     this.#loggedSeries = this.index.seriesEnd;

@@ -30,8 +30,8 @@ export type Change = {
    */
   readonly flushed?: { readonly walStart: number; readonly shards: readonly Shard[] } | undefined;
   /**
-   * New files of shards. The functions are called when the manifest is made and again when it is
-   * written, because deletes may add tombstones in between.
+   * New files of shards. The functions are called when the manifest is made and again when the
+   * change is applied, because deletes may add tombstones in between.
    */
   readonly files?: ReadonlyMap<Shard, () => FilesOfShard> | undefined;
   /** Databases whose rebuilt index replaces the present one. */
