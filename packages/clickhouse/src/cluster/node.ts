@@ -10,6 +10,7 @@ import { LIMITS } from '../limits.ts';
 import { cancelledBy, failureOf, Unreachable } from './failure.ts';
 import { Pulse } from './pulse.ts';
 import type { PulseOptions } from './pulse.ts';
+import { ShortReads } from './short-reads.ts';
 
 /** Settings that go with one statement. */
 export type NodeSettings = Readonly<Record<string, string | number>>;
@@ -30,11 +31,13 @@ const WHOLE_ANSWER: NodeSettings = { wait_end_of_query: 1, max_query_size: 1 << 
 export class ClickHouseNode {
   readonly url: string;
   readonly #client: ClickHouseClient;
+  readonly #reads: ShortReads;
   readonly #pulse: Pulse;
 
   constructor(url: string, options: PulseOptions) {
     this.url = url;
     this.#pulse = new Pulse(this.name, options);
+    this.#reads = new ShortReads(url);
     this.#client = createClient({
       url,
       request_timeout: LIMITS.requestMs.value,
@@ -60,15 +63,11 @@ export class ClickHouseNode {
     if (signal !== undefined) setMaxListeners(0, signal);
     const wait = this.#pulse.wait(signal);
     try {
-      const { stream } = await this.#client.exec({
-        query: `${sql}\nFORMAT RowBinary`,
-        query_id: queryId,
-        abort_signal: wait.signal,
-        clickhouse_settings: { ...WHOLE_ANSWER, ...settings } as ClickHouseSettings,
+      return await this.#reads.read({
+        sql: `${sql}\nFORMAT RowBinary`,
+        parameters: { ...WHOLE_ANSWER, ...settings, query_id: queryId },
+        signal: wait.signal,
       });
-      const parts: Buffer[] = [];
-      for await (const part of stream) parts.push(part as Buffer);
-      return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
     } catch (error) {
       if (wait.signal.aborted) {
         // A server notices late, or not at all, that nobody waits any more.
@@ -131,6 +130,7 @@ export class ClickHouseNode {
 
   async close(): Promise<void> {
     await this.#pulse.close();
+    this.#reads.close();
     await this.#client.close();
   }
 
