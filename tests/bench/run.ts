@@ -34,6 +34,9 @@ const HELPERS: ReadonlySet<string> = new Set([
   'rounds.ts',
   'writer.ts',
   'cluster-service.ts',
+  'own-load.ts',
+  'progress.ts',
+  'rows.ts',
 ]);
 
 const wanted = process.argv.slice(2);

@@ -1,9 +1,11 @@
 // A cluster on this machine with one service, for the benchmarks of both. BENCH_REPLICAS (1) of
-// each of two shards.
+// each of two shards. BENCH_DIR keeps both with their rows for the next run; without it they are in
+// a temporary directory.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
 
 import { startCluster, stopCluster } from '@tidemark/clickhouse';
 import { systemClock } from '@tidemark/core';
@@ -15,18 +17,23 @@ import { processorMs } from '../server/processor.ts';
 const SHAPE = { shards: 2, replicas: Number(process.env['BENCH_REPLICAS'] ?? 1) };
 
 export type ClusterService = {
+  /** Of both; benchmarks keep their own files here. */
+  readonly directory: string;
   /** Of the service. */
   readonly tsdb: string;
   /** One server of each shard. */
   readonly shards: readonly string[];
-  /** Processor time of the service and of all servers so far, whatever else the machine does. */
-  processorMs(): number;
+  /** All servers. */
+  readonly nodes: readonly string[];
+  /** Processor time of the service, and of all servers with it, whatever else the machine does. */
+  processors(): Processors;
   /** InfluxQL to the service; the answer as text. */
   query(statement: string): Promise<string>;
 };
 
 export async function post(url: string, body: string | Uint8Array): Promise<Buffer> {
-  const call = request(url, { method: 'POST' });
+  // A connection that is kept may be closed by the server while bodies are made.
+  const call = request(url, { method: 'POST', agent: false });
   call.end(body);
   const [response] = (await once(call, 'response')) as [IncomingMessage];
   const parts: Buffer[] = [];
@@ -46,14 +53,22 @@ export function idOf(text: string): bigint {
   return createHash('sha256').update(text).digest().readBigUInt64LE(0);
 }
 
+export type Processors = { readonly serviceMs: number; readonly processorMs: number };
+
 /** How long something takes, and what it costs. */
-export type Cost = { readonly ms: number; readonly processorMs: number };
+export type Cost = { readonly ms: number } & Processors;
 
 export async function costOf(service: ClusterService, work: () => Promise<unknown>): Promise<Cost> {
   const started = performance.now();
-  const before = service.processorMs();
+  const before = service.processors();
   await work();
-  return { ms: performance.now() - started, processorMs: service.processorMs() - before };
+  const ms = performance.now() - started;
+  const { serviceMs, processorMs } = service.processors();
+  return {
+    ms,
+    serviceMs: serviceMs - before.serviceMs,
+    processorMs: processorMs - before.processorMs,
+  };
 }
 
 /** The median of one of the numbers. */
@@ -67,18 +82,21 @@ export function middle<K extends string>(
   );
 }
 
-/** Starts both, and removes them with their data when the work is done. */
+/** Starts both, and ends them when the work is done. */
 export async function withCluster(work: (service: ClusterService) => Promise<void>): Promise<void> {
-  const directory = await makeDirectory();
+  const kept = process.env['BENCH_DIR'];
+  const directory = kept ?? (await makeDirectory());
   const clock = systemClock();
+  const cluster = join(directory, 'cluster');
   const { nodes } = await startCluster({
-    directory,
+    directory: cluster,
     ...SHAPE,
     environment: process.env,
     clock,
   });
   const server = await startTidemark({
     command: 'tsdb',
+    directory: join(directory, 'service'),
     args: [
       '--monitor-store-enabled=false',
       '--storage-engine=clickhouse',
@@ -92,14 +110,24 @@ export async function withCluster(work: (service: ClusterService) => Promise<voi
       return (await post(url, '')).toString();
     };
     await query('CREATE DATABASE d');
-    const shards = nodes.filter(({ replica }) => replica === 1).map(({ url }) => url);
-    const pids = [server.process.pid ?? 0, ...nodes.map(({ pid }) => pid)];
-    const ofAll = (): number => pids.reduce((sum, pid) => sum + processorMs(pid), 0);
-    await work({ tsdb, shards, processorMs: ofAll, query });
+    const processors = (): Processors => {
+      const serviceMs = processorMs(server.process.pid ?? 0);
+      return {
+        serviceMs,
+        processorMs: nodes.reduce((ms, { pid }) => ms + processorMs(pid), serviceMs),
+      };
+    };
+    await work({
+      directory,
+      tsdb,
+      shards: nodes.filter(({ replica }) => replica === 1).map(({ url }) => url),
+      nodes: nodes.map(({ url }) => url),
+      processors,
+      query,
+    });
   } finally {
     await server.stop();
-    await stopCluster(directory, clock);
-    await removeDirectory(server.directory);
-    await removeDirectory(directory);
+    await stopCluster(cluster, clock);
+    if (kept === undefined) await removeDirectory(directory);
   }
 }
