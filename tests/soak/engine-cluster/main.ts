@@ -1,15 +1,46 @@
-// `npm run soak:engine-cluster [-- rounds [tasks [points per second [seed]]]]`: fails when a point
-// or an event is lost, or nothing is acknowledged for longer than ten seconds.
+// `npm run soak:engine-cluster [-- --rounds N --tasks N --points N …]`: fails when a point or an
+// event is lost, a state is another one than a single engine's, or nothing is acknowledged for
+// longer than ten seconds.
+import { parseArgs } from 'node:util';
+
+import { ACTIONS } from './disturb.ts';
 import { soakCluster } from './soak.ts';
 
 const GAP_MS_MAX = 10_000;
 
-const [rounds = 50, tasks = 200, pointsPerSecond = 20_000, seed = Date.now() % 2 ** 31] =
-  process.argv.slice(2).map(Number);
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '50' },
+    tasks: { type: 'string', default: '200' },
+    /** Points per second. */
+    points: { type: 'string', default: '20000' },
+    seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
+    /** `cluster.lease` in milliseconds. */
+    lease: { type: 'string', default: '3000' },
+    /** In leases: how long a leader and the last events are waited for. */
+    patience: { type: 'string', default: '20' },
+    actions: { type: 'string', default: ACTIONS.join(',') },
+  },
+});
+const asked = values.actions.split(',');
+const actions = ACTIONS.filter((action) => asked.includes(action));
+if (actions.length < asked.length) throw new Error(`actions are ${ACTIONS.join(', ')}`);
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
-say(`rounds ${rounds}, tasks ${tasks}, points per second ${pointsPerSecond}, seed ${seed}`);
-const result = await soakCluster({ rounds, tasks, pointsPerSecond, seed, say });
-say(JSON.stringify(result, undefined, 2));
+say(JSON.stringify(values));
+const result = await soakCluster({
+  rounds: Number(values.rounds),
+  tasks: Number(values.tasks),
+  pointsPerSecond: Number(values.points),
+  seed: Number(values.seed),
+  leaseMs: Number(values.lease),
+  patienceLeases: Number(values.patience),
+  actions,
+  say,
+});
+const { problems, ...figures } = result;
+say(JSON.stringify(figures, undefined, 2));
+for (const problem of problems.slice(0, 100)) say(problem);
 const slow = Object.entries(result.gapMsMax).filter(([, gap]) => gap > GAP_MS_MAX);
 for (const [action, gap] of slow) say(`${action}: ${gap} ms without an acknowledgement`);
-if (result.problems.length > 0 || slow.length > 0) process.exitCode = 1;
+say(problems.length > 0 || slow.length > 0 ? `${problems.length} problems` : 'clean');
+if (problems.length > 0 || slow.length > 0) process.exitCode = 1;
