@@ -3,7 +3,8 @@
 export { betweenLeaders } from './between-leaders.ts';
 export { Coordinator } from './coordinator.ts';
 export type { CoordinatorOptions } from './coordinator.ts';
-export { Membership } from './membership.ts';
+export { MemberThread } from './member-thread.ts';
+export type { MemberThreadOptions } from './member-thread.ts';
 export type { Member, MemberRecord, MemberReport, MembershipEvents } from './membership.ts';
 export { MessageLog, Superseded } from './message-log.ts';
 export type { LogRecord } from './message-log.ts';

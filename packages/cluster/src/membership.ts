@@ -44,6 +44,8 @@ export type MembershipEvents = {
   readonly lost: (reason: string) => void;
   /** This instance leads and was asked to let another one lead. */
   readonly drained: () => void;
+  /** What is known of the members, or of the coordinator, may have changed. */
+  readonly looked: () => void;
   readonly log: (
     level: 'info' | 'warn',
     message: string,
@@ -56,7 +58,10 @@ export type MembershipOptions = {
   readonly clock: Clock;
   readonly leaseMs: number;
   readonly self: Omit<MemberRecord, 'isDraining' | keyof MemberReport>;
-  readonly report: () => MemberReport;
+  /** `undefined` while whom this speaks for does not answer: then no sign of life is given. */
+  readonly report: () => MemberReport | undefined;
+  /** Told of the end of the lease of this instance as leader, by `clock`; 0 when it does not lead. */
+  readonly leased: (untilMs: number) => void;
   readonly events: MembershipEvents;
 };
 
@@ -92,6 +97,7 @@ export class Membership {
   #raisedMs: number | undefined;
   #isDraining = false;
   #problem: string | undefined;
+  #renewing: Promise<void> = Promise.resolve();
   #running: Promise<void> | undefined;
 
   constructor(options: MembershipOptions) {
@@ -142,6 +148,11 @@ export class Membership {
     return this.#problem;
   }
 
+  #lease(untilMs: number): void {
+    this.#leaseUntilMs = untilMs;
+    this.#options.leased(untilMs);
+  }
+
   get isDraining(): boolean {
     return this.#isDraining;
   }
@@ -156,9 +167,10 @@ export class Membership {
   async abdicate(): Promise<void> {
     const term = this.#term;
     this.#term = 0;
-    this.#leaseUntilMs = 0;
+    this.#lease(0);
     this.#isServing = false;
     if (term === 0) return;
+    await this.#renewing;
     const { url, id } = this.#options.self;
     const left = vacant({ id, url, term, isServing: false, level: this.level });
     const { register } = this.#options.coordinator;
@@ -191,19 +203,24 @@ export class Membership {
     await this.#options.coordinator.register.remove(`${MEMBERS}.${this.#options.self.id}`);
   }
 
+  /** The lease of the leader does not wait for what else is said and asked. */
   async #run(): Promise<void> {
+    await Promise.all([this.#repeat(() => this.#renew()), this.#repeat(() => this.#round())]);
+  }
+
+  async #repeat(work: () => Promise<void>): Promise<void> {
     const { clock, leaseMs } = this.#options;
     const { signal } = this.#stopped;
     while (!signal.aborted) {
       // Ends with the signal, which is what it is for.
       await clock.sleep(leaseMs / RENEWALS, signal).catch(() => undefined);
       if (signal.aborted) return;
-      const round = this.#round().then(
+      const done = work().then(
         () => this.#recovered(),
         (error: unknown) => this.#failed(error),
       );
       // The end of the lease does not wait for an answer.
-      await this.#within(round);
+      await this.#within(done);
     }
   }
 
@@ -214,6 +231,7 @@ export class Membership {
     await round;
     ended.abort();
     this.#checkLease();
+    this.#options.events.looked();
   }
 
   /** Gives up the lead at the end of the lease, until the signal ends it. */
@@ -247,9 +265,9 @@ export class Membership {
   async #round(): Promise<void> {
     const { coordinator, self, events, report } = this.#options;
     const { register } = coordinator;
-    // The lease of the leader comes first.
-    if (this.#term > 0) await this.#renew();
-    const record: MemberRecord = { ...self, ...report(), isDraining: this.#isDraining };
+    const reported = report();
+    if (reported === undefined) return;
+    const record: MemberRecord = { ...self, ...reported, isDraining: this.#isDraining };
     await register.put(`${MEMBERS}.${self.id}`, JSON.stringify(record));
     const asked = await register.get(`${DRAIN}.${self.id}`);
     if (asked?.text === RESIGN) await register.remove(`${DRAIN}.${self.id}`);
@@ -259,31 +277,37 @@ export class Membership {
     await this.#list();
   }
 
-  async #renew(): Promise<void> {
-    const { coordinator, clock, leaseMs } = this.#options;
+  /** One renewal at a time: each is made against the revision of the one before. */
+  #renew(): Promise<void> {
+    const renewing = this.#renewing.then(() => this.#renewNow());
+    this.#renewing = renewing.catch(() => undefined);
+    return renewing;
+  }
+
+  async #renewNow(): Promise<void> {
+    const { coordinator, clock, leaseMs, report } = this.#options;
+    if (this.#term === 0 || report() === undefined) return;
     const record = this.#ownRecord(this.#term);
     const sentMs = clock.monotonicMs();
-    let revision = await coordinator.register.change(
+    const revision = await coordinator.register.change(
       LEADER,
       JSON.stringify(record),
       this.#leaderRevision,
     );
-    if (revision === undefined) {
-      // An earlier renewal may have come through without its answer.
-      const entry = await readLeader(coordinator.register);
-      const there = entry?.record;
-      if (entry === undefined || there?.id !== record.id || there.term !== record.term) {
-        this.#lose('another instance leads');
-        return;
-      }
-      revision = entry.revision;
-      this.#leaderRevision = revision;
-      return;
-    }
+    if (revision === undefined) return this.#adopt(record);
+    this.#leaderRevision = Math.max(this.#leaderRevision, revision);
     if (this.#term !== record.term) return;
-    this.#leaderRevision = revision;
     this.#leader = record;
-    this.#leaseUntilMs = Math.max(this.#leaseUntilMs, sentMs + leaseMs);
+    this.#lease(Math.max(this.#leaseUntilMs, sentMs + leaseMs));
+  }
+
+  /** An earlier renewal may have come through without its answer; the next one is made after it. */
+  async #adopt({ id, term }: LeaderRecord): Promise<void> {
+    const entry = await readLeader(this.#options.coordinator.register);
+    const there = entry?.record;
+    if (entry !== undefined && there?.id === id && there.term === term)
+      this.#leaderRevision = entry.revision;
+    else this.#lose('another instance leads');
   }
 
   /** Looks who leads, and leads when nobody does. */
@@ -294,7 +318,7 @@ export class Membership {
     const found = entry?.record;
     this.#leader = found;
     const { id, url, level } = this.#options.self;
-    const isUnfit = this.#isDraining || this.level > level || report().problem !== undefined;
+    const isUnfit = this.#isDraining || this.level > level || report()?.problem !== undefined;
     const isVacant = found === undefined || found.id === '';
     // An entry of this very instance is one of before it was deposed; nobody else holds it.
     const isDead = !isVacant && found.id !== id && !this.#isFresh(LEADER, entry?.revision ?? 0);
@@ -309,7 +333,7 @@ export class Membership {
     this.#isServing = false;
     this.#leader = record;
     this.#leaderRevision = revision;
-    this.#leaseUntilMs = sentMs + leaseMs;
+    this.#lease(sentMs + leaseMs);
     if (this.isLeading) events.elected(term);
     else this.#term = 0;
   }
@@ -359,7 +383,7 @@ export class Membership {
   #lose(reason: string): void {
     if (this.#term === 0) return;
     this.#term = 0;
-    this.#leaseUntilMs = 0;
+    this.#lease(0);
     this.#isServing = false;
     this.#options.events.lost(reason);
   }

@@ -43,14 +43,12 @@ export class Register {
   async list(prefix: string): Promise<ReadonlyMap<string, Entry>> {
     const { manager } = this.#access;
     const { stream, subject } = this.#place;
-    const found = new Map<string, Entry>();
     const info = await manager.streams.info(stream, { subjects_filter: `${subject}.${prefix}.>` });
     const keys = Object.keys(info.state.subjects ?? {}).map((one) => one.slice(subject.length + 1));
-    for (const key of keys.sort()) {
-      const entry = await this.get(key);
-      if (entry !== undefined) found.set(key.slice(prefix.length + 1), entry);
-    }
-    return found;
+    const entries = await Promise.all(
+      keys.sort().map(async (key) => [key.slice(prefix.length + 1), await this.get(key)] as const),
+    );
+    return new Map(entries.flatMap(([key, entry]) => (entry === undefined ? [] : [[key, entry]])));
   }
 
   /** Sets a value whatever it was. */

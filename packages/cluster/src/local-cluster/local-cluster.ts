@@ -12,6 +12,7 @@ import { Coordinator } from '../coordinator.ts';
 import { LIMITS } from '../limits.ts';
 import { CLUSTER_FILE } from './cluster-file.ts';
 import type { ClusterFile } from './cluster-file.ts';
+import { natsConfiguration, natsVersion } from './nats-configuration.ts';
 
 export type LocalClusterOptions = {
   readonly directory: string;
@@ -85,7 +86,7 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
       clock: options.clock,
       make: () => newCluster(options),
       check: (file) => requireShape(file, options),
-      configure: (file) => writeConfiguration(directory, file),
+      configure: (file) => writeConfiguration(directory, program, file),
       command: ({ name, configuration }) =>
         name === COORDINATOR
           ? [program, '-c', configuration]
@@ -129,20 +130,20 @@ function configurationOf(directory: string, name: string): string {
   return join(directory, name, name === COORDINATOR ? 'nats.conf' : 'engine.toml');
 }
 
-function writeConfiguration(directory: string, { coordinator, instances }: ClusterFile): void {
+function writeConfiguration(
+  directory: string,
+  program: string,
+  { coordinator, instances }: ClusterFile,
+): void {
   const key = join(directory, 'engine.key');
   if (!existsSync(key))
     writeFileSync(key, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'wx' });
   const home = join(directory, COORDINATOR);
   mkdirSync(home, { recursive: true });
+  const { port: own } = coordinator;
   writeFileSync(
     configurationOf(directory, COORDINATOR),
-    [
-      `listen: "127.0.0.1:${coordinator.port}"`,
-      'max_payload: 8MB',
-      `jetstream { store_dir: ${JSON.stringify(join(home, 'data'))} }`,
-      '',
-    ].join('\n'),
+    natsConfiguration({ port: own, directory: home, version: natsVersion(program) }),
   );
   for (const { name, port } of instances) {
     mkdirSync(join(directory, name), { recursive: true });

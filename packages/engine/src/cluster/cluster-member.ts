@@ -4,7 +4,8 @@
 import { readFileSync } from 'node:fs';
 import { assert, messageOf, openAll, systemClock, Unavailable } from '@tidemark/core';
 import type { Clock, OpenParts } from '@tidemark/core';
-import { Coordinator, Membership, Superseded } from '@tidemark/cluster';
+import { Coordinator, MemberThread, Superseded } from '@tidemark/cluster';
+import type { CoordinatorOptions } from '@tidemark/cluster';
 import { hostCountOf } from '../config/config.ts';
 import type { EngineConfig } from '../config/config.ts';
 import { listenAddress } from '../exposure.ts';
@@ -69,8 +70,7 @@ export async function openClusterMember(
   const level = config.logging.level.toLowerCase() as LogLevel | 'off';
   const logs = new LogHub(options.log, clock, level, (text) => text);
   parts.add(() => logs.close());
-  const { coordinator: urls, ...place } = config.cluster;
-  const coordinator = await Coordinator.open({ ...place, urls });
+  const coordinator = await Coordinator.open(coordinatorOf(config));
   parts.add(() => coordinator.close());
   const member = new ClusterMember(config, {
     ...options,
@@ -82,6 +82,11 @@ export async function openClusterMember(
   parts.add(() => member.close());
   const url = await member.open();
   return { url, reload: () => member.reload(), close: () => parts.close() };
+}
+
+function coordinatorOf({ cluster }: EngineConfig): CoordinatorOptions {
+  const { coordinator: urls, login, name, replicas } = cluster;
+  return { urls, login, name, replicas };
 }
 
 type MemberParts = ClusterMemberOptions & {
@@ -110,7 +115,7 @@ class ClusterMember {
   /** What it runs for the leader, when that is another one. */
   #hosts: HostServer | undefined;
   #url = '';
-  #membership: Membership | undefined;
+  #membership: MemberThread | undefined;
   /** Ends with what the instance does at present: following, or leading. */
   #role = new AbortController();
   /** Of this instance, while it leads. */
@@ -135,8 +140,8 @@ class ClusterMember {
     this.#hosts = this.#makeHosts();
     this.#front = this.#makeFront();
     this.#url = await this.#front.listen(host, port);
-    this.#membership = new Membership({
-      coordinator,
+    this.#membership = new MemberThread({
+      coordinator: coordinatorOf(this.#config),
       clock,
       leaseMs,
       self: {
@@ -246,7 +251,7 @@ class ClusterMember {
   }
 
   async #openEngine(
-    membership: Membership,
+    membership: MemberThread,
     role: AbortController,
     parts: OpenParts,
   ): Promise<EngineService> {
@@ -314,7 +319,7 @@ class ClusterMember {
 
   /** Applies the log to its end and begins a term there. */
   async #takeOver(
-    membership: Membership,
+    membership: MemberThread,
     { role, term }: { readonly role: AbortController; readonly term: AbortSignal },
   ): Promise<LeaderLog> {
     const { changes } = this.#parts.coordinator;

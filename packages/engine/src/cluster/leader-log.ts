@@ -3,7 +3,7 @@
 // refuses it when another leader has begun.
 import { assert, messageOf, Unavailable } from '@tidemark/core';
 import { Superseded } from '@tidemark/cluster';
-import type { Membership, MessageLog } from '@tidemark/cluster';
+import type { MemberThread, MessageLog } from '@tidemark/cluster';
 import { CHANGES_LOG } from '../limits.ts';
 import type { Logger } from '../observability/log-hub.ts';
 import type { ChangeSink, StoreChange } from '../store/change-feed.ts';
@@ -15,7 +15,7 @@ import { wholeStore } from './replica.ts';
 
 export type LeaderLogOptions = {
   readonly log: MessageLog;
-  readonly membership: Pick<Membership, 'isLeading' | 'problem' | 'level'>;
+  readonly membership: Pick<MemberThread, 'isLeading' | 'problem' | 'level'>;
   readonly build: Build;
   /** Ends with this leader's term. */
   readonly signal: AbortSignal;

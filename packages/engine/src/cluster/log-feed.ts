@@ -105,7 +105,8 @@ export class LogFeed implements TaskSource, PointConsumer {
   /** The task has been given everything that was there: its time is the machine's from now on. */
   async caughtUp(): Promise<void> {
     await this.#route.drained();
-    this.#goLive();
+    // One that is being started again goes live when it was given everything again.
+    if (!this.#isSuspended && this.#running === undefined) this.#goLive();
   }
 
   hold(): void {

@@ -92,18 +92,21 @@ export class RemoteHosts {
   /** Never rejects. */
   async #connect({ id, url }: Member): Promise<void> {
     const { pool, logger } = this.#options;
+    // Absent when the connection ends before the instance has said that it is ready.
+    let connected: RemoteInstance | undefined;
     try {
-      const instance: RemoteInstance = await RemoteInstance.connect({
+      const instance = await RemoteInstance.connect({
         ...this.#options,
         id,
         url,
         lost: () => {
-          if (this.#instances.get(id) !== instance) return;
+          if (connected === undefined || this.#instances.get(id) !== connected) return;
           this.#instances.delete(id);
           pool.removePlace(id);
         },
         leaving: () => this.onChange(),
       });
+      connected = instance;
       if (this.#isClosed) return await instance.close('the engine stops');
       this.#instances.set(id, instance);
       this.#refused.delete(id);
