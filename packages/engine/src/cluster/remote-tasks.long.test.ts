@@ -4,6 +4,7 @@ import { eventually, hasPrograms, TestServer } from '@tidemark/testkit';
 import type { Answer } from '@tidemark/testkit/engine';
 import { TestCluster } from '@tidemark/testkit/engine-cluster';
 import type { TestInstance, TestMember } from '@tidemark/testkit/engine-cluster';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 let cluster: TestCluster;
@@ -18,11 +19,14 @@ const call = (method: string, path: string, body?: unknown): Promise<Answer> =>
   anyone().engine.call(method, path, body);
 
 /** Starts so many, and waits until each that does not lead runs tasks for the one that does. */
-async function startAll(count: number): Promise<void> {
+async function startAll(
+  count: number,
+  more: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
   const tsdb = [
     { name: 'main', default: true, urls: [receiver.url], 'disable-subscriptions': true },
   ];
-  for (let i = 0; i < count; i++) await cluster.start({ task: { hosts: '1' }, tsdb });
+  for (let i = 0; i < count; i++) await cluster.start({ task: { hosts: '1' }, tsdb, ...more });
   await eventually('instances that run tasks', async () => {
     const told = cluster.log.filter((line) => line.startsWith('an instance runs tasks '));
     return told.length >= count - 1 ? true : undefined;
@@ -139,6 +143,49 @@ ${log}`,
     const twice = "stream|from()|httpOut('o')|httpOut('o')";
     const refused = await anyone().engine.startTask('bad', twice);
     expect(refused.json).toEqual({ error: 'http_out endpoint "o" is used twice' });
+  });
+
+  test('asks databases and functions, and counts its own nodes, where the leader is not', async () => {
+    const sum = {
+      prog: process.execPath,
+      args: [
+        fileURLToPath(new URL('../../../runtime/examples/udf-running-sum.mjs', import.meta.url)),
+      ],
+      timeout: '10s',
+    };
+    const answer = { name: 'm', columns: ['time', 'mean'], values: [['2026-01-01T00:00:00Z', 7]] };
+    receiver.answer = ({ path }) =>
+      path.startsWith('/query')
+        ? { body: JSON.stringify({ results: [{ series: [answer] }] }) }
+        : {};
+    await startAll(2, { udf: { functions: { sum } } });
+    /** A task alone is run by the instance that does not lead. */
+    const tellsElsewhere = async (script: string, value: unknown): Promise<void> => {
+      const type = script.startsWith('batch') ? 'batch' : 'stream';
+      const dbrps = [{ db: 'd', rp: 'r' }];
+      const task = {
+        id: 'one',
+        type,
+        dbrps,
+        script: `${script}|httpOut('out')`,
+        status: 'enabled',
+      };
+      expect(await call('POST', '/engine/v1/tasks', task)).toMatchObject({
+        status: 200,
+        json: { executing: true, error: '' },
+      });
+      expect((await members()).find(({ tasks }) => tasks === 1)?.leader).toBe(false);
+      for (const n of [1, 2, 3]) expect(await write(n)).toBe(204);
+      await eventually(`${script}: ${String(value)}`, async () => {
+        const { json } = await call('GET', '/engine/v1/tasks/one/out');
+        return json.series?.[0]?.values[0].includes(value) === true ? true : undefined;
+      });
+      expect((await call('DELETE', '/engine/v1/tasks/one')).status).toBe(204);
+    };
+
+    await tellsElsewhere("batch|query('SELECT mean(v) FROM d.r.m').period(10s).every(200ms)", 7);
+    await tellsElsewhere("stream|from().measurement('m')@sum().field('v')", 6);
+    await tellsElsewhere("stream|from().measurement('m')|stats(200ms)", 3);
   });
 
   test('runs where the leader is not, and goes on elsewhere when that is cut off or stops', async () => {
