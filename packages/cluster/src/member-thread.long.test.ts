@@ -29,6 +29,7 @@ describe.runIf(hasPrograms('nats-server'))('the thread of a lease', () => {
         elected: (term) => void told.push(`elected ${term}`),
         lost: (reason) => void told.push(`lost: ${reason}`),
         drained: () => void told.push('drained'),
+        looked: () => undefined,
         log: () => undefined,
       },
     });

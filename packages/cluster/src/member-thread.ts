@@ -22,7 +22,7 @@ export type MemberThreadOptions = Pick<MembershipOptions, 'leaseMs' | 'self'> & 
   readonly coordinator: CoordinatorOptions;
   readonly clock: Clock;
   readonly report: () => MemberReport;
-  readonly events: Omit<MembershipEvents, 'looked'>;
+  readonly events: MembershipEvents;
 };
 
 type Waiting = { readonly resolve: () => void; readonly reject: (error: Error) => void };
@@ -169,6 +169,7 @@ export class MemberThread {
         events.log(message.level, message.message, message.fields);
         break;
       case 'looked':
+        events.looked();
     }
   }
 

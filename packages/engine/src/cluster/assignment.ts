@@ -57,18 +57,27 @@ export function assignTasks(
   return placed;
 }
 
-/** Where one more task is best started, as long as nothing is known of it. */
-export function placeForNew(
-  tasks: readonly TaskNeed[],
-  instances: readonly InstanceRoom[],
-): string | undefined {
-  const loads = emptyLoads(instances);
-  if (loads.size === 0) return undefined;
-  for (const { instance, weight } of weigh(tasks)) {
-    const load = instance === undefined ? undefined : loads.get(instance);
-    if (load !== undefined) load.weight += weight;
+/** Where tasks are best started, one after the other, as long as nothing is known of them. */
+export class NewPlaces {
+  readonly #loads: ReadonlyMap<string, Load>;
+  readonly #weight: number;
+
+  constructor(tasks: readonly TaskNeed[], instances: readonly InstanceRoom[]) {
+    this.#loads = emptyLoads(instances);
+    this.#weight = 1 / Math.max(1, tasks.length);
+    for (const { instance, weight } of weigh(tasks)) {
+      const load = instance === undefined ? undefined : this.#loads.get(instance);
+      if (load !== undefined) load.weight += weight;
+    }
   }
-  return leastLoaded(loads, 1 / (tasks.length + 1)).id;
+
+  /** Of one more task, which counts from now on; `undefined` when no instance takes any. */
+  next(): string | undefined {
+    if (this.#loads.size === 0) return undefined;
+    const load = leastLoaded(this.#loads, this.#weight);
+    load.weight += this.#weight;
+    return load.id;
+  }
 }
 
 function emptyLoads(instances: readonly InstanceRoom[]): Map<string, Load> {

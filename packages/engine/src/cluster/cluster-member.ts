@@ -160,6 +160,7 @@ class ClusterMember {
         elected: () => this.#role.abort(ELECTED),
         drained: () => this.#role.abort(DRAINED),
         lost: (reason) => this.#role.abort(new Error(reason)),
+        looked: () => this.#front?.leaderChanged(),
         log: (level, message, fields) => this.#parts.logger(level, message, { ...fields, name }),
       },
     });

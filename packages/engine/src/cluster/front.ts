@@ -59,6 +59,9 @@ const OF_CONNECTION: ReadonlySet<string> = new Set([
 /** By these an origin is told from others, which was done here. */
 const OF_PAGE: ReadonlySet<string> = new Set(['origin', 'sec-fetch-site', PASSED_ON_HEADER]);
 
+/** Whoever was to answer leads no more. */
+class Deposed extends Error {}
+
 export class Front {
   readonly #options: FrontOptions;
   readonly #server: http.Server;
@@ -67,6 +70,8 @@ export class Front {
     'https:': new https.Agent({ keepAlive: true, maxFreeSockets: 64 }),
   };
   readonly #closed = new AbortController();
+  /** What was passed on to other instances and is not over, with their URLs. */
+  readonly #passed = new Map<http.ClientRequest, string>();
 
   constructor(options: FrontOptions) {
     this.#options = options;
@@ -101,6 +106,17 @@ export class Front {
         resolve(`${this.#options.tls === undefined ? 'http' : 'https'}://${name}:${bound}`);
       });
     });
+  }
+
+  /**
+   * Called when another instance may lead: one that led before, and was cut off or stopped, may
+   * never answer what was passed on to it.
+   */
+  leaderChanged(): void {
+    const target = this.#options.leader();
+    if (target === undefined) return;
+    for (const [outgoing, url] of this.#passed)
+      if (url !== target.url) outgoing.destroy(new Deposed('another instance leads now'));
   }
 
   async close(): Promise<void> {
@@ -145,10 +161,12 @@ export class Front {
     const outgoing = this.#outgoing(request, target);
     const gone = (): void => void outgoing.destroy();
     response.once('close', gone);
+    if (!target.isOwn) this.#passed.set(outgoing, target.url);
     try {
       return await this.#exchange(request, response, { outgoing, target });
     } finally {
       response.off('close', gone);
+      this.#passed.delete(outgoing);
     }
   }
 
@@ -176,7 +194,8 @@ export class Front {
       answer = await answered;
     } catch (error) {
       request.unpipe(outgoing);
-      if (!isTaken && isUnreached(error)) return 'not taken';
+      const isLost = error instanceof Deposed && (isWaiting || isSafe(request));
+      if (!isTaken && (isLost || isUnreached(error))) return 'not taken';
       throw error;
     }
     if (!target.isOwn && answer.statusCode === NOT_LEADING_STATUS && !isTaken) {
@@ -222,6 +241,11 @@ export class Front {
 
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+/** Whether a request changes nothing, so that it can be asked twice. */
+function isSafe({ method }: IncomingMessage): boolean {
+  return method === 'GET' || method === 'HEAD';
 }
 
 /** Whether nobody was there who could have taken a request. */

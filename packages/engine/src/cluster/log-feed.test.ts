@@ -5,8 +5,8 @@ import { TestClock } from '@tidemark/testkit';
 import { expect, test } from 'vitest';
 
 import { PointRouter } from '../ingest/point-router.ts';
-import type { Executing } from '../tasks/executor.ts';
 import type { Resumption } from '../tasks/task-source.ts';
+import type { Unit } from '../tasks/unit.ts';
 import { LogFeed } from './log-feed.ts';
 import type { LogFeedParts } from './log-feed.ts';
 import type { Rereading } from './point-rereader.ts';
@@ -48,7 +48,7 @@ test('a task that is started again while it catches up goes live once, at the en
       log: () => undefined,
       savedSequence: () => 6,
     },
-    { id: 't', task } as unknown as Executing,
+    { id: 't', unit: 't', task } as unknown as Unit,
     { from: FROM, dbrps: [{ db: 'd', rp: 'r' }], gaveUp: () => undefined },
   );
 

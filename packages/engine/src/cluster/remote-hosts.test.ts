@@ -35,7 +35,8 @@ test('an instance that accepts the leader and goes away at once is told in the l
     members: () => [member],
     points: { firstNamed: 0 } as PointLog,
     clock: systemClock(),
-    logger: (level, message, { err }) => void logged.push(`${level}: ${message}: ${String(err)}`),
+    logger: (level, message, fields) =>
+      void logged.push(`${level}: ${message}: ${String(fields?.['err'])}`),
   });
 
   expect(logged).toEqual([

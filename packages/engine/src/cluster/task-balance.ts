@@ -9,7 +9,7 @@ import type { Executor } from '../tasks/executor.ts';
 import type { Snapshots } from '../tasks/snapshots.ts';
 import type { Unit } from '../tasks/unit.ts';
 import { Ticker } from '../ticker.ts';
-import { assignTasks, placeForNew } from './assignment.ts';
+import { assignTasks, NewPlaces } from './assignment.ts';
 import type { InstanceRoom, TaskNeed } from './assignment.ts';
 import type { RemoteHosts } from './remote-hosts.ts';
 
@@ -52,6 +52,8 @@ export class TaskBalance {
   /** What could not be started elsewhere. */
   readonly #kept = new WeakSet<Unit>();
   readonly #ticker: Ticker;
+  /** For what is started until tasks are measured again, on these instances. */
+  #newPlaces: { readonly of: string; readonly places: NewPlaces } | undefined;
   #working: Promise<void> | undefined;
   #isAgain = false;
   #isOpen = false;
@@ -59,7 +61,7 @@ export class TaskBalance {
 
   constructor(options: TaskBalanceOptions) {
     this.#options = options;
-    options.pool.chooseBy((unit) => this.#placeFor(unit));
+    options.pool.chooseBy(() => this.#placeForNew());
     options.remote.onChange = () => this.#request();
     this.#ticker = new Ticker(options.clock, BALANCE_MS, () => this.#request());
   }
@@ -72,6 +74,7 @@ export class TaskBalance {
 
   /** Called every second. */
   measure(): void {
+    this.#newPlaces = undefined;
     for (const unit of this.#options.executor.units()) {
       const before = this.#points.get(unit) ?? unit.throughput;
       this.#points.set(unit, before + POINTS_WEIGHT * (unit.throughput - before));
@@ -163,16 +166,23 @@ export class TaskBalance {
     } finally {
       source?.release?.();
     }
-    const place = this.#needs().find((need) => need.id === unit.unit)?.instance;
+    const found = pool.placeOf(task);
+    const place = found === OWN_PLACE ? self : found;
     if (place !== to) this.#kept.add(unit);
     logger('info', 'a task was moved', { task: unit.unit, to: place });
   }
 
-  /** Where a task, or a part of one, is started. */
-  #placeFor(unit: string): string {
+  /**
+   * Where a task, or a part of one, is started. Many are, one after the other, when an instance
+   * begins to lead.
+   */
+  #placeForNew(): string {
     const { self } = this.#options;
-    const others = this.#needs().filter(({ id }) => id !== unit);
-    const place = placeForNew(others, this.#rooms()) ?? self;
+    const rooms = this.#rooms();
+    const of = JSON.stringify(rooms);
+    if (this.#newPlaces?.of !== of)
+      this.#newPlaces = { of, places: new NewPlaces(this.#needs(), rooms) };
+    const place = this.#newPlaces.places.next() ?? self;
     return place === self ? OWN_PLACE : place;
   }
 

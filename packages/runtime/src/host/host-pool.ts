@@ -294,6 +294,12 @@ export class HostPool {
     this.#topicsOf.delete(task.id);
   }
 
+  /** Where a task is; `undefined` for one that has ended. */
+  placeOf(task: RunningTask): string | undefined {
+    assert(task instanceof HostedTask, 'tasks of a pool are hosted');
+    return this.#hostOf(task)?.place.at.id;
+  }
+
   #hostOf(task: HostedTask): Host | undefined {
     return this.#hosts().find((each) => each.tasks.has(task.id));
   }
