@@ -60,7 +60,9 @@ export type MembershipOptions = {
   readonly self: Omit<MemberRecord, 'isDraining' | keyof MemberReport>;
   /** `undefined` while whom this speaks for does not answer: then no sign of life is given. */
   readonly report: () => MemberReport | undefined;
-  /** Told of the end of the lease of this instance as leader, by `clock`; 0 when it does not lead. */
+  /**
+   * Told of the end of the lease of this instance as leader, by `clock`; 0 when it does not lead.
+   */
   readonly leased: (untilMs: number) => void;
   readonly events: MembershipEvents;
 };

@@ -5,7 +5,9 @@ import { join } from 'node:path';
 /** From this version on a server can sync its files after every change. */
 const SYNCS_FROM = [2, 10] as const;
 
-/** As a server tells its version: `nats-server: v2.9.10`. Throws when the program can not be run. */
+/**
+ * As a server tells its version: `nats-server: v2.9.10`. Throws when the program can not be run.
+ */
 export function natsVersion(program: string): string {
   return execFileSync(program, ['--version'], { encoding: 'utf8' });
 }
