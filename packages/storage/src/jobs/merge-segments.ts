@@ -197,7 +197,7 @@ type Source = {
   readonly load: () => Run;
 };
 
-/** Pauses behind each chunk, of which a series may have any number. */
+/** Pauses behind each chunk that is read or written; a series may have any number. */
 function* mergeSeries(
   writer: SegmentWriter,
   series: SeriesId,
@@ -232,7 +232,12 @@ function* mergeSeries(
       yield undefined;
       continue;
     }
-    const run = mergeRuns(cluster.map((source) => source.load()));
+    const runs: Run[] = [];
+    for (const source of cluster) {
+      runs.push(source.load());
+      yield undefined;
+    }
+    const run = mergeRuns(runs);
     if (run.times.length === 0) continue;
     pending.push(run);
     pendingRows += run.times.length;
