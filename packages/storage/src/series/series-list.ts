@@ -1,5 +1,7 @@
 // Lists of consecutive series, as logs, index files and backups store them (docs/formats/wal.md,
 // `additions`).
+import { NO_MEASUREMENT } from '@tidemark/kernels';
+
 import { ByteReader, ByteWriter } from '../columns/bytes.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 
@@ -8,14 +10,12 @@ export type EncodedSeries = {
   readonly count: number;
   /**
    * An entry is a series (id of its measurement, length and bytes of its canonical key without the
-   * measurement), or a gap (`NO_SERIES` and the number of ids without series).
+   * measurement), or a gap (`NO_MEASUREMENT` and the number of ids without series).
    */
   readonly bytes: Uint8Array;
   /** Larger than all ids of measurements in `bytes`. */
   readonly measurementIdEnd: number;
 };
-
-const NO_SERIES = 0xffffffff;
 
 /** A series with its id, or a gap of ids. */
 export type SeriesEntry =
@@ -28,7 +28,7 @@ export function* seriesEntries(list: EncodedSeries, first: SeriesId): Generator<
   let id = first;
   for (let n = list.count; n > 0; n--) {
     const measurementId = reader.varint();
-    if (measurementId === NO_SERIES) {
+    if (measurementId === NO_MEASUREMENT) {
       const noSeries = reader.varint();
       yield { id, noSeries };
       id += noSeries;
@@ -44,7 +44,7 @@ export function encodeSeriesEntries(entries: Iterable<SeriesEntry>): EncodedSeri
   for (const entry of entries) {
     count++;
     if ('noSeries' in entry) {
-      out.varint(NO_SERIES);
+      out.varint(NO_MEASUREMENT);
       out.varint(entry.noSeries);
       continue;
     }
@@ -62,7 +62,7 @@ export function readSeriesList(reader: ByteReader): EncodedSeries {
   let measurementIdEnd = 0;
   for (let i = 0; i < count; i++) {
     const measurementId = reader.varint();
-    if (measurementId === NO_SERIES) {
+    if (measurementId === NO_MEASUREMENT) {
       reader.varint();
       continue;
     }
