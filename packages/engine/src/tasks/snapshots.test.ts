@@ -223,3 +223,27 @@ test('a state that was asked of a task which was started anew meanwhile is not k
   expect(saved()).toBe('of the first');
   await metadata.close();
 });
+
+test('what is forgotten of a task is that of all its parts, and of no other task', async () => {
+  const metadata = await Metadata.open(engine.directory);
+  const snapshots = new Snapshots({
+    metadata,
+    clock: systemClock(),
+    log: () => undefined,
+    alertsStored: () => undefined,
+  });
+  const task = { takeState: () => Promise.resolve(serialize('state')) };
+  const names = ['t', 't#1/2', 't#2/2', 't-2', 't2', 't#1/11'];
+  const units = names.map((unit) => ({ unit, definition: 'x', task }) as unknown as Unit);
+  const executor = {
+    units: () => units,
+    unit: (name: string) => units.find(({ unit }) => unit === name),
+  } as unknown as Executor;
+  await snapshots.saveAll(executor);
+
+  await snapshots.forget('t');
+
+  const left = names.filter((unit) => snapshots.saved({ unit, definition: 'x' }) !== undefined);
+  expect(left).toEqual(['t-2', 't2']);
+  await metadata.close();
+});
