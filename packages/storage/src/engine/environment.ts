@@ -1,12 +1,18 @@
 // What the engine needs besides its options: tests pass their own.
 import type { Clock } from '@tidemark/core';
 
+import type { ReadKernels } from '../columns/read-kernels.ts';
 import type { Disk } from '../disk/disk.ts';
 import type { SchemaVersions } from '../series/schema-version.ts';
 
 export type StorageEnvironment = {
   /** Shared with another thread that caches answers; by default the engine creates its own. */
   readonly schemaVersions?: SchemaVersions | undefined;
+  /**
+   * Shared with another engine of the thread that runs the same code: V8 compiles calls of kernels
+   * for one instance of them. By default the engine creates its own.
+   */
+  readonly kernels?: ReadKernels | undefined;
   readonly clock: Clock;
   readonly disk: Disk;
   /** Called at named steps of background work; a test ends the process there. */

@@ -1,9 +1,9 @@
 // The resources of one engine besides its data: schedules, caches, counts of memory. They are
-// passed to the parts that need them, and engines in one thread share none of them.
-import type { Clock } from '@tidemark/core';
-
+// passed to the parts that need them. Engines in one thread share none of them but what they are
+// given (`StorageEnvironment`).
 import { ReadKernels } from '../columns/read-kernels.ts';
 import { LIMITS } from '../limits.ts';
+import type { StorageEnvironment } from './environment.ts';
 import type { StorageOptions } from '../options.ts';
 import { LastRows } from '../read/last-rows.ts';
 import { MemoryTotal } from '../read/request-memory.ts';
@@ -23,17 +23,16 @@ export type Resources = {
   readonly schemaVersions: SchemaVersions;
 };
 
-/** Creates the resources; `schemaVersions` is passed when another thread reads them too. */
+type SharedParts = 'clock' | 'schemaVersions' | 'kernels';
+
+/** Creates the resources, apart from those that are shared and passed. */
 export function resourcesFor(
   options: StorageOptions,
-  {
-    clock,
-    schemaVersions,
-  }: { readonly clock: Clock; readonly schemaVersions?: SchemaVersions | undefined },
+  { clock, schemaVersions, kernels }: Pick<StorageEnvironment, SharedParts>,
 ): Resources {
   return {
     turns: new Turns({ clock, sliceMs: LIMITS.sliceMs.value }),
-    kernels: new ReadKernels(options.columnCacheBytes),
+    kernels: kernels ?? new ReadKernels(options.columnCacheBytes),
     lastRows: new LastRows(),
     requestMemory: new MemoryTotal(
       options.requestMemoryBytes ?? LIMITS.totalRequestMemoryBytes.value,

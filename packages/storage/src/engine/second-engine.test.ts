@@ -5,6 +5,7 @@ import { systemClock } from '@tidemark/core';
 import { eachBatch } from '@tidemark/query';
 import { afterEach, expect, test } from 'vitest';
 
+import { ReadKernels } from '../columns/read-kernels.ts';
 import { memoryDisk } from '../disk/memory-disk.ts';
 import { emptyCounters } from '../read/local-source.ts';
 import { SchemaVersions } from '../series/schema-version.ts';
@@ -67,6 +68,27 @@ test('a second engine takes no room, no types and no schema from the first', asy
   expect(await scanRows(first, 'm', [['v', 'float']])).toHaveLength(ROWS + 1);
 });
 
+test('engines that are given the same kernels read their own columns', async () => {
+  const kernels = new ReadKernels(1 << 20);
+  storage = await testEngine({}, { kernels });
+  const first = storage.engine;
+  const options = { directory: '/second', hasBackgroundWork: false };
+  const second = await openStorageInline(options, { disk: memoryDisk(), kernels });
+  await write(first, 'm v=1 0\nm v=2 1');
+  await write(second, 'm v=3 0\nm v=4 1');
+  for (const engine of [first, second]) await engine.flush();
+  const values = (engine: StorageEngine): Promise<unknown> => {
+    return scanRows(engine, 'm', [['v', 'float']]);
+  };
+
+  expect(kernels.columns.memoryBytes).toBe(0);
+  const both = [await values(first), await values(second)];
+  expect(kernels.columns.memoryBytes).toBeGreaterThan(0);
+  await second.close();
+  expect(both[0]).not.toEqual(both[1]);
+  expect(await values(first)).toEqual(both[0]);
+});
+
 test('the resources of each engine are its own', () => {
   const clock = systemClock();
   const [first, second] = [{}, {}].map(() => resourcesFor({ directory: '/' }, { clock }));
@@ -89,6 +111,7 @@ const SHARED = [
   // By identity of a request.
   'read/series-reader.ts: const indexesOf',
   // Of the thread, which has one engine and its rehearsal.
+  'thread/host.ts: const kernels',
   'thread/host.ts: const versions',
 ];
 

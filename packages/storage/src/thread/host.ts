@@ -5,6 +5,7 @@ import { assert } from '@tidemark/core';
 import { collectWhenIdle } from '@tidemark/process';
 import type { CostRequest, Operator, SourceCounters, SourceSnapshot } from '@tidemark/query';
 
+import { ReadKernels } from '../columns/read-kernels.ts';
 import { memoryDisk } from '../disk/memory-disk.ts';
 import { emptyCounters } from '../read/local-source.ts';
 import { openStorageInline } from '../engine/open-inline.ts';
@@ -31,6 +32,8 @@ assert(parentPort !== null, 'runs in a thread');
 const port = parentPort;
 const { options, schemaVersions } = workerData as ThreadData;
 const versions = new SchemaVersions(schemaVersions);
+/** The rehearsal reads with the same ones, so that what V8 has compiled for it fits later. */
+const kernels = new ReadKernels(options.columnCacheBytes);
 collectWhenIdle();
 
 /** Streams have no signal: a `cancel` message ends them. */
@@ -123,7 +126,7 @@ class Host {
     assert(this.#rehearsal === undefined, 'one rehearsal at a time');
     const memory = { directory: '/rehearsal', hasBackgroundWork: false };
     this.#rehearsal = new Host(
-      await openStorageInline(memory, { disk: memoryDisk(), schemaVersions: versions }),
+      await openStorageInline(memory, { disk: memoryDisk(), schemaVersions: versions, kernels }),
     );
   }
 
@@ -329,7 +332,8 @@ async function open(): Promise<void> {
       const plain = error === undefined ? details : { ...details, error: String(error) };
       send({ kind: 'log', level, message, details: plain });
     };
-    const engine = await openStorageInline({ ...options, log }, { schemaVersions: versions });
+    const shared = { schemaVersions: versions, kernels };
+    const engine = await openStorageInline({ ...options, log }, shared);
     const host = new Host(engine);
     port.on('message', (messages: readonly ToThread[]) => {
       for (const message of messages) host.handle(message);
