@@ -2,7 +2,7 @@
 import type { Diagnostic, FieldValue, Timestamp, UnsignedValue } from '@tidemark/core';
 
 import type { QueryLimits } from './limits.ts';
-import type { SourceCapabilities, SourceCounters, SourceSnapshot } from './series-source.ts';
+import type { Epoch, SourceCapabilities, SourceCounters, SourceSnapshot } from './series-source.ts';
 
 /** Look-ups in the catalog of databases. Answers are consistent within one statement. */
 export interface QueryCatalog {
@@ -57,6 +57,12 @@ export interface QueryMemory {
   admit(): Promise<void>;
 }
 
+/** Takes all series of a statement as text, where a source has that, instead of their rows. */
+export interface SeriesText {
+  readonly epoch: Epoch | undefined;
+  append(series: Uint8Array): void;
+}
+
 /** Everything that a statement is executed with. */
 export type QueryContext = {
   /** The caller opens it before and closes it after the statement. */
@@ -81,6 +87,8 @@ export type QueryContext = {
   /** Needed by statements with INTO. */
   readonly sink?: PointSink | undefined;
   readonly counters?: SourceCounters | undefined;
+  /** Absent where the answer is not text, or has to be cut. */
+  readonly seriesText?: SeriesText | undefined;
   /** Told what the answer lacks (`RequestOptions`); absent where an answer can not say so. */
   readonly onPartial?: ((reason: string) => void) | undefined;
   /** Told what an answer may be misread for; each text once or more. */

@@ -5,6 +5,7 @@
 // `error`.
 import type { ExplainStatement, SelectStatement } from '@tidemark/influxql';
 
+import { answeredBySource } from './answer.ts';
 import type { RowBatch } from './batch/row-batch.ts';
 import type { QueryContext } from './context.ts';
 import { explain } from './explain.ts';
@@ -35,6 +36,7 @@ export function* executeSelect(
     return;
   }
   const plan = yield* planStatement(statement, context);
+  if (yield* answeredBySource(plan, context)) return;
   yield* toResults(execute(plan, new ExecutionContext(context)), plan.select);
 }
 

@@ -1,8 +1,16 @@
 // Public face of @tidemark/query: the meaning of InfluxQL over any SeriesSource.
 export { executeExplain, executeSelect, executeSeries, executeShow } from './executor.ts';
+export { answerText } from './answer.ts';
 export { ExecutionContext } from './execution/execution-context.ts';
 export type { SchemaShowStatement } from './show/run-show.ts';
-export type { IntoPoint, PointSink, QueryCatalog, QueryContext, QueryMemory } from './context.ts';
+export type {
+  IntoPoint,
+  PointSink,
+  QueryCatalog,
+  QueryContext,
+  QueryMemory,
+  SeriesText,
+} from './context.ts';
 export { normaliseSelect } from './analyse/resolve-source.ts';
 export { refuseTime, tagPredicate } from './show/show-context.ts';
 export { splitCondition } from './analyse/time-range.ts';
@@ -18,7 +26,7 @@ export { DEFAULT_QUERY_LIMITS, memoryLimitExceeded } from './limits.ts';
 export { compareSeriesKeys, tagsOfSeriesKey } from './series-key.ts';
 export type { QueryLimits } from './limits.ts';
 export { contentType, readEpoch, writeResults } from './output/write-results.ts';
-export type { Epoch, ResultFormat, StatementRun } from './output/write-results.ts';
+export type { ResultFormat, StatementRun } from './output/write-results.ts';
 export { giveUsed } from './output/used-buffers.ts';
 export { diagnosticDocument } from './output/diagnostics.ts';
 export { located } from './output/diagnostics.ts';

@@ -77,6 +77,12 @@ export const BATCH_CELLS = 1 << 18;
 export const CONDITION_CELLS = 1 << 17;
 
 /**
+ * Windows times columns of an answer that the thread of the source makes whole: a fraction of a
+ * millisecond, which writes wait for.
+ */
+export const SMALL_ANSWER_CELLS = 4096n;
+
+/**
  * Rows of one group that are merged at once; more are read in slices of time. About 25 MB with ten
  * fields.
  */

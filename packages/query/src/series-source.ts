@@ -7,6 +7,7 @@
 // else happens in operators above it.
 import type { Column, ComparisonOperator, FieldType, FieldValue, TimeRange } from '@tidemark/core';
 
+import type { QueryLimits } from './limits.ts';
 import type { MeasurementNames } from './measurement-names.ts';
 import type { Operator, Steps } from './operator.ts';
 
@@ -323,6 +324,23 @@ export type SourceCounters = {
   bytesRead: number;
 };
 
+/** Unit of printed times. */
+export type Epoch = 'ns' | 'u' | 'ms' | 's' | 'm' | 'h';
+
+/** A SELECT that the source executes whole (`answer.ts`). */
+export type AnswerRequest = {
+  /**
+   * Plain data, which only `answer.ts` reads. The same object comes again with other ranges; its
+   * own is not the one that is asked for.
+   */
+  readonly plan: object;
+  readonly range: TimeRange;
+  /** Absent is RFC 3339. */
+  readonly epoch: Epoch | undefined;
+  /** The same for all requests of a plan. */
+  readonly limits: QueryLimits;
+};
+
 /** Options of every request. Cancellation takes effect within 50 ms. */
 export type RequestOptions = {
   readonly signal: AbortSignal;
@@ -335,6 +353,11 @@ export type RequestOptions = {
    * unawares.
    */
   readonly onPartial?: ((reason: string) => void) | undefined;
+};
+
+/** Options of a small answer. The text of it says nothing of what it lacks. */
+export type AnswerOptions = Pick<RequestOptions, 'signal'> & {
+  readonly onPartial: (reason: string) => void;
 };
 
 /** A scan whose cost is asked for. Only tag leaves in `where`. */
@@ -376,6 +399,11 @@ export interface SourceSnapshot {
   aggregate(request: AggregateRequest, options: RequestOptions): Operator<AggregateBatch>;
   /** What a scan would touch; EXPLAIN prints it. Absent where the source can not tell. */
   cost?(request: CostRequest, options: RequestOptions): Steps<SourceCost>;
+  /**
+   * The text of all series of an answer; `undefined` when it can not be written. Absent where the
+   * source has its points in the thread that asks.
+   */
+  answer?(request: AnswerRequest, options: AnswerOptions): Steps<Uint8Array | undefined>;
   close(): void;
 }
 

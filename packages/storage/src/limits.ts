@@ -90,6 +90,11 @@ export const LIMITS = {
     reason:
       'rows in memory are flushed within this time of a stop, which has nine seconds; what is left is in the log',
   },
+  keptPlans: {
+    value: 512,
+    unit: 'count',
+    reason: 'plans of queries that come again with other times: some kilobytes each, 40 at most',
+  },
   sliceMs: {
     value: 3,
     unit: 'ms',

@@ -69,6 +69,10 @@ export class RowBudget {
     this.#left = maxRows === undefined || maxRows === 0 ? Number.POSITIVE_INFINITY : maxRows;
   }
 
+  get isLimited(): boolean {
+    return this.#left !== Number.POSITIVE_INFINITY;
+  }
+
   /**
    * The next statement begins. It is run whatever is left: what it does counts, if not what it
    * answers.

@@ -7,7 +7,7 @@ import { TextBuffer } from './bytes.ts';
 import type { Encoder, StatementEnd } from './encoder.ts';
 import { decimalText } from './number-text.ts';
 import { EPOCH_NANOS } from './time-text.ts';
-import type { Epoch } from './write-results.ts';
+import type { Epoch } from '../series-source.ts';
 
 export class CsvEncoder implements Encoder {
   readonly out = new TextBuffer();

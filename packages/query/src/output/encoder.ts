@@ -2,6 +2,7 @@
 // encoder only says what their answers look like.
 import type { Diagnostic } from '@tidemark/core';
 
+import type { SeriesText } from '../context.ts';
 import type { ResultBatch, ResultMessage } from '../result.ts';
 import type { TextBuffer } from './bytes.ts';
 
@@ -39,6 +40,8 @@ export interface Encoder {
    * then.
    */
   batch(batch: ResultBatch): void;
+  /** Takes what another encoder of the same format has written of all series of a statement. */
+  readonly seriesText?: SeriesText | undefined;
   close(end: StatementEnd): void;
   finish(): void;
 }

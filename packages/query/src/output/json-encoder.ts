@@ -1,4 +1,5 @@
 // JSON answers.
+import type { SeriesText } from '../context.ts';
 import type { ResultBatch } from '../result.ts';
 import { TextBuffer } from './bytes.ts';
 import { diagnosticDocument } from './diagnostics.ts';
@@ -6,7 +7,7 @@ import type { DiagnosticDocument } from './diagnostics.ts';
 import type { Encoder, StatementEnd } from './encoder.ts';
 import { appendRows } from './json-kernel.ts';
 import { jsonPrinters, jsonText } from './json-values.ts';
-import type { Epoch } from './write-results.ts';
+import type { Epoch } from '../series-source.ts';
 
 const COMMA = 0x2c;
 const OPEN = 0x5b;
@@ -31,6 +32,7 @@ export class JsonEncoder implements Encoder {
 
   constructor(epoch: Epoch | undefined) {
     this.#epoch = epoch;
+    this.seriesText = { epoch, append: (series) => this.#append(series) };
   }
 
   begin(statementCount: number): void {
@@ -63,6 +65,16 @@ export class JsonEncoder implements Encoder {
       this.#hasRows = hasRows;
       throw cause;
     }
+  }
+
+  readonly seriesText: SeriesText;
+
+  /** The last of the series is left open, as behind `batch`. */
+  #append(series: Uint8Array): void {
+    if (series.length === 0) return;
+    this.out.bytes(series);
+    this.#hasSeries = true;
+    this.#hasRows = true;
   }
 
   /** Behind the one before; the first of a statement opens the list. */

@@ -8,7 +8,7 @@ import type { MixedValue, ResultBatch, ResultColumn } from '../result.ts';
 import type { Encoder, StatementEnd } from './encoder.ts';
 import { MsgpackBuffer } from './msgpack-buffer.ts';
 import { EPOCH_NANOS } from './time-text.ts';
-import type { Epoch } from './write-results.ts';
+import type { Epoch } from '../series-source.ts';
 
 /** Its batches; they have at least one. */
 type Series = readonly [ResultBatch, ...ResultBatch[]];

@@ -1,6 +1,7 @@
 // Results on the wire: statements are run one after the other while their answers are written.
 import type { Diagnostic, Span } from '@tidemark/core';
 
+import type { SeriesText } from '../context.ts';
 import type { ResultMessage, ResultBatch } from '../result.ts';
 import { MAX_GATHERED_ROWS } from '../limits.ts';
 import { CsvEncoder } from './csv-encoder.ts';
@@ -11,9 +12,7 @@ import { PrettyPrinter } from './pretty.ts';
 import { writeStatements } from './write-statements.ts';
 import { isPause } from '../operator.ts';
 import type { Operator } from '../operator.ts';
-
-/** Unit of printed times; `undefined` in `ResultFormat` means RFC 3339. */
-export type Epoch = 'ns' | 'u' | 'ms' | 's' | 'm' | 'h';
+import type { Epoch } from '../series-source.ts';
 
 /**
  * Reads the parameter `epoch`; `undefined` when it is empty. What is no unit means nanoseconds, as
@@ -40,6 +39,7 @@ export function readEpoch(text: string): Epoch | undefined {
 export type ResultFormat = {
   readonly encoding: 'json' | 'csv' | 'msgpack';
   readonly isPretty?: boolean | undefined;
+  /** Unit of printed times; `undefined` is RFC 3339. */
   readonly epoch?: Epoch | undefined;
   /** Rows of one response chunk; `undefined` is one document. */
   readonly chunkRows?: number | undefined;
@@ -52,10 +52,11 @@ export type ResultFormat = {
 };
 
 /**
- * A statement that is about to be run. `run` is called once, after the one before has ended well.
+ * A statement that is about to be run. `run` is called once, after the one before has ended well;
+ * what it appends as text it does not hand on as batches.
  */
 export type StatementRun = {
-  readonly run: () => Operator<ResultBatch>;
+  readonly run: (seriesText: SeriesText | undefined) => Operator<ResultBatch>;
   /** Where the statement stands in the text: the place of an error that has none of its own. */
   readonly span?: Span | undefined;
   /** Read after the statement has ended. */

@@ -1,6 +1,7 @@
 // The loop over the statements of a request, the same for all formats.
 import { AppError } from '@tidemark/core';
 
+import type { SeriesText } from '../context.ts';
 import { isPause } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 import { answerParts, RowBudget } from './chunks.ts';
@@ -100,7 +101,7 @@ class AnswerWriter {
     this.#budget.startStatement();
     try {
       const { chunkRows } = this.#options;
-      for (const part of answerParts(statement.run(), this.#budget, chunkRows)) {
+      for (const part of answerParts(statement.run(this.#seriesText), this.#budget, chunkRows)) {
         if (isPause(part)) {
           yield part;
           continue;
@@ -132,6 +133,11 @@ class AnswerWriter {
       yield this.#chunk(statementId, { ...end, diagnostics: [] });
     }
     this.#close(end);
+  }
+
+  /** Text can not be cut, neither into chunks nor behind a row. */
+  get #seriesText(): SeriesText | undefined {
+    return this.#isChunked || this.#budget.isLimited ? undefined : this.#encoder.seriesText;
   }
 
   #open(statementId: number): void {

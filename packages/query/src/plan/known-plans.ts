@@ -31,6 +31,8 @@ const KNOWN = new WeakMap<object, KnownPlan>();
 type Known = {
   /** Its plan; `undefined` when its sources are others than those of the last of its form. */
   readonly select: SelectPlan | undefined;
+  /** The one that it was made of. */
+  readonly kept?: SelectPlan | undefined;
   readonly names: NamesBySource;
 };
 
@@ -51,7 +53,7 @@ export function* knownPlan(
     ...known.select,
     range: plannedRange(range, known.select.interval, now),
   };
-  return { select, names };
+  return { select, kept: known.select, names };
 }
 
 /** Whether a plan has these sources. */

@@ -8,7 +8,12 @@ import { canPushAggregates } from './push-aggregates.ts';
 import type { MeasurementPlan, SelectPlan, SourcePlan, SubqueryPlan } from './select-plan.ts';
 
 /** One SELECT, the outermost or a subquery: its limits are checked, then its rows are asked for. */
-export type PhysicalPlan = { readonly select: SelectPlan; readonly rows: RowsPlan };
+export type PhysicalPlan = {
+  readonly select: SelectPlan;
+  readonly rows: RowsPlan;
+  /** What is kept of the statement's form: the same but for the range. */
+  readonly known?: SelectPlan | undefined;
+};
 
 /** Rows of the answer of a SELECT, in the order of the answer. */
 export type RowsPlan =

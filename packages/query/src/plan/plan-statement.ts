@@ -22,5 +22,5 @@ export function* planStatement(
     select = planSelect(prepared, { now: context.now, isInto });
     if (!isInto) keepPlan(prepared, select, context.limits);
   }
-  return physicalPlan(select, context.capabilities);
+  return { ...physicalPlan(select, context.capabilities), known: known?.kept };
 }

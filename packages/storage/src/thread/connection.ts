@@ -7,6 +7,7 @@ import { startThread } from '@tidemark/process';
 
 import type { StorageLog } from '../options.ts';
 import { BodyBuffers } from './body-buffers.ts';
+import { SentPlans } from './carried-plans.ts';
 import { errorFromMessage } from './errors.ts';
 import type { FromThread, ThreadData, ThreadOptions, ToThread } from './protocol.ts';
 import { SchemaVersions } from '../series/schema-version.ts';
@@ -14,8 +15,10 @@ import { SchemaCache } from './schema-cache.ts';
 
 type Call = { readonly resolve: (value: unknown) => void; readonly reject: (error: Error) => void };
 
+/** Who waits for an answer in one or several messages. */
 export type StreamHandler = {
-  onBatches(message: FromThread & { kind: 'batches' }): void;
+  onAnswer?(message: FromThread & { kind: 'answer' }): void;
+  onBatches?(message: FromThread & { kind: 'batches' }): void;
   onError(error: Error): void;
 };
 
@@ -41,6 +44,8 @@ export class Connection {
   /** Answers to schema look-ups of this thread. */
   readonly schemas: SchemaCache;
   readonly bodies = new BodyBuffers();
+  /** What this thread was sent. */
+  readonly plans = new SentPlans();
   readonly #calls = new Map<number, Call>();
   readonly #streams = new Map<number, StreamHandler>();
   /** Messages of `postLater` that have not been sent. */
@@ -179,7 +184,13 @@ export class Connection {
       case 'batches': {
         const stream = this.#streams.get(message.id);
         if (message.isLast) this.#streams.delete(message.id);
-        stream?.onBatches(message);
+        stream?.onBatches?.(message);
+        break;
+      }
+      case 'answer': {
+        const stream = this.#streams.get(message.id);
+        this.#streams.delete(message.id);
+        stream?.onAnswer?.(message);
         break;
       }
       case 'log':

@@ -13,6 +13,7 @@ import { SchemaVersions } from '../series/schema-version.ts';
 import type { SchemaScope } from '../series/schema-version.ts';
 import type { StorageLog } from '../options.ts';
 import type { StorageEngine } from '../storage-engine.ts';
+import { Answers } from './answers.ts';
 import { byteStreams } from './byte-streams.ts';
 import { errorToMessage } from './errors.ts';
 import { unpackPoints } from './packed-points.ts';
@@ -77,12 +78,18 @@ class Host {
   readonly #methods: StorageEngine & ByteStreamCalls;
   readonly #snapshots = new Map<number, HeldSnapshot>();
   readonly #streams = new Map<number, Stream>();
+  readonly #answers: Answers;
   /** A second engine, which keeps its data in memory, while there is one. */
   #rehearsal: Host | undefined;
 
   constructor(engine: StorageEngine) {
     this.#engine = engine;
     this.#methods = { ...engine, ...byteStreams(engine) };
+    this.#answers = new Answers({
+      source: engine.source,
+      send,
+      fail: (id, error) => this.#fail(id, error),
+    });
   }
 
   handle(message: ToThread): void {
@@ -101,6 +108,9 @@ class Host {
       }
       case 'stream':
         this.#openStream(message);
+        break;
+      case 'answer':
+        this.#answers.open(message);
         break;
       case 'pull':
         this.#pull(message.id);
@@ -160,6 +170,7 @@ class Host {
   #cancel(id: number): void {
     const stream = this.#streams.get(id);
     this.#streams.delete(id);
+    this.#answers.cancel(id);
     if (stream?.isWaiting === false) stream.batches.return();
   }
 

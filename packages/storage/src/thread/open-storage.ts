@@ -72,6 +72,7 @@ async function openRehearsal(connection: Connection): Promise<StorageEngine> {
   const schemas = new SchemaCache(connection.schemaVersions);
   const source = remoteSource(() => ({
     schemas,
+    plans: connection.plans,
     nextId: () => connection.nextId(),
     post: (message) => connection.post({ kind: 'rehearsal', message }),
     postLater: (message) => connection.postLater({ kind: 'rehearsal', message }),

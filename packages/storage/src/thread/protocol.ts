@@ -3,6 +3,7 @@
 import type {
   AggregateBatch,
   AggregateRequest,
+  AnswerRequest,
   CostRequest,
   ScanRequest,
   SchemaBatch,
@@ -52,6 +53,11 @@ export type StreamRequest =
   | { readonly kind: 'scan'; readonly request: ScanRequest }
   | { readonly kind: 'aggregate'; readonly request: AggregateRequest }
   | { readonly kind: 'cost'; readonly request: CostRequest };
+
+/** A plan as it is sent (`carried-plans.ts`): where the thread keeps it, with it the first time. */
+export type CarriedPlan =
+  | number
+  | (Pick<AnswerRequest, 'plan' | 'limits'> & { readonly place: number });
 
 export type CostBatch = SourceCost & { readonly kind: 'cost' };
 
@@ -124,6 +130,15 @@ export type ToThread =
       /** Whether the reader accepts a partial answer. */
       readonly takesPartial: boolean;
     }
+  /** Asks for the text of a small answer, of a snapshot that is taken now and released with it. */
+  | {
+      readonly kind: 'answer';
+      readonly id: number;
+      readonly plan: CarriedPlan;
+      readonly start: AnswerRequest['range']['start'];
+      readonly end: AnswerRequest['range']['end'];
+      readonly epoch: AnswerRequest['epoch'];
+    }
   | {
       readonly kind: 'write-points';
       readonly id: number;
@@ -180,6 +195,13 @@ export type FromThread =
       readonly partial?: readonly string[] | undefined;
       /** With the last batch of a schema look-up, if the schema has not changed in the meantime. */
       readonly schema?: SchemaState | undefined;
+    }
+  | {
+      readonly kind: 'answer';
+      readonly id: number;
+      readonly text: Uint8Array | undefined;
+      /** What the answer lacks. */
+      readonly partial?: readonly string[] | undefined;
     }
   | {
       readonly kind: 'log';

@@ -4,6 +4,8 @@ import { Unavailable } from '@tidemark/core';
 import { collectNames } from '@tidemark/query';
 import type {
   AggregateBatch,
+  AnswerOptions,
+  AnswerRequest,
   MeasurementNames,
   NamesFilter,
   Operator,
@@ -22,6 +24,7 @@ import type { Connection } from './connection.ts';
 import { SOURCE_COUNTERS } from './protocol.ts';
 import type {
   CostBatch,
+  FromThread,
   SchemaStamp,
   SchemaState,
   StreamBatch,
@@ -33,7 +36,7 @@ import { receivedBatches } from './transfer.ts';
 /** The part of a connection that a source uses. */
 export type SourceConnection = Pick<
   Connection,
-  'nextId' | 'post' | 'postLater' | 'stream' | 'cancel' | 'schemas'
+  'nextId' | 'post' | 'postLater' | 'stream' | 'cancel' | 'schemas' | 'plans'
 >;
 
 /** `connection` returns the present one: a thread that fails is replaced. */
@@ -66,6 +69,7 @@ function remoteSnapshot(connection: SourceConnection): SourceSnapshot {
     scan: (request, options) => open<SeriesBatch>({ kind: 'scan', request }, options),
     aggregate: (request, options) => open<AggregateBatch>({ kind: 'aggregate', request }, options),
     cost: (request, options) => only(open<CostBatch>({ kind: 'cost', request }, options)),
+    answer: (request, options) => answer(connection, request, options),
     close: () => release(connection, snapshot),
   };
 }
@@ -109,6 +113,45 @@ function release(connection: SourceConnection, snapshot: HeldSnapshot): void {
   const { id, isTaken, isClosed } = snapshot;
   if (isTaken && !isClosed) connection.postLater({ kind: 'release', snapshot: id });
   snapshot.isClosed = true;
+}
+
+/** One message there and one back: the thread takes a snapshot and releases it with the answer. */
+function* answer(
+  connection: SourceConnection,
+  asked: AnswerRequest,
+  { signal, onPartial }: AnswerOptions,
+): Steps<Uint8Array | undefined> {
+  if (signal.aborted) throw cancelledBy(signal);
+  let answered: (FromThread & { kind: 'answer' }) | undefined;
+  let failure: Error | undefined;
+  const { start, end } = asked.range;
+  const { epoch } = asked;
+  const plan = connection.plans.carry(asked);
+  yield new Promise<void>((resolve) => {
+    const onAbort = (): void => {
+      failure = cancelledBy(signal);
+      connection.cancel(id);
+      resolve();
+    };
+    const id = connection.stream(
+      {
+        onAnswer: (message) => {
+          answered = message;
+          signal.removeEventListener('abort', onAbort);
+          resolve();
+        },
+        onError: (error) => {
+          failure = error;
+          resolve();
+        },
+      },
+      (answerId) => ({ kind: 'answer', id: answerId, plan, start, end, epoch }),
+    );
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+  if (answered === undefined) throw failure;
+  for (const reason of answered.partial ?? []) onPartial(reason);
+  return answered.text;
 }
 
 function* eachOf<T>(values: readonly T[]): Operator<T> {

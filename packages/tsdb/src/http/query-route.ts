@@ -277,7 +277,7 @@ class QueryRun {
         if (error !== undefined) this.#logFailure(error);
         if (!row.isReadOnly(statement)) this.#audit(statement, error);
       },
-      run: () => {
+      run: (seriesText) => {
         const running = this.#start();
         const context: StatementContext = {
           services,
@@ -287,6 +287,7 @@ class QueryRun {
           signal: running.signal,
           memory: running.memory,
           messages,
+          seriesText,
           onPartial: readsMessages ? (reason) => missing.add(reason) : undefined,
           onFinding: hasDiagnostics === true ? (finding) => findings.push(finding) : undefined,
         };

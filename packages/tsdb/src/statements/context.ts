@@ -7,6 +7,7 @@ import type {
   QueryMemory,
   ResultBatch,
   ResultMessage,
+  SeriesText,
   SourceCounters,
   Supervision,
 } from '@tidemark/query';
@@ -46,6 +47,8 @@ export type StatementContext = {
   readonly memory?: QueryMemory | undefined;
   readonly messages: ResultMessage[];
   readonly counters?: SourceCounters | undefined;
+  /** Absent where the answer is not text, or has to be cut. */
+  readonly seriesText?: SeriesText | undefined;
   /** Told what an answer lacks; absent where the answer can not say so. */
   readonly onPartial?: ((reason: string) => void) | undefined;
   /** Told about unknown names, when the client wants to hear of them. */

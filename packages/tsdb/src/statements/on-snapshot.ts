@@ -29,6 +29,7 @@ export function* onSnapshot<T, R>(
       random: services.random,
       sink: pointSink(services.writer),
       counters: context.counters,
+      seriesText: context.seriesText,
       onPartial: context.onPartial,
       onFinding: context.onFinding,
       onWarning: (text) => warn(context, text),

@@ -1,0 +1,87 @@
+// Small answers that a source makes whole: a plan goes to the thread that has the points, and the
+// text of its series comes back, instead of a request for windows and the windows. Both ends of
+// that way (docs/adr/0022-small-answers.md).
+import type { QueryContext } from './context.ts';
+import { execute } from './execute/execute.ts';
+import { ExecutionContext } from './execution/execution-context.ts';
+import { SMALL_ANSWER_CELLS } from './limits.ts';
+import { isPause } from './operator.ts';
+import type { Steps } from './operator.ts';
+import { JsonEncoder } from './output/json-encoder.ts';
+import { UnsupportedFloat } from './output/number-text.ts';
+import { physicalPlan } from './plan/physical-plan.ts';
+import type { PhysicalPlan } from './plan/physical-plan.ts';
+import type { SelectPlan } from './plan/select-plan.ts';
+import { toResults } from './project/to-results.ts';
+import type { AnswerRequest } from './series-source.ts';
+
+/**
+ * Appends the text of a small answer as the source has written it. `false` where the answer has to
+ * be made here: the statement is the first of its form (to send its plan costs more than it saves),
+ * the answer may be large, or nobody takes text, or the source writes none.
+ */
+export function* answeredBySource(plan: PhysicalPlan, context: QueryContext): Steps<boolean> {
+  const { seriesText, snapshot, limits, signal, onPartial } = context;
+  const { known, select } = plan;
+  if (known === undefined || seriesText === undefined || onPartial === undefined) return false;
+  if (snapshot.answer === undefined || !isSmall(plan)) return false;
+  const request = { plan: known, range: select.range, epoch: seriesText.epoch, limits };
+  const text = yield* snapshot.answer(request, { signal, onPartial });
+  if (text === undefined) return false;
+  seriesText.append(text);
+  return true;
+}
+
+/**
+ * Whether little is done in the thread of the source besides what it does anyway, and little comes
+ * back: one group of a bounded number of windows that the source reduces.
+ */
+function isSmall({ select, rows }: PhysicalPlan): boolean {
+  if (rows.kind !== 'aggregated' || rows.sources.length !== 1) return false;
+  const { calls, dimensions, interval, outputs, range, zone } = select;
+  if (zone !== undefined || dimensions.length > 0) return false;
+  // Some calculate for long, or add windows.
+  if (calls.some(({ transformations }) => transformations.length > 0)) return false;
+  if (interval === undefined) return true;
+  const windows = (range.end - range.start) / interval.everyNanos + 2n;
+  return windows * BigInt(outputs.length + 1) <= SMALL_ANSWER_CELLS;
+}
+
+/** What has been looked up is in the plan, and no call that may be in it draws numbers. */
+const UNASKED: Pick<QueryContext, 'catalog' | 'monotonicMs' | 'random'> = {
+  catalog: {
+    hasDatabase: () => false,
+    hasRetentionPolicy: () => false,
+    defaultRetentionPolicy: () => undefined,
+    retentionPolicies: () => [],
+  },
+  monotonicMs: () => 0,
+  random: () => 0,
+};
+
+type Source = 'snapshot' | 'capabilities' | 'signal' | 'counters' | 'onPartial';
+
+/**
+ * The source's end: the series of an answer as `JsonEncoder` writes them between `open` and
+ * `close`. `undefined` when JSON lacks one of its numbers.
+ */
+export function* answerText(
+  { plan, range, epoch, limits }: AnswerRequest,
+  source: Pick<QueryContext, Source>,
+): Steps<Uint8Array | undefined> {
+  // Plans come from `answeredBySource`; nobody else knows what is in one.
+  const select: SelectPlan = { ...(plan as SelectPlan), range };
+  const query = { ...UNASKED, ...source, limits, now: range.end };
+  const rows = execute(physicalPlan(select, source.capabilities), new ExecutionContext(query));
+  const encoder = new JsonEncoder(epoch);
+  try {
+    for (const batch of toResults(rows, select)) {
+      if (isPause(batch)) yield batch;
+      else encoder.batch(batch);
+    }
+  } catch (error) {
+    if (error instanceof UnsupportedFloat) return undefined;
+    throw error;
+  }
+  return encoder.out.take();
+}

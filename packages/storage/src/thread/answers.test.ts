@@ -1,0 +1,200 @@
+// Small answers from the storage thread: which they are, and that they are the same as those that
+// are made where they are asked for.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { Cancelled } from '@tidemark/core';
+import { KnownTexts } from '@tidemark/influxql';
+import {
+  DEFAULT_QUERY_LIMITS,
+  Driver,
+  eachPulled,
+  executeSelect,
+  writeResults,
+} from '@tidemark/query';
+import type { QueryContext, ResultFormat } from '@tidemark/query';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+
+import type { StorageEngine } from '../storage-engine.ts';
+import { write } from '../testing/fixtures.ts';
+import { openStorage } from './open-storage.ts';
+
+let directory: string;
+let engine: StorageEngine;
+const texts = new KnownTexts({});
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'storage-answers-'));
+  engine = await openStorage({ directory });
+  const lines = Array.from(
+    { length: 400 },
+    (_, i) =>
+      `m,t=${i % 2 === 0 ? 'a' : 'ü"'} f=${i / 3},i=${i}i,b=${i % 3 === 0},s="x\\"${i}" ${i}000000000\n`,
+  );
+  await write(engine, lines.join(''));
+});
+
+afterAll(async () => {
+  await engine.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+type Asked = { readonly json: string; readonly isText: boolean };
+
+/** The answer as JSON, and whether the thread has written it. */
+async function ask(
+  text: string,
+  { format, ...overrides }: Partial<QueryContext> & { format?: Partial<ResultFormat> } = {},
+): Promise<Asked> {
+  const [statement] = texts.parse(text, new Map()).query.statements;
+  if (statement?.kind !== 'select') throw new Error('not a SELECT');
+  const snapshot = engine.source.snapshot();
+  let isText = false;
+  const context: QueryContext = {
+    snapshot,
+    capabilities: engine.source.capabilities,
+    catalog: {
+      hasDatabase: () => true,
+      hasRetentionPolicy: () => true,
+      defaultRetentionPolicy: () => 'autogen',
+      retentionPolicies: () => ['autogen'],
+    },
+    database: 'db',
+    now: 400_000_000_000n,
+    limits: DEFAULT_QUERY_LIMITS,
+    signal: new AbortController().signal,
+    monotonicMs: () => 0,
+    random: () => 0,
+    onPartial: () => undefined,
+    ...overrides,
+  };
+  const results = writeResults(
+    [
+      {
+        run: (seriesText) =>
+          executeSelect(statement, {
+            ...context,
+            seriesText: seriesText && {
+              epoch: seriesText.epoch,
+              append: (series) => {
+                isText = true;
+                seriesText.append(series);
+              },
+            },
+          }),
+      },
+    ],
+    { encoding: 'json', ...format },
+  );
+  const { signal, monotonicMs } = context;
+  const driver = new Driver({ supervision: () => ({ signal }), monotonicMs });
+  const pieces: Uint8Array[] = [];
+  try {
+    for await (const piece of eachPulled(driver.pull(results))) pieces.push(piece);
+  } finally {
+    snapshot.close();
+  }
+  return { json: Buffer.concat(pieces).toString(), isText };
+}
+
+let forms = 0;
+
+/** A text that comes twice, then with another end, and that one as a form that nobody knows. */
+async function askAgain(
+  textTo: (end: string) => string,
+  how?: Parameters<typeof ask>[1],
+): Promise<readonly [first: Asked, second: Asked, later: Asked, laterFirst: Asked]> {
+  const form = ' '.repeat(++forms);
+  const [early, late] = [textTo(FIVE), textTo(SIX)].map((text) => `${form}${text}`) as [
+    string,
+    string,
+  ];
+  const first = await ask(early, how);
+  const second = await ask(early, how);
+  const later = await ask(late, how);
+  return [first, second, later, await ask(`${' '.repeat(++forms)}${textTo(SIX)}`, how)];
+}
+
+const FIVE = "'1970-01-01T00:05:00Z'";
+const SIX = "'1970-01-01T00:06:00Z'";
+
+const WINDOWS = (calls: string, rest = '') => {
+  return (end: string): string =>
+    `SELECT ${calls} FROM m WHERE time >= '1970-01-01T00:00:10Z' AND time < ${end} ${rest}`;
+};
+
+test.each([
+  ['windows of a series', WINDOWS('max(f)', `AND t = 'a' GROUP BY time(1m)`)],
+  ['several calls of several types', WINDOWS('max(f), sum(i), last(s), first(b)')],
+  ['mathematics', WINDOWS('mean(f) * 2 - min(i) AS "d\\"x"', 'GROUP BY time(30s)')],
+  ['a point with its time', WINDOWS('last(s)')],
+  ['windows without points, filled', WINDOWS('count(f)', 'GROUP BY time(7s, 2s) fill(7)')],
+  ['interpolated ones', WINDOWS('mean(f)', 'AND i > 100 GROUP BY time(1s) fill(linear)')],
+  ['from the end, limited', WINDOWS('max(i)', 'GROUP BY time(20s) ORDER BY time DESC LIMIT 3')],
+  ['nothing', WINDOWS('max(f)', `AND t = 'none' GROUP BY time(1m)`)],
+])('%s: the thread writes what would be written here', async (_name, text) => {
+  for (const epoch of [undefined, 'ms'] as const) {
+    const answers = await askAgain(text, { format: { epoch } });
+    const [first, second, later, laterFirst] = answers;
+
+    expect(answers.map(({ isText }) => isText)).toEqual([false, true, true, false]);
+    expect([second.json, later.json]).toEqual([first.json, laterFirst.json]);
+    expect(first.json).not.toContain('error');
+  }
+});
+
+test.each([
+  ['groups by tags', WINDOWS('max(f)', 'GROUP BY t')],
+  ['rows', WINDOWS('f')],
+  ['calculations', WINDOWS('derivative(max(f), 1s)', 'GROUP BY time(1m)')],
+  ['a time zone', WINDOWS('max(f)', `GROUP BY time(1m) tz('Europe/Berlin')`)],
+  ['very many windows', WINDOWS('max(f)', 'GROUP BY time(10ms)')],
+  ['a subquery', WINDOWS('max(x) FROM (SELECT f AS x FROM m) WHERE f > 0 OR f < 0 --')],
+])('%s: the answer is made here', async (_name, text) => {
+  const answers = await askAgain(text);
+
+  expect(answers.map(({ isText }) => isText)).toEqual([false, false, false, false]);
+});
+
+test.each([
+  ['chunks', { format: { chunkRows: 2 } }],
+  ['a limit of rows', { format: { maxRows: 2 } }],
+  ['CSV', { format: { encoding: 'csv' } }],
+  ['nobody to tell of what is missing', { onPartial: undefined }],
+] as const)('%s: the answer is made here', async (_name, how) => {
+  const answers = await askAgain(WINDOWS('min(f)', 'GROUP BY time(1m)'), how);
+
+  expect(answers.map(({ isText }) => isText)).toEqual([false, false, false, false]);
+});
+
+test('a number that JSON lacks, and a limit, are the same errors', async () => {
+  const [infinite, again] = await askAgain(WINDOWS(`max(f) * ${'9'.repeat(308)}.0`));
+  const limits = { ...DEFAULT_QUERY_LIMITS, maxSelectBuckets: 3 };
+  const [limited, limitedAgain] = await askAgain(WINDOWS('max(f)', 'GROUP BY time(3s)'), {
+    limits,
+  });
+
+  expect(infinite.json).toContain('unsupported value: +Inf');
+  expect(again).toEqual({ json: infinite.json, isText: false });
+  expect(limited.json).toContain('max-select-buckets limit exceeded');
+  expect(limitedAgain.json).toBe(limited.json);
+});
+
+test('a query that is ended while the thread answers holds nothing there', async () => {
+  // More than is read in one turn.
+  const lines = Array.from({ length: 3000 }, (_, i) => `n,t=${i} f=${i} ${i}000000\n`);
+  await write(engine, lines.join(''));
+  const text = WINDOWS('max(f)')(FIVE).replace('FROM m', 'FROM n').replace(':10Z', ':00Z');
+  await ask(text);
+  const whole = await ask(text);
+  const abort = new AbortController();
+  const answer = ask(text, { signal: abort.signal });
+  abort.abort(new Cancelled('enough'));
+
+  expect(JSON.parse((await answer).json).results[0].error).toBe('enough');
+  expect(await ask(text)).toEqual({ json: whole.json, isText: true });
+  await vi.waitFor(async () => {
+    expect((await engine.statistics()).counters['openSnapshots']).toBe(0);
+  });
+});

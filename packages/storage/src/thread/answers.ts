@@ -1,0 +1,84 @@
+// The storage thread's end of small answers (docs/adr/0022-small-answers.md): executes a plan and
+// hands on the text of its series.
+import { answerText } from '@tidemark/query';
+import type { SeriesSource, SourceSnapshot, Steps } from '@tidemark/query';
+
+import { CAPABILITIES, emptyCounters } from '../read/local-source.ts';
+import { HeldPlans } from './carried-plans.ts';
+import type { FromThread, ToThread } from './protocol.ts';
+
+type Asked = ToThread & { readonly kind: 'answer' };
+
+type Work = { readonly snapshot: SourceSnapshot; readonly steps: Steps<Uint8Array | undefined> };
+
+export type AnswersOptions = {
+  readonly source: SeriesSource;
+  readonly send: (message: FromThread) => void;
+  readonly fail: (id: number, error: unknown) => void;
+};
+
+/** Requests are ended by `cancel`. */
+const NEVER = new AbortController().signal;
+
+/** Of this thread: the engine that rehearses has the same connection. */
+const plans = new HeldPlans();
+
+/** Answers of one engine. */
+export class Answers {
+  readonly #options: AnswersOptions;
+  /** Those that wait for their turn. */
+  readonly #waiting = new Map<number, Work>();
+
+  constructor(options: AnswersOptions) {
+    this.#options = options;
+  }
+
+  /** Answers at once when nothing has to be waited for. */
+  open({ id, plan, start, end, epoch }: Asked): void {
+    const snapshot = this.#options.source.snapshot();
+    const partial: string[] = [];
+    const steps = answerText(
+      { ...plans.of(plan), range: { start, end }, epoch },
+      {
+        snapshot,
+        capabilities: CAPABILITIES,
+        signal: NEVER,
+        counters: emptyCounters(),
+        onPartial: (reason) => partial.push(reason),
+      },
+    );
+    this.#run(id, { snapshot, steps }, partial);
+  }
+
+  /** Nobody waits for the answer any more. */
+  cancel(id: number): void {
+    const work = this.#waiting.get(id);
+    if (work === undefined) return;
+    this.#waiting.delete(id);
+    work.steps.return(undefined);
+    work.snapshot.close();
+  }
+
+  #run(id: number, work: Work, partial: readonly string[]): void {
+    try {
+      for (;;) {
+        const step = work.steps.next();
+        if (step.done === true) {
+          const more = partial.length === 0 ? undefined : { partial };
+          this.#options.send({ kind: 'answer', id, text: step.value, ...more });
+          break;
+        }
+        if (step.value === undefined) continue;
+        this.#waiting.set(id, work);
+        // Pauses never reject.
+        void step.value.then(() => {
+          if (this.#waiting.delete(id)) this.#run(id, work, partial);
+        });
+        return;
+      }
+    } catch (error) {
+      this.#options.fail(id, error);
+    }
+    work.snapshot.close();
+  }
+}
