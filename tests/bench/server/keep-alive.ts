@@ -35,6 +35,7 @@ export class KeepAlive {
   /** Resolves with the status when the last byte of the answer is there. */
   get(path: string): Promise<number> {
     return new Promise((resolve, reject) => {
+      if (this.#socket.destroyed) return reject(new Error('the connection has been closed'));
       this.#settle = (outcome) =>
         typeof outcome === 'number' ? resolve(outcome) : reject(outcome);
       this.#socket.write(`GET ${path} HTTP/1.1\r\nHost: ${this.#host}\r\n\r\n`);
