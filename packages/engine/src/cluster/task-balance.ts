@@ -43,6 +43,9 @@ const BALANCE_MS = 10_000;
  */
 const LEADER_SHARE = 0.5;
 
+/** Each waits for its state to be stored and for an answer of the other instance. */
+const MOVED_AT_ONCE = 8;
+
 /** How fast the measured points follow those of the last second. */
 const POINTS_WEIGHT = 0.2;
 
@@ -141,14 +144,17 @@ export class TaskBalance {
     await Promise.all(running.map(({ task }) => task.refresh({ onlyChanged: true })));
     const needs = this.#needs();
     const wanted = assignTasks(needs, this.#rooms());
-    for (const { id, instance } of needs) {
+    const moves = needs.flatMap(({ id, instance }) => {
       const to = wanted.get(id);
+      const unit = to === undefined || to === instance ? undefined : executor.unit(id);
+      if (to === undefined || unit === undefined) return [];
+      return this.#kept.has(unit) && to !== self ? [] : [{ unit, to }];
+    });
+    for (let at = 0; at < moves.length; at += MOVED_AT_ONCE) {
       // Meanwhile it may be another world.
       if (this.#isClosed || this.#isAgain) return;
-      if (to === undefined || to === instance) continue;
-      const unit = executor.unit(id);
-      const isKept = unit !== undefined && this.#kept.has(unit) && to !== self;
-      if (unit !== undefined && !isKept) await this.#move(unit, to);
+      const some = moves.slice(at, at + MOVED_AT_ONCE);
+      await Promise.all(some.map(({ unit, to }) => this.#move(unit, to)));
     }
     const left = new Set(this.#needs().map(({ instance }) => instance));
     for (const instance of remote.instances)
