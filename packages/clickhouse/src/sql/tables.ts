@@ -26,6 +26,12 @@ export const SERIES_COLUMNS = '(measurement, series, tag_keys, tag_values, is_go
 /** The hour that a time is in, also before 1970. */
 const HOUR = 'toInt32(intDiv(time, toInt64(3600000000000)) - (time % toInt64(3600000000000) < 0))';
 
+/**
+ * How many of the last blocks of a table ClickHouse knows again. One that is sent again after more
+ * than these would be stored a second time, and its values would count as newer than they are.
+ */
+const BLOCKS_KNOWN = 1000;
+
 type Placement = {
   readonly database: string;
   readonly onCluster: string;
@@ -56,7 +62,8 @@ export function policyTables(policyId: number, { database, onCluster }: Placemen
     `CREATE TABLE IF NOT EXISTS ${sqlName(database)}.${name} ${onCluster} (${columns})
      ENGINE = ReplicatedReplacingMergeTree(
        ${sqlText(`/tidemark/${database}/{shard}/${name}`)}, '{replica}')
-     PARTITION BY grp ORDER BY ${order}`;
+     PARTITION BY grp ORDER BY ${order}
+     SETTINGS replicated_deduplication_window = ${BLOCKS_KNOWN}`;
   return [
     sharded(
       pointsTable(policyId),
