@@ -2,6 +2,8 @@
 // second one ends at once.
 import type { Logger } from 'pino';
 
+import { ExitStatus } from './exit.ts';
+
 const STOP_DEADLINE_MS = 9_000;
 
 type Closeable = {
@@ -59,29 +61,46 @@ export class Shutdown {
 }
 
 /**
- * Resolves with the exit status once a signal has come and everything is closed, or the deadline
- * has passed.
+ * Closes everything, and ends the process when that takes too long. Whether all of it went well.
  */
+export async function closeInTime(shutdown: Shutdown, log: Logger): Promise<boolean> {
+  const deadline = setTimeout(() => {
+    log.error(
+      { deadlineMs: STOP_DEADLINE_MS },
+      'could not stop in time; acknowledged data is on disk',
+    );
+    exitAtOnce();
+  }, STOP_DEADLINE_MS);
+  try {
+    return await shutdown.closeAll();
+  } finally {
+    clearTimeout(deadline);
+  }
+}
+
+/**
+ * Ends the process, whatever its threads do. `process.exit` waits for those of Node's pool: one
+ * that waits for a disk or a name server would hold it back.
+ */
+export function exitAtOnce(): never {
+  // The first process of a container can not be killed from within, and ends as usual.
+  process.on('exit', () => process.kill(process.pid, 'SIGKILL'));
+  process.exit(ExitStatus.Failed);
+}
+
+/** Resolves with the exit status once a signal has come and everything is closed. */
 export function stopOnSignal(shutdown: Shutdown, log: Logger): Promise<number> {
   return new Promise((resolve) => {
     let isStopping = false;
     const onSignal = (signal: NodeJS.Signals): void => {
       if (isStopping) {
         log.warn({ signal }, 'second signal: stopping at once');
-        process.exit(1);
+        exitAtOnce();
       }
       isStopping = true;
       log.info({ signal }, 'stopping');
-      const deadline = setTimeout(() => {
-        log.error(
-          { deadlineMs: STOP_DEADLINE_MS },
-          'could not stop in time; acknowledged data is on disk',
-        );
-        resolve(1);
-      }, STOP_DEADLINE_MS);
-      void shutdown.closeAll().then((isClean) => {
-        clearTimeout(deadline);
-        resolve(isClean ? 0 : 1);
+      void closeInTime(shutdown, log).then((isClean) => {
+        resolve(isClean ? ExitStatus.Ok : ExitStatus.Failed);
       });
     };
     process.on('SIGHUP', () => {

@@ -10,7 +10,7 @@ import { PROFILES, useProfile } from '../config/profiles.ts';
 import type { Profile } from '../config/profiles.ts';
 import { describeError, ExitStatus, exitStatusOf, UsageError } from '../exit.ts';
 import { LOG_LEVELS, Loggers } from '../logger.ts';
-import { Shutdown, stopOnSignal } from '../shutdown.ts';
+import { closeInTime, exitAtOnce, Shutdown, stopOnSignal } from '../shutdown.ts';
 
 export type ServeOptions = {
   readonly config?: string | undefined;
@@ -122,9 +122,9 @@ function stopOnFault(shutdown: Shutdown, log: Logger): void {
   let isFaulty = false;
   const onFault = (error: unknown): void => {
     log.fatal({ err: error }, 'unexpected failure; stopping');
-    if (isFaulty) process.exit(ExitStatus.Failed);
+    if (isFaulty) exitAtOnce();
     isFaulty = true;
-    void shutdown.closeAll().finally(() => process.exit(ExitStatus.Failed));
+    void closeInTime(shutdown, log).finally(() => process.exit(ExitStatus.Failed));
   };
   process.on('uncaughtException', onFault);
   process.on('unhandledRejection', onFault);

@@ -76,7 +76,7 @@ export class Replica {
     assert(identity !== undefined, 'a file that is open has an identity');
     const tables = tableNames(metadata).map((name) => root.openDB({ name, encoding: 'binary' }));
     await metadata.atomically({ entries: 2, bytes: 1024 }, () => {
-      for (const table of tables) table.clearSync();
+      for (const table of tables) void table.clearAsync();
       void identities.put('engine', { ...identity, keyCheck: cipher.check(identity.clusterId) });
       void own.put('position', { cluster, sequence: 0, isLeading: true });
     });
@@ -166,6 +166,8 @@ export class Replica {
 
   async #change(changes: readonly StoreChange[], sequence: number): Promise<void> {
     const bytes = changes.reduce((sum, { value }) => sum + (value?.length ?? 0), 0);
+    // To open one is a transaction of its own.
+    for (const { table } of changes) this.#table(table);
     await this.metadata.atomically({ entries: changes.length + 1, bytes }, () => {
       for (const { table, key, value } of changes) {
         if (value === undefined) void this.#table(table).remove(key);

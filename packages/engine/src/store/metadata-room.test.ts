@@ -61,7 +61,7 @@ test('LMDB never makes the file longer itself, whatever is written', async () =>
           // And without what is kept for the end of things.
           isEnd: true,
         });
-        await root.transaction(() => {
+        await root.batch(() => {
           for (const { table, key, length } of changes) {
             if (length === undefined) void tables.get(table)?.remove(key);
             else void tables.get(table)?.put(key, Buffer.alloc(length, 7));

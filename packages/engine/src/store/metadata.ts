@@ -228,11 +228,14 @@ export class Metadata {
   }
 
   /**
-   * Runs changes in one transaction; resolves when it is on disk. `size` is the size of all of them
-   * together. Throws `Unavailable` with the reason when they can not be written.
+   * Makes changes in one transaction; resolves when it is on disk. `changes` is called at once,
+   * only puts and removes, and opens no table. `size` is the size of all of them together. Throws
+   * `Unavailable` with the reason when they can not be written.
    */
   async atomically(size: WriteSize, changes: () => void): Promise<void> {
-    await this.write(size, () => this.root.transaction(changes));
+    // Not `transaction`, whose callback a thread of Node's pool waits for: when the process exits
+    // meanwhile, Node waits for that thread, and so forever.
+    await this.write(size, () => this.root.batch(changes));
   }
 
   /** Makes changes of several tables, all or none. Throws as `atomically` does. */
@@ -313,10 +316,7 @@ async function backupFile(path: string): Promise<string> {
   }
 }
 
-/**
- * Changes of one table whose values have been printed; `apply` makes them, only inside a
- * transaction.
- */
+/** Changes of one table whose values have been printed; `apply` makes them, for `atomically`. */
 export type StagedChanges = { readonly size: WriteSize; readonly apply: () => void };
 
 /** What becomes of one id; `undefined` removes it. */

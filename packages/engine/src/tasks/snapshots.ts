@@ -35,6 +35,8 @@ export class Snapshots {
   readonly #options: SnapshotsOptions;
   /** Of the states that were saved or read; see `sequenceOf`. */
   readonly #sequences = new Map<string, number | undefined>();
+  /** Resolves when the states that were written last are on disk, or could not be written. */
+  #written: Promise<void> = Promise.resolve();
 
   constructor(options: SnapshotsOptions) {
     this.#options = options;
@@ -87,7 +89,7 @@ export class Snapshots {
       // A state that knows of an alert must not survive it: the alert would be raised by nobody
       // then.
       await this.#options.alertsStored();
-      await this.#options.metadata.atomically(size, () => {
+      const written = this.#options.metadata.atomically(size, () => {
         for (const each of taken) {
           // One that was stopped or started anew meanwhile is not the one that this state belongs
           // to.
@@ -97,6 +99,8 @@ export class Snapshots {
         }
         for (const unit of gone) void this.#table.remove(unit);
       });
+      this.#written = written.catch(() => undefined);
+      await written;
       for (const unit of gone) this.#sequences.delete(unit);
       for (const { unit, sequence } of kept) this.#sequences.set(unit, sequence);
       return kept.map(({ unit }) => unit);
@@ -113,6 +117,8 @@ export class Snapshots {
    * when that is on disk.
    */
   async forget(id: string): Promise<void> {
+    // Only what is on disk is among the keys.
+    await this.#written;
     const units = [...this.#table.getKeys({ start: id, end: endOfUnits(id) })];
     for (const unit of units) this.#sequences.delete(unit);
     if (units.length === 0) return;
