@@ -38,6 +38,8 @@ export async function disturb(
   const disturbances: Disturbance[] = [];
   const patiently = <T>(what: string, ask: () => Promise<T>): Promise<T> =>
     eventually(what, () => ask().catch(() => undefined), patienceMs);
+  // The time before it, in which tasks are defined, is none without an event.
+  await patiently('the first event', async () => (told.count > 0 ? true : undefined));
   for (let round = 0; round < rounds; round++) {
     await sleep(2000);
     load.takeGapMs();
