@@ -112,6 +112,7 @@ const SHARED = [
   'read/series-reader.ts: const indexesOf',
   // Of the thread, which has one engine and its rehearsal.
   'thread/host.ts: const kernels',
+  'thread/host.ts: const plans',
   'thread/host.ts: const versions',
 ];
 

@@ -4,7 +4,7 @@ import { answerText } from '@tidemark/query';
 import type { SeriesSource, SourceSnapshot, Steps } from '@tidemark/query';
 
 import { CAPABILITIES, emptyCounters } from '../read/local-source.ts';
-import { HeldPlans } from './carried-plans.ts';
+import type { HeldPlans } from './carried-plans.ts';
 import type { FromThread, ToThread } from './protocol.ts';
 
 type Asked = ToThread & { readonly kind: 'answer' };
@@ -12,6 +12,7 @@ type Asked = ToThread & { readonly kind: 'answer' };
 type Work = { readonly snapshot: SourceSnapshot; readonly steps: Steps<Uint8Array | undefined> };
 
 export type AnswersOptions = {
+  readonly plans: HeldPlans;
   readonly source: SeriesSource;
   readonly send: (message: FromThread) => void;
   readonly fail: (id: number, error: unknown) => void;
@@ -19,9 +20,6 @@ export type AnswersOptions = {
 
 /** Requests are ended by `cancel`. */
 const NEVER = new AbortController().signal;
-
-/** Of this thread: the engine that rehearses has the same connection. */
-const plans = new HeldPlans();
 
 /** Answers of one engine. */
 export class Answers {
@@ -38,7 +36,7 @@ export class Answers {
     const snapshot = this.#options.source.snapshot();
     const partial: string[] = [];
     const steps = answerText(
-      { ...plans.of(plan), range: { start, end }, epoch },
+      { ...this.#options.plans.of(plan), range: { start, end }, epoch },
       {
         snapshot,
         capabilities: CAPABILITIES,

@@ -14,6 +14,7 @@ import type { SchemaScope } from '../series/schema-version.ts';
 import type { StorageLog } from '../options.ts';
 import type { StorageEngine } from '../storage-engine.ts';
 import { Answers } from './answers.ts';
+import { HeldPlans } from './carried-plans.ts';
 import { byteStreams } from './byte-streams.ts';
 import { errorToMessage } from './errors.ts';
 import { unpackPoints } from './packed-points.ts';
@@ -35,6 +36,8 @@ const { options, schemaVersions } = workerData as ThreadData;
 const versions = new SchemaVersions(schemaVersions);
 /** The rehearsal reads with the same ones, so that what V8 has compiled for it fits later. */
 const kernels = new ReadKernels(options.columnCacheBytes);
+/** Of the connection, which the engine that rehearses has too. */
+const plans = new HeldPlans();
 collectWhenIdle();
 
 /** Streams have no signal: a `cancel` message ends them. */
@@ -86,6 +89,7 @@ class Host {
     this.#engine = engine;
     this.#methods = { ...engine, ...byteStreams(engine) };
     this.#answers = new Answers({
+      plans,
       source: engine.source,
       send,
       fail: (id, error) => this.#fail(id, error),
