@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
+import { RowBlock } from './row-block.ts';
 import { orderByGroup, RowKeys, rowOrder, timeBoundsOf } from './row-order.ts';
 
 /** Times whose halves of 32 bits differ in either, with many equal ones. */
@@ -33,4 +34,8 @@ test('timeBoundsOf finds the first and the last of times in any order', () => {
       expect(bounds).toEqual({ min: ordered[0], max: ordered.at(-1) });
     }),
   );
+});
+
+test('timeBoundsOf no times is a first above the last, as in a block without rows', () => {
+  expect(timeBoundsOf(new BigInt64Array())).toEqual(new RowBlock(1).timeBounds);
 });

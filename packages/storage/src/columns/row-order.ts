@@ -1,4 +1,6 @@
 // The order of rows: by time, or by series and then by time.
+import { MAX_INT64, MIN_INT64 } from '@tidemark/core';
+
 import type { TimeBounds } from './row-block.ts';
 
 /**
@@ -54,8 +56,9 @@ export function ascendingEnd(halves: Int32Array, start: number, end: number): nu
   return end;
 }
 
-/** First and last of times in any order. There is at least one. */
+/** First and last of times in any order; the first above the last when there are none. */
 export function timeBoundsOf(times: BigInt64Array): TimeBounds {
+  if (times.length === 0) return { min: MAX_INT64, max: MIN_INT64 };
   const halves = halvesOf(times);
   let minLow = halves[0]! ^ SIGN;
   let minHigh = halves[1]!;

@@ -1,12 +1,12 @@
 // Log records as values, and their bytes (docs/formats/wal.md).
-import { columnLength, FIELD_TYPES, MAX_INT64, unreachable } from '@tidemark/core';
+import { columnLength, FIELD_TYPES, unreachable } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 import type { StagedTable } from '@tidemark/kernels';
 
 import { ByteReader, ByteWriter, DecodeError } from '../columns/bytes.ts';
 import { codecs, decoding } from '../columns/codecs.ts';
 import { RowBlock } from '../columns/row-block.ts';
-import type { TimeBounds } from '../columns/row-block.ts';
+import { timeBoundsOf } from '../columns/row-order.ts';
 import { columnOf } from '../columns/run.ts';
 import { decodeAdditions, encodeAdditions } from '../series/index-additions.ts';
 import type { IndexAdditions } from '../series/index-additions.ts';
@@ -213,7 +213,7 @@ function decodeTable(reader: ByteReader): RowBlock {
   const series = decoding((c) => c.decodeIntegers(reader.block()));
   const times = decoding((c) => c.decodeTimes(reader.block()));
   if (series.length !== rows || times.length !== rows) throw new DecodeError('column length');
-  const table = RowBlock.adopt(measurementId, narrowed(series), times, boundsOf(times));
+  const table = RowBlock.adopt(measurementId, narrowed(series), times, timeBoundsOf(times));
   for (let n = reader.count(); n > 0; n--) {
     const name = reader.text();
     const type = FIELD_TYPES[reader.u8()];
@@ -277,16 +277,6 @@ function narrowed(ids: BigInt64Array): Uint32Array {
     result[i] = words[2 * i]!;
   }
   return result;
-}
-
-function boundsOf(times: BigInt64Array): TimeBounds {
-  let min = MAX_INT64;
-  let max = -MAX_INT64 - 1n;
-  for (const time of times) {
-    if (time < min) min = time;
-    if (time > max) max = time;
-  }
-  return { min, max };
 }
 
 function encodeDatabase(database: DatabaseRef, out: ByteWriter): void {
