@@ -42,7 +42,7 @@ const QUERY = 'SELECT|usage|FROM|"metrics"."autogen"."cpu"';
 
 export const VERBS: Readonly<Record<string, VerbRow>> = {
   'task define': {
-    ok: 'verb --script {cpu.tick} --dbrp metrics.autogen --type stream',
+    ok: 'verb --script {cpu.tick} --dbrp metrics.autogen --type stream --split 1',
     prints: /^defined verb \(stream, disabled\)\n$/,
     okForJson: 'verb --file {verb.yaml} --no-reload',
     json: {
@@ -58,6 +58,7 @@ export const VERBS: Readonly<Record<string, VerbRow>> = {
       'a b',
       'x --script {absent.tick}',
       'x --type batched',
+      'x --split many',
       'x --dbrp metrics',
       'x --vars {cpu.tick}',
       'x --file {wrong.yaml}',
@@ -67,7 +68,7 @@ export const VERBS: Readonly<Record<string, VerbRow>> = {
   'task list': {
     ok: '',
     prints:
-      /^ID +Type +Status +Executing +Databases and Retention Policies\n(.*\n)*verb +stream +enabled +true +\["metrics"\."autogen" "metrics"\."week"\]\n/,
+      /^ID +Type +Status +Executing +Databases and Retention Policies +Split\n(.*\n)*verb +stream +enabled +true +\["metrics"\."autogen" "metrics"\."week"\] +1\n/,
     json: [{ id: 'cpu_hot' }, { id: 'means' }, { id: 'verb' }],
     glob: { args: 'v[e]rb* mean?', ids: ['verb', 'means'] },
     emptyGlob: 'nothing*',
@@ -76,7 +77,7 @@ export const VERBS: Readonly<Record<string, VerbRow>> = {
   'task show': {
     ok: 'verb',
     prints:
-      /^ID: verb\nError: \nTemplate: \nType: stream\nStatus: enabled\nExecuting: true\nCreated: (.*\n)*DOT:\ndigraph verb \{/,
+      /^ID: verb\nError: \nTemplate: \nType: stream\nStatus: enabled\nExecuting: true\nCreated: (.*\n)*Split: 1\n(.*\n)*DOT:\ndigraph verb \{/,
     json: { id: 'verb', executing: true },
     refused: 'absent',
     wrong: ['', 'a b', 'verb --replay'],

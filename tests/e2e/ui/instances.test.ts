@@ -23,7 +23,7 @@ describe.runIf(hasPrograms('chromium', 'nats-server'))('the page of instances', 
       environment,
     });
     other = await startTidemark({ command: 'engine', environment });
-    const script = `stream|from().measurement('m')`;
+    const script = `stream|from().measurement('m').groupBy('host')|count('v')`;
     const made = await fetch(`${other.engine}/engine/v1/tasks`, {
       method: 'POST',
       body: JSON.stringify({
@@ -31,6 +31,7 @@ describe.runIf(hasPrograms('chromium', 'nats-server'))('the page of instances', 
         type: 'stream',
         dbrps: [{ db: 'd', rp: 'r' }],
         script,
+        split: 2,
         status: 'enabled',
       }),
     });
@@ -54,7 +55,18 @@ describe.runIf(hasPrograms('chromium', 'nats-server'))('the page of instances', 
     await leading.getByText('leads').waitFor();
     await row(other.engine).getByText('follows').waitFor();
     const places = page.getByRole('group', { name: 'Where tasks run' });
-    await places.getByRole('link', { name: 'warm' }).waitFor();
+    await places.getByRole('link', { name: 'warm' }).first().click();
+    await expect.poll(() => page.getByLabel('Split into parts').inputValue()).toBe('2');
+    await page.getByText('which run on several instances').waitFor();
+    await page.getByRole('tab', { name: 'Where it runs' }).click();
+    const parts = page.getByRole('group', { name: 'Where warm runs' }).getByRole('row');
+    for (const part of ['part 1 of 2', 'part 2 of 2'])
+      await parts.filter({ hasText: part }).getByText('runs', { exact: true }).waitFor();
+    await expect
+      .poll(async () => (await parts.allTextContents()).join(' '))
+      .toMatch(new RegExp(`(?=.*${server.engine}).*${other.engine}`));
+    await visit.inspect('task-parts');
+    await page.getByRole('link', { name: 'Instances of the task engine' }).click();
     expect(await visit.accessibilityFaults()).toEqual([]);
 
     await page.getByRole('button', { name: `Drain ${server.engine}` }).click();

@@ -27,7 +27,7 @@ describe.skipIf(!hasPrograms('chromium'))('versions and templates on the page of
     await query(visit.server.tsdb, 'CREATE DATABASE house');
     const dbrps = [{ db: 'house', rp: 'autogen' }];
     await call('POST', 'tasks', { id: 'warm', dbrps, script: script(20), status: 'enabled' });
-    await call('PATCH', 'tasks/warm', { script: script(30) });
+    await call('PATCH', 'tasks/warm', { script: script(30), split: 1 });
     await visit.show('tasks?id=warm&tab=versions');
   }, 60_000);
   afterAll(() => visit.close());
@@ -37,6 +37,7 @@ describe.skipIf(!hasPrograms('chromium'))('versions and templates on the page of
     const difference = page.getByRole('group', { name: 'From version 1 to 2' });
     expect(await difference.textContent()).toContain('-     |where(lambda: "celsius" > 20.0)');
     expect(await difference.textContent()).toContain('+     |where(lambda: "celsius" > 30.0)');
+    expect(await difference.textContent()).toContain('+ // Split into parts: 1');
     await visit.inspect('task-versions');
     await press('Return to this');
     await page.getByRole('dialog').getByText('as a new version').waitFor();
@@ -51,6 +52,8 @@ describe.skipIf(!hasPrograms('chromium'))('versions and templates on the page of
     await expect
       .poll(async () => (await send(`${visit.server.engine}/engine/v1/tasks/warm/warm`)).text)
       .toContain('25');
+    const { text } = await send(`${visit.server.engine}/engine/v1/tasks/warm`);
+    expect(JSON.parse(text)).not.toHaveProperty('split');
   });
 
   test('the list tells how old what came last is, the pipeline what nodes keep', async () => {

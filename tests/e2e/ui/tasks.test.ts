@@ -60,9 +60,27 @@ describe.skipIf(!hasPrograms('chromium'))('the page of tasks', () => {
       .waitFor();
     expect(await visit.accessibilityFaults()).toEqual([]);
 
+    // Only the engine knows that of a script.
+    await page.getByText('this one works alone').waitFor();
+    await page.getByLabel('Split into parts').fill('4');
+    await script().click();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.insertText('stream|from()\n|union(stream|from())\n|log()');
+    await page.locator('.cm-lintRange-error').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'New task' }).click();
+    await page
+      .getByRole('alert')
+      .getByText(/^line 2 char 2: the task cannot be split: union\d+ orders the points/)
+      .waitFor();
+    await expect
+      .poll(() => page.locator('.cm-lintRange-error').allTextContents())
+      .toEqual(['union(stream|from())']);
+    await visit.inspect('task-not-split');
+
     await script().click();
     await page.keyboard.press('Control+a');
     await page.keyboard.insertText(SCRIPT);
+    await page.locator('.cm-lintRange-error').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Format' }).click();
     await expect.poll(() => script().textContent()).toContain('stream    |from()');
     await page.getByRole('navigation', { name: 'Outline' }).getByText('alert').waitFor();
@@ -72,6 +90,9 @@ describe.skipIf(!hasPrograms('chromium'))('the page of tasks', () => {
     await page.getByRole('heading', { level: 1, name: 'hot' }).waitFor();
     await page.getByText('runs', { exact: true }).waitFor();
     await visit.inspect('task');
+    await page.getByRole('tab', { name: 'Where it runs' }).click();
+    await page.getByText('The task asks for 4 parts and runs as a whole.').waitFor();
+    await visit.inspect('task-alone');
   });
 
   test('a node shows what leaves it, and the picture counts', async () => {

@@ -1,11 +1,20 @@
 // What went wrong, as the page shows it.
 import { AppError } from '@tidemark/core';
+import type { Diagnostic } from '@tidemark/core';
 
-export type Problem = { readonly message: string; readonly hint?: string | undefined };
+export type Problem = {
+  readonly message: string;
+  readonly hint?: string | undefined;
+  /** Where in the text that was sent the fault lies, when it lies there. */
+  readonly diagnostics?: readonly Diagnostic[] | undefined;
+};
 
 /** Any error as a sentence with a hint. */
 export function problemOf(error: unknown): Problem {
-  if (error instanceof AppError) return { message: error.message, hint: error.hint };
+  if (error instanceof AppError) {
+    const { message, diagnostics } = error;
+    return { message, hint: error.hint ?? diagnostics[0]?.hint, diagnostics };
+  }
   if (error instanceof Error) return { message: error.message };
   return { message: String(error) };
 }

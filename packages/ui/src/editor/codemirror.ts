@@ -11,7 +11,14 @@ import { bracketMatching } from '@codemirror/language';
 import { lintGutter, linter, lintKeymap } from '@codemirror/lint';
 import type { Diagnostic } from '@codemirror/lint';
 import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search';
-import { Compartment, EditorState, Prec, RangeSetBuilder } from '@codemirror/state';
+import {
+  Compartment,
+  EditorState,
+  Prec,
+  RangeSetBuilder,
+  StateEffect,
+  StateField,
+} from '@codemirror/state';
 import type { Extension } from '@codemirror/state';
 import {
   Decoration,
@@ -26,7 +33,7 @@ import {
 } from '@codemirror/view';
 import type { DecorationSet, ViewUpdate } from '@codemirror/view';
 
-import type { SourceLanguage } from './language.ts';
+import type { SourceFinding, SourceLanguage } from './language.ts';
 
 export type EditorOptions = {
   readonly label: string;
@@ -44,6 +51,8 @@ export type EditorOptions = {
 export type EditorHandle = {
   setText(text: string): void;
   setReadOnly(isReadOnly: boolean): void;
+  /** Marks what others say of the text, until it is changed. */
+  mark(findings: readonly SourceFinding[]): void;
   format(): void;
   insert(text: string): void;
   select(start: number, end: number): void;
@@ -76,7 +85,11 @@ export function makeEditor(parent: HTMLElement, options: EditorOptions): EditorH
       placeholder(options.placeholder),
       highlighter(language),
       lintGutter(),
-      linter((shown) => findings(language, shown.state.doc.toString()), { delay: 250 }),
+      marked,
+      linter(({ state }) => findings(language, state.doc.toString(), state.field(marked)), {
+        delay: 250,
+        needsRefresh: ({ startState, state }) => startState.field(marked) !== state.field(marked),
+      }),
       autocompletion({ override: [(context) => suggest(language, context)], icons: true }),
       hover(language),
       EditorState.languageData.of(() => [{ commentTokens: { line: language.lineComment } }]),
@@ -108,6 +121,7 @@ export function makeEditor(parent: HTMLElement, options: EditorOptions): EditorH
       if (doc.toString() === text) return;
       view.dispatch({ changes: { from: 0, to: doc.length, insert: text } });
     },
+    mark: (found) => view.dispatch({ effects: setMarked.of(found) }),
     setReadOnly: (isReadOnly) => view.dispatch({ effects: readOnly.reconfigure(lock(isReadOnly)) }),
     format: () => format(view, options),
     insert(text) {
@@ -199,8 +213,24 @@ function highlighter(language: SourceLanguage): Extension {
   );
 }
 
-function findings(language: SourceLanguage, text: string): Diagnostic[] {
-  return language.diagnose(text).map(({ start, end, message, hint, severity }) => ({
+/** What others than the language say of the text, such as the engine when it refuses it. */
+const setMarked = StateEffect.define<readonly SourceFinding[]>();
+const marked = StateField.define<readonly SourceFinding[]>({
+  create: () => [],
+  update(before, { docChanged, effects }) {
+    const kept = docChanged && before.length > 0 ? [] : before;
+    return effects.find((effect) => effect.is(setMarked))?.value ?? kept;
+  },
+});
+
+function findings(
+  language: SourceLanguage,
+  text: string,
+  others: readonly SourceFinding[],
+): Diagnostic[] {
+  const own = language.diagnose(text);
+  const added = others.filter(({ message }) => own.every((finding) => finding.message !== message));
+  return [...own, ...added].map(({ start, end, message, hint, severity }) => ({
     from: Math.min(start, text.length),
     to: Math.min(Math.max(end, start), text.length),
     severity,

@@ -151,6 +151,8 @@ async function readTaskFile(file: string): Promise<TaskFile> {
   return document;
 }
 
+const LISTED = ['type', 'status', 'executing', 'dbrps', 'error', 'split'];
+
 function listCommand(): Command {
   return clientCommand('list', 'List tasks.')
     .argument('[pattern...]', 'shell globs on ids')
@@ -158,11 +160,7 @@ function listCommand(): Command {
       const client = engineClient(flags);
       const tasks: Task[] = [];
       for (const pattern of patterns.length === 0 ? [''] : patterns) {
-        tasks.push(
-          ...(await toArray(
-            client.tasks({ pattern, fields: ['type', 'status', 'executing', 'dbrps', 'error'] }),
-          )),
-        );
+        tasks.push(...(await toArray(client.tasks({ pattern, fields: LISTED }))));
       }
       if (flags.json === true) {
         printJson(tasks);
@@ -176,6 +174,10 @@ function listCommand(): Command {
             { title: 'Status', value: (task) => task.status },
             { title: 'Executing', value: (task) => task.executing },
             { title: 'Databases and Retention Policies', value: (task) => formatDbrps(task.dbrps) },
+            // Where somebody has asked for it, as in the answers of the API.
+            ...(tasks.some(({ split }) => split !== undefined)
+              ? [{ title: 'Split', value: (task: Task) => task.split ?? '' }]
+              : []),
           ],
           tasks,
         ),

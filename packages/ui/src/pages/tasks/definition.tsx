@@ -1,5 +1,5 @@
-// The definition of a task: id, databases, script. What is typed is kept until it is saved or
-// thrown away.
+// The definition of a task: id, databases, parts, script. What is typed is kept until it is saved
+// or thrown away.
 import { useSignal } from '@preact/signals';
 import type { Task } from '@tidemark/client';
 import { useMemo, useRef } from 'preact/hooks';
@@ -20,6 +20,7 @@ import { texts } from '../../texts/texts.ts';
 import { printDbrps, readDbrps } from './dbrps.ts';
 import { Outline } from './outline.tsx';
 import { redefine } from './redefine.ts';
+import { printSplit, readSplit, SplitField } from './split-field.tsx';
 
 const t = texts.tasks;
 
@@ -42,17 +43,26 @@ export function Definition({
   const script = useMemo(() => draft(`task.${key}`, task?.script ?? EXAMPLE), [key]);
   const id = useSignal(key);
   const dbrps = useSignal(printDbrps(task?.dbrps ?? []));
+  const split = useSignal(printSplit(task?.split));
   const isEnabled = useSignal(task === undefined || task.status === 'enabled');
   const problem = useSignal<Problem | undefined>(undefined);
   const isBusy = useSignal(false);
   const editor = useRef<EditorHandle>();
   const isChanged = task !== undefined && script.value !== task.script;
 
+  const refused = (found: Problem | undefined): void => {
+    problem.value = found;
+    const marks = found?.diagnostics ?? [];
+    editor.current?.mark(
+      marks.map(({ span, message, hint }) => ({ ...span, message, hint, severity: 'error' })),
+    );
+  };
   const save = async (): Promise<void> => {
     isBusy.value = true;
     const changed = {
       script: script.value,
       dbrps: readDbrps(dbrps.value),
+      split: readSplit(split.value),
       status: isEnabled.value ? 'enabled' : 'disabled',
     } as const;
     try {
@@ -62,11 +72,11 @@ export function Definition({
         // As it is printed, so that it is not a change.
         script.value = saved.script;
       }
-      problem.value = undefined;
+      refused(undefined);
       toast(t.saved(id.value));
       onSaved(id.value);
     } catch (error) {
-      problem.value = problemOf(error);
+      refused(problemOf(error));
     }
     isBusy.value = false;
   };
@@ -96,6 +106,7 @@ export function Definition({
           hint={t.dbrpsHint}
           onInput={(text) => (dbrps.value = text)}
         />
+        <SplitField value={split} disabled={!isAdmin} />
       </div>
       <div class="definition">
         <CodeEditor

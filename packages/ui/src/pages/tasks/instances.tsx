@@ -1,7 +1,7 @@
 // The instances of a cluster of engines: which of them leads, what each runs, how far each is
 // behind; and asking one of them to leave the lead.
 import { useSignal } from '@preact/signals';
-import type { ClusterMember, ClusterTask } from '@tidemark/client';
+import type { ClusterMember } from '@tidemark/client';
 
 import { engine } from '../../api/clients.ts';
 import { problemOf } from '../../api/problem.ts';
@@ -17,19 +17,14 @@ import { Table } from '../../design/table.tsx';
 import type { TableColumn } from '../../design/table.tsx';
 import { toast } from '../../design/toasts.tsx';
 import { texts } from '../../texts/texts.ts';
+import { loadPlaces, placeColumns } from './places.tsx';
+import type { FoundPlaces } from './places.tsx';
 
 const t = texts.instances;
 const REFRESH_MS = 2000;
 
-type Found = { readonly members: readonly ClusterMember[]; readonly tasks: readonly ClusterTask[] };
-
-async function load(): Promise<Found> {
-  const [members, tasks] = await Promise.all([engine.members(), engine.clusterTasks()]);
-  return { members, tasks };
-}
-
 export function Instances() {
-  const found = useResource(load, [], { refreshMs: REFRESH_MS });
+  const found = useResource(loadPlaces, [], { refreshMs: REFRESH_MS });
   const { value } = found.value;
   return (
     <>
@@ -159,9 +154,7 @@ function Members({
 
 const STATE_KINDS = { alive: 'good', draining: 'warn', gone: 'bad' } as const;
 
-function Assignments({ members, tasks }: Found) {
-  const urlOf = (id: string): string =>
-    members.find((member) => member.id === id)?.url ?? t.nowhere;
+function Assignments({ members, tasks }: FoundPlaces) {
   return (
     <Panel title={t.assignments} isFlush>
       <Table
@@ -184,12 +177,7 @@ function Assignments({ members, tasks }: Found) {
               </>
             ),
           },
-          {
-            label: t.instance,
-            sortBy: ({ instance }) => urlOf(instance),
-            cell: ({ instance }) => <code>{urlOf(instance)}</code>,
-          },
-          { label: t.lag, isNumber: true, sortBy: ({ lag }) => lag, cell: ({ lag }) => lag },
+          ...placeColumns(members),
         ]}
       />
     </Panel>

@@ -1,4 +1,4 @@
-// The definition of a task of a template: its vars. The script belongs to the template.
+// The definition of a task of a template: its vars and parts. The script belongs to the template.
 import { useSignal } from '@preact/signals';
 import type { Task, Template } from '@tidemark/client';
 import { useMemo } from 'preact/hooks';
@@ -12,6 +12,7 @@ import { Failure, Loading, Notice } from '../../design/states.tsx';
 import { toast } from '../../design/toasts.tsx';
 import { texts } from '../../texts/texts.ts';
 import { redefine } from './redefine.ts';
+import { printSplit, readSplit, SplitField } from './split-field.tsx';
 import { printVars, readVars, VarsFields } from './vars-fields.tsx';
 
 const t = texts.tasks;
@@ -47,13 +48,17 @@ function VarsOfTask({
 }) {
   const stored = printVars(task.vars ?? {});
   const given = useMemo(() => draft(`task-vars.${task.id}`, stored), [task.id]);
+  const split = useSignal(printSplit(task.split));
   const problem = useSignal('');
   const isBusy = useSignal(false);
   const isChanged = JSON.stringify(given.value) !== JSON.stringify(stored);
   const save = async (): Promise<void> => {
     isBusy.value = true;
     try {
-      const saved = await redefine(task, { vars: readVars(template.vars, given.value) });
+      const saved = await redefine(task, {
+        vars: readVars(template.vars, given.value),
+        split: readSplit(split.value),
+      });
       given.value = printVars(saved.vars ?? {});
       problem.value = '';
       toast(t.saved(task.id));
@@ -78,6 +83,7 @@ function VarsOfTask({
         given={given.value}
         onInput={(next) => (given.value = next)}
       />
+      <SplitField value={split} />
       <pre class="built">{task.script}</pre>
       <div class="row">
         <span class="grow" />

@@ -18,6 +18,7 @@ import { figuresOf } from './figures.ts';
 import { NodeTable } from './node-table.tsx';
 import { OfTemplate } from './of-template.tsx';
 import { PipelineView } from './pipeline-view.tsx';
+import { Places } from './places.tsx';
 import { Tap } from './tap.tsx';
 import { TaskState } from './task-list.tsx';
 import { TaskLog } from './task-log.tsx';
@@ -25,7 +26,7 @@ import { Versions } from './versions.tsx';
 
 const t = texts.tasks;
 const REFRESH_MS = 2000;
-const TABS = ['script', 'pipeline', 'versions', 'log'] as const;
+const TABS = ['script', 'pipeline', 'places', 'versions', 'log'] as const;
 
 /** Without an id, a task that is still to be made. */
 export function TaskDetail({ id }: { readonly id: string | undefined }) {
@@ -82,7 +83,7 @@ function Existing({ id }: { readonly id: string }) {
         </Notice>
       ))}
       <Tabs
-        label={t.parts}
+        label={t.views}
         value={chosen}
         tabs={TABS.map((value) => ({ value, label: t.tabs[value] }))}
         onChange={(tab) => setParams({ tab })}
@@ -95,6 +96,8 @@ function Existing({ id }: { readonly id: string }) {
           )
         ) : chosen === 'pipeline' ? (
           <Pipeline task={task} />
+        ) : chosen === 'places' ? (
+          <Places task={task} />
         ) : chosen === 'versions' ? (
           <Versions task={task} onChanged={() => void found.reload()} />
         ) : (

@@ -14,6 +14,7 @@ import { Empty, Notice } from '../../design/states.tsx';
 import { Table } from '../../design/table.tsx';
 import { toast } from '../../design/toasts.tsx';
 import { texts } from '../../texts/texts.ts';
+import { readSplit, SplitField } from './split-field.tsx';
 import { TemplateDialog } from './template-dialog.tsx';
 import { readVars, VarsFields } from './vars-fields.tsx';
 import type { TypedVars } from './vars-fields.tsx';
@@ -136,6 +137,7 @@ function VarsForm({
   const [given, setGiven] = useState<TypedVars>({});
   const id = useSignal('');
   const database = useSignal('');
+  const split = useSignal('');
   const problem = useSignal('');
   const { vars } = template;
 
@@ -146,6 +148,7 @@ function VarsForm({
         id: id.value,
         'template-id': template.id,
         vars: readVars(vars, given),
+        split: readSplit(split.value),
         ...(db === '' ? {} : { dbrps: [{ db, rp }] }),
         status: 'enabled',
       });
@@ -179,6 +182,7 @@ function VarsForm({
           value={database.value}
           onInput={(text) => (database.value = text)}
         />
+        <SplitField value={split} />
         <VarsFields vars={vars} given={given} onInput={setGiven} />
         <div class="row">
           <Button kind="primary" type="submit">

@@ -54,12 +54,13 @@ export function Versions({
     returning.value = undefined;
     try {
       const isOfTemplate = (version['template-id'] ?? '') !== '';
-      const { script, vars, dbrps } = version;
+      const { script, vars, dbrps, split = 0 } = version;
       const isNamed = /^\s*dbrp\s/m.test(script);
       const saved = await redefine(task, {
         ...(isOfTemplate ? {} : { script }),
         ...(isNamed ? {} : { dbrps }),
         vars,
+        split,
       });
       draft(`task.${task.id}`, saved.script).value = saved.script;
       toast(t.versionReturned(version.number));
@@ -149,7 +150,7 @@ function Difference({
 }
 
 /** All of a definition, so that a difference shows all that is different. */
-function textOf({ script, dbrps, vars, ...rest }: TaskVersion): string {
+function textOf({ script, dbrps, vars, split, ...rest }: TaskVersion): string {
   const template = rest['template-id'] ?? '';
   const given = Object.entries(vars).map(
     ([name, { type, value }]) => `// ${name} (${type}) = ${printVar(type, value)}`,
@@ -157,6 +158,7 @@ function textOf({ script, dbrps, vars, ...rest }: TaskVersion): string {
   return [
     `// ${printDbrps(dbrps)}`,
     ...(template === '' ? [] : [`// ${t.template}: ${template}`]),
+    ...(split === undefined ? [] : [`// ${t.split}: ${split}`]),
     ...given,
     script,
   ].join('\n');

@@ -1,7 +1,10 @@
+import { count, counted } from './count.ts';
+
 export const instances = {
   actions: 'What can be done',
   assignments: 'Where tasks run',
   copyLag: 'Changes its copy lacks',
+  doesNotRun: 'The task does not run',
   drain: 'Drain',
   drained: (url: string) => `${url} lets another instance lead`,
   drainHint:
@@ -16,7 +19,12 @@ export const instances = {
   leads: 'leads',
   link: 'Instances',
   members: 'Instances',
+  otherParts: (asked: number, parts: number) =>
+    `It asks for ${counted(asked, 'part')} and runs in ${count(parts)}. The number is that of when it is enabled the next time.`,
   part: (part: number, parts: number) => `part ${part} of ${parts}`,
+  parts: 'Part',
+  places: { alive: 'runs', draining: 'is moved away', gone: 'waits for another instance' },
+  placesOf: (id: string) => `Where ${id} runs`,
   none: 'This engine works alone',
   noneHint:
     'Several engines that share their work are listed here: set cluster.enabled and cluster.coordinator, or try it with `tidemark engine-cluster up`.',
@@ -24,6 +32,7 @@ export const instances = {
   nowhere: 'nowhere',
   process: (hostname: string, pid: number) => `${hostname}, process ${pid}`,
   role: 'Role',
+  splitAlone: (parts: number) => `The task asks for ${counted(parts, 'part')} and runs as a whole.`,
   state: 'State',
   states: { alive: 'alive', draining: 'draining', gone: 'gone' },
   task: 'Task',
@@ -31,4 +40,5 @@ export const instances = {
   tasks: 'Tasks',
   title: 'Instances of the task engine',
   version: 'Version',
+  whole: 'the whole task',
 };

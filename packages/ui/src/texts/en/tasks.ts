@@ -44,7 +44,6 @@ export const tasks = {
   ofTemplate: (id: string) =>
     `The script is that of the template ${id}. Vars that are left empty have its defaults.`,
   outline: 'Outline',
-  parts: 'Parts of the task',
   pause: 'Pause',
   pipeline: 'Pipeline',
   remove: (id: string) => `Delete ${id}`,
@@ -56,9 +55,19 @@ export const tasks = {
   saved: (id: string) => `${id} is saved`,
   script: 'Script',
   search: 'Search tasks',
+  split: 'Split into parts',
+  splitHint:
+    'Its groups are shared among so many parts, which run on several instances; 1 is never, empty what the configuration says',
+  splitHintAlone: 'For engines that share their work; this one works alone and runs the task whole',
   state: 'State',
   states: { runs: 'runs', failed: 'failed', stopped: 'stopped', disabled: 'disabled' },
-  tabs: { script: 'Script', pipeline: 'Pipeline', versions: 'Versions', log: 'Log' },
+  tabs: {
+    script: 'Script',
+    pipeline: 'Pipeline',
+    places: 'Where it runs',
+    versions: 'Versions',
+    log: 'Log',
+  },
   tapEnded: 'The task has ended, and with it what is shown here.',
   tapOf: (name: string) => `Leaving ${name}`,
   tapWaiting: 'Nothing has left this node since it is watched.',
@@ -85,12 +94,13 @@ export const tasks = {
   versionReturn: 'Return to this',
   versionReturned: (version: number) => `It is as in version ${version} again`,
   versionReturnHint:
-    'Script, vars and databases are those of that version then, as a new version. A task that runs is started anew.',
+    'Script, vars, databases and parts are those of that version then, as a new version. A task that runs is started anew.',
   versionReturnTitle: (version: number) => `Return to version ${version}?`,
   versions: 'Versions',
   versionsNone: 'No versions are kept',
   versionsNoneHint: 'The setting task.keep-versions of the engine says how many are.',
   versionTime: 'Since',
   versionUser: 'By',
+  views: 'Views of the task',
   waiting: (points: number) => `${count(points)} points wait`,
 } as const;
