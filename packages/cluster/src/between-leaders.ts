@@ -55,7 +55,10 @@ export async function betweenLeaders<T>(
     ended.abort();
     await renewing;
     const { record, revision } = held;
-    await coordinator.register.change(LEADER, JSON.stringify(vacant(record)), revision);
+    // What was worked on is done; without this the place is taken when its lease has ended.
+    await coordinator.register
+      .change(LEADER, JSON.stringify(vacant(record)), revision)
+      .catch(() => undefined);
   }
 }
 
@@ -67,7 +70,7 @@ async function takePlace({
 }: BetweenOptions): Promise<LeaderEntry> {
   const { register } = coordinator;
   const untilMs = clock.monotonicMs() + RESIGN_LEASES * leaseMs;
-  let asked = '';
+  let asked = vacant({ id: '', url: '', term: 0, isServing: false, level: FIRST_LEVEL });
   for (;;) {
     const entry = await readLeader(register);
     if (entry === undefined || entry.record.id === '') {
@@ -76,13 +79,14 @@ async function takePlace({
       const before = entry?.revision ?? 0;
       const revision = await register.change(LEADER, JSON.stringify(record), before);
       if (revision !== undefined) return { record, revision };
-    } else if (entry.record.id !== asked) {
-      asked = entry.record.id;
-      await register.put(`${DRAIN}.${asked}`, RESIGN);
+    } else if (entry.record.term !== asked.term) {
+      // The same instance may lead again, if it was faster than this.
+      asked = entry.record;
+      await register.put(`${DRAIN}.${asked.id}`, RESIGN);
     }
     if (clock.monotonicMs() > untilMs)
       throw new Unavailable(
-        `instance ${asked} does not resign: look at it with \`tidemark engine members\`, or stop it`,
+        `instance ${asked.id} does not resign: look at it with \`tidemark engine members\`, or stop it`,
       );
     await clock.sleep(LOOK_MS);
   }

@@ -10,6 +10,11 @@ export const LIMITS = {
     unit: 'ms',
     reason: 'until a request to the coordinator counts as unanswered and is repeated',
   },
+  silentMs: {
+    value: 10_000,
+    unit: 'ms',
+    reason: 'until a coordinator that does not send what it has counts as away',
+  },
   instances: {
     value: 9,
     unit: 'count',

@@ -272,10 +272,14 @@ export class Membership {
     const record: MemberRecord = { ...self, ...reported, isDraining: this.#isDraining };
     await register.put(`${MEMBERS}.${self.id}`, JSON.stringify(record));
     const asked = await register.get(`${DRAIN}.${self.id}`);
-    if (asked?.text === RESIGN) await register.remove(`${DRAIN}.${self.id}`);
-    else if (asked !== undefined) this.drain();
-    if (asked !== undefined && this.#term > 0) events.drained();
-    if (this.#term === 0) await this.#challenge();
+    if (asked !== undefined && asked.text !== RESIGN) this.drain();
+    if (this.#term > 0) {
+      // Again in every round, until it has resigned.
+      if (asked !== undefined) events.drained();
+    } else {
+      if (asked?.text === RESIGN) await register.remove(`${DRAIN}.${self.id}`);
+      await this.#challenge();
+    }
     await this.#list();
   }
 

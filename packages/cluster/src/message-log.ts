@@ -3,10 +3,13 @@
 import { randomUUID } from 'node:crypto';
 
 import { assert, Conflict, messageOf, Unavailable } from '@tidemark/core';
-import { DeliverPolicy, ErrorCode, headers, NatsError } from 'nats';
+import { delay, DeliverPolicy, headers } from 'nats';
+import type { ConsumerMessages } from 'nats';
 
+import { answered, isUnanswered } from './answered.ts';
 import type { StreamAccess, StreamPlace } from './coordinator.ts';
 import { FIRST_LEVEL } from './leader-entry.ts';
+import { LIMITS } from './limits.ts';
 import { isSuperseded } from './register.ts';
 
 export type LogRecord = {
@@ -37,6 +40,9 @@ const AHEAD_BYTES = 32 * 1024 * 1024;
 const AHEAD_MESSAGES_MIN = 4;
 const AHEAD_MESSAGES_MAX = 200;
 
+/** When so long nothing has come that is there, it is looked whether it still is. */
+const SILENCE_MS = 500;
+
 export type AppendOptions = {
   readonly label?: string | undefined;
   /** Level that a reader has to know; default: the first. */
@@ -64,7 +70,9 @@ export class MessageLog {
 
   /** Numbers of the first and the last message; the first is one more where there are none. */
   async ends(): Promise<{ readonly first: number; readonly last: number; readonly bytes: number }> {
-    const { state } = await this.#access.manager.streams.info(this.#place.stream);
+    const { stream } = this.#place;
+    const { manager } = this.#access;
+    const { state } = await answered(`look at ${stream}`, manager.streams.info(stream));
     return { first: state.first_seq, last: state.last_seq, bytes: state.bytes };
   }
 
@@ -124,27 +132,24 @@ export class MessageLog {
 
   /**
    * Records from the message `first` on, those that are there and then those that come, until the
-   * signal ends it, or up to the message `through`, which has to be there.
+   * signal ends it, or up to the message `through`, which has been there: what is purged meanwhile
+   * is left out. Throws `Unavailable` when the coordinator does not send what it has.
    */
-  async *read({ first, through, signal }: ReadOptions): AsyncIterable<LogRecord> {
-    const { client } = this.#access;
-    const consumer = await client.consumers.get(this.#place.stream, {
-      deliver_policy: DeliverPolicy.StartSequence,
-      opt_start_seq: Math.max(1, first),
-    });
-    const messages = await consumer.consume({
-      max_messages: Math.min(
-        AHEAD_MESSAGES_MAX,
-        Math.max(AHEAD_MESSAGES_MIN, Math.floor(AHEAD_BYTES / this.#access.bytesMax)),
-      ),
-      idle_heartbeat: 1000,
-    });
+  async *read(options: ReadOptions): AsyncIterable<LogRecord> {
+    const { first, through, signal } = options;
+    const messages = await this.#consume({ ...options, first: Math.max(1, first) });
+    if (messages === undefined) return;
     const stop = (): void => void messages.close();
     signal.addEventListener('abort', stop, { once: true });
     if (signal.aborted) stop();
+    const iterator = messages[Symbol.asyncIterator]();
     try {
       let parts: Uint8Array[] = [];
-      for await (const message of messages) {
+      for (;;) {
+        const coming = iterator.next();
+        const next = through === undefined ? await coming : await this.#sent(coming, options);
+        if (next === undefined || next.done === true) return;
+        const message = next.value;
         const { index, count } = partOf(message.headers?.get(PART));
         // What was begun and never ended is no record.
         if (index === 0) parts = [];
@@ -167,9 +172,76 @@ export class MessageLog {
     }
   }
 
+  /** `undefined` when nothing comes. */
+  async #consume(options: ReadOptions): Promise<ConsumerMessages | undefined> {
+    const { client, bytesMax } = this.#access;
+    const { stream } = this.#place;
+    const getting = client.consumers.get(stream, {
+      deliver_policy: DeliverPolicy.StartSequence,
+      opt_start_seq: options.first,
+    });
+    const consumer = await answered(`read ${stream}`, getting);
+    const opening = consumer.consume({
+      max_messages: Math.min(
+        AHEAD_MESSAGES_MAX,
+        Math.max(AHEAD_MESSAGES_MIN, Math.floor(AHEAD_BYTES / bytesMax)),
+      ),
+      // Also how long the client waits before it repeats what has failed: 30 s unless told.
+      expires: LIMITS.requestMs.value,
+      idle_heartbeat: LIMITS.requestMs.value / 2,
+    });
+    let messages: ConsumerMessages | undefined;
+    try {
+      messages = await this.#sent(opening, options);
+      return messages;
+    } finally {
+      // Nobody reads what it sends when it comes late.
+      if (messages === undefined)
+        void opening.then(
+          (late) => late.close(),
+          () => undefined,
+        );
+    }
+  }
+
+  /**
+   * Waits for what the coordinator sends by itself; `undefined` when nothing more comes. Throws
+   * `Unavailable` when it is silent for too long.
+   */
+  async #sent<T>(coming: Promise<T>, { through, signal }: ReadOptions): Promise<T | undefined> {
+    let silentMs = 0;
+    let failure: unknown;
+    for (;;) {
+      const pause = delay(SILENCE_MS);
+      const isHere = await Promise.race([coming.then(() => true), pause.then(() => false)]).finally(
+        () => pause.cancel(),
+      );
+      if (isHere) return coming;
+      if (signal.aborted) return undefined;
+      silentMs += SILENCE_MS;
+      try {
+        if (through !== undefined && (await this.ends()).first > through) return undefined;
+      } catch (error) {
+        // Told below, if it goes on.
+        failure = error;
+        silentMs += LIMITS.requestMs.value;
+      }
+      if (silentMs >= LIMITS.silentMs.value) {
+        const what = through === undefined ? '' : `, up to message ${through},`;
+        const why = failure === undefined ? '' : `: ${messageOf(failure)}`;
+        throw new Unavailable(
+          `the coordinator does not send what it has${what} of ${this.#place.stream}${why}`,
+          { cause: failure },
+        );
+      }
+    }
+  }
+
   /** Forgets everything before a number. */
   async purge(before: number): Promise<void> {
-    await this.#access.manager.streams.purge(this.#place.stream, { seq: before });
+    const { stream } = this.#place;
+    const { manager } = this.#access;
+    await answered(`shorten ${stream}`, manager.streams.purge(stream, { seq: before }));
   }
 
   /** What one record can be without being several messages. */
@@ -187,14 +259,4 @@ function split(bytes: Uint8Array, bytesMax: number): readonly Uint8Array[] {
   const parts: Uint8Array[] = [];
   for (let at = 0; at < bytes.length; at += bytesMax) parts.push(bytes.subarray(at, at + bytesMax));
   return parts.length === 0 ? [bytes] : parts;
-}
-
-// Whether the server may have taken it all the same.
-function isUnanswered(error: unknown): boolean {
-  return (
-    error instanceof NatsError &&
-    [ErrorCode.Timeout, ErrorCode.NoResponders, ErrorCode.Disconnect].includes(
-      error.code as ErrorCode,
-    )
-  );
 }

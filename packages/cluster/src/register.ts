@@ -2,6 +2,7 @@
 // two that are made at once, one is refused.
 import { NatsError } from 'nats';
 
+import { answered } from './answered.ts';
 import type { StreamAccess, StreamPlace } from './coordinator.ts';
 
 /** "The last sequence of the subject is another one." */
@@ -29,9 +30,8 @@ export class Register {
     const { manager } = this.#access;
     try {
       const subject = this.#subjectOf(key);
-      const message = await manager.streams.getMessage(this.#place.stream, {
-        last_by_subj: subject,
-      });
+      const getting = manager.streams.getMessage(this.#place.stream, { last_by_subj: subject });
+      const message = await answered(`read ${subject}`, getting);
       return { text: message.string(), revision: message.seq };
     } catch (error) {
       if (isApiError(error, NO_MESSAGE)) return undefined;
@@ -43,7 +43,9 @@ export class Register {
   async list(prefix: string): Promise<ReadonlyMap<string, Entry>> {
     const { manager } = this.#access;
     const { stream, subject } = this.#place;
-    const info = await manager.streams.info(stream, { subjects_filter: `${subject}.${prefix}.>` });
+    const filter = `${subject}.${prefix}.>`;
+    const listing = manager.streams.info(stream, { subjects_filter: filter });
+    const info = await answered(`list ${filter}`, listing);
     const keys = Object.keys(info.state.subjects ?? {}).map((one) => one.slice(subject.length + 1));
     const entries = await Promise.all(
       keys.sort().map(async (key) => [key.slice(prefix.length + 1), await this.get(key)] as const),
@@ -53,7 +55,8 @@ export class Register {
 
   /** Sets a value whatever it was. */
   async put(key: string, text: string): Promise<number> {
-    return (await this.#access.client.publish(this.#subjectOf(key), text)).seq;
+    const subject = this.#subjectOf(key);
+    return (await answered(`set ${subject}`, this.#access.client.publish(subject, text))).seq;
   }
 
   /**
@@ -64,7 +67,8 @@ export class Register {
     try {
       const subject = this.#subjectOf(key);
       const expect = { lastSubjectSequence: revision };
-      return (await this.#access.client.publish(subject, text, { expect })).seq;
+      const publishing = this.#access.client.publish(subject, text, { expect });
+      return (await answered(`set ${subject}`, publishing)).seq;
     } catch (error) {
       if (isApiError(error, WRONG_SEQUENCE)) return undefined;
       throw error;
@@ -74,7 +78,8 @@ export class Register {
   /** Forgets a value. */
   async remove(key: string): Promise<void> {
     const { manager } = this.#access;
-    await manager.streams.purge(this.#place.stream, { filter: this.#subjectOf(key) });
+    const filter = this.#subjectOf(key);
+    await answered(`forget ${filter}`, manager.streams.purge(this.#place.stream, { filter }));
   }
 
   #subjectOf(key: string): string {

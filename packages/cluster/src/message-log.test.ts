@@ -1,0 +1,53 @@
+// Reading a part of a log that changes meanwhile.
+import { hasPrograms, TestCoordinator } from '@tidemark/testkit';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import { Coordinator } from './coordinator.ts';
+import type { MessageLog } from './message-log.ts';
+
+describe.runIf(hasPrograms('nats-server'))('a part of a log', () => {
+  let server: TestCoordinator;
+  let coordinator: Coordinator;
+  let log: MessageLog;
+  const { signal } = new AbortController();
+  beforeEach(async () => {
+    server = await TestCoordinator.start();
+    const urls = [server.url];
+    coordinator = await Coordinator.open({ urls, login: '', name: 'c', replicas: 1 });
+    log = coordinator.points;
+    for (let i = 1; i <= 3; i++) await log.append(Buffer.from(`record ${i}`), { signal });
+  });
+  afterEach(async () => {
+    await coordinator.close();
+    await server.close();
+  });
+
+  async function read(first: number, through: number): Promise<readonly string[]> {
+    const texts: string[] = [];
+    for await (const { bytes } of log.read({ first, through, signal }))
+      texts.push(Buffer.from(bytes).toString());
+    return texts;
+  }
+
+  test('is what of it is there', async () => {
+    await log.purge(3);
+
+    expect(await read(1, 3)).toEqual(['record 3']);
+  });
+
+  test('ends when all of it is forgotten before it was read', async () => {
+    await log.purge(4);
+
+    expect(await read(2, 3)).toEqual([]);
+  });
+
+  test('ends when the rest of it is forgotten while it is read', async () => {
+    const texts: string[] = [];
+    for await (const { bytes } of log.read({ first: 1, through: 3, signal })) {
+      texts.push(Buffer.from(bytes).toString());
+      await log.purge(4);
+    }
+
+    expect(texts[0]).toBe('record 1');
+  });
+});
