@@ -32,6 +32,8 @@ export type FuzzOptions = {
 
 export type Difference = {
   readonly seed: number;
+  /** The statement as it was drawn; `text` is what is left of it. */
+  readonly drawn: string;
   readonly text: string;
   readonly lines: readonly string[];
   readonly what: string;
@@ -77,7 +79,7 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
         continue;
       }
       const signature = signatureOf(found.text);
-      if (!seen.has(signature)) options.onDifference({ seed, ...found });
+      if (!seen.has(signature)) options.onDifference({ seed, drawn: outcome.text, ...found });
       seen.add(signature);
       await loadBoth(options, lines);
     }
@@ -119,7 +121,10 @@ async function compare(options: FuzzOptions, statement: Statement): Promise<Outc
   return { text, reference, candidate, what };
 }
 
-async function smallest(options: FuzzOptions, start: FuzzCase): Promise<Omit<Difference, 'seed'>> {
+async function smallest(
+  options: FuzzOptions,
+  start: FuzzCase,
+): Promise<Omit<Difference, 'seed' | 'drawn'>> {
   let loaded: readonly string[] | undefined;
   const outcomeOf = async (one: FuzzCase): Promise<Outcome> => {
     if (loaded !== one.lines) await loadBoth(options, one.lines);

@@ -2,8 +2,11 @@
 import { appendFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 
+import { removeDirectory, startInfluxdb, startTidemark } from '@tidemark/testkit';
+
 import { concerning } from './excuses.ts';
 import { asRecordedCase, fuzz } from './fuzz.ts';
+import type { Difference } from './fuzz.ts';
 import { Server } from './server.ts';
 import { randomShow } from './shows.ts';
 import { randomStatement } from './statements.ts';
@@ -19,38 +22,63 @@ const { values } = parseArgs({
   },
 });
 
+type Running = { readonly url: string; stop(): Promise<unknown> };
+
 function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
+/** The server at an address, or one of its own on a free port. */
+async function serverAt(url: string | undefined, start: () => Promise<Running>): Promise<Running> {
+  return url === undefined ? start() : { url, stop: async () => {} };
+}
+
+async function startCandidate(): Promise<Running> {
+  const { tsdb, directory, stop } = await startTidemark({ command: 'tsdb' });
+  const stopAndRemove = async () => {
+    await stop();
+    await removeDirectory(directory);
+  };
+  return { url: tsdb, stop: stopAndRemove };
+}
+
+function report(found: Difference): void {
+  print(`\nseed ${found.seed}: ${found.text}\n  ${found.what}`);
+  if (found.drawn !== found.text) print(`  drawn as ${found.drawn}`);
+  for (const line of found.lines) print(`    ${line}`);
+  for (const reason of concerning(found.text)) print(`  not explained by: ${reason}`);
+  print(`  reference ${found.reference.body.trim().slice(0, 1000)}`);
+  print(`  candidate ${found.candidate.body.trim().slice(0, 1000)}`);
+  if (values.out !== undefined) appendFileSync(values.out, `${asRecordedCase(found)}\n`);
+}
+
 async function main(): Promise<void> {
-  const { reference, candidate, out, only } = values;
-  if (reference === undefined || candidate === undefined || (only ?? 'shows') !== 'shows') {
+  const { only } = values;
+  if ((only ?? 'shows') !== 'shows') {
     print(
-      'usage: main.ts --reference URL --candidate URL [--seed N] [--seconds S] [--out FILE] [--only shows]',
+      'usage: main.ts [--reference URL] [--candidate URL] [--seed N] [--seconds S] [--out FILE] [--only shows]',
     );
     process.exitCode = 2;
     return;
   }
-  const end = performance.now() + Number(values.seconds) * 1000;
-  const report = await fuzz({
-    reference: new Server(reference),
-    candidate: new Server(candidate),
-    seed: Number(values.seed),
-    statementsPerRound: 60,
-    randomStatement: only === 'shows' ? randomShow : randomStatement,
-    isOver: () => performance.now() > end,
-    onDifference: (found) => {
-      print(`\nseed ${found.seed}: ${found.text}\n  ${found.what}`);
-      for (const line of found.lines) print(`    ${line}`);
-      for (const reason of concerning(found.text)) print(`  not explained by: ${reason}`);
-      print(`  reference ${found.reference.body.trim().slice(0, 1000)}`);
-      print(`  candidate ${found.candidate.body.trim().slice(0, 1000)}`);
-      if (out !== undefined) appendFileSync(out, `${asRecordedCase(found)}\n`);
-    },
-  });
-  print(`\nseed ${values.seed}: ${JSON.stringify(report)}`);
-  process.exitCode = report.differences === 0 ? 0 : 1;
+  const reference = await serverAt(values.reference, startInfluxdb);
+  const candidate = await serverAt(values.candidate, startCandidate);
+  try {
+    const end = performance.now() + Number(values.seconds) * 1000;
+    const counts = await fuzz({
+      reference: new Server(reference.url),
+      candidate: new Server(candidate.url),
+      seed: Number(values.seed),
+      statementsPerRound: 60,
+      randomStatement: only === 'shows' ? randomShow : randomStatement,
+      isOver: () => performance.now() > end,
+      onDifference: report,
+    });
+    print(`\nseed ${values.seed}: ${JSON.stringify(counts)}`);
+    process.exitCode = counts.differences === 0 ? 0 : 1;
+  } finally {
+    await Promise.all([reference.stop(), candidate.stop()]);
+  }
 }
 
 await main();

@@ -241,6 +241,29 @@ describe('an excuse', () => {
       answer(m(['tagKey'], ['host'])),
       answer(m(['tagKey'], ['other'])),
     ],
+    [
+      'SELECT max(f) FROM (SELECT sqrt(g) AS f FROM (SELECT i AS g FROM m))',
+      answer(m(['time', 'max'], [0, -9e15])),
+      answer(m(['time', 'max'], [0, null])),
+      answer({ name: 'm', columns: ['time', 'min'], values: [[0, 1]] }),
+    ],
+    [
+      'SELECT f FROM m WHERE time < 9 GROUP BY /^[hz]/',
+      answer({
+        name: 'm',
+        tags: { host: 'a', zone: '' },
+        columns: ['time', 'f'],
+        values: [[0, 1]],
+      }),
+      answer({ name: 'm', tags: { host: 'a' }, columns: ['time', 'f'], values: [[0, 1]] }),
+      answer({ name: 'm', tags: { host: 'b' }, columns: ['time', 'f'], values: [[0, 1]] }),
+    ],
+    [
+      'SELECT distinct(f) FROM (SELECT stddev(f) AS f FROM m GROUP BY host)',
+      answer(m(['time', 'distinct'], [0, null], [0, null], [0, 2])),
+      answer(m(['time', 'distinct'], [0, null], [0, 2])),
+      answer(m(['time', 'distinct'], [0, null], [0, 3])),
+    ],
   ])('of %s covers its difference and no other', (text, reference, documented, wrong) => {
     expect(reasonOf(text, reference, documented)).toBeDefined();
     expect(reasonOf(text, reference, wrong)).toBeUndefined();
