@@ -185,7 +185,7 @@ const EXCUSES: readonly Excuse[] = [
   {
     reason: 'over a subquery, the reference server stamps an integral with the start of the range',
     concerns: (text) => text.includes('integral(') && text.includes('(SELECT'),
-    explains: differOnlyIn({ cells: (column) => column === 'time' }),
+    explains: differOnlyIn({ rows: 'columns' }),
   },
   {
     reason: 'of equal values, the reference server selects any for a percentile',
