@@ -66,6 +66,9 @@ export type RegexLiteral = {
   readonly pattern: string;
   readonly span: Span;
 };
+/** The number of a literal among those in which statements of one form differ (`slots.ts`). */
+export type Slot = number;
+
 export type NumberLiteral = {
   readonly kind: 'number';
   readonly value: number;
@@ -74,6 +77,7 @@ export type NumberLiteral = {
 export type IntegerLiteral = {
   readonly kind: 'integer';
   readonly value: bigint;
+  readonly slot?: Slot | undefined;
   readonly span: Span;
 };
 export type UnsignedLiteral = {
@@ -84,6 +88,7 @@ export type UnsignedLiteral = {
 export type StringLiteral = {
   readonly kind: 'string';
   readonly value: string;
+  readonly slot?: Slot | undefined;
   readonly span: Span;
 };
 export type BooleanLiteral = {
@@ -95,8 +100,12 @@ export type BooleanLiteral = {
 export type DurationLiteral = {
   readonly kind: 'duration';
   readonly nanos: bigint;
+  readonly slot?: Slot | undefined;
   readonly span: Span;
 };
+
+/** Literals by their slots. */
+export type Slots = readonly (Literal | undefined)[];
 
 export type Literal =
   | NumberLiteral
@@ -171,10 +180,12 @@ export type SelectStatement = {
   /** IANA name as written, known to exist; '' is UTC. */
   readonly timeZone?: string | undefined;
   /**
-   * The same for statements that differ in nothing but times that their conditions compare `time`
-   * with (`known-texts.ts`): what does not depend on them may be kept for it.
+   * The same for statements that differ in nothing but literals of their conditions that have a
+   * slot (`known-texts.ts`): what does not depend on them may be kept for it.
    */
   readonly form?: object | undefined;
+  /** What is in the slots of its form. */
+  readonly slots?: Slots | undefined;
   readonly span: Span;
 };
 

@@ -11,6 +11,7 @@ import { JsonEncoder } from './output/json-encoder.ts';
 import { UnsupportedFloat } from './output/number-text.ts';
 import { physicalPlan } from './plan/physical-plan.ts';
 import type { PhysicalPlan } from './plan/physical-plan.ts';
+import { fillCondition } from './plan/plan-slots.ts';
 import type { SelectPlan } from './plan/select-plan.ts';
 import { toResults } from './project/to-results.ts';
 import type { AnswerRequest } from './series-source.ts';
@@ -25,7 +26,9 @@ export function* answeredBySource(plan: PhysicalPlan, context: QueryContext): St
   const { known, select } = plan;
   if (known === undefined || seriesText === undefined || onPartial === undefined) return false;
   if (snapshot.answer === undefined || !isSmall(plan)) return false;
-  const request = { plan: known, range: select.range, epoch: seriesText.epoch, limits };
+  const { plan: kept, values } = known;
+  const { epoch } = seriesText;
+  const request = { plan: kept, values, range: select.range, epoch, limits };
   const text = yield* snapshot.answer(request, { signal, onPartial });
   if (text === undefined) return false;
   seriesText.append(text);
@@ -66,11 +69,12 @@ type Source = 'snapshot' | 'capabilities' | 'signal' | 'counters' | 'onPartial';
  * `close`. `undefined` when JSON lacks one of its numbers.
  */
 export function* answerText(
-  { plan, range, epoch, limits }: AnswerRequest,
+  { plan, values = [], range, epoch, limits }: AnswerRequest,
   source: Pick<QueryContext, Source>,
 ): Steps<Uint8Array | undefined> {
   // Plans come from `answeredBySource`; nobody else knows what is in one.
-  const select: SelectPlan = { ...(plan as SelectPlan), range };
+  const kept = plan as SelectPlan;
+  const select = { ...kept, range, condition: fillCondition(kept.condition, values) };
   const query = { ...UNASKED, ...source, limits, now: range.end };
   const rows = execute(physicalPlan(select, source.capabilities), new ExecutionContext(query));
   const encoder = new JsonEncoder(epoch);

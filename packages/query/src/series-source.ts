@@ -21,6 +21,9 @@ export type MeasurementRef = {
   readonly measurement: string;
 };
 
+/** What a plan that is kept compares with: another value each time (`plan/plan-slots.ts`). */
+export type Slotted = { readonly slot?: number | undefined };
+
 /**
  * A condition on one row. Tag leaves are the same for all rows of a series and are evaluated once
  * per distinct tag value; a missing tag is the empty string. A field leaf is false where the field
@@ -31,24 +34,24 @@ export type MeasurementRef = {
 export type Predicate =
   | { readonly kind: 'and' | 'or'; readonly left: Predicate; readonly right: Predicate }
   | { readonly kind: 'constant'; readonly value: boolean }
-  | {
+  | (Slotted & {
       readonly kind: 'tag';
       readonly key: string;
       readonly operator: '=' | '!=';
       readonly value: string;
-    }
+    })
   | {
       readonly kind: 'tag-regex';
       readonly key: string;
       readonly operator: '=~' | '!~';
       readonly pattern: string;
     }
-  | {
+  | (Slotted & {
       readonly kind: 'field';
       readonly field: string;
       readonly operator: ComparisonOperator;
       readonly value: FieldValue;
-    }
+    })
   | {
       readonly kind: 'field-regex';
       readonly field: string;
@@ -330,10 +333,12 @@ export type Epoch = 'ns' | 'u' | 'ms' | 's' | 'm' | 'h';
 /** A SELECT that the source executes whole (`answer.ts`). */
 export type AnswerRequest = {
   /**
-   * Plain data, which only `answer.ts` reads. The same object comes again with other ranges; its
-   * own is not the one that is asked for.
+   * Plain data, which only `answer.ts` reads. The same object comes again with other ranges and
+   * values; its own are not those that are asked for.
    */
   readonly plan: object;
+  /** What is in the slots of the plan; absent when it has none. */
+  readonly values?: readonly string[] | undefined;
   readonly range: TimeRange;
   /** Absent is RFC 3339. */
   readonly epoch: Epoch | undefined;

@@ -6,6 +6,7 @@ import type { BinaryOperator, Call } from '@tidemark/influxql';
 import type { Place } from '../compat-messages.ts';
 import type { ReducerSpec } from '../functions/reducers.ts';
 import type { TransformationSpec } from '../functions/transformation.ts';
+import type { Slotted } from '../series-source.ts';
 
 /** A column that sources deliver. Tags are string columns, null where the series lacks the tag. */
 export type RowInput =
@@ -26,7 +27,11 @@ export type ValueExpression =
       /** Another type that a cast has declared for its values (`ResolvedName`). */
       readonly declared?: FieldType | undefined;
     }
-  | { readonly kind: 'constant'; readonly value: FieldValue; readonly type: FieldType }
+  | (Slotted & {
+      readonly kind: 'constant';
+      readonly value: FieldValue;
+      readonly type: FieldType;
+    })
   | { readonly kind: 'null'; readonly type: undefined }
   | {
       readonly kind: 'binary';

@@ -62,6 +62,21 @@ export function splitCondition(
   };
 }
 
+/** A condition with the same times, of which the rest says nothing. */
+export function onlyTimes(node: Expression): Expression {
+  if (node.kind === 'paren') return { ...node, expression: onlyTimes(node.expression) };
+  if (node.kind === 'binary') {
+    const { left, right, operator } = node;
+    if (operator === 'AND' || operator === 'OR') {
+      const times = { ...node, left: onlyTimes(left), right: onlyTimes(right) };
+      const isRest = times.left.kind === 'boolean' && times.right.kind === 'boolean';
+      return isRest ? times.left : times;
+    }
+    if (isTime(unwrap(left)) || isTime(unwrap(right))) return node;
+  }
+  return { kind: 'boolean', value: true, span: node.span };
+}
+
 type Split = { readonly range: TimeRange; readonly rest: Expression | undefined };
 
 function split(expression: Expression, context: TimeContext): Split {

@@ -8,7 +8,7 @@ import { readType } from '../analyse/prepared.ts';
 import type { PreparedSource, ResolvedName } from '../analyse/prepared.ts';
 import { print } from '../analyse/print.ts';
 import { invalid } from '../compat-messages.ts';
-import type { Predicate } from '../series-source.ts';
+import type { Predicate, Slotted } from '../series-source.ts';
 import { resolveReference } from '../analyse/build-columns.ts';
 import { isNumeric, mathType } from '../analyse/expression-types.ts';
 import type { InputSet } from '../analyse/input-set.ts';
@@ -127,12 +127,12 @@ class ConditionBuilder {
     if (value === undefined || !isComparison(operator)) return undefined;
     if (resolved.kind !== 'field') {
       if (typeof value !== 'string' || (operator !== '=' && operator !== '!=')) return NEVER;
-      return { kind: 'tag', key: left.name, operator, value };
+      return { kind: 'tag', key: left.name, operator, value, ...slotOf(right) };
     }
     if (!isComparable(resolved.type, value, operator)) return NEVER;
     // A cast changes the value before it is compared, which sources do not do.
     if (left.cast !== undefined && left.cast !== 'field') return undefined;
-    return { kind: 'field', field: left.name, operator, value };
+    return { kind: 'field', field: left.name, operator, value, ...slotOf(right) };
   }
 
   /**
@@ -168,7 +168,7 @@ class ConditionBuilder {
       case 'duration':
         return { kind: 'constant', value: node.nanos, type: 'integer' };
       case 'string':
-        return { kind: 'constant', value: node.value, type: 'string' };
+        return { kind: 'constant', value: node.value, type: 'string', ...slotOf(node) };
       case 'call': {
         const given = node.arguments.map((argument) => this.expression(argument));
         return {
@@ -258,6 +258,10 @@ function literalValue(node: Expression): FieldValue | undefined {
     default:
       return undefined;
   }
+}
+
+function slotOf(node: Expression): Slotted {
+  return node.kind === 'string' && node.slot !== undefined ? { slot: node.slot } : {};
 }
 
 /** Numbers are ordered; strings and booleans are only equal or not. */

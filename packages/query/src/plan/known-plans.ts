@@ -1,13 +1,16 @@
-// Plans of statements that come again with other times (`SelectStatement.form`): all of a plan but
-// its range is the same, as long as its sources hold the same fields and tags.
+// Plans of statements that come again with other literals in their slots (`SelectStatement.form`):
+// all of a plan but its range and the values in its condition is the same, as long as its sources
+// hold the same fields and tags.
+import { assert } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
-import type { SelectStatement } from '@tidemark/influxql';
+import { fillSlots } from '@tidemark/influxql';
+import type { Expression, SelectStatement, Slots } from '@tidemark/influxql';
 
 import { resolveNames } from '../analyse/prepare-select.ts';
 import type { PreparedSelect } from '../analyse/prepared.ts';
 import { loadNames } from '../analyse/source-names.ts';
 import type { NamesBySource } from '../analyse/source-names.ts';
-import { splitCondition } from '../analyse/time-range.ts';
+import { onlyTimes, splitCondition } from '../analyse/time-range.ts';
 import { some } from '../analyse/walk.ts';
 import type { Zone } from '../analyse/zone.ts';
 import type { QueryContext } from '../context.ts';
@@ -15,11 +18,16 @@ import type { QueryLimits } from '../limits.ts';
 import type { MeasurementSchema } from '../measurement-names.ts';
 import type { Steps } from '../operator.ts';
 import { plannedRange } from './plan-select.ts';
+import { fillCondition, numberSlots } from './plan-slots.ts';
 import type { SelectPlan } from './select-plan.ts';
 
 /** The last plan of a form, and what it was made of. */
 type KnownPlan = {
   readonly select: SelectPlan;
+  /** Those of the form that are in the plan. */
+  readonly slots: readonly number[];
+  /** What the condition says about time. */
+  readonly times: Expression | undefined;
   readonly zone: Zone | undefined;
   readonly limits: QueryLimits;
   readonly schemas: readonly MeasurementSchema[];
@@ -27,12 +35,15 @@ type KnownPlan = {
 
 const KNOWN = new WeakMap<object, KnownPlan>();
 
+/** A plan as it is kept, and what is in its slots. */
+export type KeptPlan = { readonly plan: SelectPlan; readonly values: readonly string[] };
+
 /** What is known of a statement. */
 type Known = {
   /** Its plan; `undefined` when its sources are others than those of the last of its form. */
   readonly select: SelectPlan | undefined;
   /** The one that it was made of. */
-  readonly kept?: SelectPlan | undefined;
+  readonly kept?: KeptPlan | undefined;
   readonly names: NamesBySource;
 };
 
@@ -45,15 +56,26 @@ export function* knownPlan(
   // Findings are made by the analysis.
   if (known?.limits !== context.limits || context.onFinding !== undefined) return undefined;
   resolveNames(statement, context, 0);
+  const { slots = [] } = statement;
+  const times = known.times && fillSlots(known.times, slots);
   const { now, onWarning } = context;
-  const { range } = splitCondition(statement.condition, { now, zone: known.zone, onWarning });
+  const { range } = splitCondition(times, { now, zone: known.zone, onWarning });
   const names = yield* loadNames(statement, context);
   if (!isOf(known, names, range)) return { select: undefined, names };
+  const plan = known.select;
+  const values = known.slots.map((slot) => textIn(slot, slots));
   const select = {
-    ...known.select,
-    range: plannedRange(range, known.select.interval, now),
+    ...plan,
+    condition: fillCondition(plan.condition, values),
+    range: plannedRange(range, plan.interval, now),
   };
-  return { select, kept: known.select, names };
+  return { select, kept: { plan, values }, names };
+}
+
+function textIn(slot: number, slots: Slots): string {
+  const literal = slots[slot];
+  assert(literal?.kind === 'string', 'slots of plans hold strings');
+  return literal.value;
 }
 
 /** Whether a plan has these sources. */
@@ -73,7 +95,11 @@ export function keepPlan(prepared: PreparedSelect, select: SelectPlan, limits: Q
   const { statement, split, zone } = prepared;
   if (statement.form === undefined || !isOfAllTimes(statement)) return;
   const schemas = schemasOf(prepared, split.range);
-  if (schemas !== undefined) KNOWN.set(statement.form, { select, zone, limits, schemas });
+  if (schemas === undefined) return;
+  const { condition, slots } = numberSlots(select.condition);
+  const times = statement.condition && onlyTimes(statement.condition);
+  const known = { select: { ...select, condition }, slots, times, zone, limits, schemas };
+  KNOWN.set(statement.form, known);
 }
 
 /** Whether nothing but the range depends on when the statement is run. */

@@ -47,7 +47,7 @@ async function ask(
   text: string,
   { format, ...overrides }: Partial<QueryContext> & { format?: Partial<ResultFormat> } = {},
 ): Promise<Asked> {
-  const [statement] = texts.parse(text, new Map()).query.statements;
+  const [statement] = texts.parse(text).query.statements;
   if (statement?.kind !== 'select') throw new Error('not a SELECT');
   const snapshot = engine.source.snapshot();
   let isText = false;
@@ -142,6 +142,42 @@ test.each([
     expect([second.json, later.json]).toEqual([first.json, laterFirst.json]);
     expect(first.json).not.toContain('error');
   }
+});
+
+test.each([
+  ['a tag', (value: string) => `t = ${value}`],
+  ['anything but it', (value: string) => `t != ${value}`],
+  ['a tag that no series has', (value: string) => `nowhere = ${value}`],
+  ['one of several', (value: string) => `(t = 'a' OR t = ${value} OR t = 'b')`],
+  ['the same twice', (value: string) => `(t = ${value} OR t = ${value})`],
+  ['a field', (value: string) => `s = ${value}`],
+  ['a field or a tag', (value: string) => `(s = ${value} OR t = ${value})`],
+  ['a field that is no text', (value: string) => `(f = ${value} OR i > 300)`],
+  ['what is compared here', (value: string) => `(t = ${value} OR f + i > 500)`],
+])('of %s, other values: the same as if nothing were known', async (_name, where) => {
+  const text = (value: string): string =>
+    WINDOWS('count(f), last(s)', `AND ${where(value)} GROUP BY time(1m)`)(FIVE);
+  const form = ' '.repeat(++forms);
+  const values = ["'a'", `'ü"'`, "''", "'x\\\\\"7'", `'x"80'`, "'2026-01-02'", "'none'", "'a'"];
+  for (const value of values) {
+    const known = await ask(`${form}${text(value)}`);
+    const fresh = await ask(`${' '.repeat(++forms)}${text(value)}`);
+    expect(known.json, value).toBe(fresh.json);
+    expect(fresh.isText).toBe(false);
+    expect(known.json).not.toContain('error');
+  }
+});
+
+test('only the first of a form with other values is made here', async () => {
+  const text = (value: string): string => {
+    return WINDOWS('max(f)', `AND (t = '${value}' OR t = 'none')`)(FIVE);
+  };
+  const form = ' '.repeat(++forms);
+  const answers = [];
+  for (const value of ['a', `ü"`, 'b']) answers.push(await ask(`${form}${text(value)}`));
+
+  expect(answers.map(({ isText }) => isText)).toEqual([false, true, true]);
+  expect(new Set(answers.map(({ json }) => json)).size).toBe(3);
 });
 
 test.each([

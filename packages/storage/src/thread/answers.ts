@@ -32,11 +32,11 @@ export class Answers {
   }
 
   /** Answers at once when nothing has to be waited for. */
-  open({ id, plan, start, end, epoch }: Asked): void {
+  open({ id, plan, values, start, end, epoch }: Asked): void {
     const snapshot = this.#options.source.snapshot();
     const partial: string[] = [];
     const steps = answerText(
-      { ...this.#options.plans.of(plan), range: { start, end }, epoch },
+      { ...this.#options.plans.of(plan), values, range: { start, end }, epoch },
       {
         snapshot,
         capabilities: CAPABILITIES,

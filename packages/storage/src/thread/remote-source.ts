@@ -125,7 +125,9 @@ function* answer(
   let answered: (FromThread & { kind: 'answer' }) | undefined;
   let failure: Error | undefined;
   const { start, end } = asked.range;
-  const { epoch } = asked;
+  const { epoch, values = [] } = asked;
+  // Absent properties are left out of the message, because each costs time.
+  const more = values.length === 0 ? undefined : { values };
   const plan = connection.plans.carry(asked);
   yield new Promise<void>((resolve) => {
     const onAbort = (): void => {
@@ -145,7 +147,7 @@ function* answer(
           resolve();
         },
       },
-      (answerId) => ({ kind: 'answer', id: answerId, plan, start, end, epoch }),
+      (answerId) => ({ kind: 'answer', id: answerId, plan, start, end, epoch, ...more }),
     );
     signal.addEventListener('abort', onAbort, { once: true });
   });

@@ -62,7 +62,10 @@ export async function handleQuery(
   const parameters = allParameters(exchange, body, http.maxParameters);
   if (parameters.get('q').trim() === '') throw new InvalidRequest(MISSING_QUERY);
   const request = readQueryRequest(exchange, parameters, http);
-  const { query, error, diagnostics } = parts.texts.parse(request.text, request.bindParameters);
+  const { query, error, diagnostics } = parts.texts.parse(request.text, {
+    parameters: request.bindParameters,
+    readsSpans: request.format.hasDiagnostics,
+  });
   if (error !== undefined) return refuseText(exchange, request, { error, diagnostics });
   try {
     checkQuery(query, { exchange, parts, identity, request });

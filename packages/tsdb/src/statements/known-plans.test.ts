@@ -1,5 +1,6 @@
-// Statements that come again with other times, or when something has changed, are answered as if
-// nothing were known of them.
+// Statements that come again with other times and values, or when something has changed, are
+// answered as if nothing were known of them.
+import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { startTestService } from '../testing.ts';
@@ -61,6 +62,78 @@ test.each([
   "SELECT mean(h) FROM m WHERE time >= '$'",
 ])('with other times: %s', async (text) => {
   await check(DAYS.map((day) => text.replaceAll('$', day)));
+});
+
+/** Any of the alternatives of a text. */
+function anyOf(text: string): fc.Arbitrary<string> {
+  return fc.constantFrom(...text.split(' | '));
+}
+
+/** A condition with a question mark for each value. */
+const CONDITION = fc.letrec<{ condition: string; comparison: string; junction: string }>((tie) => ({
+  comparison: fc
+    .tuple(
+      anyOf('h | z | h::tag | "h" | f | g | late1 | s | s::field | x | none'),
+      anyOf('= | != | <> | < | >='),
+      fc.boolean(),
+    )
+    .map(([name, operator, isName]) =>
+      isName ? `${name} ${operator} ?` : `? ${operator} ${name}`,
+    ),
+  junction: fc
+    .tuple(tie('condition'), anyOf('AND | OR'), tie('condition'))
+    .map(([left, operator, right]) => `(${left} ${operator} ${right})`),
+  condition: fc.oneof(
+    { maxDepth: 2, depthIdentifier: 'condition' },
+    { weight: 3, arbitrary: tie('comparison') },
+    {
+      weight: 1,
+      arbitrary: anyOf(
+        `h =~ /a|b/ | f > 1 | late1 = true | 'b' = h | (h) = 'a' | h = s | true | h = 'a' + 'b' | s + 'x' = ? | 'a' = ? | f + g > 2 | time >= '2026-03-09'`,
+      ),
+    },
+    { weight: 4, arbitrary: tie('junction') },
+  ),
+})).condition;
+
+const STATEMENT = fc
+  .tuple(
+    anyOf(
+      'f | f, h | * | max(f) | count(*) | mean(f), last(g) | first(s) | max(f), h | top(f, h, 2) | h',
+    ),
+    anyOf('m | m, n | /[mn]/ | (SELECT f, g, s, h FROM m WHERE h = ?)'),
+    CONDITION,
+    anyOf(
+      " | GROUP BY h | GROUP BY time(7d) | GROUP BY time(7d), * fill(0) LIMIT 2 | GROUP BY time(1d) fill(none) tz('Europe/Berlin') | ORDER BY time DESC LIMIT 3",
+    ),
+  )
+  .map(([fields, source, condition, rest]) => {
+    const times = "time >= '2026-03-01' AND time < '2026-04-01'";
+    return `SELECT ${fields} FROM ${source} WHERE ${times} AND ${condition} ${rest}`;
+  });
+
+const VALUE = anyOf(
+  String.raw`'a' | 'b' | '' | 'none' | '2026-03-02' | 'it\'s' | 'ü = \'x\'' | 'o\\n' | '"q"'`,
+);
+
+test('any statement with other values', { timeout: 60_000 }, async () => {
+  const lines = ["it's", 'b', '', '2026-03-02', "ü = 'x'", 'o\\n', '"q"'].map((text, i) => {
+    const tag = text === '' ? '' : `,h=${text.replace(/[ ,=]/g, '\\$&')}`;
+    const field = text.replace(/["\\]/g, '\\$&');
+    return `m${tag} s="${field}",f=${i} 17724400${i}0000000000`;
+  });
+  await service.write(lines.join('\n'), { db: 'db' });
+  const values = fc.array(VALUE, { minLength: 12, maxLength: 12 });
+  await fc.assert(
+    fc.asyncProperty(STATEMENT, values, values, async (statement, one, other) => {
+      const fill = (given: readonly string[]): string => {
+        let at = 0;
+        return statement.replace(/\?/g, () => given[at++ % 12]!);
+      };
+      await check([fill(one), fill(other)]);
+    }),
+    { numRuns: 60 },
+  );
 });
 
 test('of other policies and databases', async () => {

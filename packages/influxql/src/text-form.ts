@@ -1,0 +1,48 @@
+// The form of a text: the text without what its conditions may differ in when it comes again, times
+// and strings that something is compared with. What is cut out is whole tokens, as far as the form
+// can tell; whoever uses it checks that with the tree of the first text of a form. It then holds
+// for all of them, because they are the same up to the token, and behind it.
+
+/** Stands for what is cut out. */
+const CUT = '\0';
+
+/** What is cut out, then what may look like it and is not. */
+const CUTS =
+  /([=<>]\s*)('[^'\\\n]*')|('\d{4}-\d\d-\d\d[\dTZ:. -]*'|\b[1-9]\d{9,18}(?:ns|u|ms|s)?\b)|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"/g;
+
+export type TextForm = {
+  readonly form: string;
+  /** Strings with their quotes, and numbers, in the order of the text. */
+  readonly cuts: readonly string[];
+};
+
+/** Whether a text is told from its form: no text with a form contains what stands for a cut. */
+export function hasForm(text: string): boolean {
+  return !text.includes(CUT);
+}
+
+/** Cuts a text. */
+export function formOf(text: string): TextForm {
+  const cuts: string[] = [];
+  const form = text.replace(
+    CUTS,
+    (found: string, before: string | undefined, compared: string | undefined, time?: string) => {
+      const cut = compared ?? time;
+      if (cut === undefined) return found;
+      cuts.push(cut);
+      const mark = cut.startsWith("'") ? `'${CUT}'` : CUT;
+      return before === undefined ? mark : before + mark;
+    },
+  );
+  return { form, cuts };
+}
+
+/** Where the cuts of a text begin. */
+export function placesOfCuts(text: string): readonly number[] {
+  const places: number[] = [];
+  for (const { index, 1: before, 2: compared, 3: time } of text.matchAll(CUTS)) {
+    if (compared !== undefined) places.push(index + (before ?? '').length);
+    else if (time !== undefined) places.push(index);
+  }
+  return places;
+}
