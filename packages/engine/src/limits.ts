@@ -180,3 +180,9 @@ export const LEFT_INSTANCE: Limit = {
   reason:
     'that subscriptions may lead to an instance that has left; replacing them earlier would lose points at every restart',
 };
+
+export const UDP_BODY: Limit = {
+  value: 1024 * 1024,
+  unit: 'bytes',
+  reason: 'of packets of a subscription over UDP that are written together',
+};

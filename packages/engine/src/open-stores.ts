@@ -17,8 +17,9 @@ import type { EngineConfig } from './config/config.ts';
 import { TSDB_SECTION } from './database/cluster-section.ts';
 import { Clusters } from './database/clusters.ts';
 import type { OwnDatabase } from './database/clusters.ts';
+import type { UdpPlaces } from './ingest/udp-inputs.ts';
 import { LogHub } from './observability/log-hub.ts';
-import type { LogLevel, LogSink } from './observability/log-hub.ts';
+import type { Logger, LogLevel, LogSink } from './observability/log-hub.ts';
 import { Redactor } from './observability/redactor.ts';
 import type { ChangeSink } from './store/change-feed.ts';
 import { Metadata } from './store/metadata.ts';
@@ -43,6 +44,8 @@ export type Shared = {
   readonly points: PointLog;
   /** Names the cluster to databases. */
   readonly clusterId: string;
+  /** Lets all instances listen for subscriptions over UDP; `token` is the subscriber's. */
+  readonly udp: (token: string | undefined, log: Logger) => UdpPlaces;
   /** Files of recordings of other instances. */
   readonly recordings: RecordingExchange;
   /** Whether it leads at this moment: asked before anything leaves the engine. */

@@ -13,9 +13,11 @@ import { startPoints } from './catch-up/stream-feed.ts';
 import { hostCountOf } from './config/config.ts';
 import type { EngineConfig } from './config/config.ts';
 import { Subscriptions } from './database/subscriptions.ts';
-import type { Place } from './database/subscriptions.ts';
+import type { Instance } from './database/subscriptions.ts';
 import { Sideloads } from './files/sideload.ts';
 import { PointRouter } from './ingest/point-router.ts';
+import { UdpInputs } from './ingest/udp-inputs.ts';
+import type { UdpPlaces } from './ingest/udp-inputs.ts';
 import { WritePath } from './ingest/write-path.ts';
 import { METRIC_PREFIX } from './observability/metric-table.ts';
 import { checkAccess } from './services/check-access.ts';
@@ -181,13 +183,13 @@ function pointsOf(
   });
   const subscriptions = new Subscriptions({
     clusters,
-    writes,
+    udp: udpPlacesOf(stores, writes),
     clock,
     log: logs.logger('subscriptions'),
     ...subscriberOf(stores),
     isSecure: config.http.httpsEnabled,
     token: stores.authenticator?.subscriberToken,
-    instances: stores.shared === undefined ? undefined : () => placesOf(stores),
+    instances: stores.shared === undefined ? undefined : () => instancesOf(stores),
   });
   return { router, writes, subscriptions };
 }
@@ -222,12 +224,32 @@ function subscriberOf(stores: Stores): ReturnType<typeof identityOf> {
 }
 
 /** Where databases reach the instances of a cluster. */
-function placesOf({ shared }: Stores): readonly Place[] {
-  const places = (shared?.members() ?? []).map(({ hostname, url }) => {
+function instancesOf({ shared }: Stores): readonly Instance[] {
+  const instances = (shared?.members() ?? []).map(({ id, pid, isAlive, hostname, url }) => {
     const { port, protocol } = new URL(url);
-    return { hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80) };
+    return {
+      hostname,
+      port: Number(port) || (protocol === 'https:' ? 443 : 80),
+      life: `${id} ${pid} ${isAlive}`,
+    };
   });
-  return places.sort((a, b) => `${a.hostname}:${a.port}`.localeCompare(`${b.hostname}:${b.port}`));
+  return instances.sort((a, b) =>
+    `${a.hostname}:${a.port}`.localeCompare(`${b.hostname}:${b.port}`),
+  );
+}
+
+/** Who listens for subscriptions over UDP: in a cluster all instances, and pass it on. */
+function udpPlacesOf(stores: Stores, writes: WritePath): UdpPlaces {
+  const { shared, authenticator, logs, config } = stores;
+  const log = logs.logger('subscriptions');
+  if (shared !== undefined) return shared.udp(authenticator?.subscriberToken, log);
+  const inputs = new UdpInputs({ write: (body, target) => writes.write(body, target), log });
+  const { hostname } = config[''];
+  return {
+    listen: async (section, wanted) =>
+      (await inputs.listen(section, wanted)).map((port) => [{ hostname, port }]),
+    close: () => inputs.close(),
+  };
 }
 
 /** Under which names others know this engine. */

@@ -307,7 +307,7 @@ function containedThrough(
 /** What has to be looked at from time to time as long as tasks run. */
 function startBackground(
   { config, clock, shared }: Stores,
-  { executor, hosts, snapshots, balance }: Tasking,
+  { executor, hosts, snapshots, balance, subscriptions }: Tasking,
   parts: OpenParts,
 ): void {
   const every = (intervalMs: number, work: () => Promise<void> | void): void => {
@@ -317,6 +317,7 @@ function startBackground(
   every(1000, () => {
     executor.measure();
     balance?.measure();
+    subscriptions.checkInstances();
   });
   if (hosts !== undefined) every(HOST_CHECK_MS, () => hosts.check());
   if (shared !== undefined) {

@@ -18,6 +18,8 @@ import type { RestoreControl } from '../restartable.ts';
 import type { EngineService, StartEngineOptions } from '../start-engine.ts';
 import type { KeyOptions } from '../store/metadata.ts';
 import { functionConfigs } from '../services/user-functions.ts';
+import { TSDB_SECTION } from '../database/cluster-section.ts';
+import { UdpInputs } from '../ingest/udp-inputs.ts';
 import { Ticker } from '../ticker.ts';
 import { levelOf, THIS_BUILD, TooOld } from './build.ts';
 import type { Build } from './build.ts';
@@ -31,6 +33,7 @@ import { PointLog } from './point-log.ts';
 import { answerRecordingFile, RecordingExchange } from './recording-exchange.ts';
 import { RemoteHosts } from './remote-hosts.ts';
 import { Replica } from './replica.ts';
+import { UdpExchange, UdpRelay } from './udp-exchange.ts';
 
 export type OpenEngineOptions = StartEngineOptions & {
   readonly shared?: Shared | undefined;
@@ -114,6 +117,9 @@ class ClusterMember {
   #front: Front | undefined;
   /** What it runs for the leader, when that is another one. */
   #hosts: HostServer | undefined;
+  /** Where it listens for databases, whoever leads. */
+  readonly #udp: UdpInputs;
+  readonly #relay: UdpRelay;
   #url = '';
   #membership: MemberThread | undefined;
   /** Ends with what the instance does at present: following, or leading. */
@@ -126,6 +132,21 @@ class ClusterMember {
   constructor(config: EngineConfig, parts: MemberParts) {
     this.#config = config;
     this.#parts = parts;
+    const { clock, logger: log } = parts;
+    const relay = new UdpRelay({
+      leader: () => this.#target(),
+      secret: () => this.#identity.secret,
+      clock,
+      waitMs: WAIT_LEASES * config.cluster.leaseMs,
+      bindOf: (section) => {
+        const [own] = (config.overridable.get(TSDB_SECTION.name) ?? []).filter(
+          ({ name }) => name === section,
+        );
+        return own === undefined ? undefined : String(own['udp-bind'] ?? '');
+      },
+    });
+    this.#relay = relay;
+    this.#udp = new UdpInputs({ write: (body, target) => relay.write(body, target), log });
   }
 
   /** Resolves with the URL when a leader serves, or none can be had for now. */
@@ -177,6 +198,7 @@ class ClusterMember {
   /** Ends what it does, and lets another instance lead at once. */
   async close(): Promise<void> {
     this.#membership?.drain();
+    await this.#udp.close();
     await this.#hosts?.leave(this.#config.http.shutdownTimeoutMs);
     this.#closing.abort(CLOSING);
     this.#role.abort(CLOSING);
@@ -277,6 +299,7 @@ class ClusterMember {
     const points = new PointLog({ log: pointsLog, clock, logger, build, signal: term.signal });
     await points.begin();
     role.signal.throwIfAborted();
+    const instances = { self: membership.id, secret, members: () => membership.members };
     return openEngine(
       this.#config,
       {
@@ -289,11 +312,8 @@ class ClusterMember {
           mayAct: () => membership.isLeading && !term.signal.aborted,
           members: () => membership.members,
           changesEnd: () => log.last,
-          recordings: new RecordingExchange({
-            self: membership.id,
-            secret,
-            members: () => membership.members,
-          }),
+          udp: (token, log) => new UdpExchange({ ...instances, token, log }),
+          recordings: new RecordingExchange(instances),
           coordinatorProblem: () => membership.problem,
           drain: (id) => membership.requestDrain(id),
           forget: (id) => membership.forget(id),
@@ -384,7 +404,9 @@ class ClusterMember {
     const { secret } = this.#identity;
     const directory = recordingsDirectory(this.#config);
     return new Front({
-      own: (request, response) => answerRecordingFile(request, response, { directory, secret }),
+      own: async (request, response) =>
+        (await answerRecordingFile(request, response, { directory, secret })) ||
+        this.#relay.answer(request, response, this.#udp),
       border: borderOf(this.#config, undefined, this.#identity.secret),
       clock,
       secret: this.#identity.secret,

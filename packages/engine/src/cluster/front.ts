@@ -38,7 +38,7 @@ export type Target = {
 const PASSED_ON_HEADER = 'x-tidemark-passed-on';
 
 /** An instance answers so what was passed on to it and is the leader's. */
-const NOT_LEADING_STATUS = 421;
+export const NOT_LEADING_STATUS = 421;
 
 /** How often it is looked for a leader while requests wait. */
 const LOOK_MS = 20;
@@ -131,7 +131,7 @@ export class Front {
     const refusal = this.#options.border.refusal(request);
     if (refusal !== undefined) return refuse(response, refusal.status, refusal.message);
     const { clock, leader, own, waitMs } = this.#options;
-    if (await own(request, response)) return;
+    if (!isPassedOn(request) && (await own(request, response))) return;
     if (isPassedOn(request)) {
       const target = leader();
       if (target?.isOwn !== true) return refuse(response, NOT_LEADING_STATUS, 'not the leader');

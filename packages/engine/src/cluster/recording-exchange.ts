@@ -1,6 +1,5 @@
 // Files of recordings between instances. A recording is a file of the instance that made it; any
-// other that needs it asks that one for a copy, and keeps it. They know each other by the secret of
-// the cluster.
+// other that needs it asks that one for a copy, and keeps it.
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';
@@ -11,13 +10,10 @@ import { pipeline } from 'node:stream/promises';
 import { messageOf, NotFound, Unavailable } from '@tidemark/core';
 import { PRIVATE_FILE } from '@tidemark/process';
 import type { Member } from '@tidemark/cluster';
-import { isSame } from '../auth/web-token.ts';
+import { askInstance, isOfCluster } from './instance-request.ts';
 
 /** Where an instance gives files to others, whatever `http` it listens with. */
 const PLACE = '/cluster/recording-files/';
-
-/** With it instances show that they are of the cluster. */
-const SECRET_HEADER = 'x-tidemark-cluster-secret';
 
 const NAME = /^[0-9a-f]{64}\.recording$/;
 
@@ -90,25 +86,10 @@ export class RecordingExchange {
     return this.#options.members().find(({ id }) => id === instance);
   }
 
-  async #ask(
-    { url }: Member,
-    method: string,
-    path: string,
-    signal?: AbortSignal,
-  ): Promise<Response> {
+  #ask(member: Member, method: string, path: string, signal?: AbortSignal): Promise<Response> {
     const name = path.slice(-'.recording'.length - 64);
-    try {
-      return await fetch(`${url}${PLACE}${name}`, {
-        method,
-        headers: { [SECRET_HEADER]: this.#options.secret },
-        redirect: 'error',
-        signal: signal ?? null,
-      });
-    } catch (error) {
-      throw new Unavailable(`instance ${url} does not answer: ${messageOf(error)}`, {
-        cause: error,
-      });
-    }
+    const { secret } = this.#options;
+    return askInstance(member, { secret, method, path: `${PLACE}${name}`, signal });
   }
 }
 
@@ -133,10 +114,6 @@ export async function answerRecordingFile(
     await pipeline(createReadStream(path), response);
   }
   return true;
-}
-
-function isOfCluster({ headers }: IncomingMessage, secret: string): boolean {
-  return isSame(String(headers[SECRET_HEADER] ?? ''), secret);
 }
 
 /** Bytes of a file; `undefined` when there is none. */

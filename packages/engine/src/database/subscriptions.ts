@@ -12,8 +12,7 @@ import { opening } from '../opening.ts';
 import { SUBSCRIBER } from '../auth/authenticator.ts';
 import type { Logger } from '../observability/log-hub.ts';
 import { LEFT_INSTANCE } from '../limits.ts';
-import { UdpListener } from '../ingest/udp-listener.ts';
-import type { WritePath } from '../ingest/write-path.ts';
+import type { UdpPlaces } from '../ingest/udp-inputs.ts';
 import type { Clusters, ShowSeries } from './clusters.ts';
 
 /** First part of the names of own subscriptions. */
@@ -24,7 +23,8 @@ const RETRY_DELAY_MAX_MS = 30_000;
 
 export type SubscriptionsOptions = {
   readonly clusters: Clusters;
-  readonly writes: WritePath;
+  /** Who listens for what databases send over UDP. */
+  readonly udp: UdpPlaces;
   readonly clock: Clock;
   readonly log: Logger;
   readonly clusterId: string;
@@ -39,19 +39,26 @@ export type SubscriptionsOptions = {
    * Of a cluster: all instances, as databases reach them. Each passes on what comes to it; the
    * database gives a write to one of them, and to another when that one does not answer.
    */
-  readonly instances?: (() => readonly Place[]) | undefined;
+  readonly instances?: (() => readonly Instance[]) | undefined;
 };
 
 /** Where an engine listens. */
-export type Place = { readonly hostname: string; readonly port: number };
+export type Instance = {
+  readonly hostname: string;
+  readonly port: number;
+  /** Of this life of it; other ones listen anew. */
+  readonly life: string;
+};
 
 type Policy = { readonly database: string; readonly retentionPolicy: string };
+type Wanted = Policy & { readonly destinations: readonly string[] };
 type Subscription = Policy & { readonly name: string; readonly destinations: string };
 
 export class Subscriptions {
   readonly #options: SubscriptionsOptions;
   readonly #stopped = new AbortController();
-  readonly #listeners = new Map<string, UdpListener>();
+  /** Names of the clusters that send over UDP. */
+  readonly #heard = new Set<string>();
   #wake = new AbortController();
   #loop: Promise<void> = Promise.resolve();
   #pass: Promise<void> = Promise.resolve();
@@ -62,6 +69,7 @@ export class Subscriptions {
   #linking: Promise<void> | undefined;
   /** Since when subscriptions have led to instances that have left, too. */
   readonly #surplusSinceMs = new Map<string, number>();
+  #lives = '';
 
   constructor(options: SubscriptionsOptions) {
     this.#options = options;
@@ -95,6 +103,13 @@ export class Subscriptions {
     this.#wake.abort();
   }
 
+  /** Compares soon when instances have come or gone. Called now and then. */
+  checkInstances(): void {
+    const lives = (this.#options.instances?.() ?? []).map(({ life }) => life).join();
+    if (lives !== this.#lives) this.requestSync();
+    this.#lives = lives;
+  }
+
   /** Compares now, at all clusters. Rejects with the first problem. */
   async sync(): Promise<void> {
     const pass = this.#pass.then(() => this.#syncAll());
@@ -107,8 +122,7 @@ export class Subscriptions {
     this.#stopped.abort();
     this.#wake.abort();
     await this.#loop;
-    await Promise.all([...this.#listeners.values()].map((listener) => listener.close()));
-    this.#listeners.clear();
+    await this.#options.udp.close();
   }
 
   async #run(): Promise<void> {
@@ -159,13 +173,13 @@ export class Subscriptions {
     const isDisabled = cluster['disable-subscriptions'];
     const present = subscriptionsOf(await clusters.show(cluster, 'SHOW SUBSCRIPTIONS'));
     const own = present.filter((subscription) => subscription.name === name);
-    const wanted = isDisabled ? [] : await this.#wanted(cluster);
+    const policies = isDisabled ? [] : await this.#policies(cluster);
+    const wanted = await this.#destinations(cluster, policies);
+    const isThere = (subscription: Subscription, { destinations, ...policy }: Wanted): boolean =>
+      isSamePolicy(policy, subscription) && this.#leadsThere(cluster, subscription, destinations);
     for (const subscription of own) {
-      const isWanted = wanted.some((policy) => isSamePolicy(policy, subscription));
-      const wantedThere = isWanted ? await this.#destinations(cluster, subscription) : [];
-      if (isWanted && this.#leadsThere(subscription, wantedThere)) continue;
+      if (wanted.some((each) => isThere(subscription, each))) continue;
       await clusters.executeOn(cluster, dropStatement(subscription));
-      await this.#closeListener(cluster, subscription);
       const { database, retentionPolicy } = subscription;
       log('info', 'dropped subscription', {
         database,
@@ -173,13 +187,9 @@ export class Subscriptions {
         cluster: cluster.name,
       });
     }
-    for (const policy of wanted) {
-      const destinations = await this.#destinations(cluster, policy);
-      const isPresent = own.some(
-        (subscription) =>
-          isSamePolicy(policy, subscription) && this.#leadsThere(subscription, destinations),
-      );
-      if (isPresent) continue;
+    for (const each of wanted) {
+      if (own.some((subscription) => isThere(subscription, each))) continue;
+      const { destinations, ...policy } = each;
       await clusters.executeOn(cluster, createStatement(name, policy, destinations));
       log('info', 'created subscription', {
         ...policy,
@@ -194,7 +204,7 @@ export class Subscriptions {
     return `${PRODUCT}-${cluster['subscription-mode'] === 'server' ? serverId : clusterId}`;
   }
 
-  async #wanted(cluster: Cluster): Promise<readonly Policy[]> {
+  async #policies(cluster: Cluster): Promise<readonly Policy[]> {
     const { clusters } = this.#options;
     const databases = columnOf(await clusters.show(cluster, 'SHOW DATABASES'), 'name');
     const all: Policy[] = [];
@@ -213,19 +223,28 @@ export class Subscriptions {
     );
   }
 
-  async #destinations(cluster: Cluster, policy: Policy): Promise<readonly string[]> {
+  async #destinations(cluster: Cluster, policies: readonly Policy[]): Promise<readonly Wanted[]> {
+    const places = await this.#udpPlaces(cluster, policies);
+    const destinations = places === undefined ? this.#httpDestinations(cluster) : [];
+    return policies.map((policy, i) => ({
+      ...policy,
+      destinations: places === undefined ? destinations : (places[i] ?? []),
+    }));
+  }
+
+  #httpDestinations(cluster: Cluster): readonly string[] {
     const { hostname, token, isSecure, instances } = this.#options;
     const user = token === undefined ? '' : `${SUBSCRIBER}:${token}@`;
-    const host = cluster.hostname || hostname;
-    const asked = cluster['subscription-protocol'];
-    if (asked === 'udp') return [`udp://${host}:${await this.#listen(cluster, policy)}`];
     const path = cluster['subscription-path'].replace(/^\/*|\/*$/g, '');
     // Another port is that of a proxy, which may speak plainly; at its own port the engine would
     // not be reached so.
     const isOwnPort = cluster['http-port'] === 0;
-    const protocol = isSecure && isOwnPort ? 'https' : asked;
+    const protocol = isSecure && isOwnPort ? 'https' : cluster['subscription-protocol'];
     const isProxy = !isOwnPort || cluster.hostname !== '';
-    const own = { hostname: host, port: cluster['http-port'] || this.#port };
+    const own = {
+      hostname: cluster.hostname || hostname,
+      port: cluster['http-port'] || this.#port,
+    };
     const places = isProxy ? [] : (instances?.() ?? []);
     return (places.length === 0 ? [own] : places).map((place) => {
       const base = `${protocol}://${user}${place.hostname}:${place.port}`;
@@ -233,13 +252,41 @@ export class Subscriptions {
     });
   }
 
+  /** For each policy where it is listened for; `undefined` when that is not over UDP. */
+  async #udpPlaces(
+    cluster: Cluster,
+    policies: readonly Policy[],
+  ): Promise<readonly (readonly string[])[] | undefined> {
+    const { udp } = this.#options;
+    const { name, hostname } = cluster;
+    if (!isUdp(cluster)) {
+      if (this.#heard.delete(name)) await udp.listen(name, []);
+      return undefined;
+    }
+    this.#heard.add(name);
+    const inputs = policies.map((policy) => ({
+      ...policy,
+      host: cluster['udp-bind'],
+      readBufferBytes: cluster['udp-read-buffer'],
+      packetsMax: cluster['udp-buffer'],
+    }));
+    const places = await udp.listen(name, inputs);
+    return places.map((each) =>
+      // A name of its own is that of this process.
+      (hostname === '' ? each : each.slice(0, 1)).map(
+        (place) => `udp://${hostname || place.hostname}:${place.port}`,
+      ),
+    );
+  }
+
   /**
    * Whether a subscription leads where it should. Replacing one loses what is written meanwhile, so
-   * an instance that has left for a while, as for a restart, may stay in it: the database goes to
-   * another one. The database may show destinations without passwords; the token of the subscriber
-   * is as old as the id in the name of its subscriptions, so that it never differs alone.
+   * an instance that has left for a while, as for a restart, may stay in it: over HTTP the database
+   * goes to another one. The database may show destinations without passwords; the token of the
+   * subscriber is as old as the id in the name of its subscriptions, so that it never differs
+   * alone.
    */
-  #leadsThere(subscription: Subscription, wanted: readonly string[]): boolean {
+  #leadsThere(cluster: Cluster, subscription: Subscription, wanted: readonly string[]): boolean {
     const present = subscription.destinations.split(',');
     const known = [...wanted, ...wanted.map(hideUrlPassword)];
     const key = JSON.stringify([subscription.database, subscription.retentionPolicy, present]);
@@ -251,40 +298,16 @@ export class Subscriptions {
       this.#surplusSinceMs.delete(key);
       return true;
     }
-    if (this.#options.instances === undefined) return false;
+    if (this.#options.instances === undefined || isUdp(cluster)) return false;
     const nowMs = this.#options.clock.monotonicMs();
     const sinceMs = this.#surplusSinceMs.get(key) ?? nowMs;
     this.#surplusSinceMs.set(key, sinceMs);
     return nowMs - sinceMs < LEFT_INSTANCE.value;
   }
-
-  async #listen(cluster: Cluster, policy: Policy): Promise<number> {
-    const key = listenerKey(cluster, policy);
-    let listener = this.#listeners.get(key);
-    if (listener === undefined) {
-      listener = await UdpListener.open({
-        host: cluster['udp-bind'] || '0.0.0.0',
-        port: 0,
-        readBufferBytes: cluster['udp-read-buffer'],
-        packetsMax: cluster['udp-buffer'],
-        target: { ...policy, precision: 'ns' },
-        writes: this.#options.writes,
-        log: this.#options.log,
-      });
-      this.#listeners.set(key, listener);
-    }
-    return listener.port;
-  }
-
-  async #closeListener(cluster: Cluster, policy: Policy): Promise<void> {
-    const key = listenerKey(cluster, policy);
-    await this.#listeners.get(key)?.close();
-    this.#listeners.delete(key);
-  }
 }
 
-function listenerKey(cluster: Cluster, policy: Policy): string {
-  return JSON.stringify([cluster.name, policy.database, policy.retentionPolicy]);
+function isUdp(cluster: Cluster): boolean {
+  return cluster['subscription-protocol'] === 'udp';
 }
 
 function isSamePolicy(a: Policy, b: Policy): boolean {

@@ -1,9 +1,12 @@
 // Line protocol over UDP: every packet is a body of lines for one database and retention policy.
+// What comes while others are written is written together.
 import { createSocket } from 'node:dgram';
 import type { Socket } from 'node:dgram';
 import { AppError, Unavailable } from '@tidemark/core';
+import { UDP_BODY } from '../limits.ts';
 import type { Logger } from '../observability/log-hub.ts';
-import type { WritePath, WriteTarget } from './write-path.ts';
+import { BadLine } from './write-path.ts';
+import type { WriteTarget } from './write-path.ts';
 
 export type UdpListenerOptions = {
   readonly host: string;
@@ -14,16 +17,19 @@ export type UdpListenerOptions = {
   /** Packets that may wait; more are dropped and counted. */
   readonly packetsMax: number;
   readonly target: WriteTarget;
-  readonly writes: WritePath;
+  /** Throws `BadLine` when nothing of a body was written. */
+  readonly write: (body: Uint8Array, target: WriteTarget) => Promise<void>;
   readonly log: Logger;
 };
+
+const NEWLINE = Buffer.from('\n');
 
 export class UdpListener {
   readonly #options: UdpListenerOptions;
   readonly #socket: Socket;
   readonly counters = { received: 0, failed: 0, dropped: 0 };
-  #waiting = 0;
-  #last: Promise<void> = Promise.resolve();
+  #waiting: Buffer[] = [];
+  #writing: Promise<void> | undefined;
 
   private constructor(options: UdpListenerOptions, socket: Socket) {
     this.#options = options;
@@ -56,30 +62,53 @@ export class UdpListener {
   /** Stops listening; packets that were received are written first. */
   async close(): Promise<void> {
     await new Promise<void>((resolve) => this.#socket.close(() => resolve()));
-    await this.#last;
+    await this.#writing;
   }
 
   #accept(packet: Buffer): void {
     this.counters.received++;
-    if (this.#waiting >= this.#options.packetsMax) {
+    if (this.#waiting.length >= this.#options.packetsMax) {
       this.counters.dropped++;
       return;
     }
-    this.#waiting++;
-    this.#last = this.#last.then(() => this.#write(packet));
+    this.#waiting.push(packet);
+    this.#writing ??= this.#writeAll();
   }
 
-  async #write(packet: Buffer): Promise<void> {
-    const { writes, target, log } = this.#options;
+  async #writeAll(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const packets = this.#nextPackets();
+      const isWritten = await this.#write(packets);
+      // A wrong line is the fault of one of them.
+      if (!isWritten) for (const packet of packets) await this.#write([packet]);
+    }
+    this.#writing = undefined;
+  }
+
+  #nextPackets(): readonly Buffer[] {
+    let count = 0;
+    for (let sizeBytes = 0; count < this.#waiting.length; count++) {
+      sizeBytes += this.#waiting[count]?.length ?? 0;
+      if (count > 0 && sizeBytes > UDP_BODY.value) break;
+    }
+    return this.#waiting.splice(0, count);
+  }
+
+  /** `false` for several packets of which one has a wrong line. */
+  async #write(packets: readonly Buffer[]): Promise<boolean> {
+    const { write, target, log } = this.#options;
     try {
-      await writes.write(packet, target);
+      await write(Buffer.concat(packets.flatMap((packet) => [packet, NEWLINE])), target);
     } catch (error) {
       // Nobody waits for an answer over UDP.
       if (!(error instanceof AppError)) throw error;
-      this.counters.failed++;
-      log('warn', 'failed to read a udp packet', { err: error.message });
-    } finally {
-      this.#waiting--;
+      if (error instanceof BadLine && packets.length > 1) return false;
+      this.counters.failed += packets.length;
+      log('warn', 'failed to take what came over udp', {
+        packets: packets.length,
+        err: error.message,
+      });
     }
+    return true;
   }
 }

@@ -1,0 +1,42 @@
+// Requests of one instance to another one, outside the API: only instances know the secret that
+// such a request shows.
+import type { IncomingMessage } from 'node:http';
+import { messageOf, Unavailable } from '@tidemark/core';
+import type { Member } from '@tidemark/cluster';
+import { isSame } from '../auth/web-token.ts';
+
+/** With it instances show that they are of the cluster. */
+const SECRET_HEADER = 'x-tidemark-cluster-secret';
+
+export type InstanceRequest = {
+  readonly secret: string;
+  readonly method: string;
+  readonly path: string;
+  readonly body?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** Asks an instance. Throws `Unavailable` that names it when it does not answer. */
+export async function askInstance(
+  { url }: Pick<Member, 'url'>,
+  { secret, method, path, body, signal }: InstanceRequest,
+): Promise<Response> {
+  try {
+    return await fetch(`${url}${path}`, {
+      method,
+      headers: { [SECRET_HEADER]: secret },
+      body: body ?? null,
+      redirect: 'error',
+      signal: signal ?? null,
+    });
+  } catch (error) {
+    throw new Unavailable(`instance ${url} does not answer: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Whether a request is of an instance. */
+export function isOfCluster({ headers }: IncomingMessage, secret: string): boolean {
+  return isSame(String(headers[SECRET_HEADER] ?? ''), secret);
+}

@@ -1,0 +1,185 @@
+// Subscriptions over UDP of a cluster: every instance listens for what the leader wants heard, and
+// gives what comes to the engine that leads, whichever that is by then.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { AppError, messageOf, Unavailable } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+import type { Member } from '@tidemark/cluster';
+import { PAGE_KEY_HEADER } from '@tidemark/process';
+import { SUBSCRIBER } from '../auth/authenticator.ts';
+import { BASE } from '../http/routes.ts';
+import type { UdpInput, UdpInputs, UdpPlaces } from '../ingest/udp-inputs.ts';
+import { BadLine } from '../ingest/write-path.ts';
+import type { WriteTarget } from '../ingest/write-path.ts';
+import type { Logger } from '../observability/log-hub.ts';
+import { NOT_LEADING_STATUS } from './front.ts';
+import type { Target } from './front.ts';
+import { askInstance, isOfCluster } from './instance-request.ts';
+
+/** Where an instance is told what to listen for, whatever `http` it listens with. */
+const PLACE = '/cluster/udp-inputs';
+
+/** How often it is looked for a leader, and asked again. */
+const RETRY_MS = 50;
+
+/** What the leader says to an instance; it answers the ports, in their order. */
+type Wanted = {
+  readonly section: string;
+  readonly inputs: readonly UdpInput[];
+  /** Of the subscriber, where the engine asks for credentials. */
+  readonly token?: string | undefined;
+};
+
+export type UdpExchangeOptions = {
+  /** Id of this instance. */
+  readonly self: string;
+  readonly secret: string;
+  readonly members: () => readonly Member[];
+  readonly token: string | undefined;
+  readonly log: Logger;
+};
+
+/** Lets all instances listen. */
+export class UdpExchange implements UdpPlaces {
+  readonly #options: UdpExchangeOptions;
+
+  constructor(options: UdpExchangeOptions) {
+    this.#options = options;
+  }
+
+  /** Throws `Unavailable` when one that is there does not answer, or none can listen. */
+  async listen(section: string, inputs: readonly UdpInput[]): ReturnType<UdpPlaces['listen']> {
+    const { self, members } = this.#options;
+    const alive = members()
+      .filter(({ isAlive }) => isAlive)
+      .sort((a, b) => Number(b.id === self) - Number(a.id === self));
+    const heard = await Promise.all(
+      alive.map(async (member) => ({
+        member,
+        ports: await this.#ask(member, { section, inputs, token: this.#options.token }),
+      })),
+    );
+    const listening = heard.filter(({ ports }) => ports.length === inputs.length);
+    if (listening.length === 0)
+      throw new Unavailable('no instance of the cluster listens for udp: their logs say why');
+    return inputs.map((_, i) =>
+      listening.map(({ member, ports }) => ({
+        hostname: member.hostname,
+        port: ports[i] ?? 0,
+      })),
+    );
+  }
+
+  /** The next leader takes over what the instances listen for. */
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async #ask(member: Member, wanted: Wanted): Promise<readonly number[]> {
+    const { secret, log } = this.#options;
+    const body = JSON.stringify(wanted);
+    const response = await askInstance(member, { secret, method: 'PUT', path: PLACE, body });
+    if (response.status === 200) return (await response.json()) as readonly number[];
+    log('warn', 'an instance does not listen for subscriptions over udp', {
+      instance: member.url,
+      err: await response.text(),
+    });
+    return [];
+  }
+}
+
+/** What an instance gives on of what it hears. */
+export type UdpRelayOptions = {
+  /** Where the engine that leads answers; `undefined` while none does. */
+  readonly leader: () => Target | undefined;
+  readonly secret: () => string;
+  readonly clock: Clock;
+  /** How long lines wait for a leader that takes them. */
+  readonly waitMs: number;
+  /** Address that this instance's own configuration names for a section; absent if it has none. */
+  readonly bindOf: (section: string) => string | undefined;
+};
+
+/** Takes what the leader says, and gives on to it what is heard. */
+export class UdpRelay {
+  readonly #options: UdpRelayOptions;
+  #token: string | undefined;
+
+  constructor(options: UdpRelayOptions) {
+    this.#options = options;
+  }
+
+  /** Answers a request of the leader; `false` for any other request. */
+  async answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    inputs: UdpInputs,
+  ): Promise<boolean> {
+    if (request.url !== PLACE || !isOfCluster(request, this.#options.secret())) return false;
+    const wanted = JSON.parse(await text(request)) as Wanted;
+    const { section, token } = wanted;
+    this.#token = token;
+    const bind = this.#options.bindOf(section);
+    try {
+      const ports = await inputs.listen(
+        section,
+        wanted.inputs.map((input) => ({ ...input, host: bind ?? input.host })),
+      );
+      response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(ports));
+    } catch (error) {
+      response.writeHead(503).end(messageOf(error));
+    }
+    return true;
+  }
+
+  /**
+   * Gives lines to the leader. They go to the next one when it has not answered with success, so
+   * that they may count twice then, as over HTTP. Throws `BadLine`, and `Unavailable` when nobody
+   * has taken them.
+   */
+  async write(body: Uint8Array, target: WriteTarget): Promise<void> {
+    const { leader, clock, waitMs } = this.#options;
+    const untilMs = clock.monotonicMs() + waitMs;
+    let problem = 'the cluster has no leader at the moment';
+    for (;;) {
+      const to = leader();
+      const refusal = to === undefined ? problem : await this.#give(to, body, target);
+      if (refusal === undefined) return;
+      problem = refusal;
+      if (clock.monotonicMs() >= untilMs) throw new Unavailable(problem);
+      await clock.sleep(RETRY_MS);
+    }
+  }
+
+  /** Why they were not taken; `undefined` when they were. */
+  async #give(
+    to: Target,
+    body: Uint8Array,
+    { database, retentionPolicy, precision }: WriteTarget,
+  ): Promise<string | undefined> {
+    const { secret, waitMs } = this.#options;
+    const credentials = Buffer.from(`${SUBSCRIBER}:${this.#token}`).toString('base64');
+    const query = new URLSearchParams({ db: database, rp: retentionPolicy, precision });
+    try {
+      const response = await fetch(`${to.url}${BASE}/write?${query}`, {
+        method: 'POST',
+        headers: {
+          ...(to.isOwn ? { [PAGE_KEY_HEADER]: secret() } : {}),
+          ...(this.#token === undefined ? {} : { Authorization: `Basic ${credentials}` }),
+        },
+        body: Buffer.from(body),
+        signal: AbortSignal.timeout(waitMs),
+      });
+      const said = await response.text();
+      if (response.status === 204) return undefined;
+      if (response.status === 400) throw new BadLine(said);
+      const problem = `${to.url} answers ${response.status}: ${said}`;
+      if (response.status < 500 && response.status !== NOT_LEADING_STATUS)
+        throw new Unavailable(problem);
+      return problem;
+    } catch (error) {
+      if (error instanceof AppError) throw error;
+      return `${to.url} does not answer: ${messageOf(error)}`;
+    }
+  }
+}
