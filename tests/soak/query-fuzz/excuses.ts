@@ -25,7 +25,7 @@ const SEVERAL_CALLS_IN_GROUPS =
   /\(SELECT (\w+\((\*|\/).*|.*\w\(.*[-,+*/%&|^] \w+\(.*)GROUP BY (time\([^)]*\), |(?!time))/;
 
 /** More than one group: several tags, or several measurements. */
-const HAS_GROUPS = /GROUP BY (?!time)|GROUP BY time\([^)]*\), |FROM \/|FROM m, n/;
+const HAS_GROUPS = /GROUP BY (?!time)|GROUP BY time\([^)]*\), |FROM \/|FROM [\w.]+, /;
 
 const TYPE_ERROR = /^(type error: |unsupported \w+( \w+)* iterator type)/;
 
@@ -82,8 +82,8 @@ const EXCUSES: readonly Excuse[] = [
       isListOfMeasurements(reference) && isListOfMeasurements(candidate),
   },
   {
-    reason: 'top and bottom do not descend there',
-    concerns: (text) => /\b(top|bottom)\(/.test(text) && /ORDER BY time DESC/.test(text),
+    reason: 'top, bottom and sample do not descend there',
+    concerns: (text) => /\b(top|bottom|sample)\(/.test(text) && /ORDER BY time DESC/.test(text),
     // Of equal values the last ones are chosen then.
     explains: differOnlyIn({ rows: 'any-order', cells: (_column, index) => index !== 1 }),
   },

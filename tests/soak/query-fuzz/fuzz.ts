@@ -3,19 +3,23 @@
 import { printStatement } from '@tidemark/influxql';
 import type { Statement } from '@tidemark/influxql';
 
+import { deleteChain, intoChain } from './chains.ts';
 import { firstDifference } from './compare.ts';
 import { DATABASE, randomLines } from './data.ts';
 import { excuseFor } from './excuses.ts';
 import type { Compared } from './excuses.ts';
 import { Random } from './random.ts';
-import { shrink } from './shrink.ts';
+import { shrink, smallerLines } from './shrink.ts';
 import type { FuzzCase } from './shrink.ts';
 import type { Answer } from './server.ts';
+import { variantOf } from './variants.ts';
+import { PLAIN, randomWay } from './ways.ts';
+import type { Way } from './ways.ts';
 
 /** What the loop needs of a server. */
 export interface FuzzServer {
   load(lines: readonly string[]): Promise<void>;
-  query(text: string): Promise<Answer>;
+  query(text: string, way?: Way): Promise<Answer>;
 }
 
 export type FuzzOptions = {
@@ -25,7 +29,7 @@ export type FuzzOptions = {
   /** Stops when this says so; asked before every statement. */
   readonly isOver: () => boolean;
   readonly randomStatement: (random: Random) => Statement;
-  /** Statements per data set. */
+  /** Statements drawn per data set. */
   readonly statementsPerRound: number;
   readonly onDifference: (found: Difference) => void;
 };
@@ -35,6 +39,10 @@ export type Difference = {
   /** The statement as it was drawn; `text` is what is left of it. */
   readonly drawn: string;
   readonly text: string;
+  /** Statements that have to be asked before it. */
+  readonly after: readonly string[];
+  /** Other than plainly (`ways.ts`). */
+  readonly way?: Way | undefined;
   readonly lines: readonly string[];
   readonly what: string;
   readonly reference: Answer;
@@ -50,41 +58,168 @@ export type FuzzReport = {
   readonly excused: number;
 };
 
+/** Other statements of the same form that follow one, each asked once. */
+const VARIANTS = 2;
+
 /** Runs until `isOver`. Every round has a seed of its own, which is named in what it finds. */
 export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
-  const counts = { rounds: 0, statements: 0, withRows: 0, differences: 0, excused: 0 };
-  const seen = new Set<string>();
-  while (!options.isOver()) {
-    const seed = options.seed + counts.rounds++;
+  const run = new FuzzRun(options);
+  for (let seed = options.seed; !options.isOver(); seed++) await run.round(seed);
+  return run.counts;
+}
+
+class FuzzRun {
+  readonly #options: FuzzOptions;
+  readonly #seen = new Set<string>();
+  readonly counts = { rounds: 0, statements: 0, withRows: 0, differences: 0, excused: 0 };
+  #seed = 0;
+  #lines: readonly string[] = [];
+
+  constructor(options: FuzzOptions) {
+    this.#options = options;
+  }
+
+  async round(seed: number): Promise<void> {
+    const { randomStatement, statementsPerRound, isOver } = this.#options;
     const random = new Random(seed);
-    const lines = randomLines(random);
-    await loadBoth(options, lines);
-    for (let k = 0; k < options.statementsPerRound && !options.isOver(); k++) {
-      const statement = options.randomStatement(random);
-      const outcome = await compare(options, statement);
-      counts.statements++;
-      if (outcome.reference.body.includes('"series"')) counts.withRows++;
-      if (outcome.what === undefined) continue;
-      if (excuseFor(outcome) !== undefined) {
-        counts.excused++;
-        continue;
+    this.counts.rounds++;
+    this.#seed = seed;
+    this.#lines = randomLines(random);
+    await this.#load(this.#lines);
+    for (let k = 0; k < statementsPerRound && !isOver(); k++) {
+      const statement = randomStatement(random);
+      // Apart, so that what is drawn does not depend on answers.
+      const further = new Random(seed * statementsPerRound + k);
+      const answer = await this.#agreed(statement, []);
+      if (answer !== undefined) await this.#askFurther(further, statement, answer);
+    }
+    if (random.chance(0.2) && !isOver()) await this.#askChain(deleteChain(random));
+  }
+
+  /** Asks what the servers agree about in other ways, in other forms, and into a measurement. */
+  async #askFurther(random: Random, statement: Statement, { body }: Answer): Promise<void> {
+    // A failing statement has no number in MessagePack there.
+    if (random.chance(0.3) && !body.includes('"error"')) {
+      await this.#askOtherwise(random, statement);
+    }
+    if (random.chance(0.3)) {
+      const before = [printStatement(statement)];
+      for (let k = 0; k < VARIANTS; k++) {
+        const variant = variantOf(random, statement);
+        if ((await this.#agreed(variant, before)) === undefined) return;
+        before.push(printStatement(variant));
       }
-      counts.differences++;
-      const found = await smallest(options, { lines, statement });
-      // Which of two errors the reference server reports varies from one time to the next.
-      if (found.what === '') {
-        counts.differences--;
-        counts.excused++;
-        await loadBoth(options, lines);
-        continue;
-      }
-      const signature = signatureOf(found.text);
-      if (!seen.has(signature)) options.onDifference({ seed, drawn: outcome.text, ...found });
-      seen.add(signature);
-      await loadBoth(options, lines);
+    }
+    // A row with an infinite number is not written at all there.
+    const isStorable = statement.kind === 'select' && !body.includes('unsupported value');
+    if (isStorable && random.chance(0.06)) {
+      await this.#askChain(intoChain(statement));
     }
   }
-  return counts;
+
+  /** The answer when both servers give the same text. Reports a difference that is not wanted. */
+  async #agreed(statement: Statement, before: readonly string[]): Promise<Answer | undefined> {
+    const outcome = await this.#compare(printStatement(statement));
+    const { reference, candidate, what } = outcome;
+    this.#count(outcome);
+    if (what === undefined) return reference.body === candidate.body ? reference : undefined;
+    if (excuseFor(outcome) !== undefined) {
+      this.counts.excused++;
+      return undefined;
+    }
+    const start = { lines: this.#lines, statement };
+    const found = (await this.#smallest(start)) ?? (await this.#repeated(before, outcome.text));
+    // Which of two errors the reference server reports varies from one time to the next.
+    if (found === undefined) this.counts.excused++;
+    else this.#report({ ...found, drawn: outcome.text });
+    await this.#load(this.#lines);
+    return undefined;
+  }
+
+  /** Formats must say the same to the byte where the plain answers do. */
+  async #askOtherwise(random: Random, statement: Statement): Promise<void> {
+    const drawn = printStatement(statement);
+    const { text, way } = randomWay(random, drawn);
+    const outcome = await this.#compare(text, way);
+    this.#count(outcome);
+    if (outcome.what === undefined) return;
+    const found = await this.#repeated([], text, way);
+    if (found !== undefined) this.#report({ ...found, drawn, way });
+    await this.#load(this.#lines);
+  }
+
+  async #askChain(texts: readonly string[]): Promise<void> {
+    for (const [i, text] of texts.entries()) {
+      const outcome = await this.#compare(text);
+      this.#count(outcome);
+      if (outcome.what === undefined || excuseFor(outcome) !== undefined) continue;
+      const found = await this.#repeated(texts.slice(0, i), text);
+      if (found !== undefined) this.#report({ ...found, drawn: text });
+      break;
+    }
+    await this.#load(this.#lines);
+  }
+
+  /** The smallest case that differs by itself; `undefined` when it does not differ again. */
+  async #smallest(start: FuzzCase): Promise<Found | undefined> {
+    let loaded: readonly string[] | undefined;
+    const outcomeOf = async (one: FuzzCase): Promise<Outcome> => {
+      if (loaded !== one.lines) await this.#load(one.lines);
+      loaded = one.lines;
+      return this.#compare(printStatement(one.statement));
+    };
+    const isRefusal = hasError(await outcomeOf(start));
+    const { lines, statement } = await shrink(start, async (smaller) => {
+      const outcome = await outcomeOf(smaller);
+      if (outcome.what === undefined || excuseFor(outcome) !== undefined) return false;
+      // A difference between two messages is another finding than one between two answers.
+      return hasError(outcome) === isRefusal;
+    });
+    const outcome = await outcomeOf({ lines, statement });
+    const { what } = outcome;
+    return what === undefined ? undefined : { ...outcome, what, lines, after: [] };
+  }
+
+  /** The difference that the last statement has behind the others, with fewer points. */
+  async #repeated(after: readonly string[], last: string, way?: Way): Promise<Found | undefined> {
+    const outcomeOf = async (lines: readonly string[]): Promise<Outcome> => {
+      await this.#load(lines);
+      for (const text of after) await this.#compare(text);
+      return this.#compare(last, way);
+    };
+    const lines = await smallerLines(
+      this.#lines,
+      async (fewer) => (await outcomeOf(fewer)).what !== undefined,
+    );
+    const outcome = await outcomeOf(lines);
+    const { what } = outcome;
+    return what === undefined ? undefined : { ...outcome, what, lines, after };
+  }
+
+  #report(found: Found & Pick<Difference, 'drawn' | 'way'>): void {
+    this.counts.differences++;
+    const signature = signatureOf([...found.after, found.text].join('; '));
+    if (!this.#seen.has(signature)) this.#options.onDifference({ seed: this.#seed, ...found });
+    this.#seen.add(signature);
+  }
+
+  async #compare(text: string, way?: Way): Promise<Outcome> {
+    const [reference, candidate] = await Promise.all([
+      this.#options.reference.query(text, way),
+      this.#options.candidate.query(text, way),
+    ]);
+    return { text, reference, candidate, what: differenceOf(reference, candidate, way) };
+  }
+
+  #count({ reference }: Outcome): void {
+    this.counts.statements++;
+    if (reference.body.includes('"series"')) this.counts.withRows++;
+  }
+
+  async #load(lines: readonly string[]): Promise<void> {
+    const { reference, candidate } = this.#options;
+    await Promise.all([reference.load(lines), candidate.load(lines)]);
+  }
 }
 
 /**
@@ -92,11 +227,23 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
  */
 export function asRecordedCase(found: Difference): string {
   const { body } = found.reference;
+  const { parameters, accept } = found.way ?? PLAIN;
+  const request = (q: string) => ({
+    method: /\bINTO\b/.test(q) || !/^(SELECT|SHOW)/.test(q) ? 'POST' : 'GET',
+    path: '/query',
+    params: { db: DATABASE, q },
+  });
+  const last = request(found.text);
   return JSON.stringify({
     group: 'fuzz',
     setup: [`CREATE DATABASE ${DATABASE}`],
     writes: found.lines.length === 0 ? [] : [{ db: DATABASE, precision: 's', lines: found.lines }],
-    request: { method: 'GET', path: '/query', params: { db: DATABASE, q: found.text } },
+    pre: found.after.length === 0 ? undefined : found.after.map(request),
+    request: {
+      ...last,
+      params: { ...last.params, ...parameters },
+      headers: accept === undefined ? undefined : { Accept: accept },
+    },
     status: found.reference.status,
     body: parsed(body) ?? body,
     raw: body,
@@ -108,46 +255,25 @@ type Outcome = Compared & {
   readonly what: string | undefined;
 };
 
-async function compare(options: FuzzOptions, statement: Statement): Promise<Outcome> {
-  const text = printStatement(statement);
-  const [reference, candidate] = await Promise.all([
-    options.reference.query(text),
-    options.candidate.query(text),
-  ]);
-  const what =
-    reference.status === candidate.status
-      ? firstDifference(reference.body, candidate.body)
-      : `status: ${reference.status} against ${candidate.status}`;
-  return { text, reference, candidate, what };
-}
+type Found = Compared & Pick<Difference, 'what' | 'lines' | 'after'>;
 
-async function smallest(
-  options: FuzzOptions,
-  start: FuzzCase,
-): Promise<Omit<Difference, 'seed' | 'drawn'>> {
-  let loaded: readonly string[] | undefined;
-  const outcomeOf = async (one: FuzzCase): Promise<Outcome> => {
-    if (loaded !== one.lines) await loadBoth(options, one.lines);
-    loaded = one.lines;
-    return compare(options, one.statement);
-  };
-  const isRefusal = hasError(await outcomeOf(start));
-  const found = await shrink(start, async (smaller) => {
-    const outcome = await outcomeOf(smaller);
-    if (outcome.what === undefined || excuseFor(outcome) !== undefined) return false;
-    // A difference between two messages is another finding than one between two answers.
-    return hasError(outcome) === isRefusal;
-  });
-  const { text, reference, candidate, what = '' } = await outcomeOf(found);
-  return { text, lines: found.lines, what, reference, candidate };
+function differenceOf(
+  reference: Answer,
+  candidate: Answer,
+  way: Way | undefined,
+): string | undefined {
+  if (reference.status !== candidate.status) {
+    return `status: ${reference.status} against ${candidate.status}`;
+  }
+  if (way === undefined) return firstDifference(reference.body, candidate.body);
+  const [a, b] = [reference.body.trim().split('\n'), candidate.body.trim().split('\n')];
+  const line = a.findIndex((one, i) => one !== b[i]);
+  if (line < 0 && a.length === b.length) return undefined;
+  return `line ${line}: ${a[line]} against ${b[line]}`.slice(0, 400);
 }
 
 function hasError({ reference, candidate }: Outcome): boolean {
   return reference.body.includes('"error"') || candidate.body.includes('"error"');
-}
-
-async function loadBoth(options: FuzzOptions, lines: readonly string[]): Promise<void> {
-  await Promise.all([options.reference.load(lines), options.candidate.load(lines)]);
 }
 
 /** Two findings with the same signature are most probably the same one. */

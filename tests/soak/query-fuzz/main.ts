@@ -10,6 +10,7 @@ import type { Difference } from './fuzz.ts';
 import { Server } from './server.ts';
 import { randomShow } from './shows.ts';
 import { randomStatement } from './statements.ts';
+import { wayText } from './ways.ts';
 
 const { values } = parseArgs({
   options: {
@@ -44,6 +45,8 @@ async function startCandidate(): Promise<Running> {
 
 function report(found: Difference): void {
   print(`\nseed ${found.seed}: ${found.text}\n  ${found.what}`);
+  if (found.way !== undefined) print(`  asked with ${wayText(found.way)}`);
+  for (const text of found.after) print(`  after ${text}`);
   if (found.drawn !== found.text) print(`  drawn as ${found.drawn}`);
   for (const line of found.lines) print(`    ${line}`);
   for (const reason of concerning(found.text)) print(`  not explained by: ${reason}`);

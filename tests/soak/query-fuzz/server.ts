@@ -1,6 +1,9 @@
 // One of the two servers, by URL.
 import { DATABASE } from './data.ts';
 import type { Line } from './data.ts';
+import { msgpackText } from './msgpack.ts';
+import { PLAIN } from './ways.ts';
+import type { Way } from './ways.ts';
 
 const REQUEST_TIMEOUT_MS = 10_000;
 
@@ -22,9 +25,13 @@ export class Server {
     await this.#expectOk(this.#post('/write', { db: DATABASE, precision: 's' }, body));
   }
 
-  query(text: string): Promise<Answer> {
-    const query = new URLSearchParams({ db: DATABASE, q: text });
-    return this.#send(`/query?${query.toString()}`, { method: 'GET' });
+  /** MessagePack comes as text, see `msgpack.ts`. */
+  query(text: string, { parameters, accept, isForm }: Way = PLAIN): Promise<Answer> {
+    const query = new URLSearchParams({ db: DATABASE, q: text, ...parameters });
+    const headers = accept === undefined ? {} : { Accept: accept };
+    return isForm === true || !/^(SELECT(?!.* INTO )|SHOW)/.test(text)
+      ? this.#send('/query', { method: 'POST', body: query, headers })
+      : this.#send(`/query?${query.toString()}`, { method: 'GET', headers });
   }
 
   #post(path: string, parameters: Readonly<Record<string, string>>, body = ''): Promise<Answer> {
@@ -35,7 +42,9 @@ export class Server {
   async #send(path: string, init: RequestInit): Promise<Answer> {
     const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
     const response = await fetch(this.#url + path, { ...init, signal });
-    return { status: response.status, body: await response.text() };
+    const bytes = Buffer.from(await response.arrayBuffer());
+    const isPacked = response.headers.get('content-type') === 'application/x-msgpack';
+    return { status: response.status, body: isPacked ? msgpackText(bytes) : bytes.toString() };
   }
 
   async #expectOk(answer: Promise<Answer>): Promise<void> {

@@ -10,16 +10,32 @@ export type FuzzCase = { readonly lines: readonly Line[]; readonly statement: St
 const MAX_TRIES = 250;
 
 /** The smallest case found for which `isFailing` still holds. */
-export async function shrink(
+export function shrink(
   start: FuzzCase,
   isFailing: (smaller: FuzzCase) => Promise<boolean>,
 ): Promise<FuzzCase> {
+  return smallest(start, smallerCases, isFailing);
+}
+
+/** The fewest lines found for which `isFailing` still holds. */
+export function smallerLines(
+  start: readonly Line[],
+  isFailing: (fewer: readonly Line[]) => Promise<boolean>,
+): Promise<readonly Line[]> {
+  return smallest(start, fewerLines, isFailing);
+}
+
+async function smallest<T>(
+  start: T,
+  smallerThan: (one: T) => Iterable<T>,
+  isFailing: (smaller: T) => Promise<boolean>,
+): Promise<T> {
   let best = start;
   let tries = 0;
   let hasProgress = true;
   while (hasProgress) {
     hasProgress = false;
-    for (const smaller of smallerCases(best)) {
+    for (const smaller of smallerThan(best)) {
       if (tries++ >= MAX_TRIES) return best;
       if (!(await isFailing(smaller))) continue;
       best = smaller;
@@ -36,9 +52,13 @@ export function* smallerCases(from: FuzzCase): Generator<FuzzCase> {
   for (const simpler of simplerStatements(statement)) {
     if (simpler.kind !== 'select' || !hasOpenWindows(simpler)) yield { lines, statement: simpler };
   }
+  for (const fewer of fewerLines(lines)) yield { statement, lines: fewer };
+}
+
+function* fewerLines(lines: readonly Line[]): Generator<readonly Line[]> {
   for (let size = (lines.length + 1) >> 1; size >= 1; size >>= 1) {
     for (let at = 0; at < lines.length; at += size) {
-      yield { statement, lines: [...lines.slice(0, at), ...lines.slice(at + size)] };
+      yield [...lines.slice(0, at), ...lines.slice(at + size)];
     }
   }
 }

@@ -11,7 +11,7 @@ import type {
   Statement,
 } from '@tidemark/influxql';
 
-import { FIELDS, MEASUREMENTS, SPAN_SECONDS, START_SECONDS, TAGS } from './data.ts';
+import { DATABASE, FIELDS, MEASUREMENTS, SPAN_SECONDS, START_SECONDS, TAGS } from './data.ts';
 import type { Random } from './random.ts';
 import { randomShow } from './shows.ts';
 import {
@@ -48,7 +48,26 @@ const TECHNICAL = [
   'kaufmans_adaptive_moving_average',
   'chande_momentum_oscillator',
 ] as const;
-const MATH = ['sin', 'cos', 'atan', 'floor', 'ceil', 'round', 'sqrt', 'exp'] as const;
+const WARM_UPS = ['exponential', 'simple'] as const;
+const MATH = [
+  'sin',
+  'cos',
+  'tan',
+  'asin',
+  'acos',
+  'atan',
+  'floor',
+  'ceil',
+  'round',
+  'sqrt',
+  'exp',
+  'ln',
+  'log2',
+  'log10',
+] as const;
+const MATH_OF_TWO = ['pow', 'atan2', 'log'] as const;
+const ARITHMETIC = ['+', '-', '*', '/', '%'] as const;
+const OF_BITS = ['&', '|', '^'] as const;
 const MINUTES = [10, 15, 30, 60, 90] as const;
 
 type Shape = 'raw' | 'aggregate' | 'selector' | 'transformation' | 'windowed-transformation';
@@ -72,7 +91,9 @@ export function randomSelect(random: Random, depth: number): SelectStatement {
     'windowed-transformation',
   ]);
   const isNested = depth > 0 && random.chance(0.25);
-  const sources = isNested ? [randomSubquery(random, depth - 1)] : randomSources(random);
+  const sources = isNested
+    ? random.list(1, random.chance(0.08) ? 2 : 1, () => randomSubquery(random, depth - 1))
+    : randomSources(random);
   const mayHaveWindow = shape === 'aggregate' || shape === 'selector';
   const hasWindow = shape === 'windowed-transformation' || (mayHaveWindow && random.chance(0.6));
   const condition = randomCondition(random, hasWindow || random.chance(0.3));
@@ -85,8 +106,8 @@ export function randomSelect(random: Random, depth: number): SelectStatement {
     condition,
     dimensions: randomDimensions(random, hasWindow),
     fill: hasWindow && random.chance(0.7) ? randomFill(random) : undefined,
-    orderBy: isDescending ? { descending: true } : undefined,
-    // The reference server limits what top and bottom read, not what they give.
+    orderBy: isDescending || random.chance(0.05) ? { descending: isDescending } : undefined,
+    // The reference server limits what these read, not what they give.
     ...(fields.some(isRanking) ? {} : randomLimits(random)),
     timeZone: hasWindow && random.chance(0.1) ? random.pick(ZONES_OF_TIME) : undefined,
     span: SPAN,
@@ -94,7 +115,7 @@ export function randomSelect(random: Random, depth: number): SelectStatement {
 }
 
 function isRanking({ expression }: SelectField): boolean {
-  return expression.kind === 'call' && (expression.name === 'top' || expression.name === 'bottom');
+  return expression.kind === 'call' && ['top', 'bottom', 'sample'].includes(expression.name);
 }
 
 const ZONES_OF_TIME = ['America/New_York', 'Asia/Kolkata', 'Europe/Berlin'] as const;
@@ -106,12 +127,14 @@ function randomLimits(random: Random): Partial<SelectStatement> {
   const limits = random.chance(0.15)
     ? { limit: some(), offset: random.chance(0.3) ? some() : undefined }
     : {};
-  return random.chance(0.1) ? { ...limits, seriesLimit: some() } : limits;
+  if (!random.chance(0.1)) return limits;
+  return { ...limits, seriesLimit: some(), seriesOffset: random.chance(0.3) ? some() : undefined };
 }
 
 function randomSources(random: Random): readonly Source[] {
   const named = (): MeasurementSource => ({
     kind: 'measurement',
+    ...(random.chance(0.1) ? { database: DATABASE, retentionPolicy: 'autogen' } : {}),
     name: random.pick(MEASUREMENTS),
     span: SPAN,
   });
@@ -123,7 +146,13 @@ function randomSources(random: Random): readonly Source[] {
 /** Names its columns like the fields of the data, so that outer statements find them. */
 function randomSubquery(random: Random, depth: number): Source {
   const inner = randomSelect(random, depth);
-  const fields = inner.fields.map((field, i) => ({ ...field, alias: FIELDS[i] ?? 'f' }));
+  const fields = inner.fields.map(({ expression, span }, i) => ({
+    // Nothing finds the column of `DISTINCT f` on the reference server.
+    expression:
+      expression.kind === 'distinct' ? call('distinct', [reference(expression.name)]) : expression,
+    alias: FIELDS[i] ?? 'f',
+    span,
+  }));
   const isWildcard = inner.fields.some(
     ({ expression }) => expression.kind === 'wildcard' || expression.kind === 'regex',
   );
@@ -135,7 +164,7 @@ function randomSubquery(random: Random, depth: number): Source {
     limit: undefined,
     offset: undefined,
     seriesLimit: undefined,
-    timeZone: undefined,
+    timeZone: random.chance(0.3) ? inner.timeZone : undefined,
   };
   return { kind: 'subquery', statement, span: SPAN };
 }
@@ -144,11 +173,21 @@ function randomFields(random: Random, shape: Shape, hasWindow: boolean): readonl
   const field = (expression: Expression): SelectField => ({ expression, span: SPAN });
   switch (shape) {
     case 'raw':
-      if (random.chance(0.15)) return [field({ kind: 'wildcard', span: SPAN })];
+      if (random.chance(0.15)) return [field(randomWildcard(random))];
+      if (random.chance(0.05)) return [field(reference('time')), field(randomRaw(random))];
       if (random.chance(0.08)) return [field(regex('^[fib]$'))];
       return random.list(1, 3, () => field(randomRaw(random)));
     case 'aggregate':
-      if (random.chance(0.06)) return [field(call('distinct', [reference(random.pick(FIELDS))]))];
+      if (random.chance(0.06)) {
+        const name = random.pick(FIELDS);
+        return [
+          field(
+            random.chance(0.5)
+              ? call('distinct', [reference(name)])
+              : { kind: 'distinct', name, span: SPAN },
+          ),
+        ];
+      }
       if (random.chance(0.1)) {
         const every: Expression = random.chance(0.7)
           ? { kind: 'wildcard', span: SPAN }
@@ -169,27 +208,45 @@ function randomFields(random: Random, shape: Shape, hasWindow: boolean): readonl
         field(randomTransformation(random, reference(random.pick(NUMERIC)), hasWindow)),
       );
     case 'windowed-transformation':
+      if (random.chance(0.05)) return [field(randomPrediction(random))];
       return [field(randomTransformation(random, randomAggregate(random, true), hasWindow))];
   }
 }
 
+function randomWildcard(random: Random): Expression {
+  const only = random.chance(0.2) ? random.pick(['field', 'tag'] as const) : undefined;
+  return { kind: 'wildcard', only, span: SPAN };
+}
+
+/** Of as many points as it takes to be the same everywhere. */
+function randomPrediction(random: Random): Expression {
+  const name = random.pick(['holt_winters', 'holt_winters_with_fit']);
+  const season = integer(random.pick([0, 0, 2, 4]));
+  return call(name, [randomAggregate(random, true), integer(1 + random.below(4)), season]);
+}
+
 function randomRaw(random: Random): Expression {
   const name = (): Expression => reference(random.pick(FIELDS));
-  switch (random.below(8)) {
+  switch (random.below(11)) {
+    case 8:
+      return call(random.pick(MATH_OF_TWO), [reference('f'), randomNumeric(random)]);
+    case 9:
+      return binary(
+        reference('i'),
+        random.pick(OF_BITS),
+        random.chance(0.5) ? reference('i') : integer(random.below(20)),
+      );
+    case 10:
+      return {
+        ...reference(random.pick([...FIELDS, ...TAGS])),
+        cast: random.pick(['field', 'tag', 'boolean']),
+      };
     case 0:
       return reference(random.pick(TAGS));
     case 1:
-      return binary(
-        randomNumeric(random),
-        random.pick(['+', '-', '*', '/', '%']),
-        randomNumeric(random),
-      );
+      return binary(randomNumeric(random), random.pick(ARITHMETIC), randomNumeric(random));
     case 2:
-      return binary(
-        randomNumeric(random),
-        random.pick(['+', '-', '*', '/', '%']),
-        randomNumber(random),
-      );
+      return binary(randomNumeric(random), random.pick(ARITHMETIC), randomNumber(random));
     case 3:
       // Of integers, the reference server takes the result for an integer outside of a subquery.
       return call(random.pick(MATH), [reference(random.pick(['f', 'g']))]);
@@ -250,7 +307,10 @@ function aggregateOf(random: Random, name: string, argument: Expression): Expres
 
 function randomSelector(random: Random): Expression {
   const field = reference(random.pick(NUMERIC));
-  switch (random.below(6)) {
+  switch (random.below(7)) {
+    case 6:
+      // Fewer would be a choice of each server's own.
+      return call('sample', [field, integer(100)]);
     case 0:
       // Below 50 a group of one point has no row, after which the reference server forgets the
       // other groups.
@@ -274,8 +334,16 @@ function randomTransformation(
   switch (random.below(5)) {
     case 0:
       return call('moving_average', [argument, integer(2 + random.below(3))]);
-    case 1:
-      return call(random.pick(TECHNICAL), [argument, integer(2 + random.below(3))]);
+    case 1: {
+      const hold = random.chance(0.3) ? [integer(random.below(5) - 1)] : [];
+      const warmUp = hold.length > 0 && random.chance(0.5) ? [text(random.pick(WARM_UPS))] : [];
+      return call(random.pick(TECHNICAL), [
+        argument,
+        integer(2 + random.below(3)),
+        ...hold,
+        ...warmUp,
+      ]);
+    }
     default: {
       const name = random.pick(PLAIN_TRANSFORMATIONS);
       const takesUnit = name.endsWith('derivative') || name === 'elapsed';
@@ -309,11 +377,18 @@ function randomCondition(random: Random, hasRange: boolean): Expression | undefi
     const from = START_SECONDS + random.below(SPAN_SECONDS / 2 / 60) * 60;
     const to = START_SECONDS + SPAN_SECONDS / 2 + random.below(SPAN_SECONDS / 2 / 60) * 60;
     parts.unshift(
-      binary(reference('time'), random.pick(['>=', '>']), duration(from)),
-      binary(reference('time'), random.pick(['<', '<=']), duration(to)),
+      binary(reference('time'), random.pick(['>=', '>']), randomTime(random, from)),
+      binary(reference('time'), random.pick(['<', '<=']), randomTime(random, to)),
     );
   }
   return parts.length === 0 ? undefined : parts.reduce(and);
+}
+
+/** A duration since 1970, now and then as a text. */
+function randomTime(random: Random, seconds: number): Expression {
+  return random.chance(0.8)
+    ? duration(seconds)
+    : text(new Date(seconds * 1000).toISOString().replace('.000Z', 'Z'));
 }
 
 function randomFilter(random: Random, depth: number): Expression {
@@ -322,7 +397,15 @@ function randomFilter(random: Random, depth: number): Expression {
     const pair = binary(randomFilter(random, depth - 1), operator, randomFilter(random, depth - 1));
     return paren(pair);
   }
-  switch (random.below(8)) {
+  switch (random.below(10)) {
+    case 8:
+      return binary(
+        reference(random.pick(NUMERIC)),
+        random.pick(['<', '>=', '=', '!=']),
+        reference(random.pick(NUMERIC)),
+      );
+    case 9:
+      return binary(reference('host'), random.pick(['=', '!=']), reference('zone'));
     case 6:
       return binary(
         reference('s'),

@@ -49,7 +49,9 @@ function sameColumns(a: readonly string[], b: readonly string[]): boolean {
 }
 
 function appendRows(out: TextBuffer, batch: ResultBatch, epoch: Epoch): void {
+  // A series that lacks a tag has it with no value, as nothing else has.
   const tags = [...(batch.tags ?? [])]
+    .filter(([, value]) => value !== '')
     .map(([key, value]) => `${escapeTagPart(key)}=${escapeTagPart(value)}`)
     .join(',');
   const start = `${csvCell(batch.name ?? '')},${csvCell(tags)}`;

@@ -1,0 +1,55 @@
+// Statements that are asked one after the other because each changes what the next one finds: INTO,
+// and deletes, with questions about what is there afterwards.
+import { printStatement } from '@tidemark/influxql';
+import type { SelectStatement } from '@tidemark/influxql';
+
+import { MEASUREMENTS, SPAN_SECONDS, START_SECONDS, TAGS } from './data.ts';
+import type { Random } from './random.ts';
+import { SPAN } from './trees.ts';
+
+const TARGET = 'written';
+
+/** Writes the answer of a SELECT to a measurement, reads that, and drops it. */
+export function intoChain(statement: SelectStatement): readonly string[] {
+  const into = { measurement: TARGET, isBackReference: false, span: SPAN };
+  return [
+    printStatement({ ...statement, into }),
+    `SELECT * FROM ${TARGET} GROUP BY *`,
+    `SHOW FIELD KEYS FROM ${TARGET}`,
+    `SHOW TAG KEYS FROM ${TARGET}`,
+    `DROP MEASUREMENT ${TARGET}`,
+  ];
+}
+
+/** Deletes, and asks what is left. */
+export function deleteChain(random: Random): readonly string[] {
+  return [
+    ...random.list(1, 3, () => randomDelete(random)),
+    // Fields of a shard without points are columns there as long as the shard is.
+    'SELECT f, g, i, s, b FROM /./ GROUP BY *',
+    'SELECT count(*), first(f), last(i) FROM /./ GROUP BY host',
+    'SHOW SERIES',
+    'SHOW MEASUREMENTS',
+  ];
+}
+
+function randomDelete(random: Random): string {
+  const from = random.pick([...MEASUREMENTS, '/^[mn]$/']);
+  const tag = `${random.pick(TAGS)} ${random.pick(["= 'a'", "= 'x'", "!= 'b'", "= ''", '=~ /[ay]/'])}`;
+  const bound = (): number => START_SECONDS + random.below(SPAN_SECONDS);
+  const times = `time ${random.pick(['>=', '>'])} ${bound()}s AND time < ${bound()}s`;
+  switch (random.below(6)) {
+    case 0:
+      return `DROP SERIES FROM ${from} WHERE ${tag}`;
+    case 1:
+      return `DROP MEASUREMENT ${random.pick(MEASUREMENTS)}`;
+    case 2:
+      return `DELETE FROM ${from} WHERE ${tag}`;
+    case 3:
+      return `DELETE WHERE ${times}`;
+    case 4:
+      return `DELETE FROM ${from} WHERE time < ${bound()}s`;
+    default:
+      return `DELETE FROM ${from} WHERE ${times} AND ${tag}`;
+  }
+}
