@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { AlertStore } from './alert-store.ts';
 import type { OutboxEntry } from './alert-store.ts';
 import { Delivery } from './delivery.ts';
-import type { ChainStep } from './delivery.ts';
+import type { ChainStep, DeliveryOptions } from './delivery.ts';
 import type { TopicEvent } from './event.ts';
 
 function event(id: string, message = id): TopicEvent {
@@ -73,13 +73,13 @@ function waiting(): readonly OutboxEntry[] {
 function deliver(
   steps: readonly ChainStep[],
   queueLength = 100,
-  predecessor?: Promise<void>,
+  more: Pick<DeliveryOptions, 'predecessor' | 'mayDeliver'> = {},
 ): Delivery {
   const report = (level: string, message: string): void => {
     reports.push(`${level}: ${message}`);
   };
   return new Delivery(
-    { handlerKey: 't h', store, clock, queueLength, report, random: () => 0.5, predecessor },
+    { handlerKey: 't h', store, clock, queueLength, report, random: () => 0.5, ...more },
     () => steps,
   );
 }
@@ -200,6 +200,33 @@ describe('delivery', () => {
     await delivery.close(0);
   });
 
+  test('one that may not deliver is asked before each attempt, and keeps what it has', async () => {
+    let isLeading = true;
+    const { step, sent } = recorder((_, attempt) => {
+      // Its lease ends while the answer is on its way.
+      isLeading = false;
+      return attempt === 1 ? new Unavailable('away') : undefined;
+    });
+    const delivery = deliver([step], 100, { mayDeliver: () => isLeading });
+    send(delivery, event('a'));
+    send(delivery, event('b'));
+    for (let second = 0; second < 20; second++) {
+      await settle();
+      clock.advance(1_000);
+    }
+
+    expect(sent).toEqual([]);
+    expect(waiting().map(({ event: { id } }) => id)).toEqual(['a', 'b']);
+    expect(reports.at(-1)).toContain('this instance does not lead the cluster any more');
+    await delivery.close(0);
+
+    const next = recorder();
+    const successor = deliver([next.step], 100, { mayDeliver: () => true });
+    await settle();
+    expect(next.sent).toEqual(['a', 'b']);
+    await successor.close(0);
+  });
+
   test('a refusal is not repeated but kept as a dead letter with its reason', async () => {
     const { step, sent } = recorder(() => new InvalidRequest('no such channel'));
     const delivery = deliver([step]);
@@ -308,7 +335,7 @@ describe('delivery', () => {
 
     const { step, sent } = recorder();
     const predecessor = first.close(0);
-    const second = deliver([step], 100, predecessor);
+    const second = deliver([step], 100, { predecessor });
     send(second, event('a', 'new'));
     await predecessor;
     await settle();
