@@ -42,6 +42,11 @@ describe.runIf(hasPrograms('nats-server'))('a local cluster of engines', () => {
     const urls = ready?.[1]?.split(',') ?? [];
     const before = await status();
     expect(before.map(({ url, isUp }) => [url, isUp])).toEqual(urls.map((url) => [url, true]));
+    expect(before.map(({ instance }) => instance)).toEqual([
+      'instance-1',
+      'instance-2',
+      'instance-3',
+    ]);
 
     const [first = ''] = urls;
     const leader = before.find(({ isLeader }) => isLeader);

@@ -1,18 +1,33 @@
 // The whole API through an instance that does not lead: what runs elsewhere is answered as if it
 // ran here, streams included.
+import { Coordinator } from '@tidemark/cluster';
 import { eventually, hasPrograms } from '@tidemark/testkit';
 import { COUNTING } from '@tidemark/testkit/engine';
 import { TestCluster } from '@tidemark/testkit/engine-cluster';
 import type { TestInstance } from '@tidemark/testkit/engine-cluster';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { decodeChanges, RecordLabel } from './change-record.ts';
+
 const FIRST_SECOND = 1_700_000_000;
+
+const DOCUMENT = '/engine/v1/documents?kind=dashboards&id=one';
+
+/** One of each kind that is defined. */
+const DEFINED = [
+  '/engine/v1/templates/of',
+  '/engine/v1/tasks/kind?script-format=raw',
+  '/engine/v1preview/alerts/topics/kinds/handlers/h',
+  '/engine/v1/config/smtp/',
+  DOCUMENT,
+] as const;
 
 describe.runIf(hasPrograms('nats-server'))('an instance that does not lead', () => {
   let cluster: TestCluster;
   let leader: TestInstance;
   let follower: TestInstance;
   let seconds = 0;
+  let defined: readonly string[] = [];
   beforeAll(async () => {
     cluster = await TestCluster.open();
     const [a, b] = [await cluster.start(), await cluster.start()];
@@ -24,6 +39,29 @@ describe.runIf(hasPrograms('nats-server'))('an instance that does not lead', () 
 
   async function define(id: string, script: string): Promise<void> {
     expect((await follower.engine.startTask(id, script)).status).toBe(200);
+  }
+
+  const shown = async ({ engine }: TestInstance, path: string): Promise<string> =>
+    (await engine.call('GET', path)).bytes.toString();
+
+  /** What each record of the log at the coordinator changes. */
+  async function changes(): Promise<readonly (readonly string[])[]> {
+    const urls = [cluster.coordinator.url];
+    const own = await Coordinator.open({ urls, login: '', name: 'tidemark', replicas: 1 });
+    try {
+      const { first, last } = await own.changes.ends();
+      const { signal } = new AbortController();
+      const records: (readonly string[])[] = [];
+      for await (const { label, bytes } of own.changes.read({ first, through: last, signal }))
+        records.push(
+          label === RecordLabel.Changes
+            ? decodeChanges(bytes).map(({ table, key }) => `${table} ${String(key)}`)
+            : [],
+        );
+      return records;
+    } finally {
+      await own.close();
+    }
   }
 
   async function write(count: number): Promise<void> {
@@ -109,6 +147,100 @@ describe.runIf(hasPrograms('nats-server'))('an instance that does not lead', () 
     });
   });
 
+  test('shows what is defined through it everywhere at once, of every kind', async () => {
+    const dbrps = [{ db: 'd', rp: 'r' }];
+    for (const [path, body] of [
+      ['/engine/v1/templates', { id: 'of', type: 'stream', script: 'var x = 1\nstream|from()' }],
+      ['/engine/v1/tasks', { id: 'kind', 'template-id': 'of', dbrps }],
+      [
+        '/engine/v1preview/alerts/topics/kinds/handlers',
+        { id: 'h', kind: 'log', options: { path: '/dev/null' } },
+      ],
+      ['/engine/v1/config/smtp/', { set: { from: 'cluster@example.org' } }],
+    ] as const)
+      expect((await follower.engine.call('POST', path, body)).status, path).toBeLessThan(300);
+    const document = { title: 'One', content: {} };
+    const put = await follower.engine.call('PUT', `${DOCUMENT}&version=0`, document);
+    expect(put.status).toBe(201);
+
+    defined = await Promise.all(DEFINED.map(async (path) => shown(leader, path)));
+
+    expect(defined).toEqual(await Promise.all(DEFINED.map(async (path) => shown(follower, path))));
+    expect(defined.filter((text) => /"error":"[^"]/.test(text))).toEqual([]);
+  });
+
+  test('takes one of two definitions of the same id that come at once', async () => {
+    const made = await Promise.all(
+      [leader, follower, leader, follower].map(({ engine }) =>
+        engine.call('POST', '/engine/v1/tasks', {
+          id: 'raced',
+          dbrps: [{ db: 'd', rp: 'r' }],
+          script: 'stream|from()',
+        }),
+      ),
+    );
+
+    expect(made.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400]);
+  });
+
+  test('stores a template with all its tasks as one record, or nothing', async () => {
+    const template = { id: 'many', type: 'stream', script: `stream|from().measurement('a')` };
+    await follower.engine.call('POST', '/engine/v1/templates', template);
+    const ids = ['many-1', 'many-2', 'many-3'];
+    for (const id of ids)
+      await follower.engine.call('POST', '/engine/v1/tasks', {
+        id,
+        'template-id': 'many',
+        dbrps: [{ db: 'd', rp: 'r' }],
+        status: 'enabled',
+      });
+    const scripts = async (): Promise<readonly string[]> => {
+      const { json } = await follower.engine.call('GET', '/engine/v1/tasks?pattern=many-*');
+      return json.tasks.map(({ script }: any) => script);
+    };
+
+    const refused = await follower.engine.call('PATCH', '/engine/v1/templates/many', {
+      script: `stream|from().measurement('b')|httpOut('o')|httpOut('o')`,
+    });
+    expect(refused.status).toBe(400);
+    for (const script of await scripts()) expect(script).toContain(`'a'`);
+
+    const before = await changes();
+    const changed = await follower.engine.call('PATCH', '/engine/v1/templates/many', {
+      script: `stream|from().measurement('c')`,
+    });
+    expect(changed.status).toBe(200);
+    for (const script of await scripts()) expect(script).toContain(`'c'`);
+    const written = (await changes()).slice(before.length);
+    const stored = written.filter((names) => names.some((name) => name.startsWith('t')));
+    expect(stored).toHaveLength(1);
+    expect(stored[0]).toEqual(
+      expect.arrayContaining(['templates many', ...ids.map((id) => `tasks ${id}`)]),
+    );
+  });
+
+  test('is counted by metrics and health', async () => {
+    const { json: text } = await follower.engine.call('GET', '/metrics');
+    expect(text).toMatch(/^tidemark_engine_cluster_members 2$/m);
+    expect(text).toMatch(/^tidemark_engine_cluster_members_gone 0$/m);
+    const leads = ({ engine }: TestInstance): RegExp =>
+      new RegExp(`^tidemark_engine_cluster_member_leads\\{member="${engine.url}"\\} 1$`, 'm');
+    expect(text).toMatch(leads(leader));
+    expect(text).not.toMatch(leads(follower));
+    for (const name of [
+      'cluster_member_tasks',
+      'cluster_member_points_per_second',
+      'cluster_member_held_bytes',
+      'cluster_copy_lag_records',
+      'cluster_task_lag_writes',
+    ])
+      for (const { engine } of [leader, follower])
+        expect(text).toContain(`tidemark_engine_${name}{member="${engine.url}"} `);
+    const { json } = await follower.engine.call('GET', '/health');
+    const check = json.checks.find(({ name }: any) => name === 'cluster');
+    expect(check).toMatchObject({ status: 'pass', message: '0 instances gone' });
+  });
+
   test('replays a recording that another instance has made, while that one lives', async () => {
     const record = async (id: string): Promise<void> => {
       const made = await follower.engine.call('POST', '/engine/v1/recordings/stream', {
@@ -141,6 +273,8 @@ describe.runIf(hasPrograms('nats-server'))('an instance that does not lead', () 
     await eventually('the other one', async () =>
       (await cluster.leader(follower)) === follower ? true : undefined,
     );
+    // It leads on all that was defined.
+    expect(await Promise.all(DEFINED.map(async (path) => shown(follower, path)))).toEqual(defined);
     const replay = async (id: string): Promise<any> => {
       await follower.engine.call('POST', '/engine/v1/replays', {
         id: `replay-${id}`,

@@ -1,6 +1,7 @@
 // Several engines and a coordinator over real sockets: what one is told all know, and when the one
 // that leads is gone another goes on.
-import { eventually, hasPrograms, TestServer } from '@tidemark/testkit';
+import { eventually, freePort, hasPrograms, TestServer } from '@tidemark/testkit';
+import { COUNTING, countedBy } from '@tidemark/testkit/engine';
 import type { Answer } from '@tidemark/testkit/engine';
 import { TestCluster } from '@tidemark/testkit/engine-cluster';
 import type { TestInstance } from '@tidemark/testkit/engine-cluster';
@@ -161,6 +162,29 @@ describe.runIf(hasPrograms('nats-server'))('a cluster of engines', () => {
     expect(left.json.templates).toEqual([]);
   });
 
+  test('is one of those with its name, whichever of the servers of the coordinator answer', async () => {
+    const nobody = `nats://127.0.0.1:${await freePort()}`;
+    const started = (name: string): Promise<TestInstance> =>
+      cluster.start({ cluster: { name, coordinator: [nobody, cluster.coordinator.url] } });
+    const [a, b, other] = [await started('one'), await started('one'), await started('other')];
+    const template = { id: 'shared', type: 'stream', script: 'stream|from()' };
+    expect((await a.engine.call('POST', '/engine/v1/templates', template)).status).toBe(200);
+
+    const statuses = await Promise.all(
+      [b, other].map(async ({ engine }) => {
+        const { status } = await engine.call('GET', '/engine/v1/templates/shared');
+        return status;
+      }),
+    );
+    expect(statuses).toEqual([200, 404]);
+    const urls = async (asked: TestInstance): Promise<readonly string[]> =>
+      (await cluster.members(asked)).map(({ url }) => url).sort();
+    await eventually('both', async () => ((await urls(b)).length === 2 ? true : undefined));
+    expect(await urls(b)).toEqual([a.engine.url, b.engine.url].sort());
+    expect(await urls(other)).toEqual([other.engine.url]);
+    expect((await cluster.members(other))[0]?.leader).toBe(true);
+  });
+
   test('refuses an instance that stores secrets with another key', async () => {
     await cluster.start();
     await expect(cluster.start({ 'secrets-key': '' })).rejects.toThrow(
@@ -185,8 +209,10 @@ describe.runIf(hasPrograms('nats-server'))('a cluster of engines', () => {
     expect(drained).toMatchObject({ leader: false });
   });
 
-  test('stores nothing while the coordinator is away, and goes on with all that was answered', async () => {
-    const [a, b] = [await cluster.start(), await cluster.start()];
+  test('goes on until its lease ends while the coordinator is away, and has all that was answered when that is back', async () => {
+    const values = { cluster: { lease: '2s' } };
+    const [a, b] = [await cluster.start(values), await cluster.start(values)];
+    const leader = await cluster.leader(a);
     const define = (id: string): Promise<Answer> =>
       b.engine.call('POST', '/engine/v1/tasks', {
         id,
@@ -194,22 +220,39 @@ describe.runIf(hasPrograms('nats-server'))('a cluster of engines', () => {
         dbrps: [{ db: 'd', rp: 'r' }],
         script: COUNT,
       });
+    const write = (second: number): Promise<Answer> =>
+      b.engine.call('POST', '/engine/v1/write?db=d&rp=r', `m v=1 ${second}000000000`);
     expect((await define('before')).status).toBe(200);
+    await b.engine.startTask('counting', COUNTING);
+    await b.engine.startTask('ticks', `stream|from()|stats(50ms)|httpPost('${receiver.url}')`);
+    for (let second = 1; second <= 3; second++) expect((await write(second)).status).toBe(204);
+    await receiver.until(() => receiver.requests.length > 0);
 
     await cluster.coordinator.kill();
-    const refused = await eventually('a refusal', async () => {
-      const { status } = await define('meanwhile');
-      return status === 503 ? status : undefined;
-    });
+    const before = receiver.requests.length;
+    await receiver.until(() => receiver.requests.length > before + 5);
+    const stopped = await eventually('its end', () =>
+      Promise.resolve(
+        leader.engine.log.find((line) => line.startsWith('this instance leads no more')),
+      ),
+    );
+    expect(stopped).toContain('its lease has ended');
+    const ended = receiver.requests.length;
+    const refused = await Promise.all([define('meanwhile'), write(4)]);
+    expect(refused.map(({ status }) => status)).toEqual([503, 503]);
+    expect(receiver.requests.length).toBe(ended);
+
     await cluster.coordinator.start();
     await eventually('an answer', async () =>
       (await define('after')).status === 200 ? true : undefined,
     );
-
-    expect(refused).toBe(503);
+    await receiver.until(() => receiver.requests.length > ended);
+    expect((await write(5)).status).toBe(204);
     const { json } = await a.engine.call('GET', '/engine/v1/tasks');
-    const ids = json.tasks.map(({ id }: any) => id);
-    expect(ids).toContain('before');
-    expect(ids).toContain('after');
+    const shown = json.tasks.map(({ id, error }: any) => `${id} ${error}`);
+    expect(shown).toEqual(['after ', 'before ', 'counting ', 'ticks ']);
+    await eventually('all points', async () =>
+      (await countedBy(a.engine, 'counting')) === 4 ? true : undefined,
+    );
   });
 });

@@ -122,6 +122,21 @@ describe.runIf(hasPrograms('nats-server'))('a split task', () => {
     });
     await write('told', 1);
 
+    // One that comes takes some of them, with their states.
+    const coming = await cluster.start({ task: { hosts: '1' } });
+    const { id: come } = await eventually('the instance that came', async () => {
+      const { json } = await call('GET', '/engine/v1/cluster/members');
+      return json.members.find(({ url }: any) => url === coming.engine.url);
+    });
+    await eventually('parts on it', async () =>
+      (await partsOf('told')).some(({ instance }) => instance === come) ? true : undefined,
+    );
+    expect((await partsOf('told')).length).toBe(4);
+    const told = receiver.requests.length;
+    await write('told', 1);
+    await write('told', 9);
+    await receiver.until(() => receiver.requests.length >= told + HOSTS.length);
+
     await expect
       .poll(() => {
         const events = receiver.requests.map(({ body }) => JSON.parse(body));

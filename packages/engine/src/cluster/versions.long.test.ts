@@ -137,6 +137,11 @@ describe.runIf(hasPrograms('nats-server'))('a cluster of two versions', () => {
       return json.members.find(({ id, state }: any) => id === 'newer' && state === 'gone');
     });
     expect(gone).toBeDefined();
+    const health = await a.engine.call('GET', '/health');
+    expect(health.json).toMatchObject({ status: 'warn', message: '1 instances gone' });
+    const metrics = await a.engine.call('GET', '/metrics');
+    expect(metrics.json).toMatch(/^tidemark_engine_cluster_members 1$/m);
+    expect(metrics.json).toMatch(/^tidemark_engine_cluster_members_gone 1$/m);
     const dropped = await a.engine.call('DELETE', '/engine/v1/cluster/members/newer');
     expect(dropped.status).toBe(204);
     const left = await a.engine.call('GET', '/engine/v1/cluster/members');
