@@ -2,8 +2,8 @@
 // it persistent.
 import { Conflict, InvalidRequest, messageOf, NotFound, Unavailable } from '@tidemark/core';
 import type { HandlerSpec as ScriptHandler } from '@tidemark/pipeline';
-import { anonymousTopicPrefix } from '@tidemark/runtime';
-import type { AlertEvent, AlertLevelName, AlertSink } from '@tidemark/runtime';
+import { anonymousTopicPrefix, taskOfUnit } from '@tidemark/runtime';
+import type { AlertEvent, AlertLevelName, AlertSink, EventCause } from '@tidemark/runtime';
 import type { HostedAlerts, StateListener } from '@tidemark/runtime/host';
 import { AlertHistory } from './alert-history.ts';
 import { AttachedHandlers, keyOf } from './attached-handlers.ts';
@@ -48,6 +48,8 @@ export class AlertService implements AlertSink, HostedAlerts {
   readonly #topics = new Map<string, Topic>();
   readonly #handlers: AttachedHandlers;
   readonly #anonymous = new Set<string>();
+  /** By unit: of what it has published last. */
+  readonly #causes = new Map<string, EventCause>();
   readonly #followers = new Set<StateListener>();
   readonly deadLetters: DeadLetters;
   readonly history = new AlertHistory();
@@ -71,6 +73,7 @@ export class AlertService implements AlertSink, HostedAlerts {
     if (isPersistent) {
       for (const { topic, id, state } of store.states()) this.#topic(topic).load(id, state);
     }
+    for (const cause of store.causes()) this.#causes.set(cause.unit, cause);
     for (const { topic, spec } of store.specs()) {
       try {
         this.#attach(topic, spec, this.#handlers.check(spec));
@@ -105,6 +108,9 @@ export class AlertService implements AlertSink, HostedAlerts {
     const { store, isPersistent } = this.#options;
     const topic = this.#topic(topicId);
     const { event: collected, texts } = topic.collect(event, source);
+    // One that comes from another topic was published before.
+    const cause = source === undefined ? event.cause : undefined;
+    if (cause !== undefined) this.#causes.set(cause.unit, cause);
     for (const follow of this.#followers) follow(topicId, event.id, collected);
     if (collected.level !== collected.previousLevel) this.#noteChange(collected);
     const receivers = this.#handlers.receivers(topicId, collected);
@@ -112,6 +118,7 @@ export class AlertService implements AlertSink, HostedAlerts {
     const { entries, stored } = store.collect({
       topic: topicId,
       event: collected,
+      cause,
       isPersistent,
       handlerKeys: receivers.map((delivery) => delivery.handlerKey),
       onStored: () => topic.settle(texts),
@@ -123,6 +130,10 @@ export class AlertService implements AlertSink, HostedAlerts {
   #noteChange({ topic, id, level, previousLevel, time, durationNanos }: TopicEvent): void {
     if (this.#anonymous.has(topic) && !topic.startsWith('main:')) return;
     this.history.add({ topic, id, level, previous: previousLevel, time, durationNanos });
+  }
+
+  lastCause(unit: string): EventCause | undefined {
+    return this.#causes.get(unit);
   }
 
   eventState(topic: string, eventId: string): EventSummary | undefined {
@@ -248,6 +259,12 @@ export class AlertService implements AlertSink, HostedAlerts {
       await this.deleteTopic(id);
     }
     await this.#handlers.removeLeft(prefix);
+    if (scope !== 'main') return;
+    for (const unit of this.#causes.keys()) {
+      if (taskOfUnit(unit) !== taskId) continue;
+      this.#causes.delete(unit);
+      this.#options.store.deleteCause(unit);
+    }
   }
 
   /** Events of a topic in order of their ids. */

@@ -1,15 +1,15 @@
-// What alerting keeps on disk: states of events, definitions of handlers, the outbox and the dead
-// letters. Four tables of the service's LMDB file, values as JSON text. Changes that belong
+// What alerting keeps on disk: states of events, definitions of handlers, the outbox, the dead
+// letters, and what caused the last events. Five tables of the service's LMDB file, values as JSON text. Changes that belong
 // together are in one transaction; those that come while one is under way share the next one. What
 // happened is kept until the disk takes it (`kept-changes.ts`).
 import { createHash } from 'node:crypto';
 import type { Database, RootDatabase } from 'lmdb';
-import type { AlertLevelName } from '@tidemark/runtime';
+import type { AlertLevelName, EventCause } from '@tidemark/runtime';
 import { Corruption, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { AlertLog } from './attached-handlers.ts';
-import type { EventState, EventSummary, EventTexts, TopicEvent } from './event.ts';
-import { decodeEvent, encodeEvent, quoteTexts } from './event.ts';
+import type { EventSource, EventState, EventSummary, EventTexts, TopicEvent } from './event.ts';
+import { decodeEvent, encodeEvent, quoteTexts, recordOf } from './event.ts';
 import type { HandlerSpec } from './handler-spec.ts';
 import { KeptChanges } from './kept-changes.ts';
 import type { EntryChange, EntryKey } from './kept-changes.ts';
@@ -53,6 +53,7 @@ type StoredState = {
   readonly time: string;
   readonly duration: string;
   readonly level: AlertLevelName;
+  readonly record?: number | undefined;
 };
 
 /**
@@ -62,6 +63,8 @@ type StoredState = {
 export type Collected = {
   readonly topic: string;
   readonly event: TopicEvent;
+  /** From now on it is what its unit has published last. */
+  readonly cause?: EventCause | undefined;
   /** Whether the topic's state is kept on disk. */
   readonly isPersistent: boolean;
   readonly handlerKeys: readonly string[];
@@ -115,6 +118,8 @@ export class AlertStore {
   readonly #outbox: Database<Buffer, Key>;
   /** Values are `StoredLetter` as JSON. */
   readonly #letters: Database<Buffer, number>;
+  /** By unit, what caused the last event that it has published; `EventCause` as JSON. */
+  readonly #causes: Database<Buffer, string>;
   readonly #kept: KeptChanges;
   #nextSequence: number;
   #letterCount: number;
@@ -129,6 +134,7 @@ export class AlertStore {
     this.#specs = root.openDB({ name: HANDLER_SPECS, encoding: 'string' });
     this.#outbox = root.openDB({ name: 'outbox', encoding: 'binary' });
     this.#letters = root.openDB({ name: 'dead-letters', encoding: 'binary' });
+    this.#causes = root.openDB({ name: 'told-events', encoding: 'binary' });
     let highest = lastKey(this.#letters);
     for (const [, sequence] of this.#outbox.getKeys())
       highest = Math.max(highest, Number(sequence));
@@ -164,11 +170,12 @@ export class AlertStore {
     readonly state: EventSummary;
   }> {
     for (const { key, value } of this.#states.getRange()) {
-      const { id, level, time, duration } = readState(value);
+      const { id, level, time, duration, record } = readState(value);
       const state: EventSummary = {
         level,
         time: readInt(time, `state of event ${id}`),
         durationNanos: readInt(duration, `state of event ${id}`),
+        record,
       };
       yield { topic: key[0], id, state };
     }
@@ -203,6 +210,17 @@ export class AlertStore {
       );
       this.#kept.forget(this.#states, ([ofTopic]) => ofTopic === topic);
     });
+  }
+
+  /** Of each unit, the cause of the last event that is stored. */
+  *causes(): Iterable<EventCause> {
+    for (const { key: unit, value } of this.#causes.getRange())
+      yield { ...(JSON.parse(value.toString('utf8')) as Omit<EventCause, 'unit'>), unit };
+  }
+
+  /** Forgets it. Returns at once; `flushed` waits for it. */
+  deleteCause(unit: string): void {
+    this.#forget({ table: this.#causes, key: unit, value: undefined });
   }
 
   *specs(): Iterable<{ readonly topic: string; readonly spec: HandlerSpec }> {
@@ -296,11 +314,11 @@ export class AlertStore {
   }
 
   /**
-   * Keeps an event: its state and its entries, all or nothing. `stored` resolves when they are on
+   * Keeps an event: its state, its entries and its cause, all or nothing. `stored` resolves when they are on
    * disk, and rejects when they could not be written yet. `onStored` is called when the state is on
    * disk.
    */
-  collect({ topic, event, isPersistent, handlerKeys, onStored }: Collected): {
+  collect({ topic, event, cause, isPersistent, handlerKeys, onStored }: Collected): {
     readonly entries: readonly OutboxEntry[];
     readonly stored: Promise<void>;
   } {
@@ -311,6 +329,7 @@ export class AlertStore {
     const json = entries.length === 0 ? '' : encodeEvent(event, texts);
     const changes: EntryChange[] = entries.map((entry) => this.#entryChange(entry, json));
     if (isPersistent) changes.push(this.#stateChange(topic, event, texts, onStored));
+    if (cause !== undefined) changes.push(this.#causeChange(cause));
     return { entries, stored: this.#kept.keep(changes) };
   }
 
@@ -444,19 +463,26 @@ export class AlertStore {
 
   #stateChange(
     topic: string,
-    state: EventState & { readonly id: string },
+    state: EventState & EventSource & { readonly id: string },
     texts: ReturnType<typeof quoteTexts>,
     onStored: (() => void) | undefined,
   ): EntryChange {
+    const number = recordOf(state);
+    const record = number === 0 ? '' : `,"record":${number}`;
     const json =
       `{"id":${texts.id},"message":${texts.message},"details":${texts.details}` +
-      `,"time":"${state.time}","duration":"${state.durationNanos}","level":"${state.level}"}`;
+      `,"time":"${state.time}","duration":"${state.durationNanos}","level":"${state.level}"${record}}`;
     return {
       table: this.#states,
       key: keyOf(topic, state.id),
       value: this.#slab.encode(json),
       onStored,
     };
+  }
+
+  #causeChange({ unit, record, row }: EventCause): EntryChange {
+    const json = `{"record":${record},"row":${row}}`;
+    return { table: this.#causes, key: unit, value: this.#slab.encode(json) };
   }
 
   /** A handler's entries that could not be written, and those whose removal could not be. */
@@ -473,7 +499,13 @@ export class AlertStore {
   }
 
   // All or nothing; resolves when it is on disk.
-  #commit(changes: readonly EntryChange[]): Promise<void> {
+  #commit(all: readonly EntryChange[]): Promise<void> {
+    // Of the events of a unit the last one counts.
+    const causes = new Map<EntryKey, EntryChange>();
+    for (const change of all) if (this.#isCause(change)) causes.set(change.key, change);
+    const changes = all.filter(
+      (change) => !this.#isCause(change) || causes.get(change.key) === change,
+    );
     const bytes = changes.reduce((sum, { value }) => sum + (value?.length ?? 0), 0);
     return this.#write({ entries: changes.length, bytes }, () =>
       this.#root.batch(() => {
@@ -483,6 +515,10 @@ export class AlertStore {
         }
       }),
     );
+  }
+
+  #isCause({ table }: EntryChange): boolean {
+    return table === (this.#causes as unknown);
   }
 
   // Nobody waits for these. Should the process end before they are on disk, the entry is still in

@@ -8,7 +8,7 @@ import {
 } from '@tidemark/core';
 import type { FieldValue, Timestamp } from '@tidemark/core';
 import { jsonFloat } from '@tidemark/runtime';
-import type { AlertEvent, AlertLevelName, ResultRow } from '@tidemark/runtime';
+import type { AlertEvent, AlertLevelName, EventCause, ResultRow } from '@tidemark/runtime';
 import { parseLevel } from './level.ts';
 
 /** What a topic knows of an event id without looking at its texts. */
@@ -16,7 +16,17 @@ export type EventSummary = {
   readonly time: Timestamp;
   readonly durationNanos: bigint;
   readonly level: AlertLevelName;
+  /** As in `RememberedState`. */
+  readonly record?: number | undefined;
 };
+
+/** A state, or the event that makes it. */
+export type EventSource = EventSummary & { readonly cause?: EventCause | undefined };
+
+/** Number of the record of the log of points that a state comes from; 0 when it is none. */
+export function recordOf({ cause, record }: EventSource): number {
+  return cause?.record ?? record ?? 0;
+}
 
 export type EventTexts = { readonly message: string; readonly details: string };
 

@@ -72,6 +72,7 @@ function collect(sent: TopicEvent, onStored?: () => void): ReturnType<AlertStore
   return store.collect({
     topic: 't',
     event: sent,
+    cause: sent.cause,
     isPersistent: true,
     handlerKeys: ['t h'],
     onStored,
@@ -105,6 +106,24 @@ test('what a full disk refused is refused to those who ask, and written when the
     'error: failed to store events, will be repeated',
     'info: events are stored again',
   ]);
+});
+
+test('what caused an event is stored with it, or neither is', async () => {
+  const caused = (id: string, record: number): TopicEvent => ({
+    ...event(id, 'CRITICAL'),
+    cause: { unit: 'cpu', record, row: 0 },
+  });
+  const causes = (): readonly number[] => [...openStore().causes()].map(({ record }) => record);
+  await collect(caused('a', 1)).stored;
+  refused = 'everything';
+  await expect(collect(caused('b', 2)).stored).rejects.toThrow('no space left');
+  expect([causes(), onDisk().messages]).toEqual([[1], ['a CRITICAL']]);
+  refused = 'nothing';
+  const later = [collect(caused('c', 3)), collect(caused('d', 4))];
+  await Promise.all(later.map(({ stored }) => stored));
+
+  expect(causes()).toEqual([4]);
+  expect(onDisk().messages).toEqual(['a CRITICAL', 'b CRITICAL', 'c CRITICAL', 'd CRITICAL']);
 });
 
 test('it is written when nobody asks and nothing else happens, too', async () => {

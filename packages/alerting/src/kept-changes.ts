@@ -8,8 +8,8 @@ import type { Database } from 'lmdb';
 import type { AlertLog } from './attached-handlers.ts';
 import { STORE_RETRY_DELAY, UNSTORED_BYTES } from './limits.ts';
 
-/** Keys of the tables: topic and id, handler and sequence, or a sequence alone. */
-export type EntryKey = [string, string | number] | number;
+/** Keys of the tables: topic and id, handler and sequence, a sequence alone, or a unit. */
+export type EntryKey = [string, string | number] | number | string;
 
 /** One entry that is put, or removed when it has no value. */
 export type EntryChange<K extends EntryKey = EntryKey> = {

@@ -1,9 +1,10 @@
 // One topic in memory: level and times of each event id in columns, counted by level so that the
 // topic's own level is O(1). Message and details are held only until they are on disk, where they
-// are read when somebody asks; an event that nobody looks at costs its id, one map entry and 35
+// are read when somebody asks; an event that nobody looks at costs its id, one map entry and 43
 // bytes.
 import type { AlertEvent, AlertLevelName } from '@tidemark/runtime';
-import type { EventState, EventSummary, EventTexts, TopicEvent } from './event.ts';
+import { recordOf } from './event.ts';
+import type { EventSource, EventState, EventSummary, EventTexts, TopicEvent } from './event.ts';
 import { LEVELS, levelRank } from './level.ts';
 import { OrderedSlots } from './ordered-slots.ts';
 
@@ -36,6 +37,8 @@ export class Topic {
   #ranks = new Uint8Array(FIRST_CAPACITY);
   #times = new BigInt64Array(FIRST_CAPACITY);
   #durations = new BigInt64Array(FIRST_CAPACITY);
+  /** Numbers of records, which begin with 1; 0 is none. */
+  #records = new Float64Array(FIRST_CAPACITY);
   readonly #ids: string[] = [];
   readonly #order = new OrderedSlots((slot) => this.#ids[slot] ?? '');
   #collected = 0;
@@ -147,6 +150,7 @@ export class Topic {
         isRecoverable: event.isRecoverable,
         data: event.data,
         context: event.context,
+        cause: event.cause,
         topic: this.id,
         previousLevel,
         hops,
@@ -161,11 +165,8 @@ export class Topic {
     return texts;
   }
 
-  #put(
-    id: string,
-    { level, time, durationNanos }: EventSummary,
-    known = this.#slots.get(id),
-  ): number {
+  #put(id: string, source: EventSource, known = this.#slots.get(id)): number {
+    const { level, time, durationNanos } = source;
     let slot = known;
     if (slot === undefined) {
       slot = this.#slots.size;
@@ -181,14 +182,17 @@ export class Topic {
     this.#ranks[slot] = rank;
     this.#times[slot] = time;
     this.#durations[slot] = durationNanos;
+    this.#records[slot] = recordOf(source);
     return slot;
   }
 
   #summary(slot: number): EventSummary {
+    const record = this.#records[slot] ?? 0;
     return {
       level: LEVELS[this.#ranks[slot] ?? 0] ?? 'OK',
       time: this.#times[slot] ?? 0n,
       durationNanos: this.#durations[slot] ?? 0n,
+      ...(record === 0 ? {} : { record }),
     };
   }
 
@@ -202,12 +206,15 @@ export class Topic {
     const ranks = new Uint8Array(capacity);
     const times = new BigInt64Array(capacity);
     const durations = new BigInt64Array(capacity);
+    const records = new Float64Array(capacity);
     ranks.set(this.#ranks);
     times.set(this.#times);
     durations.set(this.#durations);
+    records.set(this.#records);
     this.#ranks = ranks;
     this.#times = times;
     this.#durations = durations;
+    this.#records = records;
   }
 
   #count(rank: number, by: number): void {

@@ -22,6 +22,7 @@ export { PointBatchBuilder } from './point-batch.ts';
 export { ContainedPoints, placeText, positionOf, seriesText } from './position.ts';
 export type { PointBatch, PointInput, RowBlock, SeriesList, SeriesRef } from './point-batch.ts';
 export type * from './running-task.ts';
+export type { EventCause } from './event-cause.ts';
 export type { RememberedState } from './remembered-state.ts';
 export type * from './services.ts';
 export { createTask, InlineTask } from './task.ts';

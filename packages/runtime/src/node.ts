@@ -13,6 +13,7 @@ import type {
   TapCondition,
   TaskLimits,
 } from './running-task.ts';
+import type { EventCause, ReplayedRow } from './event-cause.ts';
 import type { NodeCapabilities } from './node-capabilities.ts';
 import type { PartFilter } from './part.ts';
 import type { LogLevel, TaskServices } from './services.ts';
@@ -61,6 +62,10 @@ export interface TaskContext {
   release(point: Point): void;
   /** The task is given what it has missed; `undefined` when it has caught up, or has nothing to. */
   readonly rerun: Rerun | undefined;
+  /** The row of the log of points that is worked on; `undefined` outside of one. */
+  readonly cause: EventCause | undefined;
+  /** The same, while the task is given the log again. */
+  readonly replayed: ReplayedRow | undefined;
   /** Number of the present sweep for idle groups; sources note it on the groups they see. */
   readonly sweep: number;
   /**

@@ -231,6 +231,10 @@ class World implements AlertSink {
     }
   }
 
+  lastCause(): undefined {
+    return undefined;
+  }
+
   eventState(topic: string, id: string): ReturnType<AlertSink['eventState']> {
     return this.#events.get(topic)?.get(id);
   }

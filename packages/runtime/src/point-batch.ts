@@ -37,6 +37,8 @@ export type RowBlock = {
 export type PointBatch = {
   readonly database: string;
   readonly retentionPolicy: string;
+  /** Number of the record of a log of points that it is; absent when it is of none. */
+  readonly record?: number | undefined;
   readonly rowCount: number;
   readonly series: SeriesList;
   /** Index into `series` by row. */

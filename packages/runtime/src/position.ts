@@ -160,6 +160,7 @@ export class PositionKeeper {
   readonly #marks = new Map<string, Map<string, Marks>>();
   readonly #queries = new Map<string, Timestamp>();
   #begun: Timestamp;
+  #record = 0;
 
   /**
    * Points may arrive up to `latenessNanos` after their time. `begun` is when the task starts
@@ -177,6 +178,7 @@ export class PositionKeeper {
   /** Rows that the task was given. */
   note(source: RowSource, start: number, end: number): void {
     this.#marksOf(source.origin.database, source.origin.retentionPolicy).note(source, start, end);
+    this.#record = source.batch.record ?? this.#record;
   }
 
   /** The end of a range that a query node was given. */
@@ -192,13 +194,15 @@ export class PositionKeeper {
         marks.push({ database, retentionPolicy, ...each.encode(floor) });
       }
     }
-    return { time: now, begun: this.#begun, marks, queries: [...this.#queries] };
+    const queries = [...this.#queries];
+    return { time: now, begun: this.#begun, marks, record: this.#record, queries };
   }
 
   /** Goes on from a position; `undefined` when the state was taken without one. */
   restore(position: TaskPosition | undefined): void {
     if (position === undefined) return;
     this.#begun = position.begun;
+    this.#record = position.record ?? 0;
     for (const { database, retentionPolicy, keys, times } of position.marks) {
       this.#marksOf(database, retentionPolicy).restore(keys, times);
     }

@@ -40,6 +40,8 @@ export type Rerun = {
   readonly since: Timestamp;
   /** When the task began: its topics may remember older events, which are not its own. */
   readonly begun: Timestamp;
+  /** As in `TaskPosition`. */
+  readonly record?: number | undefined;
 };
 
 /** What was saved of a task, and how it goes on. */
@@ -191,6 +193,11 @@ export type TaskPosition = {
     readonly keys: readonly string[];
     readonly times: BigInt64Array;
   }[];
+  /**
+   * Number of the last record of a log of points that it contains, 0 when there is none. Absent in
+   * states of versions that did not store what caused events.
+   */
+  readonly record?: number | undefined;
   /** End of the last range that each query node was given. */
   readonly queries: readonly (readonly [nodeName: string, stop: Timestamp])[];
 };

@@ -2,6 +2,7 @@
 // recorders.
 import type { FieldValue, TagSet, Timestamp } from '@tidemark/core';
 import type { HandlerSpec, ScalerProvider } from '@tidemark/pipeline';
+import type { EventCause } from './event-cause.ts';
 import type { RememberedState } from './remembered-state.ts';
 
 /**
@@ -44,6 +45,8 @@ export type AlertEvent = {
     readonly tags: Readonly<Record<string, string>>;
     readonly fields: Readonly<Record<string, FieldValue | null>>;
   };
+  /** The row of the log of points that caused it, if one did. */
+  readonly cause?: EventCause | undefined;
 };
 
 /**
@@ -59,6 +62,8 @@ export interface AlertSink {
   /** A script refers to a named topic: it exists from now on. */
   openTopic(topic: string): void;
   publish(topic: string, event: AlertEvent): void;
+  /** Cause of what a unit has published last, of that which had one. */
+  lastCause(unit: string): EventCause | undefined;
   /** What the topic remembers, for restoring a group's state. */
   eventState(topic: string, eventId: string): RememberedState | undefined;
   /** Sets a topic's remembered state without telling its handlers. */

@@ -12,12 +12,14 @@ import { heldBytesOf } from './data/point.ts';
 import { Edge, ExecutionTime, FanOut, NO_OUTPUT, Sampler } from './edge.ts';
 import { Inhibitors } from './inhibitors.ts';
 import { DEFAULT_TASK_LIMITS, SAMPLE_EVERY_ROWS, SAMPLE_ROWS } from './limits.ts';
+import { causeOf, replayedRow } from './event-cause.ts';
+import type { EventCause, ReplayedRow } from './event-cause.ts';
 import type { Receiver, TaskContext } from './node.ts';
 import { NodeFailed, StartError, startErrorOf } from './node.ts';
 import { NodeHandle } from './node-handle.ts';
 import { createNode } from './implementations.ts';
 import type { ResultReceiver, RowReceiver, Waiting } from './node-capabilities.ts';
-import { PartFilter } from './part.ts';
+import { PartFilter, unitName } from './part.ts';
 import type { PointBatch } from './point-batch.ts';
 import type {
   EdgeStats,
@@ -419,6 +421,14 @@ export class InlineTask implements RunningTask {
     const sequence = (): number => this.#writeSequence;
     const sweep = (): number => this.#sweep;
     const rowCount = (): number => this.#source?.rowCount ?? 0;
+    const unit = unitName(options.taskId, options.part);
+    const last = this.#rerun && services.alerts.lastCause(unit);
+    const cause = (): EventCause | undefined => causeOf(unit, this.#source);
+    const replayed = (): ReplayedRow | undefined => {
+      const record = rerun()?.record;
+      const row = record === undefined ? undefined : cause();
+      return record === undefined ? undefined : row && replayedRow(row, { record, last });
+    };
     return {
       taskId: options.taskId,
       scope: options.scope ?? 'main',
@@ -436,6 +446,12 @@ export class InlineTask implements RunningTask {
       inhibitors: new Inhibitors(),
       get rerun(): Rerun | undefined {
         return rerun();
+      },
+      get cause(): EventCause | undefined {
+        return cause();
+      },
+      get replayed(): ReplayedRow | undefined {
+        return replayed();
       },
       get sweep(): number {
         return sweep();

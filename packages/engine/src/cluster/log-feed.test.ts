@@ -23,7 +23,7 @@ test('a task that is started again while it catches up goes live once, at the en
   const batch = batchOf(5);
   const points = {
     dispatched: 7,
-    sequenceOf: (one: PointBatch) => (one === batch ? 7 : undefined),
+    last: 7,
     again: (rereading: Rereading) => {
       reread = rereading;
       return new Promise<void>((resolve) => (goOn = resolve));
@@ -69,8 +69,41 @@ test('a task that is started again while it catches up goes live once, at the en
   await feed.close();
 });
 
+test('a log that has begun anew is given from its first record on, whatever the state says', async () => {
+  const pushed: (number | undefined)[] = [];
+  const router = new PointRouter();
+  const feed = new LogFeed(
+    {
+      points: { dispatched: 0, last: 0 } as unknown as LogFeedParts['points'],
+      router,
+      clock: new TestClock(),
+      log: () => undefined,
+      savedSequence: () => 5000,
+    },
+    {
+      id: 't',
+      unit: 't',
+      task: {
+        taskId: 't',
+        error: undefined,
+        ready: () => undefined,
+        processed: () => undefined,
+        pushDue: ({ record }: PointBatch) => void pushed.push(record),
+        onError: () => undefined,
+      },
+    } as unknown as Unit,
+    { from: FROM, dbrps: [{ db: 'd', rp: 'r' }], gaveUp: () => undefined },
+  );
+
+  await router.dispatch({ ...batchOf(0), record: 1 });
+  await router.dispatch({ ...batchOf(0), record: 2 });
+
+  expect(pushed).toEqual([1, 2]);
+  await feed.close();
+});
+
 function batchOf(time: number): PointBatch {
   const builder = new PointBatchBuilder('d', 'r');
   builder.add({ name: 'm', tags: [], fields: [['v', 1]], time: BigInt(time) });
-  return builder.build();
+  return { ...builder.build(), record: 7 };
 }

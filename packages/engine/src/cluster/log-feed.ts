@@ -45,12 +45,12 @@ export class LogFeed implements TaskSource, PointConsumer {
     unit: Unit,
     setup: SourceSetup & { readonly dbrps: readonly Dbrp[] },
   ) {
-    const { points, router, savedSequence } = parts;
+    const { router, savedSequence } = parts;
     this.#parts = parts;
     this.#unit = unit;
     this.#wanted = new Set(setup.dbrps.map(({ db, rp }) => placeOf(db, rp)));
     const saved = setup.from === undefined ? undefined : savedSequence(unit.unit);
-    this.#sequence = saved ?? points.dispatched;
+    this.#sequence = this.#within(saved);
     this.#isRerun = setup.from !== undefined;
     this.#route = router.add(setup.dbrps, this);
     unit.task.onError(() => this.#held?.resolve());
@@ -89,7 +89,7 @@ export class LogFeed implements TaskSource, PointConsumer {
       this.#strays.push(batch);
       return;
     }
-    const sequence = this.#parts.points.sequenceOf(batch);
+    const sequence = batch.record;
     // Points that tasks write themselves are not in the log.
     if (sequence !== undefined) {
       if (sequence <= this.#sequence) return;
@@ -133,8 +133,7 @@ export class LogFeed implements TaskSource, PointConsumer {
     const { signal } = this.#stopped;
     this.#isSuspended = false;
     const through = this.#parts.points.dispatched;
-    const saved = from === undefined ? undefined : this.#suspendedAt;
-    this.#sequence = saved ?? through;
+    this.#sequence = this.#within(from === undefined ? undefined : this.#suspendedAt);
     this.#isRerun = from !== undefined;
     const running = (this.#running ?? Promise.resolve())
       .then(() => this.#again(through, signal))
@@ -166,14 +165,19 @@ export class LogFeed implements TaskSource, PointConsumer {
       signal,
       ready: () => task.ready(),
       give: (batch) => {
-        const sequence = this.#parts.points.sequenceOf(batch);
-        assert(sequence !== undefined, 'batches of the log have numbers');
-        this.#sequence = sequence;
+        assert(batch.record !== undefined, 'batches of the log have numbers');
+        this.#sequence = batch.record;
         if (this.#wanted.has(placeOf(batch.database, batch.retentionPolicy)))
           task.pushDue(batch, 0n);
       },
     });
     if (!signal.aborted) this.#goLive();
+  }
+
+  /** A log that was lost with its coordinator begins anew, below what was saved. */
+  #within(saved: number | undefined): number {
+    const { dispatched, last } = this.#parts.points;
+    return saved === undefined ? dispatched : Math.min(saved, last);
   }
 
   #goLive(): void {

@@ -49,7 +49,6 @@ export type Dispatch = (batch: PointBatch) => Promise<void>;
 export class PointLog {
   readonly #options: PointLogOptions;
   readonly #parser = new WriteParser();
-  readonly #sequences = new WeakMap<PointBatch, number>();
   /** Writes of this process that have not come back yet. */
   readonly #waiting = new Map<string, Waiting>();
   readonly #closed = new AbortController();
@@ -79,11 +78,6 @@ export class PointLog {
   /** Number of the last record that is known to be there. */
   get last(): number {
     return Math.max(this.#last, this.#dispatched);
-  }
-
-  /** Number of the record that a batch is; `undefined` for one that is not of the log. */
-  sequenceOf(batch: PointBatch): number | undefined {
-    return this.#sequences.get(batch);
   }
 
   /**
@@ -178,8 +172,10 @@ export class PointLog {
   #give(record: LogRecord, dispatch: Dispatch): void {
     const { id } = labelOf(record, this.#options.build);
     const waiting = this.#waiting.get(id);
-    const batch = waiting?.batch ?? this.#batchOf(record);
-    this.#sequences.set(batch, record.sequence);
+    const batch =
+      waiting?.batch === undefined
+        ? this.#batchOf(record)
+        : { ...waiting.batch, record: record.sequence };
     this.#dispatched = record.sequence;
     this.#name(record);
     // Who has written them waits for the tasks; others are not held up.
@@ -196,9 +192,7 @@ export class PointLog {
   }
 
   #batchOf(record: LogRecord): PointBatch {
-    const batch = batchOf(this.#parser, record, this.#options.build);
-    this.#sequences.set(batch, record.sequence);
-    return batch;
+    return batchOf(this.#parser, record, this.#options.build);
   }
 }
 

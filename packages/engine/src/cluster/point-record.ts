@@ -30,7 +30,7 @@ export function labelOf({ label, level }: LogRecord, build: Build): PointLabel {
  * `labelOf` does.
  */
 export function batchOf(parser: WriteParser, record: LogRecord, build: Build): PointBatch {
-  const { bytes } = record;
+  const { bytes, sequence } = record;
   const { db, rp, precision, now } = labelOf(record, build);
   const { batch, errors } = parser.parse(bytes, {
     database: db,
@@ -39,5 +39,5 @@ export function batchOf(parser: WriteParser, record: LogRecord, build: Build): P
     now: BigInt(now),
   });
   assert(errors.length === 0, 'lines were read before they were kept');
-  return batch;
+  return { ...batch, record: sequence };
 }

@@ -33,7 +33,7 @@ export type RemoteInstanceOptions = {
   readonly version: string;
   readonly leaseMs: number;
   readonly clock: Clock;
-  readonly points: Pick<PointLog, 'sequenceOf' | 'firstNamed'>;
+  readonly points: Pick<PointLog, 'firstNamed'>;
   /** Whose name the tasks there bear. */
   readonly server: HostData['server'];
   /** The connection has ended: nothing runs there any more. */
@@ -110,7 +110,7 @@ export class RemoteInstance implements HostPlace {
     const { firstNamed } = points;
     const first = Math.max(this.#first, firstNamed);
     const entries = rows.map(({ batch, tasks, dueOffset }): NamedRows | RowsEntry => {
-      const sequence = points.sequenceOf(batch);
+      const { record: sequence } = batch;
       return sequence !== undefined && sequence >= first
         ? { sequence, tasks, dueOffset }
         : { batch: packWhole(batch), tasks, dueOffset };

@@ -36,6 +36,7 @@ const TABLES = [
   'handler-specs',
   'outbox',
   'dead-letters',
+  'told-events',
 ];
 
 type Take = (line: unknown) => void;

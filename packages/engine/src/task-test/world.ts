@@ -91,6 +91,10 @@ export class TestAlerts implements AlertSink {
     this.#topics?.service.publish(topic, event);
   }
 
+  lastCause(): undefined {
+    return undefined;
+  }
+
   eventState(topic: string, id: string): AlertEvent | undefined {
     return this.#states.get(`${topic}\u0000${id}`);
   }

@@ -145,6 +145,7 @@ export function servicesOfParts(services: EngineServices): (index: number) => En
       openTopic: (topic) => alerts.openTopic(topic),
       publish: (topic, event) => alerts.publish(topic, event),
       updateEvent: (topic, event) => alerts.updateEvent(topic, event),
+      lastCause: (unit) => alerts.lastCause(unit),
       eventState: (topic, eventId) => alerts.eventState(topic, eventId),
       eventStates: (topic) => alerts.eventStates(topic),
       openAnonymousTopic: (topic, handlers) => {

@@ -70,7 +70,8 @@ export function resumptionOf(
   const late = position.time - nanos(config.catchUpLatenessMs);
   const oldest = type === 'stream' ? now - nanos(config.catchUpMs) : position.begun;
   const since = [late, position.begun, oldest].reduce((a, b) => (a > b ? a : b));
-  return { position, rerun: { now: position.time, since, begun: position.begun } };
+  const { time: from, begun, record } = position;
+  return { position, rerun: { now: from, since, begun, record } };
 }
 
 /** Milliseconds of a configuration in nanoseconds. */

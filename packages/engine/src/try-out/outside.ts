@@ -149,6 +149,10 @@ class TriedAlerts {
     this.#states.set(`${topic}\u0000${event.id}`, event);
   }
 
+  lastCause(): undefined {
+    return undefined;
+  }
+
   eventState(topic: string, id: string): AlertEvent | undefined {
     return this.#states.get(`${topic}\u0000${id}`);
   }

@@ -30,6 +30,8 @@ export class RowSource {
   readonly blocks: readonly OpenBlock[];
   readonly blockOfRow: Uint32Array | undefined;
   readonly rowInBlock: Uint32Array | undefined;
+  /** The one that is worked on. */
+  row = 0;
   /** Points that nodes keep beyond this write, see `settle`. */
   readonly held: Point[] = [];
   readonly #times: BigInt64Array;

@@ -22,6 +22,7 @@ type PackedSeries = {
 export type PackedBatch = {
   readonly database: string;
   readonly retentionPolicy: string;
+  readonly record: number | undefined;
   readonly rowCount: number;
   /** Numbers are counted from here; those of earlier batches are forgotten when it changes. */
   readonly base: number;
@@ -132,6 +133,7 @@ function packedBatch(
   return {
     database,
     retentionPolicy,
+    record: batch.record,
     rowCount,
     base,
     numbers,
@@ -175,12 +177,13 @@ export class BatchUnpacker {
     }
     const series = this.#unpackSeries(packed);
     const { database, retentionPolicy, rowCount, seriesOfRow, times, blocks } = packed;
-    const { blockOfRow, rowInBlock } = packed;
+    const { record, blockOfRow, rowInBlock } = packed;
     return {
       series,
       batch: {
         database,
         retentionPolicy,
+        record,
         rowCount,
         series,
         seriesOfRow,

@@ -5,6 +5,7 @@ import { systemClock } from '@tidemark/core';
 import { buildPipeline } from '@tidemark/pipeline';
 import type { Pipeline, UdfRegistry } from '@tidemark/pipeline';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
+import type { EventCause } from '../event-cause.ts';
 import type { PointBatch } from '../point-batch.ts';
 import { PointBatchBuilder } from '../point-batch.ts';
 import type { TapMessage, TaskOptions } from '../running-task.ts';
@@ -46,6 +47,7 @@ let pool: HostPool;
 let events: Record<{ readonly topic: string; readonly event: AlertEvent }>;
 let told: Record<string>;
 let remembered: Map<string, 'OK' | 'CRITICAL'>;
+let lastCause: EventCause | undefined;
 let follow: StateListener;
 let checking: AbortController;
 
@@ -99,6 +101,7 @@ beforeEach(() => {
   events = new Record();
   told = new Record();
   remembered = new Map();
+  lastCause = undefined;
   checking = new AbortController();
 });
 
@@ -116,6 +119,7 @@ function services(more: Partial<HostedTaskServices> = {}): HostedTaskServices {
       closeAnonymousTopic: (topic) => told.add(`close ${topic}`),
       publish: (topic, event) => events.add({ topic, event }),
       openTopic: () => undefined,
+      lastCause: () => lastCause,
       eventStates: () =>
         [...remembered].map(([id, level]) => [id, { level, time: 0n, durationNanos: 0n }] as const),
       updateEvent: () => undefined,
@@ -233,6 +237,41 @@ test('points, counters, outputs and state of a task cross its thread', async () 
   await next.drain();
   expect(await next.httpOutput('o')).toMatchObject([{ values: [[1n, 4n]] }]);
   await next.close();
+});
+
+test('a task that is given a log again tells what it has not told, and by which row it was caused', async () => {
+  open();
+  const script = `stream|from()|alert().id('x').crit(lambda: "v" > 1.0).topic('top')`;
+  const logged = (record: number, values: readonly number[]): PointBatch => ({
+    ...points(values),
+    record,
+  });
+  const task = make('t', script, { options: { position: { latenessNanos: 0n } } });
+  await task.start();
+  const state = await task.takeState();
+  task.push(logged(7, [5, 6]));
+  task.push(logged(8, [7]));
+  await task.drain();
+  await task.close();
+  const causes = [
+    { unit: 't', record: 7, row: 0 },
+    { unit: 't', record: 7, row: 1 },
+    { unit: 't', record: 8, row: 0 },
+  ];
+  expect(events.all.map(({ event }) => event.cause)).toEqual(causes);
+
+  lastCause = causes[1];
+  const rerun = { now: 0n, since: 0n, begun: 0n, record: 0 };
+  const next = make('t', script, { options: { position: { latenessNanos: 0n }, rerun } });
+  next.restore(state);
+  await next.start();
+  next.pushDue(logged(7, [5, 6]), 0n);
+  next.pushDue(logged(8, [7]), 0n);
+  next.goLive();
+  await next.drain();
+  await next.close();
+
+  expect(events.all.slice(3).map(({ event }) => event.cause)).toEqual([causes[2]]);
 });
 
 test('what nodes tell and ask reaches the services: events, writes, loops, requests, logs', async () => {

@@ -120,7 +120,7 @@ export function hostServices(options: HostServicesOptions): TaskServices {
 
 type Signer = { readonly kind: ScalerProvider; readonly name: string };
 
-function alertSink({ task, outside, eventStates }: HostServicesOptions): AlertSink {
+function alertSink({ task, start, outside, eventStates }: HostServicesOptions): AlertSink {
   const remember = (topic: string, event: AlertEvent): void => {
     eventStates.set(topic, event.id, rememberedState(event));
   };
@@ -134,6 +134,7 @@ function alertSink({ task, outside, eventStates }: HostServicesOptions): AlertSi
       remember(topic, event);
       outside.tell({ kind: 'publish', task, topic, event });
     },
+    lastCause: () => start.lastCause,
     eventState: (topic, eventId) => eventStates.get(topic, eventId),
     updateEvent: (topic, event) => {
       remember(topic, event);

@@ -2,6 +2,7 @@
 // and columns, and keeps copies of what it has to know at once.
 import type { HandlerSpec } from '@tidemark/pipeline';
 import type { PointBatch } from '../point-batch.ts';
+import type { EventCause } from '../event-cause.ts';
 import type { RememberedState } from '../remembered-state.ts';
 import type {
   AlertEvent,
@@ -19,6 +20,8 @@ export interface HostedAlerts {
   openTopic(topic: string): void;
   publish(topic: string, event: AlertEvent): void;
   updateEvent(topic: string, event: AlertEvent): void;
+  /** As in `AlertSink`. */
+  lastCause(unit: string): EventCause | undefined;
   /** All that a topic remembers; a host asks when a task starts. */
   eventStates(topic: string): Iterable<readonly [eventId: string, state: RememberedState]>;
 }

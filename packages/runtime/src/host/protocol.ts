@@ -2,6 +2,7 @@
 // task is sent is handled in that order too (docs/adr/0002-threads.md).
 import type { Timestamp } from '@tidemark/core';
 import type { HandlerSpec, Pipeline, ScalerProvider } from '@tidemark/pipeline';
+import type { EventCause } from '../event-cause.ts';
 import type { RememberedState } from '../remembered-state.ts';
 import type { SideloadDocuments } from './hosted-services.ts';
 import type {
@@ -85,6 +86,8 @@ export type TaskStart = {
     topic: string,
     states: readonly (readonly [eventId: string, state: RememberedState])[],
   ])[];
+  /** As the alerts say it of the unit. */
+  readonly lastCause: EventCause | undefined;
   readonly hasSideload: boolean;
   /**
    * Where the virtual time of the task begins; without it the task lives in the time of the

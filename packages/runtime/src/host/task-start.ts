@@ -3,6 +3,7 @@
 import { effectsOf } from '@tidemark/pipeline';
 import type { Pipeline } from '@tidemark/pipeline';
 import { anonymousTopic } from '../anonymous-topic.ts';
+import { unitName } from '../part.ts';
 import type { Rerun, TaskOptions } from '../running-task.ts';
 import type { HostedTaskServices } from './hosted-services.ts';
 import { VirtualTimers } from '../timers.ts';
@@ -32,6 +33,7 @@ export function taskStart(
     eventStates: topicsOf(pipeline, options).map(
       (topic) => [topic, [...services.alerts.eventStates(topic)]] as const,
     ),
+    lastCause: services.alerts.lastCause(unitName(options.taskId, options.part)),
     hasSideload: services.sideload !== undefined,
     virtualStart: options.timers instanceof VirtualTimers ? options.timers.now() : undefined,
     position: options.position,

@@ -62,6 +62,7 @@ function run(script: string, rows: Rows): { events: AlertEvent[]; error: string 
     closeAnonymousTopic: () => undefined,
     openTopic: () => undefined,
     publish: (_topic: string, event: AlertEvent) => void events.push(event),
+    lastCause: () => undefined,
     eventState: () => undefined,
     updateEvent: () => undefined,
   };

@@ -5,6 +5,8 @@ export type ToldEvent = {
   readonly level: number;
   readonly time: bigint;
   readonly durationNanos: bigint;
+  /** As in `RememberedState`. */
+  readonly record?: number | undefined;
 };
 
 export class ToldEvents {

@@ -247,6 +247,11 @@ export class AlertNode implements RunningNode {
   #toldBefore(last: ToldEvent | undefined, first: FirstMessage): ToldEvents | undefined {
     const { rerun } = this.#ctx.task;
     if (rerun === undefined || last === undefined) return undefined;
+    const { replayed } = this.#ctx.task;
+    if (replayed !== undefined && last.record !== undefined) {
+      const isAhead = replayed.isTold && last.record >= replayed.record;
+      return isAhead ? new ToldEvents(last) : undefined;
+    }
     const isOwn = last.time >= rerun.begun;
     return isOwn && first.time <= last.time ? new ToldEvents(last) : undefined;
   }
@@ -263,7 +268,8 @@ export class AlertNode implements RunningNode {
     if (remembered === undefined || remembered.time <= alert.state.lastTriggered) return;
     const { level, time, durationNanos } = remembered;
     alert.told = this.#toldBefore(remembered, first);
-    if (alert.told !== undefined) return;
+    // A log has all that the group has missed: its own state is the right one.
+    if (alert.told !== undefined || this.#ctx.task.replayed !== undefined) return;
     alert.state.restore(level, time, durationNanos);
     for (const inhibitor of alert.inhibitors) inhibitor.isActive = alert.state.level !== OK;
   }
@@ -287,8 +293,7 @@ export class AlertNode implements RunningNode {
         durationNanos: chosen.durationNanos,
       });
     }
-    const { level, time, durationNanos } = chosen;
-    return { level: LEVEL_NAMES.indexOf(level), time, durationNanos };
+    return { ...chosen, level: LEVEL_NAMES.indexOf(chosen.level) };
   }
 
   #withInhibitors(group: Group): { readonly inhibitors: readonly Inhibitor[] } {
@@ -364,18 +369,26 @@ export class AlertNode implements RunningNode {
       this.#counts.inhibited++;
     } else {
       this.#count(level);
-      if (this.#anonymousTopic !== undefined)
-        task.services.alerts.publish(this.#anonymousTopic, event);
-      if (options.topic !== '') task.services.alerts.publish(options.topic, event);
+      this.#publish(event);
     }
     this.#forward(event, cause.message);
   }
 
+  #publish(event: AlertEvent): void {
+    const { services, cause } = this.#ctx.task;
+    const published = cause === undefined ? event : { ...event, cause };
+    if (this.#anonymousTopic !== undefined)
+      services.alerts.publish(this.#anonymousTopic, published);
+    const { topic } = this.#ctx.options;
+    if (topic !== '') services.alerts.publish(topic, published);
+  }
+
   #isTold(alert: GroupAlert, level: number, time: bigint): boolean {
-    if (alert.told === undefined) return false;
+    const { rerun, replayed } = this.#ctx.task;
+    if (rerun === undefined) return false;
     const { isChanged } = alert.state;
-    const isRerun = this.#ctx.task.rerun !== undefined;
-    const isTold = isRerun && alert.told.includes({ level, time, isChanged });
+    const isToldByTime = alert.told?.includes({ level, time, isChanged }) ?? false;
+    const isTold = replayed?.isTold ?? isToldByTime;
     if (!isTold) alert.told = undefined;
     return isTold;
   }

@@ -105,6 +105,7 @@ export class FromNode implements RunningNode {
     const open = this.#open;
     if (open === undefined) return;
     const { source } = open;
+    source.row = row;
     const index = source.seriesOfRow[row] as number;
     let decision = open.decisions[index];
     if (decision === REJECTED) return;

@@ -8,6 +8,7 @@ export const silentAlerts: AlertSink = {
   closeAnonymousTopic: () => undefined,
   openTopic: () => undefined,
   publish: () => undefined,
+  lastCause: () => undefined,
   eventState: () => undefined,
   updateEvent: () => undefined,
 };

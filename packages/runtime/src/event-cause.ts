@@ -1,0 +1,47 @@
+// What caused an event, as a position in the log of points: what was told before is what a unit has
+// published at that position or before it (docs/adr/0027-told-events.md).
+import type { RowSource } from './data/row-source.ts';
+
+/** The row of the log at which a unit published something. All that one row causes is kept or none. */
+export type EventCause = {
+  /** See `unitName`. */
+  readonly unit: string;
+  /** Number of the record of the log. */
+  readonly record: number;
+  /** The row in it, from 0 on. */
+  readonly row: number;
+};
+
+/** A row of a log that a unit is given again. */
+export type ReplayedRow = {
+  /** Number of its record. */
+  readonly record: number;
+  /** What it publishes was told before. */
+  readonly isTold: boolean;
+};
+
+/** What is known of the time before a unit was given a log again. */
+export type ToldBefore = {
+  /** Number of the last record that its state contains. */
+  readonly record: number;
+  /** Of what it has published last. */
+  readonly last: EventCause | undefined;
+};
+
+/** The present row as a cause; `undefined` when none of a log is worked on. */
+export function causeOf(unit: string, source: RowSource | undefined): EventCause | undefined {
+  const record = source?.batch.record;
+  if (source === undefined || record === undefined) return undefined;
+  return { unit, record, row: source.row };
+}
+
+/** The present row of a unit that is given a log again. */
+export function replayedRow(
+  { record, row }: EventCause,
+  { record: contained, last }: ToldBefore,
+): ReplayedRow {
+  // A log that was lost with its coordinator begins anew, with small numbers.
+  if (last === undefined || record <= contained) return { record, isTold: false };
+  const isBehind = record === last.record ? row > last.row : record > last.record;
+  return { record, isTold: !isBehind };
+}

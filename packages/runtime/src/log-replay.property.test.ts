@@ -1,0 +1,201 @@
+// Replay of a log: wherever a task was killed, between any two events that it told, and in whatever
+// order the times of its points are, it tells every event once and in its order after it was given
+// again what came after its state (docs/adr/0027-told-events.md).
+import { buildPipeline } from '@tidemark/pipeline';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { PointBatchBuilder } from './point-batch.ts';
+import type { PointBatch, PointInput } from './point-batch.ts';
+import { positionOf } from './position.ts';
+import type { Rerun, TaskSnapshot } from './running-task.ts';
+import { createTask } from './task.ts';
+import type { InlineTask } from './task.ts';
+import { RememberingTopics } from './testing/remembering-topics.ts';
+import { silentServices } from './testing/silent-services.ts';
+import { VirtualTimers } from './timers.ts';
+
+const SECOND = 1_000_000_000n;
+const NOW = 1_704_067_200n * SECOND;
+
+type Taken = { readonly script: string; readonly topics: RememberingTopics };
+
+/** A task at the present time: points of the log are older, and the order of their times is any. */
+function taskOf({ script, topics }: Taken, rerun?: Rerun): InlineTask {
+  const { pipeline, error } = buildPipeline(script);
+  if (pipeline === undefined) throw new Error(error?.text);
+  const clock = {
+    now: () => NOW,
+    monotonicMs: () => 0,
+    sleep: () => new Promise<void>(() => undefined),
+  };
+  return createTask(pipeline, silentServices({ alerts: topics }), {
+    taskId: 't',
+    clock,
+    timers: new VirtualTimers(NOW),
+    position: { latenessNanos: 0n },
+    rerun,
+  });
+}
+
+/** What a successor does with a state and the records behind it. */
+function goOn(taken: Taken, state: TaskSnapshot, records: readonly PointBatch[]): void {
+  const position = positionOf(state);
+  if (position === undefined) throw new Error('the state has a position');
+  const { time, begun, record } = position;
+  const task = taskOf(taken, { now: time, since: begun, begun, record });
+  task.restore(state);
+  for (const record of records) task.pushDue(record, 0n);
+  task.goLive();
+  expect(task.error).toBeUndefined();
+}
+
+/** With or without how long the alert has lasted. */
+function eventsOf({ topics }: Taken, isShared: boolean): readonly string[] {
+  return isShared ? topics.events.map((line) => line.replace(/ -?\d+$/, '')) : topics.events;
+}
+
+const point = fc.record({
+  host: fc.constantFrom('a', 'b'),
+  /** Before the present: the client repeats old writes. */
+  ago: fc.integer({ min: 1, max: 40 }),
+  v: fc.constantFrom(0, 5, 9, 12, 16, 20),
+});
+
+const log = fc
+  .array(fc.array(point, { minLength: 1, maxLength: 6 }), { minLength: 2, maxLength: 12 })
+  .map((records) =>
+    records.map((points, i): PointBatch => {
+      const builder = new PointBatchBuilder('d', 'r');
+      for (const { host, ago, v } of points) builder.add(pointOf(host, BigInt(ago), v));
+      return { ...builder.build(), record: i + 1 };
+    }),
+  );
+
+function pointOf(host: string, ago: bigint, v: number): PointInput {
+  return { name: 'm', tags: [['host', host]], fields: [['v', v]], time: NOW - ago * SECOND };
+}
+
+/**
+ * With one id of several groups, how long an alert has lasted depends on what the topic remembered
+ * when the group came, which is not known any more.
+ */
+const SHARED_IDS = ['one id of all groups', 'two nodes with one topic and one id'];
+
+const FROM = `var data = stream|from().measurement('m').groupBy('host')\ndata`;
+const CRIT = `crit(lambda: "v" > 10.0)`;
+const SCRIPTS: readonly (readonly [string, string])[] = [
+  ['changes of level', `|alert().warn(lambda: "v" > 8.0).${CRIT}.stateChangesOnly().topic('x')`],
+  ['every point', `|alert().${CRIT}.topic('x')`],
+  ['a handler and a topic', `|alert().${CRIT}.topic('x').log('/dev/null')`],
+  ['no recoveries', `|alert().${CRIT}.stateChangesOnly().noRecoveries().topic('x')`],
+  ['flapping', `|alert().${CRIT}.history(6).flapping(0.25, 0.5).topic('x')`],
+  ['reset', `|alert().${CRIT}.critReset(lambda: "v" < 3.0).stateChangesOnly().topic('x')`],
+  ['changes at intervals', `|alert().${CRIT}.stateChangesOnly(5s).topic('x')`],
+  [
+    'windows',
+    `|window().periodCount(3).everyCount(2)|mean('v')|alert().crit(lambda: "mean" > 8.0).topic('x')`,
+  ],
+  [
+    'windows of time',
+    `|window().period(9s).every(3s)|sum('v')|alert().crit(lambda: "sum" > 20.0).topic('x')`,
+  ],
+  ['one id of all groups', `|alert().id('one').${CRIT}.stateChangesOnly().topic('x')`],
+  [
+    'inhibited',
+    `|alert().${CRIT}.inhibit('c', 'host')\ndata|alert().category('c').warn(lambda: "v" > 4.0).topic('x')`,
+  ],
+  [
+    'two nodes with one topic and one id',
+    `|alert().id('one').${CRIT}.topic('x')\ndata|alert().id('one').warn(lambda: "v" < 10.0).topic('x')`,
+  ],
+];
+
+describe('a task that is given a log again', () => {
+  test.each(SCRIPTS)('tells every event once and in its order: %s', (name, rest) => {
+    const script = FROM + rest;
+    const isShared = SHARED_IDS.includes(name);
+    const moments = fc.tuple(fc.nat(), fc.nat(), fc.nat());
+    fc.assert(
+      fc.property(log, moments, (records, [saved, killed, lost]) => {
+        const steady: Taken = { script, topics: new RememberingTopics() };
+        const whole = taskOf(steady);
+        for (const record of records) whole.push(record);
+
+        const taken: Taken = { script, topics: new RememberingTopics() };
+        const before = taskOf(taken);
+        const savedAt = saved % records.length;
+        const killedAt = savedAt + (killed % (records.length - savedAt + 1));
+        for (const record of records.slice(0, savedAt)) before.push(record);
+        const state = structuredClone(before.snapshot());
+        const toldOfState = taken.topics.events.length;
+        for (const record of records.slice(savedAt, killedAt)) before.push(record);
+        // What was told last may not have been stored.
+        const toldCount = taken.topics.events.length - toldOfState;
+        taken.topics.lose(lost % (toldCount + 1));
+        goOn(taken, state, records.slice(savedAt));
+
+        expect(eventsOf(taken, isShared)).toEqual(eventsOf(steady, isShared));
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
+
+test('an event that another task has told of the same id hides none', () => {
+  const script = `${FROM}|alert().id('one').${CRIT}.stateChangesOnly().topic('x')`;
+  const taken: Taken = { script, topics: new RememberingTopics() };
+  const records = [20, 0, 20].map((v, i): PointBatch => {
+    const batch = new PointBatchBuilder('d', 'r').add(pointOf('a', BigInt(9 - i), v)).build();
+    return { ...batch, record: i + 1 };
+  });
+  const before = taskOf(taken);
+  const state = structuredClone(before.snapshot());
+  for (const record of records.slice(0, 2)) before.push(record);
+  const told = [...taken.topics.events];
+  const { event } = taken.topics.published.at(-1) ?? {};
+  if (event?.cause === undefined) throw new Error('the event has a cause');
+  taken.topics.publish('x', { ...event, cause: { ...event.cause, unit: 'other', record: 9 } });
+
+  goOn(taken, state, records);
+
+  expect(taken.topics.events.slice(told.length + 1)).toEqual([
+    expect.stringContaining(`CRITICAL ${NOW - 7n * SECOND}`),
+  ]);
+});
+
+test('a log that has begun anew is not taken for the one that a state is from', () => {
+  const script = `${FROM}|alert().${CRIT}.stateChangesOnly().topic('x')`;
+  const taken: Taken = { script, topics: new RememberingTopics() };
+  const at = (record: number, v: number): PointBatch => ({
+    ...new PointBatchBuilder('d', 'r').add(pointOf('a', BigInt(9 - (record % 9)), v)).build(),
+    record,
+  });
+  const before = taskOf(taken);
+  before.push(at(100, 20));
+  const state = structuredClone(before.snapshot());
+
+  goOn(taken, state, [at(1, 0), at(2, 20)]);
+
+  expect(taken.topics.events).toHaveLength(3);
+});
+
+test('a state of a version without positions is gone on from by time', () => {
+  const script = `${FROM}|alert().${CRIT}.stateChangesOnly().topic('x')`;
+  const taken: Taken = { script, topics: new RememberingTopics() };
+  const records = [20, 0].map((v, i): PointBatch => {
+    const batch = new PointBatchBuilder('d', 'r').add(pointOf('a', BigInt(9 - i), v)).build();
+    return { ...batch, record: i + 1 };
+  });
+  const before = taskOf(taken);
+  const { position, ...rest } = structuredClone(before.snapshot());
+  if (position === undefined) throw new Error('the state has a position');
+  const { record: _, ...older } = position;
+  for (const record of records) before.push(record);
+  const told = [...taken.topics.events];
+  expect(told).toHaveLength(2);
+  taken.topics.forgetCauses();
+
+  goOn(taken, { ...rest, position: { ...older, begun: 0n } }, records);
+
+  expect(taken.topics.events).toEqual(told);
+});
