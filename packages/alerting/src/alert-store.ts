@@ -1,7 +1,7 @@
 // What alerting keeps on disk: states of events, definitions of handlers, the outbox, the dead
-// letters, and what caused the last events. Five tables of the service's LMDB file, values as JSON text. Changes that belong
-// together are in one transaction; those that come while one is under way share the next one. What
-// happened is kept until the disk takes it (`kept-changes.ts`).
+// letters, and what caused the last events. Five tables of the service's LMDB file, values as JSON
+// text. Changes that belong together are in one transaction; those that come while one is under way
+// share the next one. What happened is kept until the disk takes it (`kept-changes.ts`).
 import { createHash } from 'node:crypto';
 import type { Database, RootDatabase } from 'lmdb';
 import type { AlertLevelName, EventCause } from '@tidemark/runtime';
@@ -314,9 +314,9 @@ export class AlertStore {
   }
 
   /**
-   * Keeps an event: its state, its entries and its cause, all or nothing. `stored` resolves when they are on
-   * disk, and rejects when they could not be written yet. `onStored` is called when the state is on
-   * disk.
+   * Keeps an event: its state, its entries and its cause, all or nothing. `stored` resolves when
+   * they are on disk, and rejects when they could not be written yet. `onStored` is called when the
+   * state is on disk.
    */
   collect({ topic, event, cause, isPersistent, handlerKeys, onStored }: Collected): {
     readonly entries: readonly OutboxEntry[];

@@ -2,7 +2,9 @@
 // published at that position or before it (docs/adr/0027-told-events.md).
 import type { RowSource } from './data/row-source.ts';
 
-/** The row of the log at which a unit published something. All that one row causes is kept or none. */
+/**
+ * The row of the log at which a unit published something. All that one row causes is kept or none.
+ */
 export type EventCause = {
   /** See `unitName`. */
   readonly unit: string;
