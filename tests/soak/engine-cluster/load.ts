@@ -1,5 +1,7 @@
 // Writes points as collectors do: many lines at once, one write after the other of a database, each
-// until it is acknowledged. Databases do not wait for each other.
+// until it is acknowledged. Databases do not wait for each other. Now and then an old write is
+// repeated, as by a client that has not heard of its acknowledgement: its points come out of the
+// order of their times.
 import { eventually, seededRandom } from '@tidemark/testkit';
 
 import type { EngineCluster, Instance } from './cluster.ts';
@@ -10,6 +12,9 @@ const TICK_MS = 100;
 /** A write has at most so many lines, and begins at the latest after this time. */
 const LINES_MAX = 5000;
 const FLUSH_MS = 1000;
+
+/** Behind so many writes, on average, an old one is repeated. */
+const WRITES_PER_OLD_ONE = 10;
 
 /** A client waits for an answer for so many leases. */
 const ATTEMPT_LEASES = 2;
@@ -39,6 +44,8 @@ export class Load {
   readonly #next: number[];
   /** How often each write was sent that was acknowledged, by its first line. */
   readonly sent = new Map<string, number>();
+  /** Of each database, a write of a while ago. */
+  readonly #old = new Map<string, readonly string[]>();
   acknowledged = 0;
   repeated = 0;
   #gapMs = 0;
@@ -101,18 +108,31 @@ export class Load {
   }
 
   async #write(database: string, lines: readonly string[]): Promise<void> {
+    await this.#send(database, lines);
+    this.acknowledged += lines.length;
+    this.#waitingLines -= lines.length;
+    const old = this.#old.get(database);
+    const isRepeating = old !== undefined && this.#random() < 1 / WRITES_PER_OLD_ONE;
+    if (isRepeating) {
+      this.repeated += old.length;
+      await this.#send(database, old);
+    }
+    if (isRepeating || old === undefined) this.#old.set(database, lines);
+  }
+
+  /** Until it is acknowledged. */
+  async #send(database: string, lines: readonly string[]): Promise<void> {
     const body = lines.join('\n');
-    for (let attempt = 1; ; attempt++) {
+    const first = lines[0] ?? '';
+    for (;;) {
       const usable = this.#cluster.instances.filter((one) => !this.avoided.has(one));
       const instance = usable[Math.floor(this.#random() * usable.length)];
       if (instance === undefined) throw new Error('an instance is not disturbed');
-      this.sent.set(lines[0] ?? '', attempt);
+      this.sent.set(first, (this.sent.get(first) ?? 0) + 1);
       if (await this.#ask(instance, `/engine/v1/write?db=${database}&rp=${POLICY}`, body)) break;
       this.repeated += lines.length;
       await sleep(50);
     }
-    this.acknowledged += lines.length;
-    this.#waitingLines -= lines.length;
     const now = performance.now();
     this.#gapMs = Math.max(this.#gapMs, now - this.#lastMs);
     this.#lastMs = now;

@@ -27,7 +27,7 @@ export type SoakOptions = {
 
 export type SoakResult = Pick<Disturbed, 'gapMsMax' | 'eventGapMsMax'> & {
   readonly points: number;
-  /** Points of writes that had to be sent again; they may have been counted twice. */
+  /** Points of writes that were sent again; they may have been counted twice. */
   readonly repeated: number;
   readonly events: number;
   readonly repeatedEvents: number;
