@@ -5,6 +5,7 @@ import type {
   DatabaseStatistics,
   ShardInfo,
   StorageEngine,
+  StorageLog,
   StorageStatistics,
 } from '@tidemark/storage';
 
@@ -36,6 +37,7 @@ export type ClickHouseOptions = ClusterSettings & {
   /** `LIMITS.sweepMs` when absent. */
   readonly sweepMs?: number | undefined;
   readonly clock: Clock;
+  readonly log: StorageLog;
 };
 
 const NO_BACKUP =
@@ -56,18 +58,19 @@ export type ClickHouseStorage = StorageEngine & {
 
 /** Makes what is missing of the tables that all policies share. */
 export async function openClickHouse(options: ClickHouseOptions): Promise<ClickHouseStorage> {
-  const { clock, pageRows = LIMITS.pageRows.value, sweepMs } = options;
+  const { clock, log, pageRows = LIMITS.pageRows.value, sweepMs } = options;
   const cluster = await Cluster.open(options, clock);
   try {
     for (const table of commonTables(options.database)) await cluster.define(table);
-    const state = await SharedState.open(cluster, clock);
+    const state = await SharedState.open(cluster, clock, log);
     const remembered = new RememberedSeries();
-    const lease = new Lease({ cluster, state, clock });
-    const leftovers = new Leftovers({ cluster, state, lease, clock, sweepMs });
+    const lease = new Lease({ cluster, state, clock, log });
+    const leftovers = new Leftovers({ cluster, state, lease, clock, log, sweepMs });
     const writer = new Writer({
       cluster,
       state,
       clock,
+      log,
       settings: options.ingest,
       queueMaxBytes: options.writeQueueMaxBytes,
     });
@@ -83,7 +86,7 @@ export async function openClickHouse(options: ClickHouseOptions): Promise<ClickH
         remembered,
       }),
       catalog: sharedText(state),
-      documents: new SharedDocuments({ cluster, state, clock }),
+      documents: new SharedDocuments({ cluster, state, clock, log }),
       leaseSignal: () => lease.signal,
     };
   } catch (error) {

@@ -120,8 +120,13 @@ describe.runIf(hasPrograms(...CLUSTER_PROGRAMS))('a shard of two replicas', () =
     async () => {
       const policy = testPolicy(2);
       const pingTimeoutMs = 500;
-      const engine = await cluster.open({ pingTimeoutMs });
+      const told: string[] = [];
+      const engine = await cluster.open({
+        pingTimeoutMs,
+        log: (level, message) => void told.push(`${level} ${message}`),
+      });
       await isTaken(engine, policy, 'm v=1 1');
+      told.length = 0;
 
       await whileHanging([replica(0)], async () => {
         // Each is the first to be asked in turn, so that some of these meet the one that hangs.
@@ -137,12 +142,22 @@ describe.runIf(hasPrograms(...CLUSTER_PROGRAMS))('a shard of two replicas', () =
         ]);
       });
 
-      await whileHanging([replica(0), replica(1)], () =>
-        expect(stored(engine, policy)).rejects.toThrow(
+      const following = 'follow what all services have agreed on';
+      await whileHanging([replica(0), replica(1)], async () => {
+        await expect(stored(engine, policy)).rejects.toThrow(
           'shard 1 of the cluster does not answer: ClickHouse does not answer',
-        ),
-      );
+        );
+        await eventually('the outage', async () =>
+          told.includes(`warn failed to ${following}: the cluster is away; tried again`)
+            ? true
+            : undefined,
+        );
+      });
       await isTaken(engine, policy, 'm v=3 3');
+      await eventually('its end', async () =>
+        told.includes(`info the next attempt to ${following} has succeeded`) ? true : undefined,
+      );
+      expect(told.filter((line) => line.startsWith('error'))).toEqual([]);
       const found = await stored(engine, policy);
       expect(new Set(found).size).toBe(found.length);
       expect(found).toEqual(expect.arrayContaining(['m@1', 'm@3']));

@@ -59,7 +59,7 @@ export async function openStores(
   openDirectory(metaDirectory, 'meta.dir', log);
   const files = new DocumentFiles(join(metaDirectory, 'documents'), logStorage);
   if (config.storage.engine === 'clickhouse') {
-    const storage = await openCluster(config, clock);
+    const storage = await openCluster(config, clock, logStorage);
     parts.add(() => storage.close());
     const catalog = Catalog.shared(storage.catalog);
     return {
@@ -169,6 +169,7 @@ function startStorage(
 async function openCluster(
   { coordinator, data, storage }: TsdbConfig,
   clock: Clock,
+  log: StorageLog,
 ): Promise<ClickHouseStorage> {
   const { openClickHouse } = await import('@tidemark/clickhouse');
   return openClickHouse({
@@ -186,6 +187,7 @@ async function openCluster(
     },
     writeQueueMaxBytes: data.writeQueueMaxSizeBytes,
     clock,
+    log,
   });
 }
 

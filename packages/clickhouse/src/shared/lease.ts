@@ -4,9 +4,11 @@
 import { randomUUID } from 'node:crypto';
 
 import type { Clock } from '@tidemark/core';
+import type { StorageLog } from '@tidemark/storage';
 
 import type { Cluster } from '../cluster/cluster.ts';
 import { LIMITS } from '../limits.ts';
+import { Failures, Rounds } from '../rounds.ts';
 import { RowReader, RowWriter } from '../sql/row-binary.ts';
 import { sqlText } from '../sql/literals.ts';
 import { BEATS_TABLE } from '../sql/tables.ts';
@@ -16,13 +18,13 @@ export type LeaseParts = {
   readonly cluster: Cluster;
   readonly state: SharedState;
   readonly clock: Clock;
+  readonly log: StorageLog;
 };
 
 export class Lease {
   readonly #parts: LeaseParts;
   readonly #id = randomUUID();
-  readonly #stop = new AbortController();
-  readonly #loops: readonly Promise<void>[];
+  readonly #rounds: readonly Rounds[];
   #beat = 0n;
   /** Monotonic: until then nobody else takes it. */
   #heldUntilMs = -Infinity;
@@ -32,10 +34,12 @@ export class Lease {
 
   constructor(parts: LeaseParts) {
     this.#parts = parts;
-    const { beatMs, expireMs } = LIMITS;
-    this.#loops = [
-      this.#repeat(beatMs.value, () => this.#step()),
-      this.#repeat(expireMs.value, () => Promise.resolve(this.#update())),
+    const what = 'take or renew the lease of what only one service does';
+    const rounds = (everyMs: number, work: () => Promise<void>): Rounds =>
+      new Rounds({ ...parts, what, everyMs, work });
+    this.#rounds = [
+      rounds(LIMITS.beatMs.value, () => this.#step()),
+      rounds(LIMITS.expireMs.value, () => Promise.resolve(this.#update())),
     ];
   }
 
@@ -47,9 +51,8 @@ export class Lease {
 
   /** Gives the lease back. */
   async close(): Promise<void> {
-    this.#stop.abort(new Error('stopping'));
-    await Promise.all(this.#loops);
-    const { state } = this.#parts;
+    await Promise.all(this.#rounds.map((rounds) => rounds.close()));
+    const { state, log } = this.#parts;
     this.#heldUntilMs = -Infinity;
     this.#update();
     if (state.leader !== this.#id) return;
@@ -57,24 +60,9 @@ export class Lease {
       await state.agree(() =>
         state.leader === this.#id ? { kind: 'leader', holder: '' } : undefined,
       );
-    } catch {
+    } catch (error) {
       // The others take it when it has expired.
-    }
-  }
-
-  async #repeat(everyMs: number, work: () => Promise<void>): Promise<void> {
-    const { signal } = this.#stop;
-    while (!signal.aborted) {
-      try {
-        await work();
-      } catch {
-        // The cluster is away: the lease expires meanwhile, and the next round tries again.
-      }
-      try {
-        await this.#parts.clock.sleep(everyMs, signal);
-      } catch {
-        return; // Stopped.
-      }
+      new Failures(log, 'give the lease back').failed(error);
     }
   }
 

@@ -10,9 +10,11 @@ import type {
   DocumentStore,
   ListedDocument,
 } from '@tidemark/core';
+import type { StorageLog } from '@tidemark/storage';
 
 import type { Cluster } from '../cluster/cluster.ts';
 import { LIMITS } from '../limits.ts';
+import { Failures } from '../rounds.ts';
 import { sqlText } from '../sql/literals.ts';
 import { RowReader, RowWriter } from '../sql/row-binary.ts';
 import { DOCUMENTS_TABLE } from '../sql/tables.ts';
@@ -23,6 +25,7 @@ export type SharedDocumentsParts = {
   readonly cluster: Cluster;
   readonly state: SharedState;
   readonly clock: Clock;
+  readonly log: StorageLog;
 };
 
 export class SharedDocuments implements DocumentStore {
@@ -106,8 +109,9 @@ export class SharedDocuments implements DocumentStore {
   async #forget(key: string, row: string): Promise<void> {
     try {
       await this.#parts.cluster.startDelete('all nodes', DOCUMENTS_TABLE, whichRow(key, row));
-    } catch {
+    } catch (error) {
       // The change itself is made: a row that nothing names takes some room.
+      new Failures(this.#parts.log, 'remove a row that no document names').failed(error);
     }
   }
 }

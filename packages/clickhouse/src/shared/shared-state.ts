@@ -1,9 +1,11 @@
 // What all front ends of a cluster agree on: shard groups and types of fields, the catalog,
 // documents, and who does what only one may do.
 import type { Clock } from '@tidemark/core';
+import type { StorageLog } from '@tidemark/storage';
 
 import type { Cluster } from '../cluster/cluster.ts';
 import { LIMITS } from '../limits.ts';
+import { Rounds } from '../rounds.ts';
 import { isNothing, parseShared, printShared } from './entries.ts';
 import type { Additions, DocumentPlace, SharedEntry } from './entries.ts';
 import { Registry } from './registry.ts';
@@ -27,11 +29,10 @@ export class SharedState {
   #leader = '';
   #log: SharedLog | undefined;
   readonly #listeners: EntryListener[] = [];
-  readonly #stop = new AbortController();
-  #following: Promise<void> | undefined;
+  #following: Rounds | undefined;
 
   /** Reads what is agreed on, and goes on following it. */
-  static async open(cluster: Cluster, clock: Clock): Promise<SharedState> {
+  static async open(cluster: Cluster, clock: Clock, log: StorageLog): Promise<SharedState> {
     const state = new SharedState();
     state.#log = await SharedLog.open(
       cluster,
@@ -42,7 +43,13 @@ export class SharedState {
       },
       clock,
     );
-    state.#following = state.#follow(clock);
+    state.#following = new Rounds({
+      clock,
+      log,
+      what: 'follow what all services have agreed on',
+      everyMs: LIMITS.followMs.value,
+      work: () => state.sync(),
+    });
     return state;
   }
 
@@ -91,20 +98,7 @@ export class SharedState {
   }
 
   async close(): Promise<void> {
-    this.#stop.abort(new Error('stopping'));
-    await this.#following;
-  }
-
-  async #follow(clock: Clock): Promise<void> {
-    const { signal } = this.#stop;
-    while (!signal.aborted) {
-      try {
-        await clock.sleep(LIMITS.followMs.value, signal);
-        await this.sync();
-      } catch {
-        // Stopped, or the cluster is away: what is known stays, and the next round asks again.
-      }
-    }
+    await this.#following?.close();
   }
 
   #apply(entry: SharedEntry): void {

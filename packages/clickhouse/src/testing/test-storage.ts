@@ -16,6 +16,7 @@ export const TEST_SETTINGS = {
   ingest: { allowUnsigned: true, fieldTypes: 'shard', maxShards: 0, maxBadLines: 0 },
   writeQueueMaxBytes: 1 << 26,
   clock: systemClock(),
+  log: () => undefined,
 } as const satisfies Omit<ClickHouseOptions, 'urls'>;
 
 /** A policy with a database of its own, which holds as many series as it likes. */

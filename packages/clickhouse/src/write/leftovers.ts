@@ -2,10 +2,12 @@
 // a drop yet: partitions of shard groups that nobody knows any more. Who holds the lease drops
 // them.
 import type { Clock } from '@tidemark/core';
+import type { StorageLog } from '@tidemark/storage';
 
 import type { Cluster } from '../cluster/cluster.ts';
 import { Unreachable } from '../cluster/failure.ts';
 import { LIMITS } from '../limits.ts';
+import { Rounds } from '../rounds.ts';
 import type { Lease } from '../shared/lease.ts';
 import type { SharedState } from '../shared/shared-state.ts';
 import { sqlText } from '../sql/literals.ts';
@@ -16,36 +18,29 @@ export type LeftoverParts = {
   readonly state: SharedState;
   readonly lease: Lease;
   readonly clock: Clock;
+  readonly log: StorageLog;
   /** `LIMITS.sweepMs` when absent. */
   readonly sweepMs?: number | undefined;
 };
 
 export class Leftovers {
   readonly #parts: LeftoverParts;
-  readonly #stop = new AbortController();
-  readonly #running: Promise<void>;
+  readonly #rounds: Rounds;
 
   constructor(parts: LeftoverParts) {
     this.#parts = parts;
-    this.#running = this.#run();
+    this.#rounds = new Rounds({
+      ...parts,
+      what: 'drop what earlier drops have left',
+      everyMs: parts.sweepMs ?? LIMITS.sweepMs.value,
+      work: async () => {
+        if (parts.lease.signal !== undefined) await this.#sweep();
+      },
+    });
   }
 
-  async close(): Promise<void> {
-    this.#stop.abort(new Error('stopping'));
-    await this.#running;
-  }
-
-  async #run(): Promise<void> {
-    const { clock, lease, sweepMs = LIMITS.sweepMs.value } = this.#parts;
-    const { signal } = this.#stop;
-    while (!signal.aborted) {
-      try {
-        await clock.sleep(sweepMs, signal);
-        if (lease.signal !== undefined) await this.#sweep();
-      } catch {
-        // Stopped, or the cluster is away: the next round finds the same.
-      }
-    }
+  close(): Promise<void> {
+    return this.#rounds.close();
   }
 
   async #sweep(): Promise<void> {

@@ -2,11 +2,12 @@
 // first write of a database and now and then, so that several front ends together may overshoot.
 import type { Clock } from '@tidemark/core';
 import { parseSeriesKey, seriesLimit, tagValueLimit } from '@tidemark/storage';
-import type { PolicyRef } from '@tidemark/storage';
+import type { PolicyRef, StorageLog } from '@tidemark/storage';
 
 import type { Cluster } from '../cluster/cluster.ts';
 import { seriesIdOf } from '../ids.ts';
 import { LIMITS } from '../limits.ts';
+import { Failures } from '../rounds.ts';
 import { inGroups, partsOf } from '../read/parts.ts';
 import type { Registry } from '../shared/registry.ts';
 import { RowReader } from '../sql/row-binary.ts';
@@ -16,6 +17,7 @@ export type LimitParts = {
   readonly cluster: Cluster;
   readonly registry: Registry;
   readonly clock: Clock;
+  readonly log: StorageLog;
 };
 
 /** A shard that does not answer takes no series either. */
@@ -45,9 +47,11 @@ export class SeriesLimits {
   readonly #parts: LimitParts;
   readonly #known = new Map<string, Known>();
   readonly #loading = new Map<string, Promise<void>>();
+  readonly #failures: Failures;
 
   constructor(parts: LimitParts) {
     this.#parts = parts;
+    this.#failures = new Failures(parts.log, 'read again which series there are');
   }
 
   /** To be waited for before a request is parsed; `undefined` when there is nothing to wait for. */
@@ -57,8 +61,12 @@ export class SeriesLimits {
     const known = this.#known.get(database);
     if (known === undefined) return this.#load(limits);
     const isOld = this.#parts.clock.monotonicMs() - known.atMs > LIMITS.seriesCountMs.value;
-    // The next ones use it; a failure is that of a write that has to wait.
-    if (isOld) this.#load(limits).catch(() => undefined);
+    // The next ones use it; until then what is known counts.
+    if (isOld)
+      void this.#load(limits).then(
+        () => this.#failures.succeeded(),
+        (error: unknown) => this.#failures.failed(error),
+      );
     return undefined;
   }
 

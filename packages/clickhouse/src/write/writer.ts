@@ -7,6 +7,7 @@ import { tagsOfSeriesKey } from '@tidemark/query';
 import { BodyBuffers } from '@tidemark/storage';
 import type {
   PolicyRef,
+  StorageLog,
   WriteLinesRequest,
   WriteOutcome,
   WritePointsRequest,
@@ -32,6 +33,7 @@ export type WriterParts = {
   readonly cluster: Cluster;
   readonly state: SharedState;
   readonly clock: Clock;
+  readonly log: StorageLog;
   readonly settings: IngestSettings;
   /** Of rows that may wait, of all policies. */
   readonly queueMaxBytes: number;
