@@ -22,6 +22,9 @@ const DEFINED = [
   DOCUMENT,
 ] as const;
 
+/** Answers of these do not end. */
+const ENDLESS = ['/logs', '/taps/:task/:node', '/debug/pprof/profile', '/debug/pprof/trace'];
+
 describe.runIf(hasPrograms('nats-server'))('an instance that does not lead', () => {
   let cluster: TestCluster;
   let leader: TestInstance;
@@ -119,12 +122,29 @@ describe.runIf(hasPrograms('nats-server'))('an instance that does not lead', () 
     expect(logged).toContain('talking');
   });
 
-  test('lists routes that lead to itself', async () => {
-    const { json } = await follower.engine.call('GET', '/engine/v1/:routes');
-    const paths = Object.keys(json);
+  test('lists routes that lead to itself, and answers each of them', async () => {
+    const list = async ({ engine }: TestInstance): Promise<Record<string, readonly string[]>> =>
+      (await engine.call('GET', '/engine/v1/:routes')).json;
+    const routes = await list(follower);
 
-    expect(paths).toContain('/engine/v1/tasks');
-    expect(paths.every((path) => path.startsWith('/'))).toBe(true);
+    // Paths of the instance that was asked, none of them twice for having two instances.
+    expect(await list(leader)).toEqual(routes);
+    expect(routes['/engine/v1/tasks']).toEqual(['GET', 'HEAD', 'POST']);
+    const asked = Object.entries(routes).flatMap(([path, methods]) =>
+      methods.includes('GET') && !ENDLESS.some((end) => path.endsWith(end)) ? [path] : [],
+    );
+    expect(asked.length).toBeGreaterThan(40);
+    const outcomes = await Promise.all(
+      asked.map(async (path) => {
+        const filled = path.endsWith('/:routes') ? path : path.replaceAll(/:\w+|\*$/g, 'x');
+        const response = await fetch(follower.engine.url + filled, { redirect: 'manual' });
+        const text = await response.text();
+        const isAnswered = response.status < 300 || [400, 404].includes(response.status);
+        const leadsAway = /there is no GET|"href":"http/.test(text);
+        return isAnswered && !leadsAway ? [] : [`${path} ${response.status} ${text}`];
+      }),
+    );
+    expect(outcomes.flat()).toEqual([]);
     const listed = await follower.engine.call('GET', '/engine/v1/tasks/counting');
     expect(listed.json.link.href).toBe('/engine/v1/tasks/counting');
   });
