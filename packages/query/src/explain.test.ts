@@ -84,7 +84,13 @@ test('names those of windows that the source reduces, and of those that are redu
   const pushed = await analyse('SELECT mean(v) FROM m WHERE time < 12s GROUP BY time(2s), host');
   const own = await analyse('SELECT median(v) FROM m WHERE time < 12s GROUP BY time(2s), host');
 
+  const whole = await analyse('SELECT mean(v) FROM m WHERE time < 12s GROUP BY host');
+
   expect(operators(pushed)[1]).toBe('        aggregate db.autogen.m: 4 batches, 12 rows');
+  expect(operators(whole).slice(1)).toEqual([
+    '        aggregate db.autogen.m: 2 batches, 2 rows',
+    '        evaluate whole groups: 2 batches',
+  ]);
   expect(operators(own).map((line) => line.trim().replace(/:.*/, ''))).toEqual([
     'select',
     'merge series',
@@ -163,8 +169,9 @@ describe('EXPLAIN draws the way a statement goes', () => {
       [
         '└── select: mean, max; by host',
         '    └── evaluate columns',
-        '        └── fill and transform: windows of 2s, fill(null), unless a group comes whole',
-        '            └── aggregate db.autogen.m: mean(v), max(v)',
+        '        └── fill and transform: windows of 2s, fill(null)',
+        '            └── evaluate whole groups',
+        '                └── aggregate db.autogen.m: mean(v), max(v)',
       ].join('\n'),
     );
     expect(await plan('SELECT median(v) FROM m GROUP BY host')).toBe(

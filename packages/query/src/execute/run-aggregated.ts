@@ -1,6 +1,5 @@
 // A SELECT whose functions the source calculates: its windows become rows, group by group.
 import type { RowBatch } from '../batch/row-batch.ts';
-import { isPause } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 import type { RowsPlan } from '../plan/physical-plan.ts';
 import type { MeasurementPlan } from '../plan/select-plan.ts';
@@ -10,47 +9,19 @@ import { aggregateMeasurement, aggregateRequest } from '../scan/aggregate-measur
 import { CallsPlan } from '../plan/calls-plan.ts';
 import { OpenGroup } from '../reduce/open-group.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
-import { WholeGroups } from '../reduce/whole-group.ts';
+import { reduceWindows } from '../reduce/reduce-windows.ts';
+import { wholeGroups } from '../reduce/whole-groups.ts';
 
 /** Rows of the answer. */
-export function* runAggregated(
+export function runAggregated(
   rows: AggregatedPlan,
   execution: ExecutionContext,
 ): Operator<RowBatch> {
   const calls = new CallsPlan(rows.select);
-  const whole = new WholeGroups(calls);
-  const open = new OpenGroup(calls, execution);
-  /** The first batch of a group, while it is the only one. */
-  let first: AggregatedGroup | undefined;
-  for (const batch of aggregatedGroups(rows, calls, execution)) {
-    if (isPause(batch)) {
-      yield batch;
-      continue;
-    }
-    if (first !== undefined) {
-      const done = first.group === batch.group ? undefined : whole.rows(first);
-      if (done === undefined) yield* pushed(first, open);
-      else yield done;
-      first = undefined;
-    }
-    if (!rows.takesWholeGroups || open.isIn(batch.group)) {
-      yield* pushed(batch, open);
-    } else {
-      yield* open.finish();
-      first = batch;
-    }
-  }
-  const last = first && whole.rows(first);
-  if (last !== undefined) yield last;
-  else if (first !== undefined) yield* pushed(first, open);
-  yield* open.finish();
-}
-
-function* pushed(batch: AggregatedGroup, open: OpenGroup): Operator<RowBatch> {
-  yield* open.enter(batch.group);
-  if (open.calls.isSatisfied) return;
-  open.calls.pushAggregates(batch);
-  yield* open.known();
+  const windows = aggregatedGroups(rows, calls, execution);
+  return rows.takesWholeGroups
+    ? wholeGroups(windows, calls, execution)
+    : reduceWindows(windows, new OpenGroup(calls, execution));
 }
 
 type AggregatedPlan = RowsPlan & { readonly kind: 'aggregated' };

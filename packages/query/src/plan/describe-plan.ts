@@ -45,8 +45,11 @@ function rowsNodes(rows: RowsPlan): readonly TreeNode[] {
         label: `aggregate ${nameOf(source)}: ${printCalls(rows.select)}${limited(rows.limitWindows)}`,
         children: condition(rows.select),
       }));
-      const unless = rows.takesWholeGroups ? ', unless a group comes whole' : '';
-      return evaluated({ label: `${filling(rows.select)}${unless}`, children: aggregates });
+      // What it takes passes the others by.
+      const children = rows.takesWholeGroups
+        ? [{ label: 'evaluate whole groups', children: aggregates }]
+        : aggregates;
+      return evaluated({ label: filling(rows.select), children });
     }
   }
 }

@@ -1,0 +1,26 @@
+// Windows that the source has reduced go into the calls of their group.
+import type { RowBatch } from '../batch/row-batch.ts';
+import { isPause } from '../operator.ts';
+import type { Operator } from '../operator.ts';
+import type { AggregatedGroup } from '../scan/aggregate-measurement.ts';
+import type { OpenGroup } from './open-group.ts';
+
+/** Rows of the answer: filled, transformed, the calls of a group beside each other. */
+export function* reduceWindows(
+  windows: Operator<AggregatedGroup>,
+  open: OpenGroup,
+): Operator<RowBatch> {
+  for (const batch of windows) {
+    if (isPause(batch)) yield batch;
+    else yield* pushWindows(batch, open);
+  }
+  yield* open.finish();
+}
+
+/** The rows that are known after some windows; of the group before, when theirs is another. */
+export function* pushWindows(batch: AggregatedGroup, open: OpenGroup): Operator<RowBatch> {
+  yield* open.enter(batch.group);
+  if (open.calls.isSatisfied) return;
+  open.calls.pushAggregates(batch);
+  yield* open.known();
+}

@@ -1,0 +1,116 @@
+// Groups of aggregates that are complete as the source hands them on: one batch, every window
+// there. They need no queues, no filling and no merge of calls; the other groups do.
+import type { Column } from '@tidemark/core';
+import { MIN_TIME } from '@tidemark/core';
+
+import type { RowBatch } from '../batch/row-batch.ts';
+import type { ExecutionContext } from '../execution/execution-context.ts';
+import { BATCH_ROWS } from '../limits.ts';
+import { isPause } from '../operator.ts';
+import type { Operator } from '../operator.ts';
+import type { AggregatedGroup } from '../scan/aggregate-measurement.ts';
+import { validRows } from '../scan/aggregate-measurement.ts';
+import { evaluate } from '../project/evaluate.ts';
+import type { CallsPlan } from '../plan/calls-plan.ts';
+import { OpenGroup } from './open-group.ts';
+import { pushWindows } from './reduce-windows.ts';
+
+/** Rows of the answer, of plans in which a group may come whole. */
+export function* wholeGroups(
+  windows: Operator<AggregatedGroup>,
+  calls: CallsPlan,
+  execution: ExecutionContext,
+): Operator<RowBatch> {
+  const { plan } = calls;
+  const span = filledSpan(calls);
+  const rowsOf = (group: AggregatedGroup): RowBatch | undefined =>
+    execution.time('evaluate whole groups', plan, () => wholeRows(group, calls, span));
+  const open = new OpenGroup(calls, execution);
+  /** The first batch of a group, while it is the only one. */
+  let first: AggregatedGroup | undefined;
+  for (const batch of windows) {
+    if (isPause(batch)) {
+      yield batch;
+      continue;
+    }
+    if (first !== undefined) {
+      const rows = first.group === batch.group ? undefined : rowsOf(first);
+      if (rows === undefined) yield* pushWindows(first, open);
+      else yield rows;
+      first = undefined;
+    }
+    if (open.isIn(batch.group)) {
+      yield* pushWindows(batch, open);
+    } else {
+      yield* open.finish();
+      first = batch;
+    }
+  }
+  const rows = first && rowsOf(first);
+  if (rows !== undefined) yield rows;
+  else if (first !== undefined) yield* pushWindows(first, open);
+  yield* open.finish();
+}
+
+/**
+ * The rows of a group of one batch, when every window has a point in every call and none is
+ * missing.
+ */
+function wholeRows(
+  { group, windowStarts, calls }: AggregatedGroup,
+  { plan, wholeStamp, keepsPointTime }: CallsPlan,
+  span: WindowSpan | undefined,
+): RowBatch | undefined {
+  const rowCount = windowStarts.length;
+  if (rowCount * plan.outputs.length > BATCH_ROWS) return undefined;
+  if (span !== undefined && !isFilled(windowStarts, span)) return undefined;
+  const inputs: Column[] = [];
+  for (const { values } of calls) {
+    if (validRows(values, rowCount) !== undefined) return undefined;
+    inputs.push(values.valid === undefined ? values : { ...values, valid: undefined });
+  }
+  let times = windowStarts;
+  if (plan.interval === undefined) times = new BigInt64Array(rowCount).fill(wholeStamp);
+  if (keepsPointTime) times = calls[0]?.pointTimes ?? times;
+  const context = { columns: inputs, rowCount, isCondition: false };
+  const columns = plan.outputs.map(({ expression }) => evaluate(expression, context));
+  return { group, times, columns };
+}
+
+/**
+ * The windows that fill() makes of a group that has a point; `first` is the earliest start that is
+ * known.
+ */
+type WindowSpan = {
+  readonly first: bigint | undefined;
+  readonly last: bigint;
+  readonly everyNanos: bigint;
+  readonly descending: boolean;
+};
+
+/** `undefined` where nothing is filled. */
+function filledSpan({ plan, windows, range }: CallsPlan): WindowSpan | undefined {
+  if (windows === undefined || plan.fill.kind === 'none') return undefined;
+  return {
+    first: range.start === MIN_TIME ? undefined : windows.of(range.start).start,
+    last: windows.of(range.end).start,
+    everyNanos: windows.everyNanos,
+    descending: plan.descending,
+  };
+}
+
+/**
+ * Whether windows follow each other over the whole span: starts are in order, so that counting them
+ * tells.
+ */
+function isFilled(
+  starts: BigInt64Array,
+  { first, last, everyNanos, descending }: WindowSpan,
+): boolean {
+  const count = starts.length;
+  if (count === 0) return false;
+  const earliest = starts[descending ? count - 1 : 0]!;
+  const latest = starts[descending ? 0 : count - 1]!;
+  if (latest !== last || (first !== undefined && earliest !== first)) return false;
+  return latest - earliest === BigInt(count - 1) * everyNanos;
+}
