@@ -26,7 +26,7 @@ export function tripleExponentialDerivative(options: {
     }
     const rate = (mean / previous - 1) * 100;
     previous = mean;
-    return third.isUsable ? rate : 0;
+    return rate;
   }
 
   const natural = warmUp === 'simple' ? 3 * (period - 1) + 1 : period;
