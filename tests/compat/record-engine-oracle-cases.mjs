@@ -37,6 +37,8 @@ const SINK_PORT = Number(opt('sink-port', 39188)),
 const SINK = `http://127.0.0.1:${SINK_PORT}`,
   DBURL = `http://127.0.0.1:${DB_PORT}`;
 const SETTLE = Number(opt('settle', 4));
+/** How long what is expected may be on its way, in ms. */
+const ARRIVAL = 2000;
 const HERE = dirname(fileURLToPath(import.meta.url));
 const ID = 'oracle';
 const sleep = (ms) => new Promise((r) => setTimeout(r, ms));
@@ -325,6 +327,12 @@ async function quiet(ids, need = 4) {
     await sleep(SETTLE);
   }
 }
+/** What a task posts may be on its way when its counters rest, through another instance too. */
+async function arrived({ emissions = [], alerts = [] }) {
+  const end = Date.now() + ARRIVAL;
+  const lacks = () => got.emit.length < emissions.length || got.alerts.length < alerts.length;
+  while (lacks() && Date.now() < end) await sleep(SETTLE);
+}
 function statsOf(t) {
   const ns = t?.stats?.['node-stats'];
   if (!ns) return undefined;
@@ -555,6 +563,7 @@ async function runCase(c) {
           ]);
       }
     }
+    await arrived(c);
     if (c.topics) out.push(['topicEvents', await topicEvents()]);
     if (c.disableFirst) {
       await call('PATCH', `${BASE}/tasks/${ID}`, { status: 'disabled' });
