@@ -50,4 +50,14 @@ describe.runIf(hasPrograms('nats-server'))('a part of a log', () => {
 
     expect(texts[0]).toBe('record 1');
   });
+
+  test('is not taken for read when the connection ends', async () => {
+    // There is a fourth one only when the third was read.
+    const reading = (async () => {
+      for await (const { sequence } of log.read({ first: 1, through: 4, signal }))
+        if (sequence === 3) await coordinator.close();
+    })();
+
+    await expect(reading).rejects.toThrow(/up to message 4, of TIDEMARK_c_points: CONNECTION/);
+  });
 });

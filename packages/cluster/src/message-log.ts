@@ -148,7 +148,11 @@ export class MessageLog {
       for (;;) {
         const coming = iterator.next();
         const next = through === undefined ? await coming : await this.#sent(coming, options);
-        if (next === undefined || next.done === true) return;
+        if (next === undefined) return;
+        if (next.done === true) {
+          if (through === undefined || signal.aborted) return;
+          throw new Unavailable(`the connection has ended while ${this.#place.stream} was read`);
+        }
         const message = next.value;
         const { index, count } = partOf(message.headers?.get(PART));
         // What was begun and never ended is no record.

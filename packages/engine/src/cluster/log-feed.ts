@@ -38,6 +38,7 @@ export class LogFeed implements TaskSource, PointConsumer {
   /** Batches that were on their way when the task was held. */
   #strays: PointBatch[] = [];
   #stopped = new AbortController();
+  #run = new AbortController();
   #running: Promise<void> | undefined;
 
   constructor(
@@ -62,9 +63,8 @@ export class LogFeed implements TaskSource, PointConsumer {
     return isIdle ? Math.max(this.#sequence, this.#parts.points.dispatched) : this.#sequence;
   }
 
-  /** What a state of the task would contain is not known while it is being started again. */
-  get isSavable(): boolean {
-    return !this.#isSuspended;
+  get run(): AbortSignal {
+    return this.#run.signal;
   }
 
   get taker(): BatchTaker | undefined {
@@ -123,6 +123,7 @@ export class LogFeed implements TaskSource, PointConsumer {
   suspend(): void {
     this.#stopped.abort();
     this.#stopped = new AbortController();
+    this.#run.abort();
     this.#isSuspended = true;
     // Of the state that it is started with; another one may be stored before it runs.
     this.#suspendedAt = this.#parts.savedSequence(this.#unit.unit);
@@ -131,6 +132,7 @@ export class LogFeed implements TaskSource, PointConsumer {
 
   resume(from: Resumption | undefined): void {
     const { signal } = this.#stopped;
+    this.#run = new AbortController();
     this.#isSuspended = false;
     const through = this.#parts.points.dispatched;
     this.#sequence = this.#within(from === undefined ? undefined : this.#suspendedAt);

@@ -110,5 +110,7 @@ export class PointRereader {
       }
       if (readers.size === 0) return;
     }
+    // What is not there any more is in all states, and nobody has to be given it.
+    for (const { done } of readers) done.resolve();
   }
 }

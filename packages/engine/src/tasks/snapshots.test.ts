@@ -8,6 +8,7 @@ import type { TaskState } from '@tidemark/runtime';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Executor } from './executor.ts';
 import type { Unit } from './unit.ts';
+import { opening } from '../opening.ts';
 import { Metadata } from '../store/metadata.ts';
 import { Snapshots } from './snapshots.ts';
 import { TestEngine } from '@tidemark/testkit/engine';
@@ -223,6 +224,42 @@ test('a state that was asked of a task which was started anew meanwhile is not k
   expect(saved()).toBe('of the first');
   await metadata.close();
 });
+
+test.each(['before it is written', 'while it is written'])(
+  'a state of a task whose thread fails %s does not say how far the log of points may be forgotten',
+  async (when) => {
+    const metadata = await Metadata.open(engine.directory);
+    const alerts = opening();
+    const snapshots = new Snapshots({
+      metadata,
+      clock: systemClock(),
+      log: () => undefined,
+      alertsStored: () => alerts.promise,
+    });
+    const run = new AbortController();
+    const source = { sequence: 7, run: undefined as AbortSignal | undefined };
+    const task = { takeState: () => Promise.resolve(serialize('state')) };
+    const entry = { unit: 't', definition: 'x', task, source } as unknown as Unit;
+    const executor = { units: () => [entry], unit: () => entry } as unknown as Executor;
+    alerts.resolve();
+    await snapshots.saveAll(executor);
+    source.run = run.signal;
+    source.sequence = 9;
+
+    // It is started again on the state of before, and is given the log from there.
+    const saving = snapshots.saveAll(executor);
+    const write = metadata.atomically.bind(metadata);
+    metadata.atomically = async (...args) => {
+      if (when === 'before it is written') run.abort();
+      await write(...args);
+      run.abort();
+    };
+    await saving;
+
+    expect(snapshots.sequenceOf('t')).toBe(7);
+    await metadata.close();
+  },
+);
 
 test('what is forgotten of a task is that of all its parts, and of no other task', async () => {
   const metadata = await Metadata.open(engine.directory);

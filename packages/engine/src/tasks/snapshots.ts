@@ -68,7 +68,8 @@ export class Snapshots {
     const taken = await Promise.all(
       units.map(async ({ unit, task, definition, source }) => {
         // What was given before the state is asked for is in it, and nothing else.
-        if (source?.isSavable === false) return undefined;
+        const run = source?.run;
+        if (run?.aborted === true) return undefined;
         const sequence = source?.sequence;
         const snapshot = await this.#take(unit, task);
         if (snapshot === undefined) return undefined;
@@ -77,10 +78,10 @@ export class Snapshots {
           snapshot,
           ...(sequence === undefined ? {} : { sequence }),
         };
-        return { unit, task, sequence, bytes: serialize(stored) };
+        return { unit, task, run, sequence, bytes: serialize(stored) };
       }),
     );
-    const kept: { readonly unit: string; readonly sequence: number | undefined }[] = [];
+    const kept: Pick<NonNullable<(typeof taken)[number]>, 'unit' | 'run' | 'sequence'>[] = [];
     const size = {
       entries: taken.length + gone.length,
       bytes: taken.reduce((sum, each) => sum + (each?.bytes.length ?? 0), 0),
@@ -93,7 +94,9 @@ export class Snapshots {
         for (const each of taken) {
           // One that was stopped or started anew meanwhile is not the one that this state belongs
           // to.
-          if (each === undefined || executor.unit(each.unit)?.task !== each.task) continue;
+          const isOver = each?.run?.aborted === true;
+          if (each === undefined || isOver || executor.unit(each.unit)?.task !== each.task)
+            continue;
           void this.#table.put(each.unit, each.bytes);
           kept.push(each);
         }
@@ -102,7 +105,9 @@ export class Snapshots {
       this.#written = written.catch(() => undefined);
       await written;
       for (const unit of gone) this.#sequences.delete(unit);
-      for (const { unit, sequence } of kept) this.#sequences.set(unit, sequence);
+      // One that is started again meanwhile, on the state of before, is given the log from there.
+      for (const { unit, run, sequence } of kept)
+        if (run?.aborted !== true) this.#sequences.set(unit, sequence);
       return kept.map(({ unit }) => unit);
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;

@@ -9,8 +9,11 @@ import type { EdgeType } from '@tidemark/pipeline';
 export type TaskSource = {
   /** Of a cluster: number of the last record of the log of points that the task was given. */
   readonly sequence?: number | undefined;
-  /** Of a cluster: whether a state that is taken now contains what `sequence` says. */
-  readonly isSavable?: boolean | undefined;
+  /**
+   * Of a cluster: the present run, which ends with the thread of the task. A state contains what
+   * `sequence` has said when it was taken as long as its run has not ended.
+   */
+  readonly run?: AbortSignal | undefined;
   /** Of a cluster: the task has been given everything that was there when the engine began. */
   caughtUp?(): Promise<void>;
   /** Of a cluster: nothing is fed until `release`, or the task runs again elsewhere. */

@@ -37,5 +37,5 @@ export type Unit = Omit<Executing, 'hasEnded'> & {
   problem: string | undefined;
   caughtUpCount?: number | undefined;
   /** Of a cluster: how far it has come in the log of points. */
-  readonly source?: Pick<TaskSource, 'sequence' | 'isSavable' | 'hold' | 'release'> | undefined;
+  readonly source?: Pick<TaskSource, 'sequence' | 'run' | 'hold' | 'release'> | undefined;
 };
