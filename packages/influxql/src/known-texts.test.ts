@@ -124,6 +124,16 @@ test('a time that does not fit is what the parser makes of it', () => {
   ]);
 });
 
+test('of SHOW statements about data too', () => {
+  const known = new KnownTexts({});
+  const texts = ["'a'", "'b'", "''"].map((value) => `SHOW TAG KEYS FROM m WHERE h = ${value}`);
+  for (const text of [...texts, 'SHOW SERIES', 'SHOW SERIES', 'SHOW USERS']) {
+    expect(plain(known.parse(text).query)).toEqual(plain(parseQuery(text).query));
+  }
+  const text = 'SHOW TAG VALUES WITH KEY = h';
+  expect(known.parse(text).query.statements[0]).toBe(known.parse(text).query.statements[0]);
+});
+
 test('texts with passwords, errors and placeholders are not kept', () => {
   const known = new KnownTexts({});
   const text = "CREATE USER u WITH PASSWORD 'p'";

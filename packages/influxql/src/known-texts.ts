@@ -2,7 +2,7 @@
 // another host. Of a form that is known only the literals in its slots are read.
 import { ByteLru } from '@tidemark/core';
 
-import type { Literal, Query, SelectStatement, Slots, Statement } from './ast.ts';
+import type { Literal, Query, SelectStatement, ShowClauses, Slots, Statement } from './ast.ts';
 import { MAX_KNOWN_CHARACTERS, MAX_KNOWN_TEXT } from './limits.ts';
 import { parseQuery } from './parse.ts';
 import type { ParseOptions, ParseResult } from './parse.ts';
@@ -12,7 +12,7 @@ import type { TextForm } from './text-form.ts';
 
 /** The last text of a form. */
 type Known = {
-  readonly query: Query;
+  readonly query: { readonly statements: readonly Asking[] };
   readonly cuts: readonly string[];
   /** By cut. Where it is `undefined`, the cut is no slot: it has to be the same. */
   readonly slots: Slots;
@@ -50,27 +50,37 @@ export class KnownTexts {
   #parseNew(text: string, { form, cuts }: TextForm): ParseResult {
     const result = parseQuery(text, this.#options);
     const { error, query } = result;
-    const selects = query.statements.filter(isSelect);
-    if (error !== undefined || selects.length < query.statements.length) return result;
-    const known = knownOf(text, selects, cuts);
+    const asking = query.statements.filter(isAsking);
+    if (error !== undefined || asking.length < query.statements.length) return result;
+    const known = knownOf(text, asking, cuts);
     this.#known.set(form, known, text.length);
     return { ...result, query: known.query };
   }
 }
 
-function isSelect(statement: Statement): statement is SelectStatement {
-  return statement.kind === 'select';
+type Asking = SelectStatement | Extract<Statement, ShowClauses>;
+
+/** Whether a statement asks for data or for names: what others hold, passwords, is not kept. */
+function isAsking(statement: Statement): statement is Asking {
+  switch (statement.kind) {
+    case 'select':
+    case 'show-measurements':
+    case 'show-field-keys':
+    case 'show-series':
+    case 'show-tag-keys':
+    case 'show-tag-values':
+    case 'show-cardinality':
+      return true;
+    default:
+      return false;
+  }
 }
 
-function knownOf(
-  text: string,
-  selects: readonly SelectStatement[],
-  cuts: readonly string[],
-): Known {
+function knownOf(text: string, asking: readonly Asking[], cuts: readonly string[]): Known {
   const slotAt = new Map(placesOfCuts(text).map((place, slot) => [place, slot]));
   const slots: (Literal | undefined)[] = cuts.map(() => undefined);
-  const marked = selects.map((select) =>
-    withSlots(select, (literal) => {
+  const marked = asking.map((statement) =>
+    withSlots(statement, (literal) => {
       const { start, end } = literal.span;
       const slot = slotAt.get(start);
       if (slot === undefined || cuts[slot]?.length !== end - start) return undefined;
@@ -78,7 +88,9 @@ function knownOf(
       return slots[slot] === undefined ? undefined : slot;
     }),
   );
-  const statements = marked.map((select) => ({ ...select, form: {}, slots }));
+  const statements = marked.map((statement) =>
+    statement.kind === 'select' ? { ...statement, form: {}, slots } : statement,
+  );
   return { query: { statements }, cuts, slots };
 }
 
@@ -94,8 +106,9 @@ function fill(known: Known, cuts: readonly string[]): Query | undefined {
     }
     slots.push(literal);
   }
-  const statements = known.query.statements.map((statement) =>
-    isSelect(statement) ? fillStatement(statement, slots) : statement,
-  );
+  const statements = known.query.statements.map((statement) => {
+    const filled = fillStatement(statement, slots);
+    return filled.kind === 'select' ? { ...filled, slots } : filled;
+  });
   return { statements };
 }

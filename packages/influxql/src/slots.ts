@@ -4,14 +4,20 @@
 import { isComparison, MAX_INT64 } from '@tidemark/core';
 import type { Span } from '@tidemark/core';
 
-import type { Binary, Expression, Literal, SelectStatement, Slot, Slots } from './ast.ts';
+import type { Binary, Expression, Literal, Slot, Slots, Source } from './ast.ts';
 import { parseDuration } from './duration.ts';
 
+/** What of a statement may have slots. */
+type Conditional = {
+  readonly sources: readonly Source[];
+  readonly condition?: Expression | undefined;
+};
+
 /** The statement with numbers at the literals that may have a slot; `slotOf` chooses them. */
-export function withSlots(
-  statement: SelectStatement,
+export function withSlots<S extends Conditional>(
+  statement: S,
   slotOf: (literal: Literal) => Slot | undefined,
-): SelectStatement {
+): S {
   return changeConditions(statement, (condition) =>
     mark(condition, (node) => {
       if (node.kind !== 'string' && node.kind !== 'integer' && node.kind !== 'duration')
@@ -23,8 +29,8 @@ export function withSlots(
 }
 
 /** The statement with other literals in its slots. */
-export function fillStatement(statement: SelectStatement, slots: Slots): SelectStatement {
-  return { ...changeConditions(statement, (condition) => fillSlots(condition, slots)), slots };
+export function fillStatement<S extends Conditional>(statement: S, slots: Slots): S {
+  return changeConditions(statement, (condition) => fillSlots(condition, slots));
 }
 
 /** The condition, or a part of it, with other literals in its slots. */
@@ -60,10 +66,10 @@ export function literalOf(cut: string, slot: Slot, span: Span): Literal | undefi
 }
 
 /** Changes the conditions of a statement and of its subqueries. */
-function changeConditions(
-  statement: SelectStatement,
+function changeConditions<S extends Conditional>(
+  statement: S,
   change: (condition: Expression) => Expression,
-): SelectStatement {
+): S {
   const { condition } = statement;
   const sources = statement.sources.some(({ kind }) => kind === 'subquery')
     ? statement.sources.map((source) =>

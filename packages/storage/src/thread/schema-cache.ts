@@ -80,10 +80,11 @@ export class SchemaCache {
 
   /**
    * The key has the shards in the time range instead of the range itself: look-ups over the same
-   * shards have the same answer.
+   * shards have the same answer. Nothing else in a look-up is a bigint, which JSON lacks: its
+   * condition is on tags alone.
    */
   #answerKey(asked: object, { timeRange, ...filter }: SchemaFilter): string | undefined {
-    const rest = JSON.stringify({ ...asked, filter }, plain);
+    const rest = JSON.stringify({ ...asked, filter });
     if (timeRange === undefined) return rest;
     const shards = this.#shardsOf(filter);
     return shards === undefined ? undefined : `${rest} ${overlapping(shards, timeRange)}`;
@@ -114,8 +115,4 @@ function overlapping(shards: readonly ShardSpan[], { start, end }: TimeRange): s
     if (span.start <= end && span.end > start) numbers += ` ${i}`;
   }
   return numbers;
-}
-
-function plain(_key: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? `${value}n` : value;
 }
