@@ -9,26 +9,24 @@ import { isPause } from './operator.ts';
 import type { Steps } from './operator.ts';
 import { JsonEncoder } from './output/json-encoder.ts';
 import { UnsupportedFloat } from './output/number-text.ts';
+import type { KeptPlan } from './plan/known-plans.ts';
 import { physicalPlan } from './plan/physical-plan.ts';
-import type { PhysicalPlan } from './plan/physical-plan.ts';
-import { fillCondition } from './plan/plan-slots.ts';
+import { fillPlan } from './plan/plan-slots.ts';
 import type { SelectPlan } from './plan/select-plan.ts';
 import { toResults } from './project/to-results.ts';
 import type { AnswerRequest } from './series-source.ts';
 
 /**
  * Appends the text of a small answer as the source has written it. `false` where the answer has to
- * be made here: the statement is the first of its form (to send its plan costs more than it saves),
- * the answer may be large, or nobody takes text, or the source writes none.
+ * be made here: it may be large, or nobody takes text, or the source writes none. A statement that
+ * is the first of its form has no kept plan: to send it would cost more than it saves.
  */
-export function* answeredBySource(plan: PhysicalPlan, context: QueryContext): Steps<boolean> {
+export function* answeredBySource(kept: KeptPlan, context: QueryContext): Steps<boolean> {
   const { seriesText, snapshot, limits, signal, onPartial } = context;
-  const { known, select } = plan;
-  if (known === undefined || seriesText === undefined || onPartial === undefined) return false;
-  if (snapshot.answer === undefined || !isSmall(plan)) return false;
-  const { plan: kept, values } = known;
-  const { epoch } = seriesText;
-  const request = { plan: kept, values, range: select.range, epoch, limits };
+  if (seriesText === undefined || onPartial === undefined) return false;
+  if (snapshot.answer === undefined || !isSmall(kept)) return false;
+  const { plan, values, range } = kept;
+  const request = { plan: plan.select, values, range, epoch: seriesText.epoch, limits };
   const text = yield* snapshot.answer(request, { signal, onPartial });
   if (text === undefined) return false;
   seriesText.append(text);
@@ -39,9 +37,9 @@ export function* answeredBySource(plan: PhysicalPlan, context: QueryContext): St
  * Whether little is done in the thread of the source besides what it does anyway, and little comes
  * back: one group of a bounded number of windows that the source reduces.
  */
-function isSmall({ select, rows }: PhysicalPlan): boolean {
+function isSmall({ plan: { select, rows }, range }: KeptPlan): boolean {
   if (rows.kind !== 'aggregated' || rows.sources.length !== 1) return false;
-  const { calls, dimensions, interval, outputs, range, zone } = select;
+  const { calls, dimensions, interval, outputs, zone } = select;
   if (zone !== undefined || dimensions.length > 0) return false;
   // Some calculate for long, or add windows.
   if (calls.some(({ transformations }) => transformations.length > 0)) return false;
@@ -73,8 +71,7 @@ export function* answerText(
   source: Pick<QueryContext, Source>,
 ): Steps<Uint8Array | undefined> {
   // Plans come from `answeredBySource`; nobody else knows what is in one.
-  const kept = plan as SelectPlan;
-  const select = { ...kept, range, condition: fillCondition(kept.condition, values) };
+  const select = fillPlan(plan as SelectPlan, range, values);
   const query = { ...UNASKED, ...source, limits, now: range.end };
   const rows = execute(physicalPlan(select, source.capabilities), new ExecutionContext(query));
   const encoder = new JsonEncoder(epoch);

@@ -14,6 +14,7 @@ import { writeInto } from './into/into.ts';
 import { ExecutionContext } from './execution/execution-context.ts';
 import { runSystemFields, selectsSystemFields } from './show/system-fields.ts';
 import { toResults } from './project/to-results.ts';
+import { knownPlan } from './plan/known-plans.ts';
 import { planSeries } from './plan/plan-series.ts';
 import type { SeriesRead } from './plan/plan-series.ts';
 import { planStatement } from './plan/plan-statement.ts';
@@ -35,8 +36,9 @@ export function* executeSelect(
     yield* runSystemFields(statement, context);
     return;
   }
-  const plan = yield* planStatement(statement, context);
-  if (yield* answeredBySource(plan, context)) return;
+  const known = yield* knownPlan(statement, context);
+  if (known?.kept !== undefined && (yield* answeredBySource(known.kept, context))) return;
+  const plan = yield* planStatement(statement, context, { known });
   yield* toResults(execute(plan, new ExecutionContext(context)), plan.select);
 }
 

@@ -17,13 +17,15 @@ import type { QueryContext } from '../context.ts';
 import type { QueryLimits } from '../limits.ts';
 import type { MeasurementSchema } from '../measurement-names.ts';
 import type { Steps } from '../operator.ts';
+import { physicalPlan } from './physical-plan.ts';
+import type { PhysicalPlan } from './physical-plan.ts';
 import { plannedRange } from './plan-select.ts';
-import { fillCondition, numberSlots } from './plan-slots.ts';
+import { numberSlots } from './plan-slots.ts';
 import type { SelectPlan } from './select-plan.ts';
 
 /** The last plan of a form, and what it was made of. */
 type KnownPlan = {
-  readonly select: SelectPlan;
+  readonly plan: PhysicalPlan;
   /** Those of the form that are in the plan. */
   readonly slots: readonly number[];
   /** What the condition says about time. */
@@ -35,15 +37,18 @@ type KnownPlan = {
 
 const KNOWN = new WeakMap<object, KnownPlan>();
 
-/** A plan as it is kept, and what is in its slots. */
-export type KeptPlan = { readonly plan: SelectPlan; readonly values: readonly string[] };
+/** A plan as it is kept, with the range and the values of a statement of its form. */
+export type KeptPlan = {
+  readonly plan: PhysicalPlan;
+  readonly range: TimeRange;
+  /** What is in its slots. */
+  readonly values: readonly string[];
+};
 
 /** What is known of a statement. */
-type Known = {
-  /** Its plan; `undefined` when its sources are others than those of the last of its form. */
-  readonly select: SelectPlan | undefined;
-  /** The one that it was made of. */
-  readonly kept?: KeptPlan | undefined;
+export type KnownStatement = {
+  /** `undefined` when its sources are others than those of the last of its form. */
+  readonly kept: KeptPlan | undefined;
   readonly names: NamesBySource;
 };
 
@@ -51,7 +56,7 @@ type Known = {
 export function* knownPlan(
   statement: SelectStatement,
   context: QueryContext,
-): Steps<Known | undefined> {
+): Steps<KnownStatement | undefined> {
   const known = statement.form && KNOWN.get(statement.form);
   // Findings are made by the analysis.
   if (known?.limits !== context.limits || context.onFinding !== undefined) return undefined;
@@ -61,15 +66,14 @@ export function* knownPlan(
   const { now, onWarning } = context;
   const { range } = splitCondition(times, { now, zone: known.zone, onWarning });
   const names = yield* loadNames(statement, context);
-  if (!isOf(known, names, range)) return { select: undefined, names };
-  const plan = known.select;
-  const values = known.slots.map((slot) => textIn(slot, slots));
-  const select = {
-    ...plan,
-    condition: fillCondition(plan.condition, values),
-    range: plannedRange(range, plan.interval, now),
+  if (!isOf(known, names, range)) return { kept: undefined, names };
+  const { plan } = known;
+  const kept = {
+    plan,
+    range: plannedRange(range, plan.select.interval, now),
+    values: known.slots.map((slot) => textIn(slot, slots)),
   };
-  return { select, kept: { plan, values }, names };
+  return { kept, names };
 }
 
 function textIn(slot: number, slots: Slots): string {
@@ -91,15 +95,19 @@ function isOf({ schemas }: KnownPlan, names: NamesBySource, range: TimeRange): b
 }
 
 /** Keeps a plan for the next statement of its form. */
-export function keepPlan(prepared: PreparedSelect, select: SelectPlan, limits: QueryLimits): void {
+export function keepPlan(
+  prepared: PreparedSelect,
+  select: SelectPlan,
+  { limits, capabilities }: QueryContext,
+): void {
   const { statement, split, zone } = prepared;
   if (statement.form === undefined || !isOfAllTimes(statement)) return;
   const schemas = schemasOf(prepared, split.range);
   if (schemas === undefined) return;
   const { condition, slots } = numberSlots(select.condition);
+  const plan = physicalPlan({ ...select, condition }, capabilities);
   const times = statement.condition && onlyTimes(statement.condition);
-  const known = { select: { ...select, condition }, slots, times, zone, limits, schemas };
-  KNOWN.set(statement.form, known);
+  KNOWN.set(statement.form, { plan, slots, times, zone, limits, schemas });
 }
 
 /** Whether nothing but the range depends on when the statement is run. */

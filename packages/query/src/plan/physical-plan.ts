@@ -4,7 +4,6 @@ import { compareBytes } from '@tidemark/core';
 
 import type { CallFault } from '../analyse/columns.ts';
 import type { FieldRef, SourceCapabilities } from '../series-source.ts';
-import type { KeptPlan } from './known-plans.ts';
 import { canPushAggregates } from './push-aggregates.ts';
 import type { MeasurementPlan, SelectPlan, SourcePlan, SubqueryPlan } from './select-plan.ts';
 
@@ -12,8 +11,6 @@ import type { MeasurementPlan, SelectPlan, SourcePlan, SubqueryPlan } from './se
 export type PhysicalPlan = {
   readonly select: SelectPlan;
   readonly rows: RowsPlan;
-  /** What is kept of the statement's form: the same but for the range and for values. */
-  readonly known?: KeptPlan | undefined;
 };
 
 /** Rows of the answer of a SELECT, in the order of the answer. */

@@ -1,10 +1,11 @@
 // Values that a kept plan compares with, other ones each time: strings of the condition that have a
 // slot in the form of their statement. Nothing else in a plan depends on them.
 import { assert } from '@tidemark/core';
+import type { TimeRange } from '@tidemark/core';
 
 import type { ValueExpression } from '../analyse/columns.ts';
 import type { Predicate } from '../series-source.ts';
-import type { ConditionPlan } from './select-plan.ts';
+import type { ConditionPlan, SelectPlan } from './select-plan.ts';
 
 /** A condition whose slots are numbered as it has them; `slots` are those of its form. */
 export type NumberedCondition = {
@@ -21,14 +22,19 @@ export function numberSlots(condition: ConditionPlan): NumberedCondition {
   return { condition: numbered, slots };
 }
 
-/** The condition with these values, and without slots. */
-export function fillCondition(condition: ConditionPlan, values: readonly string[]): ConditionPlan {
-  if (values.length === 0) return condition;
-  return changeSlots(condition, (slot) => {
+/** A kept plan with this range and these values, and without slots. */
+export function fillPlan(
+  plan: SelectPlan,
+  range: TimeRange,
+  values: readonly string[],
+): SelectPlan {
+  if (values.length === 0) return { ...plan, range };
+  const condition = changeSlots(plan.condition, (slot) => {
     const value = values[slot];
     assert(value !== undefined, 'a plan is executed with a value for each slot');
     return { value };
   });
+  return { ...plan, range, condition };
 }
 
 /** What is put in the place of a slot and its value. */

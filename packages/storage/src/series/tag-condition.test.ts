@@ -22,6 +22,20 @@ const tags: fc.Arbitrary<readonly TagPair[]> = fc
   })
   .map((values) => Object.entries(values).filter(([, value]) => value !== ''));
 
+function either(nodes: readonly Predicate[]): Predicate {
+  return nodes.reduce((left, right) => ({ kind: 'or', left, right }));
+}
+
+/** One of several values of a key, the same more than once at times. */
+const oneOf = fc
+  .record({
+    key: fc.constantFrom(...KEYS),
+    values: fc.array(fc.constantFrom(...VALUES), { minLength: 2, maxLength: 4 }),
+  })
+  .map(({ key, values }) =>
+    either(values.map((value) => ({ kind: 'tag', key, operator: '=', value }))),
+  );
+
 const { node: condition } = fc.letrec<{ node: Predicate }>((tie) => ({
   node: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
@@ -37,6 +51,7 @@ const { node: condition } = fc.letrec<{ node: Predicate }>((tie) => ({
       operator: fc.constantFrom('=~' as const, '!~' as const),
       pattern: fc.constantFrom(...PATTERNS),
     }),
+    oneOf,
     fc.record({ kind: fc.constant('constant' as const), value: fc.boolean() }),
     fc.record({
       kind: fc.constantFrom('and' as const, 'or' as const),
@@ -89,6 +104,24 @@ describe.each([
       { numRuns: 60 },
     );
   });
+});
+
+test('one of several values that very many series have', () => {
+  const index = new SeriesIndex('db', new PostingsCache(1 << 20, 1));
+  const measurement = index.addMeasurement('m');
+  const series = Array.from({ length: 9000 }, (_, i) => i);
+  for (const i of series) {
+    index.addSeries(measurement, [
+      ['dc', `dc${i % 5}`],
+      ['id', String(i)],
+    ]);
+  }
+  const is = (value: string): Predicate => ({ kind: 'tag', key: 'dc', operator: '=', value });
+  const some = either([is('dc3'), is('dc0'), is('none'), is('dc3')]);
+
+  const selected = selectOrdinals(index, measurement, some);
+
+  expect([...selected]).toEqual(series.filter((i) => i % 5 === 0 || i % 5 === 3));
 });
 
 test('a pattern is tested once per distinct value, however often it is asked for', () => {

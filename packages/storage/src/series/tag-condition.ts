@@ -35,17 +35,38 @@ export function* tagCondition(scope: Scope, node: Predicate): Generator<undefine
     case 'field':
     case 'field-regex':
       return constant(true, scope.count);
-    case 'tag':
-      return yield* equality(scope, node);
+    case 'tag': {
+      const { key, operator, value } = node;
+      return yield* equality(scope, { key, values: [value], isNegated: operator === '!=' });
+    }
     case 'tag-regex':
       return yield* pattern(scope, node);
     case 'and':
     case 'or': {
+      const key = node.kind === 'or' ? comparedKey(node) : undefined;
+      if (key !== undefined) {
+        return yield* equality(scope, { key, values: [...comparedValues(node)], isNegated: false });
+      }
       const left = yield* tagCondition(scope, node.left);
       const right = yield* tagCondition(scope, node.right);
       return node.kind === 'and' ? both(left, right) : either(left, right);
     }
   }
+}
+
+/** The key that is equal to one of several values; `undefined` when the condition says else. */
+function comparedKey(node: Predicate): string | undefined {
+  if (node.kind === 'tag') return node.operator === '=' ? node.key : undefined;
+  if (node.kind !== 'or') return undefined;
+  const key = comparedKey(node.left);
+  return key !== undefined && comparedKey(node.right) === key ? key : undefined;
+}
+
+function* comparedValues(node: Predicate): Iterable<string> {
+  if (node.kind === 'or') {
+    yield* comparedValues(node.left);
+    yield* comparedValues(node.right);
+  } else if (node.kind === 'tag') yield node.value;
 }
 
 function constant(value: boolean, count: number): TagCondition {
@@ -123,32 +144,72 @@ function* storedValues(
   return { postings, valueOf: (ordinal) => values[ordinal] ?? 0 };
 }
 
+/** A key that has, or has not, one of some values. */
+type Equality = {
+  readonly key: string;
+  readonly values: readonly string[];
+  readonly isNegated: boolean;
+};
+
 function* equality(
   scope: Scope,
-  node: Extract<Predicate, { kind: 'tag' }>,
+  { key, values, isNegated }: Equality,
 ): Generator<undefined, TagCondition> {
   const { index, count } = scope;
-  const isNegated = node.operator === '!=';
-  // A missing tag is stored as 0, and compares as the empty text. A text without a symbol equals no
-  // stored value.
-  const wanted = node.value === '' ? 0 : index.findSymbol(node.value) + 1;
-  if (node.value !== '' && wanted === 0) return constant(isNegated, count);
-  const { postings, valueOf } = yield* storedValues(scope, node.key);
+  const wanted = new Set<number>();
+  for (const value of values) {
+    // A missing tag is stored as 0, and compares as the empty text. A text without a symbol equals
+    // no stored value.
+    const stored = index.findSymbol(value) + 1;
+    if (value === '') wanted.add(0);
+    else if (stored > 0) wanted.add(stored);
+  }
+  if (wanted.size === 0) return constant(isNegated, count);
+  const { postings, valueOf } = yield* storedValues(scope, key);
   const end = postings?.end ?? 0;
+  let bound = count - end;
+  for (const value of wanted) bound += postings?.countBound(value) ?? 0;
   return {
-    countBound: isNegated ? count : (postings?.countBound(wanted) ?? 0) + count - end,
+    countBound: isNegated ? count : bound,
     *evaluate() {
-      const listed = postings?.list(wanted) ?? new Uint32Array(0);
+      const lists = postings === undefined ? [] : Array.from(wanted, (each) => postings.list(each));
       const later: number[] = [];
       for (let i = end; i < count; i++) {
-        if (valueOf(i) === wanted) later.push(i);
+        if (wanted.has(valueOf(i))) later.push(i);
         if (i % STEP_SERIES === 0) yield undefined;
       }
-      const set: OrdinalSet = { ordinals: joined(listed, later), isExcept: false };
+      const set: OrdinalSet = {
+        ordinals: joined(yield* united(lists, count), later),
+        isExcept: false,
+      };
       return isNegated ? complement(set) : set;
     },
-    test: (ordinal) => (valueOf(ordinal) === wanted) !== isNegated,
+    test: (ordinal) => wanted.has(valueOf(ordinal)) !== isNegated,
   };
+}
+
+/** Ordinals below `count` of lists that have none in common. */
+function* united(lists: readonly Uint32Array[], count: number): Generator<undefined, Uint32Array> {
+  const [only] = lists;
+  if (only === undefined) return new Uint32Array(0);
+  if (lists.length === 1) return only;
+  let length = 0;
+  for (const list of lists) length += list.length;
+  if (length <= STEP_ELEMENTS) {
+    const ordinals = new Uint32Array(length);
+    length = 0;
+    for (const list of lists) {
+      ordinals.set(list, length);
+      length += list.length;
+    }
+    return ordinals.sort();
+  }
+  const bits = new Uint32Array((count + 31) >>> 5);
+  for (const list of lists) {
+    for (const ordinal of list) bits[ordinal >>> 5]! |= 1 << (ordinal & 31);
+    yield undefined;
+  }
+  return ordinalsOf(bits);
 }
 
 function joined(listed: Uint32Array, later: readonly number[]): Uint32Array {
