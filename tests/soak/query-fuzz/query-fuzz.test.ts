@@ -59,7 +59,6 @@ describe('random statements', () => {
       'log(',
       '::tag',
       'queryfuzz.autogen',
-      'host = zone',
       "Z' ",
     ]) {
       expect(all).toContain(part);

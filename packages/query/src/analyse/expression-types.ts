@@ -39,9 +39,9 @@ export function declaredType(expression: ValueExpression): FieldType | undefined
     case 'math': {
       const [first] = expression.arguments;
       const type = first === undefined ? undefined : declaredType(first);
-      // Functions of texts give nulls only, but the column keeps the type of the text.
-      const isKept = type === 'integer' || type === 'string' || type === 'boolean';
-      return isKept ? type : expression.type;
+      // The first argument has the type of the column, also where only nulls come out: of texts, or
+      // beside a name that nobody knows.
+      return type === undefined || type === 'unsigned' ? expression.type : type;
     }
     case 'column':
       return expression.declared ?? expression.type;

@@ -3,6 +3,7 @@ import type { GroupKey, RowBatch } from '../batch/row-batch.ts';
 import { isPause } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 import type { RowsPlan } from '../plan/physical-plan.ts';
+import { rangeBefore } from '../plan/prefetch.ts';
 import { limitRows } from '../limit/limit-rows.ts';
 import { openRows } from '../scan/open-rows.ts';
 import type { Execute } from '../scan/open-rows.ts';
@@ -28,7 +29,7 @@ function* selectedRows(
 ): Operator<RowBatch> {
   if (plan.selectedInputCount === 0) return;
   const wanted = plan.limit === 0 ? undefined : plan.limit + plan.offset;
-  const options = { range: plan.range, limitPerSeries: wanted };
+  const options = { range: rangeBefore(plan, 0), limitPerSeries: wanted };
   const opened = openRows({ select: plan, sources, options }, execution, execute);
   const filler = new RawFiller(plan);
   let done: GroupKey | undefined;

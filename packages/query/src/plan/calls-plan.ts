@@ -3,7 +3,7 @@ import type { FieldType, TimeRange } from '@tidemark/core';
 import { MIN_TIME } from '@tidemark/core';
 
 import type { AggregateCall } from '../analyse/columns.ts';
-import { mostPrefetched, rangeBefore } from './prefetch.ts';
+import { mostPrefetched, rangeBefore, widenedRange } from './prefetch.ts';
 import type { SelectPlan } from './select-plan.ts';
 import { Windows } from './windows.ts';
 
@@ -46,6 +46,14 @@ export class CallsPlan {
   /** The range of a call: transformations of windows look back beyond the query's own. */
   rangeOf(call: AggregateCall): TimeRange {
     return rangeBefore(this.plan, call.prefetchWindows);
+  }
+
+  /**
+   * The range whose windows fill() makes for a call: in a subquery, also those before what may be
+   * read.
+   */
+  filledRangeOf(call: AggregateCall): TimeRange {
+    return widenedRange(this.plan, call.prefetchWindows);
   }
 
   /** The range that covers all calls. */

@@ -9,7 +9,7 @@ import { InputSet } from '../analyse/input-set.ts';
 import type { PreparedSelect, PreparedSource } from '../analyse/prepared.ts';
 import { intersect } from '../analyse/time-range.ts';
 import { buildCondition } from './build-condition.ts';
-import { mostPrefetched, mostShifted, rangeBefore } from './prefetch.ts';
+import { mostPrefetched, mostShifted, rangeBefore, widenedRange } from './prefetch.ts';
 import type { RowInput } from '../analyse/columns.ts';
 import type { SelectPlan, SourcePlan, SubqueryInput } from './select-plan.ts';
 
@@ -51,12 +51,9 @@ function plan(
   const asked = around === undefined ? split.range : intersect(split.range, around.range);
   const range = plannedRange(asked, interval, options.now);
   const readableRange = around?.readableRange;
-  const read = rangeBefore(
-    { range, readableRange, interval, descending },
-    mostPrefetched(built.calls),
-  );
   const inner: Surroundings = {
-    range: read,
+    // Windows are filled from there on, though points may be read from later on.
+    range: widenedRange({ range, interval, descending }, mostPrefetched(built.calls)),
     readableRange:
       readableRange ?? rangeBefore({ range, interval, descending }, mostShifted(built.calls)),
     dimensions: [...new Set([...dimensions, ...hiddenTags(inputs)])].sort(compareBytes),

@@ -24,7 +24,8 @@ export function rangeBefore(ranged: Ranged, windows: number): TimeRange {
   return ranged.readableRange === undefined ? widened : intersect(widened, ranged.readableRange);
 }
 
-function widenedRange({ range, interval, descending }: Ranged, windows: number): TimeRange {
+/** The range widened by some windows on the side where the query begins. */
+export function widenedRange({ range, interval, descending }: Ranged, windows: number): TimeRange {
   if (windows === 0 || interval === undefined) return range;
   const extra = BigInt(windows) * interval.everyNanos;
   if (descending) {

@@ -167,7 +167,7 @@ function fillerOf(
   const { reducer } = call;
   if (windows === undefined || reducer === undefined || plan.fill.kind === 'none') return undefined;
   if (NEVER_FILLED.has(reducer.kind)) return undefined;
-  const range = calls.rangeOf(call);
+  const range = calls.filledRangeOf(call);
   return new Filler({
     fill: plan.fill,
     isCount: reducer.kind === 'count' || reducer.kind === 'count-distinct',

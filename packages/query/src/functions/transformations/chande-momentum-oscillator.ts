@@ -6,7 +6,7 @@ import type { Indicator } from './indicator.ts';
 import { floatRing } from './ring.ts';
 import type { Ring } from './ring.ts';
 
-/** (up - down) / (up + down) · 100, 0 where nothing moved. */
+/** (up - down) / (up + down) · 100. Where nothing moved: 0, and no number of smoothed moves. */
 export function chandeMomentumOscillator(
   options: {
     readonly period: number;
@@ -37,7 +37,7 @@ function windowed(moves: Ring<number>): Indicator {
     // A move from or to what is no number counts for neither.
     else if (move < 0) down -= move;
     previous = value;
-    return balance(up, down);
+    return up === 0 && down === 0 ? 0 : balance(up, down);
   };
 }
 
@@ -56,5 +56,5 @@ function smoothed(period: number, warmUp: WarmUp): Indicator {
 }
 
 function balance(up: number, down: number): number {
-  return up === 0 && down === 0 ? 0 : 100 * ((up - down) / (up + down));
+  return 100 * ((up - down) / (up + down));
 }
