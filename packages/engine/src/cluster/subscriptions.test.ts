@@ -5,7 +5,7 @@ import { COUNTING, countedBy } from '@tidemark/testkit/engine';
 import { TestCluster } from '@tidemark/testkit/engine-cluster';
 import type { TestInstance } from '@tidemark/testkit/engine-cluster';
 import { createSocket } from 'node:dgram';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 describe.runIf(hasPrograms('nats-server', 'influxd'))('a database pushes to a cluster', () => {
   let cluster: TestCluster;
@@ -15,16 +15,20 @@ describe.runIf(hasPrograms('nats-server', 'influxd'))('a database pushes to a cl
   /** Where the subscription leads to the first instance. */
   let first = '';
   let written = 0;
+  beforeAll(async () => {
+    database = await startInfluxdb();
+  });
   beforeEach(async () => {
     written = 0;
     cluster = await TestCluster.open();
-    database = await startInfluxdb();
     await query(database.url, 'CREATE DATABASE d');
   });
   afterEach(async () => {
     await cluster.close();
-    await database.stop();
+    // With its subscriptions.
+    await query(database.url, 'DROP DATABASE d');
   });
+  afterAll(() => database.stop());
 
   async function start(protocol: string): Promise<void> {
     const section = {
