@@ -293,10 +293,11 @@ export interface RunningTask {
    */
   drain(): Promise<void>;
   /**
-   * Ends the source: nodes that flush at the end do so, outputs are written, then everything is
-   * released.
+   * Ends the source when it was given everything: nodes that flush at the end do so, outputs are
+   * written, then everything is released. Where a task can be given up, one that takes nothing of
+   * what it was given is, whatever else it was to be given.
    */
-  close(): Promise<void>;
+  close(givenAll?: Promise<void>): Promise<void>;
   /** Counters as they were last heard of; `refresh` brings them up to date. */
   stats(): TaskStats;
   /**

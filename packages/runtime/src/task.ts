@@ -267,7 +267,8 @@ export class InlineTask implements RunningTask {
     }
   }
 
-  async close(): Promise<void> {
+  async close(givenAll?: Promise<void>): Promise<void> {
+    await givenAll;
     if (this.#isClosed) return this.#released;
     for (const handle of this.#handles) {
       const { waiting, outside, inputs } = handle.node?.capabilities ?? {};

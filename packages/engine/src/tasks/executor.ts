@@ -355,6 +355,7 @@ function endOf(unit: RunningUnit): Promise<void> {
 }
 
 async function end({ source, task }: RunningUnit): Promise<void> {
-  await source?.close();
-  if (task.error === undefined) await task.close();
+  const givenAll = source?.close();
+  if (task.error === undefined) await task.close(givenAll);
+  await givenAll;
 }

@@ -1,7 +1,7 @@
 // The service with tasks in threads of their own: what one of them does, the API and the others do
 // not notice.
 import { TestEngine } from '@tidemark/testkit/engine';
-import { PointDatabase } from '@tidemark/testkit';
+import { PointDatabase, TestServer } from '@tidemark/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 let engine: TestEngine;
@@ -111,6 +111,23 @@ test('what was acknowledged is processed before a graceful stop, and state goes 
 
   const { series } = await call('GET', '/engine/v1/tasks/t/o');
   expect(series[0].values[0][1]).toBe(50_000);
+});
+
+test('a task whose receiver never answers is given up when it is deleted, with what waits for it', async () => {
+  const receiver = new TestServer(() => new Promise(() => undefined));
+  await receiver.open();
+  await start({ 'max-waiting-points': 1000, 'stop-timeout': '200ms' });
+  await define('slow', `stream|from()|httpPost('${receiver.url}')`);
+  const lines = Array.from({ length: 20_000 }, (_, i) => `m v=1 ${i + 1}`).join('\n');
+  // More than twice of what a thread is given, so that some waits before it.
+  const writing = Promise.all(Array.from({ length: 15 }, () => write(lines)));
+  await until('/engine/v1/tasks?fields=lag', ({ tasks }) => tasks[0].lag.waiting > 131_072);
+
+  expect(await call('DELETE', '/engine/v1/tasks/slow')).toEqual({ status: 204 });
+  await writing;
+
+  expect(engine.log.join('\n')).toContain('task did not stop within 200 ms');
+  await receiver.close();
 });
 
 test('a script that a node refuses at its start is refused by the API in the same words', async () => {

@@ -1,6 +1,6 @@
 // A task that runs in a task host, as the engine sees it. It outlives its host: when the thread
 // fails, the pool starts it again elsewhere and it tells so.
-import { assert, messageOf, Unavailable, within } from '@tidemark/core';
+import { assert, LATE, messageOf, Unavailable, within } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { effectsOf } from '@tidemark/pipeline';
 import type { Pipeline } from '@tidemark/pipeline';
@@ -78,6 +78,8 @@ export class HostedTask implements RunningTask {
   readonly #processed: ProcessedRows;
   readonly #isAlerting: boolean;
   #rowsOnTheWay = 0;
+  /** Ever processed by the host. */
+  #takenRows = 0;
   #newest: bigint | undefined;
   #room: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
   #error: string | undefined;
@@ -228,13 +230,16 @@ export class HostedTask implements RunningTask {
 
   /** The host has processed rows. */
   taken(rowCount: number): void {
+    this.#takenRows += rowCount;
     this.#rowsOnTheWay = Math.max(0, this.#rowsOnTheWay - rowCount);
     this.#processed.done(rowCount);
     if (this.#rowsOnTheWay <= ROWS_ON_THE_WAY_MAX / 2) this.#makeRoom();
   }
 
   ready(): Promise<void> | undefined {
-    if (this.#rowsOnTheWay < ROWS_ON_THE_WAY_MAX || this.#error !== undefined) return undefined;
+    // One that has ended drops what it is given.
+    if (this.#isEnded || this.#error !== undefined) return undefined;
+    if (this.#rowsOnTheWay < ROWS_ON_THE_WAY_MAX) return undefined;
     if (this.#room === undefined) {
       let resolve: () => void = () => undefined;
       const promise = new Promise<void>((done) => {
@@ -268,8 +273,8 @@ export class HostedTask implements RunningTask {
     await this.#client.request(this.id, { name: 'drain' });
   }
 
-  close(): Promise<void> {
-    this.#closing ??= this.#close();
+  close(givenAll?: Promise<void>): Promise<void> {
+    this.#closing ??= this.#close(givenAll);
     return this.#closing;
   }
 
@@ -388,7 +393,11 @@ export class HostedTask implements RunningTask {
   }
 
   /** Waits while the task makes progress; one that does not is given up. */
-  async #close(): Promise<void> {
+  async #close(givenAll: Promise<void> | undefined): Promise<void> {
+    if (givenAll !== undefined && !(await this.#takesAll(givenAll))) {
+      await this.#giveUp(this.#client);
+      this.#end();
+    }
     if (this.#isEnded) return;
     const client = this.#client;
     let isClosed = false;
@@ -408,6 +417,16 @@ export class HostedTask implements RunningTask {
     }
     if (!isClosed) await this.#giveUp(client);
     this.#end();
+  }
+
+  /** False when rows are on their way and it takes none of them for too long. */
+  async #takesAll(givenAll: Promise<void>): Promise<boolean> {
+    for (;;) {
+      const before = this.#takenRows;
+      const found = await within(this.#clock, this.#setup.stopTimeoutMs, givenAll);
+      if (found !== LATE) return true;
+      if (this.#rowsOnTheWay > 0 && this.#takenRows === before && !this.#isEnded) return false;
+    }
   }
 
   async #giveUp(client: RpcClient): Promise<void> {
