@@ -1,6 +1,7 @@
 // Tasks of a cluster on instances that do not lead: they are what they are on the leader, and go on
 // elsewhere when their instance is gone.
 import { eventually, hasPrograms, TestServer } from '@tidemark/testkit';
+import { COUNTING, countedBy } from '@tidemark/testkit/engine';
 import type { Answer } from '@tidemark/testkit/engine';
 import { TestCluster } from '@tidemark/testkit/engine-cluster';
 import type { TestInstance, TestMember } from '@tidemark/testkit/engine-cluster';
@@ -200,6 +201,48 @@ ${log}`,
     await tellsElsewhere("batch|query('SELECT mean(v) FROM d.r.m').period(10s).every(200ms)", 7);
     await tellsElsewhere("stream|from().measurement('m')@sum().field('v')", 6);
     await tellsElsewhere("stream|from().measurement('m')|stats(200ms)", 3);
+  });
+
+  test('that is slow holds back writes of its own database, and no other task where it runs', async () => {
+    await startAll(2, {
+      task: { hosts: '1', 'max-waiting-points': 1000, 'stop-timeout': '200ms' },
+    });
+    receiver.answer = ({ path }) => (path === '/slow' ? new Promise(() => undefined) : {});
+    await define('slow', `stream|from()|httpPost('${receiver.url}/slow')`, 'slow');
+    const others = ['fast-1', 'fast-2', 'fast-3'];
+    for (const id of others) await define(id, COUNTING, id);
+    const { json } = await call('GET', '/engine/v1/cluster/tasks');
+    const placeOf = (id: string): string => json.tasks.find((task: any) => task.id === id).instance;
+    expect(others.map(placeOf)).toContain(placeOf('slow'));
+
+    const lines = Array.from({ length: 20_000 }, (_, i) => `m v=1 ${i}`).join('\n');
+    let acknowledged = 0;
+    let isOver = false;
+    const writing = (async () => {
+      while (!isOver) {
+        const { status } = await call('POST', '/engine/v1/write?db=slow&rp=r', lines);
+        if (status === 204) acknowledged++;
+      }
+    })();
+    let written = 0;
+    await eventually('a write that waits for the slow task', async () => {
+      const before = acknowledged;
+      for (let i = 0; i < 40; i++, written++)
+        for (const db of others) {
+          const path = `/engine/v1/write?db=${db}&rp=r`;
+          expect((await call('POST', path, `m v=1 ${written}`)).status).toBe(204);
+        }
+      return acknowledged === before ? true : undefined;
+    });
+
+    for (const id of others)
+      await eventually('its points', async () =>
+        (await countedBy(anyone().engine, id)) === written ? true : undefined,
+      );
+    isOver = true;
+    // It is given up with what waits for it.
+    expect((await call('DELETE', '/engine/v1/tasks/slow')).status).toBe(204);
+    await writing;
   });
 
   test('runs where the leader is not, and goes on elsewhere when that is cut off or stops', async () => {
