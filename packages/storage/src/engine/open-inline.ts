@@ -5,7 +5,7 @@ import { lockStorage } from '../disk/storage-lock.ts';
 import { nodeDisk } from '../disk/node-disk.ts';
 import { openEngine } from './open-engine.ts';
 import { resourcesFor } from './resources.ts';
-import { localSource } from '../read/local-source.ts';
+import { LocalSource } from '../read/local-source.ts';
 import { LIMITS } from '../limits.ts';
 import type { StorageEnvironment } from './environment.ts';
 import type { StorageOptions } from '../options.ts';
@@ -29,7 +29,7 @@ export async function openStorageInline(
   });
   const snapshotMaxAgeMs = options.snapshotMaxAgeMs ?? LIMITS.snapshotAgeMs.value;
   return {
-    source: localSource({
+    source: new LocalSource({
       ...resources,
       snapshot: () => engine.snapshot(),
       clock,

@@ -72,11 +72,17 @@ export type LocalSourceOptions = {
   readonly snapshotMaxAgeMs: number;
 };
 
-export function localSource(options: LocalSourceOptions): SeriesSource {
-  return {
-    capabilities: CAPABILITIES,
-    snapshot: () => localSnapshot(options),
-  };
+export class LocalSource implements SeriesSource {
+  readonly capabilities = CAPABILITIES;
+  readonly #options: LocalSourceOptions;
+
+  constructor(options: LocalSourceOptions) {
+    this.#options = options;
+  }
+
+  snapshot(): SourceSnapshot {
+    return localSnapshot(this.#options);
+  }
 }
 
 /** The value of an answer that consists of one. */

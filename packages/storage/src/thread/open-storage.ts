@@ -12,9 +12,10 @@ import { remoteBackup, remoteRestore } from './byte-streams.ts';
 import type { CallStream } from './byte-streams.ts';
 import type { BodyBuffers } from './body-buffers.ts';
 import { Connection } from './connection.ts';
+import { EngineLink, LinkHolder } from './engine-link.ts';
 import { packPoints } from './packed-points.ts';
-import type { CallName, ToThread } from './protocol.ts';
-import { remoteSource } from './remote-source.ts';
+import type { CallName } from './protocol.ts';
+import { RemoteSource } from './remote-source.ts';
 import { SchemaCache } from './schema-cache.ts';
 
 /** When the thread fails twice within this time, it is not opened again. */
@@ -24,21 +25,23 @@ const FAILURE_WINDOW_MS = 60_000;
 export async function openStorage(options: StorageOptions): Promise<StorageEngine> {
   const proxy = new StorageProxy(options);
   await proxy.open();
-  return {
-    ...engineOver((name, args) => proxy.call(name, args)),
-    source: remoteSource(() => proxy.connection()),
+  return engineOver(proxy.holder, {
     thread: { rehearsal: () => openRehearsal(proxy.connection()) },
     bodyBuffer: (sizeBytes) => proxy.bodyBuffer(sizeBytes),
     writeLines: (request) => proxy.writeLines(request),
     writePoints: (request) => proxy.writePoints(request),
     close: () => proxy.close(),
-  };
+  });
 }
 
-type AnyCall = (name: CallName, args: unknown[]) => Promise<unknown>;
+type OwnMethods = Required<
+  Pick<StorageEngine, 'thread' | 'bodyBuffer' | 'writeLines' | 'writePoints' | 'close'>
+>;
 
-/** The methods that the thread calls with the same arguments. */
-function engineOver(send: AnyCall): Omit<StorageEngine, 'source' | 'thread' | 'close'> {
+/** The engine behind a link: most methods are those that the thread calls with the same arguments. */
+function engineOver(holder: LinkHolder, own: OwnMethods): StorageEngine {
+  const send = async (name: CallName, args: unknown[]): Promise<unknown> =>
+    holder.link.call((id) => ({ kind: 'call', id, name, args }));
   const call =
     <K extends CallName & keyof StorageEngine>(name: K) =>
     (...args: Parameters<StorageEngine[K]>): ReturnType<StorageEngine[K]> =>
@@ -46,8 +49,11 @@ function engineOver(send: AnyCall): Omit<StorageEngine, 'source' | 'thread' | 'c
   // The thread answers each name with the result that its interface declares.
   const callStream = ((name: CallName, ...args: unknown[]) => send(name, args)) as CallStream;
   return {
-    writeLines: call('writeLines'),
-    writePoints: call('writePoints'),
+    source: new RemoteSource(holder),
+    thread: own.thread,
+    bodyBuffer: own.bodyBuffer,
+    writeLines: own.writeLines,
+    writePoints: own.writePoints,
     delete: call('delete'),
     dropMeasurement: call('dropMeasurement'),
     dropPolicy: call('dropPolicy'),
@@ -61,6 +67,7 @@ function engineOver(send: AnyCall): Omit<StorageEngine, 'source' | 'thread' | 'c
     compact: call('compact'),
     backup: (request) => remoteBackup(callStream, request),
     restore: (request, bytes) => remoteRestore(callStream, request, bytes),
+    close: own.close,
   };
 }
 
@@ -70,29 +77,41 @@ function engineOver(send: AnyCall): Omit<StorageEngine, 'source' | 'thread' | 'c
 async function openRehearsal(connection: Connection): Promise<StorageEngine> {
   await connection.call((id) => ({ kind: 'open-rehearsal', id }));
   const schemas = new SchemaCache(connection.schemaVersions);
-  const source = remoteSource(() => ({
-    schemas,
-    plans: connection.plans,
-    nextId: () => connection.nextId(),
-    post: (message) => connection.post({ kind: 'rehearsal', message }),
-    postLater: (message) => connection.postLater({ kind: 'rehearsal', message }),
-    stream: (handler, make) =>
-      connection.stream(handler, (id) => ({ kind: 'rehearsal', message: make(id) })),
-    cancel: (id) => connection.cancel(id),
-  }));
-  const send = (make: (id: number) => ToThread): Promise<unknown> =>
-    connection.call((id) => ({ kind: 'rehearsal', message: make(id) }));
-  return {
-    ...engineOver((name, args) => send((id) => ({ kind: 'call', id, name, args }))),
-    source,
-    close: async () => void (await send((id) => ({ kind: 'close', id }))),
-  };
+  const link = new EngineLink(connection, { schemas, isRehearsal: true });
+  const holder = new LinkHolder();
+  holder.replace(link);
+  return engineOver(holder, {
+    thread: undefined,
+    bodyBuffer: (sizeBytes) => new Uint8Array(sizeBytes),
+    writeLines: async (request) =>
+      (await link.call((id) => ({
+        kind: 'call',
+        id,
+        name: 'writeLines',
+        args: [request],
+      }))) as WriteOutcome,
+    writePoints: (request) => writePointsTo(link, request),
+    close: async () => void (await link.call((id) => ({ kind: 'close', id }))),
+  });
+}
+
+async function writePointsTo(
+  link: EngineLink,
+  { policy, points }: WritePointsRequest,
+): Promise<WriteOutcome> {
+  const packed = packPoints(points);
+  const answer = link.call(
+    (id) => ({ kind: 'write-points', id, policy, packed }),
+    [packed.times.buffer, packed.places.buffer, packed.words.buffer],
+  );
+  return (await answer) as WriteOutcome;
 }
 
 class StorageProxy {
   readonly #options: StorageOptions;
   readonly #clock = systemClock();
   #connection: Connection | undefined;
+  readonly holder = new LinkHolder();
   #reopening: Promise<void> | undefined;
   #lastFailureMs = Number.NEGATIVE_INFINITY;
   #closing: Promise<void> | undefined;
@@ -112,16 +131,14 @@ class StorageProxy {
       log,
       onLost: (reason) => this.#onLost(reason),
     });
+    const { schemas } = this.#connection;
+    this.holder.replace(new EngineLink(this.#connection, { schemas, isRehearsal: false }));
   }
 
   connection(): Connection {
     if (this.#closing !== undefined) throw new Unavailable('storage is closed');
     if (this.#connection === undefined) throw new Unavailable('storage is restarting');
     return this.#connection;
-  }
-
-  async call(name: CallName, args: unknown[]): Promise<unknown> {
-    return this.connection().call((id) => ({ kind: 'call', id, name, args }));
   }
 
   bodyBuffer(sizeBytes: number): Uint8Array {
@@ -141,16 +158,12 @@ class StorageProxy {
     return (await answer) as WriteOutcome;
   }
 
-  async writePoints({ policy, points }: WritePointsRequest): Promise<WriteOutcome> {
-    const packed = packPoints(points);
-    const answer = this.connection().call(
-      (id) => ({ kind: 'write-points', id, policy, packed }),
-      [packed.times.buffer, packed.places.buffer, packed.words.buffer],
-    );
-    return (await answer) as WriteOutcome;
+  async writePoints(request: WritePointsRequest): Promise<WriteOutcome> {
+    return writePointsTo(this.holder.link, request);
   }
 
   close(): Promise<void> {
+    this.holder.close();
     this.#closing ??= this.#close();
     return this.#closing;
   }
@@ -167,6 +180,7 @@ class StorageProxy {
   #onLost(reason: Error): void {
     const { log = () => undefined, onFatal, onAvailability } = this.#options;
     this.#connection = undefined;
+    this.holder.replace(undefined);
     const nowMs = this.#clock.monotonicMs();
     const isRepeated = nowMs - this.#lastFailureMs < FAILURE_WINDOW_MS;
     this.#lastFailureMs = nowMs;

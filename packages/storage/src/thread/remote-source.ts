@@ -20,7 +20,7 @@ import type {
 
 import { CAPABILITIES, only } from '../read/local-source.ts';
 import { cancelledBy } from '../read/cancelled.ts';
-import type { Connection } from './connection.ts';
+import type { EngineLink, LinkHolder } from './engine-link.ts';
 import { SOURCE_COUNTERS } from './protocol.ts';
 import type {
   CostBatch,
@@ -33,21 +33,20 @@ import type {
 import { answerBytes } from './schema-cache.ts';
 import { receivedBatches } from './transfer.ts';
 
-/** The part of a connection that a source uses. */
-export type SourceConnection = Pick<
-  Connection,
-  'nextId' | 'post' | 'postLater' | 'stream' | 'cancel' | 'schemas' | 'plans'
->;
+export class RemoteSource implements SeriesSource {
+  readonly capabilities = CAPABILITIES;
+  readonly #holder: LinkHolder;
 
-/** `connection` returns the present one: a thread that fails is replaced. */
-export function remoteSource(connection: () => SourceConnection): SeriesSource {
-  return {
-    capabilities: CAPABILITIES,
-    snapshot: () => remoteSnapshot(connection()),
-  };
+  constructor(holder: LinkHolder) {
+    this.#holder = holder;
+  }
+
+  snapshot(): SourceSnapshot {
+    return remoteSnapshot(this.#holder.link);
+  }
 }
 
-function remoteSnapshot(connection: SourceConnection): SourceSnapshot {
+function remoteSnapshot(connection: EngineLink): SourceSnapshot {
   const { schemas } = connection;
   const snapshot = heldSnapshot(connection);
   const open = <T extends StreamBatch>(
@@ -79,7 +78,7 @@ function remoteSnapshot(connection: SourceConnection): SourceSnapshot {
  * refer to.
  */
 function* names(
-  connection: SourceConnection,
+  connection: EngineLink,
   filter: NamesFilter,
   options: RequestOptions,
 ): Steps<readonly MeasurementNames[]> {
@@ -105,11 +104,11 @@ function* names(
   }
 }
 
-function heldSnapshot(connection: SourceConnection): HeldSnapshot {
+function heldSnapshot(connection: EngineLink): HeldSnapshot {
   return { id: connection.nextId(), isTaken: false, isClosed: false };
 }
 
-function release(connection: SourceConnection, snapshot: HeldSnapshot): void {
+function release(connection: EngineLink, snapshot: HeldSnapshot): void {
   const { id, isTaken, isClosed } = snapshot;
   if (isTaken && !isClosed) connection.postLater({ kind: 'release', snapshot: id });
   snapshot.isClosed = true;
@@ -117,7 +116,7 @@ function release(connection: SourceConnection, snapshot: HeldSnapshot): void {
 
 /** One message there and one back: the thread takes a snapshot and releases it with the answer. */
 function* answer(
-  connection: SourceConnection,
+  connection: EngineLink,
   asked: AnswerRequest,
   { signal, onPartial }: AnswerOptions,
 ): Steps<Uint8Array | undefined> {
@@ -176,7 +175,7 @@ type StreamParts = {
 };
 
 function* readStream<T extends StreamBatch>(
-  connection: SourceConnection,
+  connection: EngineLink,
   { snapshot, request, options, wantsShards, onAnswer }: StreamParts,
 ): Operator<T> {
   const { signal, counters, memoryLimitBytes, onPartial } = options;
