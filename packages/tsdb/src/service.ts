@@ -119,7 +119,7 @@ async function open(
   parts.add(() => server.close());
   server.serve(http.listener, () => execution.statements.queries.close());
   if (rehearsal !== undefined && config.data.rehearsalEnabled) {
-    const service = { config, log: dependencies.log, execution, documents, http };
+    const service = { config, log, execution, documents, http, server };
     const started = startRehearsal(rehearsal, service);
     parts.add(() => started.close());
   }

@@ -121,7 +121,14 @@ export class HttpInterface {
     this.#dispatch = new Dispatch({
       config: http,
       endpoints: ENDPOINTS.filter(({ isCompat }) => http.compatRoutes || !isCompat).map(
-        (endpoint) => ({ ...endpoint, handle: handlers[endpoint.path] }),
+        ({ path, methods, right, summary, isCompat }) => ({
+          path,
+          methods,
+          right,
+          summary,
+          isCompat,
+          handle: handlers[path],
+        }),
       ),
       accessLog: this.#accessLog,
       audit: this.#audit,

@@ -5,6 +5,7 @@ import type { Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
+import { assert } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { parseBind } from '@tidemark/process';
 
@@ -37,6 +38,8 @@ export class HttpServer {
   readonly #connections = new Map<Socket, Set<ServerResponse>>();
   readonly #urls: string[] = [];
   #onRequest: BorderedListener;
+  /** Answers what comes by one connection of the process to itself. */
+  #own: { readonly socket: Socket; readonly onRequest: RequestListener } | undefined;
   #cancelQueries = (): void => undefined;
   #closing: Promise<void> | undefined;
   #socketPath: string | undefined;
@@ -88,7 +91,8 @@ export class HttpServer {
     const border = borderOf(this.#config, { boundHost, pageKey: this.#pageKey });
     return (request, response) => {
       this.#track(request.socket, response);
-      this.#onRequest(request, response, border);
+      if (this.#own?.socket === request.socket) this.#own.onRequest(request, response);
+      else this.#onRequest(request, response, border);
     };
   }
 
@@ -96,6 +100,20 @@ export class HttpServer {
   serve(onRequest: BorderedListener, cancelQueries: () => void): void {
     this.#onRequest = onRequest;
     this.#cancelQueries = cancelQueries;
+  }
+
+  /**
+   * Takes a connection that was accepted elsewhere, as if it had come in here; `onRequest` answers
+   * its requests. One at a time.
+   */
+  take(socket: Socket, onRequest: RequestListener): void {
+    const [server] = this.#servers;
+    assert(server !== undefined, 'listens somewhere');
+    this.#own = { socket, onRequest };
+    socket.once('close', () => {
+      if (this.#own?.socket === socket) this.#own = undefined;
+    });
+    server.emit('setSecureContext' in server ? 'secureConnection' : 'connection', socket);
   }
 
   #follow(server: Server | HttpsServer): void {

@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,8 +12,10 @@ import { expect, test } from 'vitest';
 import { startTestService } from '../testing.ts';
 import type { TestService } from '../testing.ts';
 import { RehearsalConnection } from './connection.ts';
+import { optimiseEarly } from './early-optimisation.ts';
 import { Rehearsal } from './rehearsal.ts';
-import { rehearsalStatements } from './script.ts';
+import type { RehearsalOptions } from './rehearsal.ts';
+import { BODIES, REHEARSAL_DATABASES, rehearsalStatements } from './script.ts';
 
 /** Pauses of the rehearsal take no time; `onPause` is told about each. */
 function clockOf(onPause: () => void): Clock {
@@ -75,58 +79,116 @@ test('every rehearsed statement is answered, nothing of it can be seen, and it m
   }
 });
 
-test('a request ends it between two statements until it is quiet again, closing ends it there', async () => {
-  await withDirectory(async (directory) => {
-    const events: string[] = [];
-    let requests = 0;
-    const rehearsal: Rehearsal = new Rehearsal({
+type Asked = { readonly events: string[]; readonly options: RehearsalOptions };
+
+/** Of a rehearsal whose statements are answered by `onStatement` and nothing else. */
+function asked(
+  directory: string,
+  onStatement: (response: ServerResponse) => void,
+  more: Partial<RehearsalOptions> = {},
+): Asked {
+  const events: string[] = [];
+  const server = createServer((request, response) => {
+    events.push(request.method === 'GET' ? 'statement' : 'points');
+    request.resume();
+    if (request.method === 'GET') onStatement(response);
+    response.end();
+  });
+  return {
+    events,
+    options: {
       clock: clockOf(() => events.push('pause')),
       openStorage: () => openStorageInline({ directory, hasBackgroundWork: false }),
-      serve: () => (_request, response) => {
-        events.push('statement');
-        if (events.length === 4) requests++;
-        if (events.length === 8) void rehearsal.close();
-        response.end();
+      serve: () => (socket) => server.emit('connection', socket),
+      requests: { count: () => 0, isActive: () => false },
+      optimiseEarly: () => undefined,
+      processorMs: () => 0,
+      ...more,
+    },
+  };
+}
+
+test('a request ends it between two statements until it is quiet again, closing ends it there', async () => {
+  await withDirectory(async (directory) => {
+    let requests = 0;
+    const { events, options } = asked(
+      directory,
+      () => {
+        const statements = events.filter((event) => event === 'statement').length;
+        if (statements === 3) requests++;
+        if (statements === 6) void rehearsal.close();
       },
-      requests: { count: () => requests, isActive: () => false },
-      rounds: 1,
-    });
+      { requests: { count: () => requests, isActive: () => false }, rounds: 1 },
+    );
+    const rehearsal: Rehearsal = new Rehearsal(options);
 
     await rehearsal.run();
 
-    const asked = ['statement', 'statement', 'statement'];
-    expect(events).toEqual(['pause', ...asked, 'pause', ...asked]);
-    expect(rehearsalStatements(0).length).toBeGreaterThan(events.length);
+    const stored = Array.from({ length: BODIES * REHEARSAL_DATABASES.length }, () => 'points');
+    const began = ['pause', ...stored, 'statement', 'statement', 'statement'];
+    expect(events).toEqual([...began, ...began]);
+    expect(rehearsalStatements(0).length).toBeGreaterThan(6);
+  });
+});
+
+test('it is over when it has used its processor time, of all its beginnings together', async () => {
+  await withDirectory(async (directory) => {
+    let requests = 0;
+    let processorMs = 100_000;
+    const { events, options } = asked(
+      directory,
+      () => {
+        processorMs += 1_000;
+        if (processorMs === 103_000) requests++;
+      },
+      {
+        requests: { count: () => requests, isActive: () => false },
+        processorMs: () => processorMs,
+      },
+    );
+
+    await new Rehearsal(options).run();
+
+    expect(events.filter((event) => event === 'pause')).toHaveLength(2);
+    expect(events.filter((event) => event === 'statement')).toHaveLength(5);
   });
 });
 
 test('a statement that fails ends it with a reason', async () => {
   await withDirectory(async (directory) => {
-    const rehearsal = new Rehearsal({
-      clock: clockOf(() => undefined),
-      openStorage: () => openStorageInline({ directory, hasBackgroundWork: false }),
-      serve: () => (_request, response) => {
-        response.statusCode = 400;
-        response.end();
-      },
-      requests: { count: () => 0, isActive: () => false },
+    const { options } = asked(directory, (response) => {
+      response.statusCode = 400;
     });
 
-    await expect(rehearsal.run()).rejects.toThrow('status=400');
+    await expect(new Rehearsal(options).run()).rejects.toThrow('status=400');
   });
 });
 
-test('a server sees a request of the connection as any other', async () => {
+test('a server sees a request of the connection as any other, by a socket of this machine', async () => {
   const seen: (string | undefined)[] = [];
-  const connection = new RehearsalConnection((request, response) => {
-    seen.push(request.method, request.url, request.headers.host);
-    response.statusCode = 204;
+  const server = createServer((request, response) => {
+    seen.push(request.method, request.url, request.socket.remoteAddress);
+    request.resume();
+    response.statusCode = request.method === 'GET' ? 200 : 204;
+    // Once with a length, once in chunks.
+    if (request.url === '/a?b=c') response.end('answer');
+    else if (request.method === 'GET') response.write('part');
     response.end();
   });
+  const connection = await RehearsalConnection.open((socket) => server.emit('connection', socket));
 
-  expect(await connection.get('/a?b=c')).toBe(204);
-  expect(await connection.get('/d')).toBe(204);
+  expect(await connection.get('/a?b=c')).toBe(200);
+  expect(await connection.get('/d')).toBe(200);
+  expect(await connection.post('/e', Buffer.from('body'))).toBe(204);
   connection.close();
+  await expect(connection.get('/f')).rejects.toThrow('lost its connection');
 
-  expect(seen).toEqual(['GET', '/a?b=c', 'rehearsal', 'GET', '/d', 'rehearsal']);
+  expect(seen).toEqual(
+    ['/a?b=c', '/d', '/e'].flatMap((url) => [url === '/e' ? 'POST' : 'GET', url, '127.0.0.1']),
+  );
+});
+
+test('V8 optimises earlier only in versions that were measured', () => {
+  expect(optimiseEarly('11.3.244.8-node.30')).toBe(true);
+  expect(optimiseEarly('12.4.254.21-node.33')).toBe(false);
 });

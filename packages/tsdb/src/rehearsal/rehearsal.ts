@@ -2,26 +2,28 @@
 // so that V8 has compiled and optimised the way of a query before the first one comes: a statement
 // that has never been run takes ten times as long as later, and the hundredth still twice as long
 // (docs/benchmarks/2026-11-21-queries.md).
-import type { RequestListener } from 'node:http';
+import type { Socket } from 'node:net';
 
-import { Internal, NANOS_PER_WEEK } from '@tidemark/core';
+import { Internal } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { StorageEngine } from '@tidemark/storage';
 
 import { Catalog } from '../catalog/catalog.ts';
-import { EMPTY_CATALOG } from '../catalog/model.ts';
-import type { RetentionPolicy } from '../catalog/model.ts';
-import { policyRef } from '../write/policy-ref.ts';
+import { rehearsalCatalog } from './catalog.ts';
 import { RehearsalConnection } from './connection.ts';
-import { BODIES, REHEARSAL_DATABASE, rehearsalLines, rehearsalStatements } from './script.ts';
+import { BODIES, REHEARSAL_DATABASES, rehearsalLines, rehearsalStatements } from './script.ts';
 
 export type RehearsalOptions = {
   readonly clock: Clock;
   /** Opens an engine that keeps everything in memory. */
   readonly openStorage: () => Promise<StorageEngine>;
-  /** Everything that answers requests, over that engine and catalog only. */
-  readonly serve: (storage: StorageEngine, catalog: Catalog) => RequestListener;
+  /** Answers the requests of a connection, over that engine and catalog only. */
+  readonly serve: (storage: StorageEngine, catalog: Catalog) => (socket: Socket) => void;
   readonly requests: RequestState;
+  /** Called before it begins. */
+  readonly optimiseEarly: () => void;
+  /** Processor time of the process so far. */
+  readonly processorMs: () => number;
   /** How often the statements are run; more than the default changes little. */
   readonly rounds?: number | undefined;
   /** It is quiet when nobody has asked for anything for so long. */
@@ -36,6 +38,8 @@ type RequestState = {
 
 const ROUNDS = 40;
 const QUIET_MS = 750;
+/** Then it is over; on a machine with nothing else to do it comes to its end before. */
+const PROCESSOR_MS_MAX = 4_000;
 /** Each has to store the points anew. */
 const BEGINNINGS_MAX = 10;
 
@@ -48,6 +52,12 @@ export class Rehearsal {
   readonly #abort = new AbortController();
   #running: Promise<void> | undefined;
   #round = 0;
+  /** Requests before it began. */
+  #seen = 0;
+  /** What it may still use. */
+  #leftMs = PROCESSOR_MS_MAX;
+  /** The processor time of the process at which it ends. */
+  #endMs = 0;
 
   constructor(options: RehearsalOptions) {
     this.#options = options;
@@ -69,40 +79,65 @@ export class Rehearsal {
   }
 
   async #run(): Promise<void> {
+    const { openStorage, optimiseEarly, processorMs, requests } = this.#options;
     for (let begun = 0; begun < BEGINNINGS_MAX && (await this.#isQuiet()); begun++) {
-      const storage = await this.#options.openStorage();
+      this.#seen = requests.count();
+      optimiseEarly();
+      const startMs = processorMs();
+      this.#endMs = startMs + this.#leftMs;
+      const storage = await openStorage();
       try {
         if (await this.#perform(storage)) return;
       } finally {
         await storage.close();
+        this.#leftMs -= processorMs() - startMs;
       }
     }
   }
 
   /** Whether it came to its end: `false` when there was a request or it was closed. */
   async #perform(storage: StorageEngine): Promise<boolean> {
-    await store(storage, this.#options.clock);
-    const catalog = Catalog.inMemory(STATE);
-    const connection = new RehearsalConnection(this.#options.serve(storage, catalog));
+    const take = this.#options.serve(storage, Catalog.inMemory(rehearsalCatalog()));
+    const connection = await RehearsalConnection.open(take);
     try {
-      const { requests, rounds = ROUNDS } = this.#options;
-      const seen = requests.count();
-      for (; this.#round < rounds; this.#round++) {
-        for (const statement of rehearsalStatements(this.#round)) {
-          const path = `/query?db=${REHEARSAL_DATABASE}&q=${encodeURIComponent(statement)}`;
-          const status = await connection.get(path);
-          if (status !== 200) throw new Internal(`a rehearsed statement failed. status=${status}`);
-          // What came meanwhile is read and served first.
-          await new Promise((resolve) => {
-            setImmediate(resolve);
-          });
-          if (requests.count() !== seen || this.#abort.signal.aborted) return false;
-        }
-      }
-      return true;
+      return (await this.#store(storage, connection)) && (await this.#ask(connection));
     } finally {
       connection.close();
     }
+  }
+
+  /** Most points in segments, the last ones in memory, as usual. */
+  async #store(storage: StorageEngine, connection: RehearsalConnection): Promise<boolean> {
+    for (const database of REHEARSAL_DATABASES) {
+      for (let i = 0; i < BODIES; i++) {
+        requireOk(await connection.post(`/write?db=${database}`, rehearsalLines(i)));
+        if (i < BODIES - 1) await storage.flush();
+        if (await this.#isDisturbed()) return false;
+      }
+    }
+    return true;
+  }
+
+  async #ask(connection: RehearsalConnection): Promise<boolean> {
+    const { processorMs, rounds = ROUNDS } = this.#options;
+    for (; this.#round < rounds; this.#round++) {
+      const database = REHEARSAL_DATABASES[Math.floor(this.#round / 2) % 2];
+      for (const statement of rehearsalStatements(this.#round)) {
+        const path = `/query?db=${database}&q=${encodeURIComponent(statement)}`;
+        requireOk(await connection.get(path));
+        if (await this.#isDisturbed()) return false;
+        if (processorMs() > this.#endMs) return true;
+      }
+    }
+    return true;
+  }
+
+  /** Whether it has to end. What came meanwhile is read and served first. */
+  async #isDisturbed(): Promise<boolean> {
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+    return this.#options.requests.count() !== this.#seen || this.#abort.signal.aborted;
   }
 
   /** Waits for a time without requests; `false` when it was closed meanwhile. */
@@ -118,32 +153,6 @@ export class Rehearsal {
   }
 }
 
-const POLICY: RetentionPolicy = {
-  id: 2,
-  name: 'autogen',
-  durationNanos: 0n,
-  shardDurationNanos: NANOS_PER_WEEK,
-  replication: 1,
-  subscriptions: [],
-};
-
-const DATABASE = {
-  id: 1,
-  name: REHEARSAL_DATABASE,
-  policies: [POLICY],
-  defaultPolicy: POLICY.name,
-  continuousQueries: [],
-};
-
-const STATE = { ...EMPTY_CATALOG, databases: new Map([[DATABASE.name, DATABASE]]), nextId: 3 };
-
-/** Most points in segments, the last ones in memory, as usual. */
-async function store(storage: StorageEngine, clock: Clock): Promise<void> {
-  const now = clock.now();
-  const limits = { maxSeriesPerDatabase: 0, maxValuesPerTag: 0 };
-  const policy = policyRef(DATABASE, POLICY, { now, limits });
-  for (let i = 0; i < BODIES; i++) {
-    await storage.writeLines({ policy, body: rehearsalLines(i), precision: 'ns', now });
-    if (i < BODIES - 1) await storage.flush();
-  }
+function requireOk(status: number): void {
+  if (status >= 300) throw new Internal(`a rehearsed request failed. status=${status}`);
 }

@@ -2,13 +2,20 @@
 // and people ask of such points. Nothing here depends on what a user has stored.
 import { NANOS_PER_SECOND } from '@tidemark/core';
 
-export const REHEARSAL_DATABASE = 'rehearsal';
+/** Two, so that V8 does not take the kernels and names of one for those of all. */
+export const REHEARSAL_DATABASES = ['rehearsal', 'rehearsal2'] as const;
 
 const HOSTS = 40;
 const STEP_SECONDS = 10;
 /** Points of a body, per host. */
 const POINTS = 120;
 export const BODIES = 3;
+export const SHARD_NANOS = 3600n * NANOS_PER_SECOND;
+/**
+ * Within the year 2000, so that the last body begins a shard: that is in memory only, the one before
+ * in segments only.
+ */
+const START_SECONDS = 263_000 * 3600 - (BODIES - 1) * POINTS * STEP_SECONDS;
 
 const COUNTERS = ['busy', 'kernel', 'idle', 'nice', 'iowait', 'irq', 'softirq', 'steal'];
 
@@ -19,7 +26,7 @@ export function rehearsalLines(body: number): Uint8Array {
     const tags = `host=host_${host},region=r${host % 4},rack=${host % 7},os=linux`;
     for (let point = 0; point < POINTS; point++) {
       const step = body * POINTS + point;
-      const time = BigInt(step * STEP_SECONDS) * NANOS_PER_SECOND;
+      const time = BigInt(START_SECONDS + step * STEP_SECONDS) * NANOS_PER_SECOND;
       const value = (salt: number): number => (step * (host + 3) * (salt + 7)) % 101;
       const counters = COUNTERS.map((name, i) => `${name}=${value(i)}i`).join();
       lines.push(`cpu,${tags} ${counters} ${time}`);
@@ -45,7 +52,8 @@ export function rehearsalStatements(round: number): readonly string[] {
   const hosts = (count: number): string =>
     `(${Array.from({ length: count }, (_, i) => host(i)).join(' or ')})`;
   const within = (seconds: number): string => {
-    const from = (round * 37 * STEP_SECONDS) % (END_SECONDS - seconds);
+    // Not always at a point, so that the first or the last window may be empty.
+    const from = (round * 373) % (END_SECONDS - seconds);
     return `time >= ${time(from)} and time < ${time(from + seconds)}`;
   };
   const each = (call: string, count: number): string =>
@@ -53,10 +61,12 @@ export function rehearsalStatements(round: number): readonly string[] {
       .map((name) => `${call}(${name})`)
       .join(', ');
   const half = END_SECONDS / 2;
+  /** Often within one segment only. */
+  const quarter = END_SECONDS / 4;
   const small = [
-    `SELECT max(busy) FROM cpu WHERE ${host(0)} and ${within(half)} GROUP BY time(1m)`,
+    `SELECT max(busy) FROM cpu WHERE ${host(0)} and ${within(quarter)} GROUP BY time(1m)`,
     `SELECT max(busy) FROM cpu WHERE ${hosts(8)} and ${within(half)} GROUP BY time(1m)`,
-    `SELECT ${each('max', 5)} FROM cpu WHERE ${host(1)} and ${within(half)} GROUP BY time(1m)`,
+    `SELECT ${each('max', 5)} FROM cpu WHERE ${host(1)} and ${within(quarter)} GROUP BY time(1m)`,
     `SELECT ${each('max', 5)} FROM cpu WHERE ${hosts(8)} and ${within(half)} GROUP BY time(1m)`,
     `SELECT ${each('max', 8)} FROM cpu WHERE ${hosts(2)} and ${within(half)} GROUP BY time(10m)`,
     `SELECT * FROM cpu WHERE busy > 90.0 and ${host(2)} and ${within(half)}`,
@@ -83,8 +93,8 @@ export function rehearsalStatements(round: number): readonly string[] {
 }
 
 /** Large answers go many times over the same code, so that they are asked for less often. */
-const LARGE_EVERY = 4;
+const LARGE_EVERY = 10;
 
 function time(seconds: number): string {
-  return `'${new Date(seconds * 1000).toISOString()}'`;
+  return `'${new Date((START_SECONDS + seconds) * 1000).toISOString()}'`;
 }

@@ -7,8 +7,10 @@ import type { TsdbConfig } from '../config/schema.ts';
 import { buildExecution } from '../execution.ts';
 import type { Execution } from '../execution.ts';
 import { HttpInterface } from '../http/http-interface.ts';
+import type { HttpServer } from '../http/http-server.ts';
 import { borderOf } from '../http/listen.ts';
 import { RejectedLog } from '../write/rejected-lines.ts';
+import { optimiseEarly } from './early-optimisation.ts';
 import { Rehearsal } from './rehearsal.ts';
 import type { RehearsalOptions } from './rehearsal.ts';
 
@@ -26,14 +28,17 @@ export function startRehearsal(
     readonly execution: Execution;
     readonly documents: KeptDocuments;
     readonly http: HttpInterface;
+    readonly server: HttpServer;
   },
 ): { close(): Promise<void> } {
-  const { execution, http, log } = service;
+  const { execution, http, log, server } = service;
   const { clock, storage } = execution.statements;
   const { thread } = storage;
-  // Storage without a thread of its own has nothing to rehearse in.
-  if (thread === undefined) return { close: () => Promise.resolve() };
-  const silent = log.child({}, { level: 'silent' });
+  // Storage without a thread of its own has nothing to rehearse in, and who can not ask need not.
+  if (thread === undefined || !service.config.http.enabled)
+    return { close: () => Promise.resolve() };
+  // The same log if nothing of it would be told: each has functions of its own.
+  const silent = log.isLevelEnabled('debug') ? log.child({}, { level: 'silent' }) : log;
   const config: TsdbConfig = {
     ...service.config,
     http: {
@@ -48,6 +53,11 @@ export function startRehearsal(
   const rehearsal = new Rehearsal({
     ...settings,
     clock,
+    optimiseEarly,
+    processorMs: () => {
+      const { user, system } = process.cpuUsage();
+      return (user + system) / 1000;
+    },
     openStorage: () => thread.rehearsal(),
     serve: (emptyStorage, catalog) => {
       const common = { config, log: silent, startedAt };
@@ -60,8 +70,9 @@ export function startRehearsal(
         state: () => 'ready',
         setLogLevel: () => undefined,
       });
-      const border = borderOf(config, { boundHost: undefined }); // Nobody else reaches it.
-      return (request, response) => listener(request, response, border);
+      const border = borderOf(config, { boundHost: '127.0.0.1' });
+      return (socket) =>
+        server.take(socket, (request, response) => listener(request, response, border));
     },
     requests: {
       count: () => http.requestCount + execution.writeCounters.req,

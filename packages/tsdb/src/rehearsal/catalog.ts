@@ -1,0 +1,24 @@
+// The databases of a rehearsal: one as it is read from a catalog, and one as it is created, because
+// V8 tells objects apart by how they were made.
+import { assert } from '@tidemark/core';
+
+import { parseCatalog, printCatalog } from '../catalog/catalog-record.ts';
+import { createDatabase } from '../catalog/databases.ts';
+import { EMPTY_CATALOG } from '../catalog/model.ts';
+import type { CatalogState } from '../catalog/model.ts';
+import { REHEARSAL_DATABASES, SHARD_NANOS } from './script.ts';
+
+export function rehearsalCatalog(): CatalogState {
+  const [first, second] = REHEARSAL_DATABASES;
+  const created = withDatabase(EMPTY_CATALOG, first);
+  const text = printCatalog({ databases: [...created.databases.values()], users: [], tokens: [] });
+  const read = parseCatalog(text);
+  assert(read !== undefined, 'what was printed can be read');
+  const databases = new Map(read.databases.map((database) => [database.name, database]));
+  return withDatabase({ ...created, databases }, second);
+}
+
+function withDatabase(state: CatalogState, name: string): CatalogState {
+  const options = { shardDurationNanos: SHARD_NANOS };
+  return createDatabase(state, { name, options, hasOptions: true, createsPolicy: true });
+}
