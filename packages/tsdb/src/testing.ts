@@ -48,6 +48,8 @@ export type TestOptions = {
   readonly clock?: Clock | undefined;
   readonly sections?: Readonly<Record<string, unknown>>;
   readonly rehearsal?: TsdbDependencies['rehearsal'];
+  /** `debug` unless told otherwise. */
+  readonly logLevel?: string | undefined;
 };
 
 export async function startTestService(options: TestOptions = {}): Promise<TestService> {
@@ -66,7 +68,8 @@ export async function startTestService(options: TestOptions = {}): Promise<TestS
   ]);
   if (problems.length > 0) throw new Error(JSON.stringify(problems));
   const logged: string[] = [];
-  const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) });
+  const level = options.logLevel ?? 'debug';
+  const log = pino({ level }, { write: (line: string) => void logged.push(line) });
   const service: TsdbService = await startTsdb(config, {
     log,
     clock: options.clock ?? systemClock(),

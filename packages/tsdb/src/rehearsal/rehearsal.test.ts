@@ -10,7 +10,7 @@ import { openStorageInline } from '@tidemark/storage';
 import { expect, test } from 'vitest';
 
 import { startTestService } from '../testing.ts';
-import type { TestService } from '../testing.ts';
+import type { TestOptions, TestService } from '../testing.ts';
 import { RehearsalConnection } from './connection.ts';
 import { optimiseEarly } from './early-optimisation.ts';
 import { Rehearsal } from './rehearsal.ts';
@@ -42,12 +42,17 @@ function storedText(directory: string): string {
 }
 
 /** A service, and a promise of the end of its rehearsal, which has the last word when it fails. */
-async function startRehearsing(): Promise<{ service: TestService; ended: Promise<void> }> {
+async function startRehearsing(
+  options: TestOptions = {},
+): Promise<{ service: TestService; ended: Promise<void> }> {
   let onEnd = (): void => undefined;
   const ended = new Promise<void>((resolve) => {
     onEnd = resolve;
   });
-  const service = await startTestService({ rehearsal: { rounds: 1, quietMs: 0, onEnd } });
+  const service = await startTestService({
+    ...options,
+    rehearsal: { rounds: 1, quietMs: 0, onEnd },
+  });
   return { service, ended };
 }
 
@@ -74,6 +79,24 @@ test('every rehearsed statement is answered, nothing of it can be seen, and it m
     const stored = storedText(service.directory);
     expect(stored).toContain('mine');
     expect(stored).not.toContain('host_3');
+  } finally {
+    await service.close();
+  }
+});
+
+test('limits of a user do not stop it, and what is told of slow queries does not tell of it', async () => {
+  const { service, ended } = await startRehearsing({
+    logLevel: 'info',
+    config: {
+      coordinator: { 'log-queries-after': '1ns' },
+      data: { 'max-series-per-database': 1, 'max-values-per-tag': 1 },
+      http: { 'max-body-size': '1k', 'body-memory-limit': '1k' },
+    },
+  });
+  try {
+    await ended;
+
+    expect(service.logged.filter((line) => JSON.parse(line).level > 30)).toEqual([]);
   } finally {
     await service.close();
   }

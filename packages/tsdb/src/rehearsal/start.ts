@@ -34,21 +34,13 @@ export function startRehearsal(
   const { execution, http, log, server } = service;
   const { clock, storage } = execution.statements;
   const { thread } = storage;
-  // Storage without a thread of its own has nothing to rehearse in, and who can not ask need not.
-  if (thread === undefined || !service.config.http.enabled)
+  // Storage without a thread of its own has nothing to rehearse in, and nobody can ask without HTTP.
+  if (thread === undefined || !service.config.http.enabled) {
     return { close: () => Promise.resolve() };
+  }
   // The same log if nothing of it would be told: each has functions of its own.
   const silent = log.isLevelEnabled('debug') ? log.child({}, { level: 'silent' }) : log;
-  const config: TsdbConfig = {
-    ...service.config,
-    http: {
-      ...service.config.http,
-      authEnabled: false,
-      accessLogPath: '',
-      auditLogPath: '',
-      auditKeepSizeBytes: 0,
-    },
-  };
+  const config = rehearsedConfig(service.config);
   const startedAt = clock.now();
   const rehearsal = new Rehearsal({
     ...settings,
@@ -84,4 +76,23 @@ export function startRehearsal(
     onEnd();
   });
   return rehearsal;
+}
+
+/** Without what is told of requests, and without limits that a user has set for his own ones. */
+function rehearsedConfig(config: TsdbConfig): TsdbConfig {
+  return {
+    ...config,
+    coordinator: { ...config.coordinator, logQueriesAfterMs: 0 },
+    data: { ...config.data, maxSeriesPerDatabase: 0, maxValuesPerTag: 0 },
+    http: {
+      ...config.http,
+      authEnabled: false,
+      accessLogPath: '',
+      auditLogPath: '',
+      auditKeepSizeBytes: 0,
+      maxBodySizeBytes: 0,
+      bodyMemoryLimitBytes: 0,
+      maxConcurrentWriteLimit: 0,
+    },
+  };
 }
