@@ -80,7 +80,7 @@ export const TSDB_CONFIG = {
     ),
     'query-log-enabled': bool('Log every query before it runs, at level debug.', true),
     'rehearsal-enabled': bool(
-      'After the start, while there are no requests, run statements on sample points in memory, so that the first real ones find compiled code. Takes about four seconds of processor time.',
+      'After the start, while there are no requests, run statements on sample points in memory, so that the first real ones find compiled code. Takes four seconds of processor time at most.',
       true,
     ),
   }),
