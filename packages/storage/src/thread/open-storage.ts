@@ -38,7 +38,7 @@ type OwnMethods = Required<
   Pick<StorageEngine, 'thread' | 'bodyBuffer' | 'writeLines' | 'writePoints' | 'close'>
 >;
 
-/** The engine behind a link: most methods are those that the thread calls with the same arguments. */
+/** The engine behind a link. The thread calls most methods with the same arguments. */
 function engineOver(holder: LinkHolder, own: OwnMethods): StorageEngine {
   const send = async (name: CallName, args: unknown[]): Promise<unknown> =>
     holder.link.call((id) => ({ kind: 'call', id, name, args }));

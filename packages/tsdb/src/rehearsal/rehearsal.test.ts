@@ -12,7 +12,6 @@ import { expect, test } from 'vitest';
 import { startTestService } from '../testing.ts';
 import type { TestOptions, TestService } from '../testing.ts';
 import { RehearsalConnection } from './connection.ts';
-import { optimiseEarly } from './early-optimisation.ts';
 import { Rehearsal } from './rehearsal.ts';
 import type { RehearsalOptions } from './rehearsal.ts';
 import { BODIES, REHEARSAL_DATABASES, rehearsalStatements } from './script.ts';
@@ -124,7 +123,10 @@ function asked(
       openStorage: () => openStorageInline({ directory, hasBackgroundWork: false }),
       serve: () => (socket) => server.emit('connection', socket),
       requests: { count: () => 0, isActive: () => false },
-      optimiseEarly: () => undefined,
+      optimiseEarly: () => {
+        events.push('early');
+        return () => events.push('as usual');
+      },
       processorMs: () => 0,
       ...more,
     },
@@ -148,7 +150,8 @@ test('a request ends it between two statements until it is quiet again, closing 
     await rehearsal.run();
 
     const stored = Array.from({ length: BODIES * REHEARSAL_DATABASES.length }, () => 'points');
-    const began = ['pause', ...stored, 'statement', 'statement', 'statement'];
+    const statements = ['statement', 'statement', 'statement'];
+    const began = ['pause', 'early', ...stored, ...statements, 'as usual'];
     expect(events).toEqual([...began, ...began]);
     expect(rehearsalStatements(0).length).toBeGreaterThan(6);
   });
@@ -209,9 +212,4 @@ test('a server sees a request of the connection as any other, by a socket of thi
   expect(seen).toEqual(
     ['/a?b=c', '/d', '/e'].flatMap((url) => [url === '/e' ? 'POST' : 'GET', url, '127.0.0.1']),
   );
-});
-
-test('V8 optimises earlier only in versions that were measured', () => {
-  expect(optimiseEarly('11.3.244.8-node.30')).toBe(true);
-  expect(optimiseEarly('12.4.254.21-node.33')).toBe(false);
 });

@@ -20,8 +20,8 @@ export type RehearsalOptions = {
   /** Answers the requests of a connection, over that engine and catalog only. */
   readonly serve: (storage: StorageEngine, catalog: Catalog) => (socket: Socket) => void;
   readonly requests: RequestState;
-  /** Called before it begins. */
-  readonly optimiseEarly: () => void;
+  /** Called when it begins, its result when it ends. */
+  readonly optimiseEarly: () => () => void;
   /** Processor time of the process so far. */
   readonly processorMs: () => number;
   /** How often the statements are run; more than the default changes little. */
@@ -82,13 +82,14 @@ export class Rehearsal {
     const { openStorage, optimiseEarly, processorMs, requests } = this.#options;
     for (let begun = 0; begun < BEGINNINGS_MAX && (await this.#isQuiet()); begun++) {
       this.#seen = requests.count();
-      optimiseEarly();
       const startMs = processorMs();
       this.#endMs = startMs + this.#leftMs;
       const storage = await openStorage();
+      const optimiseAsUsual = optimiseEarly();
       try {
         if (await this.#perform(storage)) return;
       } finally {
+        optimiseAsUsual();
         await storage.close();
         this.#leftMs -= processorMs() - startMs;
       }

@@ -12,8 +12,8 @@ const POINTS = 120;
 export const BODIES = 3;
 export const SHARD_NANOS = 3600n * NANOS_PER_SECOND;
 /**
- * Within the year 2000, so that the last body begins a shard: that is in memory only, the one before
- * in segments only.
+ * Within the year 2000, so that the last body begins a shard: that is in memory only, the one
+ * before in segments only.
  */
 const START_SECONDS = 263_000 * 3600 - (BODIES - 1) * POINTS * STEP_SECONDS;
 

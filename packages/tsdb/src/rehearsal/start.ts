@@ -34,7 +34,7 @@ export function startRehearsal(
   const { execution, http, log, server } = service;
   const { clock, storage } = execution.statements;
   const { thread } = storage;
-  // Storage without a thread of its own has nothing to rehearse in, and nobody can ask without HTTP.
+  // Storage without a thread of its own has nothing to rehearse in; without HTTP nobody can ask.
   if (thread === undefined || !service.config.http.enabled) {
     return { close: () => Promise.resolve() };
   }
