@@ -92,6 +92,8 @@ test.each([
   ["SELECT a FROM m WHERE h = 'x' = 'x'", "SELECT a FROM m WHERE h = 'x' = 'y'"],
   ["SELECT a FROM m WHERE h = 'x\\''", "SELECT a FROM m WHERE h = 'y\\''"],
   ["SELECT a FROM m WHERE h = 'x'", "SELECT a FROM m WHERE h = 'x\\n'"],
+  ["SELECT a FROM m WHERE h = 'x'", "SELECT a FROM m WHERE h = 'x\ry'"],
+  ["SELECT a FROM m WHERE h = 'x'", "SELECT a FROM m WHERE h = 'x\ny'"],
   ["SELECT a FROM m WHERE h = 'x'", "SELECT a FROM m WHERE h  = 'x'"],
   ["SELECT a FROM m WHERE h =~ /='x'/", "SELECT a FROM m WHERE h =~ /='y'/"],
   ["SELECT a FROM m /* = 'x' */", "SELECT a FROM m /* = 'y' */"],

@@ -8,7 +8,7 @@ const CUT = '\0';
 
 /** What is cut out, then what may look like it and is not. */
 const CUTS =
-  /([=<>]\s*)('[^'\\\n]*')|('\d{4}-\d\d-\d\d[\dTZ:. -]*'|\b[1-9]\d{9,18}(?:ns|u|ms|s)?\b)|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"/g;
+  /([=<>]\s*)('[^'\\\r\n]*')|('\d{4}-\d\d-\d\d[\dTZ:. -]*'|\b[1-9]\d{9,18}(?:ns|u|ms|s)?\b)|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"/g;
 
 export type TextForm = {
   readonly form: string;
