@@ -30,7 +30,6 @@ import type { Endpoint, ServedEndpoint } from './endpoints.ts';
 import { openExchange } from './exchange.ts';
 import type { Exchange, HeaderSettings } from './exchange.ts';
 import { chooseEncoding } from './query-parameters.ts';
-import { Throttled, WriteGate } from './write-gate.ts';
 
 export type DispatchOptions = {
   readonly config: TsdbConfig['http'];
@@ -54,19 +53,12 @@ export class Dispatch {
   readonly #options: DispatchOptions;
   readonly #settings: HeaderSettings;
   readonly #byPath: ReadonlyMap<string, ServedEndpoint>;
-  readonly #writeGate: WriteGate;
 
   constructor(options: DispatchOptions) {
-    const { clock, config, endpoints } = options;
+    const { config, endpoints } = options;
     this.#options = options;
     this.#settings = { hasCompatHeaders: config.compatRoutes, extra: config.headers };
     this.#byPath = new Map(endpoints.map((endpoint) => [endpoint.path, endpoint]));
-    this.#writeGate = new WriteGate({
-      maxActive: config.maxConcurrentWriteLimit,
-      maxWaiting: config.maxEnqueuedWriteLimit,
-      timeoutMs: config.enqueuedWriteTimeoutMs,
-      clock,
-    });
   }
 
   /** Opens the exchange of a request and counts it. */
@@ -139,12 +131,9 @@ export class Dispatch {
       case 'write': {
         counters.writeReq++;
         counters.writeReqActive++;
-        let leave: (() => void) | undefined;
         try {
-          leave = await this.#writeGate.enter();
           await endpoint.handle(exchange, identity);
         } finally {
-          leave?.();
           counters.writeReqActive--;
           counters.writeReqDurationNs += Math.round(tookMs() * 1e6);
           metrics.writes.observe(tookMs() / 1000);
@@ -204,7 +193,6 @@ export class Dispatch {
     }
     const status = statusOf(error);
     if (status === 503) askToRetry(exchange);
-    if (error instanceof Throttled) return sendText(exchange, 503, error.message);
     if (error instanceof BodyTooLarge) {
       sendError(exchange, 413, error.message);
       return discardBody(exchange.request);

@@ -55,6 +55,7 @@ import {
 } from './status-routes.ts';
 import type { ServiceState } from './status-routes.ts';
 import { handleTokens } from './token-routes.ts';
+import { behindGate, WriteGate } from './write-gate.ts';
 import { handleWrite, handleWriteV2 } from './write-route.ts';
 
 export type HttpInterfaceOptions = {
@@ -171,11 +172,19 @@ export class HttpInterface {
     const backup = { audit, backups, bodies };
     const restore = { ...backup, monitorDatabase: config.monitor.storeDatabase };
     const profile = (handle: Handle): Handle => (pprofEnabled ? handle : refuseProfiles);
+    const gate = new WriteGate({
+      maxActive: config.http.maxConcurrentWriteLimit,
+      maxWaiting: config.http.maxEnqueuedWriteLimit,
+      timeoutMs: config.http.enqueuedWriteTimeoutMs,
+      clock,
+    });
+    const gated = (handle: Handle): Handle => behindGate(gate, handle);
     return {
-      '/write': (exchange, identity) => handleWrite(exchange, strictLines, identity),
-      '/api/v2/write': (exchange, identity) => handleWriteV2(exchange, lines, identity),
-      '/api/v1/prom/write': (exchange, identity) =>
+      '/write': gated((exchange, identity) => handleWrite(exchange, strictLines, identity)),
+      '/api/v2/write': gated((exchange, identity) => handleWriteV2(exchange, lines, identity)),
+      '/api/v1/prom/write': gated((exchange, identity) =>
         handlePrometheusWrite(exchange, write, identity),
+      ),
       '/api/v1/prom/read': (exchange, identity) =>
         handlePrometheusRead(exchange, { bodies, counters, statements }, identity),
       '/query': (exchange, identity) => handleQuery(exchange, query, identity),

@@ -3,9 +3,30 @@ import { Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 
 import { THROTTLED_QUEUE_FULL, THROTTLED_TIMEOUT } from '../compat/messages.ts';
+import { askToRetry, sendText } from './answer.ts';
+import type { Handle } from './endpoints.ts';
 
-/** Too many writes; answered as plain text, as clients know it. */
-export class Throttled extends Unavailable {}
+/** Too many writes. */
+class Throttled extends Unavailable {}
+
+/** Handles requests that the gate lets in; answers the others as plain text, as clients know it. */
+export function behindGate(gate: WriteGate, handle: Handle): Handle {
+  return async (exchange, identity) => {
+    let leave: () => void;
+    try {
+      leave = await gate.enter();
+    } catch (error) {
+      if (!(error instanceof Throttled)) throw error;
+      askToRetry(exchange);
+      return sendText(exchange, 503, error.message);
+    }
+    try {
+      await handle(exchange, identity);
+    } finally {
+      leave();
+    }
+  };
+}
 
 export type WriteGateOptions = {
   /** 0 is no limit. */
@@ -25,7 +46,7 @@ export class WriteGate {
     this.#options = options;
   }
 
-  /** Resolves with what must be called when the write is done. Rejects with `Unavailable`. */
+  /** Resolves with what must be called when the write is done. Rejects with `Throttled`. */
   async enter(): Promise<() => void> {
     const { maxActive } = this.#options;
     if (maxActive === 0) return () => undefined;
