@@ -49,5 +49,10 @@ test('writes together what came meanwhile, and a wrong line costs its own packet
   expect(listener.counters).toEqual({ received: 6, failed: 1, dropped: 1 });
   expect(told).toEqual([
     ['warn', 'failed to take what came over udp', { packets: 1, err: 'no field' }],
+    [
+      'warn',
+      'udp packets were dropped: more came than may wait (udp-buffer)',
+      { dropped: 1, 'udp-buffer': 4, database: 'd', retentionPolicy: 'r' },
+    ],
   ]);
 });

@@ -28,6 +28,7 @@ export class UdpListener {
   readonly #options: UdpListenerOptions;
   readonly #socket: Socket;
   readonly counters = { received: 0, failed: 0, dropped: 0 };
+  #droppedTold = 0;
   #waiting: Buffer[] = [];
   #writing: Promise<void> | undefined;
 
@@ -83,6 +84,22 @@ export class UdpListener {
       if (!isWritten) for (const packet of packets) await this.#write([packet]);
     }
     this.#writing = undefined;
+    this.#tellDropped();
+  }
+
+  /** When all of those that waited are written: not for each one. */
+  #tellDropped(): void {
+    const { packetsMax, target, log } = this.#options;
+    const { database, retentionPolicy } = target;
+    const dropped = this.counters.dropped - this.#droppedTold;
+    if (dropped === 0) return;
+    this.#droppedTold = this.counters.dropped;
+    log('warn', 'udp packets were dropped: more came than may wait (udp-buffer)', {
+      dropped,
+      'udp-buffer': packetsMax,
+      database,
+      retentionPolicy,
+    });
   }
 
   #nextPackets(): readonly Buffer[] {
