@@ -64,7 +64,7 @@ class Lives {
   push(points: readonly PointInput[]): void {
     const builder = new PointBatchBuilder('d', 'r');
     for (const point of points) builder.add(point);
-    this.task.pushDue(builder.build(), 0n);
+    this.task.pushDue(builder.build(), { offset: 0n });
     expect(this.task.error).toBeUndefined();
   }
 

@@ -24,8 +24,8 @@ export type ReplayedRow = {
 
 /** What is known of the time before a unit was given a log again. */
 export type ToldBefore = {
-  /** Number of the last record that its state contains. */
-  readonly record: number;
+  /** Number of the last record that its state contains; `undefined` when nobody knows. */
+  readonly record: number | undefined;
   /** Of what it has published last. */
   readonly last: EventCause | undefined;
 };
@@ -39,9 +39,11 @@ export function causeOf(unit: string, source: RowSource | undefined): EventCause
 
 /** The present row of a unit that is given a log again. */
 export function replayedRow(
-  { record, row }: EventCause,
+  present: EventCause | undefined,
   { record: contained, last }: ToldBefore,
-): ReplayedRow {
+): ReplayedRow | undefined {
+  if (present === undefined || contained === undefined) return undefined;
+  const { record, row } = present;
   // A log that was lost with its coordinator begins anew, with small numbers.
   if (last === undefined || record <= contained) return { record, isTold: false };
   const isBehind = record === last.record ? row > last.row : record > last.record;

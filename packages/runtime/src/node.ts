@@ -63,9 +63,9 @@ export interface TaskContext {
   /** The task is given what it has missed; `undefined` when it has caught up, or has nothing to. */
   readonly rerun: Rerun | undefined;
   /** The row of the log of points that is worked on; `undefined` outside of one. */
-  readonly cause: EventCause | undefined;
+  cause(): EventCause | undefined;
   /** The same, while the task is given the log again. */
-  readonly replayed: ReplayedRow | undefined;
+  replayed(): ReplayedRow | undefined;
   /** Number of the present sweep for idle groups; sources note it on the groups they see. */
   readonly sweep: number;
   /**

@@ -116,7 +116,7 @@ async function run(
       });
       note(outcome.byGroup, 'group' in message ? message.group : '', text);
     });
-    for (const batch of writes) task.pushDue(batch, 0n);
+    for (const batch of writes) task.pushDue(batch, { offset: 0n });
     for (const [name, { collected, emitted, errors }] of task.stats().nodes) {
       const [c, e, f] = outcome.counters.get(name) ?? [0, 0, 0];
       outcome.counters.set(name, [c + collected, e + emitted, f + errors]);

@@ -39,6 +39,8 @@ export type PointBatch = {
   readonly retentionPolicy: string;
   /** Number of the record of a log of points that it is; absent when it is of none. */
   readonly record?: number | undefined;
+  /** When that record was accepted. */
+  readonly arrived?: bigint | undefined;
   readonly rowCount: number;
   readonly series: SeriesList;
   /** Index into `series` by row. */

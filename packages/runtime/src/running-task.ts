@@ -44,6 +44,12 @@ export type Rerun = {
   readonly record?: number | undefined;
 };
 
+/**
+ * When rows are due in the virtual time of a task: each so long after its own time, or all of them
+ * at one time.
+ */
+export type Due = { readonly offset: bigint } | { readonly at: Timestamp };
+
 /** What was saved of a task, and how it goes on. */
 export type SavedState = {
   readonly state: TaskState;
@@ -258,10 +264,10 @@ export interface RunningTask {
    */
   push(batch: PointBatch): void;
   /**
-   * As `push`, of a task with virtual timers: each point comes after the timers up to its time plus
-   * `offset`.
+   * As `push`, of a task with virtual timers: each point comes after the timers up to the time when
+   * it is due.
    */
-  pushDue(batch: PointBatch, offset: bigint): void;
+  pushDue(batch: PointBatch, due: Due): void;
   /** Moves the time of a task with virtual timers, after everything that was pushed before. */
   advanceTo(time: Timestamp): void;
   /**

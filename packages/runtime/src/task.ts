@@ -22,6 +22,7 @@ import type { ResultReceiver, RowReceiver, Waiting } from './node-capabilities.t
 import { PartFilter, unitName } from './part.ts';
 import type { PointBatch } from './point-batch.ts';
 import type {
+  Due,
   EdgeStats,
   EndpointRows,
   Rerun,
@@ -184,11 +185,11 @@ export class InlineTask implements RunningTask {
     this.#run(source, () => this.#feed(source, start, end));
   }
 
-  pushDue(batch: PointBatch, offset: bigint): void {
+  pushDue(batch: PointBatch, due: Due): void {
     this.#newest = batch.times[batch.rowCount - 1];
     const source = open(batch, this.#context.series);
     for (let row = 0; row < source.rowCount;) {
-      row = this.pushDueRows(source, { offset, start: row, end: source.rowCount });
+      row = this.pushDueRows(source, { due, start: row, end: source.rowCount });
     }
     source.settle();
   }
@@ -199,12 +200,17 @@ export class InlineTask implements RunningTask {
    */
   pushDueRows(
     source: RowSource,
-    rows: { readonly offset: bigint; readonly start: number; readonly end: number },
+    rows: { readonly due: Due; readonly start: number; readonly end: number },
   ): number {
-    const { offset, start, end } = rows;
+    const { due, start, end } = rows;
+    if ('at' in due) {
+      if (!this.advanceSome(due.at)) return start;
+      this.pushRows(source, start, end);
+      return end;
+    }
     for (let row = start; row < end;) {
       const time = source.timeAt(row);
-      if (!this.advanceSome(time + offset)) return row;
+      if (!this.advanceSome(time + due.offset)) return row;
       let next = row + 1;
       while (next < end && source.timeAt(next) === time) next++;
       this.pushRows(source, row, next);
@@ -425,11 +431,8 @@ export class InlineTask implements RunningTask {
     const unit = unitName(options.taskId, options.part);
     const last = this.#rerun && services.alerts.lastCause(unit);
     const cause = (): EventCause | undefined => causeOf(unit, this.#source);
-    const replayed = (): ReplayedRow | undefined => {
-      const record = rerun()?.record;
-      const row = record === undefined ? undefined : cause();
-      return record === undefined ? undefined : row && replayedRow(row, { record, last });
-    };
+    const replayed = (): ReplayedRow | undefined =>
+      replayedRow(cause(), { record: rerun()?.record, last });
     return {
       taskId: options.taskId,
       scope: options.scope ?? 'main',
@@ -448,12 +451,8 @@ export class InlineTask implements RunningTask {
       get rerun(): Rerun | undefined {
         return rerun();
       },
-      get cause(): EventCause | undefined {
-        return cause();
-      },
-      get replayed(): ReplayedRow | undefined {
-        return replayed();
-      },
+      cause,
+      replayed,
       get sweep(): number {
         return sweep();
       },

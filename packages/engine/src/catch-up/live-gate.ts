@@ -111,6 +111,6 @@ export class LiveGate implements PointConsumer {
     if (left === undefined) return;
     // Points of the future must not move the time beyond the present.
     if (isLive || left.times.some((time) => time > now)) this.#task.push(left);
-    else this.#task.pushDue(left, 0n);
+    else this.#task.pushDue(left, { offset: 0n });
   }
 }

@@ -217,7 +217,7 @@ class StreamFeed implements TaskSource {
     for (const batch of batchesOf(this.#unknown(run, points))) {
       await task.ready();
       run.signal.throwIfAborted();
-      task.pushDue(batch, 0n);
+      task.pushDue(batch, { offset: 0n });
     }
   }
 

@@ -186,9 +186,9 @@ class Session {
       link?.postPacked([entry]);
       return;
     }
-    const { sequence, tasks, dueOffset } = entry;
+    const { sequence, tasks, due } = entry;
     const batch = await this.#points.batch(sequence);
-    link?.postRows([{ batch, tasks, dueOffset, isOurs: false }]);
+    link?.postRows([{ batch, tasks, due, isOurs: false }]);
   }
 
   #tick(): void {

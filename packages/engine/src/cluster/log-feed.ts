@@ -1,9 +1,10 @@
 // Feeds a stream task of a cluster: points as the log of points has them, each once. A task that
 // goes on from a saved state is first given what has come since, in virtual time, as after any
-// restart (docs/adr/0011-catch-up.md), but from the log, which has all of it and in its order.
+// restart (docs/adr/0011-catch-up.md), but from the log, which has all of it, in its order and with
+// the times at which it came.
 import { assert, messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import type { BatchTaker, PointBatch } from '@tidemark/runtime';
+import type { BatchTaker, Due, PointBatch } from '@tidemark/runtime';
 import type { PointConsumer, PointRouter, Route } from '../ingest/point-router.ts';
 import type { Logger } from '../observability/log-hub.ts';
 import { opening } from '../opening.ts';
@@ -96,10 +97,8 @@ export class LogFeed implements TaskSource, PointConsumer {
       this.#sequence = sequence;
     }
     const { task } = this.#unit;
-    const now = this.#isRerun ? this.#parts.clock.now() : 0n;
-    // Points of the future must not move the time beyond the present.
-    if (!this.#isRerun || batch.times.some((time) => time > now)) task.push(batch);
-    else task.pushDue(batch, 0n);
+    if (this.#isRerun) task.pushDue(batch, dueOf(batch));
+    else task.push(batch);
   }
 
   /** The task has been given everything that was there: its time is the machine's from now on. */
@@ -170,7 +169,7 @@ export class LogFeed implements TaskSource, PointConsumer {
         assert(batch.record !== undefined, 'batches of the log have numbers');
         this.#sequence = batch.record;
         if (this.#wanted.has(placeOf(batch.database, batch.retentionPolicy)))
-          task.pushDue(batch, 0n);
+          task.pushDue(batch, dueOf(batch));
       },
     });
     if (!signal.aborted) this.#goLive();
@@ -206,6 +205,11 @@ export class LogFeed implements TaskSource, PointConsumer {
       err: messageOf(error),
     });
   }
+}
+
+/** When it was there, so that timers fire between the records that they fired between then. */
+function dueOf({ arrived }: PointBatch): Due {
+  return { at: arrived ?? 0n };
 }
 
 function placeOf(database: string, retentionPolicy: string): string {

@@ -170,12 +170,12 @@ export class PointLog {
   }
 
   #give(record: LogRecord, dispatch: Dispatch): void {
-    const { id } = labelOf(record, this.#options.build);
+    const { id, now } = labelOf(record, this.#options.build);
     const waiting = this.#waiting.get(id);
     const batch =
       waiting?.batch === undefined
         ? this.#batchOf(record)
-        : { ...waiting.batch, record: record.sequence };
+        : { ...waiting.batch, record: record.sequence, arrived: BigInt(now) };
     this.#dispatched = record.sequence;
     this.#name(record);
     // Who has written them waits for the tasks; others are not held up.

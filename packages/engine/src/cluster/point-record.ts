@@ -39,5 +39,5 @@ export function batchOf(parser: WriteParser, record: LogRecord, build: Build): P
     now: BigInt(now),
   });
   assert(errors.length === 0, 'lines were read before they were kept');
-  return { ...batch, record: sequence };
+  return { ...batch, record: sequence, arrived: BigInt(now) };
 }

@@ -109,11 +109,11 @@ export class RemoteInstance implements HostPlace {
     const { points } = this.#options;
     const { firstNamed } = points;
     const first = Math.max(this.#first, firstNamed);
-    const entries = rows.map(({ batch, tasks, dueOffset }): NamedRows | RowsEntry => {
+    const entries = rows.map(({ batch, tasks, due }): NamedRows | RowsEntry => {
       const { record: sequence } = batch;
       return sequence !== undefined && sequence >= first
-        ? { sequence, tasks, dueOffset }
-        : { batch: packWhole(batch), tasks, dueOffset };
+        ? { sequence, tasks, due }
+        : { batch: packWhole(batch), tasks, due };
     });
     this.#frames.send({ kind: 'rows', host, entries, firstNamed });
   }

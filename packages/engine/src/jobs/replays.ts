@@ -373,7 +373,7 @@ class Pace {
     signal.throwIfAborted();
     await task.ready();
     if (timers === undefined) task.push(batch);
-    else task.pushDue(batch, this.#wall(0n) - shift);
+    else task.pushDue(batch, { offset: this.#wall(0n) - shift });
     task.taker?.takeOver(batch);
   }
 

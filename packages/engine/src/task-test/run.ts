@@ -372,7 +372,7 @@ class CaseRun {
       return;
     }
     if (this.#begin === undefined) this.#task.push(batch);
-    else this.#task.pushDue(batch, 0n);
+    else this.#task.pushDue(batch, { offset: 0n });
     await this.#task.drain();
   }
 

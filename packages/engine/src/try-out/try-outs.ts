@@ -267,7 +267,7 @@ class Feeder {
     const times = this.#waiting.map(({ line }) => timeOfLine(line));
     const batch = batchOf(this.#waiting, 0n);
     this.#waiting = [];
-    this.#task.pushDue(batch, 0n);
+    this.#task.pushDue(batch, { offset: 0n });
     for (const time of times) if (time > this.#time) this.#time = time;
     await this.#settle();
   }

@@ -1,6 +1,7 @@
 // The way to one task host, a thread of this process or of another one: messages in both
 // directions, in order, and the host's end.
 import type { PointBatch } from '../point-batch.ts';
+import type { Due } from '../running-task.ts';
 import type { FromHost, ToHost } from './protocol.ts';
 
 /** Rows for tasks of one host. */
@@ -8,7 +9,7 @@ export type RowsForTasks = {
   readonly batch: PointBatch;
   readonly tasks: readonly number[];
   /** As in `RowsEntry`. */
-  readonly dueOffset: bigint | undefined;
+  readonly due: Due | undefined;
   /** Nobody else keeps the batch: its columns may be moved. */
   readonly isOurs: boolean;
 };

@@ -265,8 +265,8 @@ test('a task that is given a log again tells what it has not told, and by which 
   const next = make('t', script, { options: { position: { latenessNanos: 0n }, rerun } });
   next.restore(state);
   await next.start();
-  next.pushDue(logged(7, [5, 6]), 0n);
-  next.pushDue(logged(8, [7]), 0n);
+  next.pushDue(logged(7, [5, 6]), { at: 1n });
+  next.pushDue(logged(8, [7]), { at: 2n });
   next.goLive();
   await next.drain();
   await next.close();
@@ -541,9 +541,9 @@ test('a replay has a time of its own, the same as in this thread, and can be rea
 
   for (const task of [hosted, inline]) {
     // The first point lies at the start of the replay.
-    task.pushDue(points([1, 2, 3]), 99n);
+    task.pushDue(points([1, 2, 3]), { offset: 99n });
     task.advanceTo(2000n);
-    task.pushDue(points([4], 'a', 2100), 0n);
+    task.pushDue(points([4], 'a', 2100), { offset: 0n });
     await task.drain();
     await task.close();
   }

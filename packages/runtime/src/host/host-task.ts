@@ -2,6 +2,7 @@
 // cut into slices, so that a busy task delays its neighbours by milliseconds, whatever the size of
 // its writes.
 import type { RowSource } from '../data/row-source.ts';
+import type { Due } from '../running-task.ts';
 import type { InlineTask } from '../task.ts';
 
 /**
@@ -32,8 +33,8 @@ type Work =
   | {
       readonly kind: 'rows';
       readonly rows: SharedRows;
-      /** In virtual time: a row is due so long after its own time. */
-      readonly dueOffset: bigint | undefined;
+      /** In virtual time. */
+      readonly due: Due | undefined;
       next: number;
     }
   /** Runs when everything sent before it is done; what follows waits for it. Never rejects. */
@@ -93,9 +94,9 @@ export class HostTask {
     return this.#head < this.#queue.length;
   }
 
-  addRows(rows: SharedRows, dueOffset?: bigint): void {
+  addRows(rows: SharedRows, due?: Due): void {
     if (this.#isEnded) this.#drop(rows, 0);
-    else this.#queue.push({ kind: 'rows', rows, dueOffset, next: 0 });
+    else this.#queue.push({ kind: 'rows', rows, due, next: 0 });
   }
 
   addStep(run: (task: InlineTask) => Promise<void> | void): void {
@@ -144,8 +145,9 @@ export class HostTask {
     const count = this.#sliceRows(source.rowCount - work.next);
     const start = work.next;
     let end = start + count;
-    if (work.dueOffset === undefined) task.pushRows(source, start, end);
-    else end = task.pushDueRows(source, { offset: work.dueOffset, start, end });
+    const { due } = work;
+    if (due === undefined) task.pushRows(source, start, end);
+    else end = task.pushDueRows(source, { due, start, end });
     this.takenRows += end - start;
     work.next = end;
     if (end === source.rowCount) {

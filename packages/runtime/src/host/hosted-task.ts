@@ -7,6 +7,7 @@ import type { Pipeline } from '@tidemark/pipeline';
 import { unitName } from '../part.ts';
 import type { PointBatch } from '../point-batch.ts';
 import type {
+  Due,
   EndpointRows,
   BatchTaker,
   Rerun,
@@ -206,10 +207,10 @@ export class HostedTask implements RunningTask {
     this.#client.addRows(batch, this.id);
   }
 
-  pushDue(batch: PointBatch, offset: bigint): void {
+  pushDue(batch: PointBatch, due: Due): void {
     if (!this.#send(batch.rowCount)) return;
     this.#newest = batch.times[batch.rowCount - 1];
-    this.#client.addRows(batch, this.id, offset);
+    this.#client.addRows(batch, this.id, due);
   }
 
   /** Counts rows that are sent; false when the task takes none. */

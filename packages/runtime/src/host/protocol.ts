@@ -6,6 +6,7 @@ import type { EventCause } from '../event-cause.ts';
 import type { RememberedState } from '../remembered-state.ts';
 import type { SideloadDocuments } from './hosted-services.ts';
 import type {
+  Due,
   EndpointRows,
   AlertDefaults,
   Rerun,
@@ -168,8 +169,8 @@ export type ToHost =
 export type RowsEntry = {
   readonly tasks: readonly number[];
   readonly batch: PackedBatch;
-  /** Each row is due at this time after its own, in the virtual time of the task. */
-  readonly dueOffset: bigint | undefined;
+  /** In the virtual time of the task; `undefined` in that of the machine. */
+  readonly due: Due | undefined;
 };
 
 /** What is left of a task that has ended. */

@@ -2,7 +2,7 @@
 import { Unavailable } from '@tidemark/core';
 import { StartError } from '../node.ts';
 import type { PointBatch } from '../point-batch.ts';
-import type { BatchTaker } from '../running-task.ts';
+import type { BatchTaker, Due } from '../running-task.ts';
 import type { HostEnd, HostLink, HostLinkEvents, ToHostMessage } from './host-link.ts';
 import type { Answers, FromHost, HostItem, TaskRequest } from './protocol.ts';
 import { makesWork } from './protocol.ts';
@@ -16,7 +16,7 @@ type Call = {
 type Waiting = {
   readonly batch: PointBatch;
   readonly tasks: number[];
-  readonly dueOffset: bigint | undefined;
+  readonly due: Due | undefined;
   isOurs: boolean;
 };
 
@@ -66,15 +66,15 @@ export class RpcClient implements BatchTaker {
   }
 
   /** Queues rows for a task until the end of the present round of the event loop. */
-  addRows(batch: PointBatch, task: number, dueOffset?: bigint): void {
+  addRows(batch: PointBatch, task: number, due?: Due): void {
     this.#sentCount++;
     const last = this.#waiting.at(-1);
-    if (last?.batch === batch && last.dueOffset === dueOffset) {
+    if (last?.batch === batch && isSame(last.due, due)) {
       last.tasks.push(task);
       return;
     }
     if (this.#waiting.length === 0) setImmediate(() => this.#flushRows());
-    this.#waiting.push({ batch, tasks: [task], dueOffset, isOurs: false });
+    this.#waiting.push({ batch, tasks: [task], due, isOurs: false });
   }
 
   takeOver(batch: PointBatch): void {
@@ -170,4 +170,9 @@ export class RpcClient implements BatchTaker {
     this.#waiting = [];
     if (!this.#isEnding) this.#events.lost({ ...end, reason: this.#lostReason });
   }
+}
+
+function isSame(a: Due | undefined, b: Due | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return 'at' in a ? 'at' in b && a.at === b.at : 'offset' in b && a.offset === b.offset;
 }

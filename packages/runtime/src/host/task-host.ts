@@ -189,7 +189,7 @@ export class TaskHost implements Outside {
     });
   }
 
-  #rows({ tasks, batch: packed, dueOffset }: RowsEntry): void {
+  #rows({ tasks, batch: packed, due }: RowsEntry): void {
     // Series must be learned even when no task is left for the rows.
     const { batch, series } = this.#unpacker.unpack(packed);
     const source = new RowSource(batch, this.#series, series);
@@ -198,7 +198,7 @@ export class TaskHost implements Outside {
       const task = this.#tasks.get(id);
       if (task === undefined) shared.release();
       else {
-        task.addRows(shared, dueOffset);
+        task.addRows(shared, due);
         this.#ready(task);
       }
     }

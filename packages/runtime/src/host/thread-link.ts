@@ -60,10 +60,10 @@ export class ThreadLink implements HostLink {
 
   postRows(rows: readonly RowsForTasks[]): void {
     const movable = new Set<ArrayBuffer>();
-    const entries = rows.map(({ batch, tasks, dueOffset, isOurs }): RowsEntry => {
+    const entries = rows.map(({ batch, tasks, due, isOurs }): RowsEntry => {
       const packed = this.#packer.pack(batch);
       if (isOurs) appendMovable(packed, movable);
-      return { batch: packed, tasks, dueOffset };
+      return { batch: packed, tasks, due };
     });
     this.#post({ kind: 'rows', entries }, [...movable]);
   }

@@ -73,6 +73,8 @@ export class AlertNode implements RunningNode {
   readonly #anonymousTopic: string | undefined;
   readonly #isStateChangesOnly: boolean;
   readonly #isAugmenting: boolean;
+  /** The state that it goes on from is followed by a log of points. */
+  #isFromLog = false;
   readonly #counts = { triggered: 0, inhibited: 0, byLevel: [0, 0, 0, 0] };
 
   constructor(ctx: ContextOf<typeof alertNode>) {
@@ -193,6 +195,7 @@ export class AlertNode implements RunningNode {
   }
 
   restore(state: unknown): void {
+    this.#isFromLog = (this.#ctx.task.rerun?.record ?? 0) > 0;
     const code = state as {
       groups: GroupStatesCode<AlertStateCode>;
       levels: (FunctionState[] | undefined)[];
@@ -247,7 +250,7 @@ export class AlertNode implements RunningNode {
   #toldBefore(last: ToldEvent | undefined, first: FirstMessage): ToldEvents | undefined {
     const { rerun } = this.#ctx.task;
     if (rerun === undefined || last === undefined) return undefined;
-    const { replayed } = this.#ctx.task;
+    const replayed = this.#ctx.task.replayed();
     if (replayed !== undefined && last.record !== undefined) {
       const isAhead = replayed.isTold && last.record >= replayed.record;
       return isAhead ? new ToldEvents(last) : undefined;
@@ -269,7 +272,7 @@ export class AlertNode implements RunningNode {
     const { level, time, durationNanos } = remembered;
     alert.told = this.#toldBefore(remembered, first);
     // A log has all that the group has missed: its own state is the right one.
-    if (alert.told !== undefined || this.#ctx.task.replayed !== undefined) return;
+    if (alert.told !== undefined || this.#isFromLog) return;
     alert.state.restore(level, time, durationNanos);
     for (const inhibitor of alert.inhibitors) inhibitor.isActive = alert.state.level !== OK;
   }
@@ -375,7 +378,8 @@ export class AlertNode implements RunningNode {
   }
 
   #publish(event: AlertEvent): void {
-    const { services, cause } = this.#ctx.task;
+    const { services } = this.#ctx.task;
+    const cause = this.#ctx.task.cause();
     const published = cause === undefined ? event : { ...event, cause };
     if (this.#anonymousTopic !== undefined)
       services.alerts.publish(this.#anonymousTopic, published);
@@ -384,11 +388,11 @@ export class AlertNode implements RunningNode {
   }
 
   #isTold(alert: GroupAlert, level: number, time: bigint): boolean {
-    const { rerun, replayed } = this.#ctx.task;
-    if (rerun === undefined) return false;
+    const { task } = this.#ctx;
+    if (task.rerun === undefined) return false;
     const { isChanged } = alert.state;
     const isToldByTime = alert.told?.includes({ level, time, isChanged }) ?? false;
-    const isTold = replayed?.isTold ?? isToldByTime;
+    const isTold = task.replayed()?.isTold ?? isToldByTime;
     if (!isTold) alert.told = undefined;
     return isTold;
   }
