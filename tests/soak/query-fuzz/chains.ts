@@ -29,7 +29,6 @@ export function deleteChain(random: Random): readonly string[] {
     'SELECT f, g, i, s, b FROM /./ GROUP BY *',
     'SELECT count(*), first(f), last(i) FROM /./ GROUP BY host',
     'SHOW SERIES',
-    'SHOW MEASUREMENTS',
   ];
 }
 
