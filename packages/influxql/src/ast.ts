@@ -64,6 +64,7 @@ export type Wildcard = {
 export type RegexLiteral = {
   readonly kind: 'regex';
   readonly pattern: string;
+  readonly slot?: Slot | undefined;
   readonly span: Span;
 };
 /** The number of a literal among those in which statements of one form differ (`slots.ts`). */

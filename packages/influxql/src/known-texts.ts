@@ -3,9 +3,10 @@
 import { ByteLru } from '@tidemark/core';
 
 import type { Literal, Query, SelectStatement, ShowClauses, Slots, Statement } from './ast.ts';
-import { MAX_KNOWN_CHARACTERS, MAX_KNOWN_TEXT } from './limits.ts';
+import { limitOf, MAX_KNOWN_CHARACTERS, MAX_KNOWN_TEXT, MAX_REGEX_LENGTH } from './limits.ts';
 import { parseQuery } from './parse.ts';
 import type { ParseOptions, ParseResult } from './parse.ts';
+import { checkRegexLightly } from './regex-check.ts';
 import { fillStatement, literalOf, withSlots } from './slots.ts';
 import { formOf, hasForm, placesOfCuts } from './text-form.ts';
 import type { TextForm } from './text-form.ts';
@@ -43,8 +44,15 @@ export class KnownTexts {
     if (!isKeepable || !hasForm(text)) return parseQuery(text, { ...this.#options, parameters });
     const cut = formOf(text);
     const known = this.#known.get(cut.form);
-    const query = known && fill(known, cut.cuts);
+    const query = known && fill(known, cut.cuts, (pattern) => this.#takes(pattern));
     return query === undefined ? this.#parseNew(text, cut) : { query, diagnostics: [] };
+  }
+
+  /** Whether the parser takes a regular expression. */
+  #takes(pattern: string): boolean {
+    const { limits, checkRegex = checkRegexLightly } = this.#options;
+    const isShort = pattern.length <= limitOf(limits?.maxRegexLength, MAX_REGEX_LENGTH);
+    return isShort && checkRegex(pattern) === undefined;
   }
 
   #parseNew(text: string, { form, cuts }: TextForm): ParseResult {
@@ -95,7 +103,11 @@ function knownOf(text: string, asking: readonly Asking[], cuts: readonly string[
 }
 
 /** The query of a text with these cuts; `undefined` when it differs in more than its slots. */
-function fill(known: Known, cuts: readonly string[]): Query | undefined {
+function fill(
+  known: Known,
+  cuts: readonly string[],
+  takes: (pattern: string) => boolean,
+): Query | undefined {
   if (cuts.length === 0) return known.query;
   const slots: (Literal | undefined)[] = [];
   for (const [slot, cut] of cuts.entries()) {
@@ -104,6 +116,7 @@ function fill(known: Known, cuts: readonly string[]): Query | undefined {
     if (literal === undefined && (before !== undefined || cut !== known.cuts[slot])) {
       return undefined;
     }
+    if (literal?.kind === 'regex' && !takes(literal.pattern)) return undefined;
     slots.push(literal);
   }
   const statements = known.query.statements.map((statement) => {

@@ -1,6 +1,6 @@
 // Slots: the literals in which statements of one form differ. They are where nothing but a value
-// depends on them: what `time` is compared with, and strings that a name is compared with. Whoever
-// plans a statement may not look at what is in a slot.
+// depends on them: what `time` is compared with, and strings and regular expressions that a name is
+// compared with. Whoever plans a statement may not look at what is in a slot.
 import { isComparison, MAX_INT64 } from '@tidemark/core';
 import type { Span } from '@tidemark/core';
 
@@ -20,8 +20,7 @@ export function withSlots<S extends Conditional>(
 ): S {
   return changeConditions(statement, (condition) =>
     mark(condition, (node) => {
-      if (node.kind !== 'string' && node.kind !== 'integer' && node.kind !== 'duration')
-        return node;
+      if (!hasSlot(node)) return node;
       const slot = slotOf(node);
       return slot === undefined ? node : { ...node, slot };
     }),
@@ -45,18 +44,30 @@ export function fillSlots(node: Expression, slots: Slots): Expression {
       const expression = fillSlots(node.expression, slots);
       return expression === node.expression ? node : { ...node, expression };
     }
+    default:
+      return hasSlot(node) && node.slot !== undefined ? (slots[node.slot] ?? node) : node;
+  }
+}
+
+type Slotted = Extract<Literal, { readonly slot?: Slot | undefined }>;
+
+/** Whether a literal is of a kind that may have a slot. */
+function hasSlot(node: Expression): node is Slotted {
+  switch (node.kind) {
     case 'string':
+    case 'regex':
     case 'integer':
     case 'duration':
-      return node.slot === undefined ? node : (slots[node.slot] ?? node);
+      return true;
     default:
-      return node;
+      return false;
   }
 }
 
 /** The literal that a cut of a text is, in a slot; `undefined` when the parser has to see it. */
 export function literalOf(cut: string, slot: Slot, span: Span): Literal | undefined {
   if (cut.startsWith("'")) return { kind: 'string', value: cut.slice(1, -1), slot, span };
+  if (cut.startsWith('/')) return { kind: 'regex', pattern: cut.slice(1, -1), slot, span };
   if (/^\d+$/.test(cut)) {
     const value = BigInt(cut);
     return value <= MAX_INT64 ? { kind: 'integer', value, slot, span } : undefined;
@@ -106,6 +117,11 @@ function markSides(node: Binary, change: Change): Pick<Binary, 'left' | 'right'>
   }
   if (isTime(left)) return { left, right: markTimes(right, change) };
   if (isTime(right)) return { left: markTimes(left, change), right };
+  if (operator === '=~' || operator === '!~') {
+    return left.kind === 'reference' && right.kind === 'regex'
+      ? { left, right: change(right) }
+      : node;
+  }
   if (!isComparison(operator)) return node;
   if (left.kind === 'reference' && right.kind === 'string') return { left, right: change(right) };
   if (right.kind === 'reference' && left.kind === 'string') return { left: change(left), right };

@@ -1,14 +1,27 @@
-// The form of a text: the text without what its conditions may differ in when it comes again, times
-// and strings that something is compared with. What is cut out is whole tokens, as far as the form
-// can tell; whoever uses it checks that with the tree of the first text of a form. It then holds
-// for all of them, because they are the same up to the token, and behind it.
+// The form of a text: the text without what its conditions may differ in when it comes again,
+// times, strings and regular expressions that something is compared with. What is cut out is whole
+// tokens, as far as the form can tell; whoever uses it checks that with the tree of the first text
+// of a form. It then holds for all of them, because they are the same up to the token, and behind
+// it.
 
 /** Stands for what is cut out. */
 const CUT = '\0';
 
-/** What is cut out, then what may look like it and is not. */
+/**
+ * What is cut out, then what may look like it and is not. A slash and an asterisk begin a comment,
+ * even where a regular expression may be.
+ */
 const CUTS =
-  /([=<>]\s*)('[^'\\\r\n]*')|('\d{4}-\d\d-\d\d[\dTZ:. -]*'|\b[1-9]\d{9,18}(?:ns|u|ms|s)?\b)|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"/g;
+  /([=<>]\s*)('[^'\\\r\n]*')|([=!]~\s*)(\/(?!\*)(?:[^/\\\r\n]|\\[^/\\\r\n])+\/)|('\d{4}-\d\d-\d\d[\dTZ:. -]*'|\b[1-9]\d{9,18}(?:ns|u|ms|s)?\b)|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"/g;
+
+type Found = readonly [
+  whole: string,
+  before?: string,
+  compared?: string,
+  beforePattern?: string,
+  pattern?: string,
+  time?: string,
+];
 
 export type TextForm = {
   readonly form: string;
@@ -24,24 +37,27 @@ export function hasForm(text: string): boolean {
 /** Cuts a text. */
 export function formOf(text: string): TextForm {
   const cuts: string[] = [];
-  const form = text.replace(
-    CUTS,
-    (found: string, before: string | undefined, compared: string | undefined, time?: string) => {
-      const cut = compared ?? time;
-      if (cut === undefined) return found;
-      cuts.push(cut);
-      const mark = cut.startsWith("'") ? `'${CUT}'` : CUT;
-      return before === undefined ? mark : before + mark;
-    },
-  );
+  const form = text.replace(CUTS, (...found) => {
+    const [whole, before, compared, beforePattern, pattern, time] = found as unknown as Found;
+    const cut = compared ?? pattern ?? time;
+    if (cut === undefined) return whole;
+    cuts.push(cut);
+    return (before ?? beforePattern ?? '') + markOf(cut);
+  });
   return { form, cuts };
+}
+
+function markOf(cut: string): string {
+  if (cut.startsWith("'")) return `'${CUT}'`;
+  return cut.startsWith('/') ? `/${CUT}/` : CUT;
 }
 
 /** Where the cuts of a text begin. */
 export function placesOfCuts(text: string): readonly number[] {
   const places: number[] = [];
-  for (const { index, 1: before, 2: compared, 3: time } of text.matchAll(CUTS)) {
-    if (compared !== undefined) places.push(index + (before ?? '').length);
+  for (const { index, 1: before, 3: beforePattern, 5: time } of text.matchAll(CUTS)) {
+    const lead = before ?? beforePattern;
+    if (lead !== undefined) places.push(index + lead.length);
     else if (time !== undefined) places.push(index);
   }
   return places;

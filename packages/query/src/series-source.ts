@@ -40,24 +40,24 @@ export type Predicate =
       readonly operator: '=' | '!=';
       readonly value: string;
     })
-  | {
+  | (Slotted & {
       readonly kind: 'tag-regex';
       readonly key: string;
       readonly operator: '=~' | '!~';
       readonly pattern: string;
-    }
+    })
   | (Slotted & {
       readonly kind: 'field';
       readonly field: string;
       readonly operator: ComparisonOperator;
       readonly value: FieldValue;
     })
-  | {
+  | (Slotted & {
       readonly kind: 'field-regex';
       readonly field: string;
       readonly operator: '=~' | '!~';
       readonly pattern: string;
-    };
+    });
 
 /** A field to read, in the type in which the query wants it. */
 export type FieldRef = {

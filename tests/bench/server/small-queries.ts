@@ -47,6 +47,10 @@ const KINDS: readonly Kind[] = [
   { name: 'single-groupby-5-1-1', text: () => maxima(5, 1, 1, '1m') },
   { name: 'single-groupby-5-8-1', text: () => maxima(5, 8, 1, '1m') },
   { name: 'one-to-eight-hosts', text: () => maxima(1, 1 + Math.floor(Math.random() * 8), 1, '1m') },
+  {
+    name: 'one-host-by-pattern',
+    text: () => maxima(1, 1, 1, '1m').replace(/= '(\w+)'/, (_, host) => `=~ /^${host}$/`),
+  },
   { name: 'cpu-max-all-1', text: () => maxima(10, 1, 8, '1h') },
   { name: 'raw-rows-1', text: () => `SELECT usage_0 FROM cpu WHERE ${hosts(1)} AND ${range(1)}` },
   { name: 'last', text: () => `SELECT last(usage_0) FROM cpu WHERE ${hosts(1)} AND ${range(1)}` },

@@ -40,13 +40,13 @@ export type ValueExpression =
       readonly right: ValueExpression;
       readonly type: FieldType | undefined;
     }
-  | {
+  | (Slotted & {
       readonly kind: 'regex';
       readonly operator: '=~' | '!~';
       readonly operand: ValueExpression;
       readonly pattern: string;
       readonly type: 'boolean';
-    }
+    })
   | {
       readonly kind: 'math';
       readonly name: string;

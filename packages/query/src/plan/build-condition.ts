@@ -118,10 +118,10 @@ class ConditionBuilder {
     if (right.kind === 'regex' && (operator === '=~' || operator === '!~')) {
       const { pattern } = right;
       if (resolved.kind !== 'field') {
-        return { kind: 'tag-regex', key: left.name, operator, pattern };
+        return { kind: 'tag-regex', key: left.name, operator, pattern, ...slotOf(right) };
       }
       if (resolved.type !== 'string') return NEVER;
-      return { kind: 'field-regex', field: left.name, operator, pattern };
+      return { kind: 'field-regex', field: left.name, operator, pattern, ...slotOf(right) };
     }
     const value = literalValue(right);
     if (value === undefined || !isComparison(operator)) return undefined;
@@ -189,8 +189,9 @@ class ConditionBuilder {
     const { operator } = node;
     if (operator === '=~' || operator === '!~') {
       if (node.right.kind !== 'regex') throw notACondition(node);
+      const { pattern } = node.right;
       const operand = this.expression(node.left);
-      return { kind: 'regex', operator, operand, pattern: node.right.pattern, type: 'boolean' };
+      return { kind: 'regex', operator, operand, pattern, type: 'boolean', ...slotOf(node.right) };
     }
     const left = this.expression(node.left);
     const right = this.expression(node.right);
@@ -261,7 +262,8 @@ function literalValue(node: Expression): FieldValue | undefined {
 }
 
 function slotOf(node: Expression): Slotted {
-  return node.kind === 'string' && node.slot !== undefined ? { slot: node.slot } : {};
+  const slot = node.kind === 'string' || node.kind === 'regex' ? node.slot : undefined;
+  return slot === undefined ? {} : { slot };
 }
 
 /** Numbers are ordered; strings and booleans are only equal or not. */

@@ -78,7 +78,8 @@ export function* knownPlan(
 
 function textIn(slot: number, slots: Slots): string {
   const literal = slots[slot];
-  assert(literal?.kind === 'string', 'slots of plans hold strings');
+  if (literal?.kind === 'regex') return literal.pattern;
+  assert(literal?.kind === 'string', 'slots of plans hold strings and patterns');
   return literal.value;
 }
 

@@ -1,5 +1,6 @@
-// Values that a kept plan compares with, other ones each time: strings of the condition that have a
-// slot in the form of their statement. Nothing else in a plan depends on them.
+// Values that a kept plan compares with, other ones each time: strings and regular expressions of
+// the condition that have a slot in the form of their statement. Nothing else in a plan depends on
+// them.
 import { assert } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 
@@ -67,9 +68,28 @@ function inPredicate(node: Predicate, change: Change): Predicate {
         ? node
         : { kind, field, operator, ...change(slot, value) };
     }
+    case 'tag-regex': {
+      const { kind, key, operator, pattern, slot } = node;
+      return slot === undefined
+        ? node
+        : { kind, key, operator, ...inPattern(slot, pattern, change) };
+    }
+    case 'field-regex': {
+      const { kind, field, operator, pattern, slot } = node;
+      return slot === undefined
+        ? node
+        : { kind, field, operator, ...inPattern(slot, pattern, change) };
+    }
     default:
       return node;
   }
+}
+
+type SlottedPattern = { readonly pattern: string; readonly slot?: number };
+
+function inPattern(slot: number, pattern: string, change: Change): SlottedPattern {
+  const { value, ...more } = change(slot, pattern);
+  return { pattern: value, ...more };
 }
 
 function inExpression(node: ValueExpression, change: Change): ValueExpression {
@@ -86,8 +106,13 @@ function inExpression(node: ValueExpression, change: Change): ValueExpression {
         left: inExpression(node.left, change),
         right: inExpression(node.right, change),
       };
-    case 'regex':
-      return { ...node, operand: inExpression(node.operand, change) };
+    case 'regex': {
+      const { kind, operator, type, pattern, slot } = node;
+      const operand = inExpression(node.operand, change);
+      return slot === undefined
+        ? { ...node, operand }
+        : { kind, operator, type, operand, ...inPattern(slot, pattern, change) };
+    }
     case 'math':
       return { ...node, arguments: node.arguments.map((each) => inExpression(each, change)) };
     default:

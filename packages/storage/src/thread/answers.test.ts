@@ -153,6 +153,9 @@ test.each([
   ['a field', (value: string) => `s = ${value}`],
   ['a field or a tag', (value: string) => `(s = ${value} OR t = ${value})`],
   ['a field that is no text', (value: string) => `(f = ${value} OR i > 300)`],
+  ['one that matches', (value: string) => `t =~ /^${value.slice(1, -1)}$/`],
+  ['a field that does not match', (value: string) => `s !~ /${value.slice(1, -1)}/`],
+  ['what is matched here', (value: string) => `(t =~ /${value.slice(1, -1)}/ OR f + i > 500)`],
   ['what is compared here', (value: string) => `(t = ${value} OR f + i > 500)`],
 ])('of %s, other values: the same as if nothing were known', async (_name, where) => {
   const text = (value: string): string =>

@@ -89,7 +89,7 @@ const CONDITION = fc.letrec<{ condition: string; comparison: string; junction: s
     {
       weight: 1,
       arbitrary: anyOf(
-        `h =~ /a|b/ | f > 1 | late1 = true | 'b' = h | (h) = 'a' | h = s | true | h = 'a' + 'b' | s + 'x' = ? | 'a' = ? | f + g > 2 | time >= '2026-03-09'`,
+        `h =~ % | h !~ % | s =~ % | f =~ % | none !~ % | f > 1 | late1 = true | 'b' = h | (h) = 'a' | h = s | true | h = 'a' + 'b' | s + 'x' = ? | 'a' = ? | f + g > 2 | time >= '2026-03-09'`,
       ),
     },
     { weight: 4, arbitrary: tie('junction') },
@@ -128,7 +128,9 @@ test('any statement with other values', { timeout: 60_000 }, async () => {
     fc.asyncProperty(STATEMENT, values, values, async (statement, one, other) => {
       const fill = (given: readonly string[]): string => {
         let at = 0;
-        return statement.replace(/\?/g, () => given[at++ % 12]!);
+        const filled = statement.replace(/\?/g, () => given[at++ % 12]!);
+        // What is in quotes, as a regular expression.
+        return filled.replace(/%/g, () => `/${given[at++ % 12]!.slice(1, -1)}/`);
       };
       await check([fill(one), fill(other)]);
     }),
