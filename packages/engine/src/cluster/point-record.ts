@@ -12,7 +12,7 @@ export type PointLabel = {
   readonly db: string;
   readonly rp: string;
   readonly precision: Precision;
-  /** Time of points without one, in nanoseconds. */
+  /** When it was accepted, in nanoseconds; the time of points without one. */
   readonly now: string;
 };
 
