@@ -9,6 +9,7 @@ import type {
   SelectStatement,
   Source,
   Statement,
+  SubquerySource,
 } from '@tidemark/influxql';
 
 import { DATABASE, FIELDS, MEASUREMENTS, SPAN_SECONDS, START_SECONDS, TAGS } from './data.ts';
@@ -91,7 +92,7 @@ export function randomSelect(random: Random, depth: number): SelectStatement {
     'windowed-transformation',
   ]);
   const isNested = depth > 0 && random.chance(0.25);
-  const sources = isNested ? [randomSubquery(random, depth - 1)] : randomSources(random);
+  const sources = isNested ? randomSubqueries(random, depth - 1) : randomSources(random);
   const mayHaveWindow = shape === 'aggregate' || shape === 'selector';
   const hasWindow = shape === 'windowed-transformation' || (mayHaveWindow && random.chance(0.6));
   const condition = randomCondition(random, hasWindow || random.chance(0.3));
@@ -141,8 +142,18 @@ function randomSources(random: Random): readonly Source[] {
   return [named()];
 }
 
+/** One, or one of each measurement: points of one time and name have no order. */
+function randomSubqueries(random: Random, depth: number): readonly Source[] {
+  if (random.chance(0.92)) return [randomSubquery(random, depth)];
+  return MEASUREMENTS.map((name) => {
+    const { statement } = randomSubquery(random, 0);
+    const sources = [{ kind: 'measurement', name, span: SPAN } as const];
+    return { kind: 'subquery', statement: { ...statement, sources }, span: SPAN } as const;
+  });
+}
+
 /** Names its columns like the fields of the data, so that outer statements find them. */
-function randomSubquery(random: Random, depth: number): Source {
+function randomSubquery(random: Random, depth: number): SubquerySource {
   const inner = randomSelect(random, depth);
   const named = inner.fields.filter(
     ({ expression }) => expression.kind !== 'reference' || expression.name !== 'time',

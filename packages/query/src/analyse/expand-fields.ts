@@ -84,22 +84,34 @@ type Names = {
 function namesOf(sources: readonly PreparedSource[]): Names {
   const fields = new Map<string, FieldType>();
   const tags = new Set<string>();
-  const noArguments = new Set<string>();
+  // What one source does not know, or has as a tag, may be a field of another one.
+  const selectedTags = new Set<string>();
+  const unknown = new Set<string>();
+  const proper = new Set<string>();
   const add = (name: string, type: FieldType): void => {
     fields.set(name, strongerType(fields.get(name), type));
   };
   for (const source of sources) {
     for (const tag of sourceTags(source)) tags.add(tag);
     if (source.kind === 'measurement') {
-      for (const [name, type] of source.schema.fields) add(name, type);
+      for (const [name, type] of source.schema.fields) {
+        add(name, type);
+        proper.add(name);
+      }
       continue;
     }
-    for (const column of source.select.columns) {
-      if (column.visibility === 'name') continue;
-      add(column.name, column.type);
-      if (column.isTag || column.visibility === 'wildcard') noArguments.add(column.name);
+    for (const { name, type, isTag, visibility } of source.select.columns) {
+      if (visibility === 'name') continue;
+      if (visibility === 'wildcard') {
+        unknown.add(name);
+        continue;
+      }
+      add(name, type);
+      (isTag ? selectedTags : proper).add(name);
     }
   }
+  for (const name of unknown) if (!fields.has(name)) fields.set(name, 'float');
+  const noArguments = new Set([...unknown, ...selectedTags].filter((name) => !proper.has(name)));
   return { fields, tags, noArguments };
 }
 
