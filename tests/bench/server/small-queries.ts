@@ -48,8 +48,8 @@ const KINDS: readonly Kind[] = [
   { name: 'single-groupby-5-8-1', text: () => maxima(5, 8, 1, '1m') },
   { name: 'one-to-eight-hosts', text: () => maxima(1, 1 + Math.floor(Math.random() * 8), 1, '1m') },
   {
-    name: 'one-host-by-pattern',
-    text: () => maxima(1, 1, 1, '1m').replace(/= '(\w+)'/, (_, host) => `=~ /^${host}$/`),
+    name: 'eight-by-pattern',
+    text: () => maxima(1, 8, 1, '1m').replace(/\(hostname.*?\)/, byPattern),
   },
   { name: 'cpu-max-all-1', text: () => maxima(10, 1, 8, '1h') },
   { name: 'raw-rows-1', text: () => `SELECT usage_0 FROM cpu WHERE ${hosts(1)} AND ${range(1)}` },
@@ -66,6 +66,11 @@ function hosts(count: number): string {
   const names = new Set<number>();
   while (names.size < count) names.add(Math.floor(Math.random() * HOSTS));
   return `(${[...names].map((name) => `hostname = 'host_${name}'`).join(' OR ')})`;
+}
+
+/** The same hosts, as Grafana writes them. */
+function byPattern(condition: string): string {
+  return `hostname =~ /^(${condition.match(/host_\d+/g)?.join('|')})$/`;
 }
 
 function range(hours: number): string {
