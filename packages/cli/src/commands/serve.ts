@@ -1,7 +1,7 @@
 // What `up`, `tsdb` and `engine` share: options, start in order, the ready line, stop on a signal.
 import { InvalidRequest, systemClock } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import { collectWhenIdle, isLoopback, parseBind } from '@tidemark/process';
+import { collectWhenIdle, growSmallHeaps, isLoopback, parseBind } from '@tidemark/process';
 import type { LoggingConfig } from '@tidemark/settings';
 import { Command, Option } from 'commander';
 import type { Logger } from 'pino';
@@ -107,6 +107,8 @@ export async function serve<C>(options: ServeOptions, services: Services<C>): Pr
       clock: systemClock(),
       shutdown,
     });
+    // A profile says by itself how heaps grow.
+    if (options.profile === undefined) growSmallHeaps();
     process.stdout.write(`ready ${urls.map(([name, url]) => `${name}=${url}`).join(' ')}\n`);
   } catch (error) {
     await shutdown.closeAll();
