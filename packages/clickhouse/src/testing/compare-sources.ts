@@ -150,10 +150,10 @@ export function scanRequests(policy: PolicyRef): readonly ScanRequest[] {
 }
 
 export async function aggregated(
-  { snapshot: take }: SeriesSource,
+  source: SeriesSource,
   request: AggregateRequest,
 ): Promise<readonly string[]> {
-  const snapshot = take();
+  const snapshot = source.snapshot();
   const { signal } = new AbortController();
   const result: string[] = [];
   for await (const batch of eachBatch(snapshot.aggregate(request, { signal }))) {
@@ -172,10 +172,10 @@ export async function aggregated(
 }
 
 export async function scanned(
-  { snapshot: take }: SeriesSource,
+  source: SeriesSource,
   request: ScanRequest,
 ): Promise<readonly string[]> {
-  const snapshot = take();
+  const snapshot = source.snapshot();
   const { signal } = new AbortController();
   const result: string[] = [];
   for await (const batch of eachBatch(snapshot.scan(request, { signal }))) {
