@@ -373,6 +373,18 @@ test('points of a busy task are cut into slices, so that its neighbour has its t
   expect(busy.stats().collected).toBe(200);
 });
 
+test('what a busy task was asked for is refused when its host discards it first', async () => {
+  open();
+  const busy = await start('busy', SLOW);
+  busy.push(points(Array.from({ length: 200 }, () => 'x'.repeat(1000))));
+
+  const state = busy.takeState();
+  busy.client.send({ kind: 'discard', task: busy.id });
+
+  await expect(state).rejects.toThrow('task is not running');
+  await busy.close();
+});
+
 test('a task that holds its thread is stopped with its reason, its neighbours go on with their saved state', async () => {
   open({ hostTimeoutMs: 10_000 });
   const script = `stream|from()|eval(lambda: count()).as('n').keep('n')|httpOut('o')`;

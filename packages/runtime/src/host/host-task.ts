@@ -38,7 +38,13 @@ type Work =
       next: number;
     }
   /** Runs when everything sent before it is done; what follows waits for it. Never rejects. */
-  | { readonly kind: 'step'; readonly run: (task: InlineTask) => Promise<void> | void };
+  | ({ readonly kind: 'step' } & Step);
+
+/** `drop` is called instead of `run` when the task ends before it. */
+export type Step = {
+  readonly run: (task: InlineTask) => Promise<void> | void;
+  readonly drop?: (() => void) | undefined;
+};
 
 export class HostTask {
   readonly id: number;
@@ -99,8 +105,9 @@ export class HostTask {
     else this.#queue.push({ kind: 'rows', rows, due, next: 0 });
   }
 
-  addStep(run: (task: InlineTask) => Promise<void> | void): void {
-    this.#queue.push({ kind: 'step', run });
+  addStep({ run, drop }: Step): void {
+    if (this.#isEnded) drop?.();
+    else this.#queue.push({ kind: 'step', run, drop });
   }
 
   /**
@@ -129,13 +136,14 @@ export class HostTask {
     this.busyMs += now - started;
   }
 
-  /** Drops what waits; steps are told that nothing runs any more by their own means. */
+  /** Drops what waits. */
   end(): void {
     this.#isEnded = true;
     this.#isWaiting = true;
     for (; this.#head < this.#queue.length; this.#next()) {
       const work = this.#queue[this.#head] as Work;
       if (work.kind === 'rows') this.#drop(work.rows, work.next);
+      else work.drop?.();
     }
   }
 

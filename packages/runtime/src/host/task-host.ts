@@ -12,6 +12,7 @@ import { createTask } from '../task.ts';
 import { VirtualTimers } from '../timers.ts';
 import { BatchUnpacker } from './batch-codec.ts';
 import { HostTask, SharedRows } from './host-task.ts';
+import type { Step } from './host-task.ts';
 import type { Outside } from './host-services.ts';
 import { EventStates, hostServices, Sideloaded } from './host-services.ts';
 import type {
@@ -204,10 +205,10 @@ export class TaskHost implements Outside {
     }
   }
 
-  #step(id: number, run: (task: InlineTask) => Promise<void> | void): void {
+  #step(id: number, run: Step['run'], drop?: Step['drop']): void {
     const task = this.#tasks.get(id);
     if (task === undefined) return;
-    task.addStep(run);
+    task.addStep({ run, drop });
     this.#ready(task);
   }
 
@@ -321,17 +322,19 @@ export class TaskHost implements Outside {
   }
 
   #answerStep(id: number, taskId: number, run: (task: InlineTask) => Promise<unknown>): void {
+    const refuse = (): void => this.#fault(id, new Error('task is not running'));
     if (this.#tasks.get(taskId) === undefined) {
-      this.#fault(id, new Error('task is not running'));
+      refuse();
       return;
     }
-    this.#step(taskId, async (task) => {
+    const answer = async (task: InlineTask): Promise<void> => {
       try {
         this.#answer(id, await run(task));
       } catch (cause) {
         this.#fault(id, cause);
       }
-    });
+    };
+    this.#step(taskId, answer, refuse);
   }
 
   #start(id: number, taskId: number, start: TaskStart): void {
