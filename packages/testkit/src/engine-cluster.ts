@@ -1,5 +1,6 @@
 // Several engines in this process with a coordinator, each with a way to it that can be cut, for
 // tests.
+import { Coordinator } from '@tidemark/cluster';
 import type { StartEngineOptions } from '@tidemark/engine';
 
 import { CuttableLink, TestCoordinator } from './coordinator.ts';
@@ -38,6 +39,17 @@ export class TestCluster {
 
   static async open(): Promise<TestCluster> {
     return new TestCluster(await TestCoordinator.start());
+  }
+
+  /** Does something at the coordinator that no instance of this version does. */
+  async withCoordinator<T>(work: (own: Coordinator) => Promise<T>): Promise<T> {
+    const urls = [this.coordinator.url];
+    const own = await Coordinator.open({ urls, login: '', name: 'tidemark', replicas: 1 });
+    try {
+      return await work(own);
+    } finally {
+      await own.close();
+    }
   }
 
   /** Starts one more instance. The values are as those of `TestEngine.start`. */

@@ -1,6 +1,5 @@
 // The whole API through an instance that does not lead: what runs elsewhere is answered as if it
 // ran here, streams included.
-import { Coordinator } from '@tidemark/cluster';
 import { eventually, hasPrograms } from '@tidemark/testkit';
 import { COUNTING } from '@tidemark/testkit/engine';
 import { TestCluster } from '@tidemark/testkit/engine-cluster';
@@ -48,10 +47,8 @@ describe.runIf(hasPrograms('nats-server'))('an instance that does not lead', () 
     (await engine.call('GET', path)).bytes.toString();
 
   /** What each record of the log at the coordinator changes. */
-  async function changes(): Promise<readonly (readonly string[])[]> {
-    const urls = [cluster.coordinator.url];
-    const own = await Coordinator.open({ urls, login: '', name: 'tidemark', replicas: 1 });
-    try {
+  function changes(): Promise<readonly (readonly string[])[]> {
+    return cluster.withCoordinator(async (own) => {
       const { first, last } = await own.changes.ends();
       const { signal } = new AbortController();
       const records: (readonly string[])[] = [];
@@ -62,9 +59,7 @@ describe.runIf(hasPrograms('nats-server'))('an instance that does not lead', () 
             : [],
         );
       return records;
-    } finally {
-      await own.close();
-    }
+    });
   }
 
   async function write(count: number): Promise<void> {

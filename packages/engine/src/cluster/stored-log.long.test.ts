@@ -3,7 +3,6 @@
 // what caused events (docs/adr/0027-told-events.md). In the one there are a template, two tasks
 // with their states after five points, and two more points that no state contains; in the other
 // one the same tasks, with points of their own time.
-import { Coordinator } from '@tidemark/cluster';
 import type { MessageLog } from '@tidemark/cluster';
 import { systemClock } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
@@ -35,7 +34,7 @@ test.runIf(hasPrograms('nats-server'))(
     const { changes, points } = fixture('stored-log-level-1');
     const cluster = await TestCluster.open();
     try {
-      await withCoordinator(cluster, async (own) => {
+      await cluster.withCoordinator(async (own) => {
         await restore(own.changes, changes);
         await restore(own.points, points);
       });
@@ -71,14 +70,14 @@ test.runIf(hasPrograms('nats-server'))(
     const { changes, points } = fixture('stored-log-level-1-live');
     const cluster = await TestCluster.open();
     try {
-      await withCoordinator(cluster, async (own) => {
+      await cluster.withCoordinator(async (own) => {
         await restore(own.changes, changes);
         await restore(own.points, points);
       });
       const last = changes.at(-1)?.sequence ?? 0;
       /** Messages of the events that were stored behind the fixture. */
       const told = (): Promise<readonly string[]> =>
-        withCoordinator(cluster, async (own) => {
+        cluster.withCoordinator(async (own) => {
           const { signal } = new AbortController();
           const range = { first: last + 1, through: (await own.changes.ends()).last, signal };
           const messages: string[] = [];
@@ -120,19 +119,6 @@ function soonAfter(points: readonly Stored[]): Clock {
   const system = systemClock();
   const offset = BigInt(now) + 60_000_000_000n - system.now();
   return { ...system, now: () => system.now() + offset };
-}
-
-async function withCoordinator<T>(
-  cluster: TestCluster,
-  work: (own: Coordinator) => Promise<T>,
-): Promise<T> {
-  const urls = [cluster.coordinator.url];
-  const own = await Coordinator.open({ urls, login: '', name: 'tidemark', replicas: 1 });
-  try {
-    return await work(own);
-  } finally {
-    await own.close();
-  }
 }
 
 /** Puts records back with the numbers that they had. */

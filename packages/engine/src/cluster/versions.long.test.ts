@@ -1,6 +1,5 @@
 // Instances of two versions in one cluster: what is written by either both can read, and an
 // instance that can not says so and does not lead.
-import { Coordinator } from '@tidemark/cluster';
 import { eventually, hasPrograms } from '@tidemark/testkit';
 import { TestCluster } from '@tidemark/testkit/engine-cluster';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -25,20 +24,9 @@ describe.runIf(hasPrograms('nats-server'))('a cluster of two versions', () => {
 
   const template = (id: string): object => ({ id, type: 'stream', script: 'stream|from()' });
 
-  /** Does something at the coordinator that no instance of this version does. */
-  async function withCoordinator<T>(work: (own: Coordinator) => Promise<T>): Promise<T> {
-    const urls = [cluster.coordinator.url];
-    const own = await Coordinator.open({ urls, login: '', name: 'tidemark', replicas: 1 });
-    try {
-      return await work(own);
-    } finally {
-      await own.close();
-    }
-  }
-
   /** Levels of what is in the log of changes, in order. */
   const levels = (): Promise<readonly number[]> =>
-    withCoordinator(async ({ changes }) => {
+    cluster.withCoordinator(async ({ changes }) => {
       const { first, last } = await changes.ends();
       const found: number[] = [];
       const { signal } = new AbortController();
@@ -97,7 +85,7 @@ describe.runIf(hasPrograms('nats-server'))('a cluster of two versions', () => {
     const other = leader === a ? b : a;
     // Written by a version that this one knows nothing of.
     const { signal } = new AbortController();
-    await withCoordinator(({ changes }) =>
+    await cluster.withCoordinator(({ changes }) =>
       changes.append(new Uint8Array(0), { label: 'invented', signal }),
     );
     await eventually('a word', async () =>
@@ -124,7 +112,9 @@ describe.runIf(hasPrograms('nats-server'))('a cluster of two versions', () => {
       replica: 7,
       color: 'red',
     };
-    await withCoordinator(({ register }) => register.put('member.newer', JSON.stringify(member)));
+    await cluster.withCoordinator(({ register }) =>
+      register.put('member.newer', JSON.stringify(member)),
+    );
 
     const seen = await eventually('a member', async () => {
       const { json } = await a.engine.call('GET', '/engine/v1/cluster/members');
