@@ -4,12 +4,13 @@
 // share the next one. What happened is kept until the disk takes it (`kept-changes.ts`).
 import { createHash } from 'node:crypto';
 import type { Database, RootDatabase } from 'lmdb';
-import type { AlertLevelName, EventCause } from '@tidemark/runtime';
+import { recordOf } from '@tidemark/runtime';
+import type { AlertLevelName, EventCause, StateSource } from '@tidemark/runtime';
 import { Corruption, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { AlertLog } from './attached-handlers.ts';
-import type { EventSource, EventState, EventSummary, EventTexts, TopicEvent } from './event.ts';
-import { decodeEvent, encodeEvent, quoteTexts, recordOf } from './event.ts';
+import type { EventState, EventSummary, EventTexts, TopicEvent } from './event.ts';
+import { decodeEvent, encodeEvent, quoteTexts } from './event.ts';
 import type { HandlerSpec } from './handler-spec.ts';
 import { KeptChanges } from './kept-changes.ts';
 import type { EntryChange, EntryKey } from './kept-changes.ts';
@@ -463,12 +464,12 @@ export class AlertStore {
 
   #stateChange(
     topic: string,
-    state: EventState & EventSource & { readonly id: string },
+    state: EventState & StateSource & { readonly id: string },
     texts: ReturnType<typeof quoteTexts>,
     onStored: (() => void) | undefined,
   ): EntryChange {
     const number = recordOf(state);
-    const record = number === 0 ? '' : `,"record":${number}`;
+    const record = number === undefined ? '' : `,"record":${number}`;
     const json =
       `{"id":${texts.id},"message":${texts.message},"details":${texts.details}` +
       `,"time":"${state.time}","duration":"${state.durationNanos}","level":"${state.level}"${record}}`;

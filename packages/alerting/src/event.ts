@@ -6,27 +6,13 @@ import {
   parseRfc3339,
   parseClockDuration,
 } from '@tidemark/core';
-import type { FieldValue, Timestamp } from '@tidemark/core';
+import type { FieldValue } from '@tidemark/core';
 import { jsonFloat } from '@tidemark/runtime';
-import type { AlertEvent, AlertLevelName, EventCause, ResultRow } from '@tidemark/runtime';
+import type { AlertEvent, AlertLevelName, RememberedState, ResultRow } from '@tidemark/runtime';
 import { parseLevel } from './level.ts';
 
 /** What a topic knows of an event id without looking at its texts. */
-export type EventSummary = {
-  readonly time: Timestamp;
-  readonly durationNanos: bigint;
-  readonly level: AlertLevelName;
-  /** As in `RememberedState`. */
-  readonly record?: number | undefined;
-};
-
-/** A state, or the event that makes it. */
-export type EventSource = EventSummary & { readonly cause?: EventCause | undefined };
-
-/** Number of the record of the log of points that a state comes from; 0 when it is none. */
-export function recordOf({ cause, record }: EventSource): number {
-  return cause?.record ?? record ?? 0;
-}
+export type EventSummary = RememberedState;
 
 export type EventTexts = { readonly message: string; readonly details: string };
 

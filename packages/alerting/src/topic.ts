@@ -2,9 +2,9 @@
 // topic's own level is O(1). Message and details are held only until they are on disk, where they
 // are read when somebody asks; an event that nobody looks at costs its id, one map entry and 43
 // bytes.
-import type { AlertEvent, AlertLevelName } from '@tidemark/runtime';
-import { recordOf } from './event.ts';
-import type { EventSource, EventState, EventSummary, EventTexts, TopicEvent } from './event.ts';
+import { recordOf } from '@tidemark/runtime';
+import type { AlertEvent, AlertLevelName, StateSource } from '@tidemark/runtime';
+import type { EventState, EventSummary, EventTexts, TopicEvent } from './event.ts';
 import { LEVELS, levelRank } from './level.ts';
 import { OrderedSlots } from './ordered-slots.ts';
 
@@ -165,7 +165,7 @@ export class Topic {
     return texts;
   }
 
-  #put(id: string, source: EventSource, known = this.#slots.get(id)): number {
+  #put(id: string, source: StateSource, known = this.#slots.get(id)): number {
     const { level, time, durationNanos } = source;
     let slot = known;
     if (slot === undefined) {
@@ -182,7 +182,7 @@ export class Topic {
     this.#ranks[slot] = rank;
     this.#times[slot] = time;
     this.#durations[slot] = durationNanos;
-    this.#records[slot] = recordOf(source);
+    this.#records[slot] = recordOf(source) ?? 0;
     return slot;
   }
 

@@ -23,7 +23,8 @@ export { ContainedPoints, placeText, positionOf, seriesText } from './position.t
 export type { PointBatch, PointInput, RowBlock, SeriesList, SeriesRef } from './point-batch.ts';
 export type * from './running-task.ts';
 export type { EventCause } from './event-cause.ts';
-export type { RememberedState } from './remembered-state.ts';
+export { recordOf } from './remembered-state.ts';
+export type { RememberedState, StateSource } from './remembered-state.ts';
 export type * from './services.ts';
 export { createTask, InlineTask } from './task.ts';
 export type { TaskThread } from './task.ts';

@@ -10,10 +10,16 @@ export type RememberedState = {
   readonly record?: number | undefined;
 };
 
+/** A state, or the event that makes it. */
+export type StateSource = RememberedState & { readonly cause?: EventCause | undefined };
+
+/** Number of the record of the log of points that a state comes from, if it comes from one. */
+export function recordOf({ cause, record }: StateSource): number | undefined {
+  return cause?.record ?? record;
+}
+
 /** Of an event, what is remembered and no more. */
-export function rememberedState(
-  event: RememberedState & { readonly cause?: EventCause | undefined },
-): RememberedState {
-  const { level, time, durationNanos, cause } = event;
-  return { level, time, durationNanos, record: cause?.record ?? event.record };
+export function rememberedState(source: StateSource): RememberedState {
+  const { level, time, durationNanos } = source;
+  return { level, time, durationNanos, record: recordOf(source) };
 }
