@@ -40,6 +40,8 @@ export type Services<C> = {
   readonly load: () => Promise<C>;
   /** Where the process itself logs. */
   readonly logging: (config: C) => LoggingConfig;
+  /** The database is one of them: answers may be large. */
+  readonly answersQueries: boolean;
   readonly start: (config: C, context: ServeContext) => Promise<ReadyUrls>;
 };
 
@@ -107,8 +109,9 @@ export async function serve<C>(options: ServeOptions, services: Services<C>): Pr
       clock: systemClock(),
       shutdown,
     });
-    // A profile says by itself how heaps grow.
-    if (options.profile === undefined) growSmallHeaps();
+    // A profile says by itself how heaps grow. Threads of tasks, which start later, would not have
+    // their kept code: without large answers that is all that would come of it.
+    if (services.answersQueries && options.profile === undefined) growSmallHeaps();
     process.stdout.write(`ready ${urls.map(([name, url]) => `${name}=${url}`).join(' ')}\n`);
   } catch (error) {
     await shutdown.closeAll();
