@@ -23,7 +23,7 @@ import loader from '../../process/boot/bundle-loader.cjs';
 import { EXTERNAL } from './external.mjs';
 import programs from './programs.cjs';
 
-const { BUNDLE_DIRECTORY, CODE, isBundleCurrent, PACKAGES, PROGRAMS } = programs;
+const { BUNDLE_DIRECTORY, CODE, isBundleCurrent, PACKAGES, PROGRAMS, THREADS } = programs;
 
 const wantsCode = !process.argv.includes('--no-code');
 if (!isBundleCurrent() || isOlderThanBuildFiles()) await bundle();
@@ -107,25 +107,21 @@ function replaceFile(path, contents) {
 }
 
 function codeFiles() {
-  const kinds = Object.values(CODE).filter((kind) => kind !== CODE.thread);
   return [
-    ...kinds.map((kind) => `tidemark.${kind}.code`),
-    ...Object.keys(PROGRAMS)
-      .filter((name) => name !== 'tidemark')
-      .map((name) => `${name}.${CODE.thread}.code`),
+    ...Object.keys(THREADS).map((kind) => `tidemark.${kind}.code`),
+    ...new Set(
+      Object.values(THREADS)
+        .flat()
+        .map((name) => `${name}.${CODE.thread}.code`),
+    ),
   ];
 }
 
+/** Whether V8 takes all of it, as a process without flags starts. */
 function hasCode() {
-  const idOf = (file, at) =>
-    readFileSync(join(BUNDLE_DIRECTORY, file), 'latin1').substr(at, loader.CONTENT_ID_LENGTH);
   return codeFiles().every((file) => {
-    try {
-      return idOf(file, 0) === idOf(`${file.split('.')[0]}.cjs`, -loader.CONTENT_ID_LENGTH);
-    } catch (error) {
-      if (error.code === 'ENOENT') return false;
-      throw error;
-    }
+    const [name, kind] = file.split('.');
+    return loader.compile(BUNDLE_DIRECTORY, name, kind).isCached;
   });
 }
 
@@ -147,6 +143,8 @@ function keepCode() {
       runOnce(CODE.commands, ['--help']);
     // The bundle works without, only it starts more slowly: a machine without loopback can still
     // build.
+    // Nobody would notice code that is never used.
+    if (isDone && !hasCode()) throw new Error('V8 refuses the code that it made: other flags?');
     if (!isDone)
       process.stderr.write('no compiled code is kept: Tidemark will start more slowly\n');
   } finally {

@@ -26,6 +26,13 @@ const PROGRAMS = {
  */
 const CODE = { database: 'database', services: 'services', commands: 'commands', thread: 'thread' };
 
+/** Threads whose code is kept, by the kind of use that starts them. */
+const THREADS = {
+  [CODE.services]: ['storage-thread-host', 'runtime-host-host-thread'],
+  [CODE.database]: ['storage-thread-host'],
+  [CODE.commands]: [],
+};
+
 const CODE_OF_SERVICE = { tsdb: CODE.database, engine: CODE.services, up: CODE.services };
 
 /**
@@ -51,4 +58,12 @@ function isBundleCurrent() {
   });
 }
 
-module.exports = { BUNDLE_DIRECTORY, CODE, codeOf, isBundleCurrent, PACKAGES, PROGRAMS };
+module.exports = {
+  BUNDLE_DIRECTORY,
+  CODE,
+  codeOf,
+  isBundleCurrent,
+  PACKAGES,
+  PROGRAMS,
+  THREADS,
+};

@@ -4,15 +4,12 @@
 'use strict';
 const { renameSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
+const { setFlagsFromString } = require('node:v8');
 const { loadBundle } = require('../../process/boot/bundle-loader.cjs');
-const { BUNDLE_DIRECTORY, CODE } = require('./programs.cjs');
+const { BUNDLE_DIRECTORY, CODE, THREADS } = require('./programs.cjs');
 
 const [purpose, ...line] = process.argv.slice(2);
 const program = loadBundle(BUNDLE_DIRECTORY, 'tidemark', 'none');
-const threads = {
-  [CODE.services]: ['storage-thread-host', 'runtime-host-host-thread'],
-  [CODE.database]: ['storage-thread-host'],
-};
 const database = 'warm_up';
 const TASK = {
   id: 'warm_up',
@@ -53,8 +50,11 @@ async function run() {
     return;
   }
   if (purpose !== 'crash') {
+    // Code is refused in a process with other flags; this one is set when services have started
+    // (packages/process/src/heap-growth.ts).
+    setFlagsFromString('--heap-growing-percent=0');
     keep('tidemark', purpose, program.compiledCode());
-    await keepThreads(new Set(threads[purpose]));
+    await keepThreads(new Set(THREADS[purpose]));
   }
   // As after a crash: what was written is in the log only.
   process.exit(0);

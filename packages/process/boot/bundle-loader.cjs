@@ -21,11 +21,10 @@ const CONTENT_ID_LENGTH = 32;
 const CODE_HEADER_LENGTH = CONTENT_ID_LENGTH + 4;
 
 /**
- * Runs the program `name` of the bundle in `directory`. `cache` names the kind of use that the
- * cached code was made by. Gives what the program exports, whether cached code was used, and what
- * makes the cached code of what ran until then.
+ * Compiles the program `name` of the bundle in `directory`. `cache` names the kind of use that the
+ * cached code was made by. Gives the script, whether cached code was used, and what else is known.
  */
-function loadBundle(directory, name, cache) {
+function compile(directory, name, cache) {
   const file = join(directory, `${name}.cjs`);
   // One byte per character: the build lets no others in.
   const source = readFileSync(file, 'latin1');
@@ -35,6 +34,16 @@ function loadBundle(directory, name, cache) {
     filename: file,
     cachedData,
   });
+  const isCached = cachedData !== undefined && script.cachedDataRejected === false;
+  return { file, id, script, isCached };
+}
+
+/**
+ * Runs a program. Gives what it exports, whether cached code was used, and what makes the cached
+ * code of what ran until then.
+ */
+function loadBundle(directory, name, cache) {
+  const { file, id, script, isCached } = compile(directory, name, cache);
   const module = { exports: {} };
   const bundle = { directory };
   script
@@ -42,7 +51,7 @@ function loadBundle(directory, name, cache) {
     .call(module.exports, module.exports, createRequire(file), module, file, dirname(file), bundle);
   return {
     exports: module.exports,
-    isCached: cachedData !== undefined && script.cachedDataRejected === false,
+    isCached,
     compiledCode: () => {
       const code = script.createCachedData();
       const header = Buffer.alloc(CODE_HEADER_LENGTH);
@@ -74,4 +83,4 @@ function readCode(file, id) {
   return crc32(code) === bytes.readUInt32LE(CONTENT_ID_LENGTH) ? code : undefined;
 }
 
-module.exports = { CONTENT_ID_LENGTH, loadBundle };
+module.exports = { compile, CONTENT_ID_LENGTH, loadBundle };
