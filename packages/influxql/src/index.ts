@@ -2,6 +2,7 @@
 export type * from './ast.ts';
 export { parseDuration } from './duration.ts';
 export type { DurationResult } from './duration.ts';
+export { isTime } from './is-time.ts';
 export { KnownTexts } from './known-texts.ts';
 export type { ParseKnownOptions } from './known-texts.ts';
 export type { ParseLimits } from './limits.ts';

@@ -6,6 +6,7 @@ import type { Span } from '@tidemark/core';
 
 import type { Binary, Expression, Literal, Slot, Slots, Source } from './ast.ts';
 import { parseDuration } from './duration.ts';
+import { isTime } from './is-time.ts';
 
 /** What of a statement may have slots. */
 type Conditional = {
@@ -143,8 +144,4 @@ function markTimes(node: Expression, change: Change): Expression {
     default:
       return change(node);
   }
-}
-
-function isTime(node: Expression): boolean {
-  return node.kind === 'reference' && node.name.toLowerCase() === 'time';
 }

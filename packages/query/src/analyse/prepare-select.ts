@@ -3,6 +3,7 @@
 // prepared recursively, inside out; what depends on the query around a subquery (dimensions, time
 // range, interval) is left to `plan-select.ts`.
 import { compareBytes, LimitExceeded } from '@tidemark/core';
+import { isTime } from '@tidemark/influxql';
 import type { Expression, SelectStatement } from '@tidemark/influxql';
 
 import { invalid } from '../compat-messages.ts';
@@ -149,10 +150,7 @@ function prepare(checked: CheckedSelect, around: Around): PreparedSelect {
     limits: context.limits,
   });
   const built = buildColumns({ statement, fields, sources, interval });
-  const time = statement.fields.find(
-    (field) =>
-      field.expression.kind === 'reference' && field.expression.name.toLowerCase() === 'time',
-  );
+  const time = statement.fields.find((field) => isTime(field.expression));
   return {
     statement,
     interval,

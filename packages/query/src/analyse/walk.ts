@@ -1,12 +1,7 @@
 // Small look-ups on expressions that several steps of the analysis share.
-import type { Expression, Reference } from '@tidemark/influxql';
+import type { Expression } from '@tidemark/influxql';
 
 export const ARITHMETIC: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%', '&', '|', '^']);
-
-/** Whether the reference means the time of the row, whatever the case of its letters. */
-export function isTime(expression: Expression): expression is Reference {
-  return expression.kind === 'reference' && expression.name.toLowerCase() === 'time';
-}
 
 /** The expression without surrounding parentheses. */
 export function unwrap(expression: Expression): Expression {

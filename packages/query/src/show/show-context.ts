@@ -1,9 +1,10 @@
 // What SHOW statements share: the database, the policy, and the conditions on tags and time.
 import type { InvalidRequest, TimeRange } from '@tidemark/core';
 import { Forbidden } from '@tidemark/core';
+import { isTime } from '@tidemark/influxql';
 import type { Expression, MeasurementSource } from '@tidemark/influxql';
 
-import { isTime, some } from '../analyse/walk.ts';
+import { some } from '../analyse/walk.ts';
 import { splitCondition } from '../analyse/time-range.ts';
 import {
   databaseNotFound,
