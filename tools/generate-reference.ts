@@ -1,9 +1,8 @@
-// Writes what is made from code and documents: registries, docs/reference and the lint rules of the
-// map. Run with `npm run docs`; tests fail when they are not up to date.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+// Writes what is made from code: registries and docs/reference. Run with `npm run docs`; tests fail
+// when they are not up to date.
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-import { lintRules, mapsOf } from './layers.ts';
 import { REGISTRIES, REGISTRY_FILE, registryText } from './registries.ts';
 
 const root = new URL('../', import.meta.url);
@@ -17,5 +16,3 @@ const { referencePages } = await import('./reference-pages.ts');
 const directory = new URL('docs/reference/', root);
 mkdirSync(directory, { recursive: true });
 for (const [name, text] of await referencePages()) writeFileSync(new URL(name, directory), text);
-const architecture = readFileSync(new URL('ARCHITECTURE.md', root), 'utf8');
-writeFileSync(new URL('.oxlintrc.layers.json', root), lintRules(mapsOf(architecture)));

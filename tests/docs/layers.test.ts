@@ -30,10 +30,6 @@ test('the map has every package', () => {
   expect(layers.map(({ name }) => name).toSorted()).toEqual(folders.toSorted());
 });
 
-test('the lint rules are up to date (npm run docs)', () => {
-  expect(textOf('.oxlintrc.layers.json')).toBe(lintRules(maps));
-});
-
 test.each(layers.filter(({ name }) => name !== 'testkit' && name !== 'ui'))(
   '$name depends on and refers to what its row names',
   ({ name, imports }) => {
