@@ -1,5 +1,6 @@
 // Small values by key, the newest of each. A change is made against the revision that was read: of
 // two that are made at once, one is refused.
+import { utf8Text } from '@tidemark/core';
 import { NatsError } from 'nats';
 
 import { answered } from './answered.ts';
@@ -32,7 +33,7 @@ export class Register {
       const subject = this.#subjectOf(key);
       const getting = manager.streams.getMessage(this.#place.stream, { last_by_subj: subject });
       const message = await answered(`read ${subject}`, getting);
-      return { text: message.string(), revision: message.seq };
+      return { text: utf8Text(message.data), revision: message.seq };
     } catch (error) {
       if (isApiError(error, NO_MESSAGE)) return undefined;
       throw error;

@@ -115,4 +115,5 @@ export {
   formatDuration,
   parseClockDuration,
 } from './duration.ts';
+export { strictUtf8Text, utf8Text } from './utf8.ts';
 export { COMPAT_VERSION, TIDEMARK_VERSION } from './version.ts';

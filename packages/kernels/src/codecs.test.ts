@@ -287,3 +287,11 @@ function normalWalk(count: number): bigint[] {
   }
   return values;
 }
+
+test('a text keeps the byte order mark that it begins with', () => {
+  const strings = { codes: Uint32Array.of(0, 1), dictionary: ['\uFEFFx', '\uFEFF'] };
+
+  const decoded = codecs.decodeStrings(codecs.encodeStrings(strings));
+
+  expect(decoded.dictionary).toEqual(['\uFEFFx', '\uFEFF']);
+});

@@ -3,7 +3,7 @@
 //
 // Input is copied into linear memory, and the result is copied out once; results belong to the
 // caller. Decoders throw `CodecError`, and nothing else, for bytes that no encoder wrote.
-import { assert, Unavailable } from '@tidemark/core';
+import { assert, Unavailable, utf8Text } from '@tidemark/core';
 import type { Column, FieldType } from '@tidemark/core';
 import {
   Area,
@@ -34,7 +34,6 @@ type Kind = (typeof BLOCK_KINDS)[keyof typeof BLOCK_KINDS];
 /** Codecs over one instance of the kernels, used by one thread. */
 export class Codecs {
   readonly #kernels: Kernels;
-  readonly #utf8 = new TextDecoder();
   readonly #toUtf8 = new TextEncoder();
 
   constructor(kernels: Kernels = new Kernels()) {
@@ -152,9 +151,7 @@ export class Codecs {
     const textAt = exports.stringBytes() >>> 0;
     const dictionary: string[] = [];
     for (let i = 0; i < entries; i++) {
-      dictionary.push(
-        this.#utf8.decode(bytes.subarray(textAt + offsets[i]!, textAt + offsets[i + 1]!)),
-      );
+      dictionary.push(utf8Text(bytes.subarray(textAt + offsets[i]!, textAt + offsets[i + 1]!)));
     }
     return { codes: new Uint32Array(bytes.slice(codesAt, codesAt + count * 4).buffer), dictionary };
   }

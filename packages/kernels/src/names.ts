@@ -1,4 +1,6 @@
 // Names of measurements and fields by their numbers in linear memory. Each is decoded once.
+import { utf8Text } from '@tidemark/core';
+
 import { Area, NO_ID } from './abi.gen.ts';
 import type { Kernels } from './loader.ts';
 
@@ -7,7 +9,6 @@ export class Names {
   readonly #kernels: Kernels;
   readonly #measurements: string[] = [];
   readonly #fields: string[][] = [];
-  readonly #utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
   readonly #toUtf8 = new TextEncoder();
 
   constructor(kernels: Kernels) {
@@ -78,7 +79,7 @@ export class Names {
   }
 
   decode(bytes: Uint8Array): string {
-    return this.#utf8.decode(bytes);
+    return utf8Text(bytes);
   }
 
   #copyIn(bytes: Uint8Array): number {

@@ -1,4 +1,6 @@
 // Bytes with a meaning in line protocol, and decoding of short texts.
+import { utf8Text } from '@tidemark/core';
+
 export const NUL = 0;
 export const TAB = 9;
 export const NEWLINE = 10;
@@ -13,9 +15,6 @@ export const ZERO = 48;
 export const NINE = 57;
 export const EQUALS = 61;
 export const BACKSLASH = 92;
-
-// A byte order mark is data here, so it is not removed. Bytes that are not UTF-8 become U+FFFD.
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 // Up to this length a loop over ASCII bytes beats the call into the decoder (about 300 ns on Node
 // 20).
@@ -33,7 +32,7 @@ export function decodeText(bytes: Uint8Array, start: number, end: number): strin
     }
     if (i === end) return text;
   }
-  return decoder.decode(bytes.subarray(start, end));
+  return utf8Text(bytes.subarray(start, end));
 }
 
 /** Removes the backslash before `,`, `=` and space; any other backslash is data. */

@@ -29,7 +29,7 @@ function* fieldsOf(bytes) {
   }
 }
 
-const text = (bytes) => new TextDecoder().decode(bytes);
+const text = (bytes) => Buffer.from(bytes).toString('utf8');
 
 function onInit(init) {
   for (const [number, option] of fieldsOf(init)) {

@@ -1,4 +1,5 @@
 // Texts of syntax errors as existing tools know them, and the hints that go with them.
+import { utf8Text } from '@tidemark/core';
 import type { Diagnostic, Span } from '@tidemark/core';
 import type { Token } from './token.ts';
 
@@ -85,12 +86,11 @@ function contextOf(text: string, offset: number): string {
   const newline = text.indexOf('\n', offset);
   const lineEnd = newline < 0 ? text.length : newline;
   const encoder = new TextEncoder();
-  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const before = encoder.encode(text.slice(Math.max(lineStart, offset - CONTEXT_BYTES), offset));
   const after = encoder.encode(text.slice(offset, Math.min(lineEnd, offset + CONTEXT_BYTES)));
   return (
-    decoder.decode(before.subarray(Math.max(0, before.length - CONTEXT_BYTES))) +
-    decoder.decode(after.subarray(0, CONTEXT_BYTES))
+    utf8Text(before.subarray(Math.max(0, before.length - CONTEXT_BYTES))) +
+    utf8Text(after.subarray(0, CONTEXT_BYTES))
   );
 }
 

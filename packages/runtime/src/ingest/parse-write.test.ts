@@ -48,6 +48,10 @@ describe('plain bodies', () => {
     ['several measurements and blank lines', 'm a=1 1\n\nn,t=x a=1 2\n\n'],
     ['a text that repeats', 'm s="a" 1\nm s="b" 2\nm s="a" 3'],
     ['names outside ASCII', 'größe,ort=köln wärme=3.5 9'],
+    [
+      'names and values that begin with a byte order mark',
+      '\uFEFFm,\uFEFFt=\uFEFFv \uFEFFs="\uFEFFx" 9',
+    ],
     ['the edges of time', 'm a=1 9223372036854775806\nm a=1 0\nm a=1 1000000000000000000'],
   ])('%s', (_, text) => {
     const batch = new ColumnParser().parse(bytes(text), options);

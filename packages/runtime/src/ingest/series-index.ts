@@ -1,6 +1,7 @@
 // Finds series by the bytes of measurement and tags as clients write them, from one write to the
 // next. Bounded. The table of the bytes is the scanner's, which also takes the tag values of new
 // series that are spelled as the one before; here is what its numbers stand for.
+import { utf8Text } from '@tidemark/core';
 import { EXPECTED_KEY_MAX } from '@tidemark/kernels';
 import { parseSeries } from '@tidemark/line-protocol';
 import type { RowScanner } from '@tidemark/kernels';
@@ -82,7 +83,8 @@ export class SeriesIndex {
     this.#endSection();
     const scanner = this.#scanner;
     if (scanner.newValueCount === 0) return;
-    this.#page.fill(ascii.decode(scanner.newValues), scanner.newValueEnds.slice());
+    // These are ASCII, so that offsets in bytes are offsets in the text.
+    this.#page.fill(utf8Text(scanner.newValues), scanner.newValueEnds.slice());
     scanner.takeValues();
     this.#page = new SeriesPage();
     this.#sectionValue = 0;
@@ -132,6 +134,3 @@ export class SeriesIndex {
     return keys;
   }
 }
-
-/** Nothing else comes here, so that offsets in bytes are offsets in the text. */
-const ascii = new TextDecoder();

@@ -1,6 +1,6 @@
 // Text from bytes. Names are ASCII nearly always, and short: making those strings here is several
 // times cheaper than a call of the decoder.
-const decoder = new TextDecoder('utf-8', { fatal: true });
+import { strictUtf8Text } from '@tidemark/core';
 
 /** Longer texts go to the decoder at once; arguments of a call are limited. */
 const SHORT = 512;
@@ -13,10 +13,6 @@ export function textOf(bytes: Uint8Array, start: number, end: number): string | 
     // Spreading would walk an iterator; this call reads the array.
     if (i === end) return Reflect.apply(String.fromCharCode, null, bytes.subarray(start, end));
   }
-  try {
-    return decoder.decode(bytes.subarray(start, end));
-  } catch {
-    // Not UTF-8: the general parser decides what becomes of it.
-    return undefined;
-  }
+  // What is not UTF-8 goes to the general parser, which decides what becomes of it.
+  return strictUtf8Text(bytes.subarray(start, end));
 }

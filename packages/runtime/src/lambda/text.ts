@@ -1,7 +1,8 @@
 // Strings as byte sequences: lambda functions count and cut UTF-8 bytes. ASCII, the usual case,
 // needs no copy.
+import { utf8Text } from '@tidemark/core';
+
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
 
 /** Whether byte offsets equal UTF-16 offsets. */
 export function isAscii(text: string): boolean {
@@ -17,7 +18,7 @@ export function byteLength(text: string): number {
 export function byteSlice(text: string, start: number, stop: number): string {
   return isAscii(text)
     ? text.slice(start, stop)
-    : decoder.decode(encoder.encode(text).subarray(start, stop));
+    : utf8Text(encoder.encode(text).subarray(start, stop));
 }
 
 /** Byte offset of a UTF-16 offset; -1 stays. */

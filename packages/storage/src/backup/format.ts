@@ -1,9 +1,9 @@
 // The format of a backup (docs/formats/backup.md): a header and frames.
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 
-import { Corruption } from '@tidemark/core';
+import { Corruption, utf8Text } from '@tidemark/core';
 
-import { ByteReader, ByteWriter, DecodeError, utf8, utf8Text } from '../columns/bytes.ts';
+import { ByteReader, ByteWriter, DecodeError, utf8 } from '../columns/bytes.ts';
 import { crc32c } from '../columns/codecs.ts';
 import { decodeManifest, encodeManifest } from '../manifest/manifest.ts';
 import type { Manifest } from '../manifest/manifest.ts';

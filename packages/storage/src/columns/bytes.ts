@@ -1,6 +1,7 @@
 // Writing and reading of the little-endian primitives that all file formats share
 // (docs/formats/wal.md, "Primitives"). Readers survive any input: they throw `DecodeError`, which
 // the owner of the file turns into `Corruption`.
+import { utf8Text } from '@tidemark/core';
 
 /** The bytes do not have the announced structure. The caller knows the file and wraps it. */
 export class DecodeError extends Error {
@@ -8,17 +9,10 @@ export class DecodeError extends Error {
 }
 
 const encoder = new TextEncoder();
-// A byte order mark is data here, so it is not removed.
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** UTF-8 bytes of a text. */
 export function utf8(text: string): Uint8Array {
   return encoder.encode(text);
-}
-
-/** Text of UTF-8 bytes; malformed sequences become U+FFFD. */
-export function utf8Text(bytes: Uint8Array): string {
-  return decoder.decode(bytes);
 }
 
 /**

@@ -1,8 +1,8 @@
 // The manifest: the list of files that make up the engine's state. It is replaced atomically;
 // docs/formats/manifest.md describes the format.
-import { Corruption } from '@tidemark/core';
+import { Corruption, utf8Text } from '@tidemark/core';
 
-import { utf8, utf8Text } from '../columns/bytes.ts';
+import { utf8 } from '../columns/bytes.ts';
 import type { Damage } from '../damage.ts';
 import { codecs } from '../columns/codecs.ts';
 import {

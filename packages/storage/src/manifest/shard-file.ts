@@ -1,9 +1,9 @@
 // A copy of what the manifest says of one shard, in a file beside its segments. `repair` makes a
 // new manifest of these files when both copies of the present one are damaged. Nothing else reads
 // them. Format: docs/formats/manifest.md.
-import { Corruption } from '@tidemark/core';
+import { Corruption, utf8Text } from '@tidemark/core';
 
-import { utf8, utf8Text } from '../columns/bytes.ts';
+import { utf8 } from '../columns/bytes.ts';
 import { readCheckedFile, writeCheckedFile } from '../disk/checked-file.ts';
 import type { CheckedFormat } from '../disk/checked-file.ts';
 import type { Damage } from '../damage.ts';

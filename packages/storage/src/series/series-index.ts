@@ -6,12 +6,12 @@
 // columns when first needed. Keys and symbols are stored once, in the linear memory in which
 // requests are parsed. Ids are dense, ascending and never reused within a database; an id whose
 // series was removed stays unused. Format of the files: docs/formats/series-index.md.
-import { assert, compareBytes, escapeMeasurement, escapeTagPart } from '@tidemark/core';
+import { assert, compareBytes, escapeMeasurement, escapeTagPart, utf8Text } from '@tidemark/core';
 import { Kernels, NO_MEASUREMENT, SeriesKeys } from '@tidemark/kernels';
 import type { SplitSeries } from '@tidemark/kernels';
 
 import type { SeriesId, SymbolId } from '../columns/series-id.ts';
-import { ByteWriter, DecodeError, utf8, utf8Text } from '../columns/bytes.ts';
+import { ByteWriter, DecodeError, utf8 } from '../columns/bytes.ts';
 import { LIMITS } from '../limits.ts';
 import { SchemaChanges, SchemaVersions } from './schema-version.ts';
 import { SeriesSet } from './series-set.ts';

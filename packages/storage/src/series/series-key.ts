@@ -1,6 +1,6 @@
 // Canonical series keys as bytes: measurement, then `,tag=value` sorted by key, with the escapes of
 // line protocol.
-import { utf8Text } from '../columns/bytes.ts';
+import { utf8Text } from '@tidemark/core';
 import type { TagPair } from './series-index.ts';
 
 export type ParsedKey = {

@@ -1,9 +1,9 @@
 // What conditions on tags select, from postings and without, against the tags of each series.
+import { utf8Text } from '@tidemark/core';
 import type { Predicate } from '@tidemark/query';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { utf8Text } from '../columns/bytes.ts';
 import { PostingsCache } from './postings-cache.ts';
 import { selectOrdinals } from './select.ts';
 import { SeriesIndex } from './series-index.ts';

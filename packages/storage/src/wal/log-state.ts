@@ -2,9 +2,9 @@
 // records in it. Written before the first record of a file, and when the log is closed. With it, a
 // missing or truncated file is noticed, and which databases lost records. Format:
 // docs/formats/wal.md.
-import { Corruption } from '@tidemark/core';
+import { Corruption, utf8Text } from '@tidemark/core';
 
-import { utf8, utf8Text } from '../columns/bytes.ts';
+import { utf8 } from '../columns/bytes.ts';
 import type { Damage } from '../damage.ts';
 import { NewerFormat, readCheckedFile, writeCheckedFile } from '../disk/checked-file.ts';
 import type { CheckedFormat } from '../disk/checked-file.ts';

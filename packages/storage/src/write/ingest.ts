@@ -4,12 +4,12 @@
 import { isUtf8 } from 'node:buffer';
 
 import { parseLines } from '@tidemark/line-protocol';
-import { assert } from '@tidemark/core';
+import { assert, utf8Text } from '@tidemark/core';
 import type { FieldType } from '@tidemark/core';
 import { IngestKernel } from '@tidemark/kernels';
 import type { Batch, IngestHost, RowBuffers, StagedTable } from '@tidemark/kernels';
 
-import { utf8, utf8Text } from '../columns/bytes.ts';
+import { utf8 } from '../columns/bytes.ts';
 import { RowBlock } from '../columns/row-block.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
 import { canonicalTags } from '../series/series-index.ts';

@@ -1,0 +1,20 @@
+// The one decoder of bytes that are data, for all packages. A decoder that removes a byte order
+// mark changes a text that begins with one, so lint allows no other in packages that hold data.
+
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+const strictDecoder = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true });
+
+/** Text of UTF-8 bytes, byte order mark included; malformed sequences become U+FFFD. */
+export function utf8Text(bytes: Uint8Array): string {
+  return decoder.decode(bytes);
+}
+
+/** As `utf8Text`; `undefined` when the bytes are not UTF-8. */
+export function strictUtf8Text(bytes: Uint8Array): string | undefined {
+  try {
+    return strictDecoder.decode(bytes);
+  } catch {
+    // The decoder says no more than that.
+    return undefined;
+  }
+}
