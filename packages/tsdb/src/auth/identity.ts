@@ -24,7 +24,7 @@ export function canWrite(identity: Identity, database: string): boolean {
   return identity.kind === 'user' && hasRight(identity.user, database, 'write');
 }
 
-function isAdmin(identity: Identity): boolean {
+export function isAdmin(identity: Identity): boolean {
   return identity.kind === 'open' || (identity.kind === 'user' && identity.user.isAdmin);
 }
 

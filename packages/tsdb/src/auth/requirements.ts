@@ -2,9 +2,30 @@
 // (statements/registry.ts).
 import type { MeasurementSource, SelectStatement, Source } from '@tidemark/influxql';
 
+import { canRead, canWrite, isAdmin } from './identity.ts';
+import type { Identity } from './identity.ts';
+
 export type Requirement =
   | { readonly kind: 'admin' }
   | { readonly kind: 'read' | 'write'; readonly database: string };
+
+export function allows(identity: Identity, need: Requirement): boolean {
+  switch (need.kind) {
+    case 'admin':
+      return isAdmin(identity);
+    case 'read':
+      return canRead(identity, need.database);
+    case 'write':
+      return canWrite(identity, need.database);
+  }
+}
+
+/** A requirement as refusals tell it. */
+export function printRequirement(need: Requirement): string {
+  return need.kind === 'admin'
+    ? 'admin privilege'
+    : `${need.kind.toUpperCase()} on ${need.database}`;
+}
 
 /** What a statement needs; `database` is that of the request. Empty: any known user may. */
 export type Requires<S> = (statement: S, database: string) => readonly Requirement[];
@@ -39,21 +60,11 @@ export const selects: Requires<SelectStatement> = (statement, database) => {
     : [...reads, { kind: 'write', database: into.database ?? database }];
 };
 
-/**
- * The database that a continuous query belongs to needs no right to be written, another target
- * does.
- */
+/** What each of its runs needs, and READ on the database that it belongs to. */
 export const createsContinuousQuery: Requires<{
   readonly database: string;
   readonly statement: SelectStatement;
-}> = ({ database, statement }) => {
-  const target = statement.into?.database;
-  const reads: readonly Requirement[] = [
-    { kind: 'read', database },
-    ...readsSources(statement.sources, database),
-  ];
-  return target === undefined ? reads : [...reads, { kind: 'write', database: target }];
-};
+}> = ({ database, statement }) => [{ kind: 'read', database }, ...selects(statement, database)];
 
 function readsSources(sources: readonly Source[], database: string): readonly Requirement[] {
   return sources.flatMap((source): readonly Requirement[] =>

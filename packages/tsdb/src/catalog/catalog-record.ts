@@ -33,7 +33,13 @@ const CatalogRecord = Type.Object({
       name: Type.String(),
       policies: Type.Array(PolicyRecord),
       defaultPolicy: Type.String(),
-      continuousQueries: Type.Array(Type.Object({ name: Type.String(), text: Type.String() })),
+      continuousQueries: Type.Array(
+        Type.Object({
+          name: Type.String(),
+          text: Type.String(),
+          owner: Type.Optional(Type.String()),
+        }),
+      ),
     }),
   ),
   users: Type.Array(

@@ -62,7 +62,9 @@ test('remembers everything after it is opened again', async () => {
       { name: 's', mode: 'ANY', destinations: ['http://h:1', 'udp://h:2'] },
     ),
   );
-  await first.change((s) => createContinuousQuery(s, 'd', { name: 'c', text: 'CREATE …' }));
+  await first.change((s) =>
+    createContinuousQuery(s, 'd', { name: 'c', text: 'CREATE …', owner: 'u' }),
+  );
   await first.change((s) => createUser(s, { name: 'u', passwordHash: 'x', isAdmin: false }));
   await first.change((s) => grant(s, { user: 'u', database: 'd', privilege: 'READ' }));
   await first.change((s) => createToken(s, { name: 't', userName: 'u', digest: 'x', now: 5n }));

@@ -26,7 +26,15 @@ export type RetentionPolicy = {
 };
 
 /** `text` is the complete CREATE CONTINUOUS QUERY statement with qualified names. */
-export type ContinuousQuery = { readonly name: string; readonly text: string };
+export type ContinuousQuery = {
+  readonly name: string;
+  readonly text: string;
+  /**
+   * The user who made it and whose rights it runs with; '' when that user was dropped. Absent for
+   * what an admin made, or anybody without authentication.
+   */
+  readonly owner?: string | undefined;
+};
 
 export type Database = {
   /** Rises with every database: the order of creation. */

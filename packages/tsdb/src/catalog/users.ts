@@ -5,7 +5,7 @@ import type { Privilege } from '@tidemark/influxql';
 import { USER_EXISTS, USER_NOT_FOUND, USERNAME_REQUIRED } from '../compat/messages.ts';
 import { requireDatabase } from './databases.ts';
 import { withUser } from './model.ts';
-import type { CatalogState, Grant, User } from './model.ts';
+import type { CatalogState, Database, Grant, User } from './model.ts';
 
 export function requireUser(state: CatalogState, name: string): User {
   const user = state.users.get(name);
@@ -32,7 +32,19 @@ export function dropUser(state: CatalogState, name: string): CatalogState {
   users.delete(name);
   // A token of a user that is gone must not come to life with the next user of that name.
   const tokens = new Map([...state.tokens].filter(([, token]) => token.userName !== name));
-  return { ...state, users, tokens };
+  const databases = new Map(
+    Array.from(state.databases, ([key, database]) => [key, disownQueries(database, name)]),
+  );
+  return { ...state, databases, users, tokens };
+}
+
+/** Continuous queries of a user that is gone run no more, whoever gets that name next. */
+function disownQueries(database: Database, name: string): Database {
+  if (database.continuousQueries.every(({ owner }) => owner !== name)) return database;
+  const continuousQueries = database.continuousQueries.map((query) =>
+    query.owner === name ? { ...query, owner: '' } : query,
+  );
+  return { ...database, continuousQueries };
 }
 
 export function setPassword(state: CatalogState, name: string, passwordHash: string): CatalogState {

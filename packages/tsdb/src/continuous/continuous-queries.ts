@@ -7,6 +7,7 @@ import { ROWS } from '../statements/registry.ts';
 import type { StatementServices } from '../statements/context.ts';
 import { moduleOf } from '../stats/statistics.ts';
 import type { StatisticsModule } from '../stats/statistics.ts';
+import { requireRights } from './rights.ts';
 import { dueRun } from './schedule.ts';
 import type { ContinuousSchedule, DueRun } from './schedule.ts';
 import { parseContinuousQuery, readInterval, withRange, writtenOf } from './statement.ts';
@@ -46,13 +47,14 @@ export class ContinuousQueries {
     const present = new Set<string>();
     const { clock, services } = this.#options;
     for (const database of services.catalog.state.databases.values()) {
-      for (const { name, text } of database.continuousQueries) {
+      for (const { name, text, owner } of database.continuousQueries) {
         const key = JSON.stringify([database.name, name, text]);
         present.add(key);
         if (!this.#known.has(key)) this.#known.set(key, this.#parse(text));
         const known = this.#known.get(key);
         const due = known && dueRun(known.schedule, clock.now(), known.lastBoundary);
-        if (known !== undefined && due !== undefined) await this.#run(known, due, signal);
+        if (known !== undefined && due !== undefined)
+          await this.#run(known, { ...due, owner }, signal);
       }
     }
     for (const key of this.#known.keys()) if (!present.has(key)) this.#known.delete(key);
@@ -79,7 +81,11 @@ export class ContinuousQueries {
    * A window is done when its query has been started; one that could not be is tried again with the
    * next tick.
    */
-  async #run(known: Known, due: DueRun, stop: AbortSignal): Promise<void> {
+  async #run(
+    known: Known,
+    due: DueRun & { readonly owner: string | undefined },
+    stop: AbortSignal,
+  ): Promise<void> {
     const { clock, isLogging, log, services } = this.#options;
     const { statement } = known;
     const startedMs = clock.monotonicMs();
@@ -87,10 +93,12 @@ export class ContinuousQueries {
     const description = {
       text: () => `continuous query ${name}`,
       database: statement.database,
+      requires: () => [{ kind: 'read', database: statement.database } as const],
     };
     try {
       const written = await services.queries.run(description, async (running) => {
         known.lastBoundary = due.boundary;
+        requireRights(statement, due.owner, services.catalog.state);
         const supervision = {
           signal: AbortSignal.any([running.signal, stop]),
           memory: running.memory,

@@ -9,12 +9,15 @@ import { LIMITS } from '../limits.ts';
 import type { StatementServices } from '../statements/context.ts';
 import { driverOf } from '../statements/context.ts';
 import { ROWS } from '../statements/registry.ts';
+import { requireRights } from './rights.ts';
 import { parseContinuousQuery, readInterval, withRange, writtenOf } from './statement.ts';
 import type { CreateContinuousQuery } from './statement.ts';
 
 /** Whole windows of a continuous query, [start, end). */
 export type PlannedRun = {
   readonly statement: CreateContinuousQuery;
+  /** As of the catalog's `ContinuousQuery`. */
+  readonly owner: string | undefined;
   readonly windows: Windows;
   readonly start: Timestamp;
   readonly end: Timestamp;
@@ -61,7 +64,8 @@ export function planRun(
   const wanted = windows.of(request.end - 1n).end;
   const end = wanted < lastEnded ? wanted : lastEnded;
   if (end <= start) throw new InvalidRequest('the range holds no window that has ended');
-  return { statement, windows, start, end, count: windows.count(start, end) };
+  const { owner } = query;
+  return { statement, owner, windows, start, end, count: windows.count(start, end) };
 }
 
 /**
@@ -77,7 +81,7 @@ export async function* runPlan(
   },
 ): AsyncGenerator<RunProgress, void, void> {
   const { services, identity, signal } = context;
-  const { statement, windows } = plan;
+  const { statement, owner, windows } = plan;
   const { database, name } = statement;
   const stepNanos = windows.everyNanos * BigInt(LIMITS.continuousRunWindows.value);
   for (let start = plan.start; start < plan.end;) {
@@ -85,7 +89,9 @@ export async function* runPlan(
     const border = windows.of(start + stepNanos).start;
     const end = border < plan.end ? border : plan.end;
     const text = () => `continuous query ${database}.${name} over a past range`;
-    const written = await services.queries.run({ text, database }, async (running) => {
+    const requires = () => [{ kind: 'read', database } as const];
+    const written = await services.queries.run({ text, database, requires }, async (running) => {
+      requireRights(statement, owner, services.catalog.state);
       let count = 0n;
       const supervision = {
         signal: AbortSignal.any([running.signal, signal]),

@@ -81,7 +81,12 @@ export async function handlePrometheusRead(
     revoke: () => exchange.response.destroy(),
   };
   exchange.parts.push(await queries.begin(holder));
-  const description = { text: () => 'prometheus remote read', database: name, holder };
+  const description = {
+    text: () => 'prometheus remote read',
+    database: name,
+    requires: () => [{ kind: 'read', database: name } as const],
+    holder,
+  };
   const content = await queries.run(description, async (running) => {
     const onClose = (): void => queries.cancel(running);
     exchange.response.once('close', onClose);

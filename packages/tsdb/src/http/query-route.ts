@@ -28,7 +28,7 @@ import type { RunningQuery } from '../query/running-queries.ts';
 import { driverOf } from '../statements/context.ts';
 import type { StatementContext, StatementServices } from '../statements/context.ts';
 import { qualifyForDisplay } from '../statements/continuous-query-text.ts';
-import { authorizeQuery } from '../statements/privileges.ts';
+import { authorizeQuery, requirementsOf } from '../statements/privileges.ts';
 import { rowOf } from '../statements/registry.ts';
 import { sendBody, sendCsvError, sendEmpty, sendError, sendJson } from './answer.ts';
 import { readBody } from './body.ts';
@@ -332,7 +332,8 @@ class QueryRun {
     const { exchange } = this.#options;
     const requester = { userName: exchange.userName, remoteAddress: exchange.remoteAddress };
     const holder = this.#holder;
-    this.#running = statements.queries.start({ text, database, holder, requester });
+    const requires = () => requirementsOf(query, database);
+    this.#running = statements.queries.start({ text, database, requires, holder, requester });
     return this.#running;
   }
 }

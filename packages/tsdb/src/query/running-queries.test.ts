@@ -120,7 +120,11 @@ test('work that fails before it has begun gives its place back', async () => {
     slowMs: 0,
     onSlow: () => undefined,
   });
-  const description = { text: () => 'prometheus remote read', database: 'd' };
+  const description = {
+    text: () => 'prometheus remote read',
+    database: 'd',
+    requires: () => [],
+  };
   const context = {
     services: { clock, storage: { source: { snapshot: failing } } } as unknown as StatementServices,
     identity: { kind: 'open' } as const,

@@ -5,6 +5,7 @@ import type { Clock, Holder, Part } from '@tidemark/core';
 import { QUERY_INTERRUPTED, QUERY_SHUTDOWN, QUERY_TIMEOUT } from '../compat/messages.ts';
 import type { QueryMemory } from '@tidemark/query';
 
+import type { Requirement } from '../auth/requirements.ts';
 import type { QueryCounters } from '../stats/statistics.ts';
 import type { OpenMemory, QueryMemories } from './query-memory.ts';
 import type { SlowQueries } from './slow-queries.ts';
@@ -14,9 +15,14 @@ export type RunningQuery = {
   /** Its text without passwords; printed for whoever asks. */
   readonly text: () => string;
   readonly database: string;
+  /** What it needed itself, and whoever wants to see its text. */
+  readonly requires: () => readonly Requirement[];
   readonly signal: AbortSignal;
   readonly memory: QueryMemory;
 };
+
+/** What a query says of itself when it begins. */
+type QueryDescription = Pick<RunningQuery, 'text' | 'database' | 'requires'>;
 
 /** Who has sent a query. */
 export type QueryRequester = { readonly userName: string; readonly remoteAddress: string };
@@ -78,14 +84,14 @@ export class RunningQueries {
   }
 
   /** Registers a query; `finish` must be called with it. Throws when too many are running. */
-  start(query: {
-    readonly text: () => string;
-    readonly database: string;
-    /** Who loses its part of the memory when it gets nowhere. */
-    readonly holder?: Holder | undefined;
-    /** Absent for what the service asks itself. */
-    readonly requester?: QueryRequester | undefined;
-  }): RunningQuery {
+  start(
+    query: QueryDescription & {
+      /** Who loses its part of the memory when it gets nowhere. */
+      readonly holder?: Holder | undefined;
+      /** Absent for what the service asks itself. */
+      readonly requester?: QueryRequester | undefined;
+    },
+  ): RunningQuery {
     const { clock, counters, maxConcurrent, memories, timeoutMs } = this.#options;
     if (this.#isClosing) throw new Cancelled(QUERY_SHUTDOWN);
     if (maxConcurrent > 0 && this.#entries.size >= maxConcurrent) {
@@ -97,7 +103,7 @@ export class RunningQueries {
     const abort = new AbortController();
     const timer = timeoutMs > 0 ? new AbortController() : undefined;
     const id = this.#nextId++;
-    const { text, database, holder, requester } = query;
+    const { text, database, requires, holder, requester } = query;
     const memory = memories.open({
       progress: () => holder?.progress(),
       revoke: (error) => {
@@ -105,7 +111,7 @@ export class RunningQueries {
         holder?.revoke(error);
       },
     });
-    const running = { id, text, database, signal: abort.signal, memory };
+    const running = { id, text, database, requires, signal: abort.signal, memory };
     const startedMs = clock.monotonicMs();
     const ends = { memory, abort, timer };
     const entry = { query: running, requester, ...ends, startedMs, isKilled: false };
@@ -122,10 +128,7 @@ export class RunningQueries {
   }
 
   /** Registers a query for as long as work takes. Throws as `start` does, before there is any. */
-  async run<T>(
-    query: { readonly text: () => string; readonly database: string },
-    work: (running: RunningQuery) => Promise<T>,
-  ): Promise<T> {
+  async run<T>(query: QueryDescription, work: (running: RunningQuery) => Promise<T>): Promise<T> {
     const running = this.start(query);
     try {
       return await work(running);
@@ -169,8 +172,11 @@ export class RunningQueries {
     return this.#options.slow;
   }
 
-  list(): readonly ListedQuery[] {
-    return [...this.#entries.values()].map((entry) => this.#listed(entry));
+  /** Those that somebody may see. */
+  list(isVisible: (requires: readonly Requirement[]) => boolean): readonly ListedQuery[] {
+    return [...this.#entries.values()]
+      .filter(({ query }) => isVisible(query.requires()))
+      .map((entry) => this.#listed(entry));
   }
 
   #listed(entry: Entry): ListedQuery {

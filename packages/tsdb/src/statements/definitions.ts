@@ -85,13 +85,16 @@ function policyIds(state: CatalogState): readonly number[] {
 }
 
 export const createContinuousQueryHandler = acts<Of<'create-continuous-query'>>(
-  (statement, { services }) =>
-    services.catalog.change((state) =>
+  (statement, { services, identity }) => {
+    const isOwned = identity.kind === 'user' && !identity.user.isAdmin;
+    return services.catalog.change((state) =>
       createContinuousQuery(state, statement.database, {
         name: statement.name,
         text: qualifyContinuousQuery(statement, state),
+        ...(isOwned ? { owner: identity.user.name } : {}),
       }),
-    ),
+    );
+  },
 );
 
 export const dropContinuousQueryHandler = acts<Of<'drop-continuous-query'>>(

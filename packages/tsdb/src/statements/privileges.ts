@@ -3,10 +3,16 @@ import { Forbidden } from '@tidemark/core';
 import { printStatement } from '@tidemark/influxql';
 import type { Query } from '@tidemark/influxql';
 
-import { canRead, canWrite } from '../auth/identity.ts';
 import type { Identity } from '../auth/identity.ts';
+import { allows, printRequirement } from '../auth/requirements.ts';
+import type { Requirement } from '../auth/requirements.ts';
 import { CREATE_ADMIN_FIRST } from '../compat/messages.ts';
 import { rowOf } from './registry.ts';
+
+/** What all statements of a query need; `database` is that of the request. */
+export function requirementsOf({ statements }: Query, database: string): readonly Requirement[] {
+  return statements.flatMap((statement) => rowOf(statement).requires(statement, database));
+}
 
 /**
  * Throws `Forbidden` unless all statements are allowed; nothing of a query runs before that is
@@ -22,18 +28,9 @@ export function authorizeQuery(query: Query, identity: Identity, database: strin
   const { user } = identity;
   for (const statement of query.statements) {
     for (const need of rowOf(statement).requires(statement, database)) {
-      const isAllowed =
-        need.kind === 'admin'
-          ? user.isAdmin
-          : need.kind === 'read'
-            ? canRead(identity, need.database)
-            : canWrite(identity, need.database);
-      if (isAllowed) continue;
+      if (allows(identity, need)) continue;
       const text = printStatement(statement, { redactPasswords: true });
-      const right =
-        need.kind === 'admin'
-          ? 'admin privilege'
-          : `${need.kind.toUpperCase()} on ${need.database}`;
+      const right = printRequirement(need);
       throw new Forbidden(
         `error authorizing query: ${user.name} not authorized to execute statement '${text}', requires ${right}`,
       );

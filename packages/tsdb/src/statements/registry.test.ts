@@ -42,7 +42,7 @@ const EXAMPLES: Readonly<Record<Statement['kind'], Example>> = {
   'drop-retention-policy': ['DROP RETENTION POLICY p ON o', 'write o', 'changes'],
   'create-continuous-query': [
     'CREATE CONTINUOUS QUERY c ON o BEGIN SELECT mean(v) INTO n FROM m GROUP BY time(1m) END',
-    'read o, read o',
+    'read o, read o, write o',
     'changes',
   ],
   'drop-continuous-query': ['DROP CONTINUOUS QUERY c ON o', 'write o', 'changes'],

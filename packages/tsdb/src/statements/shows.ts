@@ -1,12 +1,15 @@
 // SHOW statements that the catalog and the service answer; those about the schema are the query
 // engine's.
 import { InvalidRequest, formatClockDuration, formatRfc3339 } from '@tidemark/core';
-import { hideUrlPassword } from '@tidemark/influxql';
+import { hideUrlPassword, parseQuery } from '@tidemark/influxql';
 import type { ShowStatement } from '@tidemark/influxql';
-import { rowsBatch } from '@tidemark/query';
+import { checkRegex, rowsBatch } from '@tidemark/query';
 import type { MixedValue, ResultBatch } from '@tidemark/query';
 
-import { canRead, canWrite } from '../auth/identity.ts';
+import { canRead, canWrite, isAdmin } from '../auth/identity.ts';
+import type { Identity } from '../auth/identity.ts';
+import { selects } from '../auth/requirements.ts';
+import type { Requirement } from '../auth/requirements.ts';
 import { requireDatabase } from '../catalog/databases.ts';
 import type { Grant } from '../catalog/model.ts';
 import { requireUser } from '../catalog/users.ts';
@@ -42,17 +45,37 @@ export const showPoliciesHandler = answers<Of<'show-retention-policies'>>((state
   ];
 });
 
+/** Those that name only databases that the user may read. */
 export const showContinuousQueriesHandler = answers<Of<'show-continuous-queries'>>(
-  (_, { services }) =>
-    [...services.catalog.state.databases.values()].map((database) =>
-      rowsBatch({
-        name: database.name,
-        columns: ['name', 'query'],
-        rows: database.continuousQueries.map(({ name, text }) => [name, text]),
-        omitsValues: database.continuousQueries.length === 0,
+  (_, { services, identity }) =>
+    [...services.catalog.state.databases.values()]
+      .filter(({ name }) => canRead(identity, name))
+      .map((database) => {
+        const shown = database.continuousQueries.filter(({ text }) =>
+          needsOf(text).every((need) => mayKnow(identity, need)),
+        );
+        return rowsBatch({
+          name: database.name,
+          columns: ['name', 'query'],
+          rows: shown.map(({ name, text }) => [name, text]),
+          omitsValues: shown.length === 0,
+        });
       }),
-    ),
 );
+
+/** What a continuous query needs; a text that can not be read is for admins. */
+function needsOf(text: string): readonly Requirement[] {
+  const { query, error } = parseQuery(text, { checkRegex });
+  const [statement] = query.statements;
+  if (error !== undefined || statement?.kind !== 'create-continuous-query')
+    return [{ kind: 'admin' }];
+  return selects(statement.statement, statement.database);
+}
+
+/** Whether a user may see a text that needs this: whoever may read a database. */
+function mayKnow(identity: Identity, need: Requirement): boolean {
+  return need.kind === 'admin' ? isAdmin(identity) : canRead(identity, need.database);
+}
 
 export const showSubscriptionsHandler = answers<Of<'show-subscriptions'>>((_, { services }) =>
   [...services.catalog.state.databases.values()].flatMap((database) => {
@@ -100,10 +123,11 @@ export const showGrantsHandler = answers<Of<'show-grants'>>((statement, { servic
   return [table(['database', 'privilege'], rows)];
 });
 
-export const showQueriesHandler = answers<Of<'show-queries'>>((_, { services }) => {
+/** Those about databases that the user may read. */
+export const showQueriesHandler = answers<Of<'show-queries'>>((_, { services, identity }) => {
   const columns = ['qid', 'query', 'database', 'duration', 'status'];
   const rows = services.queries
-    .list()
+    .list((requires) => requires.every((need) => mayKnow(identity, need)))
     .map(({ id, text, database, durationMs, isKilled }) => [
       BigInt(id),
       text,

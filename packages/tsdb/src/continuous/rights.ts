@@ -1,0 +1,24 @@
+// Whether a continuous query may still run: whoever made it needs the rights of its SELECT each
+// time, as if it were sent then. What an admin made runs for good.
+import { Forbidden } from '@tidemark/core';
+
+import { allows, printRequirement, selects } from '../auth/requirements.ts';
+import type { CatalogState } from '../catalog/model.ts';
+import type { CreateContinuousQuery } from './statement.ts';
+
+/** Throws `Forbidden` when the owner is gone or lacks a right. */
+export function requireRights(
+  { statement, database }: CreateContinuousQuery,
+  owner: string | undefined,
+  state: CatalogState,
+): void {
+  if (owner === undefined) return;
+  const user = state.users.get(owner);
+  if (user === undefined) throw new Forbidden('the user who made the continuous query was dropped');
+  for (const need of selects(statement, database)) {
+    if (allows({ kind: 'user', user }, need)) continue;
+    throw new Forbidden(
+      `${owner}, who made the continuous query, does not have ${printRequirement(need)}`,
+    );
+  }
+}
