@@ -1,10 +1,13 @@
 // The connection to the coordinator, a NATS server or cluster with JetStream. What is kept there is
 // in streams: a register of small values, each with a revision that changes are made against, and
 // logs (docs/adr/0020-engine-cluster.md).
+import { jetstream, JetStreamApiCodes, jetstreamManager, StorageType } from '@nats-io/jetstream';
+import type { JetStreamClient, JetStreamManager, StreamConfig } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import type { NatsConnection } from '@nats-io/transport-node';
 import { InvalidRequest, messageOf, Unavailable } from '@tidemark/core';
-import { connect, ErrorCode, NatsError, StorageType } from 'nats';
-import type { JetStreamClient, JetStreamManager, NatsConnection, StreamConfig } from 'nats';
 
+import { isApiError, isWithoutJetStream } from './answered.ts';
 import { LIMITS, MESSAGE_FRAME_BYTES } from './limits.ts';
 import { MessageLog } from './message-log.ts';
 import { Register } from './register.ts';
@@ -21,9 +24,6 @@ export type CoordinatorOptions = {
 };
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
-
-/** "There is no such stream." */
-const NO_STREAM = 10_059;
 
 export class Coordinator {
   readonly register: Register;
@@ -54,8 +54,8 @@ export class Coordinator {
       throw new InvalidRequest('cluster.coordinator must name at least one server');
     const connection = await connectTo({ ...options, isPatient: true });
     try {
-      const manager = await connection.jetstreamManager({ timeout: LIMITS.requestMs.value });
-      const client = connection.jetstream({ timeout: LIMITS.requestMs.value });
+      const manager = await jetstreamManager(connection, { timeout: LIMITS.requestMs.value });
+      const client = jetstream(connection, { timeout: LIMITS.requestMs.value });
       const [register, changes, points] = await openStreams({ manager, client }, options);
       const payloadBytesMax = connection.info?.max_payload ?? 1_048_576;
       const access = { client, manager, bytesMax: payloadBytesMax - MESSAGE_FRAME_BYTES };
@@ -74,7 +74,7 @@ export class Coordinator {
   static async check(url: string): Promise<void> {
     const connection = await connectTo({ urls: [url], login: '', isPatient: false });
     try {
-      const manager = await connection.jetstreamManager({ timeout: LIMITS.requestMs.value });
+      const manager = await jetstreamManager(connection, { timeout: LIMITS.requestMs.value });
       await manager.getAccountInfo();
     } catch (error) {
       throw unavailable([url], error);
@@ -142,10 +142,7 @@ function parse(url: string): URL {
 
 function unavailable(urls: readonly string[], error: unknown): Unavailable {
   const places = urls.map(serverOf).join(', ');
-  const isWithoutJetStream =
-    error instanceof NatsError &&
-    [ErrorCode.JetStreamNotEnabled, ErrorCode.NoResponders].includes(error.code as ErrorCode);
-  const hint = isWithoutJetStream ? ': it has no JetStream, start it with --jetstream' : '';
+  const hint = isWithoutJetStream(error) ? ': it has no JetStream, start it with --jetstream' : '';
   return new Unavailable(
     `the coordinator of the cluster can not be used at ${places}: ${messageOf(error)}${hint}`,
     { cause: error },
@@ -180,8 +177,7 @@ async function ensure(
   try {
     await manager.streams.info(config.name);
   } catch (error) {
-    const isAbsent = error instanceof NatsError && error.jsError()?.err_code === NO_STREAM;
-    if (!isAbsent) throw error;
+    if (!isApiError(error, JetStreamApiCodes.StreamNotFound)) throw error;
     // Another instance may make the same at this moment, which is the same to the server.
     await manager.streams.add(config);
   }

@@ -2,9 +2,10 @@
 // that is longer than a message is several of them; readers see it when its last part is there.
 import { randomUUID } from 'node:crypto';
 
+import { DeliverPolicy } from '@nats-io/jetstream';
+import type { ConsumerMessages } from '@nats-io/jetstream';
+import { delay, headers } from '@nats-io/transport-node';
 import { assert, Conflict, messageOf, Unavailable } from '@tidemark/core';
-import { delay, DeliverPolicy, headers } from 'nats';
-import type { ConsumerMessages } from 'nats';
 
 import { answered, isUnanswered } from './answered.ts';
 import type { StreamAccess, StreamPlace } from './coordinator.ts';
@@ -148,9 +149,10 @@ export class MessageLog {
       for (;;) {
         const coming = iterator.next();
         const next = through === undefined ? await coming : await this.#sent(coming, options);
-        if (next === undefined) return;
+        // Messages that are here already come after the end of the signal, too.
+        if (next === undefined || signal.aborted) return;
         if (next.done === true) {
-          if (through === undefined || signal.aborted) return;
+          if (through === undefined) return;
           throw new Unavailable(`the connection has ended while ${this.#place.stream} was read`);
         }
         const message = next.value;
@@ -172,7 +174,9 @@ export class MessageLog {
       }
     } finally {
       signal.removeEventListener('abort', stop);
-      await messages.close();
+      // The first ends a wait for the next message, the second an iteration between two.
+      stop();
+      await iterator.return?.();
     }
   }
 

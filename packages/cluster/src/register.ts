@@ -1,16 +1,10 @@
 // Small values by key, the newest of each. A change is made against the revision that was read: of
 // two that are made at once, one is refused.
+import { JetStreamApiCodes } from '@nats-io/jetstream';
 import { utf8Text } from '@tidemark/core';
-import { NatsError } from 'nats';
 
-import { answered } from './answered.ts';
+import { answered, isApiError } from './answered.ts';
 import type { StreamAccess, StreamPlace } from './coordinator.ts';
-
-/** "The last sequence of the subject is another one." */
-const WRONG_SEQUENCE = 10_071;
-
-/** "There is no message." */
-const NO_MESSAGE = 10_037;
 
 export type Entry = {
   readonly text: string;
@@ -29,15 +23,10 @@ export class Register {
 
   async get(key: string): Promise<Entry | undefined> {
     const { manager } = this.#access;
-    try {
-      const subject = this.#subjectOf(key);
-      const getting = manager.streams.getMessage(this.#place.stream, { last_by_subj: subject });
-      const message = await answered(`read ${subject}`, getting);
-      return { text: utf8Text(message.data), revision: message.seq };
-    } catch (error) {
-      if (isApiError(error, NO_MESSAGE)) return undefined;
-      throw error;
-    }
+    const subject = this.#subjectOf(key);
+    const getting = manager.streams.getMessage(this.#place.stream, { last_by_subj: subject });
+    const message = await answered(`read ${subject}`, getting);
+    return message === null ? undefined : { text: utf8Text(message.data), revision: message.seq };
   }
 
   /** All entries whose keys begin so. */
@@ -71,7 +60,7 @@ export class Register {
       const publishing = this.#access.client.publish(subject, text, { expect });
       return (await answered(`set ${subject}`, publishing)).seq;
     } catch (error) {
-      if (isApiError(error, WRONG_SEQUENCE)) return undefined;
+      if (isSuperseded(error)) return undefined;
       throw error;
     }
   }
@@ -88,11 +77,7 @@ export class Register {
   }
 }
 
-export function isApiError(error: unknown, code: number): boolean {
-  return error instanceof NatsError && error.jsError()?.err_code === code;
-}
-
-/** Whether a log's end is another one than the writer has expected. */
+/** Whether what is there has another number than the writer has expected. */
 export function isSuperseded(error: unknown): boolean {
-  return isApiError(error, WRONG_SEQUENCE);
+  return isApiError(error, JetStreamApiCodes.StreamWrongLastSequence);
 }
