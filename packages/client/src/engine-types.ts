@@ -27,6 +27,8 @@ export type Task = {
   readonly 'last-enabled'?: string | undefined;
   /** Parts that it asks to run in; absent when it says nothing. */
   readonly split?: number | undefined;
+  /** It runs as it was defined before; absent when it runs as shown. */
+  readonly 'needs-restart'?: true | undefined;
   /** Rows that wait for it and the time of what it was given last, where it was asked for. */
   readonly lag?: { readonly waiting?: number; readonly newest?: string } | undefined;
   /** What keeps it from starting, where it was asked for. */
@@ -46,6 +48,8 @@ export type TaskChange = {
   readonly vars?: Readonly<Record<string, TaskVar>> | undefined;
   /** Parts to run in; 0 leaves it to the configuration. */
   readonly split?: number | undefined;
+  /** A task that is enabled runs with the change at once. */
+  readonly restart?: boolean | undefined;
 };
 
 /** A definition that a task has had. */

@@ -29,20 +29,30 @@ const SYSTEM_CLOCK: Clock = {
     return BigInt(whole) * 1_000_000n + BigInt(Math.floor((wall - whole) * 1_000_000));
   },
   monotonicMs: () => performance.now(),
-  sleep: (delayMs, signal) =>
-    new Promise((resolve, reject) => {
-      if (signal?.aborted === true) {
-        reject(signal.reason);
-        return;
-      }
-      const onAbort = (): void => {
-        clearTimeout(timer);
-        reject(signal?.reason);
-      };
-      const timer = setTimeout(() => {
-        signal?.removeEventListener('abort', onAbort);
-        resolve();
-      }, delayMs);
-      signal?.addEventListener('abort', onAbort, { once: true });
-    }),
+  sleep: async (delayMs, signal) => {
+    let leftMs = delayMs;
+    for (; leftMs > TIMER_MS_MAX; leftMs -= TIMER_MS_MAX) await waitFor(TIMER_MS_MAX, signal);
+    await waitFor(leftMs, signal);
+  },
 };
+
+/** A timer of Node for longer than this ends at once. */
+export const TIMER_MS_MAX = 2 ** 31 - 1;
+
+function waitFor(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted === true) {
+      reject(signal.reason);
+      return;
+    }
+    const onAbort = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    }, delayMs);
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}

@@ -4,7 +4,7 @@ export { Budget } from './budget.ts';
 export { budgetRows } from './budget-metrics.ts';
 export type { Holder, Part } from './budget.ts';
 export { ByteLru } from './byte-lru.ts';
-export { systemClock } from './clock.ts';
+export { systemClock, TIMER_MS_MAX } from './clock.ts';
 export type { Clock } from './clock.ts';
 export { LATE, within } from './deadline.ts';
 export { columnFrom, columnLength, columnValue, isValid } from './column.ts';

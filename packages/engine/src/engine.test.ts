@@ -351,13 +351,18 @@ describe('stream tasks', () => {
 
   test('a broken task shows its error and does not keep others from starting', async () => {
     await call('POST', '/engine/v1/tasks', { id: 'good', dbrps: DBRPS, script, status: 'enabled' });
+    const hook = { add: { endpoint: 'hook', url: 'http://127.0.0.1:1' } };
+    expect((await call('POST', '/engine/v1/config/httppost', hook)).status).toBe(200);
     const bad = await call('POST', '/engine/v1/tasks', {
       id: 'bad',
       dbrps: DBRPS,
-      script: 'stream|from()|window()',
+      script: "stream|from()|httpPost().endpoint('hook')",
       status: 'enabled',
     });
-    expect(bad.status).toBe(400);
+    expect(bad.status).toBe(200);
+    expect((await call('POST', '/engine/v1/config/httppost', { remove: ['hook'] })).status).toBe(
+      200,
+    );
 
     await engine.close();
     await start();
@@ -365,7 +370,9 @@ describe('stream tasks', () => {
     expect((await call('GET', '/engine/v1/tasks/good')).json.executing).toBe(true);
     const shown = (await call('GET', '/engine/v1/tasks/bad')).json;
     expect(shown).toMatchObject({ status: 'enabled', executing: false });
-    expect(shown.error).toContain('period');
+    expect(shown.error).toContain('hook');
+    const again = await call('PATCH', '/engine/v1/tasks/bad', { status: 'enabled' });
+    expect(again).toMatchObject({ status: 400, json: { error: shown.error } });
   });
 
   test('integers of vars keep all their digits', async () => {

@@ -126,6 +126,7 @@ export async function openStores(options: StoresOptions, parts: OpenParts): Prom
     refuseSecret: access.refuseSecret,
     refuseFile: access.refuseFile,
     redactor,
+    log: (message, fields) => logs.logger('config')('warn', message, fields),
     check: (section, proposed, caller) =>
       section === TSDB_SECTION
         ? authenticator?.checkClusters(proposed.elements(TSDB_SECTION), caller)

@@ -7,6 +7,7 @@ import {
   integer,
   list,
   oneOf,
+  socketBuffer,
   str,
 } from '@tidemark/settings';
 import type { ConfigOf } from '@tidemark/settings';
@@ -33,7 +34,7 @@ export const LISTENER_SECTIONS = {
       '',
     ),
     ...listenerBatches,
-    'read-buffer': integer(
+    'read-buffer': socketBuffer(
       'Receive buffer of the socket in bytes; 0 is the default of the system.',
     ),
   }),
@@ -46,7 +47,7 @@ export const LISTENER_SECTIONS = {
     ...listenerBatches,
     'consistency-level': str('Accepted for old files; without meaning on a single node.', 'one'),
     separator: str('Joins parts that a template names more than once.', '.'),
-    'udp-read-buffer': integer(
+    'udp-read-buffer': socketBuffer(
       'Receive buffer of the socket in bytes; 0 is the default of the system.',
     ),
     tags: list('Tags of all points, written key=value.'),
@@ -59,7 +60,7 @@ export const LISTENER_SECTIONS = {
     'retention-policy': str('Empty is the default one.'),
     ...listenerBatches,
     'batch-timeout': duration('A batch that is not full is written after this time.', '10s'),
-    'read-buffer': integer(
+    'read-buffer': socketBuffer(
       'Receive buffer of the socket in bytes; 0 is the default of the system.',
     ),
     typesdb: str('File of value types, or a folder of such files.', '/usr/share/collectd/types.db'),

@@ -4,7 +4,7 @@ import { MAX_INT64, MIN_INT64, unreachable } from '@tidemark/core';
 import { isVarType } from './evaluate/var-values.ts';
 import type { GivenVarType, Var, Vars, VarValue } from './vars.ts';
 
-/** `error` is the recorded text: `invalid JSON` or `invalid var x: …`. */
+/** `error` names the var and what it may be. */
 export type VarsResult =
   | { readonly vars: Vars; readonly error?: undefined }
   | { readonly error: string; readonly vars?: undefined };
@@ -14,8 +14,6 @@ class VarFailure extends Error {
   override readonly name = 'VarFailure';
 }
 
-const INVALID_JSON = 'invalid JSON';
-
 /**
  * Reads the `vars` object of a request. Integers may be `bigint`, as a lossless JSON parser gives
  * them, or `number`. Texts of lambdas and regular expressions are kept and examined when the script
@@ -23,7 +21,7 @@ const INVALID_JSON = 'invalid JSON';
  */
 export function parseVars(json: unknown): VarsResult {
   if (json === undefined || json === null) return { vars: new Map() };
-  if (!isRecord(json)) return { error: INVALID_JSON };
+  if (!isRecord(json)) return { error: 'vars must be an object of vars by their names' };
   const vars = new Map<string, Var>();
   try {
     for (const [name, value] of Object.entries(json)) vars.set(name, parseVar(name, value));
@@ -36,92 +34,93 @@ export function parseVars(json: unknown): VarsResult {
 }
 
 function parseVar(name: string, json: unknown): Var {
-  if (!isRecord(json)) throw new VarFailure(INVALID_JSON);
+  const refuse = (what: string): never => {
+    throw new VarFailure(`invalid var ${name}: ${what}`);
+  };
+  if (!isRecord(json)) return refuse('it must be an object with type and value');
   const { type, value = null, description = '' } = json;
-  if (typeof description !== 'string') throw new VarFailure(INVALID_JSON);
-  if (type === undefined || type === '') throw unsupported(name, value);
-  if (typeof type !== 'string' || !isGivenType(type)) throw new VarFailure(INVALID_JSON);
-  if (value === null && type !== 'star') throw unsupported(name, value);
-  return { type, value: parseValue(name, type, value), description };
+  if (typeof description !== 'string') return refuse('its description must be text');
+  if (typeof type !== 'string' || !isGivenType(type)) {
+    const types = [...VAR_TYPES.keys()].join(', ');
+    const given = type === undefined || type === '' ? '' : `, not ${shown(type)}`;
+    return refuse(`its type must be one of ${types}${given}`);
+  }
+  const parsed = parseValue(type, value);
+  if (parsed !== undefined) return { type, value: parsed, description };
+  return refuse(`its value must be ${VAR_TYPES.get(type)}, not ${shown(value)}`);
 }
 
 function isGivenType(name: string): name is GivenVarType {
   return name === 'secret' || isVarType(name);
 }
 
-function unsupported(name: string, value: unknown): VarFailure {
-  return new VarFailure(`invalid var ${name}: unsupported Var type ${jsonTypeName(value)}.`);
+/** What the value of each type may be. */
+const VAR_TYPES: ReadonlyMap<GivenVarType, string> = new Map([
+  ['bool', 'true or false'],
+  ['int', 'an integer of 64 bits'],
+  ['float', 'a number'],
+  ['duration', 'text such as "10s", or an integer of nanoseconds'],
+  ['string', 'text'],
+  ['secret', 'text'],
+  ['regex', 'text'],
+  ['lambda', 'text'],
+  ['star', 'empty text'],
+  ['list', 'a list of objects {"type": "string", "value": …} or {"type": "star", "value": ""}'],
+]);
+
+const SHOWN_CHARS = 100;
+
+function shown(value: unknown): string {
+  if (Array.isArray(value)) return 'a list';
+  if (isRecord(value)) return 'an object';
+  return typeof value === 'string'
+    ? JSON.stringify(value.slice(0, SHOWN_CHARS))
+    : String(value).slice(0, SHOWN_CHARS);
 }
 
-/** Names of JSON types as recorded error texts print them. */
-function jsonTypeName(value: unknown): string {
-  if (value === null || value === undefined) return '<nil>';
-  if (Array.isArray(value)) return '[]interface {}';
-  switch (typeof value) {
-    case 'number':
-    case 'bigint':
-      return 'json.Number';
-    case 'boolean':
-      return 'bool';
-    case 'string':
-      return 'string';
-    default:
-      return 'map[string]interface {}';
-  }
-}
-
-function parseValue(name: string, type: Var['type'], value: unknown): VarValue {
+/** `undefined` where the type does not take the value. */
+function parseValue(type: GivenVarType, value: unknown): VarValue | undefined {
   switch (type) {
     case 'bool':
-      if (typeof value !== 'boolean') throw new VarFailure(INVALID_JSON);
-      return { kind: 'boolean', value };
-    case 'int':
-      return { kind: 'integer', value: integerOf(value) };
+      return typeof value === 'boolean' ? { kind: 'boolean', value } : undefined;
+    case 'int': {
+      const integer = integerOfJson(value);
+      return integer === undefined ? undefined : { kind: 'integer', value: integer };
+    }
     case 'float':
       if (typeof value === 'bigint') return { kind: 'float', value: Number(value) };
-      if (typeof value !== 'number') throw new VarFailure(INVALID_JSON);
-      return { kind: 'float', value };
+      return typeof value === 'number' ? { kind: 'float', value } : undefined;
     case 'string':
-      return { kind: 'string', value: textOf(value) };
     case 'secret':
-      return { kind: 'secret', value: textOf(value) };
+      return typeof value === 'string' ? { kind: type, value } : undefined;
     case 'regex':
-      return { kind: 'regex', pattern: textOf(value) };
+      return typeof value === 'string' ? { kind: 'regex', pattern: value } : undefined;
     case 'lambda':
-      return { kind: 'lambda', text: textOf(value) };
-    case 'duration':
-      return { kind: 'duration', nanos: nanosOf(value) };
+      return typeof value === 'string' ? { kind: 'lambda', text: value } : undefined;
+    case 'duration': {
+      const nanos = nanosOfJson(value);
+      return nanos === undefined ? undefined : { kind: 'duration', nanos };
+    }
     case 'star':
-      if (value !== null && value !== '') throw new VarFailure(INVALID_JSON);
-      return { kind: 'star' };
+      return value === null || value === '' ? { kind: 'star' } : undefined;
     case 'list':
-      if (!Array.isArray(value)) throw new VarFailure(INVALID_JSON);
-      return { kind: 'list', items: value.map((each: unknown) => parseItem(name, each)) };
+      return Array.isArray(value) ? parseList(value) : undefined;
     default:
       return unreachable(type);
   }
 }
 
 /** Lists hold strings and stars only. */
-function parseItem(
-  name: string,
-  json: unknown,
-): { readonly kind: 'string'; readonly value: string } | { readonly kind: 'star' } {
-  if (!isRecord(json)) throw new VarFailure(INVALID_JSON);
-  if (json['type'] === 'star') return { kind: 'star' };
-  if (json['type'] === 'string') return { kind: 'string', value: textOf(json['value']) };
-  throw unsupported(name, json['value']);
-}
-
-function textOf(value: unknown): string {
-  if (typeof value !== 'string') throw new VarFailure(INVALID_JSON);
-  return value;
-}
-
-function integerOf(value: unknown): bigint {
-  const integer = integerOfJson(value);
-  if (integer === undefined) throw new VarFailure(INVALID_JSON);
-  return integer;
+function parseList(list: readonly unknown[]): VarValue | undefined {
+  const items: Extract<VarValue, { kind: 'string' | 'star' }>[] = [];
+  for (const each of list) {
+    const type = isRecord(each) ? each['type'] : undefined;
+    const value = isRecord(each) ? each['value'] : undefined;
+    if (type === 'star') items.push({ kind: 'star' });
+    else if (type === 'string' && typeof value === 'string') items.push({ kind: 'string', value });
+    else return undefined;
+  }
+  return { kind: 'list', items };
 }
 
 /** An integer of JSON, `number` or `bigint`, that fits 64 bits. */
@@ -136,12 +135,6 @@ export function integerOfJson(value: unknown): bigint | undefined {
 /** Nanoseconds or text such as `1m30s`. */
 export function nanosOfJson(value: unknown): bigint | undefined {
   return typeof value === 'string' ? parseDuration(value) : integerOfJson(value);
-}
-
-function nanosOf(value: unknown): bigint {
-  const nanos = nanosOfJson(value);
-  if (nanos === undefined) throw new VarFailure(INVALID_JSON);
-  return nanos;
 }
 
 /** A JSON object. */

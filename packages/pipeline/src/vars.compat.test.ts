@@ -25,7 +25,12 @@ describe('vars of tasks', () => {
   test.each(tasks)('%s', (_name, each) => {
     const { vars, error } = parseVars(each.vars);
 
-    expect(error ?? errorOf(each.script ?? '', { vars })).toBe(each.error);
+    if (error === undefined) expect(errorOf(each.script ?? '', { vars })).toBe(each.error);
+    else {
+      // The recorded texts are `invalid JSON` and names of types of Go.
+      expect(error).toMatch(/^invalid var \S+: .* must be /);
+      expect(each.error).toEqual(expect.any(String));
+    }
     if (each.error === undefined) expect(printVars(vars!)).toEqual(bySpecification(each.taskVars));
   });
 
@@ -52,6 +57,40 @@ describe('vars of templates', () => {
       expect(errorOf(script, { vars })).toBe(each.error);
     }
   });
+});
+
+test.each([
+  [[], 'vars must be an object of vars by their names'],
+  [{ x: 1 }, 'invalid var x: it must be an object with type and value'],
+  [{ x: { value: 1 } }, /^invalid var x: its type must be one of bool, int, float, .*, list$/],
+  [
+    { x: { type: 'number', value: 1 } },
+    /^invalid var x: its type must be one of .*, not "number"$/,
+  ],
+  [
+    { x: { type: 'int', value: 1.5 } },
+    'invalid var x: its value must be an integer of 64 bits, not 1.5',
+  ],
+  [
+    { x: { type: 'int', value: null } },
+    'invalid var x: its value must be an integer of 64 bits, not null',
+  ],
+  [
+    { x: { type: 'bool', value: 'yes' } },
+    'invalid var x: its value must be true or false, not "yes"',
+  ],
+  [
+    { x: { type: 'list', value: [1] } },
+    /^invalid var x: its value must be a list of objects .*, not a list$/,
+  ],
+  [
+    { x: { type: 'string', value: 'a', description: 1 } },
+    'invalid var x: its description must be text',
+  ],
+])('%j is refused by name', (json, message) => {
+  expect(parseVars(json).error).toEqual(
+    typeof message === 'string' ? message : expect.stringMatching(message),
+  );
 });
 
 test('all nine types survive JSON', () => {

@@ -3,7 +3,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import { readFileSync } from 'node:fs';
-import { InvalidRequest, messageOf, Unavailable } from '@tidemark/core';
+import { InvalidRequest, messageOf, TIMER_MS_MAX, Unavailable } from '@tidemark/core';
 import { RESPONSE_BYTES_MAX } from './limits.ts';
 
 export type TlsOptions = {
@@ -114,22 +114,27 @@ function exchange(
       reject(new Unavailable(`${request.method} ${url.origin}: ${reason}`, { cause }));
     };
     const client = url.protocol === 'https:' ? https : http;
-    const outgoing = client.request(
-      url,
-      {
-        method: request.method,
-        agent,
-        signal,
-        timeout: request.timeoutMs,
-        headers: {
-          ...request.headers,
-          ...(body === undefined ? {} : { 'Content-Length': body.length }),
-        },
+    const { timeoutMs } = request;
+    const options = {
+      method: request.method,
+      agent,
+      signal,
+      ...(timeoutMs === undefined ? {} : { timeout: Math.min(timeoutMs, TIMER_MS_MAX) }),
+      headers: {
+        ...request.headers,
+        ...(body === undefined ? {} : { 'Content-Length': body.length }),
       },
-      (response) => {
+    };
+    let outgoing: http.ClientRequest;
+    try {
+      outgoing = client.request(url, options, (response) => {
         collect(response, request.responseBytesMax ?? RESPONSE_BYTES_MAX).then(resolve, fail);
-      },
-    );
+      });
+    } catch (cause) {
+      // A header with a line break, a method that is none.
+      reject(new InvalidRequest(`${url.origin} cannot be asked: ${messageOf(cause)}`, { cause }));
+      return;
+    }
     outgoing.on('timeout', () =>
       outgoing.destroy(new Error(`no answer within ${request.timeoutMs} ms`)),
     );

@@ -16,6 +16,16 @@ export function integer(doc: string, value = 0): OptionSpec<'integer'> {
   return { type: 'integer', default: value, doc };
 }
 
+/** A port, which may be 0. */
+export function port(doc: string, value = 0): OptionSpec<'integer'> {
+  return { ...integer(doc, value), max: 65_535 };
+}
+
+/** Bytes of a buffer of a socket. */
+export function socketBuffer(doc: string, value = 0): OptionSpec<'integer'> {
+  return { ...integer(doc, value), max: 2 ** 31 - 1 };
+}
+
 export function float(doc: string, value = 0): OptionSpec<'float'> {
   return { type: 'float', default: value, doc };
 }

@@ -1,6 +1,7 @@
 // Values of options: what is converted, and what is refused in which words.
 import { expect, test } from 'vitest';
-import { bool, duration, integer, list, oneOf, size, str } from './option-rows.ts';
+import { bool, duration, integer, list, oneOf, port, size, str } from './option-rows.ts';
+import { readValue } from './config/values.ts';
 import { convertOption, decodeOptions } from './options.ts';
 
 test.each([
@@ -14,18 +15,37 @@ test.each([
   expect(convertOption(spec, given)).toEqual({ ok: true, value });
 });
 
+const INTEGER = 'an integer, 0 or more';
+const DURATION = 'a duration such as "10s", "5m" or "1h30m"';
+
+// The same rule for what clients send and for what files say.
 test.each([
-  { spec: integer('A.'), given: 'abc', reason: 'cannot convert string "abc" into int' },
-  { spec: bool('A.'), given: 'true', reason: 'cannot convert string "true" into bool' },
-  { spec: str('A.'), given: 5, reason: 'cannot convert float64 into string' },
-  { spec: size('A.'), given: '2t', reason: 'cannot convert string "2t" into bytes' },
+  { spec: integer('A.'), given: 'abc', reason: `expected ${INTEGER}, got text "abc"` },
+  { spec: integer('A.'), given: -1, reason: `expected ${INTEGER}, got number -1` },
+  { spec: integer('A.'), given: 0.5, reason: `expected ${INTEGER}, got number 0.5` },
+  {
+    spec: port('A.'),
+    given: 65_536,
+    reason: 'expected an integer from 0 to 65535, got number 65536',
+  },
+  { spec: duration('A.'), given: '-1s', reason: `expected ${DURATION}, got text "-1s"` },
+  { spec: duration('A.'), given: -1, reason: `expected ${DURATION}, got number -1` },
+  { spec: bool('A.'), given: 'true', reason: 'expected true or false, got text "true"' },
+  { spec: str('A.'), given: 5, reason: 'expected text, got number 5' },
+  { spec: list('A.'), given: [5], reason: 'expected a list of texts, got a list' },
+  {
+    spec: size('A.'),
+    given: '2t',
+    reason: 'expected a number of bytes, or text such as "25m" or "1g", got text "2t"',
+  },
   {
     spec: oneOf('A.', ['a', 'b'], 'a'),
     given: 'c',
-    reason: 'cannot convert string "c" into one of a, b',
+    reason: 'expected one of "a", "b", got text "c"',
   },
 ])('$spec.type from $given is refused', ({ spec, given, reason }) => {
   expect(convertOption(spec, given)).toEqual({ ok: false, reason });
+  expect(readValue(spec, given, false)).toBe(undefined);
 });
 
 test('unknown names are refused by name', () => {

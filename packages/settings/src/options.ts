@@ -36,6 +36,8 @@ export type OptionSpec<Type extends OptionType = OptionType> = {
   readonly doc: string;
   /** The texts that there are, where not every text means something. */
   readonly allowed?: readonly string[];
+  /** Largest integer, where that is less than what a number can hold. */
+  readonly max?: number;
   /**
    * Never shown. Of the configuration, answers say only whether it is set; of a handler they show a
    * marker.
@@ -92,77 +94,132 @@ export function optionsOf<Table extends OptionTable>(
   return Object.fromEntries(entries) as OptionsOf<Table>;
 }
 
+/** What an option accepts, for a message. */
+export function expectation({ type, allowed, max }: OptionSpec): string {
+  if (allowed !== undefined) return `one of ${allowed.map((v) => `"${v}"`).join(', ')}`;
+  switch (type) {
+    case 'string':
+      return 'text';
+    case 'integer':
+      return max === undefined ? 'an integer, 0 or more' : `an integer from 0 to ${max}`;
+    case 'float':
+      return 'a number';
+    case 'boolean':
+      return 'true or false';
+    case 'duration':
+      return 'a duration such as "10s", "5m" or "1h30m"';
+    case 'size':
+      return 'a number of bytes, or text such as "25m" or "1g"';
+    case 'strings':
+      return 'a list of texts';
+    case 'string-map':
+      return 'a table of texts';
+    case 'json':
+      return 'a table';
+  }
+}
+
+/**
+ * Whether an option may have a value of its type: the one rule for files, the environment, clients
+ * and what is stored.
+ */
+export function isAllowed({ type, allowed, max }: OptionSpec, value: OptionValue): boolean {
+  switch (type) {
+    case 'string':
+      return typeof value === 'string' && (allowed === undefined || allowed.includes(value));
+    case 'integer':
+      return (
+        Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= (max ?? Infinity)
+      );
+    case 'float':
+      return Number.isFinite(value);
+    case 'duration':
+      return typeof value === 'bigint' && value >= 0n;
+    default:
+      return true;
+  }
+}
+
 /**
  * Converts what a client sent into the option's type. Strings become numbers and durations where
  * they can be read as such; a bare integer is a duration in nanoseconds.
  */
-export function convertOption({ type, allowed }: OptionSpec, value: unknown): Converted {
+export function convertOption(spec: OptionSpec, value: unknown): Converted {
+  const converted = valueOf(spec, value);
+  if (converted !== undefined && isAllowed(spec, converted)) return { ok: true, value: converted };
+  const given = holdsSecret(spec) ? '' : `, got ${shownValue(value)}`;
+  return { ok: false, reason: `expected ${expectation(spec)}${given}` };
+}
+
+/** The value in the option's type; `undefined` when it has none. */
+function valueOf({ type }: OptionSpec, value: unknown): OptionValue | undefined {
   switch (type) {
     case 'string':
-      if (typeof value !== 'string') return no(value, 'string');
-      return allowed === undefined || allowed.includes(value)
-        ? ok(value)
-        : no(value, `one of ${allowed.join(', ')}`);
+      return typeof value === 'string' ? value : undefined;
     case 'boolean':
-      return typeof value === 'boolean' ? ok(value) : no(value, 'bool');
+      return typeof value === 'boolean' ? value : undefined;
     case 'integer':
-      return convertNumber(value, true);
     case 'float':
-      return convertNumber(value, false);
+      return numberOf(value);
     case 'duration':
-      return convertDuration(value);
-    case 'size': {
-      const bytes = readSize(value);
-      return bytes === undefined ? no(value, 'bytes') : ok(bytes);
-    }
+      return nanosOf(value);
+    case 'size':
+      return readSize(value);
     case 'strings':
-      if (value === null) return ok(null);
-      if (typeof value === 'string') return ok([value]);
-      return Array.isArray(value) && value.every((item) => typeof item === 'string')
-        ? ok(value as readonly string[])
-        : no(value, '[]string');
+      return stringsOf(value);
     case 'string-map':
-      return convertMap(value);
+      return mapOf(value);
     case 'json':
-      return isJson(value, 0) ? ok(value) : no(value, 'object');
+      return isJson(value, 0) ? value : undefined;
   }
 }
 
-function ok(value: OptionValue): Converted {
-  return { ok: true, value };
+/** What a message repeats of a value: of what has many parts only what it is. */
+function shownValue(value: unknown): string {
+  const name = typeName(value);
+  if (typeof value === 'object' && value !== null) return name;
+  const text = typeof value === 'string' ? JSON.stringify(value) : String(value);
+  return text === name ? text : `${name} ${text.slice(0, SHOWN_CHARS)}`;
 }
 
-function no(value: unknown, into: string): Converted {
-  const shown = typeof value === 'string' ? `string ${JSON.stringify(value)}` : typeName(value);
-  return { ok: false, reason: `cannot convert ${shown} into ${into}` };
-}
+const SHOWN_CHARS = 100;
 
-/** How error texts call the type of a JSON value; clients of the older API know these names. */
+/** How messages call the type of a JSON value. */
 export function typeName(value: unknown): string {
   if (value === null) return 'null';
-  if (typeof value === 'number') return 'float64';
-  if (typeof value === 'boolean') return 'bool';
-  if (Array.isArray(value)) return '[]interface {}';
-  return typeof value === 'object' ? 'map[string]interface {}' : typeof value;
+  if (typeof value === 'boolean') return 'boolean';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'an object';
+  return typeof value === 'string' ? 'text' : 'number';
 }
 
-function convertNumber(value: unknown, isInteger: boolean): Converted {
-  const into = isInteger ? 'int' : 'float64';
-  const number =
-    typeof value === 'string' && value.trim() !== ''
-      ? Number(value)
-      : typeof value === 'bigint'
-        ? Number(value)
-        : value;
-  if (typeof number !== 'number' || !Number.isFinite(number)) return no(value, into);
-  return isInteger && !Number.isSafeInteger(number) ? no(value, into) : ok(number);
+function numberOf(value: unknown): number | undefined {
+  if (typeof value === 'bigint') return Number(value);
+  if (typeof value === 'string') return value.trim() === '' ? undefined : Number(value);
+  return typeof value === 'number' ? value : undefined;
 }
 
-function convertDuration(value: unknown): Converted {
-  if (typeof value === 'bigint') return ok(value);
-  if (typeof value === 'number' && Number.isSafeInteger(value)) return ok(BigInt(value));
-  const nanos = typeof value === 'string' ? parseClockDuration(value) : undefined;
-  return nanos === undefined ? no(value, 'duration') : ok(nanos);
+function nanosOf(value: unknown): bigint | undefined {
+  if (typeof value === 'bigint') return value;
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : undefined;
+  return typeof value === 'string' ? parseClockDuration(value) : undefined;
+}
+
+function stringsOf(value: unknown): readonly string[] | null | undefined {
+  if (value === null) return null;
+  if (typeof value === 'string') return [value];
+  return Array.isArray(value) && value.every((item) => typeof item === 'string')
+    ? (value as readonly string[])
+    : undefined;
+}
+
+function mapOf(value: unknown): Readonly<Record<string, string>> | null | undefined {
+  if (value === null) return null;
+  if (typeof value !== 'object' || Array.isArray(value)) return undefined;
+  const entries = Object.entries(value);
+  return entries.every(([, item]) => typeof item === 'string')
+    ? (Object.fromEntries(entries) as Record<string, string>)
+    : undefined;
 }
 
 /** Bytes of `25000000`, `"25m"`, `"1g"` (powers of 1024); `undefined` for anything else. */
@@ -174,15 +231,6 @@ export function readSize(value: unknown): number | undefined {
   if (match === null) return undefined;
   const power = ['', 'k', 'm', 'g'].indexOf((match[2] ?? '').toLowerCase());
   return Number(match[1]) * 1024 ** power;
-}
-
-function convertMap(value: unknown): Converted {
-  if (value === null) return ok(null);
-  if (typeof value !== 'object' || Array.isArray(value)) return no(value, 'map[string]string');
-  const entries = Object.entries(value);
-  return entries.every(([, item]) => typeof item === 'string')
-    ? ok(Object.fromEntries(entries) as Record<string, string>)
-    : no(value, 'map[string]string');
 }
 
 // Deep enough for any document that a service takes, shallow enough for the stack.
@@ -234,7 +282,7 @@ export function decodeOptions<Table extends OptionTable>(
     if (raw === undefined) return spec.default;
     const converted = convertOption(spec, raw);
     if (converted.ok) return converted.value;
-    problems.push(`'${name}' ${holdsSecret(spec) ? `expected ${spec.type}` : converted.reason}`);
+    problems.push(`'${name}' ${converted.reason}`);
     return spec.default;
   });
   if (given.size > 0) problems.push(`'' has invalid keys: ${[...given.keys()].sort().join(', ')}`);

@@ -103,12 +103,12 @@ table('Task', [
       expect((await define()).error).toBe('');
       const id = newId();
       const body = { id, script: BATCH, dbrps: [{ db: 'x', rp: 'y' }], status: 'enabled' };
-      expect((await call('POST', 'tasks', body)).status).toBe(400);
-      expect((await get(`tasks/${id}`)).json).toMatchObject({
-        status: 'enabled',
-        executing: false,
-        error: expect.stringMatching(/not allowed/),
+      const { status, json } = await call('POST', 'tasks', body);
+      expect({ status, json }).toMatchObject({
+        status: 400,
+        json: { error: expect.stringMatching(/not allowed/) },
       });
+      expect((await get(`tasks/${id}`)).status).toBe(404);
     },
   ],
   [

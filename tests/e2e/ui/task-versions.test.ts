@@ -34,6 +34,7 @@ describe.skipIf(!hasPrograms('chromium'))('versions and templates on the page of
 
   test('the difference is shown, and the task returns to what it was', async () => {
     const { page } = visit;
+    await page.getByText('This definition does not run yet').waitFor();
     const difference = page.getByRole('group', { name: 'From version 1 to 2' });
     expect(await difference.textContent()).toContain('-     |where(lambda: "celsius" > 20.0)');
     expect(await difference.textContent()).toContain('+     |where(lambda: "celsius" > 30.0)');
@@ -45,6 +46,7 @@ describe.skipIf(!hasPrograms('chromium'))('versions and templates on the page of
     await page.getByRole('dialog').getByRole('button', { name: 'Return to this' }).click();
     await page.getByText('It is as in version 1 again').waitFor();
     await page.getByRole('group', { name: /From version \d to 3/ }).waitFor();
+    await page.getByText('This definition does not run yet').waitFor({ state: 'detached' });
     await page.getByRole('tab', { name: 'Script' }).click();
     await page.getByRole('textbox', { name: 'Script' }).getByText('20.0').waitFor();
     // It runs so, too.

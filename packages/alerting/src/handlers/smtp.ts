@@ -11,8 +11,8 @@ import {
   duration,
   durationMs,
   enabled,
-  integer,
   list,
+  port,
   secret,
   str,
 } from '@tidemark/settings';
@@ -32,7 +32,7 @@ const section = defineSection({
   options: {
     ...enabled(),
     host: str('Name or address of the mail server.', 'localhost'),
-    port: integer('Its port; 465 speaks TLS from the start.', 25),
+    port: port('Its port; 465 speaks TLS from the start.', 25),
     username: str('User; empty sends without authentication.'),
     password: secret('Password of the user.'),
     'no-verify': bool('Accept any TLS certificate.'),
@@ -53,9 +53,8 @@ const section = defineSection({
     'idle-timeout': duration('How long an unused connection is kept.', '30s'),
   },
   validate: (options) => {
-    const port = options.port;
     if (options.host === '') return 'host cannot be empty';
-    if (port <= 0 || port > 65_535) return `invalid port ${port}`;
+    if (options.port === 0) return 'invalid port 0';
     if (!TLS_MODES.includes(options.tls)) {
       return `invalid tls ${JSON.stringify(options.tls)}, expected implicit, starttls or off`;
     }

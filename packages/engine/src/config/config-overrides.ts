@@ -14,7 +14,6 @@ import {
   HIDDEN,
   convertOption,
   defaultOptions,
-  holdsSecret,
   isReference,
   isSet,
   printOption,
@@ -113,6 +112,7 @@ export type ConfigOverridesOptions = {
   readonly refuseFile: (path: string) => string | undefined;
   /** Learns every secret that is in use. */
   readonly redactor: Redactor;
+  readonly log: (message: string, fields: Readonly<Record<string, unknown>>) => void;
 };
 
 type Overrides = ReadonlyMap<string, OverrideRecord>;
@@ -132,29 +132,80 @@ export class ConfigOverrides implements Sections {
   }
 
   /**
-   * Merges file and stored overrides. An override that can not be used stops the start.
+   * Merges file and stored overrides. What is stored and cannot be used, for example because a
+   * newer version refuses it, is set aside with a warning: it stays stored until its element is
+   * changed.
    */
   open(): void {
     const { store, isSkipped, isEnabled } = this.#options;
-    if (!isSkipped && isEnabled) {
-      this.#overrides = new Map(
-        [...store.values()].map((record) => [keyOf(record.section, record.element), record]),
-      );
-    }
+    const stored = isSkipped || !isEnabled ? [] : [...store.values()];
     for (const section of OVERRIDABLE_SECTIONS) {
-      const elements = this.#merge(section, this.#overrides);
-      this.#check(section, '', elements);
-      this.#effective.set(section.name, elements);
+      const records = stored
+        .filter((record) => record.section === section.name)
+        .map((record) => this.#usable(section, record));
+      if (!this.#openOverrides(section, records).isUsed) {
+        for (const record of records) {
+          const { isUsed, problem } = this.#openOverrides(section, [record]);
+          if (!isUsed) this.#setAside(record, undefined, problem);
+        }
+      }
+      this.#effective.set(section.name, this.#merge(section, this.#overrides));
     }
+  }
+
+  /** A stored override without the options that cannot be used. */
+  #usable(section: SectionSpec, record: OverrideRecord): OverrideRecord {
+    const options: Record<string, JsonValue> = {};
+    for (const [name, value] of Object.entries(record.options)) {
+      const spec = own(section.options, name);
+      const converted = spec === undefined ? undefined : convertOption(spec, value);
+      if (converted?.ok === true) options[name] = value;
+      else this.#setAside(record, name, converted?.reason ?? 'there is no such option');
+    }
+    return { ...record, options };
+  }
+
+  /** Uses overrides unless the section cannot be used with them. */
+  #openOverrides(
+    section: SectionSpec,
+    records: readonly OverrideRecord[],
+  ): { readonly isUsed: boolean; readonly problem: string } {
+    const added = records.map((record) => [keyOf(section.name, record.element), record] as const);
+    const proposed = new Map([...this.#overrides, ...added]);
+    const problem = checkElements(section, this.#merge(section, proposed));
+    if (problem === undefined) this.#overrides = proposed;
+    return { isUsed: problem === undefined, problem: problem ?? '' };
+  }
+
+  #setAside(record: OverrideRecord, option: string | undefined, reason: string): void {
+    const { section, element } = record;
+    this.#options.log('stored override is not used', {
+      section,
+      element,
+      ...(option === undefined ? {} : { option }),
+      err: reason,
+    });
   }
 
   /**
    * Applies sections now, and again after each change of one of them, which is refused when they
-   * can not be applied.
+   * can not be applied. Stored overrides that cannot be applied now are set aside.
    */
   async follow(sections: readonly SectionSpec[], apply: Apply): Promise<void> {
     this.#followers.push({ sections, apply });
-    await apply();
+    try {
+      await apply();
+    } catch (error) {
+      const names = new Set(sections.map(({ name }) => name));
+      const used = [...this.#overrides.values()].filter(({ section }) => names.has(section));
+      if (used.length === 0) throw error;
+      for (const record of used) this.#setAside(record, undefined, messageOf(error));
+      this.#overrides = new Map([...this.#overrides].filter(([, each]) => !used.includes(each)));
+      for (const section of sections) {
+        this.#effective.set(section.name, this.#merge(section, this.#overrides));
+      }
+      await apply();
+    }
   }
 
   async #apply(section: SectionSpec): Promise<void> {
@@ -270,11 +321,14 @@ export class ConfigOverrides implements Sections {
   ): Promise<void> {
     const { store } = this.#options;
     const before = this.#effective.get(section.name) ?? [];
-    const ids = new Set([...this.#overrides.keys(), ...next.overrides.keys()]);
+    const ids = [...new Set([...this.#overrides.keys(), ...next.overrides.keys()])].filter(
+      // What was set aside stays stored.
+      (id) => this.#overrides.get(id) !== next.overrides.get(id),
+    );
     try {
       this.#effective.set(section.name, next.elements);
       await this.#apply(section);
-      await store.change([...ids].map((id) => ({ id, value: next.overrides.get(id) })));
+      await store.change(ids.map((id) => ({ id, value: next.overrides.get(id) })));
     } catch (error) {
       // Back to what worked and is stored.
       this.#effective.set(section.name, before);
@@ -317,7 +371,7 @@ export class ConfigOverrides implements Sections {
     }
     if (typeof name !== 'string') {
       throw new InvalidRequest(
-        `failed to apply update: expected ${JSON.stringify(key)} key to be a string, got ${typeName(name)}`,
+        `failed to apply update: ${JSON.stringify(key)}, which names the element, must be text, but is ${typeName(name)}`,
       );
     }
     const existing = this.#merge(section, overrides);
@@ -387,7 +441,8 @@ export class ConfigOverrides implements Sections {
           `failed to override configuration ${place}: cannot set option ${name}: ${refused}`,
         );
       }
-      options[name] = typeof value === 'bigint' ? Number(value) : (value as JsonValue);
+      // Integers beyond 2^53 are no JSON of the store; those that fit are nanoseconds.
+      options[name] = typeof value === 'bigint' ? printOption(converted) : (value as JsonValue);
     }
     return options;
   }
@@ -490,10 +545,10 @@ function checkShape(section: SectionSpec, element: string | undefined, update: C
   }
   const hasElement = element !== undefined && element !== '';
   if (update.add !== undefined && hasElement) {
-    refuse('invalid update action: must not provide an element name when adding an a new override');
+    refuse('an element is added at the path of its section, without the name of an element');
   }
   if ((update.remove?.length ?? 0) > 0 && hasElement) {
-    refuse('invalid update action: must not provide element when removing an override');
+    refuse('an element is removed at the path of its section, without the name of an element');
   }
   const isElementChange = update.set !== undefined || update.delete !== undefined;
   if (isElementChange && element === undefined) {
@@ -524,9 +579,8 @@ function convert(
   const spec = requireOption(section, name, place);
   const converted = convertOption(spec, value);
   if (converted.ok) return converted.value;
-  const reason = holdsSecret(spec) ? `expected ${spec.type}` : converted.reason;
   throw new InvalidRequest(
-    `failed to override configuration ${place}: cannot set option ${name}: ${reason}`,
+    `failed to override configuration ${place}: cannot set option ${name}: ${converted.reason}`,
   );
 }
 
@@ -537,10 +591,9 @@ function overlay(
 ): Options {
   if (record === undefined) return options;
   const place = `${record.section}/${record.element}`;
-  const entries = Object.entries(record.options)
-    // Written by an older version whose option is gone.
-    .filter(([name]) => Object.hasOwn(section.options, name))
-    .map(([name, value]) => [name, convert(section, name, { value, place })] as const);
+  const entries = Object.entries(record.options).map(
+    ([name, value]) => [name, convert(section, name, { value, place })] as const,
+  );
   return { ...options, ...Object.fromEntries(entries) };
 }
 

@@ -10,7 +10,9 @@ import {
   integer,
   json,
   list,
+  port,
   secret,
+  socketBuffer,
   str,
 } from '@tidemark/settings';
 import type { OptionsOf } from '@tidemark/settings';
@@ -38,10 +40,10 @@ const options = {
   subscriptions: json('Retention policies by database; none means all.'),
   'excluded-subscriptions': json('Retention policies by database to leave out.'),
   hostname: str('Name under which the database reaches this engine; empty is the common one.'),
-  'http-port': integer('Port under which the database reaches this engine.'),
+  'http-port': port('Port under which the database reaches this engine.'),
   'udp-bind': str('Address on which UDP subscriptions listen.'),
   'udp-buffer': integer('Packets that may wait.', 1000),
-  'udp-read-buffer': integer('Receive buffer of the socket in bytes.'),
+  'udp-read-buffer': socketBuffer('Receive buffer of the socket in bytes.'),
   'startup-timeout': duration(
     'Accepted for old files: the engine starts without its database and goes on asking for it.',
     '5m',

@@ -207,9 +207,8 @@ export class LoadDirectory {
       await tasks.define({ ...input, id, status: 'enabled' });
       return;
     }
-    // Disabled and enabled again, because a running task keeps what it was started with.
-    await tasks.patch(id, { ...input, status: 'disabled' });
-    await tasks.patch(id, { status: 'enabled' });
+    // A running task keeps what it was started with.
+    await tasks.patch(id, { ...input, status: 'enabled', restart: true });
   }
 
   async #handler(document: Readonly<Record<string, unknown>>): Promise<LoadedRecord> {

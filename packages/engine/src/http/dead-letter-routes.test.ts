@@ -165,8 +165,14 @@ describe('/health', () => {
 
   test('warns of tasks that do not run and of dead letters', async () => {
     await bury(['a'], 1);
-    const task = { id: 'bad', dbrps: [{ db: 'd', rp: 'r' }], script: 'stream|from()|window()' };
-    await engine.call('POST', '/engine/v1/tasks', { ...task, status: 'enabled' });
+    const script = "stream|from()|httpPost().endpoint('hook')";
+    const config = '/engine/v1/config/httppost';
+    const hook = { endpoint: 'hook', url: 'http://127.0.0.1:1' };
+    expect((await engine.call('POST', config, { add: hook })).status).toBe(200);
+    await engine.startTask('bad', script);
+    expect((await engine.call('POST', config, { remove: ['hook'] })).status).toBe(200);
+    await engine.stop();
+    await engine.start();
 
     expect(await health()).toMatchObject({
       status: 200,

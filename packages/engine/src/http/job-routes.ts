@@ -2,11 +2,12 @@
 import { InvalidRequest, parseRfc3339 } from '@tidemark/core';
 import { parseConfigDuration } from '@tidemark/settings';
 import type { Clock, Timestamp } from '@tidemark/core';
-import type { EdgeType } from '@tidemark/pipeline';
 import type { Recordings, StreamEnd } from '../jobs/recordings.ts';
 import type { ReplayInput, Replays } from '../jobs/replays.ts';
 import type { RecordingRecord, ReplayRecord } from '../store/records.ts';
 import { asObject, parseJson } from './json.ts';
+import { optionalChoice, optionalFlag, optionalText } from './members.ts';
+import type { Document } from './members.ts';
 import { pickFields, readFields, readPage } from './params.ts';
 import { pathTo } from './routes.ts';
 import type { Api, ApiRequest, ApiResponse } from './server.ts';
@@ -60,7 +61,7 @@ function addRecordingRoutes(api: Api, recordings: Recordings, clock: Clock): voi
   });
   api.on('POST', '/recordings/query', async (request) => {
     const body = readBody(request);
-    const type = readType(body);
+    const type = optionalChoice(body, 'type', ['stream', 'batch']);
     const query = text(body, 'query');
     if (query === '') throw new InvalidRequest('must provide query');
     if (type === undefined) throw new InvalidRequest('must provide type, stream or batch');
@@ -197,37 +198,22 @@ function replayView(request: ApiRequest, record: ReplayRecord): Readonly<Record<
   };
 }
 
-type Body = Readonly<Record<string, unknown>>;
-
-function readBody(request: ApiRequest): Body {
+function readBody(request: ApiRequest): Document {
   return asObject(parseJson(request.body, ''), 'json: expected an object');
 }
 
-function readReplay(body: Body): ReplayInput {
-  const clock = text(body, 'clock') || 'fast';
-  if (clock !== 'fast' && clock !== 'real') throw new InvalidRequest(`unknown Clock ${clock}`);
-  const isRecordingTime = body['recording-time'] ?? false;
-  if (typeof isRecordingTime !== 'boolean') {
-    throw new InvalidRequest('json: recording-time must be true or false');
-  }
+function readReplay(body: Document): ReplayInput {
+  const clock = optionalChoice(body, 'clock', ['fast', 'real']) ?? 'fast';
+  const isRecordingTime = optionalFlag(body, 'recording-time') ?? false;
   return { id: text(body, 'id'), task: text(body, 'task'), isRecordingTime, clock };
 }
 
-function readType(body: Body): EdgeType | undefined {
-  const type = text(body, 'type');
-  if (type === '') return undefined;
-  if (type !== 'stream' && type !== 'batch') throw new InvalidRequest(`unknown TaskType ${type}`);
-  return type;
-}
-
-function text(body: Body, name: string): string {
-  const value = body[name] ?? '';
-  if (typeof value !== 'string') throw new InvalidRequest(`json: ${name} must be a string`);
-  return value;
+function text(body: Document, name: string): string {
+  return optionalText(body, name) ?? '';
 }
 
 /** When a recording of the stream ends: at a time, or after so long by this engine's clock. */
-function endOfStream(body: Body): StreamEnd {
+function endOfStream(body: Document): StreamEnd {
   const stop = time(body, 'stop');
   const duration = text(body, 'duration');
   if (duration === '') {
@@ -242,7 +228,7 @@ function endOfStream(body: Body): StreamEnd {
   return { kind: 'duration', durationMs };
 }
 
-function time(body: Body, name: string): Timestamp | undefined {
+function time(body: Document, name: string): Timestamp | undefined {
   const value = text(body, name);
   if (value === '') return undefined;
   const parsed = parseRfc3339(value);

@@ -69,11 +69,13 @@ export const RESOURCE_SCHEMAS: Readonly<Record<string, Schema>> = {
   Link: object({ rel: text, href: text }),
   Var: object({ type: { enum: varTypes }, value: {}, description: text }),
   TaskInput: object(settableTask),
+  TaskChange: object({ ...settableTask, restart: flag }),
   Task: object({
     ...settableTask,
     link: reference('Link'),
     dot: text,
     executing: flag,
+    'needs-restart': flag,
     error: text,
     stats: anything,
     ...times,

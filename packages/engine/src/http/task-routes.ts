@@ -2,13 +2,13 @@
 import { formatRfc3339, InvalidRequest, messageOf, NotFound } from '@tidemark/core';
 import { printDataJson } from '@tidemark/alerting';
 import { formatDot, formatRunningDot, printVars } from '@tidemark/pipeline';
-import type { EdgeType, Pipeline } from '@tidemark/pipeline';
+import type { Pipeline } from '@tidemark/pipeline';
 import { compileGlob } from '@tidemark/settings';
 import { defineTemplate, readVars, showScript } from '../tasks/definition.ts';
 import type { BuildEnvironment } from '../tasks/definition.ts';
 import type { Executor } from '../tasks/executor.ts';
 import type { Executing } from '../tasks/unit.ts';
-import type { Dbrp, TaskRecord, TaskStatus, TemplateRecord } from '../store/records.ts';
+import type { Dbrp, TaskRecord, TemplateRecord } from '../store/records.ts';
 import { dotStats, printTaskStats } from '../tasks/task-stats.ts';
 import { hideSecretVars } from '../tasks/secret-vars.ts';
 import { varsOf } from '../tasks/definition.ts';
@@ -20,6 +20,8 @@ import type { TaskVersion } from '../tasks/task-versions.ts';
 import type { TemplateInput, TemplateService } from '../tasks/template-service.ts';
 import { printDiagnostics, wantsDiagnostics } from './diagnostics.ts';
 import { asObject, parseJson } from './json.ts';
+import { optionalChoice, optionalFlag, optionalText, refuseMember } from './members.ts';
+import type { Document } from './members.ts';
 import { readFields, readPage } from './params.ts';
 import type { QueryParams } from './params.ts';
 import { pathTo } from './routes.ts';
@@ -42,6 +44,9 @@ export type TaskRoutesOptions = {
 /** Shown where it is asked for only: older clients do not know it. */
 const LAG = 'lag';
 
+/** Shown of tasks that run as they were defined before. */
+const NEEDS_RESTART = 'needs-restart';
+
 const TASK_FIELDS = [
   'template-id',
   'type',
@@ -57,12 +62,10 @@ const TASK_FIELDS = [
   'modified',
   'last-enabled',
   'split',
+  NEEDS_RESTART,
   LAG,
 ];
 const TEMPLATE_FIELDS = ['type', 'script', 'dot', 'error', 'vars', 'created', 'modified'];
-
-/** The recorded answer to any JSON of the wrong shape. */
-const WRONG_SHAPE = 'invalid JSON';
 
 export function addTaskRoutes(api: Api, options: TaskRoutesOptions): void {
   const { tasks, templates } = options;
@@ -239,6 +242,7 @@ function taskView(record: TaskRecord, view: View, options: TaskRoutesOptions): L
     'last-enabled': () => record.lastEnabled,
     // Tools that do not know it see it where somebody has asked for it.
     ...(record.split === undefined ? {} : { split: () => record.split }),
+    ...(options.tasks.needsRestart(record) ? { [NEEDS_RESTART]: () => true } : {}),
     [LAG]: () => lagOf(executing),
   };
 }
@@ -377,67 +381,43 @@ function readTaskInput(body: Uint8Array): TaskInput {
   return readTaskDocument(readBody(body));
 }
 
-/** What a document says of a task. Throws `InvalidRequest` in the recorded words. */
-export function readTaskDocument(object: Readonly<Record<string, unknown>>): TaskInput {
+/** What a document says of a task. Throws `InvalidRequest`, which names the member. */
+export function readTaskDocument(document: Document): TaskInput {
   return {
-    id: optionalText(object['id']),
-    type: readType(object['type']),
-    templateId: optionalText(object['template-id']),
-    dbrps: readDbrps(object['dbrps']),
-    script: optionalText(object['script']),
-    status: readStatus(object['status']),
+    id: optionalText(document, 'id'),
+    type: optionalChoice(document, 'type', ['stream', 'batch']),
+    templateId: optionalText(document, 'template-id'),
+    dbrps: readDbrps(document['dbrps']),
+    script: optionalText(document, 'script'),
+    status: optionalChoice(document, 'status', ['enabled', 'disabled']),
     vars:
-      object['vars'] === undefined || object['vars'] === null
+      document['vars'] === undefined || document['vars'] === null
         ? undefined
-        : readVars(object['vars']),
-    split: readSplit(object['split']),
+        : readVars(document['vars']),
+    split: readSplit(document['split']),
+    restart: optionalFlag(document, 'restart'),
   };
 }
 
 function readTemplateInput(body: Uint8Array): TemplateInput {
-  const object = readBody(body);
+  const document = readBody(body);
   return {
-    id: optionalText(object['id']),
-    type: readType(object['type']),
-    script: optionalText(object['script']),
+    id: optionalText(document, 'id'),
+    type: optionalChoice(document, 'type', ['stream', 'batch']),
+    script: optionalText(document, 'script'),
   };
 }
 
-function readBody(body: Uint8Array): Readonly<Record<string, unknown>> {
-  let value: unknown;
-  try {
-    value = parseJson(body, '');
-  } catch (cause) {
-    throw new InvalidRequest(WRONG_SHAPE, { cause });
-  }
-  return asObject(value, WRONG_SHAPE);
-}
-
-function optionalText(value: unknown): string | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (typeof value !== 'string') throw new InvalidRequest(WRONG_SHAPE);
-  return value;
-}
-
-function readStatus(value: unknown): TaskStatus | undefined {
-  const status = optionalText(value);
-  if (status === undefined || status === '') return undefined;
-  if (status !== 'enabled' && status !== 'disabled') throw new InvalidRequest(WRONG_SHAPE);
-  return status;
-}
-
-function readType(value: unknown): EdgeType | undefined {
-  const type = optionalText(value);
-  if (type === undefined || type === '') return undefined;
-  if (type !== 'stream' && type !== 'batch') throw new InvalidRequest(WRONG_SHAPE);
-  return type;
+function readBody(body: Uint8Array): Document {
+  return asObject(parseJson(body, 'invalid JSON: '), 'invalid JSON: expected an object');
 }
 
 function readDbrps(value: unknown): readonly Dbrp[] | undefined {
   if (value === undefined || value === null) return undefined;
-  if (!Array.isArray(value)) throw new InvalidRequest(WRONG_SHAPE);
+  const expected = 'a list of objects {"db": "telegraf", "rp": "autogen"}';
+  if (!Array.isArray(value)) return refuseMember('dbrps', expected, value);
   return value.map((item: unknown) => {
-    const pair = asObject(item, WRONG_SHAPE);
-    return { db: optionalText(pair['db']) ?? '', rp: optionalText(pair['rp']) ?? '' };
+    const pair = asObject(item, `dbrps must be ${expected}`);
+    return { db: optionalText(pair, 'db') ?? '', rp: optionalText(pair, 'rp') ?? '' };
   });
 }

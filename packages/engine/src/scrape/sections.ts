@@ -8,9 +8,9 @@ import {
   defineSection,
   duration,
   enabled,
-  integer,
   json,
   list,
+  port,
   secret,
   str,
   texts,
@@ -62,7 +62,7 @@ export const DNS_DISCOVERY = defineSection({
     'record-names': list('Names to look up.'),
     'refresh-interval': duration(REFRESH_DOC, '30s'),
     type: str('Kind of record: A, AAAA or SRV.', 'SRV'),
-    port: integer('Port of A and AAAA records.', 80),
+    port: port('Port of A and AAAA records.', 80),
   },
   validate: (options) => {
     if (!options.enabled) return undefined;

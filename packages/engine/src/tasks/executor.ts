@@ -83,7 +83,11 @@ type RunningUnit = Unit & {
   ended: Promise<void> | undefined;
 };
 
-type Entry = { readonly shown: Executing; readonly units: readonly RunningUnit[] };
+type Entry = {
+  readonly started: Startable;
+  readonly shown: Executing;
+  readonly units: readonly RunningUnit[];
+};
 
 export class Executor {
   readonly #options: ExecutorOptions;
@@ -102,6 +106,16 @@ export class Executor {
   /** Running or died; for its error and its last statistics. */
   entry(id: string): Executing | undefined {
     return this.#entries.get(id)?.shown;
+  }
+
+  /** What a task that runs was started with, which may not be what is stored by now. */
+  started(id: string): Startable | undefined {
+    return this.running(id) === undefined ? undefined : this.#entries.get(id)?.started;
+  }
+
+  /** What a running task runs as. */
+  unitsOf(id: string): readonly Unit[] {
+    return this.running(id) === undefined ? [] : (this.#entries.get(id)?.units ?? []);
   }
 
   get count(): number {
@@ -136,7 +150,7 @@ export class Executor {
     try {
       this.#make(startable, units);
       const shown = shownOf(id, pipeline, units);
-      this.#entries.set(id, { shown, units });
+      this.#entries.set(id, { started: startable, shown, units });
       for (const unit of units) this.#follow(unit, units, events);
       await settled(units.map(({ task }) => task.start()));
       if (shown.task.error !== undefined) throw new InvalidRequest(shown.task.error);

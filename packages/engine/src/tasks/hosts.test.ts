@@ -143,9 +143,8 @@ test('a script that a node refuses at its start is refused by the API in the sam
   expect(await call('POST', '/engine/v1/tasks', body)).toEqual({
     error: 'http_out endpoint "o" is used twice',
   });
-  expect(await call('GET', '/engine/v1/tasks/t')).toMatchObject({
-    executing: false,
-    error: 'http_out endpoint "o" is used twice',
+  expect(await call('GET', '/engine/v1/tasks/t')).toEqual({
+    error: 'no task exists with the id "t"',
   });
 });
 

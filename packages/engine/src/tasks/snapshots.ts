@@ -60,6 +60,14 @@ export class Snapshots {
     return (await this.#save(executor, units, [])).length === units.length;
   }
 
+  /** The states that units have now, by their names; nothing is stored. */
+  async take(units: readonly Unit[]): Promise<ReadonlyMap<string, TaskState>> {
+    const taken = await Promise.all(
+      units.map(async ({ unit, task }) => [unit, await this.#take(unit, task)] as const),
+    );
+    return new Map(taken.flatMap(([unit, state]) => (state === undefined ? [] : [[unit, state]])));
+  }
+
   async #save(
     executor: Executor,
     units: readonly Unit[],

@@ -25,6 +25,8 @@ export type TaskInput = {
   readonly vars?: Vars | undefined;
   /** Parts to run in; 0 leaves it to the configuration. */
   readonly split?: number | undefined;
+  /** Of a task that is enabled: it runs with the change at once. */
+  readonly restart?: boolean | undefined;
 };
 
 /** What changes are checked against. */

@@ -1,5 +1,6 @@
 // Tasks: defining, changing, listing and deleting them, and keeping what runs in step with what is
 // stored.
+import { isDeepStrictEqual } from 'node:util';
 import {
   AppError,
   Conflict,
@@ -20,6 +21,8 @@ import type { Executor } from './executor.ts';
 import { changedTask, followingTask, newTask } from './task-change.ts';
 import type { ChangeContext, TaskInput } from './task-change.ts';
 import { kindOf } from './task-starts.ts';
+import { definitionOf } from './snapshots.ts';
+import { partsOf } from './split.ts';
 import type { SplitSetting } from './split.ts';
 import type { TaskVersion, TaskVersions } from './task-versions.ts';
 import type { TaskStarts } from './task-starts.ts';
@@ -83,70 +86,92 @@ export class TaskService {
     return newTask(idOrRandom(input.id ?? '', 'task'), input, this.#context());
   }
 
-  /**
-   * Defines a new task. When it is enabled but can not start, it stays stored and the error is
-   * thrown.
-   */
+  /** Defines a new task, and starts it when it is enabled. One that cannot start is not stored. */
   async define(input: TaskInput, user = ''): Promise<TaskRecord> {
     const id = idOrRandom(input.id ?? '', 'task');
-    const { lock, metadata, tasks, starts, versions } = this.#options;
+    const { lock, metadata, tasks, starts, versions, redactor } = this.#options;
     return lock.one(id, async () => {
       if (tasks.has(id)) throw new InvalidRequest(`task ${id} already exists`);
       const record = newTask(id, input, this.#context());
       starts.hideSecretsOf(record);
-      await metadata.changeAll(
-        tasks.staged([{ id, value: record }]),
-        versions.staged(undefined, record, user),
-      );
-      if (record.status === 'enabled') await starts.start(record);
+      const store = (): Promise<void> =>
+        metadata.changeAll(
+          tasks.staged([{ id, value: record }]),
+          versions.staged(undefined, record, user),
+        );
+      try {
+        if (record.status === 'enabled') await this.#start(record, id, store);
+        else await store();
+      } catch (error) {
+        redactor.setOwned(id, []);
+        throw error;
+      }
       return this.require(id);
     });
   }
 
   /**
    * Changes a task. Script, vars and database pairs of a running task take effect with its next
-   * start.
+   * start, which the input can ask for. What cannot start changes nothing.
    */
   async patch(id: string, input: TaskInput, user = ''): Promise<TaskRecord> {
-    const { lock, metadata, tasks, starts, versions } = this.#options;
+    const { lock, metadata, tasks, starts, versions, executor } = this.#options;
     return lock.one(id, async () => {
       const before = tasks.get(id);
       if (before === undefined)
         throw new NotFound(`task does not exist, cannot update: ${JSON.stringify(id)}`);
       const newId = input.id === undefined || input.id === '' ? id : idOrRandom(input.id, 'task');
-      if (newId !== id && tasks.has(newId)) {
+      const isRenamed = newId !== id;
+      if (isRenamed && tasks.has(newId)) {
         throw new Conflict('failed to create new task during ID change: object already exists');
       }
-      const after = { ...changedTask(before, input, this.#context()), id: newId };
-      const isRenamed = newId !== id;
+      const changed = { ...changedTask(before, input, this.#context()), id: newId };
+      const isEnabled = changed.status === 'enabled';
+      const isAskedFor =
+        before.status === 'disabled' ||
+        input.restart === true ||
+        (input.status === 'enabled' && executor.running(id) === undefined);
+      const isStarted = isEnabled && (isRenamed || isAskedFor);
+      const after = isStarted ? { ...changed, error: '' } : changed;
       starts.hideSecretsOf(after);
-      await metadata.changeAll(
-        tasks.staged([
-          { id, value: isRenamed ? undefined : after },
-          { id: newId, value: after },
-        ]),
-        versions.staged(before, after, user),
-      );
-      await this.#followStatus(before, after);
+      const store = (): Promise<void> =>
+        metadata.changeAll(
+          tasks.staged([
+            { id, value: isRenamed ? undefined : after },
+            { id: newId, value: after },
+          ]),
+          versions.staged(before, after, user),
+        );
+      if (isStarted) await this.#start(after, id, store);
+      else await store();
+      if (!isEnabled) await this.#end(id, after);
       return this.require(newId);
     });
   }
 
-  // Starts, stops or restarts what runs so that it is what the record says.
-  async #followStatus(before: TaskRecord, after: TaskRecord): Promise<void> {
+  /** Whether a task runs with another definition than the stored one. */
+  needsRestart(record: TaskRecord): boolean {
+    const started = this.#options.executor.started(record.id);
+    if (started === undefined) return false;
+    const { definition, pipeline, dbrps, split } = started;
+    const isSame =
+      definition === definitionOf(record) &&
+      isDeepStrictEqual(dbrps, record.dbrps) &&
+      isDeepStrictEqual(split, partsOf(record, pipeline));
+    return !isSame;
+  }
+
+  #start(record: TaskRecord, instead: string, store: () => Promise<void>): Promise<void> {
+    const { starts } = this.#options;
+    const refusal = (error: unknown): AppError => starts.refusalOf(record, error);
+    return starts.startAndStore([{ record, instead, refusal }], store);
+  }
+
+  async #end(id: string, after: TaskRecord): Promise<void> {
     const { executor, starts } = this.#options;
-    const isRenamed = before.id !== after.id;
-    const wasRunning = executor.entry(before.id) !== undefined;
-    if (after.status === 'disabled') {
-      starts.forget(before.id);
-      if (wasRunning) await executor.stop(before.id);
-      starts.forgetSecretsOf(before.id, after);
-      return;
-    }
-    if (isRenamed) starts.forget(before.id);
-    if (isRenamed && wasRunning) await executor.stop(before.id);
-    if (isRenamed) starts.forgetSecretsOf(before.id, after);
-    if (isRenamed || before.status === 'disabled') await starts.start(after);
+    starts.forget(id);
+    await executor.stop(id);
+    starts.forgetSecretsOf(id, after);
   }
 
   /** Stops and deletes a task with its anonymous topics; one that does not exist is fine. */
@@ -162,55 +187,50 @@ export class TaskService {
   }
 
   /**
-   * Replaces a template and gives its tasks the new script. All follow or none: when one can not
-   * run or nothing can be stored, all run again as before and the reason is thrown. Only while the
-   * lock is held as a whole.
+   * Replaces a template and gives its tasks the new script. All follow or none: when one cannot run
+   * or nothing can be stored, all go on as before and the reason is thrown. Only while the lock is
+   * held as a whole.
    */
   async followTemplate(before: TemplateRecord, after: TemplateRecord, user: string): Promise<void> {
     const { metadata, tasks, templates, starts, versions } = this.#options;
     const users = [...this.all()].filter(({ templateId }) => templateId === before.id);
-    const restarted: TaskRecord[] = [];
-    try {
-      const changed: TaskRecord[] = [];
-      for (const task of users) changed.push(await this.#follow(task, after, restarted));
-      await metadata.changeAll(
-        tasks.staged(changed.map((task) => ({ id: task.id, value: task }))),
-        ...changed.map((task, i) => versions.staged(users[i], task, user)),
-        templates.staged([
-          { id: before.id, value: undefined },
-          { id: after.id, value: after },
-        ]),
-      );
-    } catch (error) {
-      await starts.startAgain(restarted);
-      throw error;
-    }
-  }
-
-  async #follow(
-    task: TaskRecord,
-    template: TemplateRecord,
-    restarted: TaskRecord[],
-  ): Promise<TaskRecord> {
-    try {
-      const after = followingTask(task, template, this.#context());
-      if (after.status === 'enabled') {
-        restarted.push(task);
-        await this.#options.starts.run(after);
+    const context = this.#context();
+    const changed = users.map((task) => {
+      try {
+        return followingTask(task, after, context);
+      } catch (error) {
+        throw reloadError(task, error);
       }
-      return after;
-    } catch (error) {
-      const Kind = kindOf(error);
-      throw new Kind(`error reloading associated task ${task.id}: ${plainReason(error)}`, {
-        cause: error,
-      });
-    }
+    });
+    const enabled = changed.filter(({ status }) => status === 'enabled');
+    await starts.startAndStore(
+      enabled.map((record) => ({
+        record,
+        instead: record.id,
+        refusal: (error) => reloadError(record, error),
+      })),
+      () =>
+        metadata.changeAll(
+          tasks.staged(changed.map((task) => ({ id: task.id, value: task }))),
+          ...changed.map((task, i) => versions.staged(users[i], task, user)),
+          templates.staged([
+            { id: before.id, value: undefined },
+            { id: after.id, value: after },
+          ]),
+        ),
+    );
   }
 
   #context(): ChangeContext {
     const { templates, environment, split, clock } = this.#options;
     return { templates, environment, split, now: formatRfc3339(clock.now()) };
   }
+}
+
+function reloadError(task: TaskRecord, error: unknown): AppError {
+  const Kind = kindOf(error);
+  const reason = `error reloading associated task ${task.id}: ${plainReason(error)}`;
+  return new Kind(reason, { cause: error });
 }
 
 // What reloading says is the reason alone, without the frame that defining puts around it.

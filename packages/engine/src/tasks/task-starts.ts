@@ -1,14 +1,15 @@
 // Starting tasks as their records say, and keeping in the records what became of them: why one
 // could not start, or ended.
 import { Internal, InvalidRequest, messageOf, Unavailable } from '@tidemark/core';
-import type { Diagnostic } from '@tidemark/core';
+import type { AppError, Diagnostic } from '@tidemark/core';
+import type { Pipeline } from '@tidemark/pipeline';
 import { StartError } from '@tidemark/runtime';
 import type { TaskState } from '@tidemark/runtime';
 import type { Redactor } from '../observability/redactor.ts';
 import type { Table } from '../store/metadata.ts';
 import type { TaskRecord } from '../store/records.ts';
 import { varsOf } from './definition.ts';
-import type { Executor, SavedUnit } from './executor.ts';
+import type { Executor, SavedUnit, Startable, TaskEvents } from './executor.ts';
 import { secretsOf } from './secret-vars.ts';
 import { definitionOf } from './snapshots.ts';
 import { partsOf } from './split.ts';
@@ -27,6 +28,21 @@ export type TaskStartsOptions = {
   /** Called after a task was started. */
   readonly onStarted: () => void;
   readonly log: (message: string, fields: Readonly<Record<string, unknown>>) => void;
+};
+
+/** A task that is to run as its record says. */
+export type Start = {
+  readonly record: TaskRecord;
+  /** Id of what it takes the place of. */
+  readonly instead: string;
+  /** What is thrown when it cannot start. */
+  readonly refusal: (error: unknown) => AppError;
+};
+
+/** What ran: how it was started, and the states that it had. */
+type Ended = {
+  readonly startable: Startable | undefined;
+  readonly states: ReadonlyMap<string, TaskState>;
 };
 
 /** Finds the states that a task starts with. */
@@ -60,36 +76,84 @@ export class TaskStarts {
   async #resume(record: TaskRecord): Promise<void> {
     const { snapshots, log } = this.#options;
     try {
-      await this.#start(record, () => (unit) => snapshots.saved(unit));
+      const { pipeline } = this.#options.checks.startableOf(record);
+      this.forgetSecretsOf(record.id, record);
+      await this.#run(record, pipeline, () => (unit) => snapshots.saved(unit));
+      if (record.error !== '') await this.#setError(record.id, '');
     } catch (error) {
       // The task's own record shows the reason.
-      log('failed to start task', { task: record.id, err: messageOf(error) });
-    }
-  }
-
-  /** Starts what ran before a change that could not be made after all. */
-  async startAgain(records: readonly TaskRecord[]): Promise<void> {
-    for (const record of records) {
-      try {
-        await this.start(record);
-      } catch (error) {
-        // It ran before; the record shows why it does not now.
-        this.#options.log('failed to restart task', { task: record.id, err: messageOf(error) });
-      }
+      const { message, diagnostics } = this.refusalOf(record, error);
+      this.#refusals.set(record.id, { reason: message, diagnostics });
+      log('failed to start task', { task: record.id, err: message });
+      await this.#setError(record.id, message);
     }
   }
 
   /**
-   * Starts a task without a state of earlier. When that fails, its record says why and the reason
-   * is thrown.
+   * Starts tasks, in place of what ran under their ids, and then stores what has changed: all of it
+   * or nothing. When a task cannot start or nothing can be stored, what ran goes on from the state
+   * that it had, and the reason is thrown. Everything that can be checked is checked before
+   * anything is stopped.
    */
-  start(record: TaskRecord): Promise<void> {
-    return this.#start(record, () => this.#forgotten(record));
+  async startAndStore(starts: readonly Start[], store: () => Promise<void>): Promise<void> {
+    const checked = starts.map((start) => {
+      try {
+        return { ...start, pipeline: this.#options.checks.startableOf(start.record).pipeline };
+      } catch (error) {
+        throw start.refusal(error);
+      }
+    });
+    const ended: Ended[] = [];
+    const started: TaskRecord[] = [];
+    try {
+      for (const start of checked) {
+        ended.push(await this.#end(start.instead));
+        started.push(start.record);
+        try {
+          await this.#run(start.record, start.pipeline, () => this.#forgotten(start.record));
+        } catch (error) {
+          throw start.refusal(error);
+        }
+      }
+      await store();
+    } catch (error) {
+      for (const { id } of started) await this.#options.executor.stop(id);
+      for (const each of ended) await this.#goOn(each);
+      throw error;
+    }
+    for (const { instead, record } of starts) {
+      this.forget(instead);
+      this.forgetSecretsOf(instead, record);
+    }
   }
 
-  /** As `start`, with nothing noted in the record. */
-  run(record: TaskRecord): Promise<void> {
-    return this.#run(record, () => this.#forgotten(record));
+  /** Why a record that a client has sent cannot be run. */
+  refusalOf(record: TaskRecord, error: unknown): AppError {
+    const { checks, redactor } = this.#options;
+    const Kind = kindOf(error);
+    const diagnostics = checks.diagnosticsOf(error, record);
+    return new Kind(redactor.redact(messageOf(error)), { cause: error, diagnostics });
+  }
+
+  /** Ends what runs under an id; answers all that it needs to go on. */
+  async #end(id: string): Promise<Ended> {
+    const { executor, snapshots } = this.#options;
+    const startable = executor.started(id);
+    const states = await snapshots.take(executor.unitsOf(id));
+    await executor.stop(id);
+    return { startable, states };
+  }
+
+  async #goOn({ startable, states }: Ended): Promise<void> {
+    if (startable === undefined) return;
+    const { id } = startable;
+    try {
+      const saved = ({ unit }: SavedUnit): TaskState | undefined => states.get(unit);
+      await this.#options.executor.start({ ...startable, saved }, this.#eventsOf(id));
+    } catch (error) {
+      // It ran before; the record shows why it does not now.
+      this.#storeError('failed to restart task', id, messageOf(error));
+    }
   }
 
   /** What keeps a task from starting: found without starting it, or when that was tried last. */
@@ -118,29 +182,10 @@ export class TaskStarts {
     redactor.setOwned(record.id, secretsOf(varsOf(record)));
   }
 
-  async #start(record: TaskRecord, saved: Saved): Promise<void> {
-    const { checks, redactor } = this.#options;
-    this.#refusals.delete(record.id);
-    try {
-      await this.#run(record, saved);
-      if (record.error !== '') await this.#setError(record.id, '');
-    } catch (error) {
-      const reason = redactor.redact(messageOf(error));
-      const diagnostics = checks.diagnosticsOf(error, record);
-      this.#refusals.set(record.id, { reason, diagnostics });
-      await this.#setError(record.id, reason);
-      const Kind = kindOf(error);
-      throw new Kind(reason, { cause: error, diagnostics });
-    }
-  }
-
-  /** Runs a task as the record says, in place of what ran under its id. */
-  async #run(record: TaskRecord, saved: Saved): Promise<void> {
-    const { executor, snapshots, checks } = this.#options;
+  /** Runs a task as the record says. Nothing runs under its id. */
+  async #run(record: TaskRecord, pipeline: Pipeline, saved: Saved): Promise<void> {
+    const { executor, snapshots } = this.#options;
     const { id, dbrps } = record;
-    await executor.stop(id);
-    this.forgetSecretsOf(id, record);
-    const { pipeline } = checks.startableOf(record);
     const began = await executor.start(
       {
         id,
@@ -150,16 +195,20 @@ export class TaskStarts {
         split: partsOf(record, pipeline),
         saved: await saved(),
       },
-      {
-        died: (error) => this.#storeError('task died', id, error),
-        restarted: (reason) => this.#storeError('task was started again', id, reason),
-        gaveUp: (reason) => this.#storeError('task gave up catching up', id, reason),
-      },
+      this.#eventsOf(id),
     );
     this.#options.onStarted();
     // What it misses from now on counts, also when the engine is killed before states are saved the
     // next time.
     if (began.length > 0 && executor.hasPosition(id)) await snapshots.save(executor, began);
+  }
+
+  #eventsOf(id: string): TaskEvents {
+    return {
+      died: (error) => this.#storeError('task died', id, error),
+      restarted: (reason) => this.#storeError('task was started again', id, reason),
+      gaveUp: (reason) => this.#storeError('task gave up catching up', id, reason),
+    };
   }
 
   /** A task that starts anew must not get its earlier state later. */

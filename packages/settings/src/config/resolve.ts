@@ -1,8 +1,8 @@
 // From sources of a configuration (file, environment, flags) to the options of its sections.
 import { configOf } from './schema.ts';
 import type { ConfigOf, ConfigSchema, ConfigSection } from './schema.ts';
-import { expectation, readValue } from './values.ts';
-import { defaultOptions, holdsSecret } from '../options.ts';
+import { readValue } from './values.ts';
+import { defaultOptions, expectation, holdsSecret } from '../options.ts';
 import type { Options, OptionValue } from '../options.ts';
 
 /** What is wrong with one key of a configuration. */

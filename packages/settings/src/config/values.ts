@@ -2,34 +2,10 @@
 // Sources are read strictly; what clients send is converted (`convertOption`).
 import { DURATION_UNITS, NANOS_PER_MILLISECOND, parseClockDuration } from '@tidemark/core';
 
-import { readSize } from '../options.ts';
+import { isAllowed, readSize } from '../options.ts';
 import type { OptionSpec, OptionValue } from '../options.ts';
 
 const NANOS_PER_MS = Number(NANOS_PER_MILLISECOND);
-
-/** What an option accepts, for a message. */
-export function expectation({ type, allowed }: OptionSpec): string {
-  if (allowed !== undefined) return `one of ${allowed.map((v) => `"${v}"`).join(', ')}`;
-  switch (type) {
-    case 'string':
-      return 'text';
-    case 'integer':
-      return 'an integer, 0 or more';
-    case 'float':
-      return 'a number';
-    case 'boolean':
-      return 'true or false';
-    case 'duration':
-      return 'a duration such as "10s", "5m" or "1h30m"';
-    case 'size':
-      return 'a number of bytes, or text such as "25m" or "1g"';
-    case 'strings':
-      return 'a list of texts';
-    case 'string-map':
-    case 'json':
-      return 'a table of texts';
-  }
-}
 
 /** The value of an option as a source has it; `undefined` when it is not allowed. */
 export function readValue(
@@ -37,29 +13,29 @@ export function readValue(
   raw: unknown,
   isText: boolean,
 ): OptionValue | undefined {
+  const value = valueIn(spec, raw, isText);
+  return value !== undefined && isAllowed(spec, value) ? value : undefined;
+}
+
+function valueIn(spec: OptionSpec, raw: unknown, isText: boolean): OptionValue | undefined {
   switch (spec.type) {
     case 'string':
-      if (typeof raw !== 'string') return undefined;
-      return spec.allowed === undefined || spec.allowed.includes(raw) ? raw : undefined;
+      return typeof raw === 'string' ? raw : undefined;
     case 'boolean':
       if (isText) return raw === 'true' ? true : raw === 'false' ? false : undefined;
       return typeof raw === 'boolean' ? raw : undefined;
     case 'integer': {
       const value = isText ? numberFromText(raw) : raw;
-      return Number.isSafeInteger(Number(value)) && typeof value !== 'string' && Number(value) >= 0
-        ? Number(value)
-        : undefined;
+      return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : undefined;
     }
     case 'float': {
       const value = isText ? numberFromText(raw) : raw;
-      return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+      return typeof value === 'number' ? value : undefined;
     }
-    case 'duration': {
+    case 'duration':
       // Nothing is nothing in every unit.
       if (raw === 0) return 0n;
-      const nanos = typeof raw === 'string' ? parseClockDuration(raw) : undefined;
-      return nanos === undefined || nanos < 0n ? undefined : nanos;
-    }
+      return typeof raw === 'string' ? parseClockDuration(raw) : undefined;
     case 'size':
       return readSize(raw);
     case 'strings': {

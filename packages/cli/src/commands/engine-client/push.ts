@@ -140,14 +140,11 @@ async function pushTask(
   flags: PushFlags,
 ): Promise<Pushed> {
   const existing = await findTask(client, id);
+  const wanted = flags.enable === true ? { ...change, status: 'enabled' as const } : change;
   const task =
     existing === undefined
-      ? await client.createTask({ id, ...change })
-      : await client.changeTask(id, change);
+      ? await client.createTask({ id, ...wanted })
+      : await client.changeTask(id, { ...wanted, restart: true });
   warnOfFindings(task);
-  const wasEnabled = existing?.status === 'enabled';
-  // A running task keeps what it was started with.
-  if (wasEnabled) await client.changeTask(id, { status: 'disabled' });
-  if (wasEnabled || flags.enable === true) await client.changeTask(id, { status: 'enabled' });
   return { kind: 'task', id, change: existing === undefined ? 'defined' : 'changed' };
 }

@@ -91,14 +91,10 @@ function defineCommand(): Command {
       const client = engineClient(flags);
       const change = await changeFrom(flags);
       const existing = await findTask(client, id);
-      let task =
+      const task =
         existing === undefined
           ? await client.createTask({ id, ...change })
-          : await client.changeTask(id, change);
-      if (existing?.status === 'enabled' && flags.reload) {
-        await client.changeTask(id, { status: 'disabled' });
-        task = await client.changeTask(id, { status: 'enabled' });
-      }
+          : await client.changeTask(id, { ...change, restart: flags.reload });
       if (flags.json === true) printJson(task);
       else
         print(

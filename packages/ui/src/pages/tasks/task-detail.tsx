@@ -4,14 +4,18 @@ import type { Task } from '@tidemark/client';
 import { useMemo } from 'preact/hooks';
 
 import { engine } from '../../api/clients.ts';
+import { problemOf } from '../../api/problem.ts';
+import { session } from '../../api/session.ts';
 import { useResource } from '../../api/use-resource.ts';
 import { Link } from '../../app/link.tsx';
 import { PageHead } from '../../app/page-frame.tsx';
 import { navigate, route, setParams } from '../../app/router.ts';
 import { formatBytes, formatValue } from '../../charts/format.ts';
+import { Button } from '../../design/button.tsx';
 import { Panel } from '../../design/panel.tsx';
 import { Failure, Loading, Notice } from '../../design/states.tsx';
 import { Tabs } from '../../design/tabs.tsx';
+import { toast } from '../../design/toasts.tsx';
 import { texts } from '../../texts/texts.ts';
 import { Definition } from './definition.tsx';
 import { figuresOf } from './figures.ts';
@@ -19,6 +23,7 @@ import { NodeTable } from './node-table.tsx';
 import { OfTemplate } from './of-template.tsx';
 import { PipelineView } from './pipeline-view.tsx';
 import { Places } from './places.tsx';
+import { redefine } from './redefine.ts';
 import { Tap } from './tap.tsx';
 import { TaskState } from './task-list.tsx';
 import { TaskLog } from './task-log.tsx';
@@ -76,6 +81,9 @@ function Existing({ id }: { readonly id: string }) {
         <Link page="tasks">{t.backToAll}</Link>
       </PageHead>
       {task.error === '' ? null : <Notice kind="bad">{task.error}</Notice>}
+      {task['needs-restart'] === true ? (
+        <Restart task={task} onDone={() => void found.reload()} />
+      ) : null}
       {(task.warnings ?? []).map(({ message, hint }) => (
         <Notice key={message} kind="warn">
           {message}
@@ -105,6 +113,29 @@ function Existing({ id }: { readonly id: string }) {
         )}
       </Tabs>
     </>
+  );
+}
+
+/** Says that what runs is not what is shown, and puts it right. */
+function Restart({ task, onDone }: { readonly task: Task; readonly onDone: () => void }) {
+  const restart = async (): Promise<void> => {
+    try {
+      await redefine(task, {});
+      toast(t.restarted(task.id));
+    } catch (error) {
+      toast(problemOf(error).message, 'bad');
+    }
+    onDone();
+  };
+  return (
+    <Notice kind="warn">
+      {t.needsRestart}
+      {session.value.isAdmin ? (
+        <p>
+          <Button onClick={() => void restart()}>{t.restart}</Button>
+        </p>
+      ) : null}
+    </Notice>
   );
 }
 
