@@ -117,3 +117,4 @@ export {
 } from './duration.ts';
 export { strictUtf8Text, utf8Text } from './utf8.ts';
 export { COMPAT_VERSION, TIDEMARK_VERSION } from './version.ts';
+export { columnBytes, rowsBytes, tagsBytes, textBytes, textsBytes } from './weight.ts';

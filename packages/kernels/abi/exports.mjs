@@ -178,11 +178,14 @@ export const EXPORTS = {
   ],
   strings: [
     'codeStrings(references: usize, count: u32): i32',
+    'decodeStringHead(count: u32): i32',
     'stringBytes(): usize',
     'stringCodes(): usize',
     'stringEntries(): u32',
     'stringOffsets(): usize',
+    'stringPackedBytes(): u32',
     'stringReferences(): usize',
+    'stringTexts(): usize',
     'stringsBound(count: u32, bytes: usize): usize',
   ],
   names: [

@@ -193,11 +193,14 @@ export {
 } from './series-order';
 export {
   codeStrings,
+  decodeStringHead,
   stringBytes,
   stringCodes,
   stringEntries,
   stringOffsets,
+  stringPackedBytes,
   stringReferences,
+  stringTexts,
   stringsBound,
 } from './strings';
 export {

@@ -115,10 +115,11 @@ export function stringsBound(count: u32, bytes: usize): usize {
 
 /**
  * Encodes strings to `dst`, which has room for `stringsBound`, without the count. Returns the end,
- * or 0 when memory is exhausted.
+ * or 0 when memory is exhausted or the decoder would refuse so many bytes.
  */
 export function encodeStrings(references: usize, count: u32, dst: usize, effort: i32): usize {
   if (!buildDictionary(references, count)) return 0;
+  if (dictionaryBytes > STRING_BYTES_MAX) return 0;
   const bytes = scratch(AREA_TEXTS, <usize>dictionaryBytes);
   const packed = scratch(AREA_PACKED_TEXTS, lz4Bound(<usize>dictionaryBytes));
   const codes = scratch(AREA_CODES, 0);
@@ -178,7 +179,7 @@ function decodeLengths(count: u32): i32 {
   let total: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
     const length = load<u64>(lengths + <usize>i * 8);
-    if (length > <u64>(STRING_BYTES_MAX - total)) return ERROR_VALUE;
+    if (length > <u64>(u32.MAX_VALUE - total)) return ERROR_VALUE;
     store<u32>(lengths + <usize>i * 4, total);
     total += <u32>length;
   }
@@ -202,8 +203,22 @@ function decodeCodes(count: u32, entries: u32): i32 {
   return 0;
 }
 
-/** Decodes `count` strings. The functions above return the results. Returns 0 or an error. */
-export function decodeStrings(count: u32): i32 {
+/** Bytes of the compressed texts, 0 when they are stored as they are. */
+let decodedPackedBytes: usize = 0;
+
+/** Where the texts of `decodeStringHead` begin. */
+export function stringTexts(): usize {
+  return at;
+}
+export function stringPackedBytes(): u32 {
+  return <u32>decodedPackedBytes;
+}
+
+/**
+ * Decodes what stands before the texts of `count` strings: the functions above return codes and
+ * offsets. Returns 0 or an error.
+ */
+export function decodeStringHead(count: u32): i32 {
   const encoding = readByte();
   if (failed) return ERROR_TRUNCATED;
   if (encoding !== STRING_DICTIONARY) return ERROR_ENCODING;
@@ -213,19 +228,30 @@ export function decodeStrings(count: u32): i32 {
   if (error < 0) return error;
   error = decodeLengths(entries);
   if (error < 0) return error;
-  const size = readCount(STRING_BYTES_MAX);
+  const size = readCount(u32.MAX_VALUE);
   const form = readByte();
   if (failed) return ERROR_TRUNCATED;
   if (size !== dictionaryBytes || form > LZ4) return ERROR_VALUE;
   decodedEntries = entries;
-  if (form === STORED) {
+  decodedPackedBytes = form === LZ4 ? <usize>readCount(u32.MAX_VALUE) : 0;
+  if (failed) return ERROR_TRUNCATED;
+  return form === LZ4 && decodedPackedBytes === 0 ? ERROR_VALUE : 0;
+}
+
+/** Decodes `count` strings. The functions above return the results. Returns 0 or an error. */
+export function decodeStrings(count: u32): i32 {
+  const error = decodeStringHead(count);
+  if (error < 0) return error;
+  const size = dictionaryBytes;
+  if (size > STRING_BYTES_MAX) return ERROR_TOO_LARGE;
+  const packedBytes = decodedPackedBytes;
+  if (packedBytes === 0) {
     if (<usize>size > remaining()) return ERROR_TRUNCATED;
     decodedBytes = at;
     moveTo(at + <usize>size);
     return 0;
   }
-  const packedBytes = <usize>readCount(u32.MAX_VALUE);
-  if (failed || packedBytes > remaining()) return ERROR_TRUNCATED;
+  if (packedBytes > remaining()) return ERROR_TRUNCATED;
   // A byte of LZ4 gives 255 bytes at most: refuses to allocate memory for a size that cannot be
   // true.
   if (<u64>size > <u64>packedBytes * 255) return ERROR_VALUE;

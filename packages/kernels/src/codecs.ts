@@ -24,6 +24,17 @@ export type CodedStrings = {
   readonly dictionary: readonly string[];
 };
 
+/** A block of strings without its texts. */
+export type StringHead = {
+  readonly codes: Uint32Array;
+  /** Where each distinct text begins among the texts, and the end of the last one. */
+  readonly offsets: Uint32Array;
+  /** Whether the texts are compressed as one LZ4 block. */
+  readonly isPacked: boolean;
+  /** Where the texts begin in the block. */
+  readonly textsAt: number;
+};
+
 /** `fast` is for log records, `small` for segments, which are written once and read often. */
 export type CodecEffort = keyof typeof EFFORTS;
 
@@ -35,9 +46,15 @@ type Kind = (typeof BLOCK_KINDS)[keyof typeof BLOCK_KINDS];
 export class Codecs {
   readonly #kernels: Kernels;
   readonly #toUtf8 = new TextEncoder();
+  #places = new Uint32Array(0);
 
   constructor(kernels: Kernels = new Kernels()) {
     this.#kernels = kernels;
+  }
+
+  /** Size of the linear memory. */
+  get memoryBytes(): number {
+    return this.#kernels.memoryBytes;
   }
 
   encodeTimes(times: BigInt64Array, effort: CodecEffort = 'fast'): Uint8Array {
@@ -105,18 +122,16 @@ export class Codecs {
 
   /**
    * Entries of the dictionary that are unused or repeated are not written. Lone surrogates become
-   * U+FFFD.
+   * U+FFFD. More bytes of texts than the decoder takes are a `CodecError`.
    */
   encodeStrings(strings: CodedStrings, effort: CodecEffort = 'fast'): Uint8Array {
     const { codes, dictionary } = strings;
     const count = checkCount(codes.length);
-    const texts = dictionary.map((text) => this.#toUtf8.encode(text));
-    let textBytes = 0;
-    for (const text of texts) textBytes += text.length;
+    const { texts, places, sizeBytes } = this.#usedTexts(codes, dictionary);
     const kernels = this.#kernels;
-    const input = kernels.scratch(Area.input, textBytes);
+    const input = kernels.scratch(Area.input, sizeBytes);
     const references = kernels.scratch(Area.references, count * REFERENCE_BYTES);
-    const output = kernels.scratch(Area.output, kernels.exports.stringsBound(count, textBytes));
+    const output = kernels.scratch(Area.output, kernels.exports.stringsBound(count, sizeBytes));
     const bytes = kernels.bytes;
     const addresses = new Uint32Array(texts.length);
     let position = input;
@@ -128,10 +143,9 @@ export class Codecs {
     }
     const table = new Uint32Array(bytes.buffer, references, count * REFERENCE_WORDS);
     for (let i = 0; i < count; i++) {
-      const code = codes[i]!;
-      assert(code < texts.length, 'codes of strings lie within the dictionary');
-      table[i * REFERENCE_WORDS + REFERENCE.address / 4] = addresses[code]!;
-      table[i * REFERENCE_WORDS + REFERENCE.length / 4] = texts[code]!.length;
+      const place = places[codes[i]!]! - 1;
+      table[i * REFERENCE_WORDS + REFERENCE.address / 4] = addresses[place]!;
+      table[i * REFERENCE_WORDS + REFERENCE.length / 4] = texts[place]!.length;
     }
     const size = checkResult(
       kernels.exports.encodeStringBlock(references, count, output, EFFORTS[effort]),
@@ -140,20 +154,75 @@ export class Codecs {
     return kernels.bytes.slice(output, output + size);
   }
 
+  /**
+   * The texts that rows have, in UTF-8, in order of appearance; `places` has the place of each code
+   * among them, counted from 1. A dictionary is often that of many more rows.
+   */
+  #usedTexts(
+    codes: Uint32Array,
+    dictionary: readonly string[],
+  ): {
+    readonly texts: readonly Uint8Array[];
+    readonly places: Uint32Array;
+    readonly sizeBytes: number;
+  } {
+    const { length } = dictionary;
+    if (this.#places.length < length) this.#places = new Uint32Array(length);
+    else this.#places.fill(0, 0, length);
+    const places = this.#places;
+    const texts: Uint8Array[] = [];
+    let sizeBytes = 0;
+    for (let i = 0; i < codes.length; i++) {
+      const code = codes[i]!;
+      assert(code < length, 'codes of strings lie within the dictionary');
+      if (places[code] !== 0) continue;
+      const text = this.#toUtf8.encode(dictionary[code]);
+      places[code] = texts.push(text);
+      sizeBytes += text.length;
+    }
+    return { texts, places, sizeBytes };
+  }
+
+  /**
+   * What stands before the texts of a block of strings, whose beginning is given. For blocks whose
+   * texts are too many to be decoded at once.
+   */
+  decodeStringHead(beginning: Uint8Array): StringHead {
+    const { exports } = this.#kernels;
+    const input = this.#kernels.copyIn(Area.input, beginning);
+    const count = checkResult(exports.startBlock(input, beginning.byteLength), 'strings');
+    checkResult(exports.decodeStringHead(count), 'strings');
+    return {
+      ...this.#stringCodes(count),
+      isPacked: exports.stringPackedBytes() !== 0,
+      textsAt: (exports.stringTexts() >>> 0) - input,
+    };
+  }
+
+  /** Codes of the rows, and where each text begins. */
+  #stringCodes(count: number): Pick<StringHead, 'codes' | 'offsets'> {
+    const { bytes, exports } = this.#kernels;
+    const codesAt = exports.stringCodes() >>> 0;
+    const offsetsAt = exports.stringOffsets() >>> 0;
+    const offsetsEnd = offsetsAt + (exports.stringEntries() + 1) * 4;
+    return {
+      codes: new Uint32Array(bytes.slice(codesAt, codesAt + count * 4).buffer),
+      offsets: new Uint32Array(bytes.slice(offsetsAt, offsetsEnd).buffer),
+    };
+  }
+
   decodeStrings(block: Uint8Array): CodedStrings {
     const { exports } = this.#kernels;
     const count = this.#start(block, 'strings');
     checkResult(exports.finishStringBlock(count), 'strings');
     const bytes = this.#kernels.bytes;
-    const codesAt = exports.stringCodes() >>> 0;
-    const entries = exports.stringEntries();
-    const offsets = new Uint32Array(bytes.buffer, exports.stringOffsets() >>> 0, entries + 1);
+    const { codes, offsets } = this.#stringCodes(count);
     const textAt = exports.stringBytes() >>> 0;
     const dictionary: string[] = [];
-    for (let i = 0; i < entries; i++) {
+    for (let i = 0; i + 1 < offsets.length; i++) {
       dictionary.push(utf8Text(bytes.subarray(textAt + offsets[i]!, textAt + offsets[i + 1]!)));
     }
-    return { codes: new Uint32Array(bytes.slice(codesAt, codesAt + count * 4).buffer), dictionary };
+    return { codes, dictionary };
   }
 
   /** Encodes the values of a column of any type, without its validity. */

@@ -8,7 +8,7 @@ export type { ColumnCondition } from './comparison.ts';
 export { CodecError } from './codec-error.ts';
 export type { CodecErrorReason } from './codec-error.ts';
 export { Codecs } from './codecs.ts';
-export type { CodecEffort, CodedStrings } from './codecs.ts';
+export type { CodecEffort, CodedStrings, StringHead } from './codecs.ts';
 export type * from './ingest-types.ts';
 export { IngestKernel } from './ingest-kernel.ts';
 export type { IngestOptions, LineParser } from './ingest-kernel.ts';

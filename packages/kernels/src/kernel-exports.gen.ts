@@ -269,11 +269,14 @@ export type KernelExports = {
   sortIds(what: number, ids: number, count: number): void;
   // strings
   codeStrings(references: number, count: number): number;
+  decodeStringHead(count: number): number;
   stringBytes(): number;
   stringCodes(): number;
   stringEntries(): number;
   stringOffsets(): number;
+  stringPackedBytes(): number;
   stringReferences(): number;
+  stringTexts(): number;
   stringsBound(count: number, bytes: number): number;
   // names
   fieldName(measurement: number, field: number): number;

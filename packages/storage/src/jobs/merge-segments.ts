@@ -3,8 +3,9 @@
 import type { TimeRange } from '@tidemark/core';
 
 import { mergeSources } from '../columns/merge-sources.ts';
-import { concatRuns, mergeRuns, sliceRun } from '../columns/run.ts';
+import { concatRuns, mergeRuns } from '../columns/run.ts';
 import type { Run } from '../columns/run.ts';
+import { TEXT_PART_BYTES, textsOfRows } from '../columns/run-texts.ts';
 import { firstNotBelow } from '../columns/search.ts';
 import { chunkRowsMax } from '../segment/format.ts';
 import type { ChunkMeta, SegmentField, SegmentMeasurement } from '../segment/format.ts';
@@ -208,10 +209,12 @@ function* mergeSeries(
   // Rows that will become chunks together. Full chunks are copied without decoding.
   let pending: Run[] = [];
   let pendingRows = 0;
+  let pendingTextBytes = 0;
   function* flush(): Generator<undefined, void> {
     if (pending.length > 0) yield* writer.addRunInSteps(joinRuns(pending));
     pending = [];
     pendingRows = 0;
+    pendingTextBytes = 0;
   }
   for (let i = 0; i < sources.length;) {
     let end = i + 1;
@@ -225,8 +228,10 @@ function* mergeSeries(
     const [only] = cluster;
     const isAlone = cluster.length === 1 && only !== undefined && !only.isTouched;
     const rowsMax = chunkRowsMax(work.fields.length);
-    const isFull = (rows: number): boolean => rows >= rowsMax / 2;
-    if (isAlone && isFull(only.meta.rows) && (pendingRows === 0 || isFull(pendingRows))) {
+    const isFull = (rows: number, textBytes: number): boolean =>
+      rows >= rowsMax / 2 || textBytes >= TEXT_PART_BYTES / 2;
+    const isPendingFull = pendingRows === 0 || isFull(pendingRows, pendingTextBytes);
+    if (isAlone && isPendingFull && isFull(only.meta.rows, storedTextBytes(only))) {
       yield* flush();
       copyChunk(writer, only);
       yield undefined;
@@ -241,9 +246,19 @@ function* mergeSeries(
     if (run.times.length === 0) continue;
     pending.push(run);
     pendingRows += run.times.length;
-    if (pendingRows >= rowsMax) yield* flush();
+    pendingTextBytes += textsOfRows(run, 0, run.times.length);
+    if (pendingRows >= rowsMax || pendingTextBytes >= TEXT_PART_BYTES) yield* flush();
   }
   yield* flush();
+}
+
+/** Bytes of the texts of a chunk in its file: at most what they take in memory, mostly less. */
+function storedTextBytes({ input, meta }: Source): number {
+  let bytes = 0;
+  for (const { field, valueBytes } of meta.columns) {
+    if (input.measurement.fields[field]?.type === 'string') bytes += valueBytes;
+  }
+  return bytes;
 }
 
 function joinRuns(runs: readonly Run[]): Run {
@@ -298,18 +313,17 @@ function sharedSource(
     readonly order: number;
     readonly fields: readonly SegmentField[];
   },
-  { chunk, from, to }: SharedRows,
+  rows: SharedRows,
   deleted: readonly TimeRange[],
 ): Source | undefined {
+  const { chunk, from, to } = rows;
   const { segment, measurement, fieldMap } = place.input;
   const columns: Run['columns'][number][] = place.fields.map(() => undefined);
   for (const meta of chunk.columns) {
-    columns[fieldMap[meta.field]!] = segment.sharedColumn(measurement, chunk, meta);
+    columns[fieldMap[meta.field]!] = segment.sharedColumn(measurement, rows, meta);
   }
-  const run = withoutRanges(
-    sliceRun({ times: segment.sharedTimes(chunk), columns }, from, to),
-    deleted,
-  );
+  const shared = { times: segment.sharedTimes(chunk).subarray(from, to), columns };
+  const run = withoutRanges(shared, deleted);
   const { times } = run;
   if (times.length === 0) return undefined;
   const bounds = { minTime: times[0]!, maxTime: times.at(-1)!, rows: times.length };

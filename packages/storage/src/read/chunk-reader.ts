@@ -7,6 +7,7 @@ import type { SourceCounters } from '@tidemark/query';
 
 import { scans } from '../columns/codecs.ts';
 import type { ChunkMeta, ColumnMeta, SegmentMeasurement } from '../segment/format.ts';
+import type { LargeTexts, RowPart } from '../segment/large-texts.ts';
 import type { ReadAhead, Segment } from '../segment/segment.ts';
 import { converts } from './convert.ts';
 import { presenceColumn } from '../columns/presence.ts';
@@ -45,6 +46,8 @@ export class ChunkReader {
   #isRead = false;
   #rows: CachedRows | undefined;
   #times: BigInt64Array | undefined;
+  /** By the index of the column. */
+  readonly #large = new Map<number, LargeTexts | undefined>();
 
   constructor(source: ChunkSource) {
     this.#source = source;
@@ -178,6 +181,46 @@ export class ChunkReader {
   /** Times and all columns of the wanted rows. */
   run(): Run {
     return { times: this.times, columns: this.columns.map((_, i) => this.column(i)) };
+  }
+
+  /**
+   * Parts of the wanted rows, when their texts are too many to be decoded at once; `undefined` for
+   * nearly all chunks.
+   */
+  parts(): readonly RowPart[] | undefined {
+    if (this.#source.presenceOnly) return undefined;
+    for (let i = 0; i < this.columns.length; i++) {
+      const large = this.#largeTexts(i);
+      // Rows with one large column rarely have another.
+      if (large !== undefined) return large.parts(this.rows);
+    }
+    return undefined;
+  }
+
+  /** Times and all columns of one of the parts. */
+  part(part: RowPart): Run {
+    const first = this.rows.from;
+    const from = part.from - first;
+    const to = part.to - first;
+    const { segment } = this.#source;
+    const columns = this.columns.map((meta, i) => {
+      const large = this.#largeTexts(i);
+      if (meta !== undefined && large !== undefined) {
+        return segment.decoding(meta.offset, () => large.column(part));
+      }
+      const column = this.column(i);
+      return column && sliceColumn(column, from, to);
+    });
+    return { times: this.times.subarray(from, to), columns };
+  }
+
+  #largeTexts(index: number): LargeTexts | undefined {
+    if (this.#large.has(index)) return this.#large.get(index);
+    const { segment, stored } = this.#source;
+    const column = this.columns[index];
+    const large = column && segment.largeTexts(stored, this.meta, column);
+    this.#large.set(index, large);
+    return large;
   }
 
   /** All rows of the chunk, not only the wanted ones, decoded from the file. */

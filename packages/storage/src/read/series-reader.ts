@@ -7,6 +7,7 @@ import type { DatabaseView, ShardView, TableView } from '../state/snapshot.ts';
 import { overlaps } from '../columns/overlaps.ts';
 import { Uint32List } from '../columns/uint32-list.ts';
 import type { ChunkMeta, ColumnMeta, SegmentMeasurement } from '../segment/format.ts';
+import type { RowPart } from '../segment/large-texts.ts';
 import type { Segment } from '../segment/segment.ts';
 import type { MeasurementIndex } from '../series/measurement-index.ts';
 import type { SeriesId } from '../columns/series-id.ts';
@@ -67,6 +68,11 @@ export function* readSeries(
   for (const cluster of groups) {
     const [only] = cluster;
     const chunk = cluster.length === 1 ? only?.chunk : undefined;
+    const parts = chunk?.parts();
+    if (chunk !== undefined && parts !== undefined) {
+      yield* partsOf(chunk, parts, request.fields, order);
+      continue;
+    }
     const load = (): Run => {
       if (chunk !== undefined) return convertRun(chunk.run(), request.fields);
       checkMemory(cluster, request);
@@ -76,6 +82,18 @@ export function* readSeries(
       return request.presenceOnly === true ? run : convertRun(run, request.fields);
     };
     yield { chunk, load };
+  }
+}
+
+/** A chunk whose texts are too many to be decoded at once, part by part. */
+function* partsOf(
+  chunk: ChunkReader,
+  parts: readonly RowPart[],
+  fields: readonly WantedField[],
+  { descending }: { readonly descending: boolean },
+): Generator<SeriesPart> {
+  for (const part of descending ? parts.toReversed() : parts) {
+    yield { chunk: undefined, load: () => convertRun(chunk.part(part), fields) };
   }
 }
 

@@ -7,7 +7,6 @@ import type { Segment } from '../segment/segment.ts';
 import type { SharedRows } from '../segment/shared-page.ts';
 import { converts } from './convert.ts';
 import { presenceColumn } from '../columns/presence.ts';
-import { sliceColumn } from '../columns/run.ts';
 import type { Run } from '../columns/run.ts';
 import type { WantedField } from './convert.ts';
 
@@ -78,10 +77,9 @@ export class SharedRowsReader {
 
   #column(meta: ColumnMeta): Column {
     const { segment, stored, rows, counters } = this.#source;
-    const { from, to } = rows;
     const type = stored.fields[meta.field]!.type;
     if (type === 'string' || meta.validBytes > 0) {
-      return sliceColumn(segment.sharedColumn(stored, rows.chunk, meta), from, to);
+      return segment.sharedColumn(stored, rows, meta);
     }
     let cached = segment.cachedValues(meta);
     if (cached === undefined) {

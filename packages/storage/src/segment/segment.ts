@@ -9,7 +9,7 @@ import { ByteReader, DecodeError } from '../columns/bytes.ts';
 import { codecs, crc32c } from '../columns/codecs.ts';
 import type { DiskFile } from '../disk/disk.ts';
 import { newFieldArray } from '../columns/row-block.ts';
-import { columnOf, valuesOf } from '../columns/run.ts';
+import { columnOf, sliceColumn, valuesOf } from '../columns/run.ts';
 import { firstBeyond } from '../columns/search.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 import {
@@ -28,6 +28,7 @@ import type {
   SegmentMeasurement,
 } from './format.ts';
 import { DirectoryPage } from './directory-page.ts';
+import { isLarge, LargeTexts } from './large-texts.ts';
 import type { SegmentCaches } from './segment-caches.ts';
 import { SharedPage } from './shared-page.ts';
 import type { SharedRows } from './shared-page.ts';
@@ -229,9 +230,13 @@ export class Segment {
     whole?: ReadAhead,
   ): Column {
     const { offset, validBytes, valueBytes } = meta;
-    const bytes = this.#readBlock(offset, validBytes + valueBytes, whole);
     const field = measurement.fields[meta.field];
     assert(field !== undefined, 'directory pages name existing fields');
+    const large = this.largeTexts(measurement, chunk, meta);
+    if (large !== undefined) {
+      return this.decoding(offset, () => large.column({ from: 0, to: chunk.rows }));
+    }
+    const bytes = this.#readBlock(offset, validBytes + valueBytes, whole);
     const dense = this.decoding(offset, () =>
       codecs().decodeColumn(field.type, bytes.subarray(validBytes)),
     );
@@ -245,6 +250,37 @@ export class Segment {
   }
 
   /**
+   * The texts of a column when they are too many to be decoded at once; `undefined` for all other
+   * columns. Its methods throw `DecodeError`: call them in `decoding`.
+   */
+  largeTexts(
+    measurement: SegmentMeasurement,
+    chunk: ChunkMeta,
+    meta: ColumnMeta,
+  ): LargeTexts | undefined {
+    const { offset, validBytes, valueBytes, count } = meta;
+    if (valueBytes < LARGE_BLOCK_BYTES || measurement.fields[meta.field]?.type !== 'string') {
+      return undefined;
+    }
+    const valuesAt = offset + validBytes;
+    const headBytes = Math.min(valueBytes, count * HEAD_BYTES_OF_VALUE + HEAD_BYTES);
+    return this.decoding(offset, () => {
+      const head = codecs().decodeStringHead(this.#bytesAt(valuesAt, headBytes));
+      if (!isLarge(head)) return undefined;
+      this.#checkLargeBlock(offset, validBytes + valueBytes);
+      this.#check(head.codes.length === count, 'number of values', offset);
+      const valid =
+        validBytes === 0 ? undefined : codecs().decodeValidity(this.#bytesAt(offset, validBytes));
+      this.#check((valid?.length ?? count) === chunk.rows, 'number of validity bits', offset);
+      const read = (at: number, length: number): Uint8Array => {
+        const left = Math.max(0, valueBytes - head.textsAt - at);
+        return this.#bytesAt(valuesAt + head.textsAt + at, Math.min(length, left));
+      };
+      return new LargeTexts({ head, valid, read });
+    });
+  }
+
+  /**
    * As `times`, for a shared chunk. Its series are mostly read one after the other, so the chunk
    * read last stays decoded.
    */
@@ -254,15 +290,18 @@ export class Segment {
     return last.times;
   }
 
-  /** As `column`, for a shared chunk; see `sharedTimes`. */
-  sharedColumn(measurement: SegmentMeasurement, chunk: ChunkMeta, meta: ColumnMeta): Column {
+  /** Rows of a column of a shared chunk; see `sharedTimes`. */
+  sharedColumn(measurement: SegmentMeasurement, rows: SharedRows, meta: ColumnMeta): Column {
+    const { chunk, from, to } = rows;
     const { columns } = this.#lastSharedOf(chunk);
     let column = columns.get(meta.field);
     if (column === undefined) {
-      column = this.column(measurement, chunk, meta);
+      column = this.largeTexts(measurement, chunk, meta) ?? this.column(measurement, chunk, meta);
       columns.set(meta.field, column);
     }
-    return column;
+    if (!(column instanceof LargeTexts)) return sliceColumn(column, from, to);
+    const large = column;
+    return this.decoding(meta.offset, () => large.column({ from, to }));
   }
 
   #lastSharedOf(chunk: ChunkMeta): DecodedShared {
@@ -359,6 +398,24 @@ export class Segment {
     return bytes.subarray(0, length);
   }
 
+  /** Bytes of the file, unchecked. */
+  #bytesAt(offset: number, length: number): Uint8Array {
+    const bytes = new Uint8Array(length);
+    const count = this.#file.read(bytes, offset);
+    this.#check(count === length, 'block is cut off', offset);
+    return bytes;
+  }
+
+  /** As `#checkBlock`, piece by piece. */
+  #checkLargeBlock(offset: number, length: number): void {
+    let crc = 0;
+    for (let at = 0; at < length; at += CHECKED_BYTES) {
+      crc = crc32c(this.#bytesAt(offset + at, Math.min(CHECKED_BYTES, length - at)), crc);
+    }
+    const expected = new ByteReader(this.#bytesAt(offset + length, BLOCK_CHECKSUM_BYTES)).u32();
+    this.#check(crc === expected, 'block checksum', offset);
+  }
+
   #checkBlock(bytes: Uint8Array, offset: number): void {
     const length = bytes.length - BLOCK_CHECKSUM_BYTES;
     const expected = new ByteReader(bytes, length).u32();
@@ -387,7 +444,7 @@ export class Segment {
 type DecodedShared = {
   readonly chunk: ChunkMeta;
   times?: BigInt64Array;
-  readonly columns: Map<number, Column>;
+  readonly columns: Map<number, Column | LargeTexts>;
 };
 
 /** Bytes of a chunk that were read at once. */
@@ -397,6 +454,13 @@ export type ReadAhead = { readonly offset: number; readonly bytes: Uint8Array };
 export function holdsChunk({ offset, bytes }: ReadAhead, chunk: ChunkMeta): boolean {
   return chunk.timeOffset >= offset && chunkEnd(chunk) <= offset + bytes.length;
 }
+
+/** A smaller block of strings is decoded at once, whatever it gives. */
+const LARGE_BLOCK_BYTES = 256 << 10;
+/** What stands before the texts of such a block: two numbers for each value at most, and counts. */
+const HEAD_BYTES_OF_VALUE = 20;
+const HEAD_BYTES = 256;
+const CHECKED_BYTES = 1 << 20;
 
 /** One more read costs about as much as reading this many unneeded bytes. */
 const READ_AHEAD_WASTE_BYTES = 16 << 10;

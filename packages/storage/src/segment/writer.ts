@@ -9,6 +9,7 @@ import { codecs, crc32c } from '../columns/codecs.ts';
 import type { Disk, DiskFile } from '../disk/disk.ts';
 import { columnOf, sliceRun, runStart, valuesOf } from '../columns/run.ts';
 import type { Run } from '../columns/run.ts';
+import { cutByTexts, TEXT_PART_BYTES, textsOfRows } from '../columns/run-texts.ts';
 import { timeBoundsOf } from '../columns/row-order.ts';
 import { concatSeriesRows, sliceSeriesRows, runsBySeries } from '../columns/series-rows.ts';
 import type { SeriesRows, SeriesRuns } from '../columns/series-rows.ts';
@@ -58,6 +59,7 @@ export class SegmentWriter {
 
   // State of the measurement that is being written.
   #fields: readonly SegmentField[] = [];
+  #hasTexts = false;
   #measurementId = -1;
   readonly #series = new Uint32List();
   #pages: PageMeta[] = [];
@@ -69,6 +71,7 @@ export class SegmentWriter {
   /** Series that wait for others to share a chunk with, and their rows. */
   #short: SeriesRows[] = [];
   #shortRows = 0;
+  #shortTextBytes = 0;
 
   constructor(disk: Disk, path: string, shardId: number) {
     this.#disk = disk;
@@ -87,6 +90,7 @@ export class SegmentWriter {
     assert(this.#measurementId < 0, 'the previous measurement is ended');
     this.#measurementId = measurementId;
     this.#fields = fields;
+    this.#hasTexts = fields.some(({ type }) => type === 'string');
     this.#series.clear();
     this.#pages = [];
     this.#rows = 0;
@@ -109,8 +113,10 @@ export class SegmentWriter {
     for (let i = 0; i < parts; i++) {
       const start = Math.floor((length * i) / parts);
       const end = Math.floor((length * (i + 1)) / parts);
-      this.#chunks.push(this.#writeChunk(sliceRun(run, start, end)));
-      yield undefined;
+      for (const part of cutByTexts(sliceRun(run, start, end), TEXT_PART_BYTES)) {
+        this.#chunks.push(this.#writeChunk(part));
+        yield undefined;
+      }
     }
   }
 
@@ -129,7 +135,7 @@ export class SegmentWriter {
     { ids, ends }: SeriesRuns = runsBySeries(rows.series),
   ): Generator<undefined, void> {
     for (let first = 0; first < ids.length;) {
-      const next = endOfShort(ends, first);
+      const next = this.#endOfShort(rows, ends, first);
       const start = runStart(ends, first);
       if (next > first) {
         yield* this.#addShort(sliceSeriesRows(rows, start, ends[next - 1]!));
@@ -141,18 +147,37 @@ export class SegmentWriter {
     }
   }
 
+  /** From `first` on, the first series that has too many rows or texts to share a chunk. */
+  #endOfShort(run: Run, ends: Uint32Array, first: number): number {
+    for (let i = first, start = runStart(ends, first); i < ends.length; i++) {
+      const end = ends[i]!;
+      if (end - start >= MIN_STATISTICS_ROWS) return i;
+      if (this.#textsOf(run, start, end) > TEXT_PART_BYTES) return i;
+      start = end;
+    }
+    return ends.length;
+  }
+
+  #textsOf(run: Run, start: number, end: number): number {
+    return this.#hasTexts ? textsOfRows(run, start, end) : 0;
+  }
+
   *#addShort(rows: SeriesRows): Generator<undefined, void> {
     this.#short.push(rows);
     this.#shortRows += rows.series.length;
+    this.#shortTextBytes += this.#textsOf(rows, 0, rows.series.length);
     const wanted = Math.min(SHARED_CHUNK_ROWS, chunkRowsMax(this.#fields.length));
-    if (this.#shortRows < wanted) return;
+    if (this.#shortRows < wanted && this.#shortTextBytes < TEXT_PART_BYTES) return;
     const all = concatSeriesRows(this.#short);
     const { ids, ends } = runsBySeries(all.series);
     let first = 0;
     let start = 0;
+    let textBytes = 0;
     for (let next = 1; next <= ends.length; next++) {
       const end = ends[next - 1]!;
-      if (end - start < wanted) continue;
+      textBytes += this.#textsOf(all, runStart(ends, next - 1), end);
+      if (end - start < wanted && textBytes < TEXT_PART_BYTES) continue;
+      textBytes = 0;
       this.#writeShared(sliceSeriesRows(all, start, end), {
         ids: ids.subarray(first, next),
         ends: ends.subarray(first, next).map((one) => one - start),
@@ -164,6 +189,7 @@ export class SegmentWriter {
     this.#short =
       start === all.series.length ? [] : [sliceSeriesRows(all, start, all.series.length)];
     this.#shortRows = all.series.length - start;
+    this.#shortTextBytes = textBytes;
   }
 
   /** Writes the short series that were waiting for further ones. */
@@ -173,6 +199,7 @@ export class SegmentWriter {
     const { ids, ends } = runsBySeries(all.series);
     this.#short = [];
     this.#shortRows = 0;
+    this.#shortTextBytes = 0;
     if (ids.length >= SHARED_SERIES_MIN) this.#writeShared(all, { ids, ends });
     else {
       ids.forEach((id, i) => {
@@ -358,15 +385,6 @@ export class SegmentWriter {
     this.#file.write(bytes, this.#bufferOffset);
     this.#bufferOffset += bytes.length;
   }
-}
-
-/** From `first` on, the first series that has too many rows to share a chunk. */
-function endOfShort(ends: Uint32Array, first: number): number {
-  for (let i = first, start = runStart(ends, first); i < ends.length; i++) {
-    if (ends[i]! - start >= MIN_STATISTICS_ROWS) return i;
-    start = ends[i]!;
-  }
-  return ends.length;
 }
 
 /** The values that are not null, one behind the other. */

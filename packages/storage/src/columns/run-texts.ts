@@ -1,0 +1,114 @@
+// Texts of runs: a column of strings has the dictionary of all rows that it was once read with.
+// What is handed on, or written to a chunk, is cut into parts of a limited weight and keeps only
+// the texts that its rows have.
+import { textBytes, textsBytes } from '@tidemark/core';
+import type { Column, StringColumn } from '@tidemark/core';
+
+import { columnOf, sliceRun } from './run.ts';
+import type { Run } from './run.ts';
+
+/**
+ * Texts of a chunk, and of rows that are handed on at once: a few milliseconds of decoding, and so
+ * little that dozens of requests fit into memory. A single row may have more.
+ */
+export const TEXT_PART_BYTES = 4 << 20;
+
+function textColumns(run: Run): StringColumn[] {
+  const columns: StringColumn[] = [];
+  for (const column of run.columns) if (column?.type === 'string') columns.push(column);
+  return columns;
+}
+
+/** What the texts of rows [start, end) weigh, each as often as it occurs. */
+export function textsOfRows(run: Run, start: number, end: number): number {
+  let bytes = 0;
+  for (const { codes, dictionary, valid } of textColumns(run)) {
+    for (let row = start; row < end; row++) {
+      if (valid === undefined || valid[row] === 1)
+        bytes += textBytes(dictionary[codes[row]!] ?? '');
+    }
+  }
+  return bytes;
+}
+
+/**
+ * Cuts a run into parts whose different texts weigh at most `maxBytes` together; a part of one row
+ * may weigh more. Views of the same arrays and dictionaries.
+ */
+export function* cutByTexts(run: Run, maxBytes: number): Generator<Run> {
+  const columns = textColumns(run).filter(({ dictionary }) => dictionary.length > 0);
+  const all = columns.reduce((sum, { dictionary }) => sum + textsBytes(dictionary), 0);
+  const rows = run.times.length;
+  if (all <= maxBytes || rows <= 1) {
+    yield run;
+    return;
+  }
+  // The number of the last part, from 1, in which a text occurred.
+  const partOf = columns.map(({ dictionary }) => new Uint32Array(dictionary.length));
+  let part = 1;
+  let start = 0;
+  let bytes = 0;
+  for (let row = 0; row < rows; row++) {
+    let added = addRow(columns, { row, part, partOf });
+    if (bytes + added > maxBytes && row > start) {
+      yield sliceRun(run, start, row);
+      start = row;
+      bytes = 0;
+      added = addRow(columns, { row, part: ++part, partOf });
+    }
+    bytes += added;
+  }
+  yield sliceRun(run, start, rows);
+}
+
+/** What the texts of a row weigh that have not occurred in the part yet. Notes them. */
+function addRow(
+  columns: readonly StringColumn[],
+  at: {
+    readonly row: number;
+    readonly part: number;
+    readonly partOf: readonly Uint32Array[];
+  },
+): number {
+  const { row, part, partOf } = at;
+  let bytes = 0;
+  for (let i = 0; i < columns.length; i++) {
+    const { codes, dictionary, valid } = columns[i]!;
+    if (valid !== undefined && valid[row] !== 1) continue;
+    const code = codes[row]!;
+    const seen = partOf[i]!;
+    if (seen[code] === part) continue;
+    seen[code] = part;
+    bytes += textBytes(dictionary[code] ?? '');
+  }
+  return bytes;
+}
+
+/** The same rows, with dictionaries of only those texts that they have. */
+export function withUsedTexts(run: Run): Run {
+  if (run.columns.every((column) => column?.type !== 'string')) return run;
+  return { times: run.times, columns: run.columns.map((column) => column && usedTexts(column)) };
+}
+
+/** The column with a dictionary of only those texts that its rows have. */
+export function usedTexts(column: Column): Column {
+  if (column.type !== 'string' || column.dictionary.length <= 1) return column;
+  const { codes, dictionary, valid } = column;
+  const places = new Map<number, number>();
+  const used: string[] = [];
+  const values = new Uint32Array(codes.length);
+  for (let row = 0; row < codes.length; row++) {
+    if (valid !== undefined && valid[row] !== 1) continue;
+    const code = codes[row]!;
+    let place = places.get(code);
+    if (place === undefined) {
+      place = used.push(dictionary[code] ?? '') - 1;
+      places.set(code, place);
+    }
+    values[row] = place;
+  }
+  if (used.length === dictionary.length) return column;
+  // The codes of nulls need an entry, too.
+  if (used.length === 0) used.push('');
+  return columnOf('string', { values, valid, dictionary: used });
+}

@@ -1,0 +1,114 @@
+// A column of strings whose texts are too many to be decoded at once: rows are read in parts, each
+// with its own texts only. Chunks are not written this large any more, but there are files with
+// them. Reading the parts of a compressed column in another order than that of its rows begins
+// anew for each.
+import type { Column } from '@tidemark/core';
+import type { StringHead } from '@tidemark/kernels';
+import { utf8Text } from '@tidemark/core';
+
+import { DecodeError } from '../columns/bytes.ts';
+import { columnOf } from '../columns/run.ts';
+import { TEXT_PART_BYTES } from '../columns/run-texts.ts';
+import { Lz4Stream } from './lz4-stream.ts';
+
+/** Texts of so many bytes are decoded at once: a little more than chunks are written with. */
+const DECODED_AT_ONCE_BYTES = 2 * TEXT_PART_BYTES;
+
+/** Rows [from, to) of a chunk. */
+export type RowPart = { readonly from: number; readonly to: number };
+
+export type LargeTextsSource = {
+  readonly head: StringHead;
+  /** Which rows of the chunk have a value; `undefined` when all have. */
+  readonly valid: Uint8Array | undefined;
+  /** Reads bytes of the texts as they are stored; fewer than asked for at the end. */
+  readonly read: (offset: number, length: number) => Uint8Array;
+};
+
+/** Whether a block with this head is too large to be decoded at once. */
+export function isLarge({ offsets }: StringHead): boolean {
+  return offsets.at(-1)! > DECODED_AT_ONCE_BYTES;
+}
+
+export class LargeTexts {
+  readonly #source: LargeTextsSource;
+  /** The code of each row; of nulls, any. */
+  readonly #codes: Uint32Array;
+  /** Texts that are being unpacked, and how many bytes of them have been. */
+  #stream: { readonly bytes: Lz4Stream; at: number } | undefined;
+
+  /** Throws `DecodeError` when the values are not as many as `valid` says. */
+  constructor(source: LargeTextsSource) {
+    this.#source = source;
+    const { head, valid } = source;
+    if (valid === undefined) {
+      this.#codes = head.codes;
+      return;
+    }
+    this.#codes = new Uint32Array(valid.length);
+    let at = 0;
+    for (let row = 0; row < valid.length; row++) {
+      if (valid[row] === 1) this.#codes[row] = head.codes[at++] ?? 0;
+    }
+    if (at !== head.codes.length) throw new DecodeError('validity bits');
+  }
+
+  /** Cuts rows into parts with texts of a limited weight; one row may have more. */
+  parts({ from, to }: RowPart): readonly RowPart[] {
+    const { offsets } = this.#source.head;
+    const partOf = new Uint32Array(offsets.length);
+    const parts: RowPart[] = [];
+    let start = from;
+    let bytes = 0;
+    for (let row = from; row < to; row++) {
+      const code = this.#codes[row]!;
+      if (!this.#hasValue(row) || partOf[code] === parts.length + 1) continue;
+      const length = offsets[code + 1]! - offsets[code]!;
+      if (bytes + length > TEXT_PART_BYTES && row > start) {
+        parts.push({ from: start, to: row });
+        start = row;
+        bytes = 0;
+      }
+      partOf[code] = parts.length + 1;
+      bytes += length;
+    }
+    parts.push({ from: start, to });
+    return parts;
+  }
+
+  /** Rows of the column, with their texts only. Throws `DecodeError` for damaged bytes. */
+  column({ from, to }: RowPart): Column {
+    const { valid } = this.#source;
+    const used = new Set<number>();
+    for (let row = from; row < to; row++) if (this.#hasValue(row)) used.add(this.#codes[row]!);
+    const codes = [...used].sort((a, b) => a - b);
+    const dictionary = codes.map((code) => this.#text(code));
+    const places = new Map(codes.map((code, place) => [code, place]));
+    const values = this.#codes.subarray(from, to).map((code) => places.get(code) ?? 0);
+    if (dictionary.length === 0) dictionary.push('');
+    return columnOf('string', { values, valid: valid?.subarray(from, to), dictionary });
+  }
+
+  #hasValue(row: number): boolean {
+    const { valid } = this.#source;
+    return valid === undefined || valid[row] === 1;
+  }
+
+  #text(code: number): string {
+    const { head, read } = this.#source;
+    const start = head.offsets[code]!;
+    const length = head.offsets[code + 1]! - start;
+    if (!head.isPacked) {
+      const bytes = read(start, length);
+      if (bytes.length < length) throw new DecodeError('texts are cut off');
+      return utf8Text(bytes);
+    }
+    if (this.#stream === undefined || this.#stream.at > start) {
+      this.#stream = { bytes: new Lz4Stream(read), at: 0 };
+    }
+    const stream = this.#stream;
+    stream.bytes.skip(start - stream.at);
+    stream.at = start + length;
+    return utf8Text(stream.bytes.next(length));
+  }
+}
