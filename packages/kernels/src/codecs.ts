@@ -212,17 +212,46 @@ export class Codecs {
   }
 
   decodeStrings(block: Uint8Array): CodedStrings {
+    const { codes, offsets } = this.#unpackStrings(block);
+    return { codes, dictionary: this.#texts(offsets) };
+  }
+
+  /**
+   * As `decodeStrings`, for the values at some places only, which are below the number of values.
+   * The dictionary has no other texts.
+   */
+  decodeStringsAt(block: Uint8Array, places: Uint32Array): CodedStrings {
+    const { codes, offsets } = this.#unpackStrings(block);
+    const found = new Uint32Array(offsets.length);
+    const used: number[] = [];
+    const chosen = new Uint32Array(places.length);
+    for (let i = 0; i < places.length; i++) {
+      const code = codes[places[i]!]!;
+      if (found[code] === 0) found[code] = used.push(code);
+      chosen[i] = found[code]! - 1;
+    }
+    return { codes: chosen, dictionary: this.#texts(offsets, used) };
+  }
+
+  #unpackStrings(block: Uint8Array): Pick<StringHead, 'codes' | 'offsets'> {
     const { exports } = this.#kernels;
     const count = this.#start(block, 'strings');
     checkResult(exports.finishStringBlock(count), 'strings');
-    const bytes = this.#kernels.bytes;
-    const { codes, offsets } = this.#stringCodes(count);
+    return this.#stringCodes(count);
+  }
+
+  /** Texts of the block that was unpacked last: all, or those of some codes. */
+  #texts(offsets: Uint32Array, codes?: readonly number[]): string[] {
+    const { bytes, exports } = this.#kernels;
     const textAt = exports.stringBytes() >>> 0;
-    const dictionary: string[] = [];
-    for (let i = 0; i + 1 < offsets.length; i++) {
-      dictionary.push(utf8Text(bytes.subarray(textAt + offsets[i]!, textAt + offsets[i + 1]!)));
+    const count = codes?.length ?? offsets.length - 1;
+    const texts: string[] = [];
+    for (let i = 0; i < count; i++) {
+      const code = codes === undefined ? i : codes[i]!;
+      const text = bytes.subarray(textAt + offsets[code]!, textAt + offsets[code + 1]!);
+      texts.push(utf8Text(text));
     }
-    return { codes, dictionary };
+    return texts;
   }
 
   /** Encodes the values of a column of any type, without its validity. */

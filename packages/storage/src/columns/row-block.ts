@@ -3,7 +3,7 @@
 //
 // Because blocks are append-only, a snapshot costs nothing: a reader remembers the row count, rows
 // below it never change, and growing replaces arrays instead of moving what a reader holds.
-import { assert, columnLength, MAX_INT64, MIN_INT64 } from '@tidemark/core';
+import { assert, columnLength, MAX_INT64, MIN_INT64, textBytes } from '@tidemark/core';
 import type { Column, FieldType } from '@tidemark/core';
 
 import type { SeriesId } from './series-id.ts';
@@ -33,12 +33,14 @@ export class StringPool {
     if (code === undefined) {
       code = this.texts.push(text) - 1;
       this.#codes.set(text, code);
-      this.bytes += text.length * 2 + 64;
+      this.bytes += textBytes(text) + POOLED_TEXT_BYTES;
     }
     return code;
   }
 }
 
+/** A text's entry in the map of codes. */
+const POOLED_TEXT_BYTES = 32;
 const INITIAL_ROWS = 16;
 /** Blocks with more columns look names up in a map instead of going through them. */
 const NAMED_COLUMNS = 8;

@@ -13,6 +13,9 @@ import type { Run } from './run.ts';
  */
 export const TEXT_PART_BYTES = 4 << 20;
 
+/** A dictionary with more texts for each row is not gone through. */
+const CODES_PER_ROW = 4;
+
 function textColumns(run: Run): StringColumn[] {
   const columns: StringColumn[] = [];
   for (const column of run.columns) if (column?.type === 'string') columns.push(column);
@@ -94,18 +97,21 @@ export function withUsedTexts(run: Run): Run {
 export function usedTexts(column: Column): Column {
   if (column.type !== 'string' || column.dictionary.length <= 1) return column;
   const { codes, dictionary, valid } = column;
-  const places = new Map<number, number>();
   const used: string[] = [];
   const values = new Uint32Array(codes.length);
+  // Counted from 1. A table, where most of the texts can be in use.
+  const isDense = dictionary.length <= codes.length * CODES_PER_ROW;
+  const places = isDense ? new Uint32Array(dictionary.length) : new Map<number, number>();
   for (let row = 0; row < codes.length; row++) {
     if (valid !== undefined && valid[row] !== 1) continue;
     const code = codes[row]!;
-    let place = places.get(code);
-    if (place === undefined) {
-      place = used.push(dictionary[code] ?? '') - 1;
-      places.set(code, place);
+    let place = (places instanceof Map ? places.get(code) : places[code]) ?? 0;
+    if (place === 0) {
+      place = used.push(dictionary[code] ?? '');
+      if (places instanceof Map) places.set(code, place);
+      else places[code] = place;
     }
-    values[row] = place;
+    values[row] = place - 1;
   }
   if (used.length === dictionary.length) return column;
   // The codes of nulls need an entry, too.

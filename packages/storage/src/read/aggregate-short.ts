@@ -108,7 +108,7 @@ export function* addShortSeries(
     }
     for (const rows of mergeOverlapping(sources)) {
       if (rows !== undefined) fold(rows, read);
-      if (work.request.window !== undefined) work.windows.check(work.memory);
+      work.windows.check(work.memory);
       yield undefined;
     }
   }

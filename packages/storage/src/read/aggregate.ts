@@ -73,7 +73,7 @@ function* aggregateBySeries(work: Work): Generator<AggregateBatch | undefined> {
       if (request.window === undefined || request.limitWindows === undefined) {
         yield* addGroup(ofGroup, request.timeRange);
       } else yield* addUntil(ofGroup, request.window, request.limitWindows);
-      yield* windows.batches(group.tags);
+      yield* windows.batches(group.tags());
       windows.reset();
     }
   } finally {
@@ -110,7 +110,7 @@ function* aggregateBlocks(
       }
     }
     for (const [i, group] of selection.groups.entries()) {
-      yield* windows.batches(i, group.tags);
+      yield* windows.batches(i, group.tags());
     }
   } finally {
     windows.close();
@@ -237,7 +237,7 @@ function* addSeries(
         );
       } else if (part.chunk === undefined) windows.addRun(part.load(), undefined);
       else addChunk(windows, part.chunk, work);
-      if (request.window !== undefined) work.all.check(memory);
+      work.all.check(memory);
       yield undefined;
     }
   }

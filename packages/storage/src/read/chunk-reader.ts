@@ -1,5 +1,6 @@
 // Reads one chunk for an answer: its statistics, cached columns or decoded columns, whatever is
 // needed. Each is read once.
+import { assert } from '@tidemark/core';
 import type { Column, FieldType, TimeRange } from '@tidemark/core';
 import { CACHED_ROWS_MAX } from '@tidemark/kernels';
 import type { CachedColumn, CachedRows, ColumnCondition } from '@tidemark/kernels';
@@ -46,6 +47,8 @@ export class ChunkReader {
   #isRead = false;
   #rows: CachedRows | undefined;
   #times: BigInt64Array | undefined;
+  /** Columns of texts that were decoded as a whole, by their index. */
+  readonly #texts = new Map<number, Column>();
   /** By the index of the column. */
   readonly #large = new Map<number, LargeTexts | undefined>();
 
@@ -135,9 +138,50 @@ export class ChunkReader {
     }
     const { from, to } = this.rows;
     const { segment, stored } = this.#source;
-    const all = segment.column(stored, this.meta, meta, this.#bytes());
+    const decoded = this.#texts.get(index);
+    if (this.type(index) === 'string' && decoded === undefined) {
+      const isPart = mask !== undefined || to - from < this.meta.rows;
+      if (isPart) {
+        const rows = rowNumbers(from, to, mask);
+        return segment.textsAt(this.meta, meta, { rows, whole: this.#bytes() });
+      }
+    }
+    const all = decoded ?? segment.column(stored, this.meta, meta, this.#bytes());
+    // A condition and the answer may want the same texts.
+    if (all.type === 'string') this.#texts.set(index, all);
     const column = sliceColumn(all, from, to);
     return mask === undefined ? column : scans().selectColumn(column, mask);
+  }
+
+  /** The first or last text of a column without nulls, of which nothing else may be wanted. */
+  text(index: number, side: 'first' | 'last'): string {
+    const meta = this.columns[index];
+    assert(meta !== undefined, 'the chunk has the column');
+    const rows = Uint32Array.of(side === 'first' ? 0 : this.meta.rows - 1);
+    const column = this.#source.segment.textsAt(this.meta, meta, { rows });
+    assert(column.type === 'string', 'a column of texts');
+    return column.dictionary[0] ?? '';
+  }
+
+  /**
+   * Narrows the wanted rows to the first or last ones of them. Call it before any are read, and
+   * only where every row counts: when a wanted column has no nulls (`hasFullColumn`).
+   */
+  narrow(count: number, side: 'first' | 'last'): void {
+    const { from, to } = this.rows;
+    if (side === 'last') this.#rows = { from: Math.max(from, to - count), to };
+    else this.#rows = { from, to: Math.min(to, from + count) };
+  }
+
+  /** Whether one of the first `count` columns has a value in every row, of the wanted type. */
+  hasFullColumn(fields: readonly WantedField[], count: number): boolean {
+    for (let i = 0; i < count; i++) {
+      const type = this.type(i);
+      if (this.columns[i]?.validBytes === 0 && type !== undefined) {
+        if (converts(type, fields[i]?.type ?? type)) return true;
+      }
+    }
+    return false;
   }
 
   /**
@@ -294,4 +338,14 @@ export class ChunkReader {
     }
     return this.#whole;
   }
+}
+
+/** Numbers of the rows [from, to), or of those that the mask keeps; it begins at `from`. */
+function rowNumbers(from: number, to: number, mask: Uint8Array | undefined): Uint32Array {
+  const rows = new Uint32Array(to - from);
+  let count = 0;
+  for (let row = from; row < to; row++) {
+    if (mask === undefined || mask[row - from] === 1) rows[count++] = row;
+  }
+  return rows.subarray(0, count);
 }

@@ -41,9 +41,11 @@ export class WindowsOfGroups {
 
   /** Throws `LimitExceeded` when the windows take more memory than the request may have. */
   check(memory: RequestMemory): void {
-    let total = 0;
-    for (const field of this.#fields) total += field.windowCount;
-    memory.check(total * WINDOW_BYTES, 'windows of an aggregation');
+    let bytes = 0;
+    for (const { windowCount, textBytes = 0 } of this.#fields) {
+      bytes += windowCount * WINDOW_BYTES + textBytes;
+    }
+    memory.check(bytes, 'windows of an aggregation');
   }
 
   /** Adds rows of several groups, ordered by group, then by time. */

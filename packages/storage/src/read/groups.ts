@@ -1,7 +1,6 @@
 // Selects the series of a request and groups them, in the order that SeriesSource promises.
-import { compareBytes } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
-import { sortedByKey } from '@tidemark/kernels';
+import { sortedByKey, sortedSymbols } from '@tidemark/kernels';
 import type { MeasurementRef, Predicate, SeriesGrouping } from '@tidemark/query';
 
 import type { DatabaseView, ShardView, Snapshot } from '../state/snapshot.ts';
@@ -15,8 +14,11 @@ import type { RequestMemory } from './request-memory.ts';
 import { sortInSteps, STEP_ELEMENTS } from '../schedule/steps.ts';
 
 export type SeriesGroup = {
-  /** Values of the grouping tags; empty where a series lacks the tag. */
-  readonly tags: ReadonlyMap<string, string>;
+  /**
+   * Values of the grouping tags; empty where a series lacks the tag. Read from the index each time:
+   * the texts of all groups together may be very many.
+   */
+  readonly tags: () => ReadonlyMap<string, string>;
   /** In the order of their keys, unless `unorderedFrom` of the request allows any order. */
   readonly series: SeriesIds;
 };
@@ -117,10 +119,11 @@ const GROUP_BYTES = 320;
  * sorted list.
  */
 const SORTED_BYTES = 16;
+/** Bytes of a value of a tag while groups are sorted. */
+const RANK_BYTES = 80;
 
 type MutableGroup = {
-  tags: ReadonlyMap<string, string>;
-  values: string[];
+  tags: SeriesGroup['tags'];
   series: SeriesId[] | Uint32Array;
 };
 
@@ -140,21 +143,22 @@ function* groupSeries(
   if (groupBy.length === 0) {
     if (ids.length === 0) return [];
     const series = isUnordered ? ids : yield* byKey(database, ids, memory);
-    return [{ tags: new Map(), values: [], series }];
+    return [{ tags: () => new Map(), series }];
   }
   if (groupBy === 'all') {
     const groups: MutableGroup[] = [];
     memory.hold(ids.length * GROUP_BYTES, 'groups of a request');
     for (const id of yield* byKey(database, ids, memory)) {
-      groups.push({ tags: new Map(index.tags(id)), values: [], series: [id] });
+      groups.push({ tags: () => new Map(index.tags(id)), series: [id] });
       if (groups.length % STEP_ELEMENTS === 0) yield undefined;
     }
     return groups;
   }
   const groups = yield* groupsByTags(database, measurement, { ids, groupBy, memory });
+  const ranks = yield* ranksOfValues(database, groups, memory);
   const result = yield* sortInSteps(groups, (a, b) => {
-    for (let i = 0; i < a.values.length; i++) {
-      const order = compareBytes(a.values[i]!, b.values[i]!);
+    for (let i = 0; i < ranks.length; i++) {
+      const order = ranks[i]!.get(a.stored[i]!)! - ranks[i]!.get(b.stored[i]!)!;
       if (order !== 0) return order;
     }
     return 0;
@@ -175,7 +179,7 @@ function* groupsByTags(
     groupBy,
     memory,
   }: Pick<Grouping, 'ids' | 'memory'> & { readonly groupBy: readonly string[] },
-): Generator<undefined, (MutableGroup & { readonly series: Uint32Array })[]> {
+): Generator<undefined, GroupOfValues[]> {
   const columns = groupBy.map((name) => measurement.column(name)?.values);
   const places = new Map<string | number, number>();
   const found: { readonly stored: readonly number[]; count: number }[] = [];
@@ -206,10 +210,41 @@ function* groupsByTags(
     all[next[groupOf[i]!]!++] = ids[i]!;
   }
   return found.map(({ stored, count }, group) => {
-    const values = stored.map((value) => (value === 0 ? '' : index.symbol(value - 1)));
-    const tags = new Map(groupBy.map((name, i) => [name, values[i] ?? '']));
-    return { tags, values, series: all.subarray(next[group]! - count, next[group]!) };
+    const text = (value: number | undefined): string =>
+      value === undefined || value === 0 ? '' : index.symbol(value - 1);
+    const tags = (): ReadonlyMap<string, string> =>
+      new Map(groupBy.map((name, i) => [name, text(stored[i])]));
+    return { tags, stored, series: all.subarray(next[group]! - count, next[group]!) };
   });
+}
+
+/**
+ * `stored` are the values of the grouping tags as the index has them: symbols plus one, 0 for none.
+ */
+type GroupOfValues = MutableGroup & {
+  readonly stored: readonly number[];
+  readonly series: Uint32Array;
+};
+
+/** Per grouping tag the place of each value that groups have among all of them. */
+function* ranksOfValues(
+  { index }: DatabaseView,
+  groups: readonly GroupOfValues[],
+  memory: RequestMemory,
+): Generator<undefined, readonly ReadonlyMap<number, number>[]> {
+  const ranks: Map<number, number>[] = [];
+  for (let i = 0; i < (groups[0]?.stored.length ?? 0); i++) {
+    const values = new Set<number>();
+    for (const { stored } of groups) if (stored[i] !== 0) values.add(stored[i]!);
+    memory.check(values.size * RANK_BYTES, 'order of groups');
+    const symbols = Uint32Array.from(values, (value) => value - 1);
+    const sorted = symbols.length < 2 ? symbols : yield* sortedSymbols(index.keys, symbols);
+    const ranked = new Map<number, number>([[0, -1]]);
+    for (const [rank, symbol] of sorted.entries()) ranked.set(symbol + 1, rank);
+    ranks.push(ranked);
+    yield undefined;
+  }
+  return ranks;
 }
 
 /** Sorts series by their keys. */

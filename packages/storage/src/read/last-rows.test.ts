@@ -132,7 +132,7 @@ test('rows are copies, and all are dropped when there are too many values', () =
     times: BigInt64Array.of(5n),
     columns: [{ type: 'float', values: Float64Array.of(value), valid: undefined }],
   });
-  const kept = new LastRows(6);
+  const kept = new LastRows(1700);
   const first = row(1);
   kept.set(place(0), first);
   first.times[0] = 7n;

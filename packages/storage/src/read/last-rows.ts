@@ -3,7 +3,8 @@
 // read without it.
 //
 // The lists of segments and tombstones of a shard are replaced, never changed, so a row is valid as
-// long as both lists are the same. When there are more values than allowed, all are dropped.
+// long as both lists are the same. When they weigh more than allowed, all are dropped.
+import { rowsBytes } from '@tidemark/core';
 import type { Column, TimeRange } from '@tidemark/core';
 
 import type { ShardView } from '../state/snapshot.ts';
@@ -13,11 +14,10 @@ import type { Tombstone } from '../shard/tombstone.ts';
 import { columnOf, valuesOf } from '../columns/run.ts';
 import type { Run } from '../columns/run.ts';
 
-/**
- * A value with its column takes about 250 bytes. These are 8 MiB, or four thousand series of eight
- * fields.
- */
-const VALUES_MAX = 32_768;
+/** Four thousand series of eight fields; a value with its column takes about 250 bytes. */
+const ROWS_BYTES_MAX = 8 << 20;
+/** What a value takes besides itself. */
+const VALUE_BYTES = 180;
 
 type Kept = {
   readonly segments: readonly Segment[];
@@ -37,13 +37,13 @@ export type LastRowPlace = {
 };
 
 export class LastRows {
-  readonly #valuesMax: number;
+  readonly #bytesMax: number;
   #shards = new WeakMap<Shard, Kept>();
-  /** Includes values of shards that are dropped by now, which only causes an earlier eviction. */
-  #values = 0;
+  /** Includes rows of shards that are dropped by now, which only causes an earlier eviction. */
+  #bytes = 0;
 
-  constructor(valuesMax = VALUES_MAX) {
-    this.#valuesMax = valuesMax;
+  constructor(bytesMax = ROWS_BYTES_MAX) {
+    this.#bytesMax = bytesMax;
   }
 
   /** A copy of the last row, if it is known and lies within the time range. */
@@ -70,10 +70,11 @@ export class LastRows {
       kept = { segments: view.segments, tombstones: view.tombstones, rows: new Map() };
       this.#shards.set(view.shard, kept);
     }
-    this.#values += row.columns.length + 1;
-    if (this.#values > this.#valuesMax) {
+    const copy = copyOf(row);
+    this.#bytes += rowsBytes(copy.times, copy.columns) + (row.columns.length + 1) * VALUE_BYTES;
+    if (this.#bytes > this.#bytesMax) {
       this.#shards = new WeakMap();
-      this.#values = 0;
+      this.#bytes = 0;
       return;
     }
     let rows = kept.rows.get(fields);
@@ -81,7 +82,7 @@ export class LastRows {
       rows = new Map();
       kept.rows.set(fields, rows);
     }
-    rows.set(series, copyOf(row));
+    rows.set(series, copy);
   }
 }
 

@@ -12,12 +12,15 @@ import type { ChunkReader } from './chunk-reader.ts';
 import type { Run } from '../columns/run.ts';
 import type { WantedField } from './convert.ts';
 
-/** Names of the fields in a condition. */
-function fieldsOf(condition: Predicate): string[] {
+/** Names of the fields in a condition; `isText` where only texts can satisfy it. */
+function fieldsOf(
+  condition: Predicate,
+): readonly { readonly name: string; readonly isText: boolean }[] {
   switch (condition.kind) {
     case 'field':
+      return [{ name: condition.field, isText: false }];
     case 'field-regex':
-      return [condition.field];
+      return [{ name: condition.field, isText: true }];
     case 'and':
     case 'or':
       return [...fieldsOf(condition.left), ...fieldsOf(condition.right)];
@@ -39,21 +42,35 @@ export function residualOf(
   return where && residualCondition(where, new Map(database.index.tags(series)));
 }
 
-/** The requested fields, then the fields of the condition in their stored type. */
+/**
+ * The requested fields, then the fields of the condition in their stored type, each once. A regular
+ * expression uses the texts of a requested field.
+ */
 export function withConditionFields(
   fields: readonly WantedField[],
   condition: Predicate | undefined,
 ): readonly WantedField[] {
   if (condition === undefined) return fields;
-  return [...fields, ...fieldsOf(condition).map((name) => ({ name }))];
+  const added = new Set<string>();
+  for (const { name, isText } of fieldsOf(condition)) {
+    const isRequested = fields.some((field) => field.name === name && field.type === 'string');
+    if (!isText || !isRequested) added.add(name);
+  }
+  return [...fields, ...Array.from(added, (name) => ({ name }))];
 }
 
-/** Finds the columns of a condition, which are behind the first `wanted` ones. */
+/**
+ * Finds the columns of a condition: behind the first `wanted` ones, or among them where they are
+ * not read twice.
+ */
 export function conditionColumn(
   fields: readonly WantedField[],
   wanted: number,
 ): (field: string) => number {
-  return (name) => fields.findIndex((field, i) => i >= wanted && field.name === name);
+  return (name) => {
+    const added = fields.findIndex((field, i) => i >= wanted && field.name === name);
+    return added < 0 ? fields.findIndex((field) => field.name === name) : added;
+  };
 }
 
 /** The rows that a condition is evaluated on. */

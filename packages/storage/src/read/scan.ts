@@ -22,6 +22,7 @@ import {
 } from './row-filter.ts';
 import { filterRun, reverseRun, sliceRun } from '../columns/run.ts';
 import type { Run } from '../columns/run.ts';
+import { cutByTexts, withUsedTexts } from '../columns/run-texts.ts';
 import { convertRun, readSeries } from './series-reader.ts';
 import type { SeriesPart } from './series-reader.ts';
 import type { WantedField } from './convert.ts';
@@ -71,12 +72,18 @@ export function* scan(
               break;
             }
           }
-          let kept = keepRows(part, { condition, fields, wanted: request.fields });
-          if (request.descending) kept = reverseRun(kept);
-          if (kept.times.length > left) kept = sliceRun(kept, 0, left);
+          const kept = inOrder(
+            keepRows(part, { condition, fields, request, left }),
+            left,
+            request.descending,
+          );
           left -= kept.times.length;
           if (place !== undefined && kept.times.length === 1) lastRows.set(place, kept);
-          if (kept.times.length > 0) yield toBatch(kept, request, { seriesKey, tags });
+          if (kept.times.length > 0) {
+            for (const piece of cutByTexts(kept, BATCH_TEXT_BYTES)) {
+              yield toBatch(withUsedTexts(piece), request, { seriesKey, tags });
+            }
+          }
           if (left <= 0) break;
           yield undefined;
         }
@@ -113,20 +120,40 @@ function lastRow(chunk: ChunkReader | undefined, request: ScanRequest): Run | un
   return { times: BigInt64Array.of(chunk.meta.maxTime), columns };
 }
 
+/**
+ * Texts of a batch. It waits for its reader together with others, so it is as small as a message.
+ */
+const BATCH_TEXT_BYTES = 256 << 10;
+
 type RowChoice = {
   readonly condition: ScanRequest['where'];
   readonly fields: readonly WantedField[];
-  readonly wanted: readonly FieldRef[];
+  readonly request: ScanRequest;
+  /** So many rows are needed at most. */
+  readonly left: number;
 };
+
+/** At most `left` rows in the order of the request. */
+function inOrder(run: Run, left: number, descending: boolean): Run {
+  const { length } = run.times;
+  if (!descending) return sliceRun(run, 0, Math.min(left, length));
+  return reverseRun(sliceRun(run, Math.max(0, length - left), length));
+}
 
 /**
  * The rows that satisfy the condition and have at least one wanted field, with only the wanted
  * columns.
  */
 function keepRows(part: SeriesPart, choice: RowChoice): Run {
-  const { condition, fields, wanted } = choice;
+  const { condition, fields, request, left } = choice;
+  const { fields: wanted, descending } = request;
   const { chunk } = part;
   const columnIndex = conditionColumn(fields, wanted.length);
+  if (chunk !== undefined && condition === undefined && left < chunk.meta.rows) {
+    if (chunk.hasFullColumn(wanted, wanted.length)) {
+      chunk.narrow(left, descending ? 'last' : 'first');
+    }
+  }
   if (chunk !== undefined && condition !== undefined) {
     // The condition is evaluated first: of the other columns, only the rows that it keeps are
     // decoded.

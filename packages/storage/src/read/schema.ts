@@ -1,6 +1,6 @@
 // SeriesSource.schema over a snapshot: names, keys, values and series, sorted bytewise, without
 // duplicates.
-import { compareBytes, escapeMeasurement } from '@tidemark/core';
+import { compareBytes, escapeMeasurement, textBytes } from '@tidemark/core';
 import type { FieldType } from '@tidemark/core';
 import { sortedByKey, sortedByTags } from '@tidemark/kernels';
 import type { SchemaBatch, SchemaFilter, SchemaRequest, SeriesOrder } from '@tidemark/query';
@@ -25,8 +25,9 @@ import type { OnPartial, ReadOptions } from './damaged-data.ts';
 import type { RequestMemory } from './request-memory.ts';
 import { sortInSteps } from '../schedule/steps.ts';
 
-/** Entries per batch. A batch is also one message to another thread. */
+/** Entries per batch, and their weight. A batch is also one message to another thread. */
 const BATCH_ENTRIES = 2048;
+const BATCH_BYTES = 256 << 10;
 
 export function* schema(
   snapshot: Snapshot,
@@ -212,8 +213,10 @@ function* tagValues(
     const end = Math.min(left, symbols.length);
     for (let at = 0; at < end; at += BATCH_ENTRIES) {
       const part = symbols.subarray(at, Math.min(end, at + BATCH_ENTRIES));
-      const values = Array.from(part, (id) => index.symbolOnce(id));
-      yield { kind: 'tag-values', measurement: measurement.name, key: held.key, values };
+      const { name } = measurement;
+      for (const values of readTexts(part, (id) => index.symbolOnce(id))) {
+        yield { kind: 'tag-values', measurement: name, key: held.key, values };
+      }
     }
     left -= end;
     if (left === 0) return;
@@ -236,7 +239,24 @@ function* seriesKeys(selected: Selected, order: SeriesOrder): Generator<SchemaBa
   const prefix = escapeMeasurement(measurement.name);
   for (let at = 0; at < sorted.length; at += BATCH_ENTRIES) {
     const part = sorted.subarray(at, at + BATCH_ENTRIES);
-    const keys = Array.from(part, (id) => prefix + index.tagsText(id));
-    yield { kind: 'series', measurement: measurement.name, keys };
+    for (const keys of readTexts(part, (id) => prefix + index.tagsText(id))) {
+      yield { kind: 'series', measurement: measurement.name, keys };
+    }
   }
+}
+
+/** Texts by their ids, in lists of a limited weight. */
+function* readTexts(ids: Uint32Array, read: (id: number) => string): Iterable<readonly string[]> {
+  let texts: string[] = [];
+  let bytes = 0;
+  for (const id of ids) {
+    const text = read(id);
+    texts.push(text);
+    bytes += textBytes(text);
+    if (bytes < BATCH_BYTES) continue;
+    yield texts;
+    texts = [];
+    bytes = 0;
+  }
+  if (texts.length > 0) yield texts;
 }

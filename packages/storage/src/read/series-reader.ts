@@ -1,5 +1,6 @@
 // Reads the rows of one series in one shard: pieces from the memtable and from segments, merged
 // where they overlap in time.
+import { rowsBytes, textsBytes } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 import type { SourceCounters } from '@tidemark/query';
 
@@ -74,9 +75,12 @@ export function* readSeries(
       continue;
     }
     const load = (): Run => {
-      if (chunk !== undefined) return convertRun(chunk.run(), request.fields);
-      checkMemory(cluster, request);
-      const runs = cluster.map((piece) => piece.load());
+      if (chunk !== undefined) {
+        const loaded = chunk.run();
+        request.memory.check(rowsBytes(loaded.times, loaded.columns), 'rows of a chunk');
+        return convertRun(loaded, request.fields);
+      }
+      const runs = loadAll(cluster, request);
       const run = clipRun(mergeRuns(runs), start, end);
       request.counters.rowsRead += run.times.length;
       return request.presenceOnly === true ? run : convertRun(run, request.fields);
@@ -100,12 +104,25 @@ function* partsOf(
 /** Copies of each row during a merge: as read, joined, and sorted. */
 const MERGE_COPIES = 3;
 
-/** Checks the memory of pieces that overlap: all of them are loaded at once. */
-function checkMemory(cluster: readonly Piece[], { memory, fields }: SeriesRequest): void {
+/**
+ * Loads pieces that overlap, all at once. Their rows are counted as memory before they are loaded,
+ * their texts piece by piece.
+ */
+function loadAll(cluster: readonly Piece[], { memory, fields }: SeriesRequest): Run[] {
+  const what = 'rows of a series that overlap';
   let rows = 0;
   for (const piece of cluster) rows += piece.rows;
   const rowBytes = 8 + 9 * fields.length;
-  memory.check(rows * rowBytes * MERGE_COPIES, 'rows of a series that overlap');
+  let bytes = rows * rowBytes * MERGE_COPIES;
+  memory.check(bytes, what);
+  return cluster.map((piece) => {
+    const run = piece.load();
+    for (const column of run.columns) {
+      if (column?.type === 'string') bytes += textsBytes(column.dictionary);
+    }
+    memory.check(bytes, what);
+    return run;
+  });
 }
 
 /** Converts columns to the types of the fields; to nulls where types do not convert. */

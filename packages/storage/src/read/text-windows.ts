@@ -1,6 +1,6 @@
 // Windows of a string field for each group. Semantics: `AggregateBatch` in the query package.
 import type { Column } from '@tidemark/core';
-import { floorMod } from '@tidemark/core';
+import { floorMod, textBytes } from '@tidemark/core';
 import type { AggregateColumn, AggregateFunction, AggregateRequest } from '@tidemark/query';
 
 import { nullColumn } from '../columns/null-column.ts';
@@ -8,13 +8,16 @@ import { sliceColumn } from '../columns/run.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import type { FieldResult, FieldWindows, GroupedWindows } from './windows.ts';
 
-type TextPoint = { readonly text: string; readonly time: bigint };
+/** Where the text is a function, it is in a chunk of which nothing else is read. */
+type TextPoint = { readonly text: string | (() => string); readonly time: bigint };
+/** The windows of all groups, and what their texts weigh. */
+type Total = { windowCount: number; textBytes: number };
 type TextWindow = { count: number; first: TextPoint; last: TextPoint };
 
 export class GroupedTexts implements GroupedWindows {
   readonly #request: AggregateRequest;
   readonly #groups = new Map<number, TextWindows>();
-  readonly #total = { windowCount: 0 };
+  readonly #total: Total = { windowCount: 0, textBytes: 0 };
 
   constructor(request: AggregateRequest) {
     this.#request = request;
@@ -22,6 +25,10 @@ export class GroupedTexts implements GroupedWindows {
 
   get windowCount(): number {
     return this.#total.windowCount;
+  }
+
+  get textBytes(): number {
+    return this.#total.textBytes;
   }
 
   add(groups: Uint32Array, times: BigInt64Array, column: Column): void {
@@ -51,11 +58,10 @@ export class GroupedTexts implements GroupedWindows {
 /** Strings have `count`, `first` and `last`. Among equal times the larger text wins. */
 class TextWindows implements FieldWindows {
   readonly #request: AggregateRequest;
-  /** Counts the windows of all groups. */
-  readonly #total: { windowCount: number };
+  readonly #total: Total;
   readonly #windows = new Map<bigint, TextWindow>();
 
-  constructor(request: AggregateRequest, total: { windowCount: number }) {
+  constructor(request: AggregateRequest, total: Total) {
     this.#request = request;
     this.#total = total;
   }
@@ -77,13 +83,25 @@ class TextWindows implements FieldWindows {
     return false;
   }
 
-  /** Chunks have no statistics of strings. They suffice only for a chunk that lacks the field. */
+  /**
+   * A column without nulls has its first and last point where the chunk has. Not in windows of
+   * time, of which there may be so many that reading their texts at the end takes long.
+   */
   hasStatistics(chunk: ChunkReader, index: number): boolean {
-    return chunk.columns[index] === undefined;
+    const column = chunk.columns[index];
+    if (column === undefined) return true;
+    if (this.#request.window !== undefined) return false;
+    return chunk.type(index) === 'string' && column.validBytes === 0;
   }
 
-  addStatistics(): void {
-    // Nothing to add: the chunk lacks the field.
+  addStatistics(chunk: ChunkReader, index: number, start: bigint): void {
+    const column = chunk.columns[index];
+    if (column === undefined) return;
+    const { minTime, maxTime } = chunk.meta;
+    // Nearly all of these texts are replaced by those of other chunks before they are asked for.
+    const first = { text: () => chunk.text(index, 'first'), time: minTime };
+    const last = { text: () => chunk.text(index, 'last'), time: maxTime };
+    this.#add(start, { count: column.count, first, last });
   }
 
   finish(descending: boolean): FieldResult {
@@ -95,27 +113,57 @@ class TextWindows implements FieldWindows {
 
   reset(): void {
     this.#total.windowCount -= this.#windows.size;
+    for (const { first, last } of this.#windows.values()) {
+      this.#total.textBytes -= weightOf(first) + weightOf(last);
+    }
     this.#windows.clear();
   }
 
   #addPoint(point: TextPoint): void {
     const { window, timeRange } = this.#request;
-    const { time, text } = point;
+    const { time } = point;
     const start =
       window === undefined
         ? timeRange.start
         : time - floorMod(time - window.offsetNanos, window.everyNanos);
+    this.#add(start, { count: 1, first: point, last: point });
+  }
+
+  #add(start: bigint, added: TextWindow): void {
     const held = this.#windows.get(start);
     if (held === undefined) {
-      this.#windows.set(start, { count: 1, first: point, last: point });
+      this.#windows.set(start, added);
       this.#total.windowCount++;
+      this.#total.textBytes += weightOf(added.first) + weightOf(added.last);
       return;
     }
-    const { first, last } = held;
-    held.count++;
-    if (time < first.time || (time === first.time && text > first.text)) held.first = point;
-    if (time > last.time || (time === last.time && text > last.text)) held.last = point;
+    held.count += added.count;
+    const { first, last } = added;
+    if (first.time < held.first.time || isLarger(first, held.first)) {
+      this.#total.textBytes += weightOf(first) - weightOf(held.first);
+      held.first = first;
+    }
+    if (last.time > held.last.time || isLarger(last, held.last)) {
+      this.#total.textBytes += weightOf(last) - weightOf(held.last);
+      held.last = last;
+    }
   }
+}
+
+/** Whether two points have one time, and the text of `a` is the larger. */
+function isLarger(a: TextPoint, b: TextPoint): boolean {
+  return a.time === b.time && textOf(a) > textOf(b);
+}
+
+/** A point of a chunk counts as little: there are few, and their texts are read at the end. */
+const CHUNK_POINT_BYTES = 200;
+
+function weightOf({ text }: TextPoint): number {
+  return typeof text === 'string' ? textBytes(text) : CHUNK_POINT_BYTES;
+}
+
+function textOf({ text }: TextPoint): string {
+  return typeof text === 'string' ? text : text();
 }
 
 function textColumn(windows: readonly TextWindow[], name: AggregateFunction): AggregateColumn {
@@ -136,7 +184,7 @@ function textColumn(windows: readonly TextWindow[], name: AggregateFunction): Ag
         values: {
           type: 'string',
           codes: Uint32Array.from(points, (_, i) => i),
-          dictionary: points.map(({ text }) => text),
+          dictionary: points.map(textOf),
           valid: undefined,
         },
         pointTimes: BigInt64Array.from(points, ({ time }) => time),

@@ -15,6 +15,8 @@ export type FieldResult = {
 export interface GroupedWindows {
   /** Number of windows of all groups. */
   readonly windowCount: number;
+  /** What the texts in them weigh; absent where there are none. */
+  readonly textBytes?: number;
   /** Adds rows of several groups, ordered by group, then by time. */
   add(groups: Uint32Array, times: BigInt64Array, column: Column): void;
   /** Windows of one group, valid until `close`. */

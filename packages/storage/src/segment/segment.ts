@@ -66,7 +66,6 @@ export class Segment {
   readonly #caches: SegmentCaches;
   readonly #columns: CacheEntries = new Map();
   readonly #measurements = new Map<number, SegmentMeasurement>();
-  #lastShared: DecodedShared | undefined;
 
   private constructor(
     info: SegmentInfo,
@@ -199,7 +198,8 @@ export class Segment {
     let wantedBytes = chunk.timeBytes;
     for (const column of columns) wantedBytes += column?.valueBytes ?? 0;
     const size = chunkEnd(chunk) - chunk.timeOffset;
-    if (size - wantedBytes > READ_AHEAD_WASTE_BYTES) return undefined;
+    if (size > READ_AHEAD_BYTES_MAX || size - wantedBytes > READ_AHEAD_WASTE_BYTES)
+      return undefined;
     const bytes = new Uint8Array(size);
     const count = this.#file.read(bytes, chunk.timeOffset);
     this.#check(count === size, 'chunk is cut off', chunk.timeOffset);
@@ -250,6 +250,39 @@ export class Segment {
   }
 
   /**
+   * Some rows of a column of strings, with their texts only: unpacking a block costs far less than
+   * making texts of it.
+   */
+  textsAt(
+    chunk: ChunkMeta,
+    meta: ColumnMeta,
+    { rows, whole }: { readonly rows: Uint32Array; readonly whole?: ReadAhead | undefined },
+  ): Column {
+    const { offset, validBytes, valueBytes } = meta;
+    const bytes = this.#readBlock(offset, validBytes + valueBytes, whole);
+    return this.decoding(offset, () => {
+      const block = bytes.subarray(validBytes);
+      if (validBytes === 0) {
+        this.#check(chunk.rows === meta.count, 'number of values', offset);
+        return columnOf('string', { ...stringsAt(block, rows), valid: undefined });
+      }
+      const valid = codecs().decodeValidity(bytes.subarray(0, validBytes));
+      this.#check(valid.length === chunk.rows, 'number of validity bits', offset);
+      const placeOf = new Uint32Array(valid.length);
+      let count = 0;
+      for (let row = 0; row < valid.length; row++) if (valid[row] === 1) placeOf[row] = count++;
+      this.#check(count === meta.count, 'validity bits', offset);
+      const places = rows.filter((row) => valid[row] === 1).map((row) => placeOf[row]!);
+      const dense = stringsAt(block, places);
+      const chosen = rows.map((row) => valid[row]!);
+      let at = 0;
+      const values = Uint32Array.from(chosen, (isThere) => (isThere ? dense.values[at++]! : 0));
+      const dictionary = dense.dictionary.length === 0 ? [''] : dense.dictionary;
+      return columnOf('string', { values, valid: Uint8Array.from(chosen), dictionary });
+    });
+  }
+
+  /**
    * The texts of a column when they are too many to be decoded at once; `undefined` for all other
    * columns. Its methods throw `DecodeError`: call them in `decoding`.
    */
@@ -285,7 +318,7 @@ export class Segment {
    * read last stays decoded.
    */
   sharedTimes(chunk: ChunkMeta): BigInt64Array {
-    const last = this.#lastSharedOf(chunk);
+    const last = this.#caches.sharedOf(this, chunk);
     last.times ??= this.times(chunk);
     return last.times;
   }
@@ -293,7 +326,7 @@ export class Segment {
   /** Rows of a column of a shared chunk; see `sharedTimes`. */
   sharedColumn(measurement: SegmentMeasurement, rows: SharedRows, meta: ColumnMeta): Column {
     const { chunk, from, to } = rows;
-    const { columns } = this.#lastSharedOf(chunk);
+    const { columns } = this.#caches.sharedOf(this, chunk);
     let column = columns.get(meta.field);
     if (column === undefined) {
       column = this.largeTexts(measurement, chunk, meta) ?? this.column(measurement, chunk, meta);
@@ -302,11 +335,6 @@ export class Segment {
     if (!(column instanceof LargeTexts)) return sliceColumn(column, from, to);
     const large = column;
     return this.decoding(meta.offset, () => large.column({ from, to }));
-  }
-
-  #lastSharedOf(chunk: ChunkMeta): DecodedShared {
-    if (this.#lastShared?.chunk !== chunk) this.#lastShared = { chunk, columns: new Map() };
-    return this.#lastShared;
   }
 
   /** The cache of decoded columns, shared with other segments. */
@@ -369,7 +397,7 @@ export class Segment {
   }
 
   close(): void {
-    this.#caches.pages.forget(this);
+    this.#caches.forget(this);
     this.#file.close();
   }
 
@@ -441,11 +469,13 @@ export class Segment {
   }
 }
 
-type DecodedShared = {
-  readonly chunk: ChunkMeta;
-  times?: BigInt64Array;
-  readonly columns: Map<number, Column | LargeTexts>;
-};
+function stringsAt(
+  block: Uint8Array,
+  places: Uint32Array,
+): { readonly values: Uint32Array; readonly dictionary: readonly string[] } {
+  const { codes, dictionary } = codecs().decodeStringsAt(block, places);
+  return { values: codes, dictionary };
+}
 
 /** Bytes of a chunk that were read at once. */
 export type ReadAhead = { readonly offset: number; readonly bytes: Uint8Array };
@@ -464,6 +494,8 @@ const CHECKED_BYTES = 1 << 20;
 
 /** One more read costs about as much as reading this many unneeded bytes. */
 const READ_AHEAD_WASTE_BYTES = 16 << 10;
+/** Blocks of larger chunks are read one by one: a condition often spares the largest of them. */
+const READ_AHEAD_BYTES_MAX = 256 << 10;
 
 function chunkEnd(chunk: ChunkMeta): number {
   const last = chunk.columns.at(-1);

@@ -6,7 +6,14 @@
 // columns when first needed. Keys and symbols are stored once, in the linear memory in which
 // requests are parsed. Ids are dense, ascending and never reused within a database; an id whose
 // series was removed stays unused. Format of the files: docs/formats/series-index.md.
-import { assert, compareBytes, escapeMeasurement, escapeTagPart, utf8Text } from '@tidemark/core';
+import {
+  assert,
+  compareBytes,
+  escapeMeasurement,
+  escapeTagPart,
+  textBytes,
+  utf8Text,
+} from '@tidemark/core';
 import { Kernels, NO_MEASUREMENT, SeriesKeys } from '@tidemark/kernels';
 import type { SplitSeries } from '@tidemark/kernels';
 
@@ -26,7 +33,10 @@ import type { Cardinality } from './tag-cardinality.ts';
 
 export type TagPair = readonly [string, string];
 
-const SYMBOL_CACHE_ENTRIES = 1 << 16;
+/** Texts of tags that are cached: those of tens of thousands of hosts. */
+const SYMBOL_CACHE_BYTES = 8 << 20;
+/** An entry of the cache besides its text. */
+const CACHED_SYMBOL_BYTES = 32;
 
 export class SeriesIndex {
   readonly database: string;
@@ -58,6 +68,7 @@ export class SeriesIndex {
   #watchForgotten: ((id: SeriesId) => void) | undefined;
   readonly #cardinalities = new TagCardinalities();
   readonly #decoded = new Map<SymbolId, string>();
+  #decodedBytes = 0;
 
   constructor(
     database: string,
@@ -338,8 +349,13 @@ export class SeriesIndex {
     let text = this.#decoded.get(id);
     if (text === undefined) {
       text = utf8Text(this.keys.symbol(id));
-      if (this.#decoded.size >= SYMBOL_CACHE_ENTRIES) this.#decoded.clear();
+      const bytes = textBytes(text) + CACHED_SYMBOL_BYTES;
+      if (this.#decodedBytes + bytes > SYMBOL_CACHE_BYTES) {
+        this.#decoded.clear();
+        this.#decodedBytes = 0;
+      }
       this.#decoded.set(id, text);
+      this.#decodedBytes += bytes;
     }
     return text;
   }

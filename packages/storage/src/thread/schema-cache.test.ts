@@ -84,7 +84,7 @@ test('answers that are used least make room', () => {
     {
       kind: 'series',
       measurement: 'm',
-      keys: Array.from({ length: 100 }, () => name.padEnd(4000)),
+      keys: Array.from({ length: 100 }, () => name.padEnd(8000)),
     },
   ];
   const request = (database: string) => ({ kind: 'series', filter: { database } }) as const;

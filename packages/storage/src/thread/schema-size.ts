@@ -1,14 +1,14 @@
 // The size of answers to schema look-ups: limits what is cached of them, and the size of a message.
+import { textBytes } from '@tidemark/core';
 import type { SchemaBatch } from '@tidemark/query';
 
 const BATCH_BYTES = 200;
-const TEXT_BYTES = 32;
 
 /** Rough size of a batch. */
 export function schemaBatchBytes(batch: SchemaBatch): number {
   let bytes = BATCH_BYTES;
   const add = (text: string): void => {
-    bytes += TEXT_BYTES + text.length * 2;
+    bytes += textBytes(text);
   };
   switch (batch.kind) {
     case 'measurements':

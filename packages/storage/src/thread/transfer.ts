@@ -1,5 +1,6 @@
 // Prepares batches for another thread. Large arrays are transferred; small ones are packed into a
 // few buffers, because each buffer of a message costs as much as copying some kilobytes.
+import { columnBytes, rowsBytes, tagsBytes, textBytes } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
 
 import { columnOf, valuesOf } from '../columns/run.ts';
@@ -119,14 +120,22 @@ function placeColumn(column: Column, buffers: MessageBuffers): Column {
   return columnOf(column.type, { values, valid, dictionary });
 }
 
-/** Rough size of a batch, to limit the size of a queue. */
+/** What a batch weighs, texts included: limits the size of messages. */
 export function batchBytes(batch: StreamBatch): number {
-  if ('seriesKey' in batch) return 200 + batch.times.length * 9 * (batch.columns.length + 1);
-  if ('windowStarts' in batch) {
-    const columns = batch.fields.reduce((sum, field) => sum + field.length, 1);
-    return 200 + batch.windowStarts.length * 17 * columns;
+  if ('seriesKey' in batch) {
+    const series = textBytes(batch.seriesKey) + tagsBytes(batch.tags);
+    return BATCH_BYTES + series + rowsBytes(batch.times, batch.columns);
   }
-  return batch.kind === 'cost' ? COST_BYTES : schemaBatchBytes(batch);
+  if ('windowStarts' in batch) {
+    let bytes = BATCH_BYTES + tagsBytes(batch.groupTags) + batch.windowStarts.byteLength;
+    for (const field of batch.fields) {
+      for (const { values, pointTimes } of field) {
+        bytes += columnBytes(values) + (pointTimes?.byteLength ?? 0);
+      }
+    }
+    return bytes;
+  }
+  return batch.kind === 'cost' ? BATCH_BYTES : schemaBatchBytes(batch);
 }
 
-const COST_BYTES = 200;
+const BATCH_BYTES = 200;
