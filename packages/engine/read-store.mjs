@@ -1,6 +1,7 @@
 // Reads a metadata file in a process of its own: what LMDB does with a damaged page is to end the
-// process that reads it. `node read-store.mjs FILE check` prints sizes and findings per table,
-// `node read-store.mjs FILE first|last TABLE` prints every entry of a table from that end on.
+// process that reads it. `node read-store.mjs BINARY FILE check` prints sizes and findings per
+// table, `node read-store.mjs BINARY FILE first|last TABLE` prints every entry of a table from that
+// end on. BINARY are the names of the tables whose values are no JSON, with commas between them.
 // Started by src/store/store-repair.ts.
 import { createDecipheriv, createHmac } from 'node:crypto';
 import { readFileSync, writeSync } from 'node:fs';
@@ -9,9 +10,8 @@ import { open } from 'lmdb';
 // Of sealed values (src/store/store-cipher.ts), in hexadecimal; nothing when it is not known.
 let key = Buffer.from(readFileSync(0, 'utf8'), 'hex');
 
-const [file = '', mode = '', wanted] = process.argv.slice(2);
-// Their entries are no JSON.
-const BINARY_TABLES = new Set(['outbox', 'snapshots']);
+const [binary = '', file = '', mode = '', wanted] = process.argv.slice(2);
+const BINARY_TABLES = new Set(binary.split(','));
 
 const root = open({ path: file, noSubdir: true, maxDbs: 32, readOnly: true });
 // With another key every value would seem to be damaged; the engine says that when it opens the

@@ -1,19 +1,19 @@
 // What alerting keeps on disk: states of events, definitions of handlers, the outbox, the dead
-// letters, and what caused the last events. Five tables of the service's LMDB file, values as JSON
+// letters, and what caused the last events. Five tables of the service's store, values as JSON
 // text. Changes that belong together are in one transaction; those that come while one is under way
 // share the next one. What happened is kept until the disk takes it (`kept-changes.ts`).
 import { createHash } from 'node:crypto';
-import type { Database, RootDatabase } from 'lmdb';
 import { recordOf } from '@tidemark/runtime';
 import type { AlertLevelName, EventCause, StateSource } from '@tidemark/runtime';
 import { Corruption, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
+import type { AlertEntries, EntryKey, EntryTable } from './alert-entries.ts';
 import type { AlertLog } from './attached-handlers.ts';
 import type { EventState, EventSummary, EventTexts, TopicEvent } from './event.ts';
 import { decodeEvent, encodeEvent, quoteTexts } from './event.ts';
 import type { HandlerSpec } from './handler-spec.ts';
 import { KeptChanges } from './kept-changes.ts';
-import type { EntryChange, EntryKey } from './kept-changes.ts';
+import type { EntryChange } from './kept-changes.ts';
 import { DEAD_LETTERS, KEY_BYTES_MAX } from './limits.ts';
 import { TextSlab } from './text-slab.ts';
 
@@ -74,73 +74,41 @@ export type Collected = {
 
 type Key = [string, string | number];
 
-/**
- * Begins a write of so many entries and bytes and resolves when it is on disk. Throws `Unavailable`
- * with the reason when it can not be written.
- */
-export type WriteEntries = (
-  size: { readonly entries: number; readonly bytes: number },
-  begin: () => Promise<unknown>,
-) => Promise<void>;
-
 export type AlertStoreOptions = {
   readonly clock: Clock;
   readonly log: AlertLog;
-  /** Default: begins at once, and it is LMDB that meets a full disk. */
-  readonly write?: WriteEntries | undefined;
-  /** Default: definitions of handlers are stored as they are. */
-  readonly cipher?: SpecCipher | undefined;
 };
-
-/** Encrypts texts, each bound to its place, into other texts. */
-export type SpecCipher = {
-  readonly seal: (place: string, text: string) => string;
-  readonly open: (place: string, sealed: string) => string;
-};
-
-const NO_CIPHER: SpecCipher = { seal: (_place, text) => text, open: (_place, text) => text };
-
-const HANDLER_SPECS = 'handler-specs';
-
-/** What a definition is bound to. */
-function placeOf(key: readonly [string, string]): string {
-  return JSON.stringify([HANDLER_SPECS, key]);
-}
 
 export class AlertStore {
-  readonly #root: RootDatabase;
-  readonly #write: WriteEntries;
+  readonly #entries: AlertEntries;
   /** Values are `StoredState` as JSON. */
-  readonly #states: Database<Buffer, Key>;
-  /** Values are JSON, sealed where there is a cipher. */
-  readonly #specs: Database<string, [string, string]>;
-  readonly #cipher: SpecCipher;
+  readonly #states: EntryTable<Key>;
+  /** Values are JSON. */
+  readonly #specs: EntryTable<Key>;
   /** Values are lines: the step, the handler's key, the event as JSON. */
-  readonly #outbox: Database<Buffer, Key>;
+  readonly #outbox: EntryTable<Key>;
   /** Values are `StoredLetter` as JSON. */
-  readonly #letters: Database<Buffer, number>;
+  readonly #letters: EntryTable<number>;
   /** By unit, what caused the last event that it has published; `EventCause` as JSON. */
-  readonly #causes: Database<Buffer, string>;
+  readonly #causes: EntryTable<string>;
   readonly #kept: KeptChanges;
   #nextSequence: number;
   #letterCount: number;
   readonly #slab = new TextSlab();
 
-  constructor(root: RootDatabase, { clock, log, write, cipher }: AlertStoreOptions) {
-    this.#root = root;
-    this.#cipher = cipher ?? NO_CIPHER;
-    this.#write = write ?? (async (_size, begin) => void (await begin()));
+  constructor(entries: AlertEntries, { clock, log }: AlertStoreOptions) {
+    this.#entries = entries;
     this.#kept = new KeptChanges({ commit: (changes) => this.#commit(changes), clock, log });
-    this.#states = root.openDB({ name: 'topic-events', encoding: 'binary' });
-    this.#specs = root.openDB({ name: HANDLER_SPECS, encoding: 'string' });
-    this.#outbox = root.openDB({ name: 'outbox', encoding: 'binary' });
-    this.#letters = root.openDB({ name: 'dead-letters', encoding: 'binary' });
-    this.#causes = root.openDB({ name: 'told-events', encoding: 'binary' });
+    this.#states = entries.states;
+    this.#specs = entries.specs;
+    this.#outbox = entries.outbox;
+    this.#letters = entries.letters;
+    this.#causes = entries.causes;
     let highest = lastKey(this.#letters);
-    for (const [, sequence] of this.#outbox.getKeys())
+    for (const [, sequence] of this.#outbox.keys())
       highest = Math.max(highest, Number(sequence));
     this.#nextSequence = 1 + highest;
-    this.#letterCount = this.#letters.getKeysCount();
+    this.#letterCount = this.#letters.count();
   }
 
   /**
@@ -149,12 +117,6 @@ export class AlertStore {
    */
   get stored(): Promise<void> | undefined {
     return this.#kept.stored;
-  }
-
-  /** As `stored`, removals of others included. */
-  async flushed(): Promise<void> {
-    await this.#kept.stored;
-    await this.#root.flushed;
   }
 
   /** Tries a last time to write what waits for the disk. Rejects when that fails. */
@@ -170,7 +132,7 @@ export class AlertStore {
     readonly id: string;
     readonly state: EventSummary;
   }> {
-    for (const { key, value } of this.#states.getRange()) {
+    for (const { key, value } of this.#states.range()) {
       const { id, level, time, duration, record } = readState(value);
       const state: EventSummary = {
         level,
@@ -197,7 +159,7 @@ export class AlertStore {
     return this.#kept.keep([this.#stateChange(topic, { ...state, id }, texts, onStored)]);
   }
 
-  /** Forgets one state. Returns at once; `flushed` waits for it. */
+  /** Forgets one state. Returns at once; `stored` waits for it. */
   deleteState(topic: string, id: string): void {
     this.#forget({ table: this.#states, key: keyOf(topic, id), value: undefined });
   }
@@ -207,7 +169,7 @@ export class AlertStore {
     await this.#kept.between(async () => {
       await this.#removeAll(
         this.#states,
-        this.#states.getKeys({ start: [topic, ''], end: [topic, '\uffff'] }),
+        this.#states.keys({ start: [topic, ''], end: [topic, '\uffff'] }),
       );
       this.#kept.forget(this.#states, ([ofTopic]) => ofTopic === topic);
     });
@@ -215,19 +177,18 @@ export class AlertStore {
 
   /** Of each unit, the cause of the last event that is stored. */
   *causes(): Iterable<EventCause> {
-    for (const { key: unit, value } of this.#causes.getRange())
+    for (const { key: unit, value } of this.#causes.range())
       yield { ...(JSON.parse(value.toString('utf8')) as Omit<EventCause, 'unit'>), unit };
   }
 
-  /** Forgets it. Returns at once; `flushed` waits for it. */
+  /** Forgets it. Returns at once; `stored` waits for it. */
   deleteCause(unit: string): void {
     this.#forget({ table: this.#causes, key: unit, value: undefined });
   }
 
   *specs(): Iterable<{ readonly topic: string; readonly spec: HandlerSpec }> {
-    for (const { key, value } of this.#specs.getRange()) {
-      const json = this.#cipher.open(placeOf(key), value);
-      yield { topic: key[0], spec: JSON.parse(json) as HandlerSpec };
+    for (const { key, value } of this.#specs.range()) {
+      yield { topic: key[0], spec: JSON.parse(value.toString('utf8')) as HandlerSpec };
     }
   }
 
@@ -236,20 +197,18 @@ export class AlertStore {
    * same batch.
    */
   async putSpec(topic: string, spec: HandlerSpec, replaces?: string): Promise<void> {
-    const key = keyOf(topic, spec.id);
-    const text = this.#cipher.seal(placeOf(key), JSON.stringify(spec));
-    const size = { entries: 2, bytes: Buffer.byteLength(text) };
-    await this.#write(size, () =>
-      this.#root.batch(() => {
-        if (replaces !== undefined && replaces !== spec.id)
-          void this.#specs.remove(keyOf(topic, replaces));
-        void this.#specs.put(key, text);
-      }),
-    );
+    const isRenamed = replaces !== undefined && replaces !== spec.id;
+    const value = Buffer.from(JSON.stringify(spec));
+    await this.#commit([
+      ...(isRenamed
+        ? [{ table: this.#specs, key: keyOf(topic, replaces), value: undefined }]
+        : []),
+      { table: this.#specs, key: keyOf(topic, spec.id), value },
+    ]);
   }
 
   async deleteSpec(topic: string, id: string): Promise<void> {
-    await this.#write({ entries: 1, bytes: 0 }, () => this.#specs.remove(keyOf(topic, id)));
+    await this.#commit([{ table: this.#specs, key: keyOf(topic, id), value: undefined }]);
   }
 
   /** The highest sequence number that was given out. */
@@ -259,10 +218,10 @@ export class AlertStore {
 
   /** How many entries up to a sequence number a handler has in the outbox. */
   waitingCount(handlerKey: string, through = this.lastSequence): number {
-    let count = this.#outbox.getKeysCount(rangeOf(handlerKey, 0, through));
+    let count = this.#outbox.count(rangeOf(handlerKey, 0, through));
     for (const { key, value } of this.#unstored(handlerKey)) {
       if (Number(key[1]) > through) continue;
-      const isOnDisk = this.#outbox.doesExist(key);
+      const isOnDisk = this.#outbox.has(key);
       if (value === undefined) count -= isOnDisk ? 1 : 0;
       else count += isOnDisk ? 0 : 1;
     }
@@ -282,7 +241,7 @@ export class AlertStore {
     for (const [sequence, value] of unstored)
       if (value !== undefined) found.push([sequence, value]);
     let left = limit;
-    for (const { key, value } of this.#outbox.getRange(rangeOf(handlerKey, after + 1))) {
+    for (const { key, value } of this.#outbox.range(rangeOf(handlerKey, after + 1))) {
       if (left === 0) break;
       if (unstored.has(Number(key[1]))) continue;
       found.push([Number(key[1]), value]);
@@ -307,7 +266,7 @@ export class AlertStore {
     const plain = { start: [prefix, 0], end: [`${prefix}\uffff`, 0] } as const;
     const hashed = { start: [HASHED, 0], end: [`${HASHED}\uffff`, 0] } as const;
     for (const { start, end } of [plain, hashed]) {
-      for (const { value } of this.#outbox.getRange({ start: [...start], end: [...end] }))
+      for (const { value } of this.#outbox.range({ start: [...start], end: [...end] }))
         add(value);
     }
     for (const { value } of this.#kept.failed(this.#outbox)) if (value !== undefined) add(value);
@@ -359,7 +318,7 @@ export class AlertStore {
     return this.#kept.keep([this.#entryChange(entry, encodeEvent(entry.event))]);
   }
 
-  /** Removes an entry that was delivered. Returns at once; `flushed` waits for it. */
+  /** Removes an entry that was delivered. Returns at once; `stored` waits for it. */
   remove(entry: OutboxEntry): void {
     this.#forget(this.#removal(entry));
   }
@@ -367,7 +326,7 @@ export class AlertStore {
   /** Removes everything that waits for a handler. */
   async removeAll(handlerKey: string): Promise<void> {
     await this.#kept.between(async () => {
-      await this.#removeAll(this.#outbox, this.#outbox.getKeys(rangeOf(handlerKey, 0)));
+      await this.#removeAll(this.#outbox, this.#outbox.keys(rangeOf(handlerKey, 0)));
       this.#kept.forget(this.#outbox, ([ofHandler]) => ofHandler === shortKey(handlerKey));
     });
   }
@@ -379,7 +338,7 @@ export class AlertStore {
         throw new Unavailable('the handler has events that could not be written to the disk yet');
       }
       const changes: EntryChange[] = [];
-      for (const { key, value } of this.#outbox.getRange(rangeOf(from, 0))) {
+      for (const { key, value } of this.#outbox.range(rangeOf(from, 0))) {
         changes.push({ table: this.#outbox, key, value: undefined });
         const entry = printEntry(to, 0, readEntry(value).event);
         const newKey: Key = [shortKey(to), key[1]];
@@ -389,12 +348,12 @@ export class AlertStore {
     });
   }
 
-  /** Moves an entry to the dead letters. Returns at once; `flushed` waits for it. */
+  /** Moves an entry to the dead letters. Returns at once; `stored` waits for it. */
   bury(entry: OutboxEntry, reason: string, time: bigint): void {
     const { sequence, handlerKey, event, step } = entry;
     this.#letterCount++;
     const isOver = this.#letterCount > DEAD_LETTERS.value;
-    const oldest = isOver ? [...this.#letters.getKeys({ limit: 1 })] : [];
+    const oldest = isOver ? [...this.#letters.keys({ limit: 1 })] : [];
     this.#letterCount -= oldest.length;
     const letter: StoredLetter = {
       handler: handlerKey,
@@ -416,7 +375,7 @@ export class AlertStore {
 
   /** Dead letters, newest first. */
   *deadLetters(): Iterable<DeadLetter> {
-    for (const { key, value } of this.#letters.getRange({ reverse: true })) {
+    for (const { key, value } of this.#letters.range({ reverse: true })) {
       const letter = JSON.parse(value.toString('utf8')) as StoredLetter;
       yield {
         sequence: key,
@@ -493,7 +452,7 @@ export class AlertStore {
   }
 
   async #removeAll<K extends EntryKey>(
-    table: Database<Buffer, K>,
+    table: EntryTable<K>,
     keys: Iterable<K>,
   ): Promise<void> {
     await this.#commit([...keys].map((key) => ({ table, key, value: undefined })));
@@ -507,19 +466,13 @@ export class AlertStore {
     const changes = all.filter(
       (change) => !this.#isCause(change) || causes.get(change.key) === change,
     );
-    const bytes = changes.reduce((sum, { value }) => sum + (value?.length ?? 0), 0);
-    return this.#write({ entries: changes.length, bytes }, () =>
-      this.#root.batch(() => {
-        for (const { table, key, value } of changes) {
-          if (value === undefined) void table.remove(key);
-          else void table.put(key, value);
-        }
-      }),
+    return this.#entries.commit(
+      changes.map(({ table, key, value }) => ({ table: table.name, key, value })),
     );
   }
 
   #isCause({ table }: EntryChange): boolean {
-    return table === (this.#causes as unknown);
+    return table.name === this.#causes.name;
   }
 
   // Nobody waits for these. Should the process end before they are on disk, the entry is still in
@@ -577,8 +530,8 @@ function rangeOf(
   return { start: [key, first], end: [key, last + 1] };
 }
 
-function lastKey(database: Database<unknown, number>): number {
-  for (const key of database.getKeys({ reverse: true, limit: 1 })) return key;
+function lastKey(database: EntryTable<number>): number {
+  for (const key of database.keys({ reverse: true, limit: 1 })) return key;
   return 0;
 }
 

@@ -16,6 +16,7 @@ import type { TopicEvent } from './event.ts';
 import type { HandlerContext } from './handler.ts';
 import { findHandlerKind } from './registry.ts';
 import { handlerContext } from './testing/handler-context.ts';
+import { lmdbEntries } from './testing/lmdb-entries.ts';
 
 const EVENT: TopicEvent = {
   id: 'a',
@@ -99,7 +100,7 @@ test.each([
   const root = open({ path: join(directory, 'a.mdb'), noSubdir: true, overlappingSync: false });
   const urls: string[] = [];
   const alerts = new AlertService({
-    store: new AlertStore(root, { clock, log: () => undefined }),
+    store: new AlertStore(lmdbEntries(root), { clock, log: () => undefined }),
     context: context(urls),
     clock,
     log: () => undefined,

@@ -12,6 +12,7 @@ import type { OutboxEntry } from './alert-store.ts';
 import { Delivery } from './delivery.ts';
 import type { ChainStep, DeliveryOptions } from './delivery.ts';
 import type { TopicEvent } from './event.ts';
+import { lmdbEntries } from './testing/lmdb-entries.ts';
 
 function event(id: string, message = id): TopicEvent {
   return {
@@ -45,7 +46,7 @@ beforeEach(() => {
     overlappingSync: false,
   });
   clock = new TestClock(1_000_000_000_000n);
-  store = new AlertStore(root, { clock, log: () => undefined });
+  store = new AlertStore(lmdbEntries(root), { clock, log: () => undefined });
   reports = [];
 });
 
@@ -86,7 +87,7 @@ function deliver(
 
 /** Lets everything that is ready run, and be on disk. */
 async function settle(): Promise<void> {
-  await store.flushed();
+  await store.stored;
   for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
 }
 
@@ -118,7 +119,7 @@ describe('delivery', () => {
 
     for (const id of ['a', 'b', 'c']) send(delivery, event(id));
     await settle();
-    await store.flushed();
+    await store.stored;
 
     expect(sent).toEqual(['a', 'b', 'c']);
     expect(waiting()).toEqual([]);
@@ -233,7 +234,7 @@ describe('delivery', () => {
 
     send(delivery, event('a'));
     await settle();
-    await store.flushed();
+    await store.stored;
 
     expect(sent).toEqual([]);
     expect(waiting()).toEqual([]);
@@ -250,7 +251,7 @@ describe('delivery', () => {
     send(first, event('a', 'two'));
     await settle();
     await first.close(0);
-    await store.flushed();
+    await store.stored;
 
     const { step, sent } = recorder();
     deliver([step]);
@@ -264,7 +265,7 @@ describe('delivery', () => {
     send(first, event('a'));
     await settle();
     await first.close(0);
-    await store.flushed();
+    await store.stored;
 
     const [entry] = waiting();
 
@@ -284,7 +285,7 @@ describe('delivery', () => {
     expect(delivery.state.waiting).toBeGreaterThan(40);
     release();
     await delivery.drained();
-    await store.flushed();
+    await store.stored;
 
     expect(sent).toEqual(ids);
     expect(waiting()).toEqual([]);
@@ -340,7 +341,7 @@ describe('delivery', () => {
     await predecessor;
     await settle();
     await second.drained();
-    await store.flushed();
+    await store.stored;
 
     expect(sent).toEqual(['old', 'new']);
     expect(waiting()).toEqual([]);
@@ -358,7 +359,7 @@ describe('delivery', () => {
     const second = deliver([done.step, working.step]);
     await settle();
     await second.drained();
-    await store.flushed();
+    await store.stored;
 
     expect(done.sent).toEqual(['a']);
     expect(working.sent).toEqual(['a']);

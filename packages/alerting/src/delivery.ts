@@ -225,7 +225,7 @@ export class Delivery {
     await this.#drainWithin(deadlineMs);
     this.#stop();
     await this.drained();
-    await this.#options.store.flushed().catch((error: unknown) => {
+    await this.#options.store.stored?.catch((error: unknown) => {
       this.#notStored(undefined, error);
     });
   }

@@ -11,6 +11,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { AlertService } from './alert-service.ts';
 import { AlertStore } from './alert-store.ts';
 import { handlerContext } from './testing/handler-context.ts';
+import { lmdbEntries } from './testing/lmdb-entries.ts';
 
 const clock = new TestClock();
 let directory: string;
@@ -30,7 +31,7 @@ afterEach(async () => {
 function start(): void {
   root = open({ path: join(directory, 'a.mdb'), noSubdir: true, overlappingSync: false });
   alerts = new AlertService({
-    store: new AlertStore(root, { clock, log: () => undefined }),
+    store: new AlertStore(lmdbEntries(root), { clock, log: () => undefined }),
     context: handlerContext({
       section: sectionsOf({}).section,
       http: {

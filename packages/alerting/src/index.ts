@@ -4,6 +4,7 @@ export type { AlertServiceOptions, TopicView } from './alert-service.ts';
 export { AlertHistory } from './alert-history.ts';
 export type { LevelChange } from './alert-history.ts';
 export { AlertStore } from './alert-store.ts';
+export type { AlertEntries } from './alert-entries.ts';
 export type { DeadLetter } from './alert-store.ts';
 export { handlerIdOf } from './dead-letters.ts';
 export type { LetterChoice } from './dead-letters.ts';

@@ -11,6 +11,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { AlertStore } from './alert-store.ts';
 import type { TopicEvent } from './event.ts';
 import { UNSTORED_BYTES } from './limits.ts';
+import { lmdbEntries } from './testing/lmdb-entries.ts';
 
 function event(id: string, level: 'OK' | 'CRITICAL', message = `${id} ${level}`): TopicEvent {
   return {
@@ -38,15 +39,15 @@ let logged: string[];
 let store: AlertStore;
 
 function openStore(): AlertStore {
-  return new AlertStore(root, {
-    clock,
-    log: (level, message) => void logged.push(`${level}: ${message}`),
-    write: async ({ bytes }, begin) => {
-      if (refused === 'everything' || (refused === 'values' && bytes > 0))
-        throw new Unavailable('no space left');
-      await begin();
-    },
-  });
+  const entries = lmdbEntries(root);
+  const commit: typeof entries.commit = async (changes) => {
+    const hasValues = changes.some(({ value }) => value !== undefined);
+    if (refused === 'everything' || (refused === 'values' && hasValues))
+      throw new Unavailable('no space left');
+    await entries.commit(changes);
+  };
+  const log = (level: string, message: string): void => void logged.push(`${level}: ${message}`);
+  return new AlertStore({ ...entries, commit }, { clock, log });
 }
 
 beforeEach(() => {
@@ -193,7 +194,7 @@ test('what is deleted meanwhile does not come back', async () => {
   await store.deleteStates('t');
   await store.removeAll('t h');
   refused = 'nothing';
-  await store.flushed();
+  await store.stored;
 
   expect(onDisk()).toEqual({ levels: [], messages: [] });
 });

@@ -4,16 +4,13 @@
 // and is part of every transaction until one succeeds.
 import type { Clock } from '@tidemark/core';
 import { messageOf } from '@tidemark/core';
-import type { Database } from 'lmdb';
+import type { EntryKey, EntryTable } from './alert-entries.ts';
 import type { AlertLog } from './attached-handlers.ts';
 import { STORE_RETRY_DELAY, UNSTORED_BYTES } from './limits.ts';
 
-/** Keys of the tables: topic and id, handler and sequence, a sequence alone, or a unit. */
-export type EntryKey = [string, string | number] | number | string;
-
 /** One entry that is put, or removed when it has no value. */
 export type EntryChange<K extends EntryKey = EntryKey> = {
-  readonly table: Database<Buffer, K>;
+  readonly table: EntryTable<K>;
   readonly key: K;
   readonly value: Buffer | undefined;
   /** Called when it is on disk. */
@@ -40,8 +37,6 @@ export class KeptChanges {
   /** Changes of transactions that failed: the newest one of each entry. */
   readonly #failed = new Map<string, EntryChange>();
   #failedBytes = 0;
-  /** Tables by their place in ids of entries. */
-  readonly #tables: unknown[] = [];
   /** The transaction that will take what is fresh, and the last one that has not ended. */
   #next: Promise<void> | undefined;
   #last: Promise<void> | undefined;
@@ -75,10 +70,10 @@ export class KeptChanges {
   /**
    * Newest changes of a table's entries that could not be written; none as long as the disk works.
    */
-  *failed<K extends EntryKey>(table: Database<Buffer, K>): Iterable<EntryChange<K>> {
+  *failed<K extends EntryKey>(table: EntryTable<K>): Iterable<EntryChange<K>> {
     for (const change of this.#failed.values()) {
       // Changes of the same table have the same keys.
-      if (change.table === table) yield change as EntryChange<K>;
+      if (change.table.name === table.name) yield change as unknown as EntryChange<K>;
     }
   }
 
@@ -93,8 +88,8 @@ export class KeptChanges {
   }
 
   /** Drops failed changes of a table's entries that are there no more. */
-  forget<K extends EntryKey>(table: Database<Buffer, K>, isGone: (key: K) => boolean): void {
-    for (const { key } of this.failed(table)) if (isGone(key)) this.#drop(this.#idOf(table, key));
+  forget<K extends EntryKey>(table: EntryTable<K>, isGone: (key: K) => boolean): void {
+    for (const { key } of this.failed(table)) if (isGone(key)) this.#drop(idOf(table.name, key));
   }
 
   /** Tries a last time to write what waits. Rejects when that fails. */
@@ -150,20 +145,15 @@ export class KeptChanges {
     if (lostCount > 0) log('error', 'failed to keep events in memory', { err, count: lostCount });
     for (const change of fresh) {
       const { table, key, value } = change;
-      const id = this.#idOf(table, key);
+      const id = idOf(table.name, key);
       this.#drop(id);
       // What never came to the disk needs no removal.
-      const isNeeded = value === undefined ? table.doesExist(key) : !isFull;
+      const isNeeded = value === undefined ? table.has(key) : !isFull;
       if (!isNeeded) continue;
       this.#failed.set(id, change);
       this.#failedBytes += bytesOf(change);
     }
     this.#tryLater();
-  }
-
-  #idOf<K extends EntryKey>(table: Database<Buffer, K>, key: K): string {
-    if (!this.#tables.includes(table)) this.#tables.push(table);
-    return `${this.#tables.indexOf(table)} ${JSON.stringify(key)}`;
   }
 
   #drop(id: string): void {
@@ -196,6 +186,10 @@ export class KeptChanges {
       () => undefined,
     );
   }
+}
+
+function idOf(table: string, key: EntryKey): string {
+  return `${table} ${JSON.stringify(key)}`;
 }
 
 function bytesOf({ value }: EntryChange): number {

@@ -6,8 +6,9 @@ export type { CoordinatorOptions } from './coordinator.ts';
 export { MemberThread } from './member-thread.ts';
 export type { MemberThreadOptions } from './member-thread.ts';
 export type { Member, MemberRecord, MemberReport, MembershipEvents } from './membership.ts';
-export { MessageLog, Superseded } from './message-log.ts';
-export type { LogRecord } from './message-log.ts';
+export { MessageLog } from './message-log.ts';
+export { Superseded } from './shared-log.ts';
+export type { LogRecord, SharedLog, SharedRegister } from './shared-log.ts';
 export {
   localClusterStatus,
   startLocalCluster,

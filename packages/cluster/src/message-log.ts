@@ -5,26 +5,15 @@ import { randomUUID } from 'node:crypto';
 import { DeliverPolicy } from '@nats-io/jetstream';
 import type { ConsumerMessages } from '@nats-io/jetstream';
 import { delay, headers } from '@nats-io/transport-node';
-import { assert, Conflict, messageOf, Unavailable } from '@tidemark/core';
+import { assert, messageOf, Unavailable } from '@tidemark/core';
 
 import { answered, isUnanswered } from './answered.ts';
 import type { StreamAccess, StreamPlace } from './coordinator.ts';
 import { FIRST_LEVEL } from './leader-entry.ts';
 import { LIMITS } from './limits.ts';
 import { isSuperseded } from './register.ts';
-
-export type LogRecord = {
-  /** Of its last part. */
-  readonly sequence: number;
-  readonly bytes: Uint8Array;
-  /** What its writer says about it, beside it. */
-  readonly label: string;
-  /** Level that a reader has to know. */
-  readonly level: number;
-};
-
-/** The log has another end than its writer has expected: somebody else writes it now. */
-export class Superseded extends Conflict {}
+import { Superseded } from './shared-log.ts';
+import type { AppendOptions, LogEnds, LogRecord, ReadOptions, SharedLog } from './shared-log.ts';
 
 /** Which part of how many a message is, of a record that is several. */
 const PART = 'Tidemark-Part';
@@ -44,23 +33,7 @@ const AHEAD_MESSAGES_MAX = 200;
 /** When so long nothing has come that is there, it is looked whether it still is. */
 const SILENCE_MS = 500;
 
-export type AppendOptions = {
-  readonly label?: string | undefined;
-  /** Level that a reader has to know; default: the first. */
-  readonly level?: number | undefined;
-  /** Number of the last record; throws `Superseded` when it is another one. */
-  readonly after?: number | undefined;
-  /** No attempt begins later; throws `Unavailable` then. */
-  readonly signal: AbortSignal;
-};
-
-export type ReadOptions = {
-  readonly first: number;
-  readonly through?: number | undefined;
-  readonly signal: AbortSignal;
-};
-
-export class MessageLog {
+export class MessageLog implements SharedLog {
   readonly #access: StreamAccess;
   readonly #place: StreamPlace;
 
@@ -70,7 +43,7 @@ export class MessageLog {
   }
 
   /** Numbers of the first and the last message; the first is one more where there are none. */
-  async ends(): Promise<{ readonly first: number; readonly last: number; readonly bytes: number }> {
+  async ends(): Promise<LogEnds> {
     const { stream } = this.#place;
     const { manager } = this.#access;
     const { state } = await answered(`look at ${stream}`, manager.streams.info(stream));

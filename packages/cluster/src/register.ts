@@ -5,14 +5,9 @@ import { utf8Text } from '@tidemark/core';
 
 import { answered, isApiError } from './answered.ts';
 import type { StreamAccess, StreamPlace } from './coordinator.ts';
+import type { Entry, SharedRegister } from './shared-log.ts';
 
-export type Entry = {
-  readonly text: string;
-  /** Rises with every change of any value. */
-  readonly revision: number;
-};
-
-export class Register {
+export class Register implements SharedRegister {
   readonly #access: StreamAccess;
   readonly #place: StreamPlace;
 

@@ -8,6 +8,7 @@ import { listenAddress } from './exposure.ts';
 import { checkTemplate, renderTemplate } from './services/render.ts';
 import { shutdownMs } from './open-stores.ts';
 import type { Stores } from './open-stores.ts';
+import { alertTables } from './store/alert-tables.ts';
 import { KeptHistory } from './store/kept-history.ts';
 import { Ticker } from './ticker.ts';
 
@@ -27,12 +28,7 @@ export function openAlerting(stores: Stores, parts: OpenParts): Alerting {
   const context = handlerContext(stores, connections);
   const log = logs.logger('alert');
   const alerts = new AlertService({
-    store: new AlertStore(metadata.root, {
-      clock,
-      log,
-      write: (size, begin) => metadata.write(size, begin),
-      cipher: metadata.cipher,
-    }),
+    store: new AlertStore(alertTables(metadata), { clock, log }),
     context,
     clock,
     log,

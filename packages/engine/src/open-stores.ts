@@ -21,7 +21,6 @@ import type { UdpPlaces } from './ingest/udp-inputs.ts';
 import { LogHub } from './observability/log-hub.ts';
 import type { Logger, LogLevel, LogSink } from './observability/log-hub.ts';
 import { Redactor } from './observability/redactor.ts';
-import type { ChangeSink } from './store/change-feed.ts';
 import { Metadata } from './store/metadata.ts';
 
 export type StoresOptions = {
@@ -38,8 +37,8 @@ export type StoresOptions = {
 
 /** What an engine is given that leads a cluster (docs/adr/0020-engine-cluster.md). */
 export type Shared = {
-  /** Where everything that is stored goes as well. */
-  readonly sink: ChangeSink;
+  /** The instance's copy of what is stored, which this engine may change from now on. */
+  readonly metadata: Metadata;
   /** Where points are kept until saved states contain them. */
   readonly points: PointLog;
   /** Names the cluster to databases. */
@@ -90,13 +89,7 @@ export type Stores = {
 /** Opens the stores. What is open is closed with `parts`. */
 export async function openStores(options: StoresOptions, parts: OpenParts): Promise<Stores> {
   const { config, clock, environment, shared } = options;
-  const metadata = await Metadata.open(config[''].dataDir, {
-    setting: config[''].secretsKey,
-    environment,
-    sink: shared?.sink,
-    clusterId: shared?.clusterId,
-  });
-  parts.add(() => metadata.close());
+  const metadata = shared?.metadata ?? (await openMetadata(options, parts));
   const redactor = new Redactor();
   redactor.add(config.http.sharedSecret);
   const level = config.logging.level.toLowerCase() as LogLevel | 'off';
@@ -148,6 +141,16 @@ export async function openStores(options: StoresOptions, parts: OpenParts): Prom
     shared,
     authenticator,
   };
+}
+
+async function openMetadata(
+  { config, environment }: StoresOptions,
+  parts: OpenParts,
+): Promise<Metadata> {
+  const { dataDir, secretsKey: setting } = config[''];
+  const metadata = await Metadata.open(dataDir, { setting, environment });
+  parts.add(() => metadata.close());
+  return metadata;
 }
 
 /** How long a stop may take; an instance that another one has replaced has nothing to wait for. */

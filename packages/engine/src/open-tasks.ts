@@ -253,12 +253,17 @@ function udpPlacesOf(stores: Stores, writes: WritePath): UdpPlaces {
 }
 
 /** Under which names others know this engine. */
-export function identityOf({ config, metadata }: Pick<Stores, 'config' | 'metadata'>): {
+export function identityOf({
+  config,
+  metadata,
+  shared,
+}: Pick<Stores, 'config' | 'metadata' | 'shared'>): {
   readonly hostname: string;
   readonly clusterId: string;
   readonly serverId: string;
 } {
-  const { clusterId, serverId } = metadata;
+  const { serverId } = metadata;
+  const clusterId = shared?.clusterId ?? metadata.clusterId;
   return { hostname: config[''].hostname, clusterId, serverId };
 }
 

@@ -13,7 +13,9 @@ import { ALLOW_EVERYTHING } from '@tidemark/settings';
 import { AlertService, AlertStore } from '@tidemark/alerting';
 import { InvalidRequest, systemClock } from '@tidemark/core';
 import type { AlertEvent } from '@tidemark/runtime';
-import { open } from 'lmdb';
+
+import { alertTables } from '../../../packages/engine/src/store/alert-tables.ts';
+import { Metadata } from '../../../packages/engine/src/store/metadata.ts';
 
 const IDS = 100_000;
 const CHANGES_PER_TURN = 1_000;
@@ -26,17 +28,12 @@ setFlagsFromString('--expose_gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
 const directory = mkdtempSync(join(tmpdir(), 'alerting-bench-'));
-const root = open({
-  path: join(directory, 'engine.mdb'),
-  noSubdir: true,
-  maxDbs: 8,
-  overlappingSync: false,
-});
+const metadata = await Metadata.open(directory);
 const nothing = (): never => {
   throw new InvalidRequest('not used by this benchmark');
 };
 const alerts = new AlertService({
-  store: new AlertStore(root, { clock: systemClock(), log: () => undefined }),
+  store: new AlertStore(alertTables(metadata), { clock: systemClock(), log: () => undefined }),
   clock: systemClock(),
   log: (level, message, fields) => console.log(level, message, fields),
   random: Math.random,
@@ -79,7 +76,7 @@ await alerts.stored();
 printList('list of the only 100 CRITICAL, the last ones, ms', LIST_REPEATS, 'CRITICAL');
 
 await alerts.close(0);
-await root.close();
+await metadata.close();
 rmSync(directory, { recursive: true, force: true });
 
 type Change = {

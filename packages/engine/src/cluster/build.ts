@@ -3,7 +3,7 @@
 // a reader has to know, and the leader writes no level that an instance does not know.
 import { Conflict, TIDEMARK_VERSION } from '@tidemark/core';
 import { decodeChanges, encodeChanges } from './change-record.ts';
-import type { StoreChange } from '../store/change-feed.ts';
+import type { StoreChange } from '../store/tables.ts';
 
 /** How changes are bytes at one level. */
 export type ChangeFormat = {

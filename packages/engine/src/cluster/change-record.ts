@@ -1,8 +1,7 @@
 // Changes of the metadata as a record of the shared log: a line of JSON that names them, then their
 // values one behind the other (docs/formats/engine-cluster.md).
 import { Corruption } from '@tidemark/core';
-import type { StoreChange } from '../store/change-feed.ts';
-import type { StoreKey } from '../store/metadata.ts';
+import type { StoreChange, StoreKey } from '../store/tables.ts';
 
 /** What a record of the log is. */
 export const RecordLabel = {

@@ -2,10 +2,20 @@
 // its turn: then the engine is opened on its copy, as after a restart
 // (docs/adr/0020-engine-cluster.md).
 import { readFileSync } from 'node:fs';
-import { assert, messageOf, openAll, systemClock, Unavailable } from '@tidemark/core';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  assert,
+  InvalidRequest,
+  messageOf,
+  openAll,
+  systemClock,
+  Unavailable,
+} from '@tidemark/core';
 import type { Clock, OpenParts } from '@tidemark/core';
 import { Coordinator, MemberThread, Superseded } from '@tidemark/cluster';
 import type { CoordinatorOptions } from '@tidemark/cluster';
+import { PRIVATE_FILE } from '@tidemark/process';
 import { hostCountOf } from '../config/config.ts';
 import type { EngineConfig } from '../config/config.ts';
 import { listenAddress } from '../exposure.ts';
@@ -16,23 +26,25 @@ import type { LogLevel, Logger } from '../observability/log-hub.ts';
 import type { Shared } from '../open-stores.ts';
 import type { RestoreControl } from '../restartable.ts';
 import type { EngineService, StartEngineOptions } from '../start-engine.ts';
-import type { KeyOptions } from '../store/metadata.ts';
+import type { KeyOptions, Metadata } from '../store/metadata.ts';
+import { METADATA_FILE } from '../store/metadata-file.ts';
+import { unusedName } from '../store/store-repair.ts';
 import { functionConfigs } from '../services/user-functions.ts';
 import { TSDB_SECTION } from '../database/cluster-section.ts';
 import { UdpInputs } from '../ingest/udp-inputs.ts';
 import { Ticker } from '../ticker.ts';
-import { levelOf, THIS_BUILD, TooOld } from './build.ts';
+import { levelOf, THIS_BUILD } from './build.ts';
 import type { Build } from './build.ts';
 import { Front } from './front.ts';
 import type { Target } from './front.ts';
-import { shareIdentity } from './identity.ts';
+import { requireKey, shareIdentity } from './identity.ts';
 import type { Identity } from './identity.ts';
 import { LeaderLog } from './leader-log.ts';
 import { HostServer } from './host-server.ts';
 import { PointLog } from './point-log.ts';
 import { answerRecordingFile, RecordingExchange } from './recording-exchange.ts';
 import { RemoteHosts } from './remote-hosts.ts';
-import { Replica } from './replica.ts';
+import { isStuck, OtherHistory, ownDefinitions, Replica } from './replica.ts';
 import { UdpExchange, UdpRelay } from './udp-exchange.ts';
 
 export type OpenEngineOptions = StartEngineOptions & {
@@ -60,8 +72,8 @@ const WAIT_LEASES = 3;
 /** After a failure of the coordinator or of the store; not so often that it fills the log. */
 const RETRY_MS = 500;
 
-/** Until an instance that is too old looks whether the log begins with what it knows. */
-const TOO_OLD_RETRY_MS = 10_000;
+/** Until an instance that cannot follow looks whether that has changed. */
+const STUCK_RETRY_MS = 10_000;
 
 /** Joins the cluster. What is open is closed with `parts`. */
 export async function openClusterMember(
@@ -108,7 +120,7 @@ class ClusterMember {
   readonly #config: EngineConfig;
   readonly #parts: MemberParts;
   readonly #closing = new AbortController();
-  #identity: Identity = { clusterId: '', secret: '', keyCheck: '' };
+  #identity: Identity = { clusterId: '', secret: '', keyCheck: '', log: '' };
   #replica: Replica | undefined;
   /** Number of the last record of the shared log that is in the copy. */
   #sequence = 0;
@@ -155,8 +167,11 @@ class ClusterMember {
     const { leaseMs, name } = this.#config.cluster;
     const replica = await this.#openReplica();
     const { serverId } = replica.metadata;
-    this.#identity = await shareIdentity(coordinator.register, replica.metadata, name);
-    await replica.prepare(coordinator.changes);
+    this.#identity = await shareIdentity(coordinator.register, replica.metadata, {
+      cluster: name,
+      hasOwn: replica.isOwn,
+    });
+    await this.#check(replica);
     const { host, port } = listenAddress(this.#config.http.bindAddress);
     this.#hosts = this.#makeHosts();
     this.#front = this.#makeFront();
@@ -222,9 +237,9 @@ class ClusterMember {
         // It was told to stop while it began to lead.
         if (error === CLOSING) return;
         this.#warn('failed to follow or to lead', error);
-        this.#problem = error instanceof TooOld ? error.message : undefined;
+        this.#problem = isStuck(error) ? error.message : undefined;
         await this.#dropReplica();
-        const waitMs = error instanceof TooOld ? TOO_OLD_RETRY_MS : RETRY_MS;
+        const waitMs = isStuck(error) ? STUCK_RETRY_MS : RETRY_MS;
         await clock.sleep(waitMs, signal).catch(() => undefined);
       }
     }
@@ -234,7 +249,7 @@ class ClusterMember {
   async #follow(signal: AbortSignal): Promise<void> {
     const { changes } = this.#parts.coordinator;
     const replica = this.#replica ?? (await this.#openReplica());
-    await replica.prepare(changes);
+    await replica.prepare(changes, await this.#logId(replica));
     for await (const record of changes.read({ first: replica.sequence + 1, signal })) {
       await replica.apply(record);
       this.#problem = undefined;
@@ -287,9 +302,10 @@ class ClusterMember {
     const log = await this.#takeOver(membership, { role, term: term.signal });
     const replica = this.#replica;
     assert(replica !== undefined, 'what is taken over is in the copy');
-    await replica.lead();
-    await log.begun(replica.metadata, logger);
-    await this.#dropReplica();
+    const { metadata } = replica;
+    replica.lead(log);
+    parts.add(() => replica.follow());
+    parts.add(() => log.settled());
     this.#log = log;
     parts.add(() => void (this.#log = undefined));
     const compacting = new Ticker(clock, COMPACT_CHECK_MS, () => log.compact(logger));
@@ -306,7 +322,7 @@ class ClusterMember {
         ...this.#parts,
         front: { url: this.#url, secret },
         shared: {
-          sink: log,
+          metadata,
           points,
           clusterId,
           mayAct: () => membership.isLeading && !term.signal.aborted,
@@ -347,18 +363,21 @@ class ClusterMember {
     const { signal } = role;
     const replica = this.#replica ?? (await this.#openReplica());
     for (;;) {
-      const last = await replica.catchUp(changes, signal);
+      const last = await replica.catchUp(changes, await this.#logId(replica), signal);
       signal.throwIfAborted();
+      this.#checkBegin(replica, last);
       try {
         return await LeaderLog.begin(
           {
             log: changes,
+            replica,
             membership,
             build: this.#parts.build,
             signal: term,
-            onSuperseded: () => role.abort(TAKEN_OVER),
+            onLost: (reason) => role.abort(reason),
           },
           last,
+          this.#parts.logger,
         );
       } catch (error) {
         // The leader before has stored something meanwhile, as its lease has ended later.
@@ -367,13 +386,69 @@ class ClusterMember {
     }
   }
 
+  /**
+   * Says at once what would keep this instance from following. Throws `InvalidRequest` when it may
+   * not be an instance of this cluster at all.
+   */
+  async #check(replica: Replica): Promise<void> {
+    const { changes } = this.#parts.coordinator;
+    const { log, begins } = this.#identity;
+    try {
+      if (!replica.isOwn) return await replica.prepare(changes, log);
+      await replica.catchUp(changes, log, this.#closing.signal);
+    } catch (error) {
+      if (!isStuck(error)) throw error;
+      this.#problem = error.message;
+    }
+    if (replica.isOwn && begins !== undefined && begins !== replica.metadata.serverId)
+      throw new InvalidRequest(ownDefinitions(this.#config.cluster.name));
+  }
+
+  /** Names the log at the coordinator. Throws `OtherHistory` when that knows nothing of one. */
+  async #logId({ metadata }: Replica): Promise<string> {
+    const { register } = this.#parts.coordinator;
+    const identity = await requireKey(register, metadata, this.#config.cluster.name);
+    if (identity === undefined)
+      throw new OtherHistory(
+        'the coordinator knows nothing of this cluster: it may have lost its disk',
+      );
+    return identity.log;
+  }
+
+  /** Throws `OtherHistory` when the log must not go on, or begin, with the copy of this instance. */
+  #checkBegin(replica: Replica, last: number): void {
+    const { begins } = this.#identity;
+    if (!replica.isFilled && begins !== undefined && begins !== replica.metadata.serverId)
+      throw new OtherHistory(
+        `the cluster begins with the definitions of instance ${begins}, which has not written them yet: start that instance`,
+      );
+    const { members = [], id } = this.#membership ?? {};
+    const ahead = members.find(
+      (member) => member.id !== id && member.isAlive && member.replica > last,
+    );
+    if (ahead !== undefined)
+      throw new OtherHistory(
+        `the copy of instance ${ahead.id} has come to record ${ahead.replica}, and the log ends with ${last}: the coordinator has lost records`,
+      );
+  }
+
   async #openReplica(): Promise<Replica> {
     const { dataDir: directory, secretsKey: setting } = this.#config[''];
     const { environment = {}, build } = this.#parts;
     const key: KeyOptions = { setting, environment };
     const { name: cluster } = this.#config.cluster;
-    this.#replica = await Replica.open({ directory, cluster, key, build });
+    const setAside = (metadata: Metadata): Promise<void> => this.#setAside(directory, metadata);
+    this.#replica = await Replica.open({ directory, cluster, key, build, setAside });
     return this.#replica;
+  }
+
+  /** Keeps what is stored here and is not of the log. */
+  async #setAside(directory: string, metadata: Metadata): Promise<void> {
+    const path = unusedName(join(directory, `${METADATA_FILE}.set-aside`));
+    await writeFile(path, await metadata.backup(), { mode: PRIVATE_FILE, flush: true });
+    this.#parts.logger('warn', 'what is stored here may differ from the log: a copy is kept', {
+      path,
+    });
   }
 
   async #dropReplica(): Promise<void> {
@@ -448,8 +523,6 @@ class ClusterMember {
     this.#parts.logger('error', message, { err: messageOf(error) });
   }
 }
-
-const TAKEN_OVER = new Error('another instance leads');
 
 function isPeaceful({ reason }: AbortSignal): boolean {
   return reason === CLOSING || reason === DRAINED;

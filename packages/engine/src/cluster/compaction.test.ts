@@ -5,11 +5,9 @@ import { hasPrograms, makeDirectory, removeDirectory, TestCoordinator } from '@t
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CHANGES_LOG } from '../limits.ts';
-import type { StoreChange } from '../store/change-feed.ts';
 import { THIS_BUILD } from './build.ts';
 import { LeaderLog } from './leader-log.ts';
 import { Replica } from './replica.ts';
-import { tableOf } from './store-entries.ts';
 
 const KEY = { setting: 'env:KEY', environment: { KEY: 'k'.repeat(32) } };
 const CHANGE_BYTES = 4 * 1024 * 1024;
@@ -38,17 +36,18 @@ describe.runIf(hasPrograms('nats-server'))('a log that has become long', () => {
 
   async function open(name: string): Promise<Replica> {
     const place = { directory: join(directory, name), cluster: 'c', key: KEY };
-    const replica = await Replica.open({ ...place, build: THIS_BUILD });
+    const setAside = (): Promise<void> => Promise.reject(new Error('nothing is set aside'));
+    const replica = await Replica.open({ ...place, build: THIS_BUILD, setAside });
     replicas.push(replica);
     return replica;
   }
 
   const follow = (replica: Replica): Promise<number> =>
-    replica.catchUp(coordinator.changes, ended.signal);
+    replica.catchUp(coordinator.changes, 'log', ended.signal);
 
   const contents = ({ metadata }: Replica): ReadonlyMap<string, string> =>
     new Map(
-      [...tableOf(metadata, 'documents').getRange()].map(({ key, value }) => [
+      [...metadata.read('documents').range()].map(({ key, value }) => [
         String(key),
         `${value.length} ${value.subarray(0, 8).toString()}`,
       ]),
@@ -63,25 +62,24 @@ describe.runIf(hasPrograms('nats-server'))('a log that has become long', () => {
   }> {
     let isSuperseded = false;
     const own = await open('leader');
+    await own.prepare(coordinator.changes, 'log');
     const log = await LeaderLog.begin(
       {
         log: coordinator.changes,
+        replica: own,
         membership: { isLeading: true, problem: undefined, level: 1 },
         build: THIS_BUILD,
         signal: ended.signal,
-        onSuperseded: () => (isSuperseded = true),
+        onLost: () => (isSuperseded = true),
       },
       0,
+      quiet,
     );
-    await log.begun(own.metadata, quiet);
-    log.opened(own.metadata);
+    own.lead(log);
     const change = async (value: number): Promise<void> => {
       const bytes = Buffer.alloc(CHANGE_BYTES, String(value).padStart(8, '0'));
-      const changes: StoreChange[] = [
-        { table: 'documents', key: `key-${value % keys}`, value: bytes },
-      ];
-      await tableOf(own.metadata, 'documents').put(`key-${value % keys}`, bytes);
-      await log.append(changes);
+      const key = `key-${value % keys}`;
+      await own.metadata.commit([{ table: 'documents', key, value: bytes }]);
     };
     for (let value = 0; value <= CHANGES; value++) await change(value);
     return { log, own, change, superseded: () => isSuperseded };

@@ -1,7 +1,7 @@
 // What all instances of a cluster have in common, written by the first of them.
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { assert, InvalidRequest } from '@tidemark/core';
-import type { Coordinator } from '@tidemark/cluster';
+import type { SharedRegister } from '@tidemark/cluster';
 import type { Metadata } from '../store/metadata.ts';
 
 export type Identity = {
@@ -11,25 +11,32 @@ export type Identity = {
   readonly secret: string;
   /** Tells the key that definitions are stored with. */
   readonly keyCheck: string;
+  /** Names the shared log: a coordinator that has lost its disk begins another one. */
+  readonly log: string;
+  /** Id of the instance whose definitions the log begins with; absent when it had none. */
+  readonly begins?: string | undefined;
 };
-
-type Register = Coordinator['register'];
 
 const IDENTITY = 'identity';
 
 const checkOf = ({ cipher }: Metadata, cluster: string): string =>
   cipher.check(`cluster ${cluster}`);
 
-/** Takes over what all instances have in common, or says it as the first one. */
+/**
+ * Takes over what all instances have in common, or says it as the first one, of which `hasOwn`
+ * tells whether it has definitions that the cluster begins with.
+ */
 export async function shareIdentity(
-  register: Register,
+  register: SharedRegister,
   metadata: Metadata,
-  cluster: string,
+  { cluster, hasOwn }: { readonly cluster: string; readonly hasOwn: boolean },
 ): Promise<Identity> {
   const own: Identity = {
     clusterId: metadata.clusterId,
     secret: randomBytes(32).toString('base64url'),
     keyCheck: checkOf(metadata, cluster),
+    log: randomUUID(),
+    ...(hasOwn ? { begins: metadata.serverId } : {}),
   };
   await register.change(IDENTITY, JSON.stringify(own), 0);
   const identity = await requireKey(register, metadata, cluster);
@@ -39,15 +46,20 @@ export async function shareIdentity(
 
 /** As it is there. Throws `InvalidRequest` when definitions are stored with another key. */
 export async function requireKey(
-  register: Register,
+  register: SharedRegister,
   metadata: Metadata,
   cluster: string,
 ): Promise<Identity | undefined> {
   const entry = await register.get(IDENTITY);
   if (entry === undefined) return undefined;
-  const identity = JSON.parse(entry.text) as Identity;
-  if (identity.keyCheck === checkOf(metadata, cluster)) return identity;
-  throw new InvalidRequest(
-    `the other instances of cluster ${JSON.stringify(cluster)} store definitions with another key: give all of them the same one with secrets-key`,
-  );
+  const identity = JSON.parse(entry.text) as Identity | (Omit<Identity, 'log'> & { log?: never });
+  if (identity.keyCheck !== checkOf(metadata, cluster))
+    throw new InvalidRequest(
+      `the other instances of cluster ${JSON.stringify(cluster)} store definitions with another key: give all of them the same one with secrets-key`,
+    );
+  if (identity.log !== undefined) return identity;
+  // Of a version whose logs had no name; of several that give it one at once, one succeeds.
+  const named = JSON.stringify({ ...identity, log: randomUUID() });
+  await register.change(IDENTITY, named, entry.revision);
+  return requireKey(register, metadata, cluster);
 }

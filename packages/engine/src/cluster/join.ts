@@ -11,16 +11,17 @@ import { Conflict, InvalidRequest } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { EngineConfig } from '../config/config.ts';
 import type { RecordingRecord } from '../store/records.ts';
-import type { StoreChange } from '../store/change-feed.ts';
-import { Metadata, METADATA_FILE } from '../store/metadata.ts';
-import type { KeyOptions, StoreKey } from '../store/metadata.ts';
+import { Metadata } from '../store/metadata.ts';
+import type { KeyOptions } from '../store/metadata.ts';
+import { METADATA_FILE } from '../store/metadata-file.ts';
 import { KEY_FILE } from '../store/store-cipher.ts';
+import type { Entries } from '../store/table.ts';
+import { declarationOf, TABLES } from '../store/tables.ts';
+import type { StoreChange, StoreKey, TableName } from '../store/tables.ts';
 import { formatAt, THIS_BUILD } from './build.ts';
 import { RecordLabel } from './change-record.ts';
 import { requireKey } from './identity.ts';
 import { Replica } from './replica.ts';
-import { closed, JOINED_TABLES, openEntries, opened, tableOf } from './store-entries.ts';
-import type { JoinedTable, StoreEntry } from './store-entries.ts';
 
 export type JoinOptions = {
   /** Of an instance of the cluster: where the coordinator is, and with which key is stored. */
@@ -40,6 +41,9 @@ export type JoinResult = {
   /** Names of the subscriptions that the single engine has left at databases end with one. */
   readonly subscriptions: readonly string[];
 };
+
+/** What a single engine has stored, values with secrets open. */
+type StoreEntry = { readonly table: TableName; readonly key: StoreKey; readonly value: Buffer };
 
 /** The file of the single engine as it was before. */
 const KEPT_FILE = `${METADATA_FILE}.before-join`;
@@ -65,8 +69,10 @@ export async function joinCluster(options: JoinOptions): Promise<JoinResult> {
   try {
     const single = await Metadata.open(from, { setting: fromKey, environment });
     try {
-      const entries = (Object.keys(JOINED_TABLES) as readonly JoinedTable[])
-        .flatMap((table) => [...openEntries(single, table)])
+      const entries = TABLES.filter(({ joinedAs }) => joinedAs !== undefined)
+        .flatMap(({ name: table }) =>
+          [...single.read(table).range()].map((entry) => ({ ...entry, table })),
+        )
         .map((entry) => placed(entry, single.serverId));
       const counts = countsOf(entries);
       options.onProgress(`read ${describe(counts)} from ${from}`);
@@ -104,11 +110,15 @@ async function append(
   const directory = await mkdtemp(join(tmpdir(), 'tidemark-join-'));
   makeDirectory(directory, { mode: PRIVATE_DIRECTORY });
   const key = keyOf(options);
-  const replica = await Replica.open({ directory, cluster, key, build: THIS_BUILD });
+  // It is new, and so has nothing to set aside.
+  const setAside = (): Promise<void> => Promise.resolve();
+  const replica = await Replica.open({ directory, cluster, key, build: THIS_BUILD, setAside });
   try {
-    await requireKey(coordinator.register, replica.metadata, cluster);
+    const identity = await requireKey(coordinator.register, replica.metadata, cluster);
+    const { log = '' } = identity ?? {};
     const { signal } = new AbortController();
-    if ((await replica.catchUp(changes, signal)) === 0)
+    await replica.catchUp(changes, log, signal);
+    if (!replica.isFilled)
       throw new InvalidRequest(
         `cluster ${JSON.stringify(cluster)} has no instance yet: start the first one on ${options.from}, and the cluster begins with what is there`,
       );
@@ -117,7 +127,7 @@ async function append(
     onProgress('asking the leader to pause');
     const place = { coordinator, clock, leaseMs, id: `join-${replica.metadata.serverId}` };
     await betweenLeaders(place, async (held) => {
-      const last = await replica.catchUp(changes, held);
+      const last = await replica.catchUp(changes, log, held);
       const added = newEntries(entries, replica.metadata);
       const bytes = formatAt(1, THIS_BUILD).encode(added);
       held.throwIfAborted();
@@ -133,7 +143,7 @@ async function append(
 /** Entries as changes of the cluster's store. Throws `Conflict` for what it has already. */
 function newEntries(entries: readonly StoreEntry[], cluster: Metadata): readonly StoreChange[] {
   const sequence = lastSequence(cluster);
-  const hasHistory = tableOf(cluster, 'alert-history').getKeysCount() > 0;
+  const hasHistory = cluster.read('alert-history').count() > 0;
   const conflicts: string[] = [];
   const added: StoreChange[] = [];
   for (const entry of entries) {
@@ -141,17 +151,13 @@ function newEntries(entries: readonly StoreEntry[], cluster: Metadata): readonly
     // Its entries are in the order of time.
     if (table === 'alert-history' && hasHistory) continue;
     const moved = { ...entry, key: shifted(table, key, sequence) };
-    const stored = tableOf(cluster, table).get(moved.key);
-    const kind = JOINED_TABLES[table as JoinedTable];
-    if (stored === undefined) {
-      added.push({ ...moved, value: closed(cluster, moved) });
-    } else if (
-      kind !== undefined &&
-      !opened(cluster, { ...moved, value: stored }).equals(entry.value)
-    )
+    const stored = entriesOf(cluster, table).get(moved.key);
+    const kind = declarationOf(table)?.joinedAs ?? '';
+    if (stored === undefined) added.push(moved);
+    else if (kind !== '' && !stored.equals(entry.value))
       conflicts.push(`${kind} ${nameOf(entry)}`);
   }
-  if (conflicts.length === 0) return added;
+  if (conflicts.length === 0) return cluster.sealed(added);
   const told = conflicts.slice(0, CONFLICTS_TOLD).join(', ');
   const more = conflicts.length - CONFLICTS_TOLD;
   throw new Conflict(
@@ -168,10 +174,14 @@ function shifted(table: string, key: StoreKey, by: number): StoreKey {
 
 function lastSequence(metadata: Metadata): number {
   let last = 0;
-  for (const key of tableOf(metadata, 'dead-letters').getKeys()) last = Math.max(last, Number(key));
-  for (const key of tableOf(metadata, 'outbox').getKeys())
-    if (Array.isArray(key)) last = Math.max(last, Number(key[1]));
+  for (const key of metadata.read('dead-letters').keys()) last = Math.max(last, key);
+  for (const [, sequence] of metadata.read('outbox').keys()) last = Math.max(last, Number(sequence));
   return last;
+}
+
+/** Of a table that is not known before it is asked for. */
+function entriesOf(metadata: Metadata, table: TableName): Entries {
+  return metadata.read(table) as Entries;
 }
 
 function nameOf({ table, key, value }: StoreEntry): string {
@@ -192,7 +202,6 @@ function placed(entry: StoreEntry, instance: string): StoreEntry {
 /** The directory becomes one of an instance; what it was stays beside it. */
 async function leave(single: Metadata, options: JoinOptions): Promise<void> {
   const { from, config } = options;
-  await single.root.flushed;
   await copyFile(join(from, METADATA_FILE), join(from, KEPT_FILE));
   await Replica.adopt(single, {
     cluster: config.cluster.name,
@@ -204,8 +213,8 @@ async function leave(single: Metadata, options: JoinOptions): Promise<void> {
 function countsOf(entries: readonly StoreEntry[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const { table } of entries) {
-    const kind = JOINED_TABLES[table as JoinedTable];
-    if (kind !== undefined) counts[kind] = (counts[kind] ?? 0) + 1;
+    const kind = declarationOf(table)?.joinedAs ?? '';
+    if (kind !== '') counts[kind] = (counts[kind] ?? 0) + 1;
   }
   return counts;
 }

@@ -1,33 +1,54 @@
-// What the leader stores, as the log that all others follow. Only one instance at a time can write
-// it: each record is written behind the last one that this leader knows, and the coordinator
-// refuses it when another leader has begun.
+// The right to append to the shared log, which the leader has: what its engine commits is appended
+// first, and then applied to its copy with its place in the log, as every other copy does it. Each
+// record is written behind the last one that this leader knows, and the coordinator refuses it when
+// another leader has begun.
+import { randomUUID } from 'node:crypto';
 import { assert, messageOf, Unavailable } from '@tidemark/core';
 import { Superseded } from '@tidemark/cluster';
-import type { MemberThread, MessageLog } from '@tidemark/cluster';
+import type { MemberThread, SharedLog } from '@tidemark/cluster';
 import { CHANGES_LOG } from '../limits.ts';
 import type { Logger } from '../observability/log-hub.ts';
-import type { ChangeSink, StoreChange } from '../store/change-feed.ts';
-import type { Metadata } from '../store/metadata.ts';
+import type { CommitLog } from '../store/metadata.ts';
+import type { StoreChange } from '../store/tables.ts';
 import { formatAt } from './build.ts';
 import type { Build } from './build.ts';
 import { RecordLabel } from './change-record.ts';
-import { wholeStore } from './replica.ts';
+import type { Replica } from './replica.ts';
 
 export type LeaderLogOptions = {
-  readonly log: MessageLog;
+  readonly log: SharedLog;
+  /** The copy, which is at the end of the log. */
+  readonly replica: Replica;
   readonly membership: Pick<MemberThread, 'isLeading' | 'problem' | 'level'>;
   readonly build: Build;
   /** Ends with this leader's term. */
   readonly signal: AbortSignal;
-  /** Another instance writes the log. */
-  readonly onSuperseded: () => void;
+  /** It cannot go on: another instance writes the log, or the copy does not take what is in it. */
+  readonly onLost: (reason: Error) => void;
 };
 
-export class LeaderLog implements ChangeSink {
+/** Another instance writes the log. */
+export const TAKEN_OVER = new Error('another instance leads');
+
+type Write = (changes: readonly StoreChange[]) => Promise<void>;
+type Appended = { readonly sequence: number; readonly label: string; readonly bytes: Uint8Array };
+type Waiting = {
+  readonly changes: readonly StoreChange[];
+  readonly write: Write;
+  readonly sizeBytes: number;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+};
+
+export class LeaderLog implements CommitLog {
   readonly #options: LeaderLogOptions;
   #last: number;
-  #metadata: Metadata | undefined;
-  #working: Promise<unknown> = Promise.resolve();
+  /** What waits for the next record. */
+  #waiting: Waiting[] = [];
+  #appending: Promise<unknown> = Promise.resolve();
+  /** Resolves when every record that was appended is in the copy, or could not be. */
+  #applying: Promise<void> = Promise.resolve();
+  #failure: unknown;
   /** Of the log since everything was written to it. */
   #bytes = 0;
 
@@ -37,13 +58,23 @@ export class LeaderLog implements ChangeSink {
   }
 
   /**
-   * Begins a term behind the record `last`. Throws `Superseded` when the log has gone on meanwhile.
+   * Begins a term behind the last record of the copy. Throws `Superseded` when the log has gone on
+   * meanwhile. When the log has not said yet what is stored, the copy says it.
    */
-  static async begin(options: LeaderLogOptions, last: number): Promise<LeaderLog> {
-    const { log, signal } = options;
-    const label = RecordLabel.Term;
-    const sequence = await log.append(new Uint8Array(0), { label, after: last, signal });
-    return new LeaderLog(options, sequence);
+  static async begin(options: LeaderLogOptions, last: number, log: Logger): Promise<LeaderLog> {
+    const { replica } = options;
+    const leader = new LeaderLog(options, last);
+    leader.#bytes = (await options.log.ends()).bytes;
+    // A name of its own: another term with the same number is another history.
+    const record = await leader.#append(RecordLabel.Term, Buffer.from(randomUUID()), undefined);
+    if (replica.isFilled) {
+      await replica.metadata.write(replica.withPosition([], record));
+      replica.applied(record);
+    } else {
+      await leader.#writeWhole();
+      log('info', 'the cluster begins with what this instance has stored', {});
+    }
+    return leader;
   }
 
   /** Number of the last record. */
@@ -53,7 +84,7 @@ export class LeaderLog implements ChangeSink {
 
   check(): void {
     const { membership, signal } = this.#options;
-    if (signal.aborted || !membership.isLeading)
+    if (signal.aborted || !membership.isLeading || this.#failure !== undefined)
       throw new Unavailable('this instance does not lead the cluster any more');
     if (membership.problem !== undefined)
       throw new Unavailable(
@@ -61,28 +92,26 @@ export class LeaderLog implements ChangeSink {
       );
   }
 
-  append(changes: readonly StoreChange[]): Promise<void> {
-    return this.#next(() => this.#appendChanges(RecordLabel.Changes, changes));
+  /** What comes while a record is on its way is in the next one. */
+  commit(changes: readonly StoreChange[], write: Write): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const sizeBytes = sizeOf(changes);
+      this.#waiting.push({ changes, write, sizeBytes, resolve, reject });
+      if (this.#waiting.length === 1) void this.#next(() => this.#commitWaiting());
+    });
   }
 
-  /** Begins the log with what this instance has stored, when nothing was in it before this term. */
-  async begun(metadata: Metadata, log: Logger): Promise<void> {
-    this.#bytes = (await this.#options.log.ends()).bytes;
-    if (this.#last > 1) return;
-    await this.#next(() => this.#writeWhole(metadata));
-    log('info', 'the cluster begins with what this instance has stored', {});
-  }
-
-  opened(metadata: Metadata): void {
-    this.#metadata = metadata;
+  /** Resolves when nothing is under way. */
+  async settled(): Promise<void> {
+    await this.#appending;
+    await this.#applying;
   }
 
   /** Writes everything when the log has become long. Called now and then. */
   async compact(log: Logger): Promise<void> {
-    const metadata = this.#metadata;
-    if (metadata === undefined || this.#bytes < CHANGES_LOG.value) return;
+    if (this.#bytes < CHANGES_LOG.value) return;
     try {
-      await this.#next(() => this.#writeWhole(metadata));
+      await this.#next(() => this.#writeWhole());
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;
       // The log stays as long as it is until the next time.
@@ -90,40 +119,123 @@ export class LeaderLog implements ChangeSink {
     }
   }
 
-  async #writeWhole(metadata: Metadata): Promise<void> {
-    const { log } = this.#options;
+  async #commitWaiting(): Promise<void> {
+    const group = this.#takeGroup();
+    if (this.#waiting.length > 0) void this.#next(() => this.#commitWaiting());
+    const changes = group.flatMap((each) => each.changes);
+    try {
+      if (this.#failure !== undefined || this.#options.signal.aborted) this.check();
+      const record = await this.#appendChanges(RecordLabel.Changes, changes);
+      this.#applying = this.#applying.then(() => this.#apply(group, changes, record));
+    } catch (error) {
+      for (const { reject } of group) reject(error);
+    }
+  }
+
+  /** As many as fit one message; one that does not is alone. */
+  #takeGroup(): readonly Waiting[] {
+    const { bytesMax } = this.#options.log;
+    let sizeBytes = 0;
+    let count = 0;
+    for (const each of this.#waiting) {
+      sizeBytes += each.sizeBytes;
+      if (count > 0 && sizeBytes > bytesMax) break;
+      count++;
+    }
+    return this.#waiting.splice(0, count);
+  }
+
+  /** Makes changes that are in the log; never rejects. */
+  async #apply(
+    group: readonly Waiting[],
+    changes: readonly StoreChange[],
+    record: Appended,
+  ): Promise<void> {
+    const { replica, onLost } = this.#options;
+    const [first] = group;
+    try {
+      // What is behind a record that could not be applied is applied when the log is read again.
+      if (this.#failure !== undefined) throw this.#failure;
+      await first?.write(replica.withPosition(changes, record));
+      replica.applied(record);
+      for (const { resolve } of group) resolve();
+    } catch (error) {
+      this.#failure ??= error;
+      onLost(new Error(`its copy does not take what is in the log: ${messageOf(error)}`));
+      for (const { reject } of group) reject(error);
+    }
+  }
+
+  async #writeWhole(): Promise<void> {
+    const { log, replica } = this.#options;
+    const { metadata } = replica;
+    await this.#applying;
     const before = this.#last;
     this.#bytes = 0;
-    await this.#append(RecordLabel.Begin, new Uint8Array(0));
+    await this.#append(RecordLabel.Begin, new Uint8Array(0), undefined);
     const first = this.#last;
     assert(first > before, 'records have rising numbers');
-    for (const piece of wholeStore(metadata, log.bytesMax / 2))
+    for (const piece of pieces(metadata.shared(), log.bytesMax / 2))
       await this.#appendChanges(RecordLabel.Part, piece);
-    await this.#append(RecordLabel.End, new Uint8Array(0));
+    const end = await this.#append(RecordLabel.End, new Uint8Array(0), undefined);
+    await metadata.write(replica.withPosition([], end));
+    replica.applied(end);
     await log.purge(first);
   }
 
-  #appendChanges(label: string, changes: readonly StoreChange[]): Promise<void> {
+  #appendChanges(label: string, changes: readonly StoreChange[]): Promise<Appended> {
     const { membership, build } = this.#options;
     const { level } = membership;
     return this.#append(label, formatAt(level, build).encode(changes), level);
   }
 
-  async #append(label: string, bytes: Uint8Array, level?: number): Promise<void> {
-    const { log, signal, onSuperseded } = this.#options;
+  async #append(label: string, bytes: Uint8Array, level: number | undefined): Promise<Appended> {
+    const { log, signal, onLost } = this.#options;
     try {
       this.#last = await log.append(bytes, { label, level, after: this.#last, signal });
       this.#bytes += bytes.length;
+      return { sequence: this.#last, label, bytes };
     } catch (error) {
-      if (!(error instanceof Superseded)) throw error;
-      onSuperseded();
-      throw new Unavailable('this instance does not lead the cluster any more', { cause: error });
+      if (error instanceof Superseded) {
+        onLost(TAKEN_OVER);
+        throw new Unavailable('this instance does not lead the cluster any more', { cause: error });
+      }
+      if (!signal.aborted) throw error;
+      throw new Unavailable(
+        'this instance has lost the lead before the coordinator answered: the change may have been made or not, look at it before you repeat it',
+        { cause: error },
+      );
     }
   }
 
   #next<T>(work: () => Promise<T>): Promise<T> {
-    const next = this.#working.then(work);
-    this.#working = next.catch(() => undefined);
+    const next = this.#appending.then(work);
+    this.#appending = next.catch(() => undefined);
     return next;
   }
+}
+
+/** Of an entry besides its value, about. */
+const ENTRY_BYTES = 100;
+
+function sizeOf(changes: readonly StoreChange[]): number {
+  return changes.reduce((sum, { value }) => sum + (value?.length ?? 0) + ENTRY_BYTES, 0);
+}
+
+/** Entries in pieces of about so many bytes. */
+function* pieces(
+  entries: Iterable<StoreChange>,
+  pieceBytes: number,
+): Iterable<readonly StoreChange[]> {
+  let piece: StoreChange[] = [];
+  let sizeBytes = 0;
+  for (const entry of entries) {
+    piece.push(entry);
+    sizeBytes += sizeOf([entry]);
+    if (sizeBytes < pieceBytes) continue;
+    yield piece;
+    piece = [];
+    sizeBytes = 0;
+  }
+  if (piece.length > 0) yield piece;
 }

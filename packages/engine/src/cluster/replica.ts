@@ -1,13 +1,14 @@
-// The metadata of an instance that does not lead: a copy of what the leader stores, kept up to date
-// by the shared log. The directory knows how far it has come; one that belonged to a leader, which
-// may hold more than the log has, is filled anew.
-import { assert, InvalidRequest } from '@tidemark/core';
-import type { LogRecord, MessageLog } from '@tidemark/cluster';
-import type { Database } from 'lmdb';
-import { Metadata } from '../store/metadata.ts';
-import type { Identity, KeyOptions, StoreKey } from '../store/metadata.ts';
+// The metadata of an instance of a cluster: a copy of what the shared log says, kept up to date by
+// it, whoever leads. It knows how far it has come, and in which log. It is filled by a record of
+// everything, in one transaction; until then nothing of it changes.
+import { createHash } from 'node:crypto';
+import { AppError, assert, Conflict, InvalidRequest, Unavailable } from '@tidemark/core';
+import type { LogRecord, SharedLog } from '@tidemark/cluster';
+import { identityChange, Metadata } from '../store/metadata.ts';
+import type { CommitLog, KeyOptions } from '../store/metadata.ts';
+import type { Identity } from '../store/metadata-file.ts';
 import { readKey } from '../store/store-cipher.ts';
-import type { StoreChange } from '../store/change-feed.ts';
+import type { StoreChange } from '../store/tables.ts';
 import { formatAt, TooOld } from './build.ts';
 import type { Build } from './build.ts';
 import { RecordLabel } from './change-record.ts';
@@ -15,45 +16,58 @@ import { RecordLabel } from './change-record.ts';
 /** The one entry of the table `replica`. */
 type Position = {
   readonly cluster: string;
+  /** Id of the log; absent in copies of before logs had one. */
+  readonly log?: string | undefined;
   /** Number of the last record that is in the tables. */
   readonly sequence: number;
-  /** They are a leader's, and may hold changes that the log does not have. */
-  readonly isLeading: boolean;
+  /** Of that record, which another history has not. */
+  readonly digest?: string | undefined;
+  /** By a version that wrote the tables of a leader first: they may hold what the log has not. */
+  readonly isLeading?: boolean | undefined;
 };
 
 const OWN = 'replica';
-const LOCAL_TABLES: ReadonlySet<string> = new Set(['identity', OWN]);
-
-/** Tables that a user would miss. */
-const DEFINITIONS = ['tasks', 'templates', 'overrides', 'handler-specs'];
+const POSITION = 'position';
 
 export type ReplicaOptions = {
   readonly directory: string;
   readonly cluster: string;
   readonly key: KeyOptions;
   readonly build: Build;
+  /** Keeps what the log has not, before the tables are filled by it. */
+  readonly setAside: (metadata: Metadata) => Promise<void>;
+};
+
+/** The log and the copy have different histories: somebody has to say which one is right. */
+export class OtherHistory extends Conflict {}
+
+/** Nobody but the leader changes the copy. */
+const FOLLOWING: CommitLog = {
+  check: () => {
+    throw new Unavailable('this instance does not lead the cluster');
+  },
+  commit: () => Promise.reject(new Unavailable('this instance does not lead the cluster')),
 };
 
 export class Replica {
   readonly metadata: Metadata;
-  readonly #cluster: string;
-  readonly #build: Build;
-  readonly #tables = new Map<string, Database<Buffer, StoreKey>>();
-  readonly #own: Database<Position, string>;
-  #position: Position;
+  readonly #options: Omit<ReplicaOptions, 'directory' | 'key'>;
+  #position: Position | undefined;
+  #log = '';
+  /** The last record that was read. */
+  #sequence = 0;
+  /** The tables are what the log said at `#sequence`. */
+  #isFilled = false;
   /** Parts of everything, until its end is there. */
   #whole: StoreChange[] | undefined;
 
-  private constructor(
-    metadata: Metadata,
-    { cluster, build }: Pick<ReplicaOptions, 'cluster' | 'build'>,
-  ) {
+  private constructor(metadata: Metadata, options: Omit<ReplicaOptions, 'directory' | 'key'>) {
     this.metadata = metadata;
-    this.#cluster = cluster;
-    this.#build = build;
-    this.#own = metadata.root.openDB({ name: OWN, encoding: 'json' });
-    const stored = this.#own.get('position');
-    this.#position = stored ?? { cluster, sequence: 0, isLeading: false };
+    this.#options = options;
+    const stored = metadata.read(OWN).get(POSITION);
+    this.#position =
+      stored === undefined ? undefined : (JSON.parse(stored.toString('utf8')) as Position);
+    metadata.commitThrough(FOLLOWING);
   }
 
   static async open({ directory, key, ...rest }: ReplicaOptions): Promise<Replica> {
@@ -66,51 +80,102 @@ export class Replica {
    */
   static async adopt(
     metadata: Metadata,
-    { cluster, key, directory }: Omit<ReplicaOptions, 'build'>,
+    { cluster, key, directory }: Pick<ReplicaOptions, 'cluster' | 'key' | 'directory'>,
   ): Promise<void> {
-    const { root } = metadata;
     const cipher = readKey({ ...key, directory, isNeeded: true });
-    const identities = root.openDB<Identity, string>({ name: 'identity', encoding: 'json' });
-    const own = root.openDB<Position, string>({ name: OWN, encoding: 'json' });
-    const identity = identities.get('engine');
-    assert(identity !== undefined, 'a file that is open has an identity');
-    const tables = tableNames(metadata).map((name) => root.openDB({ name, encoding: 'binary' }));
-    await metadata.atomically({ entries: 2, bytes: 1024 }, () => {
-      for (const table of tables) void table.clearAsync();
-      void identities.put('engine', { ...identity, keyCheck: cipher.check(identity.clusterId) });
-      void own.put('position', { cluster, sequence: 0, isLeading: true });
-    });
+    const stored = metadata.read('identity').get('engine');
+    assert(stored !== undefined, 'a file that is open has an identity');
+    const identity = JSON.parse(stored.toString('utf8')) as Identity;
+    await metadata.write([
+      ...metadata.removals(),
+      identityChange({ ...identity, keyCheck: cipher.check(identity.clusterId) }),
+      positionChange({ cluster, sequence: 0 }),
+    ]);
   }
 
+  /** Makes a copy of a cluster a directory that is no copy, which a cluster can begin with. */
+  static async release(metadata: Metadata): Promise<void> {
+    await metadata.write([{ table: OWN, key: POSITION, value: undefined }]);
+  }
+
+  /** From now on the engine of this instance changes the copy, through this log. */
+  lead(log: CommitLog): void {
+    this.metadata.commitThrough(log);
+  }
+
+  /** From now on nobody but the log does. */
+  follow(): void {
+    this.metadata.commitThrough(FOLLOWING);
+  }
+
+  /** Number of the last record that is known. */
   get sequence(): number {
-    return this.#position.sequence;
+    return this.#sequence;
+  }
+
+  /** Whether the tables are what the log says; if not, it has not said it yet. */
+  get isFilled(): boolean {
+    return this.#isFilled;
   }
 
   /** Whether the tables hold what a single engine has stored in them. */
   get isOwn(): boolean {
-    return this.#own.get('position') === undefined && this.#hasDefinitions();
+    return this.#position === undefined && this.hasEntries;
+  }
+
+  get hasEntries(): boolean {
+    for (const _ of this.metadata.removals()) return true;
+    return false;
   }
 
   /**
-   * Makes the copy one that the log can be applied to from `sequence` on. Throws `InvalidRequest`
-   * rather than dropping what a single engine, or one of another cluster, has stored.
+   * Finds where to read on in a log of this id. Throws `OtherHistory` when the copy is of another
+   * one.
    */
-  async prepare(log: MessageLog): Promise<void> {
+  async prepare(log: SharedLog, id: string): Promise<void> {
     const { first, last } = await log.ends();
-    const isOther = this.#position.cluster !== this.#cluster;
-    if (last > 0 && (this.isOwn || (isOther && this.#hasDefinitions()))) {
-      throw new InvalidRequest(
-        `the data directory has definitions of its own, and cluster ${JSON.stringify(this.#cluster)} has others: start this instance with an empty data_dir, and define there what is missing`,
+    this.#log = id;
+    this.#whole = undefined;
+    const position = this.#position;
+    this.#isFilled = false;
+    this.#sequence = Math.max(0, first - 1);
+    if (position === undefined || position.sequence === 0) return;
+    const { cluster } = this.#options;
+    if (position.cluster !== cluster)
+      throw new OtherHistory(
+        `the data directory is of cluster ${JSON.stringify(position.cluster)}, and not of ${JSON.stringify(cluster)}`,
       );
-    }
-    const { sequence, isLeading } = this.#position;
-    const isGap = sequence + 1 < first || sequence > last;
-    if (last > 0 && (isLeading || isGap || isOther)) await this.#replaceAll([], 0);
+    if (position.log !== undefined && position.log !== id)
+      throw new OtherHistory(
+        `the coordinator has another log than this copy follows (${id}, not ${position.log}): it may have lost its disk`,
+      );
+    if (position.isLeading === true) return;
+    if (position.sequence > last)
+      throw new OtherHistory(
+        `this copy has come to record ${position.sequence}, and the log ends with ${last}: the coordinator has lost records`,
+      );
+    // Further back than the log goes: filled by what it begins with.
+    if (position.sequence + 1 < first) return;
+    if (position.digest !== undefined && position.sequence >= first)
+      await this.#compare(log, position.digest, position.sequence);
+    this.#isFilled = true;
+    this.#sequence = position.sequence;
+  }
+
+  /** Throws `OtherHistory` when a record is not the one that was applied. */
+  async #compare(log: SharedLog, digest: string, sequence: number): Promise<void> {
+    const range = { first: sequence, through: sequence, signal: new AbortController().signal };
+    // One that is several messages does not begin here, and is not read.
+    for await (const record of log.read(range))
+      if (digestOf(record) !== digest)
+        throw new OtherHistory(
+          `record ${sequence} of the shared log is not the one that this copy has applied: the coordinator has lost records, and others have taken their numbers`,
+        );
   }
 
   /** Applies the log to its present end; resolves with the number of the last record there. */
-  async catchUp(log: MessageLog, signal: AbortSignal): Promise<number> {
-    await this.prepare(log);
+  async catchUp(log: SharedLog, id: string, signal: AbortSignal): Promise<number> {
+    await this.prepare(log, id);
     const { last } = await log.ends();
     const first = this.sequence + 1;
     if (first <= last)
@@ -121,11 +186,13 @@ export class Replica {
 
   /**
    * Applies the next record; those that are in already are left out. Throws `TooOld` for one that
-   * this version does not know.
+   * this version does not know, and `InvalidRequest` rather than dropping what a single engine has
+   * stored.
    */
-  async apply({ sequence, label, level, bytes }: LogRecord): Promise<void> {
-    if (sequence <= this.#position.sequence) return;
-    const { decode } = formatAt(level, this.#build);
+  async apply(record: LogRecord): Promise<void> {
+    const { sequence, label, level, bytes } = record;
+    if (sequence <= this.#sequence) return;
+    const { decode } = formatAt(level, this.#options.build);
     switch (label) {
       case RecordLabel.Begin:
         this.#whole = [];
@@ -134,102 +201,84 @@ export class Replica {
         for (const change of decode(bytes)) this.#whole?.push(change);
         return;
       case RecordLabel.End:
-        if (this.#whole !== undefined) await this.#replaceAll(this.#whole, sequence);
+        if (this.#whole !== undefined) await this.#fill(this.#whole, record);
         this.#whole = undefined;
         return;
       case RecordLabel.Changes:
         // A leader that was fenced while it wrote everything has not ended it.
         this.#whole = undefined;
-        await this.#change(decode(bytes), sequence);
+        // A log that begins with changes, as versions before wrote it, began with nothing.
+        if (this.#isFilled) await this.#write(decode(bytes), record);
+        else await this.#fill(decode(bytes), record);
         return;
       case RecordLabel.Term:
         this.#whole = undefined;
-        await this.#change([], sequence);
+        if (this.#isFilled) await this.#write([], record);
+        else this.#sequence = sequence;
         return;
       default:
-        throw new TooOld(`the shared log has a record ${JSON.stringify(label)}`, this.#build);
+        throw new TooOld(
+          `the shared log has a record ${JSON.stringify(label)}`,
+          this.#options.build,
+        );
     }
   }
 
-  /** From now on the tables are changed by a leader, and the log follows them. */
-  async lead(): Promise<void> {
-    await this.#put({ ...this.#position, cluster: this.#cluster, isLeading: true });
+  /**
+   * The changes of a record, and that the copy has come so far with them: what a transaction makes.
+   * `applied` is told when it has.
+   */
+  withPosition(
+    changes: readonly StoreChange[],
+    record: Pick<LogRecord, 'sequence' | 'label' | 'bytes'>,
+  ): readonly StoreChange[] {
+    return [...changes, positionChange(this.#positionAt(record))];
+  }
+
+  applied(record: Pick<LogRecord, 'sequence' | 'label' | 'bytes'>): void {
+    this.#position = this.#positionAt(record);
+    this.#sequence = record.sequence;
+    this.#isFilled = true;
   }
 
   close(): Promise<void> {
     return this.metadata.close();
   }
 
-  #hasDefinitions(): boolean {
-    return DEFINITIONS.some((name) => this.#table(name).getKeysCount() > 0);
+  #positionAt(record: Pick<LogRecord, 'sequence' | 'label' | 'bytes'>): Position {
+    const { sequence } = record;
+    return { cluster: this.#options.cluster, log: this.#log, sequence, digest: digestOf(record) };
   }
 
-  async #change(changes: readonly StoreChange[], sequence: number): Promise<void> {
-    const bytes = changes.reduce((sum, { value }) => sum + (value?.length ?? 0), 0);
-    // To open one is a transaction of its own.
-    for (const { table } of changes) this.#table(table);
-    await this.metadata.atomically({ entries: changes.length + 1, bytes }, () => {
-      for (const { table, key, value } of changes) {
-        if (value === undefined) void this.#table(table).remove(key);
-        else void this.#table(table).put(key, Buffer.from(value));
-      }
-      this.#position = { cluster: this.#cluster, sequence, isLeading: false };
-      void this.#own.put('position', this.#position);
-    });
+  async #write(changes: readonly StoreChange[], record: LogRecord): Promise<void> {
+    await this.metadata.write(this.withPosition(changes, record));
+    this.applied(record);
   }
 
   /** Replaces all tables by these entries. */
-  async #replaceAll(entries: readonly StoreChange[], sequence: number): Promise<void> {
-    const removed: StoreChange[] = [];
-    for (const name of tableNames(this.metadata)) {
-      for (const key of this.#table(name).getKeys())
-        removed.push({ table: name, key, value: undefined });
-    }
-    await this.#change([...removed, ...entries], sequence);
-  }
-
-  async #put(position: Position): Promise<void> {
-    this.#position = position;
-    await this.metadata.write({ entries: 1, bytes: 100 }, () =>
-      this.#own.put('position', position),
-    );
-  }
-
-  #table(name: string): Database<Buffer, StoreKey> {
-    let table = this.#tables.get(name);
-    if (table === undefined) {
-      table = this.metadata.root.openDB<Buffer, StoreKey>({ name, encoding: 'binary' });
-      this.#tables.set(name, table);
-    }
-    return table;
+  async #fill(entries: readonly StoreChange[], record: LogRecord): Promise<void> {
+    const { cluster, setAside } = this.#options;
+    if (this.isOwn)
+      throw new InvalidRequest(ownDefinitions(cluster));
+    const isOfLog = this.#position?.isLeading !== true && (this.#position?.sequence ?? 0) > 0;
+    if (!isOfLog && this.hasEntries) await setAside(this.metadata);
+    await this.#write([...this.metadata.removals(), ...entries], record);
   }
 }
 
-/** Everything that is stored and shared, in pieces of about so many bytes. */
-export function* wholeStore(
-  metadata: Metadata,
-  pieceBytes: number,
-): Iterable<readonly StoreChange[]> {
-  let piece: StoreChange[] = [];
-  let sizeBytes = 0;
-  for (const name of tableNames(metadata)) {
-    const table = metadata.root.openDB<Buffer, StoreKey>({ name, encoding: 'binary' });
-    for (const { key, value } of table.getRange()) {
-      piece.push({ table: name, key, value: Buffer.from(value) });
-      sizeBytes += value.length + ENTRY_BYTES;
-      if (sizeBytes < pieceBytes) continue;
-      yield piece;
-      piece = [];
-      sizeBytes = 0;
-    }
-  }
-  if (piece.length > 0) yield piece;
+export function ownDefinitions(cluster: string): string {
+  return `the data directory has definitions of its own, and cluster ${JSON.stringify(cluster)} has others: start this instance with an empty data_dir, and define there what is missing`;
 }
 
-/** Of an entry besides its value, about. */
-const ENTRY_BYTES = 100;
+function positionChange(position: Position): StoreChange {
+  return { table: OWN, key: POSITION, value: Buffer.from(JSON.stringify(position)) };
+}
 
-/** Names of the tables that are shared. The file's own table lists all of them. */
-function tableNames({ root }: Metadata): readonly string[] {
-  return [...root.getKeys()].map(String).filter((name) => !LOCAL_TABLES.has(name));
+function digestOf({ label, bytes }: Pick<LogRecord, 'label' | 'bytes'>): string {
+  return createHash('sha256').update(`${label}\n`).update(bytes).digest('hex');
+}
+
+/** Whether somebody has to do something before an instance can follow the log. */
+export function isStuck(error: unknown): error is AppError {
+  return error instanceof TooOld || error instanceof OtherHistory;
 }

@@ -33,7 +33,7 @@ import type {
 } from '@tidemark/settings';
 import { checkElements } from './config.ts';
 import { findSection, OVERRIDABLE_SECTIONS } from './overridable-sections.ts';
-import type { Table } from '../store/metadata.ts';
+import type { Table } from '../store/table.ts';
 import type { AuthRequest } from '../http/server.ts';
 import type { Redactor } from '../observability/redactor.ts';
 

@@ -2,8 +2,9 @@
 import { Internal, InvalidRequest, NotFound, own } from '@tidemark/core';
 import { Readable } from 'node:stream';
 import { compileGlob } from '@tidemark/settings';
-import { METADATA_FILE } from '../store/metadata.ts';
+import { METADATA_FILE } from '../store/metadata-file.ts';
 import type { Metadata } from '../store/metadata.ts';
+import type { TableName } from '../store/tables.ts';
 import type { ServiceTests, ServiceTestView } from '../services/service-tests.ts';
 import { asObject, parseJson } from './json.ts';
 import { pickFields, readFields, readPage } from './params.ts';
@@ -14,7 +15,7 @@ import type { Api, ApiRequest } from './server.ts';
  * Names of stores that clients know. Their indexes are part of the file's trees, hence always
  * whole.
  */
-const STORES = [
+const STORES: readonly TableName[] = [
   'tasks',
   'templates',
   'recordings',
@@ -25,7 +26,7 @@ const STORES = [
   'documents',
 ];
 /** What older clients call the store of overrides. */
-const STORE_ALIASES: Readonly<Record<string, string>> = { config: 'overrides' };
+const STORE_ALIASES: Readonly<Record<string, TableName>> = { config: 'overrides' };
 
 export function addOperationRoutes(
   api: Api,
@@ -67,7 +68,7 @@ function addStorageRoutes(api: Api, metadata: Metadata): void {
       throw new InvalidRequest(`${prefix}unknown StorageAction ${String(action ?? '')}`);
     }
     try {
-      await metadata.verify(store);
+      metadata.verify(store);
     } catch (cause) {
       throw new Internal('failed to rebuild', { cause });
     }
@@ -76,10 +77,10 @@ function addStorageRoutes(api: Api, metadata: Metadata): void {
 }
 
 /** The store that a path names. Throws `NotFound`. */
-function storeOf(request: ApiRequest): string {
+function storeOf(request: ApiRequest): TableName {
   const name = request.params['store'] ?? '';
-  const store = own(STORE_ALIASES, name) ?? name;
-  if (!STORES.includes(store)) throw new NotFound(`unknown storage ${JSON.stringify(name)}`);
+  const store = own(STORE_ALIASES, name) ?? STORES.find((known) => known === name);
+  if (store === undefined) throw new NotFound(`unknown storage ${JSON.stringify(name)}`);
   return store;
 }
 

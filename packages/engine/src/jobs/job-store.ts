@@ -11,7 +11,7 @@ import {
 } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { RUNNING_JOBS } from '../limits.ts';
-import type { Table } from '../store/metadata.ts';
+import type { Table } from '../store/table.ts';
 import type { JobStatus } from '../store/records.ts';
 
 type JobRecord = {
@@ -163,7 +163,7 @@ export class JobStore<R extends JobRecord> {
   async #storeEnd(end: R, running: Running): Promise<void> {
     for (;;) {
       try {
-        await this.#table.putEnd(end.id, end);
+        await this.#table.put(end.id, end, { isEnd: true });
         return;
       } catch (error) {
         if (!(error instanceof Unavailable)) throw error;

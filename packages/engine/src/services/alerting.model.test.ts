@@ -2,7 +2,7 @@
 // receivers that go away, restarts and crashes. A crash continues from a copy of what is on disk at
 // that moment and from the snapshot of some earlier one. More runs: `ALERT_MODEL_RUNS=2000 vitest
 // run packages/engine/src/services/alerting.model.test.ts`.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AlertService, AlertStore } from '@tidemark/alerting';
@@ -13,14 +13,16 @@ import { createTask, PointBatchBuilder, VirtualTimers } from '@tidemark/runtime'
 import type { RunningTask, TaskState } from '@tidemark/runtime';
 import { silentServices } from '@tidemark/runtime/testing';
 import fc from 'fast-check';
-import { open } from 'lmdb';
-import type { RootDatabase } from 'lmdb';
 import { TestClock } from '@tidemark/testkit';
 import { expect, test } from 'vitest';
 import { ALLOW_EVERYTHING } from '@tidemark/settings';
+import { alertTables } from '../store/alert-tables.ts';
+import { Metadata } from '../store/metadata.ts';
+import { METADATA_FILE } from '../store/metadata-file.ts';
 import { checkTemplate, renderTemplate } from './render.ts';
 
 const RUNS = Number(process.env['ALERT_MODEL_RUNS'] ?? 25);
+const KEY = { setting: 'env:KEY', environment: { KEY: 'k'.repeat(32) } };
 const SECOND = 1_000_000_000n;
 const START = 1_704_067_200n;
 const LEVELS = ['OK', 'INFO', 'WARNING', 'CRITICAL'] as const;
@@ -88,15 +90,18 @@ class World {
   #names = 0;
   #tick = 0n;
   #snapshot: TaskState | undefined;
-  #root!: RootDatabase;
+  #metadata!: Metadata;
   #service!: AlertService;
   #task!: RunningTask;
 
-  async open(path = join(this.directory, '0.mdb')): Promise<void> {
+  async open(file?: Buffer): Promise<void> {
     const generation = this.#generation;
-    this.#root = open({ path, noSubdir: true, maxDbs: 8, overlappingSync: false });
+    const folder = join(this.directory, String(generation));
+    mkdirSync(folder);
+    if (file !== undefined) writeFileSync(join(folder, METADATA_FILE), file);
+    this.#metadata = await Metadata.open(folder, KEY);
     this.#service = new AlertService({
-      store: new AlertStore(this.#root, { clock: this.clock, log: () => undefined }),
+      store: new AlertStore(alertTables(this.#metadata), { clock: this.clock, log: () => undefined }),
       clock: this.clock,
       log: () => undefined,
       random: () => 0.5,
@@ -223,21 +228,19 @@ class World {
     await this.#task.close();
     await this.#whilePassing(this.#service.close(1_000));
     this.#generation++;
-    const path = join(this.directory, `${this.#generation}.mdb`);
-    await this.#root.backup(path, false);
-    await this.#root.close();
-    await this.open(path);
+    const file = await this.#metadata.backup();
+    await this.#metadata.close();
+    await this.open(file);
   }
 
   async #crash(): Promise<void> {
     this.hasCrashed = true;
-    const path = join(this.directory, `${this.#generation + 1}.mdb`);
-    await this.#root.backup(path, false);
+    const file = await this.#metadata.backup();
     this.#generation++;
-    const { service, root } = { service: this.#service, root: this.#root };
+    const { service, metadata } = { service: this.#service, metadata: this.#metadata };
     await service.close(0);
-    await root.close();
-    await this.open(path);
+    await metadata.close();
+    await this.open(file);
   }
 
   async #pass(ms: number): Promise<void> {
@@ -283,7 +286,7 @@ class World {
   async close(): Promise<void> {
     await this.#task.close();
     await this.#service.close(0);
-    await this.#root.close();
+    await this.#metadata.close();
     rmSync(this.directory, { recursive: true, force: true });
   }
 }

@@ -4,7 +4,8 @@ import { assert, messageOf } from '@tidemark/core';
 import type { AlertHistory, LevelChange } from '@tidemark/alerting';
 import { HISTORY_LENGTH } from '@tidemark/alerting';
 import type { Logger } from '../observability/log-hub.ts';
-import type { Metadata, Table } from './metadata.ts';
+import type { Metadata } from './metadata.ts';
+import type { Table } from './table.ts';
 
 type StoredChange = Omit<LevelChange, 'time' | 'durationNanos'> & {
   readonly time: string;

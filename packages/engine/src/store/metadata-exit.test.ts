@@ -26,9 +26,8 @@ test('a process that exits ends, also while changes of several entries are writt
   const source = `
     import { Metadata } from ${JSON.stringify(module)};
     const metadata = await Metadata.open(${JSON.stringify(directory)});
-    const table = metadata.table('numbers');
-    const changes = ['a', 'b'].map((id) => ({ id, value: 1 }));
-    void metadata.changeAll(table.staged(changes));
+    const table = metadata.table('load');
+    void metadata.commit(table.changes(...['a', 'b'].map((id) => ({ id, value: 1 }))));
     // LMDB's thread begins in the next turn; this one is then busy until it has come far.
     setImmediate(() => {
       const until = performance.now() + 100;
@@ -43,6 +42,6 @@ test('a process that exits ends, also while changes of several entries are writt
   await expect(end).rejects.toMatchObject({ code: 3 });
   const metadata = await Metadata.open(directory);
   // All of it or nothing.
-  expect(metadata.table('numbers').count() % 2).toBe(0);
+  expect(metadata.table('load').count() % 2).toBe(0);
   await metadata.close();
 });

@@ -24,7 +24,7 @@ const ZEROS = Buffer.alloc(64 * 1024);
 const SPARE_BYTES = 512 * 1024;
 
 /** How large a write is. */
-export type WriteSize = {
+type Size = {
   /** Entries that are put or removed. */
   readonly entries: number;
   /** Bytes of the values that are put. */
@@ -60,7 +60,7 @@ export class MetadataRoom {
    * Takes room for a write that is about to begin. What it gives is to be called when it has ended,
    * in whatever way. Throws `Unavailable` with the reason when there is none.
    */
-  take(size: WriteSize): () => void {
+  take(size: Size): () => void {
     const needed = this.#neededBytes(size);
     assert(Number.isSafeInteger(needed), 'room is taken in whole bytes');
     const spare = size.bytes === 0 || size.isEnd === true ? 0 : SPARE_BYTES;
@@ -81,7 +81,7 @@ export class MetadataRoom {
   }
 
   // The most that LMDB can need: no page is replaced twice in a transaction, none is used again.
-  #neededBytes({ entries, bytes }: WriteSize): number {
+  #neededBytes({ entries, bytes }: Size): number {
     const most = 2 * (this.#used + this.#ended + this.#inFlight);
     const replacedPages = Math.min(2 * entries, Math.ceil(most / PAGE_BYTES));
     const split = Math.min(bytes, entries * PAGE_BYTES);

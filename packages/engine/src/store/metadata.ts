@@ -1,105 +1,68 @@
 // The engine's metadata: one LMDB file that holds tasks, templates, recordings, replays, overrides,
-// handlers and topics. It is also the backup. A write is answered only after it is on disk.
-import { makeDirectory, PRIVATE_DIRECTORY, PRIVATE_FILE } from '@tidemark/process';
+// handlers and topics (`tables.ts`). It is also the backup. It is changed by `commit` alone, which
+// answers when the changes are on disk; in a cluster they have their place in the shared log first.
+import { makeDirectory, PRIVATE_DIRECTORY } from '@tidemark/process';
 import { randomUUID } from 'node:crypto';
-import { chmodSync, existsSync } from 'node:fs';
-import { chmod, copyFile, readFile, rename, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { InvalidRequest, messageOf, Unavailable } from '@tidemark/core';
-import { open } from 'lmdb';
+import { AppError, InvalidRequest, messageOf, Unavailable } from '@tidemark/core';
 import type { Database, RootDatabase } from 'lmdb';
-import { ChangeFeed } from './change-feed.ts';
-import type { ChangeSink } from './change-feed.ts';
+import {
+  checkUnused,
+  copyTo,
+  FORMAT_VERSION,
+  forgetOldPages,
+  METADATA_FILE,
+  openRoot,
+} from './metadata-file.ts';
+import type { Identity } from './metadata-file.ts';
 import { MetadataRoom } from './metadata-room.ts';
-import type { WriteSize } from './metadata-room.ts';
-import { isSealed, KEY_FILE, readKey } from './store-cipher.ts';
+import { isSealed, readKey } from './store-cipher.ts';
 import type { KeyPlace, StoreCipher } from './store-cipher.ts';
-
-/** Name of the file inside the data directory, and of the backup that clients download. */
-export const METADATA_FILE = 'engine.mdb';
-
-// Rises with every change of the tables that an older engine would misread.
-const FORMAT_VERSION = 2;
+import { Entries, placeOf, Table } from './table.ts';
+import { declarationOf, TABLES } from './tables.ts';
+import type { KeyOf, StoreChange, StoreKey, TableName } from './tables.ts';
 
 // Some tables with a page each.
 const FIRST_ENTRIES = 32;
 
-/** The one entry of the table `identity`. */
-export type Identity = {
-  readonly formatVersion: number;
-  readonly clusterId: string;
-  readonly serverId: string;
-  /** Tells the key of the values from others; absent in files of before there was one. */
-  readonly keyCheck?: string | undefined;
-};
-
 export type KeyOptions = Omit<KeyPlace, 'directory'>;
-
-/** How the metadata of an engine is opened that shares it with others. */
-type OpenOptions = KeyOptions & {
-  /** Where all changes go. */
-  readonly sink?: ChangeSink | undefined;
-  /** Names the engine to databases, in place of what the file says. */
-  readonly clusterId?: string | undefined;
-};
 
 const NO_KEY_OPTIONS: KeyOptions = { setting: '', environment: {} };
 
-/** Tables whose values may hold secrets. */
-export const SEALED_TABLES: readonly string[] = [
-  'tasks',
-  'task-versions',
-  'templates',
-  'overrides',
-  'subscriber-token',
-  'handler-specs',
-];
+export type CommitOptions = {
+  /**
+   * The changes end something: they may use the room that is kept for that on a full disk. Default:
+   * they do when they only remove.
+   */
+  readonly isEnd?: boolean | undefined;
+};
 
-export type StoreKey = string | number | [string, string | number];
-
-/** What a value is bound to. */
-export function placeOf(table: string, key: StoreKey): string {
-  return JSON.stringify([table, key]);
-}
-
-// LMDB would make a new file, and tasks, handlers and secrets would be gone without a word.
-function checkUnused(directory: string): void {
-  const traces = [`${METADATA_FILE}-lock`, KEY_FILE].filter((name) =>
-    existsSync(join(directory, name)),
-  );
-  if (traces.length === 0) return;
-  throw new InvalidRequest(
-    `${METADATA_FILE} is missing in ${directory}, where there was one before: put it back from a backup, or remove ${traces.join(' and ')} to begin with nothing`,
-  );
-}
-
-function openRoot(file: string): RootDatabase {
-  const root = open({
-    path: file,
-    noSubdir: true,
-    maxDbs: 32,
-    encoding: 'json',
-    // Its own batches make promises that nobody can take, and the process would end when the disk
-    // is full.
-    eventTurnBatching: false,
-    // A committed transaction is on disk; with overlapping syncs it would only be on its way.
-    overlappingSync: false,
-  });
-  // LMDB makes them readable by others.
-  for (const path of [file, `${file}-lock`]) if (existsSync(path)) chmodSync(path, PRIVATE_FILE);
-  return root;
-}
+/** What gives changes their place in a log that others follow. */
+export type CommitLog = {
+  /** Throws `Unavailable` when nothing can be committed at present; nothing has happened then. */
+  check(): void;
+  /**
+   * Resolves when the log has the changes and `write` has made them. `write` makes changes in one
+   * transaction.
+   */
+  commit(
+    changes: readonly StoreChange[],
+    write: (changes: readonly StoreChange[]) => Promise<void>,
+  ): Promise<void>;
+};
 
 export class Metadata {
-  readonly root: RootDatabase;
   readonly clusterId: string;
   readonly serverId: string;
-  /** Where all writes take their room from. */
-  readonly room: MetadataRoom;
-  /** Seals values with secrets. */
   readonly cipher: StoreCipher;
+  readonly #root: RootDatabase;
+  /** Where all writes take their room from. */
+  readonly #room: MetadataRoom;
   readonly #directory: string;
-  readonly #feed: ChangeFeed | undefined;
+  readonly #databases = new Map<string, Database<Buffer, StoreKey>>();
+  #log: CommitLog | undefined;
 
   private constructor(parts: {
     readonly root: RootDatabase;
@@ -107,34 +70,31 @@ export class Metadata {
     readonly directory: string;
     readonly identity: Identity;
     readonly cipher: StoreCipher;
-    readonly options: OpenOptions;
   }) {
-    const { root, room, directory, identity, cipher, options } = parts;
-    this.root = root;
-    this.room = room;
+    const { root, room, directory, identity, cipher } = parts;
+    this.#root = root;
+    this.#room = room;
     this.cipher = cipher;
     this.#directory = directory;
-    this.clusterId = options.clusterId ?? identity.clusterId;
-    this.#feed = options.sink === undefined ? undefined : new ChangeFeed(root, options.sink);
+    this.clusterId = identity.clusterId;
     this.serverId = identity.serverId;
-    options.sink?.opened(this);
   }
 
   /**
    * Opens the file in a directory, which is made when absent. Throws when it was written by a newer
    * version or with another key, and when it is gone from a directory where there was one.
    */
-  static async open(directory: string, options: OpenOptions = NO_KEY_OPTIONS): Promise<Metadata> {
+  static async open(directory: string, key: KeyOptions = NO_KEY_OPTIONS): Promise<Metadata> {
     makeDirectory(directory, { mode: PRIVATE_DIRECTORY });
     const isNew = !existsSync(join(directory, METADATA_FILE));
     if (isNew) checkUnused(directory);
-    return Metadata.#open(directory, { ...options, isClean: isNew });
+    return Metadata.#open(directory, { key, isClean: isNew });
   }
 
   /** `isClean`: no page of the file holds what was there before values were sealed. */
   static async #open(
     directory: string,
-    options: OpenOptions & { readonly isClean: boolean },
+    { key, isClean }: { readonly key: KeyOptions; readonly isClean: boolean },
   ): Promise<Metadata> {
     const file = join(directory, METADATA_FILE);
     const isNew = !existsSync(file);
@@ -161,114 +121,132 @@ export class Metadata {
         );
       }
       const isNeeded = identity.keyCheck !== undefined;
-      const cipher = readKey({ directory, ...options, isNeeded });
+      const cipher = readKey({ directory, ...key, isNeeded });
       const keyCheck = cipher.check(identity.clusterId);
       if (isNeeded && identity.keyCheck !== keyCheck) {
         throw new InvalidRequest(
           `${file} was written with another key than this one: put that one in its place, or name it with secrets-key`,
         );
       }
-      const metadata = new Metadata({ root, room, directory, identity, cipher, options });
+      const metadata = new Metadata({ root, room, directory, identity, cipher });
       if (isNeeded) return metadata;
-      if (options.isClean) {
+      if (isClean) {
         const sealed = { ...identity, formatVersion: FORMAT_VERSION, keyCheck };
-        await metadata.write({ entries: 1, bytes: 1024 }, () => identities.put('engine', sealed));
+        await metadata.write([identityChange(sealed)]);
         return metadata;
       }
       // Written by a version that stored values as they are.
       await metadata.#sealAll();
-      await metadata.#forgetOldPages(file);
+      await forgetOldPages(root, file);
       await metadata.close();
     } catch (error) {
       room.close();
       await root.close();
       throw error;
     }
-    return Metadata.#open(directory, { ...options, isClean: true });
+    return Metadata.#open(directory, { key, isClean: true });
   }
 
   /** Seals values that are stored as they are. */
   async #sealAll(): Promise<void> {
-    const changes: { readonly put: () => void; readonly bytes: number }[] = [];
-    for (const name of SEALED_TABLES) {
-      const table = this.root.openDB<Buffer, StoreKey>({ name, encoding: 'binary' });
-      for (const { key, value } of table.getRange()) {
-        const text = value.toString('utf8');
-        if (isSealed(text)) continue;
-        const sealed = Buffer.from(this.cipher.seal(placeOf(name, key), text));
-        changes.push({ put: () => void table.put(key, sealed), bytes: sealed.length });
-      }
-    }
-    const bytes = changes.reduce((sum, change) => sum + change.bytes, 0);
-    await this.atomically({ entries: changes.length, bytes }, () => {
-      for (const { put } of changes) put();
-    });
-  }
-
-  /**
-   * Replaces the file by a copy without the pages that are not used any more: they hold what was
-   * there before.
-   */
-  async #forgetOldPages(file: string): Promise<void> {
-    const copy = `${file}.sealed`;
-    await rm(copy, { recursive: true, force: true });
-    await this.root.backup(copy, true);
-    const path = await backupFile(copy);
-    await chmod(path, PRIVATE_FILE);
-    await rename(path, file);
-    await rm(copy, { recursive: true, force: true });
+    const changes: StoreChange[] = [];
+    for (const { name: table } of TABLES.filter((declared) => declared.isSealed))
+      for (const { key, value } of this.#database(table).getRange())
+        if (!isSealed(value.toString('utf8'))) changes.push({ table, key, value });
+    await this.write(this.sealed(changes));
   }
 
   /** A table of JSON values by id. */
-  table<V>(name: string): Table<V> {
-    // The table prints its values itself, because it has to know how long they are; they are stored
-    // as LMDB's own JSON.
-    const database = this.root.openDB<string, string>({ name, encoding: 'string' });
-    return new Table(this, database, SEALED_TABLES.includes(name) ? name : undefined);
+  table<V>(name: TableName): Table<V> {
+    const entries = new Entries<string>(name, this.#database(name), this.cipher);
+    return new Table(entries, (changes, options) => this.commit(changes, options));
   }
 
-  /**
-   * Makes changes in one transaction; resolves when it is on disk. `changes` is called at once,
-   * only puts and removes, and opens no table. `size` is the size of all of them together. Throws
-   * `Unavailable` with the reason when they can not be written.
-   */
-  async atomically(size: WriteSize, changes: () => void): Promise<void> {
-    // Not `transaction`, whose callback a thread of Node's pool waits for: when the process exits
-    // meanwhile, Node waits for that thread, and so forever.
-    await this.write(size, () => this.root.batch(changes));
+  /** Entries of a table as bytes. */
+  read<N extends TableName>(name: N): Entries<KeyOf<N>> {
+    return new Entries(name, this.#database(name), this.cipher);
   }
 
-  /** Makes changes of several tables, all or none. Throws as `atomically` does. */
-  async changeAll(...lists: readonly StagedChanges[]): Promise<void> {
-    const size = {
-      entries: lists.reduce((sum, each) => sum + each.size.entries, 0),
-      bytes: lists.reduce((sum, each) => sum + each.size.bytes, 0),
-    };
-    await this.atomically(size, () => {
-      for (const { apply } of lists) apply();
+  /** Everything that is shared with other instances, as it lies on the disk, table by table. */
+  *shared(): Iterable<StoreChange> {
+    for (const table of this.#sharedTables())
+      for (const { key, value } of this.#database(table).getRange()) yield { table, key, value };
+  }
+
+  /** Removals of all of it. */
+  *removals(): Iterable<StoreChange> {
+    for (const table of this.#sharedTables())
+      for (const key of this.#database(table).getKeys()) yield { table, key, value: undefined };
+  }
+
+  /** Changes as they lie on the disk: values of tables with secrets are encrypted. */
+  sealed(changes: readonly StoreChange[]): readonly StoreChange[] {
+    return changes.map((change) => {
+      const { table, key, value } = change;
+      if (value === undefined || declarationOf(table)?.isSealed !== true) return change;
+      const text = this.cipher.seal(placeOf(table, key), Buffer.from(value).toString('utf8'));
+      return { table, key, value: Buffer.from(text) };
     });
   }
 
   /**
-   * Begins one write when there is room for it and resolves when it is on disk. Throws as
-   * `atomically` does.
+   * Makes changes, all or none of them; resolves when they are on disk, and in a cluster in the
+   * shared log. Throws `Unavailable` with the reason when they cannot be made.
    */
-  async write(size: WriteSize, begin: () => Promise<unknown>): Promise<void> {
-    this.#feed?.check();
-    const release = this.room.take(size);
+  async commit(changes: readonly StoreChange[], options: CommitOptions = {}): Promise<void> {
+    if (changes.length === 0) return;
+    const log = this.#log;
+    log?.check();
+    const sealed = this.sealed(changes);
+    if (log === undefined) return this.write(sealed, options);
+    // Room first: what is in the log has to be made here, too.
+    const release = this.#room.take(sizeOf(sealed, options));
     try {
-      await begin();
-      await this.root.flushed;
-      await this.#feed?.flush();
+      await log.commit(sealed, (made) => this.#transact(made));
+    } finally {
+      release();
+    }
+  }
+
+  /** From now on what is committed gets its place from this log. */
+  commitThrough(log: CommitLog): void {
+    this.#log = log;
+  }
+
+  /**
+   * Makes changes that have their place already, as they lie on the disk: records of the log, and
+   * entries of this directory alone. Throws as `commit` does.
+   */
+  async write(changes: readonly StoreChange[], options: CommitOptions = {}): Promise<void> {
+    const release = this.#room.take(sizeOf(changes, options));
+    try {
+      await this.#transact(changes);
+    } finally {
+      release();
+    }
+  }
+
+  async #transact(changes: readonly StoreChange[]): Promise<void> {
+    // To open one is a transaction of its own.
+    const databases = changes.map(({ table }) => this.#database(table));
+    try {
+      // Not `transaction`, whose callback a thread of Node's pool waits for: when the process exits
+      // meanwhile, Node waits for that thread, and so forever.
+      await this.#root.batch(() => {
+        for (const [i, { key, value }] of changes.entries()) {
+          if (value === undefined) void databases[i]?.remove(key);
+          else void databases[i]?.put(key, asBuffer(value));
+        }
+      });
+      await this.#root.flushed;
     } catch (error) {
       // LMDB tells the reason in a promise of its own, which rejects a moment later.
       const cause: unknown =
         error instanceof Error && 'commitError' in error
           ? await Promise.resolve(error.commitError).catch((reason: unknown) => reason)
           : error;
+      if (cause instanceof AppError) throw cause;
       throw new Unavailable(`metadata can not be written: ${messageOf(cause)}`, { cause });
-    } finally {
-      release();
     }
   }
 
@@ -276,149 +254,61 @@ export class Metadata {
    * Reads a whole store and compacts nothing: its index is the tree itself, which either can be
    * read or is damaged. Throws when it is damaged.
    */
-  async verify(store: string): Promise<void> {
-    for (const _ of this.root
-      .openDB<unknown, string>({ name: store, encoding: 'json' })
-      .getRange()) {
-      // Reading decodes and thereby checks each entry.
-    }
-    await this.root.flushed;
+  verify(name: TableName): void {
+    for (const { value } of this.read(name).range())
+      if (declarationOf(name)?.isBinary !== true) JSON.parse(value.toString('utf8'));
   }
 
   /** A consistent copy of the whole file. */
   async backup(): Promise<Buffer> {
     const path = join(this.#directory, `backup-${randomUUID()}.mdb`);
     try {
-      await this.root.backup(path, true);
-      return await readFile(await backupFile(path));
+      return await readFile(await copyTo(this.#root, path));
     } finally {
       await rm(path, { recursive: true, force: true });
     }
   }
 
   async close(): Promise<void> {
-    await this.root.flushed;
-    this.room.close();
-    await this.root.close();
+    await this.#root.flushed;
+    this.#room.close();
+    await this.#root.close();
+  }
+
+  #database(name: string): Database<Buffer, StoreKey> {
+    let database = this.#databases.get(name);
+    if (database === undefined) {
+      database = this.#root.openDB<Buffer, StoreKey>({ name, encoding: 'binary' });
+      this.#databases.set(name, database);
+    }
+    return database;
+  }
+
+  /** Those of newer versions, too: the file's own table lists all of them. */
+  #sharedTables(): readonly string[] {
+    return [...this.#root.getKeys()]
+      .map(String)
+      .filter((name) => declarationOf(name)?.isLocal !== true);
   }
 }
 
-// Depending on how the environment was opened the copy is a file or a directory with one file in
-// it.
-async function backupFile(path: string): Promise<string> {
-  try {
-    await copyFile(join(path, 'data.mdb'), `${path}.copy`);
-    await rm(`${path}.copy`);
-    return join(path, 'data.mdb');
-  } catch {
-    // Not a directory: the copy is the file itself.
-    return path;
-  }
+/** The entry that says whose file it is. */
+export function identityChange(identity: Identity): StoreChange {
+  return { table: 'identity', key: 'engine', value: Buffer.from(JSON.stringify(identity)) };
 }
 
-/** Changes of one table whose values have been printed; `apply` makes them, for `atomically`. */
-export type StagedChanges = { readonly size: WriteSize; readonly apply: () => void };
+/** What a transaction needs room for. */
+function sizeOf(
+  changes: readonly StoreChange[],
+  { isEnd }: CommitOptions,
+): CommitOptions & { readonly entries: number; readonly bytes: number } {
+  const bytes = changes.reduce((sum, { value }) => sum + (value?.length ?? 0), 0);
+  // One more for how far a copy has come.
+  return { entries: changes.length + 1, bytes, isEnd };
+}
 
-/** What becomes of one id; `undefined` removes it. */
-export type TableChange<V> = { readonly id: string; readonly value: V | undefined };
-
-/** JSON values by id. Reads are synchronous, writes resolve when they are on disk. */
-export class Table<V> {
-  readonly #metadata: Metadata;
-  readonly #database: Database<string, string>;
-  readonly #sealedName: string | undefined;
-
-  /** `sealedName` names a table whose values are encrypted. */
-  constructor(
-    metadata: Metadata,
-    database: Database<string, string>,
-    sealedName: string | undefined,
-  ) {
-    this.#metadata = metadata;
-    this.#database = database;
-    this.#sealedName = sealedName;
-  }
-
-  get(id: string): V | undefined {
-    const text = this.#database.get(id);
-    return text === undefined ? undefined : this.#parse(id, text);
-  }
-
-  has(id: string): boolean {
-    return this.#database.doesExist(id);
-  }
-
-  /** All values in order of their ids. */
-  *values(): Iterable<V> {
-    for (const [, value] of this.entries()) yield value;
-  }
-
-  /** All values with their ids, in order of these. */
-  *entries(): Iterable<readonly [id: string, value: V]> {
-    for (const { key, value } of this.#database.getRange()) yield [key, this.#parse(key, value)];
-  }
-
-  count(): number {
-    return this.#database.getKeysCount();
-  }
-
-  /** Prints changes, for `Metadata.changeAll`. */
-  staged(changes: readonly TableChange<V>[]): StagedChanges {
-    const texts = changes.map(({ id, value }) =>
-      value === undefined ? undefined : this.#print(id, value),
-    );
-    const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text ?? ''), 0);
-    return {
-      size: { entries: changes.length, bytes },
-      apply: () => {
-        for (const [i, { id }] of changes.entries()) {
-          const text = texts[i];
-          if (text === undefined) void this.#database.remove(id);
-          else void this.#database.put(id, text);
-        }
-      },
-    };
-  }
-
-  async put(id: string, value: V): Promise<void> {
-    await this.#put(id, value, false);
-  }
-
-  /**
-   * As `put`, of a value that ends something: it may use the room that is kept for that on a full
-   * disk.
-   */
-  async putEnd(id: string, value: V): Promise<void> {
-    await this.#put(id, value, true);
-  }
-
-  async #put(id: string, value: V, isEnd: boolean): Promise<void> {
-    const text = this.#print(id, value);
-    const size = { entries: 1, bytes: Buffer.byteLength(text), isEnd };
-    await this.#metadata.write(size, () => this.#database.put(id, text));
-  }
-
-  #print(id: string, value: V): string {
-    const text = JSON.stringify(value);
-    if (this.#sealedName === undefined) return text;
-    return this.#metadata.cipher.seal(placeOf(this.#sealedName, id), text);
-  }
-
-  #parse(id: string, text: string): V {
-    const name = this.#sealedName;
-    const json = name === undefined ? text : this.#metadata.cipher.open(placeOf(name, id), text);
-    return JSON.parse(json) as V;
-  }
-
-  async remove(id: string): Promise<void> {
-    await this.#metadata.write({ entries: 1, bytes: 0 }, () => this.#database.remove(id));
-  }
-
-  /**
-   * Several changes, all or none. Throws `Unavailable` with the reason when they can not be
-   * written.
-   */
-  async change(changes: readonly TableChange<V>[]): Promise<void> {
-    await this.#metadata.changeAll(this.staged(changes));
-  }
+function asBuffer(value: Uint8Array): Buffer {
+  return Buffer.isBuffer(value)
+    ? value
+    : Buffer.from(value.buffer, value.byteOffset, value.byteLength);
 }

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { Conflict, LimitExceeded, NotFound } from '@tidemark/core';
 import { PRIVATE_FILE } from '@tidemark/process';
 import { RESTORED_BYTES } from '../limits.ts';
-import { METADATA_FILE } from './metadata.ts';
+import { METADATA_FILE } from './metadata-file.ts';
 import type { KeyPlace } from './store-cipher.ts';
 import { inspectStore, removeLock } from './store-repair.ts';
 

@@ -11,33 +11,20 @@ import { fileURLToPath } from 'node:url';
 import { InvalidRequest } from '@tidemark/core';
 import { open } from 'lmdb';
 import type { RootDatabase } from 'lmdb';
-import { METADATA_FILE } from './metadata.ts';
-import type { Identity } from './metadata.ts';
+import { METADATA_FILE } from './metadata-file.ts';
+import type { Identity } from './metadata-file.ts';
 import { MetadataRoom, PAGE_BYTES } from './metadata-room.ts';
 import type { LogSink } from '../observability/log-hub.ts';
 import { existingKey } from './store-cipher.ts';
 import type { KeyPlace, StoreCipher } from './store-cipher.ts';
+import { TABLES } from './tables.ts';
 
 const READER = fileURLToPath(new URL('../../read-store.mjs', import.meta.url));
 
-/** Asked for even when the list of tables is damaged. Others are found in that list. */
-const TABLES = [
-  'identity',
-  'overrides',
-  'templates',
-  'tasks',
-  'load',
-  'documents',
-  'recordings',
-  'replays',
-  'subscriber-token',
-  'snapshots',
-  'topic-events',
-  'handler-specs',
-  'outbox',
-  'dead-letters',
-  'told-events',
-];
+/** Those whose values are no JSON, as the reader is told. */
+const BINARY_TABLES = TABLES.filter((declared) => 'isBinary' in declared)
+  .map(({ name }) => name)
+  .join(',');
 
 type Take = (line: unknown) => void;
 type Read = (args: readonly string[], take: Take) => Promise<boolean>;
@@ -168,7 +155,8 @@ async function salvage(
     const { size } = statSync(file);
     const release = room.take({ entries: Math.ceil(size / PAGE_BYTES), bytes: size });
     const kept: Kept[] = [];
-    for (const table of new Set([...TABLES, ...found.keys()])) {
+    // Asked for even when the list of tables is damaged. Others are found in that list.
+    for (const table of new Set([...TABLES.map(({ name }) => name), ...found.keys()])) {
       kept.push(await salvageTable({ file, root, table, of: found.get(table)?.entryCount, read }));
     }
     await root.flushed;
@@ -211,7 +199,7 @@ async function runReader(
   { args, key }: { readonly args: readonly string[]; readonly key: string },
   take: Take,
 ): Promise<boolean> {
-  const child = spawn(process.execPath, [READER, ...args], { stdio: ['pipe', 'pipe', 'ignore'] });
+  const child = spawn(process.execPath, [READER, BINARY_TABLES, ...args], { stdio: ['pipe', 'pipe', 'ignore'] });
   // It may end before it has read that.
   child.stdin.on('error', () => undefined).end(key);
   const closed = once(child, 'close') as Promise<[number | null]>;
@@ -223,7 +211,8 @@ async function runReader(
   return status === 0;
 }
 
-function unusedName(path: string): string {
+/** A name with a number behind it that no file has. */
+export function unusedName(path: string): string {
   for (let i = 1; ; i++) if (!existsSync(`${path}-${i}`)) return `${path}-${i}`;
 }
 

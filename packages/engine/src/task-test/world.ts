@@ -14,11 +14,11 @@ import type {
   TaskServices,
   VirtualTimers,
 } from '@tidemark/runtime';
-import { open } from 'lmdb';
-import type { RootDatabase } from 'lmdb';
 import { ALLOW_EVERYTHING, defaultOptions } from '@tidemark/settings';
 import type { Sections } from '@tidemark/settings';
 import { checkTemplate, renderTemplate } from '../services/render.ts';
+import { alertTables } from '../store/alert-tables.ts';
+import { Metadata } from '../store/metadata.ts';
 import { eventLine, pointLine } from './lines.ts';
 
 /**
@@ -65,7 +65,7 @@ export class TestAlerts implements AlertSink {
   #events: string[] = [];
   #details: string[] = [];
   #lastEvent: AlertEvent | undefined;
-  #topics: { readonly service: AlertService; readonly root: RootDatabase } | undefined;
+  #topics: { readonly service: AlertService; readonly metadata: Metadata } | undefined;
   #folder: string | undefined;
 
   constructor(clock: Clock) {
@@ -122,9 +122,9 @@ export class TestAlerts implements AlertSink {
   async service(): Promise<AlertService> {
     if (this.#topics !== undefined) return this.#topics.service;
     this.#folder = await mkdtemp(join(tmpdir(), 'tidemark-task-test-'));
-    const root = open({ path: join(this.#folder, 'alerts.mdb'), noSubdir: true, maxDbs: 8 });
+    const metadata = await Metadata.open(this.#folder);
     const service = new AlertService({
-      store: new AlertStore(root, { clock: this.#clock, log: () => undefined }),
+      store: new AlertStore(alertTables(metadata), { clock: this.#clock, log: () => undefined }),
       context: {
         section: configured,
         http: {
@@ -150,7 +150,7 @@ export class TestAlerts implements AlertSink {
         HANDLER_KINDS.filter((each) => !isInside(each)).map(({ kind }) => kind),
       ),
     });
-    this.#topics = { service, root };
+    this.#topics = { service, metadata };
     return service;
   }
 
@@ -189,7 +189,7 @@ export class TestAlerts implements AlertSink {
 
   async close(): Promise<void> {
     await this.#topics?.service.close(0);
-    await this.#topics?.root.close();
+    await this.#topics?.metadata.close();
     if (this.#folder !== undefined) await rm(this.#folder, { recursive: true });
   }
 

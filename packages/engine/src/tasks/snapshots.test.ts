@@ -248,8 +248,8 @@ test.each(['before it is written', 'while it is written'])(
 
     // It is started again on the state of before, and is given the log from there.
     const saving = snapshots.saveAll(executor);
-    const write = metadata.atomically.bind(metadata);
-    metadata.atomically = async (...args) => {
+    const write = metadata.commit.bind(metadata);
+    metadata.commit = async (...args) => {
       if (when === 'before it is written') run.abort();
       await write(...args);
       run.abort();

@@ -5,13 +5,14 @@ import { createHash } from 'node:crypto';
 import { deserialize, serialize } from 'node:v8';
 import { LATE, Unavailable, within } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import type { Database } from 'lmdb';
 import type { EncodedSnapshot, RunningTask, TaskState } from '@tidemark/runtime';
 import type { Executor, SavedUnit } from './executor.ts';
 import type { Unit } from './unit.ts';
 import { SNAPSHOT_TIMEOUT_MS } from '../limits.ts';
 import type { Logger } from '../observability/log-hub.ts';
 import type { Metadata } from '../store/metadata.ts';
+import type { StoreChange } from '../store/tables.ts';
+import type { Entries } from '../store/table.ts';
 import type { TaskRecord } from '../store/records.ts';
 
 /** `snapshot` was the decoded form before tasks had threads of their own; both are read. */
@@ -31,7 +32,7 @@ export type SnapshotsOptions = {
 };
 
 export class Snapshots {
-  readonly #table: Database<Buffer, string>;
+  readonly #table: Entries<string>;
   readonly #options: SnapshotsOptions;
   /** Of the states that were saved or read; see `sequenceOf`. */
   readonly #sequences = new Map<string, number | undefined>();
@@ -40,7 +41,7 @@ export class Snapshots {
 
   constructor(options: SnapshotsOptions) {
     this.#options = options;
-    this.#table = options.metadata.root.openDB({ name: 'snapshots', encoding: 'binary' });
+    this.#table = options.metadata.read('snapshots');
   }
 
   /**
@@ -51,7 +52,7 @@ export class Snapshots {
   async saveAll(executor: Executor): Promise<void> {
     const units = [...executor.units()];
     const kept = new Set(units.map(({ unit }) => unit));
-    const gone = [...this.#table.getKeys()].filter((unit) => !kept.has(unit));
+    const gone = [...this.#table.keys()].filter((unit) => !kept.has(unit));
     await this.#save(executor, units, gone);
   }
 
@@ -90,26 +91,19 @@ export class Snapshots {
       }),
     );
     const kept: Pick<NonNullable<(typeof taken)[number]>, 'unit' | 'run' | 'sequence'>[] = [];
-    const size = {
-      entries: taken.length + gone.length,
-      bytes: taken.reduce((sum, each) => sum + (each?.bytes.length ?? 0), 0),
-    };
     try {
       // A state that knows of an alert must not survive it: the alert would be raised by nobody
       // then.
       await this.#options.alertsStored();
-      const written = this.#options.metadata.atomically(size, () => {
-        for (const each of taken) {
-          // One that was stopped or started anew meanwhile is not the one that this state belongs
-          // to.
-          const isOver = each?.run?.aborted === true;
-          if (each === undefined || isOver || executor.unit(each.unit)?.task !== each.task)
-            continue;
-          void this.#table.put(each.unit, each.bytes);
-          kept.push(each);
-        }
-        for (const unit of gone) void this.#table.remove(unit);
-      });
+      const changes: StoreChange[] = [];
+      for (const each of taken) {
+        // One that was stopped or started anew meanwhile is not the one that this state belongs to.
+        const isOver = each?.run?.aborted === true;
+        if (each === undefined || isOver || executor.unit(each.unit)?.task !== each.task) continue;
+        changes.push({ table: this.#table.name, key: each.unit, value: each.bytes });
+        kept.push(each);
+      }
+      const written = this.#options.metadata.commit([...changes, ...this.#removals(gone)]);
       this.#written = written.catch(() => undefined);
       await written;
       for (const unit of gone) this.#sequences.delete(unit);
@@ -132,12 +126,13 @@ export class Snapshots {
   async forget(id: string): Promise<void> {
     // Only what is on disk is among the keys.
     await this.#written;
-    const units = [...this.#table.getKeys({ start: id, end: endOfUnits(id) })];
+    const units = [...this.#table.keys({ start: id, end: endOfUnits(id) })];
     for (const unit of units) this.#sequences.delete(unit);
-    if (units.length === 0) return;
-    await this.#options.metadata.atomically({ entries: units.length, bytes: 0 }, () => {
-      for (const unit of units) void this.#table.remove(unit);
-    });
+    await this.#options.metadata.commit(this.#removals(units));
+  }
+
+  #removals(units: readonly string[]): readonly StoreChange[] {
+    return units.map((key) => ({ table: this.#table.name, key, value: undefined }));
   }
 
   /** What was saved of a unit; `undefined` when nothing fits its definition. */

@@ -4,7 +4,7 @@ import { InvalidRequest } from '@tidemark/core';
 import { printVars } from '@tidemark/pipeline';
 import type { EdgeType, Pipeline, Vars } from '@tidemark/pipeline';
 import { printJson } from '../http/json.ts';
-import type { Table } from '../store/metadata.ts';
+import type { Table } from '../store/table.ts';
 import type { Dbrp, TaskRecord, TaskStatus, TemplateRecord } from '../store/records.ts';
 import { ZERO_TIME } from '../store/records.ts';
 import { checkType, defineTask, varsOf } from './definition.ts';

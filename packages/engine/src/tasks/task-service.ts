@@ -13,8 +13,9 @@ import type { Clock } from '@tidemark/core';
 import type { AlertService } from '@tidemark/alerting';
 import { idOrRandom } from '../ids.ts';
 import type { Redactor } from '../observability/redactor.ts';
-import type { Metadata, Table } from '../store/metadata.ts';
+import type { Metadata } from '../store/metadata.ts';
 import type { TaskRecord, TemplateRecord } from '../store/records.ts';
+import type { Table } from '../store/table.ts';
 import type { ChangeLock } from './change-lock.ts';
 import type { BuildEnvironment } from './definition.ts';
 import type { Executor } from './executor.ts';
@@ -95,10 +96,10 @@ export class TaskService {
       const record = newTask(id, input, this.#context());
       starts.hideSecretsOf(record);
       const store = (): Promise<void> =>
-        metadata.changeAll(
-          tasks.staged([{ id, value: record }]),
-          versions.staged(undefined, record, user),
-        );
+        metadata.commit([
+          ...tasks.changes({ id, value: record }),
+          ...versions.changes(undefined, record, user),
+        ]);
       try {
         if (record.status === 'enabled') await this.#start(record, id, store);
         else await store();
@@ -135,13 +136,13 @@ export class TaskService {
       const after = isStarted ? { ...changed, error: '' } : changed;
       starts.hideSecretsOf(after);
       const store = (): Promise<void> =>
-        metadata.changeAll(
-          tasks.staged([
+        metadata.commit([
+          ...tasks.changes(
             { id, value: isRenamed ? undefined : after },
             { id: newId, value: after },
-          ]),
-          versions.staged(before, after, user),
-        );
+          ),
+          ...versions.changes(before, after, user),
+        ]);
       if (isStarted) await this.#start(after, id, store);
       else await store();
       if (!isEnabled) await this.#end(id, after);
@@ -180,7 +181,7 @@ export class TaskService {
     await lock.one(id, async () => {
       await executor.stop(id);
       starts.forget(id);
-      await metadata.changeAll(tasks.staged([{ id, value: undefined }]), versions.stagedEnd(id));
+      await metadata.commit([...tasks.changes({ id, value: undefined }), ...versions.removals(id)]);
       redactor.setOwned(id, []);
       await alerts.deleteTopicsOf('main', id);
     });
@@ -210,14 +211,14 @@ export class TaskService {
         refusal: (error) => reloadError(record, error),
       })),
       () =>
-        metadata.changeAll(
-          tasks.staged(changed.map((task) => ({ id: task.id, value: task }))),
-          ...changed.map((task, i) => versions.staged(users[i], task, user)),
-          templates.staged([
+        metadata.commit([
+          ...tasks.changes(...changed.map((task) => ({ id: task.id, value: task }))),
+          ...changed.flatMap((task, i) => versions.changes(users[i], task, user)),
+          ...templates.changes(
             { id: before.id, value: undefined },
             { id: after.id, value: after },
-          ]),
-        ),
+          ),
+        ]),
     );
   }
 

@@ -6,7 +6,7 @@ import type { Pipeline } from '@tidemark/pipeline';
 import { StartError } from '@tidemark/runtime';
 import type { TaskState } from '@tidemark/runtime';
 import type { Redactor } from '../observability/redactor.ts';
-import type { Table } from '../store/metadata.ts';
+import type { Table } from '../store/table.ts';
 import type { TaskRecord } from '../store/records.ts';
 import { varsOf } from './definition.ts';
 import type { Executor, SavedUnit, Startable, TaskEvents } from './executor.ts';

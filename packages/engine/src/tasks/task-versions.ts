@@ -2,7 +2,8 @@
 // are not kept, only that there were some.
 import { printVars } from '@tidemark/pipeline';
 import { printJson } from '../http/json.ts';
-import type { StagedChanges, Table } from '../store/metadata.ts';
+import type { Table } from '../store/table.ts';
+import type { StoreChange } from '../store/tables.ts';
 import type { TaskRecord } from '../store/records.ts';
 import { varsOf } from './definition.ts';
 import { hideSecretVars } from './secret-vars.ts';
@@ -36,7 +37,11 @@ export class TaskVersions {
   }
 
   /** Changes that go with those of a task: its definition, its new id. */
-  staged(before: TaskRecord | undefined, after: TaskRecord, user: string): StagedChanges {
+  changes(
+    before: TaskRecord | undefined,
+    after: TaskRecord,
+    user: string,
+  ): readonly StoreChange[] {
     const stored = this.#of(before?.id ?? after.id);
     const isRenamed = before !== undefined && before.id !== after.id;
     // Of a task that is older than its versions, the first is what it was until now.
@@ -46,15 +51,15 @@ export class TaskVersions {
     const isSame = last !== undefined && contentOf(last) === contentOf(next);
     const versions = isSame ? known : [...known, next];
     const kept = this.#keptMax === 0 ? [] : versions.slice(-this.#keptMax);
-    return this.#table.staged([
+    return this.#table.changes(
       ...(isRenamed ? [{ id: before.id, value: undefined }] : []),
       { id: after.id, value: kept.length === 0 ? undefined : { versions: kept } },
-    ]);
+    );
   }
 
   /** Changes that go with the end of a task. */
-  stagedEnd(id: string): StagedChanges {
-    return this.#table.staged([{ id, value: undefined }]);
+  removals(id: string): readonly StoreChange[] {
+    return this.#table.changes({ id, value: undefined });
   }
 
   #of(id: string): readonly TaskVersion[] {

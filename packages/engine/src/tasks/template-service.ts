@@ -6,7 +6,7 @@ import type { EdgeType } from '@tidemark/pipeline';
 import type { BuildEnvironment } from './definition.ts';
 import { checkType, defineTemplate } from './definition.ts';
 import { idOrRandom } from '../ids.ts';
-import type { Table } from '../store/metadata.ts';
+import type { Table } from '../store/table.ts';
 import type { TemplateRecord } from '../store/records.ts';
 import type { TaskService } from './task-service.ts';
 

@@ -1,0 +1,43 @@
+// What alerting needs of the store of its service: tables of bytes in order of their keys, and one
+// way to change them.
+
+/** Keys of the tables: topic and id, handler and sequence, a sequence alone, or a unit. */
+export type EntryKey = [string, string | number] | number | string;
+
+type Range<K extends EntryKey> = {
+  readonly start?: K;
+  /** The first key that is not in it any more. */
+  readonly end?: K;
+  readonly reverse?: boolean;
+  readonly limit?: number;
+};
+
+/** One table. Only what is on disk is seen. */
+export type EntryTable<K extends EntryKey = EntryKey> = {
+  readonly name: string;
+  get(key: K): Buffer | undefined;
+  has(key: K): boolean;
+  keys(range?: Range<K>): Iterable<K>;
+  range(range?: Range<K>): Iterable<{ readonly key: K; readonly value: Buffer }>;
+  count(range?: Range<K>): number;
+};
+
+/** One entry that is put, or removed when it has no value. */
+export type TableEntry = {
+  readonly table: string;
+  readonly key: EntryKey;
+  readonly value: Uint8Array | undefined;
+};
+
+export type AlertEntries = {
+  readonly states: EntryTable<[string, string | number]>;
+  readonly specs: EntryTable<[string, string | number]>;
+  readonly outbox: EntryTable<[string, string | number]>;
+  readonly letters: EntryTable<number>;
+  readonly causes: EntryTable<string>;
+  /**
+   * Makes changes, all or none; resolves when they are on disk. Throws `Unavailable` with the
+   * reason when they cannot be made.
+   */
+  readonly commit: (changes: readonly TableEntry[]) => Promise<void>;
+};

@@ -1,0 +1,84 @@
+// The file of the metadata itself: how it is opened, what says whose it is, and how a file of
+// before values were sealed is replaced.
+import { PRIVATE_FILE } from '@tidemark/process';
+import { chmodSync, existsSync } from 'node:fs';
+import { chmod, copyFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { InvalidRequest } from '@tidemark/core';
+import { open } from 'lmdb';
+import type { RootDatabase } from 'lmdb';
+import { KEY_FILE } from './store-cipher.ts';
+
+/** Name of the file inside the data directory, and of the backup that clients download. */
+export const METADATA_FILE = 'engine.mdb';
+
+/** Rises with every change of the tables that an older engine would misread. */
+export const FORMAT_VERSION = 2;
+
+/** The one entry of the table `identity`. */
+export type Identity = {
+  readonly formatVersion: number;
+  readonly clusterId: string;
+  readonly serverId: string;
+  /** Tells the key of the values from others; absent in files of before there was one. */
+  readonly keyCheck?: string | undefined;
+};
+
+/**
+ * Throws when a directory had a file that is gone: LMDB would make a new one, and tasks, handlers
+ * and secrets would be gone without a word.
+ */
+export function checkUnused(directory: string): void {
+  const traces = [`${METADATA_FILE}-lock`, KEY_FILE].filter((name) =>
+    existsSync(join(directory, name)),
+  );
+  if (traces.length === 0) return;
+  throw new InvalidRequest(
+    `${METADATA_FILE} is missing in ${directory}, where there was one before: put it back from a backup, or remove ${traces.join(' and ')} to begin with nothing`,
+  );
+}
+
+export function openRoot(file: string): RootDatabase {
+  const root = open({
+    path: file,
+    noSubdir: true,
+    maxDbs: 32,
+    // Its own batches make promises that nobody can take, and the process would end when the disk
+    // is full.
+    eventTurnBatching: false,
+    // A committed transaction is on disk; with overlapping syncs it would only be on its way.
+    overlappingSync: false,
+  });
+  // LMDB makes them readable by others.
+  for (const path of [file, `${file}-lock`]) if (existsSync(path)) chmodSync(path, PRIVATE_FILE);
+  return root;
+}
+
+/**
+ * Replaces the file by a copy without the pages that are not used any more: they hold what was
+ * there before.
+ */
+export async function forgetOldPages(root: RootDatabase, file: string): Promise<void> {
+  const copy = `${file}.sealed`;
+  await rm(copy, { recursive: true, force: true });
+  const path = await copyTo(root, copy);
+  await chmod(path, PRIVATE_FILE);
+  await rename(path, file);
+  await rm(copy, { recursive: true, force: true });
+}
+
+/**
+ * Copies the file as it is at one moment; where the copy is. Depending on how the environment was
+ * opened it is the file of this name, or one in a directory of this name.
+ */
+export async function copyTo(root: RootDatabase, path: string): Promise<string> {
+  await root.backup(path, true);
+  try {
+    await copyFile(join(path, 'data.mdb'), `${path}.copy`);
+    await rm(`${path}.copy`);
+    return join(path, 'data.mdb');
+  } catch {
+    // Not a directory: the copy is the file itself.
+    return path;
+  }
+}

@@ -1,0 +1,127 @@
+// How the tables of the metadata are read. Changing them is `Metadata.commit`.
+import type { Database } from 'lmdb';
+import type { CommitOptions } from './metadata.ts';
+import type { StoreCipher } from './store-cipher.ts';
+import { declarationOf } from './tables.ts';
+import type { StoreChange, StoreKey } from './tables.ts';
+
+export type EntryRange<K extends StoreKey> = {
+  readonly start?: K;
+  /** The first key that is not in it any more. */
+  readonly end?: K;
+  readonly reverse?: boolean;
+  readonly limit?: number;
+};
+
+/** What a value is bound to. */
+export function placeOf(table: string, key: StoreKey): string {
+  return JSON.stringify([table, key]);
+}
+
+/** Entries of one table as bytes, in order of their keys. Values are never sealed here. */
+export class Entries<K extends StoreKey = StoreKey> {
+  readonly name: string;
+  readonly #database: Database<Buffer, StoreKey>;
+  readonly #cipher: StoreCipher;
+  readonly #isSealed: boolean;
+
+  constructor(name: string, database: Database<Buffer, StoreKey>, cipher: StoreCipher) {
+    this.name = name;
+    this.#database = database;
+    this.#cipher = cipher;
+    this.#isSealed = declarationOf(name)?.isSealed === true;
+  }
+
+  get(key: K): Buffer | undefined {
+    const value = this.#database.get(key);
+    return value === undefined ? undefined : this.#open(key, value);
+  }
+
+  has(key: K): boolean {
+    return this.#database.doesExist(key);
+  }
+
+  keys(range: EntryRange<K> = {}): Iterable<K> {
+    return this.#database.getKeys(range) as Iterable<K>;
+  }
+
+  *range(range: EntryRange<K> = {}): Iterable<{ readonly key: K; readonly value: Buffer }> {
+    for (const { key, value } of this.#database.getRange(range))
+      yield { key: key as K, value: this.#open(key, value) };
+  }
+
+  count(range: EntryRange<K> = {}): number {
+    return this.#database.getKeysCount(range);
+  }
+
+  #open(key: StoreKey, value: Buffer): Buffer {
+    if (!this.#isSealed) return value;
+    return Buffer.from(this.#cipher.open(placeOf(this.name, key), value.toString('latin1')));
+  }
+}
+
+/** What becomes of one id; `undefined` removes it. */
+export type TableChange<V> = { readonly id: string; readonly value: V | undefined };
+
+type Commit = (changes: readonly StoreChange[], options?: CommitOptions) => Promise<void>;
+
+/** JSON values by id. */
+export class Table<V> {
+  readonly #entries: Entries<string>;
+  readonly #commit: Commit;
+
+  constructor(entries: Entries<string>, commit: Commit) {
+    this.#entries = entries;
+    this.#commit = commit;
+  }
+
+  get(id: string): V | undefined {
+    const value = this.#entries.get(id);
+    return value === undefined ? undefined : parse<V>(value);
+  }
+
+  has(id: string): boolean {
+    return this.#entries.has(id);
+  }
+
+  /** All values in order of their ids. */
+  *values(): Iterable<V> {
+    for (const [, value] of this.entries()) yield value;
+  }
+
+  /** All values with their ids, in order of these. */
+  *entries(): Iterable<readonly [id: string, value: V]> {
+    for (const { key, value } of this.#entries.range()) yield [key, parse<V>(value)];
+  }
+
+  count(): number {
+    return this.#entries.count();
+  }
+
+  /** Changes for `Metadata.commit`. */
+  changes(...changes: readonly TableChange<V>[]): readonly StoreChange[] {
+    return changes.map(({ id, value }) => ({
+      table: this.#entries.name,
+      key: id,
+      value: value === undefined ? undefined : Buffer.from(JSON.stringify(value)),
+    }));
+  }
+
+  /** Commits one value. */
+  put(id: string, value: V, options?: CommitOptions): Promise<void> {
+    return this.#commit(this.changes({ id, value }), options);
+  }
+
+  remove(id: string): Promise<void> {
+    return this.#commit(this.changes({ id, value: undefined }));
+  }
+
+  /** Commits several changes, all or none. */
+  change(changes: readonly TableChange<V>[]): Promise<void> {
+    return this.#commit(this.changes(...changes));
+  }
+}
+
+function parse<V>(value: Buffer): V {
+  return JSON.parse(value.toString('utf8')) as V;
+}
