@@ -13,5 +13,7 @@ export { importDefinitions } from './import/import.ts';
 export type { ImportOptions, ImportStep } from './import/import.ts';
 export { findReach } from './import/found-reach.ts';
 export type { FoundReach } from './import/found-reach.ts';
+export { leaveCluster } from './cluster/leave.ts';
+export type { LeaveOptions } from './cluster/leave.ts';
 export { joinCluster } from './cluster/join.ts';
 export type { JoinOptions, JoinResult } from './cluster/join.ts';

@@ -23,6 +23,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'tsdb inspect': ['tsdb inspect --data-dir ./data'],
   engine: ['engine --tsdb-url http://127.0.0.1:8086 --data-dir /var/lib/tidemark'],
   'engine config': ['engine config', 'engine config tsdb default'],
+  'engine leave': ['engine leave --from /var/lib/tidemark/engine'],
   'engine join': ['engine join --from /var/lib/old-engine --config /etc/tidemark/engine.toml'],
   'engine members': ['engine members', 'engine members --url http://engine-2:9092 --json'],
   'engine drain': ['engine drain http://engine-2:9092'],

@@ -38,16 +38,18 @@ const tsdbSubcommands: Subcommands = async (finish) => {
 };
 
 const engineSubcommands: Subcommands = async (finish) => {
-  const [service, imported, joined, member] = await Promise.all([
+  const [service, imported, joined, left, member] = await Promise.all([
     import('./engine-client/service.ts'),
     import('./engine-client/import.ts'),
     import('./engine-client/join.ts'),
+    import('./engine-client/leave.ts'),
     import('./engine-client/member.ts'),
   ]);
   return [
     ...service.engineClientCommands(),
     imported.engineImportCommand(finish),
     joined.engineJoinCommand(),
+    left.engineLeaveCommand(),
     ...member.engineMemberCommands(),
   ];
 };

@@ -486,6 +486,7 @@ class ClusterMember {
       clock,
       secret: this.#identity.secret,
       leader: () => this.#target(),
+      problem: () => this.#problem,
       connect: (request, socket, head) => {
         if (this.#hosts === undefined) socket.destroy();
         else this.#hosts.connect(request, socket, head);

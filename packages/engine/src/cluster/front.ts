@@ -23,6 +23,8 @@ export type FrontOptions = {
   readonly own: (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
   /** How long a request waits for a leader. */
   readonly waitMs: number;
+  /** Why this instance cannot lead; `undefined` when it can. */
+  readonly problem?: (() => string | undefined) | undefined;
   readonly tls: https.ServerOptions | undefined;
   /** A request of the method CONNECT: another instance wants to talk to this one. */
   readonly connect: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
@@ -130,7 +132,7 @@ export class Front {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const refusal = this.#options.border.refusal(request);
     if (refusal !== undefined) return refuse(response, refusal.status, refusal.message);
-    const { clock, leader, own, waitMs } = this.#options;
+    const { clock, leader, own, problem, waitMs } = this.#options;
     if (!isPassedOn(request) && (await own(request, response))) return;
     if (isPassedOn(request)) {
       const target = leader();
@@ -144,7 +146,7 @@ export class Front {
       if (target !== undefined && (await this.#pass(request, response, target)) === 'answered')
         return;
       if (clock.monotonicMs() >= untilMs || this.#closed.signal.aborted)
-        return refuse(response, 503, 'the cluster has no leader at the moment');
+        return refuse(response, 503, noLeader(problem?.()));
       await clock.sleep(LOOK_MS);
     }
   }
@@ -237,6 +239,11 @@ export class Front {
       agent: this.#agents[isHttps ? 'https:' : 'http:'],
     });
   }
+}
+
+function noLeader(problem: string | undefined): string {
+  const what = 'the cluster has no leader at the moment';
+  return problem === undefined ? what : `${what}, and this instance can not lead: ${problem}`;
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {

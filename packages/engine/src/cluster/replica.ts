@@ -2,7 +2,8 @@
 // it, whoever leads. It knows how far it has come, and in which log. It is filled by a record of
 // everything, in one transaction; until then nothing of it changes.
 import { createHash } from 'node:crypto';
-import { AppError, assert, Conflict, InvalidRequest, Unavailable } from '@tidemark/core';
+import { assert, Conflict, InvalidRequest, Unavailable } from '@tidemark/core';
+import type { AppError } from '@tidemark/core';
 import type { LogRecord, SharedLog } from '@tidemark/cluster';
 import { identityChange, Metadata } from '../store/metadata.ts';
 import type { CommitLog, KeyOptions } from '../store/metadata.ts';
@@ -64,9 +65,7 @@ export class Replica {
   private constructor(metadata: Metadata, options: Omit<ReplicaOptions, 'directory' | 'key'>) {
     this.metadata = metadata;
     this.#options = options;
-    const stored = metadata.read(OWN).get(POSITION);
-    this.#position =
-      stored === undefined ? undefined : (JSON.parse(stored.toString('utf8')) as Position);
+    this.#position = readPosition(metadata);
     metadata.commitThrough(FOLLOWING);
   }
 
@@ -93,9 +92,18 @@ export class Replica {
     ]);
   }
 
-  /** Makes a copy of a cluster a directory that is no copy, which a cluster can begin with. */
-  static async release(metadata: Metadata): Promise<void> {
+  /**
+   * Makes a copy of a cluster the metadata of a single engine, which a cluster can begin with;
+   * resolves with the number of the last record that is in it.
+   */
+  static async release(metadata: Metadata): Promise<number> {
+    const position = readPosition(metadata);
+    if (position === undefined)
+      throw new InvalidRequest('the directory is not that of an instance of a cluster');
+    if (position.sequence === 0)
+      throw new InvalidRequest('the instance has not received anything of its cluster yet');
     await metadata.write([{ table: OWN, key: POSITION, value: undefined }]);
+    return position.sequence;
   }
 
   /** From now on the engine of this instance changes the copy, through this log. */
@@ -268,6 +276,11 @@ export class Replica {
 
 export function ownDefinitions(cluster: string): string {
   return `the data directory has definitions of its own, and cluster ${JSON.stringify(cluster)} has others: start this instance with an empty data_dir, and define there what is missing`;
+}
+
+function readPosition(metadata: Metadata): Position | undefined {
+  const stored = metadata.read(OWN).get(POSITION);
+  return stored === undefined ? undefined : (JSON.parse(stored.toString('utf8')) as Position);
 }
 
 function positionChange(position: Position): StoreChange {

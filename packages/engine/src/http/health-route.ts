@@ -69,9 +69,9 @@ function checkCluster({ shared, executor, balance }: HealthOptions): readonly Ch
       'instances gone',
     ),
     check(
-      'cluster-versions',
+      'cluster-copies',
       count(({ problem }) => problem !== undefined),
-      'instances too old',
+      'instances can not follow the shared log',
     ),
     behind('copies', { most: most('copyLag'), what: 'records' }, COPY_LAG),
     behind('running-tasks', { most: most('taskLag'), what: 'writes' }, TASK_LAG),

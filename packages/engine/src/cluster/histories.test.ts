@@ -1,0 +1,282 @@
+// What the instances of a cluster believe of the shared log: a beginning that was interrupted, a
+// coordinator that has lost something, and a change that was refused.
+import { Unavailable } from '@tidemark/core';
+import { Coordinator } from '@tidemark/cluster';
+import type { SharedLog } from '@tidemark/cluster';
+import {
+  eventually,
+  hasPrograms,
+  makeDirectory,
+  removeDirectory,
+  TestCoordinator,
+} from '@tidemark/testkit';
+import { TestCluster } from '@tidemark/testkit/engine-cluster';
+import { cpSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { THIS_BUILD } from './build.ts';
+import { shareIdentity } from './identity.ts';
+import { LeaderLog } from './leader-log.ts';
+import { leaveCluster } from './leave.ts';
+import { isStuck, OtherHistory, Replica } from './replica.ts';
+
+const KEY = { setting: 'env:KEY', environment: { KEY: 'k'.repeat(32) } };
+const MEMBERSHIP = { isLeading: true, problem: undefined, level: 1 };
+const quiet = (): void => undefined;
+const template = (id: string): object => ({ id, type: 'stream', script: 'stream|from()' });
+
+describe.runIf(hasPrograms('nats-server'))('a copy and its log', () => {
+  let directory: string;
+  let server: TestCoordinator;
+  let coordinator: Coordinator;
+  let setAside: string[];
+  const signal = new AbortController().signal;
+  const replicas: Replica[] = [];
+  beforeEach(async () => {
+    directory = await makeDirectory();
+    server = await TestCoordinator.start();
+    setAside = [];
+    await connect();
+  });
+  afterEach(async () => {
+    await Promise.all(replicas.splice(0).map((replica) => replica.close()));
+    await coordinator.close();
+    await server.close();
+    await removeDirectory(directory);
+  });
+
+  async function connect(): Promise<void> {
+    const place = { urls: [server.url], login: '', name: 'c', replicas: 1 };
+    coordinator = await Coordinator.open(place);
+  }
+
+  async function open(name: string): Promise<Replica> {
+    const replica = await Replica.open({
+      directory: join(directory, name),
+      cluster: 'c',
+      key: KEY,
+      build: THIS_BUILD,
+      setAside: async () => void setAside.push(name),
+    });
+    replicas.push(replica);
+    return replica;
+  }
+
+  async function lead(
+    replica: Replica,
+    log: SharedLog = coordinator.changes,
+    onLost: (reason: Error) => void = quiet,
+  ): Promise<LeaderLog> {
+    const last = await replica.catchUp(coordinator.changes, 'log', signal);
+    const options = { log, replica, membership: MEMBERSHIP, build: THIS_BUILD, signal, onLost };
+    const leader = await LeaderLog.begin(options, last, quiet);
+    replica.lead(leader);
+    return leader;
+  }
+
+  const put = ({ metadata }: Replica, id: string): Promise<void> =>
+    metadata.table<{ readonly id: string }>('templates').put(id, { id });
+  const ids = ({ metadata }: Replica): readonly string[] => [...metadata.read('templates').keys()];
+
+  /** What a single engine has stored. */
+  async function single(name: string, ...stored: readonly string[]): Promise<Replica> {
+    const replica = await open(name);
+    for (const id of stored)
+      await replica.metadata.write(
+        replica.metadata.sealed([{ table: 'templates', key: id, value: Buffer.from('{}') }]),
+      );
+    return replica;
+  }
+
+  test('what was refused is not there, and does not come with the next change', async () => {
+    const { changes } = coordinator;
+    let isRefusing = false;
+    const refusing: SharedLog = {
+      bytesMax: changes.bytesMax,
+      ends: () => changes.ends(),
+      purge: (before) => changes.purge(before),
+      read: (options) => changes.read(options),
+      append: (bytes, options) =>
+        isRefusing
+          ? Promise.reject(new Unavailable('no room'))
+          : changes.append(bytes, options),
+    };
+    const a = await open('a');
+    await lead(a, refusing);
+    await put(a, 'first');
+    isRefusing = true;
+
+    await expect(put(a, 'refused')).rejects.toThrow('no room');
+
+    expect(ids(a)).toEqual(['first']);
+    isRefusing = false;
+    await Promise.all([put(a, 'second'), put(a, 'third')]);
+    expect(ids(a)).toEqual(['first', 'second', 'third']);
+    const b = await open('b');
+    await b.catchUp(changes, 'log', signal);
+    expect(ids(b)).toEqual(['first', 'second', 'third']);
+    // Nobody else changes a copy.
+    await expect(put(b, 'x')).rejects.toThrow('does not lead');
+  });
+
+  test('a leader goes on as a copy, with what it has', async () => {
+    const a = await open('a');
+    await lead(a);
+    await put(a, 'of-a');
+    a.follow();
+    const b = await open('b');
+    await lead(b);
+    await put(b, 'of-b');
+
+    await a.catchUp(coordinator.changes, 'log', signal);
+
+    expect([ids(a), setAside]).toEqual([['of-a', 'of-b'], []]);
+  });
+
+  test.each(['the term', 'the begin', 'a part of everything'])(
+    'a beginning that ends behind %s is repeated, and loses nothing',
+    async (where) => {
+      const { changes } = coordinator;
+      const last = { 'the term': 1, 'the begin': 2, 'a part of everything': 3 }[where] ?? 0;
+      const dying: SharedLog = {
+        bytesMax: changes.bytesMax,
+        ends: () => changes.ends(),
+        purge: (before) => changes.purge(before),
+        read: (options) => changes.read(options),
+        append: async (bytes, options) => {
+          if ((await changes.ends()).last >= last) throw new Unavailable('killed');
+          return changes.append(bytes, options);
+        },
+      };
+      const a = await single('a', 'one', 'two');
+      await expect(lead(a, dying)).rejects.toThrow('killed');
+      await a.close();
+      replicas.splice(replicas.indexOf(a), 1);
+
+      const again = await open('a');
+      expect([again.isOwn, ids(again)]).toEqual([true, ['one', 'two']]);
+      await lead(again);
+
+      const b = await open('b');
+      await b.catchUp(changes, 'log', signal);
+      expect([ids(again), ids(b), setAside]).toEqual([['one', 'two'], ['one', 'two'], []]);
+    },
+  );
+
+  test('what a leader of an earlier version has stored is set aside before the log fills it', async () => {
+    const a = await open('a');
+    await lead(a);
+    await put(a, 'in-the-log');
+    const old = await single('old', 'maybe-not-in-the-log');
+    const position = { cluster: 'c', sequence: 1, isLeading: true };
+    await old.metadata.write([
+      { table: 'replica', key: 'position', value: Buffer.from(JSON.stringify(position)) },
+    ]);
+    await old.close();
+    replicas.splice(replicas.indexOf(old), 1);
+
+    const now = await open('old');
+    await now.catchUp(coordinator.changes, 'log', signal);
+
+    expect([ids(now), setAside]).toEqual([['in-the-log'], ['old']]);
+  });
+
+  test('a copy does not follow another log, one that ends before it, or one with other records', async () => {
+    const a = await open('a');
+    await lead(a);
+    await put(a, 'kept');
+    await put(a, 'lost');
+    a.follow();
+    const { last } = await coordinator.changes.ends();
+
+    await expect(a.prepare(coordinator.changes, 'another')).rejects.toThrow(OtherHistory);
+    // As after the loss of the last record, and then with another one in its place.
+    const rolledBack: SharedLog = {
+      bytesMax: 1,
+      append: () => Promise.reject(new Error('unused')),
+      purge: () => Promise.reject(new Error('unused')),
+      ends: async () => ({ ...(await coordinator.changes.ends()), last: last - 1 }),
+      read: (options) => coordinator.changes.read(options),
+    };
+    await expect(a.prepare(rolledBack, 'log')).rejects.toThrow(/the log ends with \d+/);
+    const rewritten: SharedLog = {
+      ...rolledBack,
+      ends: () => coordinator.changes.ends(),
+      read: async function* ({ first }) {
+        yield { sequence: first, label: 'term', level: 1, bytes: Buffer.from('other') };
+      },
+    };
+    await expect(a.prepare(rewritten, 'log')).rejects.toThrow('have taken their numbers');
+    expect(ids(a)).toEqual(['kept', 'lost']);
+    await a.prepare(coordinator.changes, 'log');
+    expect(a.isFilled).toBe(true);
+  });
+
+  test('a log gets a name once, also one of a version that gave it none', async () => {
+    const { metadata } = await open('a');
+    const { register } = coordinator;
+    const given = { cluster: 'c', hasOwn: true };
+    const first = await shareIdentity(register, metadata, given);
+    expect(first.begins).toBe(metadata.serverId);
+    const { log: _, ...old } = first;
+    await register.put('identity', JSON.stringify(old));
+
+    const [one, other] = await Promise.all([
+      shareIdentity(register, metadata, given),
+      shareIdentity(register, (await open('b')).metadata, given),
+    ]);
+
+    expect(one.log).not.toBe(first.log);
+    expect(other).toEqual(one);
+  });
+});
+
+test.runIf(hasPrograms('nats-server'))(
+  'a coordinator that lost its disk is noticed by all, and a copy brings everything back',
+  async () => {
+    const cluster = await TestCluster.open();
+    try {
+      const values = { cluster: { lease: '1s' } };
+      const [a, b] = [await cluster.start(values), await cluster.start(values)];
+      const { status } = await b.engine.call('POST', '/engine/v1/templates', template('kept'));
+      expect(status).toBe(200);
+      await Promise.all([a.engine.stop(), b.engine.stop()]);
+      await cluster.coordinator.kill();
+      rmSync(join(cluster.coordinator.directory, 'store'), { recursive: true });
+      await cluster.coordinator.start();
+
+      await Promise.all([cluster.restart(a), cluster.restart(b)]);
+
+      for (const { engine } of [a, b]) {
+        const health = await engine.call('GET', '/health');
+        expect(health.status).toBe(503);
+        expect(health.json.error).toContain('the coordinator has another log');
+      }
+      await Promise.all([a.engine.stop(), b.engine.stop()]);
+      await cluster.coordinator.kill();
+      rmSync(join(cluster.coordinator.directory, 'store'), { recursive: true });
+      await cluster.coordinator.start();
+      const environment = { KEY: KEY.environment.KEY };
+      const from = a.engine.directory;
+      expect(await leaveCluster({ from, fromKey: 'env:KEY', environment })).toBeGreaterThan(1);
+      await cluster.restart(a);
+      for (const name of readdirSync(b.engine.directory))
+        if (name.startsWith('engine.')) {
+          cpSync(join(b.engine.directory, name), join(b.engine.directory, `old-${name}`));
+          rmSync(join(b.engine.directory, name));
+        }
+      await cluster.restart(b);
+      await eventually('a leader', async () =>
+        (await b.engine.call('GET', '/health')).status === 200 ? true : undefined,
+      );
+      const { json } = await b.engine.call('GET', '/engine/v1/templates');
+      expect(json.templates.map(({ id }: any) => id)).toEqual(['kept']);
+    } finally {
+      await cluster.close();
+    }
+  },
+);
+
+test('somebody has to look at another history', () => {
+  expect([isStuck(new OtherHistory('x')), isStuck(new Unavailable('x'))]).toEqual([true, false]);
+});
