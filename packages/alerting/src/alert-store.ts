@@ -105,8 +105,7 @@ export class AlertStore {
     this.#letters = entries.letters;
     this.#causes = entries.causes;
     let highest = lastKey(this.#letters);
-    for (const [, sequence] of this.#outbox.keys())
-      highest = Math.max(highest, Number(sequence));
+    for (const [, sequence] of this.#outbox.keys()) highest = Math.max(highest, Number(sequence));
     this.#nextSequence = 1 + highest;
     this.#letterCount = this.#letters.count();
   }
@@ -200,9 +199,7 @@ export class AlertStore {
     const isRenamed = replaces !== undefined && replaces !== spec.id;
     const value = Buffer.from(JSON.stringify(spec));
     await this.#commit([
-      ...(isRenamed
-        ? [{ table: this.#specs, key: keyOf(topic, replaces), value: undefined }]
-        : []),
+      ...(isRenamed ? [{ table: this.#specs, key: keyOf(topic, replaces), value: undefined }] : []),
       { table: this.#specs, key: keyOf(topic, spec.id), value },
     ]);
   }
@@ -266,8 +263,7 @@ export class AlertStore {
     const plain = { start: [prefix, 0], end: [`${prefix}\uffff`, 0] } as const;
     const hashed = { start: [HASHED, 0], end: [`${HASHED}\uffff`, 0] } as const;
     for (const { start, end } of [plain, hashed]) {
-      for (const { value } of this.#outbox.range({ start: [...start], end: [...end] }))
-        add(value);
+      for (const { value } of this.#outbox.range({ start: [...start], end: [...end] })) add(value);
     }
     for (const { value } of this.#kept.failed(this.#outbox)) if (value !== undefined) add(value);
     return keys;
@@ -451,10 +447,7 @@ export class AlertStore {
     for (const change of this.#kept.failed(this.#outbox)) if (change.key[0] === short) yield change;
   }
 
-  async #removeAll<K extends EntryKey>(
-    table: EntryTable<K>,
-    keys: Iterable<K>,
-  ): Promise<void> {
+  async #removeAll<K extends EntryKey>(table: EntryTable<K>, keys: Iterable<K>): Promise<void> {
     await this.#commit([...keys].map((key) => ({ table, key, value: undefined })));
   }
 

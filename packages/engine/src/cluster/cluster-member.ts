@@ -415,7 +415,9 @@ class ClusterMember {
     return identity.log;
   }
 
-  /** Throws `OtherHistory` when the log must not go on, or begin, with the copy of this instance. */
+  /**
+   * Throws `OtherHistory` when the log must not go on, or begin, with the copy of this instance.
+   */
   #checkBegin(replica: Replica, last: number): void {
     const { begins } = this.#identity;
     if (!replica.isFilled && begins !== undefined && begins !== replica.metadata.serverId)

@@ -97,9 +97,7 @@ describe.runIf(hasPrograms('nats-server'))('a copy and its log', () => {
       purge: (before) => changes.purge(before),
       read: (options) => changes.read(options),
       append: (bytes, options) =>
-        isRefusing
-          ? Promise.reject(new Unavailable('no room'))
-          : changes.append(bytes, options),
+        isRefusing ? Promise.reject(new Unavailable('no room')) : changes.append(bytes, options),
     };
     const a = await open('a');
     await lead(a, refusing);

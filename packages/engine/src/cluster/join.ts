@@ -154,8 +154,7 @@ function newEntries(entries: readonly StoreEntry[], cluster: Metadata): readonly
     const stored = entriesOf(cluster, table).get(moved.key);
     const kind = declarationOf(table)?.joinedAs ?? '';
     if (stored === undefined) added.push(moved);
-    else if (kind !== '' && !stored.equals(entry.value))
-      conflicts.push(`${kind} ${nameOf(entry)}`);
+    else if (kind !== '' && !stored.equals(entry.value)) conflicts.push(`${kind} ${nameOf(entry)}`);
   }
   if (conflicts.length === 0) return cluster.sealed(added);
   const told = conflicts.slice(0, CONFLICTS_TOLD).join(', ');
@@ -175,7 +174,8 @@ function shifted(table: string, key: StoreKey, by: number): StoreKey {
 function lastSequence(metadata: Metadata): number {
   let last = 0;
   for (const key of metadata.read('dead-letters').keys()) last = Math.max(last, key);
-  for (const [, sequence] of metadata.read('outbox').keys()) last = Math.max(last, Number(sequence));
+  for (const [, sequence] of metadata.read('outbox').keys())
+    last = Math.max(last, Number(sequence));
   return last;
 }
 

@@ -266,8 +266,7 @@ export class Replica {
   /** Replaces all tables by these entries. */
   async #fill(entries: readonly StoreChange[], record: LogRecord): Promise<void> {
     const { cluster, setAside } = this.#options;
-    if (this.isOwn)
-      throw new InvalidRequest(ownDefinitions(cluster));
+    if (this.isOwn) throw new InvalidRequest(ownDefinitions(cluster));
     const isOfLog = this.#position?.isLeading !== true && (this.#position?.sequence ?? 0) > 0;
     if (!isOfLog && this.hasEntries) await setAside(this.metadata);
     await this.#write([...this.metadata.removals(), ...entries], record);

@@ -101,7 +101,10 @@ class World {
     if (file !== undefined) writeFileSync(join(folder, METADATA_FILE), file);
     this.#metadata = await Metadata.open(folder, KEY);
     this.#service = new AlertService({
-      store: new AlertStore(alertTables(this.#metadata), { clock: this.clock, log: () => undefined }),
+      store: new AlertStore(alertTables(this.#metadata), {
+        clock: this.clock,
+        log: () => undefined,
+      }),
       clock: this.clock,
       log: () => undefined,
       random: () => 0.5,

@@ -199,7 +199,9 @@ async function runReader(
   { args, key }: { readonly args: readonly string[]; readonly key: string },
   take: Take,
 ): Promise<boolean> {
-  const child = spawn(process.execPath, [READER, BINARY_TABLES, ...args], { stdio: ['pipe', 'pipe', 'ignore'] });
+  const child = spawn(process.execPath, [READER, BINARY_TABLES, ...args], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
   // It may end before it has read that.
   child.stdin.on('error', () => undefined).end(key);
   const closed = once(child, 'close') as Promise<[number | null]>;

@@ -37,11 +37,7 @@ export class TaskVersions {
   }
 
   /** Changes that go with those of a task: its definition, its new id. */
-  changes(
-    before: TaskRecord | undefined,
-    after: TaskRecord,
-    user: string,
-  ): readonly StoreChange[] {
+  changes(before: TaskRecord | undefined, after: TaskRecord, user: string): readonly StoreChange[] {
     const stored = this.#of(before?.id ?? after.id);
     const isRenamed = before !== undefined && before.id !== after.id;
     // Of a task that is older than its versions, the first is what it was until now.
@@ -51,10 +47,10 @@ export class TaskVersions {
     const isSame = last !== undefined && contentOf(last) === contentOf(next);
     const versions = isSame ? known : [...known, next];
     const kept = this.#keptMax === 0 ? [] : versions.slice(-this.#keptMax);
-    return this.#table.changes(
-      ...(isRenamed ? [{ id: before.id, value: undefined }] : []),
-      { id: after.id, value: kept.length === 0 ? undefined : { versions: kept } },
-    );
+    return this.#table.changes(...(isRenamed ? [{ id: before.id, value: undefined }] : []), {
+      id: after.id,
+      value: kept.length === 0 ? undefined : { versions: kept },
+    });
   }
 
   /** Changes that go with the end of a task. */

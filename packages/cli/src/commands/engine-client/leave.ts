@@ -27,6 +27,8 @@ export function engineLeaveCommand(): Command {
       const { leaveCluster } = await import('@tidemark/engine');
       const sequence = await leaveCluster({ from, fromKey, environment: process.env });
       if (json === true) return printJson({ sequence });
-      print(`${from} is the folder of a single engine now, with the cluster up to record ${sequence}`);
+      print(
+        `${from} is the folder of a single engine now, with the cluster up to record ${sequence}`,
+      );
     });
 }
