@@ -214,10 +214,7 @@ export class TaskService {
         metadata.commit([
           ...tasks.changes(...changed.map((task) => ({ id: task.id, value: task }))),
           ...changed.flatMap((task, i) => versions.changes(users[i], task, user)),
-          ...templates.changes(
-            { id: before.id, value: undefined },
-            { id: after.id, value: after },
-          ),
+          ...templates.changes({ id: before.id, value: undefined }, { id: after.id, value: after }),
         ]),
     );
   }
