@@ -1,19 +1,21 @@
-# Two stages: build with the development dependencies, run without them, as an unprivileged user.
-FROM node:20-bookworm-slim AS build
+# Two stages: build with the development dependencies, run without them, as an unprivileged user. The services run on
+# the pinned Node.js of packaging/runtime; that of the first stage only brings npm.
+FROM node:22-bookworm AS build
 WORKDIR /opt/tidemark
 COPY . .
 RUN npm ci && npm prune --omit=dev --ignore-scripts
 
-FROM node:20-bookworm-slim
+FROM debian:bookworm-slim
+RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends libatomic1 && rm -rf /var/lib/apt/lists/*
 WORKDIR /opt/tidemark
 COPY --from=build --chown=root:root /opt/tidemark /opt/tidemark
-RUN mkdir /data && chown node:node /data
-USER node
+RUN mkdir /data && useradd --system --no-create-home tidemark && chown tidemark:tidemark /data
+USER tidemark
 VOLUME /data
 EXPOSE 8086 9092 8888
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=10s --timeout=3s CMD ["node", "-e", "fetch('http://127.0.0.1:8086/health').then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+HEALTHCHECK --interval=10s --timeout=3s CMD ["packages/cli/bin/node", "-e", "fetch('http://127.0.0.1:8086/health').then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # Inside a container the services must listen on all its addresses. Publish ports on loopback only
 # (-p 127.0.0.1:8086:8086), or turn authentication on and drop the flag.
-ENTRYPOINT ["node", "packages/cli/bin/tidemark.js"]
+ENTRYPOINT ["packages/cli/bin/tidemark"]
 CMD ["up", "--data-dir", "/data", "--tsdb-bind", "0.0.0.0:8086", "--engine-bind", "0.0.0.0:9092", "--ui-bind", "0.0.0.0:8888", "--insecure-no-auth"]

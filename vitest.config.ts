@@ -1,7 +1,13 @@
 // Two projects for the whole repository: `tests`, which `npm test` runs, and `long`, which
 // `npm run test:long` runs: kill rounds, soaks in a small form, clusters, packages, and all that
 // happens in a browser. Packages are resolved from source (condition `source`).
+import { createRequire } from 'node:module';
+
 import { defineConfig } from 'vitest/config';
+
+// Tests, and what they start, run on the runtime of the product, whichever one started the runner.
+const { pinnedNode } = createRequire(import.meta.url)('./packages/cli/bin/runtime.cjs');
+if (process.env['TIDEMARK_NODE'] !== 'system') process.execPath = pinnedNode() ?? process.execPath;
 
 const TESTS = ['packages/*/src/**/*.test.ts', 'tests/**/*.test.ts'];
 const LONG = [

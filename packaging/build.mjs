@@ -56,7 +56,7 @@ function makeDebianPackage(tree, version) {
   cpSync(tree, library, { recursive: true });
   copyDependencies(library);
   place(root, 'usr/bin/tidemark', (path) =>
-    symlinkSync('../lib/tidemark/packages/cli/bin/tidemark.js', path),
+    symlinkSync('../lib/tidemark/packages/cli/bin/tidemark', path),
   );
   write(root, 'lib/systemd/system/tidemark.service', unit());
   write(root, 'etc/tidemark/tidemark.toml', template('tidemark.toml'));
@@ -83,7 +83,7 @@ function makeDebianPackage(tree, version) {
 function unit() {
   return readFileSync(join(ROOT, 'packaging/tidemark.service'), 'utf8')
     .replace(/^#.*\n/, '')
-    .replace(/^ExecStart=\/usr\/bin\/node \S+/m, 'ExecStart=/usr/bin/tidemark')
+    .replace(/^ExecStart=\S+/m, 'ExecStart=/usr/bin/tidemark')
     .replace('file:///opt/tidemark/', 'file:///usr/lib/tidemark/');
 }
 

@@ -1,6 +1,6 @@
 // What is installed of Tidemark: the bundle, what it loads beside itself, and the packages that are
 // not in it.
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -45,7 +45,9 @@ export function writeTree(directory) {
   const { version, description, license, engines } = read(join(ROOT, 'package.json'));
   const versionOf = (name) => read(join(ROOT, 'node_modules', name, 'package.json')).version;
   const dependencies = Object.fromEntries(EXTERNAL.map((name) => [name, versionOf(name)]));
-  const bin = { tidemark: 'packages/cli/bin/tidemark.js' };
+  const { optionalDependencies } = read(join(ROOT, 'packaging/runtime/package.json'));
+  const bin = { tidemark: 'packages/cli/bin/tidemark' };
+  const scripts = { preinstall: 'sh packages/cli/bin/check-runtime.sh' };
   const document = {
     name: 'tidemark',
     version,
@@ -53,9 +55,10 @@ export function writeTree(directory) {
     license,
     type: 'module',
     bin,
+    scripts,
     engines,
   };
-  const text = JSON.stringify({ ...document, dependencies }, undefined, 2);
+  const text = JSON.stringify({ ...document, dependencies, optionalDependencies }, undefined, 2);
   writeFileSync(join(directory, 'package.json'), `${text}\n`);
   return version;
 }
@@ -81,4 +84,15 @@ export function copyDependencies(directory) {
       copy(each, source);
   };
   for (const name of EXTERNAL) copy(name, ROOT);
+  copyRuntime(directory);
+}
+
+/** The pinned Node.js of this machine, without what only compilers read. */
+function copyRuntime(directory) {
+  const installed = join(ROOT, 'packaging/runtime/node_modules');
+  const names = existsSync(installed) ? readdirSync(installed) : [];
+  const name = names.find((each) => each.startsWith('node-'));
+  if (name === undefined) throw new Error('the pinned Node.js is not installed: npm ci does it');
+  for (const file of ['bin/node', 'LICENSE', 'package.json'])
+    cpSync(join(installed, name, file), join(directory, 'node_modules', name, file));
 }

@@ -118,8 +118,16 @@ class Wire {
   }
 }
 
+/** What a script of a page may say of a request. */
+type PageRequest = {
+  readonly method?: string;
+  readonly mode?: 'no-cors';
+  readonly headers?: Record<string, string>;
+  readonly body?: string;
+};
+
 /** What a script of a page learns of an answer; `unreadable` is all that it learns of most. */
-async function fetchIn(page: Page, url: string, init: RequestInit = {}): Promise<string> {
+async function fetchIn(page: Page, url: string, init: PageRequest = {}): Promise<string> {
   return page.evaluate(
     async ([target, options]) => {
       try {

@@ -42,10 +42,11 @@ const fileOf = (pattern: RegExp): string => {
  * Everything that lies beside the executable is needed once: threads, kernels, page, native
  * packages.
  */
-async function expectToWork(executable: string): Promise<void> {
-  const shown = await run(process.execPath, [executable, '--version'], { directory: '/' });
+async function expectToWork(command: string): Promise<void> {
+  const program = [command];
+  const shown = await run(command, ['--version'], { directory: '/' });
   expect(shown).toMatchObject({ status: 0, stdout: `${version}\n`, stderr: '' });
-  const server = await startTidemark({ executable });
+  const server = await startTidemark({ program });
   try {
     await query(server.tsdb, 'CREATE DATABASE d');
     await query(server.tsdb, "CREATE USER u WITH PASSWORD 'p'");
@@ -65,7 +66,7 @@ async function expectToWork(executable: string): Promise<void> {
     expect(await (await fetch(server.ui)).text()).toContain('<title>Tidemark</title>');
     await server.kill();
     // A start after a crash reads the metadata in a process of its own.
-    const again = await startTidemark({ executable, directory: server.directory });
+    const again = await startTidemark({ program, directory: server.directory });
     expect((await query(again.tsdb, 'SELECT f FROM m', 'd'))[0]?.values).toHaveLength(1);
     expect(await again.stop()).toBe(0);
   } finally {
@@ -108,9 +109,9 @@ describe.skipIf(!hasPrograms('dpkg-deb'))('the Debian package', () => {
 
   test('has a configuration that is valid and the administrator’s own', async () => {
     const file = join(root, 'etc/tidemark/tidemark.toml');
-    const executable = join(root, 'usr/lib/tidemark/packages/cli/bin/tidemark.js');
+    const executable = join(root, 'usr/lib/tidemark/packages/cli/bin/tidemark');
 
-    expect(await run(process.execPath, [executable, 'config', 'check', file])).toMatchObject({
+    expect(await run(executable, ['config', 'check', file])).toMatchObject({
       status: 0,
     });
     expect(readFileSync(join(root, 'DEBIAN/conffiles'), 'utf8')).toBe(

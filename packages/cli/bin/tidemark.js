@@ -1,12 +1,13 @@
 #!/usr/bin/env node
-// The executable. Committed JavaScript, because npm does not link a bin that a build creates. Loads
-// the bundle, which starts in a third of the time of the modules it is made of
-// (docs/adr/0009-bundle.md).
+// The executable. Committed JavaScript, because npm does not link a bin that a build creates. Runs
+// on the pinned Node.js (docs/adr/0029-runtime.md), whichever one started it, and loads the bundle,
+// which starts in a third of the time of the modules it is made of (docs/adr/0009-bundle.md).
 'use strict';
 const { existsSync } = require('node:fs');
 const { join } = require('node:path');
 const { loadBundle } = require('../../process/boot/bundle-loader.cjs');
 const { BUNDLE_DIRECTORY, codeOf, isBundleCurrent } = require('../bundle/programs.cjs');
+const { withRuntime } = require('./runtime.cjs');
 
 const modules = join(__dirname, '../dist/main.js');
 
@@ -32,7 +33,7 @@ async function run(argv) {
 
 // What is installed has the bundle alone, a repository the modules.
 if (isBundleCurrent() || existsSync(modules)) {
-  run(process.argv.slice(2));
+  withRuntime(() => void run(process.argv.slice(2)));
 } else {
   process.stderr.write(
     'tidemark is not built yet. Run `npm ci` (or `npm run build`) in its folder first.\n',

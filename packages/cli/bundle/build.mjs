@@ -53,7 +53,7 @@ async function bundle() {
     bundle: true,
     write: false,
     platform: 'node',
-    target: 'node20',
+    target: 'node22',
     format: 'cjs',
     // `import()` of what is not bundled becomes `require`: programs are not modules that V8 could
     // import from.

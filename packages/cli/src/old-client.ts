@@ -21,7 +21,6 @@ const VERBS: Readonly<Record<string, readonly string[]>> = {
   level: ['engine', 'level'],
   stats: ['engine', 'stats'],
   vars: ['engine', 'stats', '--json'],
-  version: ['--version'],
 };
 
 /** What its `list` and `delete` take, and the group that has it here. */

@@ -5,7 +5,7 @@
 // only directory of their PATH.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
-import { delimiter, dirname, isAbsolute, join } from 'node:path';
+import { delimiter, isAbsolute, join } from 'node:path';
 
 type Packages = Readonly<Record<string, readonly string[]>>;
 
@@ -79,8 +79,12 @@ export function linkPrograms(directory: string): void {
     const path = programPath(program);
     if (path !== undefined) symlinkSync(path, join(directory, program));
   }
-  for (const program of ['node', 'npm', 'npx'])
-    symlinkSync(join(dirname(process.execPath), program), join(directory, program));
+  symlinkSync(process.execPath, join(directory, 'node'));
+  for (const program of ['npm', 'npx']) {
+    // They may belong to another Node.js than the one that runs the tests.
+    const path = programPath(program);
+    if (path !== undefined) symlinkSync(path, join(directory, program));
+  }
 }
 
 function packageOf(program: string): string {

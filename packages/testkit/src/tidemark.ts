@@ -34,8 +34,8 @@ export type StartOptions = {
   readonly directory?: string | undefined;
   readonly args?: readonly string[] | undefined;
   readonly environment?: Readonly<Record<string, string>> | undefined;
-  /** An installed executable instead of the one of the repository. */
-  readonly executable?: string | undefined;
+  /** A program with arguments that is run instead of the executable of the repository. */
+  readonly program?: readonly string[] | undefined;
   /** Descriptors that the process may open (`ulimit -n`). */
   readonly openFilesMax?: number | undefined;
   /**
@@ -70,8 +70,8 @@ export function removeDirectory(directory: string): Promise<void> {
 export async function startTidemark(options: StartOptions = {}): Promise<Tidemark> {
   const command = options.command ?? 'up';
   const directory = options.directory ?? (await makeDirectory());
-  const { executable = EXECUTABLE } = options;
-  const line = [process.execPath, executable, command, '--data-dir', directory];
+  const line = [...(options.program ?? [process.execPath, EXECUTABLE])];
+  line.push(command, '--data-dir', directory);
   line.push(...BINDS[command], ...(options.args ?? []));
   const { openFilesMax, wrapper = [] } = options;
   const limited =

@@ -48,7 +48,8 @@ async function measure(index: number, executable: string): Promise<void> {
     values[index]?.push(value);
     figures.set(name, values);
   };
-  let server = await startTidemark({ command: 'tsdb', executable, args: ARGS });
+  const program = [process.execPath, executable];
+  let server = await startTidemark({ command: 'tsdb', program, args: ARGS });
   const { directory } = server;
   try {
     let pid = server.process.pid ?? 0;
@@ -74,7 +75,7 @@ async function measure(index: number, executable: string): Promise<void> {
       note(`  again: ${statement}, CPU ms`, (processorMs(pid) - before) / REPEATS);
     }
     await server.stop();
-    server = await startTidemark({ command: 'tsdb', executable, directory, args: ARGS });
+    server = await startTidemark({ command: 'tsdb', program, directory, args: ARGS });
     pid = server.process.pid ?? 0;
     await query(server.tsdb, 'SELECT count(f) FROM hc', 'bench');
     note('start until a count is answered, CPU ms', processorMs(pid));

@@ -20,7 +20,7 @@ export class KeepAlive {
     this.#socket = socket;
     this.#host = host;
     socket.setNoDelay(true);
-    socket.on('data', (chunk) => this.#read(chunk));
+    socket.on('data', (chunk: Buffer) => this.#read(chunk));
     socket.on('close', () => this.#end(new Error('the server has closed the connection')));
     socket.on('error', (error) => this.#end(error));
   }

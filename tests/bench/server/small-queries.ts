@@ -96,7 +96,8 @@ class Measured {
 
   static async open(executable: string | undefined): Promise<Measured> {
     const args = ['--monitor-store-enabled', 'false', ...options.args.split(' ').filter(Boolean)];
-    const server = await startTidemark({ command: 'tsdb', executable, args });
+    const program = executable === undefined ? undefined : [process.execPath, executable];
+    const server = await startTidemark({ command: 'tsdb', program, args });
     await query(server.tsdb, 'CREATE DATABASE bench');
     const bodies = batches(HOSTS, ROWS_PER_BODY);
     for (let rows = 0; rows < Number(options.rows); rows += ROWS_PER_BODY) {

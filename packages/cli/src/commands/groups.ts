@@ -99,6 +99,7 @@ const GROUPS: Readonly<Record<string, Group>> = {
     (await import('./engine-client/dead-letter.ts')).deadLetterCommand(finish),
   'service-test': async ({ finish }) =>
     (await import('./engine-client/service.ts')).serviceTestCommand(finish),
+  version: async () => (await import('./version.ts')).versionCommand(),
 };
 
 /** The commands of one command line, each made once. */

@@ -1,4 +1,5 @@
 // A task host in a thread of this process.
+import { messageOf } from '@tidemark/core';
 import { startThread } from '@tidemark/process';
 import type { Worker } from 'node:worker_threads';
 import { appendMovable, BatchPacker } from './batch-codec.ts';
@@ -31,15 +32,15 @@ export class ThreadLink implements HostLink {
       name,
       ...(memoryMiB > 0 ? { resourceLimits: { maxOldGenerationSizeMb: memoryMiB } } : {}),
     });
-    let failure: Error | undefined;
+    let failure: string | undefined;
     this.#worker.on('message', (message: FromHost) => events.message(message));
     this.#worker.on('error', (error) => {
-      failure = error;
+      failure = messageOf(error);
     });
     this.#ended = new Promise((resolve) => {
       this.#worker.on('exit', (code) => {
         this.#isEnded = true;
-        const reason = failure?.message ?? `thread ended with code ${code}`;
+        const reason = failure ?? `thread ended with code ${code}`;
         events.ended({ reason, currentTask: this.currentTask, isOfPlace: false });
         resolve();
       });

