@@ -5,6 +5,7 @@
 // share this file (`@tidemark/query/forecast`), so that both give the same numbers.
 import { floorMod } from '@tidemark/core';
 
+import { pow } from '../math/exponential.ts';
 import type { Calculation } from '../steps.ts';
 import { STEP_ITEMS } from '../steps.ts';
 import { minimise, simplexBytes } from './nelder-mead.ts';
@@ -282,7 +283,7 @@ class Recurrence {
       if (phi === 1) damping++;
       else if (!isSettled) {
         // Not a product that is carried along: its last digits lead the search elsewhere.
-        const further = damping + phi ** t;
+        const further = damping + pow(phi, t);
         isSettled = further === damping;
         damping = further;
       }
