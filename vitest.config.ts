@@ -6,7 +6,9 @@ import { createRequire } from 'node:module';
 import { defineConfig } from 'vitest/config';
 
 // Tests, and what they start, run on the runtime of the product, whichever one started the runner.
-const { pinnedNode } = createRequire(import.meta.url)('./packages/cli/bin/runtime.cjs');
+const { pinnedNode, RUNTIME_FLAGS } = createRequire(import.meta.url)(
+  './packages/cli/bin/runtime.cjs',
+);
 if (process.env['TIDEMARK_NODE'] !== 'system') process.execPath = pinnedNode() ?? process.execPath;
 
 const TESTS = ['packages/*/src/**/*.test.ts', 'tests/**/*.test.ts'];
@@ -34,6 +36,8 @@ export default defineConfig({
     // processes part of the time.
     maxWorkers: 3,
     pool: 'forks',
+    // As the launcher starts the program.
+    execArgv: RUNTIME_FLAGS,
     // Modules are loaded once per worker, not once per file: half of the time. Nothing here
     // replaces modules or globals.
     isolate: false,

@@ -20,6 +20,13 @@ const PACKAGES = {
 /** The least that a system's own Node.js may be: it has zstd. */
 const LEAST_VERSION = [22, 15];
 
+/**
+ * What Node.js is started with. V8 refuses code that was kept under other flags, so that the build
+ * uses them too. `--expose-gc`: memory is given back when a thread falls idle
+ * (packages/process/src/idle-collection.ts).
+ */
+const RUNTIME_FLAGS = ['--expose-gc'];
+
 /** Signals that a service understands; `SIGKILL` and `SIGSTOP` cannot be forwarded. */
 const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR2', 'SIGCONT', 'SIGWINCH'];
 
@@ -54,23 +61,22 @@ function refusal() {
 }
 
 /**
- * Runs `start` in this process if it may run Tidemark. Otherwise hands over to the pinned program:
- * in this same process where Node.js can do that, else in a child whose signals and exit status
- * pass through this one.
+ * Runs `start` in this process if that is the right program with the right flags. Otherwise hands
+ * over to it: in this same process where Node.js can do that, else in a child whose signals and
+ * exit status pass through this one.
  */
 function withRuntime(start) {
   const wanted = process.env.TIDEMARK_NODE ?? '';
   if (wanted !== '' && wanted !== 'system') {
     fail(`TIDEMARK_NODE may be \`system\` or unset. value=\`${wanted}\``);
   }
-  const pinned = wanted === 'system' ? undefined : pinnedNode();
-  if (pinned !== undefined && pinned !== realpathSync(process.execPath)) {
-    handOver(pinned, [...process.execArgv, ...process.argv.slice(1)]);
-    return;
-  }
-  const message = refusal();
+  const present = realpathSync(process.execPath);
+  const program = (wanted === 'system' ? undefined : pinnedNode()) ?? present;
+  const missing = RUNTIME_FLAGS.filter((flag) => !process.execArgv.includes(flag));
+  const message = program === present ? refusal() : undefined;
   if (message !== undefined) fail(message);
-  start();
+  if (program === present && missing.length === 0) start();
+  else handOver(program, [...process.execArgv, ...missing, ...process.argv.slice(1)]);
 }
 
 function fail(message) {
@@ -89,4 +95,4 @@ function handOver(program, args) {
   });
 }
 
-module.exports = { LEAST_VERSION, pinnedNode, withRuntime };
+module.exports = { pinnedNode, RUNTIME_FLAGS, withRuntime };

@@ -19,10 +19,12 @@ import { fileURLToPath } from 'node:url';
 
 import { build } from 'esbuild';
 
+import runtime from '../bin/runtime.cjs';
 import loader from '../../process/boot/bundle-loader.cjs';
 import { EXTERNAL } from './external.mjs';
 import programs from './programs.cjs';
 
+const { RUNTIME_FLAGS } = runtime;
 const { BUNDLE_DIRECTORY, CODE, isBundleCurrent, PACKAGES, PROGRAMS, THREADS } = programs;
 
 const wantsCode = !process.argv.includes('--no-code');
@@ -117,7 +119,7 @@ function codeFiles() {
   ];
 }
 
-/** Whether V8 takes all of it, as a process without flags starts. */
+/** Whether V8 takes all of it, as a process with the flags of this one starts. */
 function hasCode() {
   return codeFiles().every((file) => {
     const [name, kind] = file.split('.');
@@ -154,7 +156,7 @@ function keepCode() {
 
 function runOnce(purpose, line) {
   const script = fileURLToPath(new URL('warm-up.cjs', import.meta.url));
-  const { status } = spawnSync(process.execPath, [script, purpose, ...line], {
+  const { status } = spawnSync(process.execPath, [...RUNTIME_FLAGS, script, purpose, ...line], {
     stdio: ['ignore', 'ignore', 'inherit'],
     // Settings of the one who builds must not reach these services.
     env: { PATH: process.env.PATH, TIDEMARK_KEEP_CODE: 'code' },

@@ -4,7 +4,6 @@
 'use strict';
 const { renameSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
-const { setFlagsFromString } = require('node:v8');
 const { loadBundle } = require('../../process/boot/bundle-loader.cjs');
 const { BUNDLE_DIRECTORY, CODE, THREADS } = require('./programs.cjs');
 
@@ -50,9 +49,6 @@ async function run() {
     return;
   }
   if (purpose !== 'crash') {
-    // Code is refused in a process with other flags; this one is set when services have started
-    // (packages/process/src/heap-growth.ts).
-    setFlagsFromString('--heap-growing-percent=0');
     keep('tidemark', purpose, program.compiledCode());
     await keepThreads(new Set(THREADS[purpose]));
   }

@@ -30,7 +30,6 @@ const codeFile = (name: string): string => join(directory, `${name}.use.code`);
 function load(names: readonly string[], flags: readonly string[] = []): readonly Loaded[] {
   const script = `
     const { loadBundle } = require(${JSON.stringify(LOADER)});
-    const { setFlagsFromString } = require('node:v8');
     const { writeFileSync, existsSync } = require('node:fs');
     const results = ${JSON.stringify(names)}.map((name) => {
       const program = loadBundle(${JSON.stringify(directory)}, name, 'use');

@@ -2,8 +2,6 @@
 // allocated: after a load has ended, its buffers would stay in memory until the next one.
 import { Session } from 'node:inspector/promises';
 import { performance } from 'node:perf_hooks';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 
 /** Share of an interval that a thread works: above the one it is busy, below the other idle. */
 const BUSY = 0.1;
@@ -82,35 +80,12 @@ export class YoungBuffers {
   }
 }
 
-type Collect = (options: { readonly type: 'minor' | 'major' }) => void;
-
-/** One for the thread, made when it is needed: it keeps a context of its own alive. */
-let exposed: Collect | undefined;
-
-function collect(type: 'minor' | 'major'): void {
-  // Where the engine does not hand it out, collections come when it wants them.
-  exposed ??= exposeCollector() ?? (() => undefined);
-  exposed({ type });
-}
-
-// Eight threads that did nothing else needed three at most, on two cores.
-const MAX_TRIES = 100;
-
 /**
- * A new handle of the collector. The engine puts it into contexts that are made while a flag is
- * set, and the flag belongs to the whole process: another thread that has just got its own may have
- * taken it back too early for this one.
+ * The collector is there because the launcher starts the program with `--expose-gc`
+ * (packages/cli/bin/runtime.cjs). Elsewhere collections come when the engine wants them.
  */
-export function exposeCollector(): Collect | undefined {
-  for (let tries = 0; tries < MAX_TRIES; tries++) {
-    setFlagsFromString('--expose-gc');
-    const gc: unknown = runInNewContext('globalThis.gc');
-    // V8 refuses code that was kept under other flags: what is loaded meanwhile is compiled anew,
-    // therefore not at start.
-    setFlagsFromString('--no-expose-gc');
-    if (typeof gc === 'function') return (options) => void gc(options);
-  }
-  return undefined;
+function collect(type: 'minor' | 'major'): void {
+  void globalThis.gc?.({ type });
 }
 
 /**

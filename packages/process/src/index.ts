@@ -19,7 +19,6 @@ export { PAGE_KEY_HEADER } from './http/client-address.ts';
 export { LoginThrottle } from './http/login-throttle.ts';
 export { discardBody, receiveBody, unpackedBytes } from './http/request-body.ts';
 export type { Allocate } from './http/request-body.ts';
-export { growSmallHeaps } from './heap-growth.ts';
 export { collectAll, collectWhenIdle, YoungBuffers } from './idle-collection.ts';
 export { makeDirectory } from './make-directory.ts';
 export { narrowAndTell, PRIVATE_DIRECTORY, PRIVATE_FILE } from './private-files.ts';

@@ -45,7 +45,6 @@ export function engineCommand(
               }),
             }),
           logging: ({ engine }) => engine.logging,
-          answersQueries: false,
           start: async ({ engine: config }, { logger, clock, shutdown }) => {
             const { startEngine } = await import('@tidemark/engine');
             const pageKey = randomBytes(32).toString('base64url');

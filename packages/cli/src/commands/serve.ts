@@ -1,7 +1,7 @@
 // What `up`, `tsdb` and `engine` share: options, start in order, the ready line, stop on a signal.
 import { InvalidRequest, systemClock } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import { collectWhenIdle, growSmallHeaps, isLoopback, parseBind } from '@tidemark/process';
+import { collectWhenIdle, isLoopback, parseBind } from '@tidemark/process';
 import type { LoggingConfig } from '@tidemark/settings';
 import { Command, Option } from 'commander';
 import type { Logger } from 'pino';
@@ -40,8 +40,6 @@ export type Services<C> = {
   readonly load: () => Promise<C>;
   /** Where the process itself logs. */
   readonly logging: (config: C) => LoggingConfig;
-  /** The database is one of them: answers may be large. */
-  readonly answersQueries: boolean;
   readonly start: (config: C, context: ServeContext) => Promise<ReadyUrls>;
 };
 
@@ -109,9 +107,6 @@ export async function serve<C>(options: ServeOptions, services: Services<C>): Pr
       clock: systemClock(),
       shutdown,
     });
-    // A profile says by itself how heaps grow. Threads of tasks, which start later, would not have
-    // their kept code: without large answers that is all that would come of it.
-    if (services.answersQueries && options.profile === undefined) growSmallHeaps();
     process.stdout.write(`ready ${urls.map(([name, url]) => `${name}=${url}`).join(' ')}\n`);
   } catch (error) {
     await shutdown.closeAll();

@@ -41,7 +41,6 @@ export function tsdbCommand(
               }),
             }),
           logging: ({ tsdb }) => tsdb.logging,
-          answersQueries: true,
           start: async ({ tsdb: config }, { logger, clock, shutdown }) => {
             const { startTsdb } = await import('@tidemark/tsdb');
             const pageKey = randomBytes(32).toString('base64url');

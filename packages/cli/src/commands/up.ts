@@ -59,7 +59,6 @@ export function upCommand(
               flags: withShortcuts(flags, shortcuts(options)),
             }),
           logging: (config) => config.tsdb.logging,
-          answersQueries: true,
           start: (config, context) => startAll(config, context, options.insecureNoAuth === true),
         }),
       );

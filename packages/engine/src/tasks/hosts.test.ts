@@ -69,7 +69,8 @@ test('a task that is stuck does not delay the API, and ends up stopped with the 
   }
   await until('/engine/v1/tasks/good/o', ({ series }) => series?.[0].values[0][1] === 2);
 
-  // Hundreds of states for each of four million letters take most of a minute that cannot be interrupted.
+  // Hundreds of states for each of four million letters take most of a minute that cannot be
+  // interrupted.
   const slow = `slow v="${'x'.repeat(4_000_000)}" 1`;
   expect(await write(slow)).toEqual({ status: 204 });
   expect(await call('GET', '/engine/v1/ping')).toEqual({ status: 204 });

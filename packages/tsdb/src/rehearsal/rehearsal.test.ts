@@ -123,10 +123,6 @@ function asked(
       openStorage: () => openStorageInline({ directory, hasBackgroundWork: false }),
       serve: () => (socket) => server.emit('connection', socket),
       requests: { count: () => 0, isActive: () => false },
-      optimiseEarly: () => {
-        events.push('early');
-        return () => events.push('as usual');
-      },
       processorMs: () => 0,
       ...more,
     },
@@ -151,7 +147,7 @@ test('a request ends it between two statements until it is quiet again, closing 
 
     const stored = Array.from({ length: BODIES * REHEARSAL_DATABASES.length }, () => 'points');
     const statements = ['statement', 'statement', 'statement'];
-    const began = ['pause', 'early', ...stored, ...statements, 'as usual'];
+    const began = ['pause', ...stored, ...statements];
     expect(events).toEqual([...began, ...began]);
     expect(rehearsalStatements(0).length).toBeGreaterThan(6);
   });

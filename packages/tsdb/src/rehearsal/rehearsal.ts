@@ -1,7 +1,7 @@
 // After the start, while nobody asks for anything, statements are run on points of no importance,
 // so that V8 has compiled and optimised the way of a query before the first one comes: a statement
 // that has never been run takes ten times as long as later, and the hundredth still twice as long
-// (docs/benchmarks/2026-11-21-queries.md).
+// (docs/adr/0009-bundle.md).
 import type { Socket } from 'node:net';
 
 import { Internal } from '@tidemark/core';
@@ -20,8 +20,6 @@ export type RehearsalOptions = {
   /** Answers the requests of a connection, over that engine and catalog only. */
   readonly serve: (storage: StorageEngine, catalog: Catalog) => (socket: Socket) => void;
   readonly requests: RequestState;
-  /** Called when it begins, its result when it ends. */
-  readonly optimiseEarly: () => () => void;
   /** Processor time of the process so far. */
   readonly processorMs: () => number;
   /** How often the statements are run; more than the default changes little. */
@@ -79,17 +77,15 @@ export class Rehearsal {
   }
 
   async #run(): Promise<void> {
-    const { openStorage, optimiseEarly, processorMs, requests } = this.#options;
+    const { openStorage, processorMs, requests } = this.#options;
     for (let begun = 0; begun < BEGINNINGS_MAX && (await this.#isQuiet()); begun++) {
       this.#seen = requests.count();
       const startMs = processorMs();
       this.#endMs = startMs + this.#leftMs;
       const storage = await openStorage();
-      const optimiseAsUsual = optimiseEarly();
       try {
         if (await this.#perform(storage)) return;
       } finally {
-        optimiseAsUsual();
         await storage.close();
         this.#leftMs -= processorMs() - startMs;
       }

@@ -10,7 +10,6 @@ import { HttpInterface } from '../http/http-interface.ts';
 import type { HttpServer } from '../http/http-server.ts';
 import { borderOf } from '../http/listen.ts';
 import { RejectedLog } from '../write/rejected-lines.ts';
-import { optimiseEarly } from './early-optimisation.ts';
 import { Rehearsal } from './rehearsal.ts';
 import type { RehearsalOptions } from './rehearsal.ts';
 
@@ -45,7 +44,6 @@ export function startRehearsal(
   const rehearsal = new Rehearsal({
     ...settings,
     clock,
-    optimiseEarly,
     processorMs: () => {
       const { user, system } = process.cpuUsage();
       return (user + system) / 1000;
