@@ -1,7 +1,7 @@
 // What alerting needs of the store of its service: tables of bytes in order of their keys, and one
 // way to change them.
 
-/** Keys of the tables: topic and id, handler and sequence, a sequence alone, or a unit. */
+/** Keys of the tables: topic and id, handler and sequence, a sequence alone, a unit or a topic. */
 export type EntryKey = [string, string | number] | number | string;
 
 type Range<K extends EntryKey> = {
@@ -35,6 +35,7 @@ export type AlertEntries = {
   readonly outbox: EntryTable<[string, string | number]>;
   readonly letters: EntryTable<number>;
   readonly causes: EntryTable<string>;
+  readonly origins: EntryTable<string>;
   /**
    * Makes changes, all or none; resolves when they are on disk. Throws `Unavailable` with the
    * reason when they cannot be made.

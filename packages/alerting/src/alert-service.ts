@@ -23,6 +23,7 @@ import type { HandlerSpec } from './handler-spec.ts';
 import { levelRank } from './level.ts';
 import { OK_EVENT_AGE, PUBLISH_DEPTH_MAX } from './limits.ts';
 import { checkScriptHandler } from './script-handler.ts';
+import { TopicOrigins, UNKNOWN_ORIGIN } from './topic-origins.ts';
 import { Topic } from './topic.ts';
 import type { EventFilter } from './topic.ts';
 import type { Undeliverable } from './undeliverable.ts';
@@ -53,6 +54,7 @@ export class AlertService implements AlertSink, HostedAlerts {
   readonly #followers = new Set<StateListener>();
   readonly deadLetters: DeadLetters;
   readonly history = new AlertHistory();
+  readonly #origins: TopicOrigins;
 
   constructor(options: AlertServiceOptions) {
     this.#options = options;
@@ -60,6 +62,7 @@ export class AlertService implements AlertSink, HostedAlerts {
       ...options.context,
       publish: (topic, event) => this.#publishFrom(topic, event),
     };
+    this.#origins = new TopicOrigins(options.store);
     this.#handlers = new AttachedHandlers({ ...options, context: this.#context });
     this.deadLetters = new DeadLetters(options.store, (key) => this.#handlers.deliveryOf(key));
   }
@@ -82,6 +85,22 @@ export class AlertService implements AlertSink, HostedAlerts {
         log('error', 'failed to start handler', { topic, handler: spec.id, err: messageOf(error) });
       }
     }
+  }
+
+  /** From these databases a task or replay will publish to these topics. */
+  addOrigins(topics: readonly string[], databases: readonly string[]): void {
+    this.#origins.add(topics, databases);
+  }
+
+  /**
+   * Databases that the events of a topic come from, '' among them when not all are known; none for
+   * a topic that has never had an event.
+   */
+  databasesOf(topic: string): readonly string[] {
+    const known = this.#origins.of(topic);
+    if (known !== undefined) return [...known];
+    const isUnused = this.#topics.get(topic)?.eventCount === 0;
+    return isUnused ? [] : [UNKNOWN_ORIGIN];
   }
 
   // --- what alert nodes use
@@ -257,6 +276,7 @@ export class AlertService implements AlertSink, HostedAlerts {
       this.#anonymous.delete(id);
       await this.#handlers.dropAll(id);
       await this.deleteTopic(id);
+      this.#origins.forget(id);
     }
     await this.#handlers.removeLeft(prefix);
     if (scope !== 'main') return;
@@ -444,6 +464,7 @@ export class AlertService implements AlertSink, HostedAlerts {
         `topics publish into each other more than ${PUBLISH_DEPTH_MAX} deep`,
       );
     }
+    this.#origins.pass(event.topic, topic);
     this.#collect(topic, event, event);
   }
 }

@@ -1,7 +1,8 @@
 // What alerting keeps on disk: states of events, definitions of handlers, the outbox, the dead
-// letters, and what caused the last events. Five tables of the service's store, values as JSON
-// text. Changes that belong together are in one transaction; those that come while one is under way
-// share the next one. What happened is kept until the disk takes it (`kept-changes.ts`).
+// letters, what caused the last events, and where those of a topic come from. Six tables of the
+// service's store, values as JSON text. Changes that belong together are in one transaction; those
+// that come while one is under way share the next one. What happened is kept until the disk takes
+// it (`kept-changes.ts`).
 import { createHash } from 'node:crypto';
 import { recordOf } from '@tidemark/runtime';
 import type { AlertLevelName, EventCause, StateSource } from '@tidemark/runtime';
@@ -91,6 +92,8 @@ export class AlertStore {
   readonly #letters: EntryTable<number>;
   /** By unit, what caused the last event that it has published; `EventCause` as JSON. */
   readonly #causes: EntryTable<string>;
+  /** By topic, the databases that its events come from; a list as JSON. */
+  readonly #origins: EntryTable<string>;
   readonly #kept: KeptChanges;
   #nextSequence: number;
   #letterCount: number;
@@ -104,6 +107,7 @@ export class AlertStore {
     this.#outbox = entries.outbox;
     this.#letters = entries.letters;
     this.#causes = entries.causes;
+    this.#origins = entries.origins;
     let highest = lastKey(this.#letters);
     for (const [, sequence] of this.#outbox.keys()) highest = Math.max(highest, Number(sequence));
     this.#nextSequence = 1 + highest;
@@ -183,6 +187,22 @@ export class AlertStore {
   /** Forgets it. Returns at once; `stored` waits for it. */
   deleteCause(unit: string): void {
     this.#forget({ table: this.#causes, key: unit, value: undefined });
+  }
+
+  *origins(): Iterable<{ readonly topic: string; readonly databases: readonly string[] }> {
+    for (const { key: topic, value } of this.#origins.range())
+      yield { topic, databases: JSON.parse(value.toString('utf8')) as readonly string[] };
+  }
+
+  /** Remembers them. Returns at once; what is stored afterwards is on disk no earlier. */
+  putOrigins(topic: string, databases: readonly string[]): void {
+    const value = this.#slab.encode(JSON.stringify(databases));
+    this.#forget({ table: this.#origins, key: topic, value });
+  }
+
+  /** Forgets them. Returns at once; `flushed` waits for it. */
+  deleteOrigins(topic: string): void {
+    this.#forget({ table: this.#origins, key: topic, value: undefined });
   }
 
   *specs(): Iterable<{ readonly topic: string; readonly spec: HandlerSpec }> {
@@ -468,7 +488,7 @@ export class AlertStore {
     return table.name === this.#causes.name;
   }
 
-  // Nobody waits for these. Should the process end before they are on disk, the entry is still in
+  // Nobody waits for these. Should the process end before they are on disk, an entry is still in
   // the outbox: it is delivered once more after the next start, which is what at least once means.
   #forget(...changes: readonly EntryChange[]): void {
     this.#kept.keep(changes).catch(() => undefined);

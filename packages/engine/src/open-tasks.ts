@@ -102,6 +102,7 @@ export async function openTasks(
     createTask: create,
     savedState: (unit) => snapshots.saved(unit),
     clock,
+    addTopicOrigins: (topics, databases) => alerts.addOrigins(topics, databases),
     catchUp: shared === undefined ? config.task : { ...config.task, catchUpMs: FROM_LOG_MS },
     log: feed.log,
     services: servicesOf,

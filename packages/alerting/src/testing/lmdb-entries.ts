@@ -23,6 +23,7 @@ export function lmdbEntries(root: RootDatabase): AlertEntries {
     outbox: table('outbox'),
     letters: table('dead-letters'),
     causes: table('told-events'),
+    origins: table('topic-origins'),
     commit: async (changes: readonly TableEntry[]) => {
       await root.batch(() => {
         for (const { table: name, key, value } of changes) {

@@ -9,9 +9,6 @@ import type { Clock } from '@tidemark/core';
 import type { Cluster } from '../database/cluster-section.ts';
 import type { Caller } from '../config/config-overrides.ts';
 import type { Clusters } from '../database/clusters.ts';
-import { DOCUMENTS_PATH } from '../http/document-routes.ts';
-import { HEALTH_PATH } from '../http/health-route.ts';
-import { BASE } from '../http/routes.ts';
 import type { AuthRequest, RequestUser } from '../http/server.ts';
 import type { Metadata } from '../store/metadata.ts';
 import { readCredentials } from './credentials.ts';
@@ -22,29 +19,14 @@ import { isSame, isSignedWithSecret, userOfToken } from './web-token.ts';
 /** User under which the database delivers what the engine subscribed to. */
 export const SUBSCRIBER = '~subscriber';
 
-const WRITE_ROUTES: ReadonlySet<string> = new Set(['/write', `${BASE}/write`]);
-
-/** Tell nothing but that the credentials are good. */
-const PING_ROUTES: ReadonlySet<string> = new Set(['/ping', `${BASE}/ping`]);
-
-const DOCUMENTS_ROUTE = `${BASE}${DOCUMENTS_PATH}`;
-
-/**
- * Read by admins only: the backup has every secret that is stored, the memory of the process all
- * others, and who did what is not everybody's business.
- */
-const ADMIN_ROUTES: readonly string[] = [
-  `${BASE}/audit`,
-  `${BASE}/storage/backup`,
-  `${BASE}/debug/pprof/`,
-];
-
 export type AuthenticatorOptions = {
   readonly clusters: Clusters;
   readonly clock: Clock;
   readonly sharedSecret: string;
   /** Users whom tokens of the shared secret make admins without the database being asked. */
   readonly tokenAdmins: readonly string[];
+  /** `http.pprof-auth-enabled`. */
+  readonly pprofAuthEnabled: boolean;
 };
 
 type User = RequestUser & {
@@ -89,7 +71,10 @@ export class Authenticator {
    * `LimitExceeded` after too many failures.
    */
   async authorize(request: AuthRequest): Promise<RequestUser | undefined> {
-    if (request.route === HEALTH_PATH) return undefined;
+    const { right } = request;
+    const isForAll =
+      right === 'open' || (right === 'statistics' && !this.#options.pprofAuthEnabled);
+    if (isForAll) return undefined;
     const user = await this.#identify(readCredentials(request), request.address);
     await checkRights(request, user);
     return user;
@@ -102,12 +87,8 @@ export class Authenticator {
    */
   async checkClusters(elements: readonly Cluster[], caller: Caller): Promise<void> {
     const credentials = readCredentials(caller);
-    const { sharedSecret, tokenAdmins, clock } = this.#options;
     const clusters = this.#options.clusters.withElements(elements);
-    const next = new Authenticator(
-      { clusters, clock, sharedSecret, tokenAdmins },
-      this.#subscriberToken,
-    );
+    const next = new Authenticator({ ...this.#options, clusters }, this.#subscriberToken);
     try {
       if ((await next.#identify(credentials, caller.address)).isAdmin) return;
     } catch (error) {
@@ -137,17 +118,23 @@ export class Authenticator {
     }
     const name = userOfToken(token, sharedSecret, Number(clock.now() / 1_000_000_000n));
     if (tokenAdmins.includes(name))
-      return { name, isAdmin: true, hasGrant: true, canWrite: () => Promise.resolve(true) };
+      return { name, isAdmin: true, hasGrant: true, canRead: always, canWrite: always };
     return this.#known({ ...credentials, name }, address);
   }
 
   async #known({ name, secret, authorization }: Credentials, address: string): Promise<User> {
     if (name === SUBSCRIBER) {
       if (!isSame(secret, this.#subscriberToken)) throw new WrongCredentials();
-      return { name, isAdmin: false, hasGrant: false, canWrite: () => Promise.resolve(true) };
+      return { name, isAdmin: false, hasGrant: false, canRead: never, canWrite: always };
     }
-    const user = await this.#users.user({ authorization, address });
-    return { ...user, name: user.name || name || 'of the token' };
+    const claim = { authorization, address };
+    const user = await this.#users.user(claim);
+    return {
+      ...user,
+      name: user.name || name || 'of the token',
+      // Asked anew each time, because streams outlive rights.
+      canRead: async (database) => (await this.#users.user(claim)).canRead(database),
+    };
   }
 }
 
@@ -158,29 +145,37 @@ function wouldLockOut(reason: string, cause?: unknown): InvalidRequest {
   );
 }
 
+const always = (): Promise<boolean> => Promise.resolve(true);
+const never = (): Promise<boolean> => Promise.resolve(false);
+
 async function checkRights(request: AuthRequest, user: User): Promise<void> {
   if (user.isAdmin) return;
-  if (isWrite(request)) {
-    const database = request.query.get('db');
-    // The endpoint itself refuses a write without a database.
-    if (database === '' || (await user.canWrite(database))) return;
-    throw new Unauthorized(
-      `${JSON.stringify(user.name)} user is not authorized to write to database ${JSON.stringify(database)}`,
-    );
+  switch (request.right) {
+    case 'write':
+      return checkWrite(request.query.get('db'), user);
+    case 'open':
+      return;
+    case 'ping':
+      if (user.name !== SUBSCRIBER) return;
+      break;
+    case 'statistics':
+    case 'grant':
+    case 'data':
+    case 'documents':
+      if (user.hasGrant) return;
+      break;
+    case 'admin':
+      break;
   }
-  if (PING_ROUTES.has(request.route) && user.name !== SUBSCRIBER) return;
-  // What of it may be changed depends on its kind, which the endpoint knows.
-  if (user.hasGrant && request.route === DOCUMENTS_ROUTE) return;
-  if (!user.hasGrant || privilegeOf(request.method) !== 'read' || isForAdmins(request))
-    throw missingPrivilege(request, user.name);
+  throw missingPrivilege(request, user.name);
 }
 
-function isWrite({ method, route }: AuthRequest): boolean {
-  return method === 'POST' && WRITE_ROUTES.has(route);
-}
-
-function isForAdmins({ route }: AuthRequest): boolean {
-  return ADMIN_ROUTES.some((prefix) => route.startsWith(prefix));
+async function checkWrite(database: string, user: User): Promise<void> {
+  // The endpoint itself refuses a write without a database.
+  if (database === '' || (await user.canWrite(database))) return;
+  throw new Unauthorized(
+    `${JSON.stringify(user.name)} user is not authorized to write to database ${JSON.stringify(database)}`,
+  );
 }
 
 function privilegeOf(method: string): 'read' | 'write' | 'delete' {

@@ -9,7 +9,7 @@ import { DatabaseUsers } from './database-users.ts';
 
 const OWN = { username: 'engine', password: 'own' };
 const CLAIM = { authorization: 'Token tmk_x', address: '10.0.0.1' };
-const ANA = { user: 'ana', admin: false, reads: [], writes: ['d'] };
+const ANA = { user: 'ana', admin: false, reads: ['r'], writes: ['d'] };
 
 type Answer = { readonly status: number; readonly json?: unknown };
 
@@ -44,6 +44,8 @@ function statements({ url, headers }: OutgoingRequest): Answer {
   if (headers?.['Authorization'] !== CLAIM.authorization) return { status: 401 };
   if (pathname === '/write') return { status: searchParams.get('db') === 'd' ? 204 : 403 };
   if (searchParams.get('q') === 'SHOW USERS') return { status: 403 };
+  const policies = /^SHOW RETENTION POLICIES ON (.*)$/.exec(searchParams.get('q') ?? '');
+  if (policies !== null) return { status: policies[1] === '"d"' ? 200 : 403 };
   const series = [{ name: 'databases', columns: ['name'], values: [['d']] }];
   return { status: 200, json: { results: [{ series }] } };
 }
@@ -58,6 +60,7 @@ test('the database is asked once, by the engine, and told from where the client 
   expect(both[0]).toMatchObject({ name: 'ana', isAdmin: false });
   expect(both[1]).toBe(both[0]);
   expect([await both[0].canWrite('d'), await both[0].canWrite('e')]).toEqual([true, false]);
+  expect([await both[0].canRead('r'), await both[0].canRead('d')]).toEqual([true, false]);
   expect(requests).toHaveLength(1);
   expect(requests[0]).toMatchObject({
     url: 'http://db/api/identity',
@@ -74,6 +77,18 @@ test.each([
   const { users } = make(() => ({ status: 200, json: { ...ANA, ...rights } }));
 
   expect((await users.user(CLAIM)).hasGrant).toBe(hasGrant);
+});
+
+test('a database that only knows statements is asked for policies, which takes READ', async () => {
+  const { users, requests } = make(statements, {});
+  const user = await users.user(CLAIM);
+  const before = requests.length;
+
+  const answers = [await user.canRead('d'), await user.canRead('e'), await user.canRead('d')];
+
+  expect(answers).toEqual([true, false, true]);
+  expect(requests.length - before).toBe(2);
+  expect(requests.at(-1)?.headers).toMatchObject({ Authorization: CLAIM.authorization });
 });
 
 test('an answer counts for a minute, and not after the cluster was changed', async () => {

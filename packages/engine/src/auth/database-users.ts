@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import { LimitExceeded, Unauthorized } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
+import { quoteIdentifier } from '@tidemark/influxql';
 import type { Cluster } from '../database/cluster-section.ts';
 import { asObject, parseJson } from '../http/json.ts';
 import type { Clusters } from '../database/clusters.ts';
@@ -36,7 +37,12 @@ type DatabaseUser = {
    * Admins may write to databases that do not exist too. Rejects when the database does not answer.
    */
   readonly canWrite: (database: string) => Promise<boolean>;
+  /** The same of reading. */
+  readonly canRead: (database: string) => Promise<boolean>;
 };
+
+/** A request that only those with a right are answered. */
+type Question = Omit<Parameters<Clusters['askAs']>[1], 'clientAddress'>;
 
 type Identity = {
   readonly user: string;
@@ -118,6 +124,7 @@ export class DatabaseUsers {
       isAdmin: admin,
       hasGrant: admin || reads.length > 0 || writes.length > 0,
       canWrite: (database) => Promise.resolve(admin || writes.includes(database)),
+      canRead: (database) => Promise.resolve(admin || reads.includes(database)),
     };
   }
 
@@ -128,26 +135,38 @@ export class DatabaseUsers {
     if (databases === undefined) throw new WrongCredentials();
     const isAdmin = (await this.#answer(claim, 'SHOW USERS')) !== undefined;
     const hasGrant = isAdmin || listsDatabases(databases);
+    const allowed = (questionAbout: (database: string) => Question) =>
+      isAdmin ? () => Promise.resolve(true) : this.#allowed(claim, questionAbout);
+    return {
+      name: '',
+      isAdmin,
+      hasGrant,
+      // Without a line nothing is written, but the database answers as it would with one.
+      canWrite: allowed((db) => ({ method: 'POST', path: '/write', params: { db }, body: '' })),
+      canRead: allowed((db) => ({
+        method: 'GET',
+        path: '/query',
+        params: { q: `SHOW RETENTION POLICIES ON ${quoteIdentifier(db)}` },
+      })),
+    };
+  }
+
+  /** Whether the database lets somebody ask something about one of its databases. */
+  #allowed(
+    { authorization, address: clientAddress }: Claim,
+    questionAbout: (database: string) => Question,
+  ): (database: string) => Promise<boolean> {
     const answers = new Map<string, boolean>();
-    const canWrite = async (database: string): Promise<boolean> => {
-      if (isAdmin) return true;
+    return async (database) => {
       const known = answers.get(database);
       if (known !== undefined) return known;
-      // Without a line nothing is written, but the database answers as it would with one.
-      const request = {
-        method: 'POST',
-        path: '/write',
-        params: { db: database },
-        body: '',
-        clientAddress: claim.address,
-      } as const;
-      const { status } = await this.#clusters.askAs(claim.authorization, request);
+      const request = { ...questionAbout(database), clientAddress };
+      const { status } = await this.#clusters.askAs(authorization, request);
       const isAllowed = status === 200 || status === 204;
       dropOldest(answers);
       answers.set(database, isAllowed);
       return isAllowed;
     };
-    return { name: '', isAdmin, hasGrant, canWrite };
   }
 
   /** A database whose own authentication is off takes every password, which proves nothing. */

@@ -358,6 +358,17 @@ describe.each(DATABASES.filter(({ isThere }) => isThere))(
   },
 );
 
+test('statistics can be opened for scrapers without credentials, and nothing else', async () => {
+  const engine = new TestEngine();
+  await engine.start({ http: { 'auth-enabled': true, 'pprof-auth-enabled': false } });
+  const paths = ['/debug/vars', '/engine/v1/debug/vars', '/metrics', '/engine/v1/debug/pprof/'];
+  const statuses = [...paths, '/engine/v1/tasks'].map(
+    async (path) => (await engine.call('GET', path)).status,
+  );
+  expect(await Promise.all(statuses)).toEqual([200, 200, 200, 401, 401]);
+  await engine.close();
+});
+
 test('users of a database that checks no passwords are refused, and the answer says why', async () => {
   const server = await startTidemark({
     command: 'tsdb',

@@ -131,6 +131,7 @@ function feed(
     definition: 'x',
     pipeline,
     task: task as unknown as RunningTask,
+    databases: ['d'],
     throughput: 0,
     get problem(): string | undefined {
       return problems.at(-1);

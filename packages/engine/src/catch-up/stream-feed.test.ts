@@ -91,6 +91,7 @@ class World {
       definition: 'x',
       id: 't',
       pipeline,
+      databases: ['d'],
       task: task as unknown as RunningTask,
       throughput: 0,
       problem: undefined,

@@ -85,7 +85,7 @@ export type ElementOrigin = {
 };
 
 /** Who changes the configuration. */
-export type Caller = Omit<AuthRequest, 'method' | 'route' | 'path'>;
+export type Caller = Pick<AuthRequest, 'query' | 'headers' | 'address'>;
 
 /** Rejects a change that would keep the caller from changing the section again. */
 export type CheckSection = (

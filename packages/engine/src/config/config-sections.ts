@@ -57,6 +57,10 @@ export const FIXED_SECTIONS = {
     ),
     'write-tracing': bool('Log the bodies of writes.'),
     'pprof-enabled': bool('Serve the profiling endpoints.', true),
+    'pprof-auth-enabled': bool(
+      'Require credentials for /debug/vars and /metrics too when authentication is on; turn it off for scrapers that have none.',
+      true,
+    ),
     'https-enabled': bool('Speak TLS.'),
     'https-certificate': str('File of the certificate, and of the key when they share one file.'),
     'https-private-key': str('File of the private key.'),

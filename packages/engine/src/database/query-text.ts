@@ -4,6 +4,7 @@ import type { Timestamp } from '@tidemark/core';
 import { parseQuery, printStatement } from '@tidemark/influxql';
 import type { Expression, Fill, SelectStatement } from '@tidemark/influxql';
 import type { AskedQuery, QueryDimension } from '@tidemark/pipeline';
+import { UNKNOWN_DATABASE } from '../auth/data-access.ts';
 
 const NOWHERE = { start: 0, end: 0 };
 
@@ -129,4 +130,20 @@ export function sourceOf(text: string): {
     );
   }
   return { database: source.database, retentionPolicy: source.retentionPolicy };
+}
+
+/**
+ * Databases that a query names. What is no SELECT is of none that is known, and fails when it runs.
+ */
+export function databasesOfQuery(text: string): readonly string[] {
+  const { query } = parseQuery(text);
+  const [statement] = query.statements;
+  if (statement?.kind !== 'select') return [UNKNOWN_DATABASE];
+  return [...new Set(databasesOfSelect(statement))];
+}
+
+function databasesOfSelect({ sources }: SelectStatement): readonly string[] {
+  return sources.flatMap((source) =>
+    source.kind === 'subquery' ? databasesOfSelect(source.statement) : (source.database ?? []),
+  );
 }

@@ -15,9 +15,12 @@ export function addAlertHistoryRoutes(
   api: Api,
   { alerts, clock }: { readonly alerts: AlertService; readonly clock: Clock },
 ): void {
-  api.onPreview('GET', '/alerts/history', (request) => {
+  api.onPreview('GET', '/alerts/history', async (request) => {
     const { offset, limit } = readPage(request.query);
-    const all = [...alerts.history.list(request.query.get('topic'))];
+    const all = await request.data.readable(
+      alerts.history.list(request.query.get('topic')),
+      ({ topic }) => alerts.databasesOf(topic),
+    );
     return {
       status: 200,
       json: {

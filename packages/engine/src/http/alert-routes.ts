@@ -48,11 +48,12 @@ function addTopicRoutes(api: Api, alerts: AlertService): void {
     });
     const fields = readFields(request.query, TOPIC_FIELDS);
     const { offset, limit } = readPage(request.query);
+    const readable = await request.data.readable(topics, ({ id }) => alerts.databasesOf(id));
     return {
       status: 200,
       json: {
         link: { rel: 'self', href: request.url },
-        topics: topics
+        topics: readable
           .slice(offset, offset + limit)
           .map((topic) => pickFields(topicView(topic, request), fields)),
       },
@@ -60,7 +61,9 @@ function addTopicRoutes(api: Api, alerts: AlertService): void {
   });
   api.onPreview('GET', `${TOPICS}/:topic`, async (request) => {
     await settled(alerts);
-    return { status: 200, json: topicView(alerts.topic(topicOf(request)), request) };
+    const topic = alerts.topic(topicOf(request));
+    await requireTopic(request, alerts);
+    return { status: 200, json: topicView(topic, request) };
   });
   api.onPreview('DELETE', `${TOPICS}/:topic`, async (request) => {
     await alerts.deleteTopic(topicOf(request));
@@ -70,6 +73,8 @@ function addTopicRoutes(api: Api, alerts: AlertService): void {
     await settled(alerts);
     const topic = topicOf(request);
     const fields = readFields(request.query, ['state']);
+    alerts.topic(topic);
+    await requireTopic(request, alerts);
     const events = alerts.events(topic, {
       minLevel: readLevel(request.query),
       matches: readPattern(request.query),
@@ -90,6 +95,7 @@ function addTopicRoutes(api: Api, alerts: AlertService): void {
     await settled(alerts);
     const topic = topicOf(request);
     const id = request.params['*'] ?? '';
+    await requireTopic(request, alerts);
     const state = alerts.event(topic, id);
     return { status: 200, json: eventView({ topic, id, state }, request) };
   });
@@ -144,8 +150,9 @@ function addHandlerRoutes(api: Api, alerts: AlertService): void {
     return show(request, spec.id);
   });
   api.onPreview('GET', one, (request) => show(request, handlerOf(request)));
-  api.onPreview('GET', `${one}/state`, (request) => {
+  api.onPreview('GET', `${one}/state`, async (request) => {
     const [topic, id] = [topicOf(request), handlerOf(request)];
+    await requireTopic(request, alerts);
     const recent = alerts
       .recentDeliveries(topic, id)
       .map((note) => ({ ...note, time: formatRfc3339(note.time) }));
@@ -182,6 +189,11 @@ function addHandlerRoutes(api: Api, alerts: AlertService): void {
     await alerts.deleteHandler(topicOf(request), handlerOf(request));
     return { status: 204 };
   });
+}
+
+/** Throws `Forbidden` unless the request may read where the events of its topic come from. */
+async function requireTopic(request: ApiRequest, alerts: AlertService): Promise<void> {
+  await request.data.requireRead(alerts.databasesOf(topicOf(request)));
 }
 
 async function replace(

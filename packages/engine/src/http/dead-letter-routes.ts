@@ -12,11 +12,15 @@ const PATH = '/alerts/dead-letters';
 const FIELDS = ['topic', 'handler', 'event', 'level', 'message', 'reason', 'time'];
 const PREFIX = 'invalid action: ';
 
-export function addDeadLetterRoutes(api: Api, { deadLetters }: AlertService): void {
-  api.onPreview('GET', PATH, (request) => {
+export function addDeadLetterRoutes(api: Api, alerts: AlertService): void {
+  const { deadLetters } = alerts;
+  api.onPreview('GET', PATH, async (request) => {
     const fields = readFields(request.query, FIELDS);
     const { offset, limit } = readPage(request.query);
-    const chosen = [...deadLetters.list(choiceOfQuery(request.query))];
+    const chosen = await request.data.readable(
+      deadLetters.list(choiceOfQuery(request.query)),
+      ({ event }) => alerts.databasesOf(event.topic),
+    );
     return {
       status: 200,
       json: {

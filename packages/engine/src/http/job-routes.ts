@@ -2,6 +2,7 @@
 import { InvalidRequest, parseRfc3339 } from '@tidemark/core';
 import { parseConfigDuration } from '@tidemark/settings';
 import type { Clock, Timestamp } from '@tidemark/core';
+import { UNKNOWN_DATABASE } from '../auth/data-access.ts';
 import type { Recordings, StreamEnd } from '../jobs/recordings.ts';
 import type { ReplayInput, Replays } from '../jobs/replays.ts';
 import type { RecordingRecord, ReplayRecord } from '../store/records.ts';
@@ -68,18 +69,19 @@ function addRecordingRoutes(api: Api, recordings: Recordings, clock: Clock): voi
     const input = { id: text(body, 'id'), type, query, cluster: text(body, 'cluster') };
     return created(request, await recordings.recordQuery(input));
   });
-  api.on('GET', '/recordings/:id', (request) => {
+  api.on('GET', '/recordings/:id', async (request) => {
     const record = recordings.require(request.params['id'] ?? '');
+    await request.data.requireRead(databasesOf(record));
     return { status: statusOf(record), json: recordingView(request, record) };
   });
   api.on('DELETE', '/recordings/:id', async (request) => {
     await recordings.delete(request.params['id'] ?? '');
     return { status: 204 };
   });
-  api.on('GET', '/recordings', (request) => ({
+  api.on('GET', '/recordings', async (request) => ({
     status: 200,
     json: {
-      recordings: listView(request, recordings.list(), {
+      recordings: await listView(request, recordings.list(), {
         known: RECORDING_FIELDS,
         // Where its file is, in a cluster.
         onRequest: ['instance'],
@@ -118,18 +120,19 @@ function addReplayRoutes(api: Api, replays: Replays, clock: Clock): void {
     const input = { ...readReplay(body), query, cluster: text(body, 'cluster') };
     return created(request, await replays.replayQuery(input));
   });
-  api.on('GET', '/replays/:id', (request) => {
+  api.on('GET', '/replays/:id', async (request) => {
     const record = replays.require(request.params['id'] ?? '');
+    await request.data.requireRead(databasesOf(record));
     return { status: statusOf(record), json: replayView(request, record) };
   });
   api.on('DELETE', '/replays/:id', async (request) => {
     await replays.delete(request.params['id'] ?? '');
     return { status: 204 };
   });
-  const list = (request: ApiRequest): ApiResponse => ({
+  const list = async (request: ApiRequest): Promise<ApiResponse> => ({
     status: 200,
     json: {
-      replays: listView(request, replays.list(), {
+      replays: await listView(request, replays.list(), {
         known: REPLAY_FIELDS,
         view: (record) => replayView(request, record),
       }),
@@ -143,8 +146,15 @@ function statusOf(record: { readonly status: string }): 200 | 202 {
   return record.status === 'running' ? 202 : 200;
 }
 
+type JobRecord = { readonly id: string; readonly databases?: readonly string[] | undefined };
+
+/** Older versions did not say. */
+function databasesOf({ databases }: JobRecord): readonly string[] {
+  return databases ?? [UNKNOWN_DATABASE];
+}
+
 // Recorded so: unknown fields are only noticed when there is something to show.
-function listView<R extends { readonly id: string }>(
+async function listView<R extends JobRecord>(
   request: ApiRequest,
   all: readonly R[],
   {
@@ -157,9 +167,9 @@ function listView<R extends { readonly id: string }>(
     readonly onRequest?: readonly string[];
     readonly view: (record: R) => Readonly<Record<string, unknown>>;
   },
-): readonly unknown[] {
+): Promise<readonly unknown[]> {
   readPage(request.query);
-  const page = takePage(all, request);
+  const page = takePage(await request.data.readable(all, databasesOf), request);
   if (page.length === 0) return [];
   const asked = readFields(request.query, [...known, ...onRequest]);
   const fields = asked ?? new Set(['link', 'id', ...known]);

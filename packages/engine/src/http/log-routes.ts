@@ -1,14 +1,25 @@
 // The log over the API: lines as they are written, and which levels are.
 import { InvalidRequest } from '@tidemark/core';
-import type { LogFilter, LogHub, LogLevel } from '../observability/log-hub.ts';
+import { UNKNOWN_DATABASE } from '../auth/data-access.ts';
+import type { LogFilter, LogHub, LogLevel, LogLine } from '../observability/log-hub.ts';
+import type { Executor } from '../tasks/executor.ts';
+import { databasesOf } from '../tasks/task-databases.ts';
+import type { TaskService } from '../tasks/task-service.ts';
 import { asObject, parseJson } from './json.ts';
 import type { QueryParams } from './params.ts';
 import type { Api, ApiRequest, ApiResponse } from './server.ts';
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 
-export function addLogRoutes(api: Api, logs: LogHub): void {
-  api.onPreview('GET', '/logs', (request) => followLogs(request, logs));
+export type LogRoutesOptions = {
+  readonly logs: LogHub;
+  readonly executor: Executor;
+  readonly tasks: TaskService;
+};
+
+export function addLogRoutes(api: Api, options: LogRoutesOptions): void {
+  const { logs } = options;
+  api.onPreview('GET', '/logs', (request) => followLogs(request, options));
   api.on('POST', '/loglevel', (request) => {
     setLogLevel(request.body, logs);
     return { status: 204 };
@@ -23,15 +34,28 @@ function setLogLevel(body: Uint8Array, logs: LogHub): void {
   logs.setLevel(found);
 }
 
-function followLogs(request: ApiRequest, logs: LogHub): ApiResponse {
+function followLogs(request: ApiRequest, options: LogRoutesOptions): ApiResponse {
   const accept = String(request.headers['accept'] ?? '');
   const isJson = accept.includes('application/json');
+  const data = request.data.ofParts();
   return {
     status: 200,
-    stream: logs.follow(readFilter(request.query), isJson ? 'json' : 'logfmt', request.signal),
+    stream: options.logs.follow(readFilter(request.query), {
+      format: isJson ? 'json' : 'logfmt',
+      signal: request.signal,
+      mayRead: (line) => data.mayRead(() => sourcesOf(line, options)),
+    }),
     contentType: isJson ? 'application/json' : 'text/plain; charset=utf-8',
     headers: { 'Cache-Control': 'no-cache', 'X-Accel-Buffering': 'no' },
   };
+}
+
+/** Lines of a task are about its data; what others are about nobody knows. */
+function sourcesOf({ fields }: LogLine, { executor, tasks }: LogRoutesOptions): readonly string[] {
+  const id = String(fields['task'] ?? '');
+  const record = tasks.get(id);
+  if (record === undefined) return [UNKNOWN_DATABASE];
+  return [...databasesOf(record), ...(executor.entry(id)?.databases ?? [])];
 }
 
 function readFilter(query: QueryParams): LogFilter {

@@ -129,7 +129,7 @@ function addServingRoutes(
     logs,
     isTracingWrites: config.http.writeTracing,
   });
-  addLogRoutes(server, logs);
+  addLogRoutes(server, { ...tasking, logs });
   addServiceRoutes(server, {
     reload,
     debugVars: async () => {

@@ -19,12 +19,14 @@ import fastify from 'fastify';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
   AppError,
+  assert,
   Cancelled,
   InvalidRequest,
   LimitExceeded,
   TIDEMARK_VERSION,
 } from '@tidemark/core';
 import type { Budget, Diagnostic, Part, RequestMetrics } from '@tidemark/core';
+import { DataAccess } from '../auth/data-access.ts';
 import { CONNECTION_CHECK_MS, HEADERS_MS } from '../limits.ts';
 import { changesSomething } from './audit.ts';
 import type { Audit } from './audit.ts';
@@ -32,6 +34,8 @@ import { printDiagnostics, wantsDiagnostics } from './diagnostics.ts';
 import { answerOf } from './errors.ts';
 import { printJson } from './json.ts';
 import { decode, QueryParams } from './params.ts';
+import { rightOf } from './route-rights.ts';
+import type { RouteRight } from './route-rights.ts';
 import { BASE, PREVIEW, rewriteUrl, RouteTable } from './routes.ts';
 import { refuseExpectation, refuseUnreadable, VERSION_HEADER } from './unreadable.ts';
 
@@ -66,6 +70,8 @@ export type ApiRequest = {
   readonly address: string;
   /** Who asks; `undefined` where nobody has to say who they are. */
   readonly user?: RequestUser | undefined;
+  /** What of data may be shown to whoever asks. */
+  readonly data: DataAccess;
 };
 
 /** Whom the credentials of a request belong to. */
@@ -74,6 +80,8 @@ export type RequestUser = {
   readonly isAdmin: boolean;
   /** Whether any database was granted to the user. */
   readonly hasGrant: boolean;
+  /** Admins may read databases that do not exist too. Rejects when the database does not answer. */
+  readonly canRead: (database: string) => Promise<boolean>;
 };
 
 /** What an endpoint answers: JSON unless it says otherwise. */
@@ -113,6 +121,8 @@ export type AuthRequest = {
    * a client writes in other ways is the same endpoint.
    */
   readonly route: string;
+  /** That the endpoint needs. */
+  readonly right: RouteRight;
   readonly path: string;
   readonly query: QueryParams;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -341,6 +351,7 @@ export class HttpServer implements Api {
   }
 
   #register(method: ApiMethod, path: string, handler: ApiHandler): void {
+    const right = rightOf(method, path);
     // In patterns of the router a colon is written twice.
     const pattern = path.replace('/:routes', '/::routes');
     this.#routes.add(method, path.replace('/:routes', '/::routes'));
@@ -353,6 +364,7 @@ export class HttpServer implements Api {
         const user = await this.#options.authorize({
           method: request.method,
           route: path,
+          right,
           path: pathOf(request.url),
           query: new QueryParams(request.url),
           headers: request.headers,
@@ -370,6 +382,8 @@ export class HttpServer implements Api {
         const product = products.get(request.raw) ?? '/engine';
         const body = await this.#bodyOf(request);
         if (changesSomething(request.method, path)) bodies.set(request.raw, body);
+        const user = users.get(request.raw);
+        const data = new DataAccess(user);
         const response = await handler({
           method: request.method,
           params: request.params as Readonly<Record<string, string>>,
@@ -381,8 +395,10 @@ export class HttpServer implements Api {
           preview: `${product}/v1preview`,
           signal: gone.signal,
           address: this.#options.border.clientAddress(request.raw),
-          user: users.get(request.raw),
+          user,
+          data,
         });
+        assert(right !== 'data' || data.wasAsked, 'an endpoint with data asks who may read it');
         return this.#send(request, reply, response);
       },
     });

@@ -1,7 +1,7 @@
 // Watching what leaves a node of a running task or of a replay, as it happens: one JSON object per
 // line.
 import { PassThrough } from 'node:stream';
-import { InvalidRequest, LimitExceeded, NotFound } from '@tidemark/core';
+import { InvalidRequest, LimitExceeded, NotFound, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { TapMessage } from '@tidemark/runtime';
 import type { Executor } from '../tasks/executor.ts';
@@ -22,9 +22,10 @@ const END_CHECK_MS = 500;
 
 export function addTapRoutes(api: Api, options: TapRoutesOptions): void {
   let readerCount = 0;
-  api.on('GET', '/taps/:id/:node', (request): ApiResponse => {
+  api.on('GET', '/taps/:id/:node', async (request): Promise<ApiResponse> => {
     const id = request.params['id'] ?? '';
     const executing = executingOf(id, request, options);
+    await request.data.requireRead(executing.databases);
     const nodeName = request.params['node'] ?? '';
     checkNode(executing, nodeName);
     if (readerCount >= TAP_READERS.value) {
@@ -99,7 +100,7 @@ function watch(
   );
 }
 
-/** Resolves when the task has ended or nobody reads any more. */
+/** Resolves when the task has ended or nobody reads any more, or nobody may. */
 async function endWithTask(
   executing: Executing,
   {
@@ -117,6 +118,16 @@ async function endWithTask(
     const { task, id } = executing;
     if (task.error !== undefined || executing.hasEnded === true) return;
     if (!isReplay && options.executor.entry(id)?.task !== task) return;
+    if (!(await stillMayRead(request, executing))) return;
     await options.clock.sleep(END_CHECK_MS, limit).catch(() => undefined);
+  }
+}
+
+/** A database that is away takes no right from anybody. */
+async function stillMayRead(request: ApiRequest, { databases }: Executing): Promise<boolean> {
+  try {
+    return await request.data.mayRead(() => databases);
+  } catch (error) {
+    return error instanceof Unavailable;
   }
 }

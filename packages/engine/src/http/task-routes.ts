@@ -5,6 +5,7 @@ import { formatDot, formatRunningDot, printVars } from '@tidemark/pipeline';
 import type { Pipeline } from '@tidemark/pipeline';
 import { compileGlob } from '@tidemark/settings';
 import { defineTemplate, readVars, showScript } from '../tasks/definition.ts';
+import type { DataAccess } from '../auth/data-access.ts';
 import type { BuildEnvironment } from '../tasks/definition.ts';
 import type { Executor } from '../tasks/executor.ts';
 import type { Executing } from '../tasks/unit.ts';
@@ -13,6 +14,7 @@ import { dotStats, printTaskStats } from '../tasks/task-stats.ts';
 import { hideSecretVars } from '../tasks/secret-vars.ts';
 import { varsOf } from '../tasks/definition.ts';
 import type { TaskChecks } from '../tasks/task-checks.ts';
+import { databasesOf } from '../tasks/task-databases.ts';
 import type { TaskStarts } from '../tasks/task-starts.ts';
 import type { TaskInput } from '../tasks/task-change.ts';
 import type { TaskService } from '../tasks/task-service.ts';
@@ -84,7 +86,7 @@ export function addTaskRoutes(api: Api, options: TaskRoutesOptions): void {
     status: 200,
     json: {
       link: links(request, 'tasks', record.id),
-      ...show(taskView(record, view, options), undefined),
+      ...show(await taskView(record, view, { ...options, data: request.data }), undefined),
       ...(wantsDiagnostics(request.query)
         ? {
             diagnostics: printDiagnostics(options.starts.diagnostics(record), options.redact),
@@ -117,9 +119,10 @@ export function addTaskRoutes(api: Api, options: TaskRoutesOptions): void {
     const fields = readFields(request.query, TASK_FIELDS);
     const view = readView(request.query);
     const isWarning = wantsDiagnostics(request.query);
+    const data = request.data.ofParts();
     const shown = takePage(tasks.all(), request).map(async (record) => ({
       link: links(request, 'tasks', record.id),
-      ...show(taskView(record, view, options), fields),
+      ...show(await taskView(record, view, { ...options, data }), fields),
       ...(isWarning ? await warningsOf(record) : {}),
     }));
     return { status: 200, json: { tasks: await Promise.all(shown) } };
@@ -219,10 +222,19 @@ function readView(query: QueryParams): View {
  */
 type LazyView = Readonly<Record<string, () => unknown>>;
 
-function taskView(record: TaskRecord, view: View, options: TaskRoutesOptions): LazyView {
+async function taskView(
+  record: TaskRecord,
+  view: View,
+  options: TaskRoutesOptions & { readonly data: DataAccess },
+): Promise<LazyView> {
   const executing = executingOf(record.id, view.replayId, options);
   const { redact } = options;
   const diedOf = view.replayId === '' ? options.executor.entry(record.id) : undefined;
+  // Errors quote values, and counters say what comes in.
+  const isReadable = await options.data.mayRead(() => [
+    ...databasesOf(record),
+    ...(executing?.databases ?? []),
+  ]);
   return {
     id: () => record.id,
     'template-id': () => record.templateId,
@@ -230,20 +242,22 @@ function taskView(record: TaskRecord, view: View, options: TaskRoutesOptions): L
     dbrps: () => record.dbrps,
     script: () => scriptOf(record, view),
     vars: () => printVars(hideSecretVars(varsOf(record))),
-    dot: () => dotOf(record, executing, view, options),
+    dot: () => dotOf(record, isReadable ? executing : undefined, view, options),
     status: () => record.status,
     executing: () => executing !== undefined && executing.task.error === undefined,
     // One that has just died: its record says so a moment later.
     error: () =>
-      redact(executing?.task.error ?? executing?.problem ?? diedOf?.task.error ?? record.error),
-    stats: () => (executing === undefined ? {} : printTaskStats(executing)),
+      isReadable
+        ? redact(executing?.task.error ?? executing?.problem ?? diedOf?.task.error ?? record.error)
+        : '',
+    stats: () => (executing === undefined || !isReadable ? {} : printTaskStats(executing)),
     created: () => record.created,
     modified: () => record.modified,
     'last-enabled': () => record.lastEnabled,
     // Tools that do not know it see it where somebody has asked for it.
     ...(record.split === undefined ? {} : { split: () => record.split }),
     ...(options.tasks.needsRestart(record) ? { [NEEDS_RESTART]: () => true } : {}),
-    [LAG]: () => lagOf(executing),
+    [LAG]: () => lagOf(isReadable ? executing : undefined),
   };
 }
 
@@ -366,6 +380,7 @@ async function httpOutput(request: ApiRequest, options: TaskRoutesOptions): Prom
   const id = request.params['id'] ?? '';
   const executing = executingOf(id, request.query.get('replay-id'), options);
   const endpoint = request.params['*'] ?? '';
+  await request.data.requireRead(executing?.databases ?? databasesOf(options.tasks.require(id)));
   const rows = await executing?.task.httpOutput(endpoint);
   if (rows === undefined) {
     options.tasks.require(id);

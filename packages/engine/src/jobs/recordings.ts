@@ -11,12 +11,13 @@ import type { RecordingExchange } from '../cluster/recording-exchange.ts';
 import { queryNodesOf } from '../batch/query-nodes.ts';
 import type { BatchScheduler } from '../batch/batch-scheduler.ts';
 import type { Clusters } from '../database/clusters.ts';
-import { sourceOf } from '../database/query-text.ts';
+import { databasesOfQuery, sourceOf } from '../database/query-text.ts';
 import { idOrRandom } from '../ids.ts';
 import type { Metadata } from '../store/metadata.ts';
 import type { PointConsumer, PointRouter } from '../ingest/point-router.ts';
 import type { RecordingRecord, TaskRecord } from '../store/records.ts';
 import type { TaskChecks } from '../tasks/task-checks.ts';
+import { databasesOf } from '../tasks/task-databases.ts';
 import type { TaskService } from '../tasks/task-service.ts';
 import { measurementsOf, mergedTicks } from './batch-ticks.ts';
 import { JobStore } from './job-store.ts';
@@ -114,7 +115,7 @@ export class Recordings {
   }): Promise<RecordingRecord> {
     const id = idOrRandom(input.id, 'recording');
     const task = this.#options.tasks.require(input.task);
-    const record = this.#record(id, 'stream');
+    const record = this.#record(id, 'stream', databasesOf(task));
     await this.#store.start(record, (control) =>
       this.#streamUntil(id, { task, end: input.end }, control),
     );
@@ -133,7 +134,7 @@ export class Recordings {
     if (task.type !== 'batch')
       throw new InvalidRequest(`cannot record batch of stream task: ${task.id}`);
     const nodes = queryNodesOf(this.#options.checks.startableOf(task).pipeline);
-    const record = this.#record(id, 'batch');
+    const record = this.#record(id, 'batch', databasesOf(task));
     await this.#store.start(record, (control) =>
       this.#write(id, 'batch', async (writer) => {
         for (const { node, index, tick, range } of mergedTicks(nodes, input)) {
@@ -156,7 +157,7 @@ export class Recordings {
   }): Promise<RecordingRecord> {
     const id = idOrRandom(input.id, 'recording');
     this.#options.clusters.cluster(input.cluster);
-    const record = this.#record(id, input.type);
+    const record = this.#record(id, input.type, databasesOfQuery(input.query));
     await this.#store.start(record, ({ signal }) =>
       this.#write(id, input.type, async (writer) => {
         const source = sourceOf(input.query);
@@ -171,7 +172,7 @@ export class Recordings {
     return record;
   }
 
-  #record(id: string, type: EdgeType): RecordingRecord {
+  #record(id: string, type: EdgeType, databases: readonly string[]): RecordingRecord {
     const date = formatRfc3339(this.#options.clock.now());
     const instance = this.#options.exchange?.self;
     return {
@@ -182,6 +183,7 @@ export class Recordings {
       error: '',
       status: 'running',
       progress: 0,
+      databases,
       ...(instance === undefined ? {} : { instance }),
     };
   }

@@ -12,11 +12,13 @@ import type { AlertService } from '@tidemark/alerting';
 import type { PointBatch, QueryResultSeries, RunningTask } from '@tidemark/runtime';
 import type { EngineServices } from '../services/task-services.ts';
 import { VirtualTimers } from '@tidemark/runtime';
+import { topicsOf } from '@tidemark/runtime/host';
+import { UNKNOWN_DATABASE } from '../auth/data-access.ts';
 import { sizeOf } from '../cluster/recording-exchange.ts';
 import { queryNodesOf } from '../batch/query-nodes.ts';
 import type { BatchScheduler } from '../batch/batch-scheduler.ts';
 import type { Clusters } from '../database/clusters.ts';
-import { sourceOf } from '../database/query-text.ts';
+import { databasesOfQuery, sourceOf } from '../database/query-text.ts';
 import type { Definition } from '../tasks/definition.ts';
 import { makeTask } from '../tasks/executor.ts';
 import type { CreateTask } from '../tasks/executor.ts';
@@ -27,6 +29,7 @@ import type { Metadata } from '../store/metadata.ts';
 import type { ReplayRecord, TaskRecord } from '../store/records.ts';
 import { noTask } from '../tasks/task-service.ts';
 import type { TaskChecks } from '../tasks/task-checks.ts';
+import { databasesOf } from '../tasks/task-databases.ts';
 import type { TaskService } from '../tasks/task-service.ts';
 import { taskOptions } from '../tasks/task-options.ts';
 import type { TaskSetting } from '../tasks/task-options.ts';
@@ -140,7 +143,7 @@ export class Replays {
     return this.#start(
       { ...input, id },
       task,
-      recording.id,
+      { recording: recording.id, databases: recording.databases ?? [UNKNOWN_DATABASE] },
       async function* entries({ progress, signal }) {
         const path = await recordings.file(recording.id, signal);
         const size = path === undefined ? undefined : await sizeOf(path);
@@ -163,7 +166,8 @@ export class Replays {
       throw new InvalidRequest(`cannot replay batch against stream task: ${task.id}`);
     }
     const { scheduler, checks } = this.#options;
-    return this.#start({ ...input, id }, task, '', async function* entries({ signal, progress }) {
+    const from = { recording: '', databases: [] };
+    return this.#start({ ...input, id }, task, from, async function* entries({ signal, progress }) {
       const nodes = queryNodesOf(checks.definitionOf(task).pipeline);
       for (const { node, index, tick, range } of mergedTicks(nodes, input)) {
         const series = await scheduler.query(node, range, signal);
@@ -182,7 +186,8 @@ export class Replays {
     const task = this.#task(input.task);
     const { clusters, clock } = this.#options;
     clusters.cluster(input.cluster);
-    return this.#start({ ...input, id }, task, '', async function* entries({ signal }) {
+    const from = { recording: '', databases: databasesOfQuery(input.query) };
+    return this.#start({ ...input, id }, task, from, async function* entries({ signal }) {
       const source = sourceOf(input.query);
       const series = await clusters.query(input.cluster, input.query, signal);
       if (task.type === 'stream') yield* pointsOfSeries(series, source);
@@ -208,19 +213,20 @@ export class Replays {
   async #start(
     input: ReplayInput,
     task: TaskRecord,
-    recording: string,
+    from: { readonly recording: string; readonly databases: readonly string[] },
     entries: (control: JobControl) => AsyncIterable<Entry>,
   ): Promise<ReplayRecord> {
     const record: ReplayRecord = {
       id: input.id,
       task: task.id,
-      recording,
+      recording: from.recording,
       isRecordingTime: input.isRecordingTime,
       clock: input.clock,
       date: formatRfc3339(this.#options.clock.now()),
       error: '',
       status: 'running',
       progress: 0,
+      databases: [...new Set([...databasesOf(task), ...from.databases])],
       statsJson: '{}',
     };
     await this.#store.start(record, (control) => this.#run(record, task, { control, entries }));
@@ -271,6 +277,9 @@ export class Replays {
     const { checks, createTask, servicesOf, setting } = this.#options;
     return framed('task start: ', async () => {
       const definition = checks.startableOf(stored);
+      const { databases = [UNKNOWN_DATABASE] } = record;
+      const topics = topicsOf(definition.pipeline, { taskId: stored.id, scope: record.id });
+      this.#options.alerts.addOrigins(topics, databases);
       const task = makeTask(createTask, definition.pipeline, {
         services: servicesOf(stored.id),
         options: taskOptions(setting, {
@@ -285,6 +294,7 @@ export class Replays {
         id: stored.id,
         taskId: stored.id,
         pipeline: definition.pipeline,
+        databases,
         task,
         throughput: 0,
         problem: undefined,

@@ -96,19 +96,38 @@ export class LogHub {
    * Follows what is logged from now on, whatever the sink's level is. A reader that is too slow
    * loses lines.
    */
-  follow(filter: LogFilter, format: 'json' | 'logfmt', signal: AbortSignal): PassThrough {
+  follow(
+    filter: LogFilter,
+    {
+      format,
+      signal,
+      mayRead,
+    }: {
+      readonly format: 'json' | 'logfmt';
+      readonly signal: AbortSignal;
+      /** Asked for each line. */
+      readonly mayRead: (line: LogLine) => Promise<boolean>;
+    },
+  ): PassThrough {
     if (this.#subscribers.size >= LOG_SUBSCRIBERS.value) {
       throw new LimitExceeded(`too many readers follow the log: ${LOG_SUBSCRIBERS.value} may`);
     }
     const stream = new PassThrough({ highWaterMark: 1 << 20 });
     const print = format === 'json' ? printJsonLine : printLogfmt;
     let waiting = 0;
+    const send = async (line: LogLine, isAllowed: Promise<boolean>): Promise<void> => {
+      if (await isAllowed) stream.write(`${print(line)}\n`, () => waiting--);
+      else waiting--;
+    };
+    // Lines go out in their order, however long an answer takes.
+    let last: Promise<void> = Promise.resolve();
     const subscriber: Subscriber = {
       filter,
       write: (line) => {
         if (waiting >= LOG_SUBSCRIBER_QUEUE.value) return;
         waiting++;
-        stream.write(`${print(line)}\n`, () => waiting--);
+        const isAllowed = mayRead(line).catch(() => false);
+        last = last.then(() => send(line, isAllowed));
       },
     };
     this.#subscribers.add(subscriber);

@@ -9,6 +9,7 @@ export function alertTables(metadata: Metadata): AlertEntries {
     outbox: metadata.read('outbox'),
     letters: metadata.read('dead-letters'),
     causes: metadata.read('told-events'),
+    origins: metadata.read('topic-origins'),
     commit: (changes) => metadata.commit(changes),
   };
 }

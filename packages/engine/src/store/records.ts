@@ -47,6 +47,8 @@ export type RecordingRecord = {
   readonly error: string;
   readonly status: JobStatus;
   readonly progress: number;
+  /** From which its data comes; absent when an older version made it. */
+  readonly databases?: readonly string[] | undefined;
   /** Id of the instance whose file it is; of a cluster only. */
   readonly instance?: string | undefined;
 };
@@ -62,6 +64,8 @@ export type ReplayRecord = {
   readonly error: string;
   readonly status: JobStatus;
   readonly progress: number;
+  /** As of recordings; those of the task too. */
+  readonly databases?: readonly string[] | undefined;
   /** JSON text of the statistics at the end. */
   readonly statsJson: string;
 };

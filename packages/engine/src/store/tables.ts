@@ -32,6 +32,7 @@ export const TABLES = [
   { name: 'snapshots', key: 'text', isBinary: true, ...SHARED, joinedAs: '' },
   { name: 'handler-specs', key: 'pair', ...SEALED, joinedAs: 'handler' },
   { name: 'topic-events', key: 'pair', ...SHARED, joinedAs: 'event' },
+  { name: 'topic-origins', key: 'text', ...SHARED, joinedAs: '' },
   { name: 'outbox', key: 'pair', isBinary: true, ...SHARED, joinedAs: '' },
   { name: 'dead-letters', key: 'number', ...SHARED, joinedAs: '' },
   { name: 'told-events', key: 'text', ...SHARED, joinedAs: undefined },

@@ -4,10 +4,12 @@ import { assert, AppError, InvalidRequest, messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { Pipeline } from '@tidemark/pipeline';
 import { taskOfUnit, unitName } from '@tidemark/runtime';
+import { topicsOf } from '@tidemark/runtime/host';
 import type { RunningTask, TaskOptions, TaskPart, TaskState } from '@tidemark/runtime';
 import type { EngineServices } from '../services/task-services.ts';
 import type { Logger } from '../observability/log-hub.ts';
 import type { Dbrp } from '../store/records.ts';
+import { databasesOf } from './task-databases.ts';
 import { taskOptions } from './task-options.ts';
 import type { TaskSetting } from './task-options.ts';
 import { isCatchingUp, nanos, resumptionOf } from './task-source.ts';
@@ -37,6 +39,8 @@ export type ExecutorOptions = {
   ) => TaskSource;
   /** Starts the queries of a batch task. */
   readonly startQueries: (unit: Unit, setup: SourceSetup) => TaskSource;
+  /** Told from which databases a task publishes to topics, before it does. */
+  readonly addTopicOrigins: (topics: readonly string[], databases: readonly string[]) => void;
   readonly log: Logger;
 };
 
@@ -147,6 +151,8 @@ export class Executor {
     const { id, pipeline, dbrps } = startable;
     assert(!this.#entries.has(id), 'a task is started once');
     const units: RunningUnit[] = [];
+    const topics = topicsOf(pipeline, { taskId: id });
+    this.#options.addTopicOrigins(topics, databasesOf({ dbrps }));
     try {
       this.#make(startable, units);
       const shown = shownOf(id, pipeline, units);
@@ -195,7 +201,7 @@ export class Executor {
   }
 
   #makeUnit(
-    { id, pipeline, saved }: Startable,
+    { id, pipeline, dbrps, saved }: Startable,
     of: SavedUnit & { readonly part: TaskPart | undefined; readonly services: EngineServices },
   ): RunningUnit {
     const { unit: name, definition, part, services } = of;
@@ -225,6 +231,7 @@ export class Executor {
       unit: name,
       part,
       pipeline,
+      databases: databasesOf({ dbrps }),
       definition,
       task,
       throughput: 0,

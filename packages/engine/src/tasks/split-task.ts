@@ -66,12 +66,14 @@ export class SplitTask implements ShownTask {
 export class SplitExecuting implements Executing {
   readonly id: string;
   readonly pipeline: Pipeline;
+  readonly databases: readonly string[];
   readonly task: ShownTask;
   readonly #units: readonly Unit[];
 
   constructor(id: string, pipeline: Pipeline, units: readonly Unit[]) {
     this.id = id;
     this.pipeline = pipeline;
+    this.databases = [...new Set(units.flatMap(({ databases }) => databases))];
     this.#units = units;
     this.task = new SplitTask(
       id,

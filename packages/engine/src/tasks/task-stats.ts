@@ -6,7 +6,9 @@ import type { Executing } from './unit.ts';
  * `{task-stats, node-stats}`; counters are integers, in order of their names. `memory_bytes` is
  * left out where it is 0.
  */
-export function printTaskStats(executing: Executing): Readonly<Record<string, unknown>> {
+export function printTaskStats(
+  executing: Pick<Executing, 'task' | 'throughput' | 'caughtUpCount'>,
+): Readonly<Record<string, unknown>> {
   const stats = executing.task.stats();
   let memoryBytes = 0;
   for (const node of stats.nodes.values()) memoryBytes += node.memory_bytes;

@@ -13,6 +13,8 @@ export type ShownTask = Pick<
 export type Executing = {
   readonly id: string;
   readonly pipeline: Pipeline;
+  /** From which its data comes. */
+  readonly databases: readonly string[];
   readonly task: ShownTask;
   /** Points (batches) per second over the last second. */
   readonly throughput: number;

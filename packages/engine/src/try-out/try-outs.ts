@@ -176,7 +176,7 @@ export class TryOuts {
     yield messages.end({
       count,
       problem: task?.error ?? problem,
-      stats: task === undefined ? {} : printTaskStats(executingOf(record, definition, task)),
+      stats: task === undefined ? {} : printTaskStats({ task, throughput: 0 }),
     });
   }
 
@@ -344,12 +344,4 @@ function printHead(
     warnings: warnings().map(({ message }) => message),
   };
   return `${printJson(head)}\n`;
-}
-
-function executingOf(
-  { id }: TaskRecord,
-  { pipeline }: Definition,
-  task: RunningTask,
-): Parameters<typeof printTaskStats>[0] {
-  return { id, pipeline, task, throughput: 0, problem: undefined };
 }

@@ -43,7 +43,10 @@ export function taskStart(
 }
 
 /** Topics that the nodes of a pipeline publish to, the anonymous ones included. */
-export function topicsOf(pipeline: Pipeline, options: TaskOptions): readonly string[] {
+export function topicsOf(
+  pipeline: Pipeline,
+  options: Pick<TaskOptions, 'scope' | 'taskId'>,
+): readonly string[] {
   const { scope = 'main', taskId } = options;
   const topics = pipeline.nodes.flatMap((node) => {
     const target = effectsOf(node).publishesTo;

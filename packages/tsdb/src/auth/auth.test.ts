@@ -23,7 +23,6 @@ beforeAll(async () => {
         'auth-enabled': true,
         'shared-secret': SECRET,
         'ping-auth-enabled': true,
-        'pprof-auth-enabled': true,
         'trusted-proxies': ['127.0.0.1'],
       },
     },
@@ -363,6 +362,17 @@ describe('an address that has tried many users', () => {
     expect((await from('198.51.100.10', 'Token writer:pw')).status).toBe(200);
     expect(service.logged.join('')).toContain('"address":"198.51.100.9"');
   });
+});
+
+test('counters can be opened for scrapers without credentials, and nothing else', async () => {
+  const open = await startTestService({
+    config: { http: { 'auth-enabled': true, 'pprof-auth-enabled': false } },
+  });
+  await open.query("CREATE USER root WITH PASSWORD 'pw' WITH ALL PRIVILEGES");
+  const paths = ['/debug/vars', '/debug/pprof', '/debug/slow-queries', '/query?q=SHOW+DATABASES'];
+  const statuses = paths.map(async (path) => (await open.get(path)).status);
+  expect(await Promise.all(statuses)).toEqual([200, 401, 401, 401]);
+  await open.close();
 });
 
 test('listening where others can reach it needs authentication, or insisting', async () => {

@@ -207,7 +207,8 @@ export const TSDB_CONFIG = {
     ),
     'pprof-enabled': bool('Serve /debug/pprof.', true),
     'pprof-auth-enabled': bool(
-      'Require an admin user for /debug/vars too; the rest of /debug asks for one whenever authentication is on.',
+      'Require an admin user for /debug/vars too when authentication is on; turn it off for scrapers that have none. The rest of /debug always asks for one.',
+      true,
     ),
     'ping-auth-enabled': bool('Require credentials for /ping, /status, /health, /metrics.'),
     'https-enabled': bool('Serve HTTPS.'),

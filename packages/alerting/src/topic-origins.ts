@@ -1,0 +1,50 @@
+// From which databases the events of a topic come: those of every task and replay that has
+// published to it, and those of topics whose handlers passed events on. Whoever reads events needs
+// the right to read these databases. A topic that is deleted keeps them, because tasks go on
+// publishing to it.
+import type { AlertStore } from './alert-store.ts';
+
+export class TopicOrigins {
+  readonly #store: AlertStore;
+  readonly #databases = new Map<string, ReadonlySet<string>>();
+
+  constructor(store: AlertStore) {
+    this.#store = store;
+    for (const { topic, databases } of store.origins())
+      this.#databases.set(topic, new Set(databases));
+  }
+
+  /** `undefined` when nobody knows: what is there was published by an earlier version. */
+  of(topic: string): ReadonlySet<string> | undefined {
+    return this.#databases.get(topic);
+  }
+
+  /**
+   * Adds databases to those of topics. Called before an event comes from there: it is on disk with
+   * the event at the latest, whose state is in the same transaction or a later one.
+   */
+  add(topics: readonly string[], databases: Iterable<string>): void {
+    const added = [...databases];
+    for (const topic of topics) {
+      const known = this.#databases.get(topic) ?? new Set();
+      if (added.every((name) => known.has(name))) continue;
+      const all = new Set([...known, ...added]);
+      this.#databases.set(topic, all);
+      this.#store.putOrigins(topic, [...all]);
+    }
+  }
+
+  /** Events of one topic are passed on to another one. */
+  pass(from: string, to: string): void {
+    const databases = this.#databases.get(from);
+    this.add([to], databases ?? [UNKNOWN_ORIGIN]);
+  }
+
+  /** The topic was of a task or replay that is gone. */
+  forget(topic: string): void {
+    if (this.#databases.delete(topic)) this.#store.deleteOrigins(topic);
+  }
+}
+
+/** No database has this name. */
+export const UNKNOWN_ORIGIN = '';

@@ -1,0 +1,73 @@
+// What a request may see of data: whoever asks needs READ on the databases that it comes from.
+// Every endpoint with data asks here, also when it finds nothing or nobody has to say who they are;
+// one that forgot to has no answer (http/server.ts).
+import { Forbidden } from '@tidemark/core';
+import type { RequestUser } from '../http/server.ts';
+
+/** Stands for databases that nobody knows any more: no grant is on it, so that it is for admins. */
+export const UNKNOWN_DATABASE = '';
+
+export class DataAccess {
+  readonly #user: RequestUser | undefined;
+  #wasAsked = false;
+
+  /** Without a user everybody may see everything. */
+  constructor(user: RequestUser | undefined) {
+    this.#user = user;
+  }
+
+  get wasAsked(): boolean {
+    return this.#wasAsked;
+  }
+
+  /** For endpoints that ask for each part of an answer, of which there may be none. */
+  ofParts(): this {
+    this.#wasAsked = true;
+    return this;
+  }
+
+  /**
+   * Asks for rights as they are now: a stream that goes on repeats the question. `databases` is not
+   * called where everybody may see everything.
+   */
+  async mayRead(databases: () => readonly string[]): Promise<boolean> {
+    this.#wasAsked = true;
+    const user = this.#user;
+    if (user === undefined) return true;
+    for (const name of databases()) if (!(await user.canRead(name))) return false;
+    return true;
+  }
+
+  /** Throws `Forbidden`, which names the first database that is missing. */
+  async requireRead(databases: readonly string[]): Promise<void> {
+    this.#wasAsked = true;
+    for (const database of databases) {
+      if (await this.mayRead(() => [database])) continue;
+      const name = this.#user?.name ?? '';
+      throw new Forbidden(
+        database === UNKNOWN_DATABASE
+          ? 'this is for admins: it is not known from which databases it comes'
+          : `user ${name} does not have READ on database ${JSON.stringify(database)}, where this comes from`,
+      );
+    }
+  }
+
+  /** Those of a list that may be read. */
+  async readable<T>(
+    items: Iterable<T>,
+    databasesOf: (item: T) => readonly string[],
+  ): Promise<readonly T[]> {
+    this.#wasAsked = true;
+    if (this.#user === undefined) return [...items];
+    // Many items are from few databases.
+    const known = new Map<string, boolean>();
+    const found: T[] = [];
+    for (const item of items) {
+      const databases = databasesOf(item);
+      for (const name of databases)
+        if (!known.has(name)) known.set(name, await this.mayRead(() => [name]));
+      if (databases.every((name) => known.get(name) === true)) found.push(item);
+    }
+    return found;
+  }
+}
