@@ -316,7 +316,7 @@ describe.runIf(isComplete)('two services on a cluster', () => {
           const [column, series, group] = row.split('\t');
           await sql(
             url,
-            `INSERT INTO tidemark.${table} (column, series, time, f, batch, grp)
+            `INSERT INTO tidemark.${table} (column, series, time, f, version, grp)
              SELECT toUInt64('${column}'), toUInt64('${series}'), toInt64(number), 1.0, toUInt64(0),
                toUInt32(${group}) FROM system.numbers LIMIT ${MANY}`,
           );

@@ -20,7 +20,12 @@ export const LIMITS = {
   pingAfterMs: {
     value: 1000,
     unit: 'ms',
-    reason: 'between pings of a server that is waited for: most statements take less',
+    reason: 'between probes of a server that is waited for: most statements take less',
+  },
+  probeAgainMs: {
+    value: 200,
+    unit: 'ms',
+    reason: 'until a server that cannot take a write is asked again, within one probe',
   },
   connections: { value: 32, unit: 'count', reason: 'to one ClickHouse process at once' },
   idleConnectionMs: {
@@ -81,7 +86,27 @@ export const LIMITS = {
   sweepMs: {
     value: 60_000,
     unit: 'ms',
-    reason: 'between looks for partitions that a drop could not reach',
+    reason: 'between looks for rows that deletes and drops have left',
+  },
+  deleteKeptMs: {
+    value: 600_000,
+    unit: 'ms',
+    reason: 'that a delete goes on hiding rows after they are removed: a server may have hung',
+  },
+  pendingDeletes: {
+    value: 1000,
+    unit: 'count',
+    reason: 'deletes whose rows are not removed yet: each is a condition of every read',
+  },
+  adoptMs: {
+    value: 60_000,
+    unit: 'ms',
+    reason: 'until all servers have removed the entries of a list that was put back from a backup',
+  },
+  graceMs: {
+    value: 500,
+    unit: 'ms',
+    reason: 'that an insert is given to end by itself when its time is over',
   },
   seriesCountMs: {
     value: 10_000,

@@ -398,7 +398,7 @@ describe.runIf(hasPrograms(...CLUSTER_PROGRAMS))('storage on a cluster', () => {
       row.uint32(1);
       return row.finish();
     };
-    const into = `${direct.table(table)} (column, batch, series, time, grp) FORMAT RowBinary`;
+    const into = `${direct.table(table)} (column, version, series, time, grp) FORMAT RowBinary`;
     /** Blocks that were stored, also those that are merged by now, on each replica. */
     const stored = (): Promise<readonly number[]> =>
       Promise.all(
@@ -456,7 +456,7 @@ describe.runIf(hasPrograms(...CLUSTER_PROGRAMS))('storage on a cluster', () => {
     );
     await expect(cluster.open({ cluster: 'other' })).rejects.toThrow('no cluster `other`');
     await expect(cluster.open({ urls: ['http://127.0.0.1:1'] })).rejects.toThrow(
-      'can not be reached',
+      'cannot be reached',
     );
   });
 

@@ -12,6 +12,7 @@ import type {
 import { Cluster } from './cluster/cluster.ts';
 import type { ClusterSettings } from './cluster/cluster.ts';
 import { LIMITS } from './limits.ts';
+import { liveSeries } from './read/live.ts';
 import { partsOf } from './read/parts.ts';
 import { RememberedSeries } from './read/remembered-series.ts';
 import { clusterSource } from './read/source.ts';
@@ -24,7 +25,9 @@ import type { SharedText } from './shared/shared-text.ts';
 import { sqlText } from './sql/literals.ts';
 import { RowReader } from './sql/row-binary.ts';
 import { commonTables, pointsTable, seriesTable } from './sql/tables.ts';
-import { deletePoints, dropGroup, dropMeasurement, dropPolicy } from './write/deletes.ts';
+import { DeleteRemoval } from './write/delete-removal.ts';
+import { deletePoints, dropMeasurement } from './write/deletes.ts';
+import { dropGroup, dropPolicy } from './write/drops.ts';
 import type { IngestSettings } from './write/ingest.ts';
 import { Leftovers } from './write/leftovers.ts';
 import { Writer } from './write/writer.ts';
@@ -36,6 +39,10 @@ export type ClickHouseOptions = ClusterSettings & {
   readonly pageRows?: number | undefined;
   /** `LIMITS.sweepMs` when absent. */
   readonly sweepMs?: number | undefined;
+  /** `LIMITS.deleteKeptMs` when absent. */
+  readonly deleteKeptMs?: number | undefined;
+  /** After which whoever asked for a write is told that it has failed; 0 is never. */
+  readonly writeTimeoutMs: number;
   readonly clock: Clock;
   readonly log: StorageLog;
 };
@@ -58,14 +65,16 @@ export type ClickHouseStorage = StorageEngine & {
 
 /** Makes what is missing of the tables that all policies share. */
 export async function openClickHouse(options: ClickHouseOptions): Promise<ClickHouseStorage> {
-  const { clock, log, pageRows = LIMITS.pageRows.value, sweepMs } = options;
+  const { clock, log, pageRows = LIMITS.pageRows.value, sweepMs, deleteKeptMs } = options;
   const cluster = await Cluster.open(options, clock);
   try {
     for (const table of commonTables(options.database)) await cluster.define(table);
     const state = await SharedState.open(cluster, clock, log);
     const remembered = new RememberedSeries();
     const lease = new Lease({ cluster, state, clock, log });
-    const leftovers = new Leftovers({ cluster, state, lease, clock, log, sweepMs });
+    const shared = { cluster, state, lease, clock, log, sweepMs };
+    const leftovers = new Leftovers(shared);
+    const removal = new DeleteRemoval({ ...shared, deleteKeptMs });
     const writer = new Writer({
       cluster,
       state,
@@ -73,6 +82,7 @@ export async function openClickHouse(options: ClickHouseOptions): Promise<ClickH
       log,
       settings: options.ingest,
       queueMaxBytes: options.writeQueueMaxBytes,
+      timeoutMs: options.writeTimeoutMs,
     });
     return {
       ...engineOf({
@@ -82,6 +92,8 @@ export async function openClickHouse(options: ClickHouseOptions): Promise<ClickH
         writer,
         lease,
         leftovers,
+        removal,
+        log,
         pageRows,
         remembered,
       }),
@@ -102,12 +114,14 @@ type Parts = {
   readonly writer: Writer;
   readonly lease: Lease;
   readonly leftovers: Leftovers;
+  readonly removal: DeleteRemoval;
+  readonly log: StorageLog;
   readonly pageRows: number;
   readonly remembered: RememberedSeries;
 };
 
 function engineOf(parts: Parts): StorageEngine {
-  const { cluster, state, registry, writer, lease, leftovers } = parts;
+  const { cluster, state, registry, writer, lease, leftovers, removal } = parts;
   return {
     source: clusterSource(parts),
     bodyBuffer: (sizeBytes) => writer.bodyBuffer(sizeBytes),
@@ -139,6 +153,7 @@ function engineOf(parts: Parts): StorageEngine {
     restore: () => Promise.reject(new InvalidRequest(NO_BACKUP)),
     close: async () => {
       await writer.drain();
+      await removal.close();
       await leftovers.close();
       await lease.close();
       await state.close();
@@ -182,10 +197,7 @@ async function statisticsOf({ cluster, registry }: Parts): Promise<StorageStatis
   const databases = await Promise.all(
     [...names].sort().map(async (database): Promise<DatabaseStatistics> => {
       const sources = partsOf(registry, { database }).map(
-        ({
-          policyId,
-        }) => `SELECT measurement, series FROM ${cluster.table(seriesTable(policyId))} FINAL
-           WHERE NOT is_gone`,
+        (part) => `SELECT measurement, series FROM ${liveSeries({ cluster, registry, part })}`,
       );
       const answers = await cluster.rowsOfAll(
         `SELECT measurement, uniq(series) FROM (${sources.join(' UNION ALL ')})

@@ -52,7 +52,7 @@ describe.runIf(hasPrograms(...CLUSTER_PROGRAMS))('a shard of two replicas', () =
           await writeLines(engine, policy, [`m,w=${writer} v=1 ${time}`]);
           acknowledged.push(`m,w=${writer}@${time}`);
         } catch (error) {
-          expect(error).toBeInstanceOf(Unavailable);
+          expect(error, String(error)).toBeInstanceOf(Unavailable);
           reasons.push((error as Unavailable).message);
         }
       }
@@ -179,7 +179,7 @@ describe.runIf(hasPrograms(...CLUSTER_PROGRAMS))('a shard of two replicas', () =
       await whileHanging([cluster.status.zookeeper.pid], async () => {
         const refused = writeLines(engine, policy, ['m v=2 2']);
         expect(await stored(engine, policy)).toEqual(['m@1']);
-        await expect(refused).rejects.toThrow('shard 1 of the cluster does not take writes');
+        await expect(refused).rejects.toThrow('the cluster does not take writes');
         expect(await stored(engine, policy)).toContain('m@1');
       });
 

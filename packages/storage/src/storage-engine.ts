@@ -175,8 +175,10 @@ export type ReplicaState = {
   /** Servers of one shard hold the same points. `undefined` until the server has told its shard. */
   readonly shard: number | undefined;
   readonly url: string;
+  /** Whether it answers queries. */
   readonly isUp: boolean;
-  /** Why it is not available. */
+  readonly takesWrites: boolean;
+  /** Why it does not answer, or takes no writes. */
   readonly reason?: string | undefined;
   /** Of one that is available. */
   readonly load?: ReplicaLoad | undefined;

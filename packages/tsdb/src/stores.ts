@@ -186,6 +186,7 @@ async function openCluster(
       maxBadLines: data.maxBadLines,
     },
     writeQueueMaxBytes: data.writeQueueMaxSizeBytes,
+    writeTimeoutMs: coordinator.writeTimeoutMs,
     clock,
     log,
   });

@@ -16,7 +16,7 @@ async function makePlainTable({ nodes }: ClusterService): Promise<void> {
     await sql(
       url,
       `CREATE TABLE IF NOT EXISTS ${PLAIN} (column UInt64, hour Int32, series UInt64, time Int64,
-         f Float64, i Int64, s String, batch UInt64, grp UInt32)
+         f Float64, i Int64, s String, version UInt64, grp UInt32)
        ENGINE = ReplicatedReplacingMergeTree('/${PLAIN}/{shard}', '{replica}')
        PARTITION BY grp ORDER BY (column, hour, series, time)`,
     );

@@ -51,7 +51,7 @@ export function linesOf(slice: number): readonly Buffer[] {
 
 /**
  * The rows that the service makes of the lines, for each of so many shards: column, hour, series,
- * time, f, i, s, batch, grp.
+ * time, f, i, s, version, grp.
  */
 export function binaryOf(slice: number, shardCount: number): readonly (readonly Buffer[])[] {
   return bodiesOf(slice).map((first) => {

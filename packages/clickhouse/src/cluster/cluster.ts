@@ -11,6 +11,8 @@ import { Queued, Unreachable } from './failure.ts';
 import type { ClickHouseNode, NodeSettings, ReadOptions } from './node.ts';
 import { ask, placeOf } from './place-of.ts';
 import type { Asked } from './place-of.ts';
+import { refusal } from './probes.ts';
+import { watchWriters } from './writers.ts';
 
 export type ClusterSettings = {
   readonly urls: readonly string[];
@@ -32,6 +34,14 @@ export type Insertion = {
   readonly rows: Uint8Array;
   /** Monotonic; without it `LIMITS.insertMs` from now. */
   readonly untilMs?: number | undefined;
+};
+
+type WriteAttempt = {
+  readonly target: Target;
+  /** Nodes that have to be able to take it. */
+  readonly needed: number;
+  /** Monotonic. */
+  readonly untilMs: number;
 };
 
 /** A replica that has not said yet which shard it is, and why. */
@@ -77,13 +87,13 @@ export class Cluster {
    * shards may be away; throws when none answers, or when a shard has no URL.
    */
   static async open(settings: ClusterSettings, clock: Clock): Promise<Cluster> {
-    const { urls, pingTimeoutMs } = settings;
+    const { urls, pingTimeoutMs, database } = settings;
     if (urls.length === 0)
       throw new InvalidRequest(
         'storage.engine is clickhouse, and storage.clickhouse-urls names no server',
       );
     const asked = await Promise.all(
-      urls.map((url) => ask(url, settings.cluster, { clock, pingTimeoutMs })),
+      urls.map((url) => ask(url, settings.cluster, { clock, pingTimeoutMs, database })),
     );
     const shape = asked.flatMap(({ place }) => (place === undefined ? [] : [place]))[0];
     if (shape === undefined) {
@@ -129,7 +139,7 @@ export class Cluster {
     return Number(id % BigInt(this.#shards.length));
   }
 
-  /** Reads from one replica of a shard; from another one when that can not be reached. */
+  /** Reads from one replica of a shard; from another one when that cannot be reached. */
   async rows(shard: number, sql: string, options: ReadOptions = {}): Promise<Buffer> {
     try {
       return await this.#onReplica(shard, (node) => node.rows(sql, this.#limited(options)));
@@ -152,16 +162,22 @@ export class Cluster {
     return { ...options, settings: { ...settings, max_execution_time: seconds } };
   }
 
-  /** Asks every replica whether it is there. */
+  /** Asks every replica whether it is there, and whether it can take a write. */
   async replicas(): Promise<readonly ReplicaState[]> {
     const known = this.#shards.flatMap((replicas, i) =>
       replicas.map((node) => ({ node, shard: i + 1 })),
     );
+    const signal = AbortSignal.timeout(this.settings.pingTimeoutMs || LIMITS.probeMs.value);
     const answers = known.map(async ({ node, shard }): Promise<ReplicaState> => {
+      const refused = refusal(node, signal);
       try {
-        return { shard, url: node.name, isUp: true, load: await this.#loadOf(node) };
+        const load = await this.#loadOf(node, signal);
+        const reason = await refused;
+        const ofWrites = { takesWrites: reason === undefined, reason: reason && messageOf(reason) };
+        return { shard, url: node.name, isUp: true, ...ofWrites, load };
       } catch (error) {
-        return { shard, url: node.name, isUp: false, reason: messageOf(error) };
+        const reason = messageOf(error);
+        return { shard, url: node.name, isUp: false, takesWrites: false, reason };
       }
     });
     const shard = this.#shardOfAway();
@@ -169,12 +185,13 @@ export class Cluster {
       shard,
       url: node.name,
       isUp: false,
+      takesWrites: false,
       reason: messageOf(failure),
     }));
     return [...(await Promise.all(answers)), ...others];
   }
 
-  async #loadOf(node: ClickHouseNode): Promise<ReplicaLoad> {
+  async #loadOf(node: ClickHouseNode, signal: AbortSignal): Promise<ReplicaLoad> {
     const own = `WHERE database = ${sqlText(this.settings.database)}`;
     // Only columns that the server answers without ZooKeeper.
     const sql = `SELECT sum(bytes), sum(queued), max(delay) FROM (
@@ -183,7 +200,6 @@ export class Cluster {
       UNION ALL
         SELECT toUInt64(0) AS bytes, toUInt64(queue_size) AS queued, absolute_delay AS delay
         FROM system.replicas ${own})`;
-    const signal = AbortSignal.timeout(LIMITS.probeMs.value);
     const reader = new RowReader(await node.rows(sql, { signal }));
     const next = (): number => Number(reader.uint64());
     return { diskBytes: next(), queueCount: next(), delaySeconds: next() };
@@ -207,17 +223,27 @@ export class Cluster {
     return this.onAny((node) => node.rows(sql, this.#limited(options)));
   }
 
-  /** Has one node do what any could; another one when that can not be reached. */
+  /** Has one node do what any could; another one when that cannot be reached. */
   onAny<T>(work: (node: ClickHouseNode) => Promise<T>): Promise<T> {
     return this.#onReplica('all nodes', work);
   }
 
   /**
-   * Inserts into a table, with the quorum. The same bytes may be sent again: the table knows the
-   * block. Throws `Unavailable` when it is not stored until `untilMs`; what comes next to the same
-   * shard is tried only once then, so that others do not wait for it.
+   * The same for what needs ZooKeeper and may be done twice. Tries again for a while; fails at once
+   * when no node can do it.
    */
-  async insert(
+  onAnyWriter<T>(work: (node: ClickHouseNode) => Promise<T>): Promise<T> {
+    const untilMs = this.#clock.monotonicMs() + LIMITS.insertMs.value;
+    return this.#onWriter({ target: 'all nodes', needed: 1, untilMs }, work);
+  }
+
+  /**
+   * Inserts into a table, with the quorum. The same bytes may be sent again: the table knows the
+   * block. Throws `Unreachable`, with the replicas that take no writes, as soon as there are too
+   * few others, or when it is not stored until `untilMs`; what comes next to the same shard is then
+   * tried only once, so that others do not wait for it.
+   */
+  insert(
     target: Target,
     { into, rows, untilMs = this.#clock.monotonicMs() + LIMITS.insertMs.value }: Insertion,
   ): Promise<void> {
@@ -226,26 +252,47 @@ export class Cluster {
       insert_deduplicate: 1,
       ...(quorum > 1 ? { insert_quorum: quorum, insert_quorum_timeout: QUORUM_MS } : {}),
     };
-    // Without ZooKeeper an attempt waits for its session, longer than the client does.
-    const signal = AbortSignal.timeout(Math.ceil(Math.max(0, untilMs - this.#clock.monotonicMs())));
+    return this.#onWriter({ target, needed: quorum, untilMs }, (node, signal) =>
+      node.insert(into, rows, { settings, signal }),
+    );
+  }
+
+  /**
+   * All nodes of the target are probed meanwhile: when fewer than `needed` can take a write, that
+   * is known as soon as the first of them has been silent for too long.
+   */
+  async #onWriter<T>(
+    { target, needed, untilMs }: WriteAttempt,
+    work: (node: ClickHouseNode, signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const leftMs = Math.ceil(Math.max(0, untilMs - this.#clock.monotonicMs()));
+    const writers = watchWriters(this.#nodesOf(target), needed);
+    const signal = AbortSignal.any([AbortSignal.timeout(leftMs), writers.signal]);
     let cause: unknown;
-    for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, 1000)) {
-      try {
-        await this.#onReplica(target, (node) => node.insert(into, rows, { settings, signal }));
-        this.#refusing.delete(target);
-        return;
-      } catch (error) {
-        if (!(error instanceof Unreachable)) throw error;
-        // That time was over says less than what an earlier attempt was told.
-        if (cause === undefined || !signal.aborted) cause = error;
-        if (this.#refusing.has(target) || this.#clock.monotonicMs() + pauseMs > untilMs) {
-          this.#refusing.add(target);
-          throw new Unavailable(`${nameOf(target)} does not take writes: ${messageOf(cause)}`, {
-            cause,
-          });
+    try {
+      for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, 1000)) {
+        try {
+          const result = await this.#onReplica(target, (node) => work(node, signal));
+          this.#refusing.delete(target);
+          return result;
+        } catch (error) {
+          if (!(error instanceof Unreachable)) throw error;
+          if (writers.signal.aborted) cause = writers.signal.reason;
+          // That time was over says less than what an earlier attempt was answered.
+          else if (cause === undefined || !signal.aborted) cause = error;
+          const isLate = this.#clock.monotonicMs() + pauseMs > untilMs;
+          if (writers.signal.aborted || this.#refusing.has(target) || isLate) {
+            this.#refusing.add(target);
+            throw new Unreachable(`${nameOf(target)} does not take writes: ${messageOf(cause)}`, {
+              cause,
+            });
+          }
         }
+        // Ends early with the signal; the next attempt fails then.
+        await this.#clock.sleep(pauseMs, signal).catch(() => undefined);
       }
-      await this.#clock.sleep(pauseMs);
+    } finally {
+      writers.end();
     }
   }
 
@@ -283,7 +330,7 @@ export class Cluster {
     }
   }
 
-  /** Changes a table of a shard, on its replicas. */
+  /** Changes a table of a shard; resolves when one replica has done it, and tells the others. */
   async alter(target: Target, table: string, change: string): Promise<void> {
     await this.#onReplica(target, (node) =>
       node.run(`ALTER TABLE ${this.table(table)} ${change}`, {
@@ -293,23 +340,34 @@ export class Cluster {
     );
   }
 
-  /** Has rows of a shard deleted, on every replica; a mark by which the change is recognised. */
+  /**
+   * Starts to remove rows of a shard, on every replica. `mark` is part of the statement, by which
+   * `isDeleteDone` recognises it.
+   */
   async startDelete(target: Target, table: string, condition: string): Promise<string> {
     const mark = `'${crypto.randomUUID()}' != ''`;
     await this.alter(target, table, `DELETE WHERE (${condition}) AND ${mark}`);
     return mark;
   }
 
-  /**
-   * Resolves when every replica that answers has deleted; who is away does it when it is back. A
-   * replica knows of the change a moment after it was made.
-   */
-  async endDelete(target: Target, table: string, mark: string): Promise<void> {
+  /** Whether every replica has removed the rows; `false` while one does not answer. */
+  async isDeleteDone(target: Target, table: string, mark: string): Promise<boolean> {
     const state = `SELECT countIf(is_done), count() FROM system.mutations
       WHERE table = ${sqlText(table)} AND position(command, ${sqlText(mark)}) > 0`;
-    for (const node of this.#nodesOf(target)) {
-      while (!(await isDoneOn(node, state))) await this.#clock.sleep(POLL_MS);
-    }
+    if (this.#away.length > 0) return false;
+    const answers = await Promise.all(
+      this.#nodesOf(target).map(async (node) => {
+        try {
+          const reader = new RowReader(await node.rows(state));
+          // A replica knows of the statement a moment after it was made.
+          return reader.uint64() > 0n && reader.uint64() === 1n;
+        } catch (error) {
+          if (error instanceof Unreachable) return false;
+          throw error;
+        }
+      }),
+    );
+    return answers.every(Boolean);
   }
 
   async close(): Promise<void> {
@@ -383,16 +441,3 @@ const nameOf = (target: Target): string =>
 
 /** How long a replica waits for the others before a block is sent again. */
 const QUORUM_MS = 5000;
-
-/** How often the end of a change is looked for. */
-const POLL_MS = 20;
-
-async function isDoneOn(node: ClickHouseNode, state: string): Promise<boolean> {
-  try {
-    const reader = new RowReader(await node.rows(state));
-    return reader.uint64() > 0n && reader.uint64() === 1n;
-  } catch (error) {
-    if (error instanceof Unreachable) return true;
-    throw error;
-  }
-}

@@ -13,7 +13,7 @@ export class Unreachable extends Unavailable {}
 
 const MEMORY_LIMIT = '241';
 const TIMEOUT = new Set(['159', '160']);
-/** Replication, quorum and ZooKeeper, too many parts, readonly, too many queries. */
+/** Replication, its leader, quorum and ZooKeeper, too many parts, readonly, too many queries. */
 const RETRY = new Set([
   '202',
   '225',
@@ -24,6 +24,7 @@ const RETRY = new Set([
   '285',
   '286',
   '289',
+  '292',
   '319',
   '999',
 ]);
@@ -54,7 +55,7 @@ export function failureOf(cause: unknown, url: string): AppError {
   if (QUEUED.test(message)) return new Queued(message, { cause });
   // Numbers are the server's, names are Node's.
   if (code === undefined || !/^\d+$/.test(code)) {
-    return new Unreachable(`ClickHouse can not be reached. url=\`${url}\` reason=\`${message}\``, {
+    return new Unreachable(`ClickHouse cannot be reached. url=\`${url}\` reason=\`${message}\``, {
       cause,
     });
   }
@@ -71,7 +72,7 @@ export function failureOf(cause: unknown, url: string): AppError {
       { cause },
     );
   if (RETRY.has(code))
-    return new Unreachable(`ClickHouse can not do that now. url=\`${url}\` reason=\`${message}\``, {
+    return new Unreachable(`ClickHouse cannot do that now. url=\`${url}\` reason=\`${message}\``, {
       cause,
     });
   return new Internal(`ClickHouse refuses a statement. code=${code} reason=\`${message}\``, {

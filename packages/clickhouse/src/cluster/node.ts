@@ -8,15 +8,23 @@ import { ClickHouseLogLevel } from '@clickhouse/client';
 
 import { LIMITS } from '../limits.ts';
 import { cancelledBy, failureOf, Unreachable } from './failure.ts';
+import { pingProbe, writeProbe } from './probes.ts';
 import { Pulse } from './pulse.ts';
-import type { PulseOptions } from './pulse.ts';
+import type { PulseOptions, Wait } from './pulse.ts';
 import { ShortReads } from './short-reads.ts';
 
 /** Settings that go with one statement. */
 export type NodeSettings = Readonly<Record<string, string | number>>;
 
+export type NodeOptions = PulseOptions & {
+  /** In which the tables are that have to take writes. */
+  readonly database: string;
+};
+
 export type ReadOptions = {
   readonly signal?: AbortSignal | undefined;
+  /** The server asks ZooKeeper for the answer: it fails with what a write would fail with. */
+  readonly asksZookeeper?: boolean | undefined;
   readonly settings?: NodeSettings | undefined;
   /** Told that a shard does not answer; then its answer has no rows. Without it the read fails. */
   readonly onAway?: ((reason: string) => void) | undefined;
@@ -32,11 +40,17 @@ export class ClickHouseNode {
   readonly url: string;
   readonly #client: ClickHouseClient;
   readonly #reads: ShortReads;
+  readonly database: string;
+  /** Whether the server answers. */
   readonly #pulse: Pulse;
+  /** Whether it can take a write. */
+  readonly #writePulse: Pulse;
 
-  constructor(url: string, options: PulseOptions) {
+  constructor(url: string, options: NodeOptions) {
     this.url = url;
-    this.#pulse = new Pulse(this.name, options);
+    this.database = options.database;
+    this.#pulse = new Pulse(pingProbe(this.name, options.pingTimeoutMs), options);
+    this.#writePulse = new Pulse(writeProbe(this, options.clock), options);
     this.#reads = new ShortReads(url);
     this.#client = createClient({
       url,
@@ -57,14 +71,39 @@ export class ClickHouseNode {
   }
 
   /** The rows of an answer in RowBinary. `FORMAT` is added here. */
-  async rows(sql: string, { signal, settings }: ReadOptions = {}): Promise<Buffer> {
-    const queryId = crypto.randomUUID();
+  async rows(sql: string, { signal, settings, asksZookeeper }: ReadOptions = {}): Promise<Buffer> {
     // A query asks many statements at once, all of which listen to its signal.
     if (signal !== undefined) setMaxListeners(0, signal);
-    const wait = this.#pulse.wait(signal);
+    const wait = asksZookeeper === true ? this.waitToWrite(signal) : this.#pulse.wait(signal);
+    return this.#send(`${sql}\nFORMAT RowBinary`, wait, settings);
+  }
+
+  /** A definition: a statement without an answer, which may be run twice. */
+  async run(sql: string, settings: NodeSettings = {}): Promise<void> {
+    await this.#send(sql, this.waitToWrite(), settings);
+  }
+
+  /** Waits for the server to take a write; see `Pulse.wait`. */
+  waitToWrite(signal?: AbortSignal): Wait {
+    const answers = this.#pulse.wait(signal);
+    try {
+      const writes = this.#writePulse.wait(answers.signal);
+      const end = (): void => {
+        writes.end();
+        answers.end();
+      };
+      return { signal: writes.signal, end };
+    } catch (error) {
+      answers.end();
+      throw error;
+    }
+  }
+
+  async #send(sql: string, wait: Wait, settings: NodeSettings = {}): Promise<Buffer> {
+    const queryId = crypto.randomUUID();
     try {
       return await this.#reads.read({
-        sql: `${sql}\nFORMAT RowBinary`,
+        sql,
         parameters: { ...WHOLE_ANSWER, ...settings, query_id: queryId },
         signal: wait.signal,
       });
@@ -80,22 +119,6 @@ export class ClickHouseNode {
     }
   }
 
-  /** A statement without an answer. */
-  async run(sql: string, settings: NodeSettings = {}): Promise<void> {
-    const wait = this.#pulse.wait();
-    try {
-      await this.#client.command({
-        query: sql,
-        abort_signal: wait.signal,
-        clickhouse_settings: { ...WHOLE_ANSWER, ...settings } as ClickHouseSettings,
-      });
-    } catch (error) {
-      throw wait.signal.aborted ? cancelledBy(wait.signal) : failureOf(error, this.name);
-    } finally {
-      wait.end();
-    }
-  }
-
   /**
    * Inserts rows. `into` names table, columns and format. When `signal` ends it, the rows may have
    * been stored.
@@ -106,7 +129,7 @@ export class ClickHouseNode {
     { settings, signal }: { readonly settings: NodeSettings; readonly signal: AbortSignal },
   ): Promise<void> {
     const queryId = crypto.randomUUID();
-    const wait = this.#pulse.wait(signal);
+    const wait = this.waitToWrite(signal);
     try {
       const { stream } = await this.#client.exec({
         query: `INSERT INTO ${into}`,
@@ -129,6 +152,7 @@ export class ClickHouseNode {
   }
 
   async close(): Promise<void> {
+    await this.#writePulse.close();
     await this.#pulse.close();
     this.#reads.close();
     await this.#client.close();
@@ -136,9 +160,11 @@ export class ClickHouseNode {
 
   async #kill(queryId: string): Promise<void> {
     try {
-      await this.run(`KILL QUERY WHERE query_id = '${queryId}' ASYNC`);
+      const { signal, end } = this.#pulse.wait();
+      const sql = `KILL QUERY WHERE query_id = '${queryId}' ASYNC`;
+      await this.#reads.read({ sql, parameters: {}, signal }).finally(end);
     } catch {
-      // It ends by itself, or with the server that could not be told.
+      // It ends by itself, or with the server that did not answer.
     }
   }
 }

@@ -5,7 +5,7 @@ import { sqlText } from '../sql/literals.ts';
 import { RowReader } from '../sql/row-binary.ts';
 import { Unreachable } from './failure.ts';
 import { ClickHouseNode } from './node.ts';
-import type { PulseOptions } from './pulse.ts';
+import type { NodeOptions } from './node.ts';
 
 /** Which part of a cluster a server is. */
 export type Place = {
@@ -21,13 +21,13 @@ export type Asked = { readonly place?: Place; readonly failure?: unknown };
 export async function ask(
   url: string,
   cluster: string,
-  options: PulseOptions,
+  options: NodeOptions,
 ): Promise<Asked & { node: ClickHouseNode }> {
   const node = new ClickHouseNode(url, options);
   return { node, ...(await placeOf(node, cluster)) };
 }
 
-/** Where a server is in the cluster; a failure when it can not be reached. */
+/** Where a server is in the cluster; a failure when it cannot be reached. */
 export async function placeOf(node: ClickHouseNode, cluster: string): Promise<Asked> {
   const macro = `SELECT substitution FROM system.macros WHERE macro = 'shard'`;
   const counts = `SELECT uniqExact(shard_num), uniqExact(replica_num)

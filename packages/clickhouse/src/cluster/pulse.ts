@@ -1,9 +1,7 @@
 // Whether a server that is waited for is still there. One that hangs closes no connection, and
-// neither does a machine that is gone: both only say nothing. A statement may take long, a ping
-// does not; so what a statement takes is no sign, and an unanswered ping is one.
-import { get as getHttp } from 'node:http';
-import { get as getHttps } from 'node:https';
-
+// neither does a machine that is gone: both only say nothing. A statement may take long, a probe
+// does not; so a slow statement is no sign of a failure, and an unanswered probe is one.
+import { messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 
 import { LIMITS } from '../limits.ts';
@@ -11,37 +9,43 @@ import { Unreachable } from './failure.ts';
 
 export type PulseOptions = {
   readonly clock: Clock;
-  /** How long an answer may take; 0 waits for ever. */
+  /** How long a server may be silent; 0 waits for ever. */
   readonly pingTimeoutMs: number;
+};
+
+export type Probe = {
+  /** Resolves when the server is well. Rejects soon after the signal. */
+  readonly ask: (signal: AbortSignal) => Promise<void>;
+  /** The message of a failed probe; `isLate`: it was not answered in time. */
+  readonly failed: (reason: string, isLate: boolean) => string;
 };
 
 /** Something that is waited for. */
 export type Wait = {
-  /** Aborted by the caller's signal, or with `Unreachable` when the server says nothing. */
+  /** Aborted by the caller's signal, or with `Unreachable` when a probe fails. */
   readonly signal: AbortSignal;
   end(): void;
 };
 
 export class Pulse {
-  readonly #url: string;
+  readonly #probe: Probe;
   readonly #options: PulseOptions;
   readonly #waiting = new Set<AbortController>();
   readonly #closed = new AbortController();
-  #silence: Unreachable | undefined;
+  #failure: Unreachable | undefined;
   #watching: Promise<void> | undefined;
 
-  /** `url` is that of the server, without a password. */
-  constructor(url: string, options: PulseOptions) {
-    this.#url = url;
+  constructor(probe: Probe, options: PulseOptions) {
+    this.#probe = probe;
     this.#options = options;
   }
 
   /**
-   * Begins to wait for the server. Throws `Unreachable` at once while it is known to say nothing:
-   * it is asked all the time, and waited for again when it answers.
+   * Begins to wait for the server. Throws `Unreachable` at once while the last probe has failed:
+   * the server is probed until it answers, and waited for again from then on.
    */
   wait(signal?: AbortSignal): Wait {
-    if (this.#silence !== undefined) throw this.#silence;
+    if (this.#failure !== undefined) throw this.#failure;
     const silent = new AbortController();
     this.#waiting.add(silent);
     if (this.#options.pingTimeoutMs > 0) this.#watching ??= this.#watch();
@@ -56,15 +60,20 @@ export class Pulse {
     await this.#watching;
   }
 
+  /** Together with the timeout of the probe that follows, no longer than a server may be silent. */
+  get #pauseMs(): number {
+    return Math.min(LIMITS.pingAfterMs.value, this.#options.pingTimeoutMs / 4);
+  }
+
   /** Runs while something is waited for, and until a silent server answers. */
   async #watch(): Promise<void> {
     const { clock } = this.#options;
     const { signal } = this.#closed;
     try {
       for (;;) {
-        await clock.sleep(LIMITS.pingAfterMs.value, signal);
-        if (this.#waiting.size === 0 && this.#silence === undefined) break;
-        await this.#ping();
+        await clock.sleep(this.#pauseMs, signal);
+        if (this.#waiting.size === 0 && this.#failure === undefined) break;
+        await this.#ask();
       }
     } catch {
       // Closed: nobody waits any more.
@@ -72,30 +81,16 @@ export class Pulse {
     this.#watching = undefined;
   }
 
-  async #ping(): Promise<void> {
-    const { pingTimeoutMs } = this.#options;
+  async #ask(): Promise<void> {
     const asked = [...this.#waiting];
-    const late = AbortSignal.timeout(pingTimeoutMs);
+    const late = AbortSignal.timeout(this.#options.pingTimeoutMs - this.#pauseMs);
     try {
-      await answerOf(`${this.#url}/ping`, AbortSignal.any([late, this.#closed.signal]));
-      this.#silence = undefined;
+      await this.#probe.ask(AbortSignal.any([late, this.#closed.signal]));
+      this.#failure = undefined;
     } catch (cause) {
-      const what = late.aborted ? `a ping for ${pingTimeoutMs} ms` : 'pings';
-      this.#silence = new Unreachable(`ClickHouse does not answer ${what}. url=\`${this.#url}\``, {
-        cause,
-      });
-      for (const one of asked) one.abort(this.#silence);
+      const message = this.#probe.failed(messageOf(cause), late.aborted);
+      this.#failure = new Unreachable(message, { cause });
+      for (const one of asked) one.abort(this.#failure);
     }
   }
-}
-
-/** On a connection of its own: those of statements may all be in use. */
-function answerOf(url: string, signal: AbortSignal): Promise<void> {
-  const get = url.startsWith('https:') ? getHttps : getHttp;
-  return new Promise((resolve, reject) => {
-    get(url, { agent: false, signal }, (response) => {
-      response.resume();
-      resolve();
-    }).once('error', reject);
-  });
 }

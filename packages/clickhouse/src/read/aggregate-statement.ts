@@ -3,12 +3,11 @@ import { floorMod } from '@tidemark/core';
 import type { AggregateRequest, WindowSpec } from '@tidemark/query';
 
 import { sqlInt64, sqlText } from '../sql/literals.ts';
-import { seriesTable } from '../sql/tables.ts';
 import { mergeSql, partsFor, partSql } from './aggregate-parts.ts';
 import type { PartName } from './aggregate-parts.ts';
 import { byTypes, columnsOf, valueSql } from './columns.ts';
 import type { TypedColumns } from './columns.ts';
-import { inGroups } from './parts.ts';
+import { liveSeries } from './live.ts';
 import { pointCondition, tableOf, tagCondition } from './point-condition.ts';
 import type { PointScope } from './point-condition.ts';
 
@@ -132,9 +131,7 @@ function groupsSql(scope: PointScope, { groupBy }: AggregateRequest): string {
 }
 
 function seriesRows(scope: PointScope): string {
-  const { cluster, part } = scope;
-  return `${cluster.table(seriesTable(part.policyId))} FINAL
-     WHERE NOT is_gone AND ${inGroups(part)} AND ${tagCondition(scope)}`;
+  return `${liveSeries(scope)} AND ${tagCondition(scope)}`;
 }
 
 /** Of the values of the tags of a group: joins and groups by it are faster than by texts. */

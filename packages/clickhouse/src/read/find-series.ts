@@ -6,8 +6,7 @@ import type { Cluster } from '../cluster/cluster.ts';
 import type { ReadOptions } from '../cluster/node.ts';
 import { filterCondition } from '../sql/conditions.ts';
 import { RowReader } from '../sql/row-binary.ts';
-import { seriesTable } from '../sql/tables.ts';
-import { inGroups } from './parts.ts';
+import { liveSeries } from './live.ts';
 import type { PointScope } from './point-condition.ts';
 
 export type FoundSeries = {
@@ -43,16 +42,11 @@ export async function findSeries(
 }
 
 /** The series that may have rows that are wanted, with their tags. */
-export function seriesQuestion({
-  cluster,
-  part,
-  measurement,
-  where,
-}: Omit<PointScope, 'registry'>): SeriesQuestion {
+export function seriesQuestion(scope: PointScope): SeriesQuestion {
+  const { measurement, where } = scope;
   const condition = filterCondition({ measurements: [measurement], where });
   const statement = `SELECT series, any(tag_keys), any(tag_values)
-     FROM ${cluster.table(seriesTable(part.policyId))} FINAL
-     WHERE NOT is_gone AND ${inGroups(part)} AND ${condition} GROUP BY series`;
+     FROM ${liveSeries(scope)} AND ${condition} GROUP BY series`;
   return { measurement, statement };
 }
 

@@ -14,8 +14,8 @@ import type {
 import type { ShardGroup } from '../shared/entries.ts';
 import { filterCondition, keyCondition } from '../sql/conditions.ts';
 import { RowReader } from '../sql/row-binary.ts';
-import { seriesTable } from '../sql/tables.ts';
-import { inGroups, partsOf } from './parts.ts';
+import { liveSeries } from './live.ts';
+import { partsOf } from './parts.ts';
 import { readOptions } from './scan.ts';
 import type { ReadParts } from './scan.ts';
 
@@ -168,8 +168,7 @@ export class LookUp {
     const own = filterCondition(this.#filter);
     const sources = partsOf(registry, this.#filter).map(
       (part) => `SELECT measurement, grp, series, tag_keys, tag_values
-        FROM ${cluster.table(seriesTable(part.policyId))} FINAL
-        WHERE NOT is_gone AND ${inGroups(part)} AND ${own}`,
+        FROM ${liveSeries({ cluster, registry, part })} AND ${own}`,
     );
     if (sources.length === 0) return [];
     const answers = yield* waitFor(

@@ -1,5 +1,5 @@
 // Which rows of a points table a request speaks of, as SQL.
-import { FIELD_TYPES, floorDiv, NANOS_PER_HOUR } from '@tidemark/core';
+import { FIELD_TYPES } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 import type { Predicate } from '@tidemark/query';
 
@@ -8,8 +8,10 @@ import { columnIdOf } from '../ids.ts';
 import type { Registry } from '../shared/registry.ts';
 import { comparison } from '../sql/comparisons.ts';
 import { filterCondition, matches } from '../sql/conditions.ts';
-import { sqlIn, sqlInt64 } from '../sql/literals.ts';
-import { pointsTable, seriesTable } from '../sql/tables.ts';
+import { sqlIn } from '../sql/literals.ts';
+import { pointsTable } from '../sql/tables.ts';
+import { timeCondition } from '../sql/time-condition.ts';
+import { livePoints, liveSeries } from './live.ts';
 import { inGroups } from './parts.ts';
 import type { PolicyPart } from './parts.ts';
 
@@ -38,7 +40,8 @@ export function pointCondition(scope: PointScope, wanted: Wanted): string {
   const { columns, timeRange } = wanted;
   const { tags, values } = splitCondition(scope.where);
   const series = wanted.series ?? (tags === undefined ? undefined : seriesIn(scope, tags));
-  const range = [inGroups(scope.part), timeCondition(timeRange)];
+  const live = livePoints(scope, timeRange);
+  const range = [inGroups(scope.part), timeCondition(timeRange), ...live];
   if (series !== undefined) range.push(series);
   const own = [columnsIn(columns), ...range];
   if (values === undefined) return own.join(' AND ');
@@ -65,12 +68,6 @@ export function tagCondition({ measurement, where }: PointScope): string {
   return filterCondition({ measurements: [measurement], where: tags });
 }
 
-/** Of a time range, over the sorting key of the table. */
-export function timeCondition({ start, end }: TimeRange): string {
-  return `hour >= ${floorDiv(start, NANOS_PER_HOUR)} AND hour <= ${floorDiv(end, NANOS_PER_HOUR)}
-     AND time >= ${sqlInt64(start)} AND time <= ${sqlInt64(end)}`;
-}
-
 function columnsIn(columns: readonly { readonly id: bigint }[]): string {
   return sqlIn(
     'column',
@@ -78,10 +75,10 @@ function columnsIn(columns: readonly { readonly id: bigint }[]): string {
   );
 }
 
-function seriesIn({ cluster, part, measurement }: PointScope, tags: Predicate): string {
-  return `series IN (SELECT series FROM ${cluster.table(seriesTable(part.policyId))} FINAL
-     WHERE NOT is_gone AND ${inGroups(part)}
-       AND ${filterCondition({ measurements: [measurement], where: tags })})`;
+function seriesIn(scope: PointScope, tags: Predicate): string {
+  const { measurement } = scope;
+  return `series IN (SELECT series FROM ${liveSeries(scope)}
+     AND ${filterCondition({ measurements: [measurement], where: tags })})`;
 }
 
 type Split = { readonly tags: Predicate | undefined; readonly values: Predicate | undefined };

@@ -1,6 +1,8 @@
 // Entries of the list that front ends agree on, as text.
 import type { FieldType, ListedDocument } from '@tidemark/core';
 
+import type { NewDelete } from './deletes.ts';
+
 /** A span of time of a retention policy. Half-open: [start, end). */
 export type ShardGroup = {
   /** Never given twice. */
@@ -39,12 +41,17 @@ export type DocumentPlace = { readonly row: string; readonly listed: ListedDocum
 export type SharedEntry =
   | ({ readonly kind: 'add' } & Additions)
   | { readonly kind: 'drop-groups'; readonly ids: readonly number[] }
+  /** Its position in the list is its place in the order of writes. */
+  | { readonly kind: 'delete'; readonly deleted: NewDelete }
+  /** The types of its fields go with the rows of a measurement. */
   | {
       readonly kind: 'drop-measurement';
       readonly measurement: string;
-      readonly groups: readonly number[];
+      readonly deleted: NewDelete;
     }
-  /** Series of these groups may have gone, and all that had the tags: who writes says so again. */
+  /** Rows of these deletes are no longer stored. */
+  | { readonly kind: 'deletes-removed'; readonly versions: readonly bigint[] }
+  /** No series has these tag keys any more. Series of the groups are announced again. */
   | {
       readonly kind: 'series-gone';
       readonly groups: readonly number[];
@@ -63,9 +70,14 @@ export function printShared(value: unknown): string {
 
 /** Of what `printShared` has written. */
 export function parseShared<T>(text: string): T {
-  return JSON.parse(text, (key, value: unknown) =>
-    (key === 'start' || key === 'end') && typeof value === 'string'
-      ? BigInt(value.slice(0, -1))
-      : value,
-  ) as T;
+  return JSON.parse(text, (key, value: unknown) => {
+    if (key === 'versions' && Array.isArray(value)) return value.map(bigintOf);
+    return INT64_KEYS.has(key) ? bigintOf(value) : value;
+  }) as T;
+}
+
+const INT64_KEYS = new Set(['start', 'end', 'version', 'versionBase']);
+
+function bigintOf(value: unknown): unknown {
+  return typeof value === 'string' && /^-?\d+n$/.test(value) ? BigInt(value.slice(0, -1)) : value;
 }

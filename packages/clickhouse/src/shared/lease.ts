@@ -8,7 +8,7 @@ import type { StorageLog } from '@tidemark/storage';
 
 import type { Cluster } from '../cluster/cluster.ts';
 import { LIMITS } from '../limits.ts';
-import { Failures, Rounds } from '../rounds.ts';
+import { FailureLog, PeriodicJob } from '../periodic-job.ts';
 import { RowReader, RowWriter } from '../sql/row-binary.ts';
 import { sqlText } from '../sql/literals.ts';
 import { BEATS_TABLE } from '../sql/tables.ts';
@@ -24,7 +24,7 @@ export type LeaseParts = {
 export class Lease {
   readonly #parts: LeaseParts;
   readonly #id = randomUUID();
-  readonly #rounds: readonly Rounds[];
+  readonly #jobs: readonly PeriodicJob[];
   #beat = 0n;
   /** Monotonic: until then nobody else takes it. */
   #heldUntilMs = -Infinity;
@@ -35,11 +35,11 @@ export class Lease {
   constructor(parts: LeaseParts) {
     this.#parts = parts;
     const what = 'take or renew the lease of what only one service does';
-    const rounds = (everyMs: number, work: () => Promise<void>): Rounds =>
-      new Rounds({ ...parts, what, everyMs, work });
-    this.#rounds = [
-      rounds(LIMITS.beatMs.value, () => this.#step()),
-      rounds(LIMITS.expireMs.value, () => Promise.resolve(this.#update())),
+    const job = (everyMs: number, work: () => Promise<void>): PeriodicJob =>
+      new PeriodicJob({ ...parts, what, everyMs, work });
+    this.#jobs = [
+      job(LIMITS.beatMs.value, () => this.#step()),
+      job(LIMITS.expireMs.value, () => Promise.resolve(this.#update())),
     ];
   }
 
@@ -51,7 +51,7 @@ export class Lease {
 
   /** Gives the lease back. */
   async close(): Promise<void> {
-    await Promise.all(this.#rounds.map((rounds) => rounds.close()));
+    await Promise.all(this.#jobs.map((job) => job.close()));
     const { state, log } = this.#parts;
     this.#heldUntilMs = -Infinity;
     this.#update();
@@ -62,7 +62,7 @@ export class Lease {
       );
     } catch (error) {
       // The others take it when it has expired.
-      new Failures(log, 'give the lease back').failed(error);
+      new FailureLog(log, 'give the lease back').failed(error);
     }
   }
 

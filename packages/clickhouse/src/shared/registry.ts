@@ -4,6 +4,8 @@ import type { FieldType, TimeRange, Timestamp } from '@tidemark/core';
 import { shardBounds } from '@tidemark/storage';
 import type { PolicyRef } from '@tidemark/storage';
 
+import { Deletes } from './deletes.ts';
+import type { Delete } from './deletes.ts';
 import type { Additions, MeasurementPlace, ShardGroup, TagPlace } from './entries.ts';
 import { PlaceTable } from './place-table.ts';
 import type { PlaceEntries } from './place-table.ts';
@@ -13,9 +15,11 @@ export type RegistryText = {
   readonly nextId: number;
   readonly fields: PlaceEntries<FieldType>;
   readonly tags: PlaceEntries<true>;
+  readonly deletes: readonly Delete[];
 };
 
 export class Registry {
+  readonly deletes = new Deletes();
   readonly #groups = new Map<number, ShardGroup>();
   readonly #fields = new PlaceTable<FieldType>();
   readonly #tags = new PlaceTable<true>();
@@ -110,6 +114,7 @@ export class Registry {
       this.#fields.deleteGroup(id);
       this.#tags.deleteGroup(id);
     }
+    this.deletes.dropGroups(ids);
   }
 
   dropMeasurement(groups: readonly number[], measurement: string): void {
@@ -224,10 +229,11 @@ export class Registry {
   print(): RegistryText {
     const groups = [...this.#groups.values()];
     const [fields, tags] = [this.#fields.entries(), this.#tags.entries()];
-    return { groups, nextId: this.#nextId, fields, tags };
+    return { groups, nextId: this.#nextId, fields, tags, deletes: this.deletes.all };
   }
 
-  restore({ groups, nextId, fields, tags }: RegistryText): void {
+  restore({ groups, nextId, fields, tags, deletes }: RegistryText): void {
+    this.deletes.restore(deletes);
     this.#groups.clear();
     for (const group of groups) this.#groups.set(group.id, group);
     this.#fields.restore(fields);

@@ -14,7 +14,7 @@ import type { StorageLog } from '@tidemark/storage';
 
 import type { Cluster } from '../cluster/cluster.ts';
 import { LIMITS } from '../limits.ts';
-import { Failures } from '../rounds.ts';
+import { FailureLog } from '../periodic-job.ts';
 import { sqlText } from '../sql/literals.ts';
 import { RowReader, RowWriter } from '../sql/row-binary.ts';
 import { DOCUMENTS_TABLE } from '../sql/tables.ts';
@@ -111,7 +111,7 @@ export class SharedDocuments implements DocumentStore {
       await this.#parts.cluster.startDelete('all nodes', DOCUMENTS_TABLE, whichRow(key, row));
     } catch (error) {
       // The change itself is made: a row that nothing names takes some room.
-      new Failures(this.#parts.log, 'remove a row that no document names').failed(error);
+      new FailureLog(this.#parts.log, 'remove a row that no document names').failed(error);
     }
   }
 }

@@ -1,5 +1,6 @@
 // What all front ends agree on, as a list of entries: everyone sees the same ones in the same
-// order. An entry takes effect when its place in the list is its own (docs/adr/0019-front-ends.md).
+// order. An entry takes effect when its position in the list is its own
+// (docs/adr/0019-front-ends.md).
 import { randomBytes } from 'node:crypto';
 
 import { assert, Unavailable } from '@tidemark/core';
@@ -10,8 +11,9 @@ import { LIMITS } from '../limits.ts';
 import { sqlTexts } from '../sql/literals.ts';
 import { RowReader, RowWriter } from '../sql/row-binary.ts';
 import { SHARED_TABLE } from '../sql/tables.ts';
-import { Places } from './places.ts';
-import type { Place } from './places.ts';
+import { LogPositions } from './log-positions.ts';
+import type { LogPosition } from './log-positions.ts';
+import { VersionClock } from './version-clock.ts';
 
 /** Entries from one whole state to the next; those who start read so many at most. */
 const ENTRIES_PER_SNAPSHOT = 128;
@@ -21,23 +23,33 @@ const SNAPSHOT = 'snapshot';
 
 /** What the entries are about. */
 export type SharedSubject = {
-  /** Takes an entry, which everyone takes. */
-  apply(payload: string): void;
+  /** Takes an entry, which everyone takes, with its place in the order of writes. */
+  apply(payload: string, order: bigint): void;
   /** The whole state as text, and back. */
   print(): string;
   restore(text: string): void;
+  /** Tables were put back from a backup: another ZooKeeper counts orders from its beginning. */
+  adopt(): Promise<void>;
 };
 
-type Row = { readonly proposal: string; readonly parent: string; readonly payload: string };
+type Row = {
+  readonly proposal: string;
+  /** The entry before it, and its place in the order of writes. */
+  readonly parent: string;
+  readonly parentOrder: bigint;
+  readonly payload: string;
+};
 
 export class SharedLog {
   readonly #cluster: Cluster;
   readonly #clock: Clock;
   readonly #subject: SharedSubject;
-  readonly #places: Places;
+  readonly #positions: LogPositions;
+  readonly #versionClock: VersionClock;
   #version = -1;
-  /** Of the entry that has taken the place `#version`. */
+  /** Of the entry that has taken the position `#version`. */
   #proposal = '';
+  #order = 0n;
   /** Of the last entries that were applied one by one, by version. */
   readonly #recent = new Map<number, string>();
   /** Of a snapshot that is in the table. */
@@ -49,7 +61,8 @@ export class SharedLog {
     this.#cluster = cluster;
     this.#clock = clock;
     this.#subject = subject;
-    this.#places = new Places(cluster);
+    this.#positions = new LogPositions(cluster);
+    this.#versionClock = new VersionClock(cluster);
   }
 
   /** Reads everything that is agreed on. */
@@ -62,7 +75,19 @@ export class SharedLog {
 
   /** Resolves when everything that was agreed on before the call is applied. */
   sync(): Promise<void> {
-    return this.#alone(async () => this.#readOn(await this.#places.newest()));
+    return this.#alone(async () => this.#readOn(await this.#positions.newest()));
+  }
+
+  /**
+   * Gives a number above all that were given before. What has a lower one in the list is applied
+   * here when it resolves.
+   */
+  async nextOrder(): Promise<bigint> {
+    const { order, seen } = await this.#versionClock.next((node) =>
+      this.#positions.newestVersion(node),
+    );
+    if (seen > this.#version) await this.sync();
+    return order;
   }
 
   /**
@@ -90,20 +115,27 @@ export class SharedLog {
 
   async #tryAppend(payload: string): Promise<boolean> {
     const version = this.#version + 1;
-    const row = { proposal: randomBytes(12).toString('hex'), parent: this.#proposal, payload };
+    const row = {
+      proposal: randomBytes(12).toString('hex'),
+      parent: this.#proposal,
+      parentOrder: this.#order,
+      payload,
+    };
     await this.#insert(version, row);
-    const newest = await this.#places.take(version, row.proposal);
-    if (newest.version === version && newest.proposal === row.proposal) this.#take(version, row);
+    const newest = await this.#positions.take(version, row.proposal);
+    if (newest.version === version && newest.proposal === row.proposal)
+      this.#take(version, row, newest.order);
     else await this.#readOn(newest);
     if (this.#recent.get(version) !== row.proposal) return false;
     if (this.#version - this.#snapshot >= ENTRIES_PER_SNAPSHOT) await this.#makeSnapshot();
     return true;
   }
 
-  #take(version: number, { proposal, payload }: Row): void {
-    this.#subject.apply(payload);
+  #take(version: number, { proposal, payload }: Row, order: bigint): void {
+    this.#subject.apply(payload, order);
     this.#version = version;
     this.#proposal = proposal;
+    this.#order = order;
     this.#recent.set(version, proposal);
     this.#recent.delete(version - ENTRIES_PER_SNAPSHOT);
   }
@@ -111,17 +143,23 @@ export class SharedLog {
   /** The state with all entries so far; the same whoever makes it. */
   async #makeSnapshot(): Promise<void> {
     const payload = this.#subject.print();
-    await this.#insert(this.#version, { proposal: SNAPSHOT, parent: this.#proposal, payload });
+    await this.#insert(this.#version, {
+      proposal: SNAPSHOT,
+      parent: this.#proposal,
+      parentOrder: this.#order,
+      payload,
+    });
     this.#snapshot = this.#version;
   }
 
-  async #insert(version: number, { proposal, parent, payload }: Row): Promise<void> {
+  async #insert(version: number, { proposal, parent, parentOrder, payload }: Row): Promise<void> {
     const row = new RowWriter();
     row.uint64(BigInt(version));
     row.text(proposal);
     row.text(parent);
+    row.uint64(parentOrder);
     row.text(payload);
-    const into = `${this.#cluster.table(SHARED_TABLE)} (version, proposal, parent, payload)`;
+    const into = `${this.#cluster.table(SHARED_TABLE)} (${COLUMNS})`;
     const rows = row.finish();
     await this.#cluster.insert('all nodes', { into: `${into} FORMAT RowBinary`, rows });
   }
@@ -132,29 +170,38 @@ export class SharedLog {
    * that these can not be proposals for it.
    */
   async #adopt(): Promise<void> {
-    if ((await this.#places.newest()).version > 0) return;
+    if ((await this.#positions.newest()).version > 0) return;
     const rows = await this.#rowsUpTo(Number.MAX_SAFE_INTEGER);
     const last = Math.max(...rows.keys());
     if (!(last > 1)) return;
-    if ((await this.#places.newest()).version > 0) return;
+    const origin = await this.#positions.newest();
+    if (origin.version > 0) return;
     const proposals = [...rows.values()].flatMap((own) => [...own.keys()]);
     const [tip = ''] = [...(rows.get(last)?.keys() ?? [])].filter((one) => one !== SNAPSHOT).sort();
-    const isWhole = await this.#readUpTo({ version: last, proposal: tip });
+    // When the last entry was agreed on is not known: if it is a delete, it hides nothing.
+    const isWhole = await this.#readUpTo({ version: last, proposal: tip, order: 0n });
     if (!isWhole) throw new Unavailable('the entries that front ends agreed on are not complete');
     const mark = await this.#cluster.startDelete(
       'all nodes',
       SHARED_TABLE,
       `version > 0 AND proposal IN (${sqlTexts([...proposals, SNAPSHOT])})`,
     );
+    await this.#subject.adopt();
     this.#version = 0;
     this.#proposal = '';
+    this.#order = origin.order;
     this.#recent.clear();
     await this.#makeSnapshot();
-    await this.#cluster.endDelete('all nodes', SHARED_TABLE, mark);
+    const until = this.#clock.monotonicMs() + LIMITS.adoptMs.value;
+    while (!(await this.#cluster.isDeleteDone('all nodes', SHARED_TABLE, mark))) {
+      if (this.#clock.monotonicMs() > until)
+        throw new Unavailable('not every server of the cluster has removed the old entries');
+      await this.#clock.sleep(POLL_MS);
+    }
   }
 
   /** Applies what has come; asks again while a replica lacks a row that another one has. */
-  async #readOn(newest: Place): Promise<void> {
+  async #readOn(newest: LogPosition): Promise<void> {
     if (newest.version <= this.#version) return;
     const until = this.#clock.monotonicMs() + LIMITS.insertMs.value;
     for (;;) {
@@ -165,19 +212,20 @@ export class SharedLog {
     }
   }
 
-  async #readUpTo(newest: Place): Promise<boolean> {
+  async #readUpTo(newest: LogPosition): Promise<boolean> {
     const rows = await this.#rowsUpTo(newest.version);
     const snapshot = [...rows].reverse().find(([, own]) => own.has(SNAPSHOT));
     const isBehind = snapshot !== undefined && snapshot[0] > this.#version;
     const first = Math.max(0, isBehind ? snapshot[0] : this.#version);
     // From the newest one back: each names the one before it.
-    const chain: Row[] = [];
-    let { proposal } = newest;
+    const chain: { readonly row: Row; readonly order: bigint }[] = [];
+    let { proposal, order } = newest;
     for (let version = newest.version; version > first; version--) {
       const row = rows.get(version)?.get(proposal);
       if (row === undefined) return false;
-      chain.push(row);
+      chain.push({ row, order });
       proposal = row.parent;
+      order = row.parentOrder;
     }
     if (isBehind) {
       const whole = snapshot[1].get(SNAPSHOT)!;
@@ -185,10 +233,13 @@ export class SharedLog {
       this.#subject.restore(whole.payload);
       this.#version = first;
       this.#proposal = proposal;
+      this.#order = whole.parentOrder;
     }
     assert(proposal === this.#proposal, 'entries follow each other');
     this.#version = first;
-    for (const row of chain.reverse()) this.#take(this.#version + 1, row);
+    // A list that was just begun knows no order yet.
+    this.#order = order;
+    for (const one of chain.reverse()) this.#take(this.#version + 1, one.row, one.order);
     if (snapshot !== undefined) this.#snapshot = Math.max(this.#snapshot, snapshot[0]);
     return true;
   }
@@ -203,20 +254,27 @@ export class SharedLog {
              WHERE proposal = '${SNAPSHOT}' AND version <= ${newest})`;
     const reader = new RowReader(
       await this.#cluster.rowsOfAny(
-        `SELECT version, proposal, parent, payload FROM ${table}
+        `SELECT ${COLUMNS} FROM ${table}
          WHERE version >= ${first} AND version <= ${newest} ORDER BY version`,
       ),
     );
     const rows = new Map<number, Map<string, Row>>();
     while (reader.hasMore) {
       const version = Number(reader.uint64());
-      const row = { proposal: reader.text(), parent: reader.text(), payload: reader.text() };
+      const row = {
+        proposal: reader.text(),
+        parent: reader.text(),
+        parentOrder: reader.uint64(),
+        payload: reader.text(),
+      };
       const own = rows.get(version) ?? new Map<string, Row>();
       rows.set(version, own.set(row.proposal, row));
     }
     return rows;
   }
 }
+
+const COLUMNS = 'version, proposal, parent, parent_order, payload';
 
 /** How often a row is looked for that a replica will have soon. */
 const POLL_MS = 50;

@@ -1,18 +1,22 @@
 // What all front ends of a cluster agree on: shard groups and types of fields, the catalog,
 // documents, and who does what only one may do.
+import { assert } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { StorageLog } from '@tidemark/storage';
 
 import type { Cluster } from '../cluster/cluster.ts';
 import { LIMITS } from '../limits.ts';
-import { Rounds } from '../rounds.ts';
+import { PeriodicJob } from '../periodic-job.ts';
 import { isNothing, parseShared, printShared } from './entries.ts';
 import type { Additions, DocumentPlace, SharedEntry } from './entries.ts';
 import { Registry } from './registry.ts';
 import type { RegistryText } from './registry.ts';
 import { SharedLog } from './shared-log.ts';
+import { newestVersion } from './stored-versions.ts';
 
 type Whole = {
+  /** Added to orders: versions go on where they were when the cluster got another ZooKeeper. */
+  readonly versionBase: bigint;
   readonly registry: RegistryText;
   readonly catalog: string | undefined;
   readonly leader: string;
@@ -27,9 +31,10 @@ export class SharedState {
   readonly #documents = new Map<string, DocumentPlace>();
   #catalog: string | undefined;
   #leader = '';
+  #versionBase = 0n;
   #log: SharedLog | undefined;
   readonly #listeners: EntryListener[] = [];
-  #following: Rounds | undefined;
+  #following: PeriodicJob | undefined;
 
   /** Reads what is agreed on, and goes on following it. */
   static async open(cluster: Cluster, clock: Clock, log: StorageLog): Promise<SharedState> {
@@ -37,13 +42,16 @@ export class SharedState {
     state.#log = await SharedLog.open(
       cluster,
       {
-        apply: (payload) => state.#apply(parseShared<SharedEntry>(payload)),
+        apply: (payload, order) => state.#apply(parseShared<SharedEntry>(payload), order),
         print: () => printShared(state.#whole()),
         restore: (text) => state.#restore(parseShared<Whole>(text)),
+        adopt: async () => {
+          state.#versionBase = (await newestVersion(cluster)) + 1n;
+        },
       },
       clock,
     );
-    state.#following = new Rounds({
+    state.#following = new PeriodicJob({
       clock,
       log,
       what: 'follow what all services have agreed on',
@@ -75,6 +83,15 @@ export class SharedState {
     await this.#log?.sync();
   }
 
+  /**
+   * Gives a version above all that were given before. Everything that was agreed on with a lower
+   * one is known here when it resolves.
+   */
+  async nextVersion(): Promise<bigint> {
+    assert(this.#log !== undefined, 'the state is open');
+    return this.#versionBase + (await this.#log.nextOrder());
+  }
+
   /** See `SharedLog.append`. */
   async agree(make: () => SharedEntry | undefined): Promise<void> {
     await this.#log?.append(() => {
@@ -101,7 +118,8 @@ export class SharedState {
     await this.#following?.close();
   }
 
-  #apply(entry: SharedEntry): void {
+  #apply(entry: SharedEntry, order: bigint): void {
+    const version = this.#versionBase + order;
     switch (entry.kind) {
       case 'add':
         this.registry.add(entry);
@@ -109,8 +127,15 @@ export class SharedState {
       case 'drop-groups':
         this.registry.dropGroups(entry.ids);
         break;
+      case 'delete':
+        this.registry.deletes.add({ ...entry.deleted, version });
+        break;
       case 'drop-measurement':
-        this.registry.dropMeasurement(entry.groups, entry.measurement);
+        this.registry.dropMeasurement(entry.deleted.groups, entry.measurement);
+        this.registry.deletes.add({ ...entry.deleted, version });
+        break;
+      case 'deletes-removed':
+        this.registry.deletes.remove(entry.versions);
         break;
       case 'series-gone':
         this.registry.dropTags(entry.tags);
@@ -130,6 +155,7 @@ export class SharedState {
 
   #whole(): Whole {
     return {
+      versionBase: this.#versionBase,
       registry: this.registry.print(),
       catalog: this.#catalog,
       leader: this.#leader,
@@ -137,7 +163,8 @@ export class SharedState {
     };
   }
 
-  #restore({ registry, catalog, leader, documents }: Whole): void {
+  #restore({ versionBase, registry, catalog, leader, documents }: Whole): void {
+    this.#versionBase = versionBase;
     this.registry.restore(registry);
     this.#catalog = catalog;
     this.#leader = leader;

@@ -17,18 +17,21 @@ export const SHARED_TABLE = 'shared_log';
 /** What documents say, the same on every node. */
 export const DOCUMENTS_TABLE = 'documents';
 
-/** Signs of life of who holds the lease, the same on every node. */
+/** Heartbeats of the holder of the lease, the same on every node. */
 export const BEATS_TABLE = 'beats';
 
-export const POINT_COLUMNS = '(column, hour, series, time, f, i, s, batch, grp)';
-export const SERIES_COLUMNS = '(measurement, series, tag_keys, tag_values, is_gone, batch, grp)';
+/** Empty; every node has its own. Its path in ZooKeeper orders writes (`VersionClock`). */
+export const CLOCK_TABLE = 'clock';
+
+export const POINT_COLUMNS = '(column, hour, series, time, f, i, s, version, grp)';
+export const SERIES_COLUMNS = '(version, measurement, series, tag_keys, tag_values, is_gone, grp)';
 
 /** The hour that a time is in, also before 1970. */
 const HOUR = 'toInt32(intDiv(time, toInt64(3600000000000)) - (time % toInt64(3600000000000) < 0))';
 
 /**
- * How many of the last blocks of a table ClickHouse knows again. One that is sent again after more
- * than these would be stored a second time, and its values would count as newer than they are.
+ * How many of the last blocks of a table ClickHouse recognises. One that is sent again after more
+ * than these is stored a second time, with the versions that its rows had before.
  */
 const BLOCKS_KNOWN = 1000;
 
@@ -48,33 +51,40 @@ export function commonTables(database: string): readonly ((onCluster: string) =>
     (onCluster) => `CREATE DATABASE IF NOT EXISTS ${sqlName(database)} ${onCluster}`,
     everywhere(
       SHARED_TABLE,
-      'version UInt64, proposal String, parent String, payload String',
+      'version UInt64, proposal String, parent String, parent_order UInt64, payload String',
       '(version, proposal)',
     ),
     everywhere(DOCUMENTS_TABLE, 'document String, row String, text String', '(document, row)'),
     everywhere(BEATS_TABLE, 'holder String, beat UInt64', 'holder'),
+    (onCluster) =>
+      `CREATE TABLE IF NOT EXISTS ${sqlName(database)}.${CLOCK_TABLE} ${onCluster} (x UInt8)
+       ENGINE = ReplicatedMergeTree(
+         ${sqlText(`/tidemark/${database}/${CLOCK_TABLE}/{shard}-{replica}`)}, '{replica}')
+       ORDER BY tuple()`,
   ];
 }
 
-/** The tables of a retention policy. */
+/**
+ * The tables of a retention policy. Of rows with one key, the one of the highest version counts.
+ */
 export function policyTables(policyId: number, { database, onCluster }: Placement) {
   const sharded = (name: string, columns: string, order: string): string =>
     `CREATE TABLE IF NOT EXISTS ${sqlName(database)}.${name} ${onCluster} (${columns})
      ENGINE = ReplicatedReplacingMergeTree(
-       ${sqlText(`/tidemark/${database}/{shard}/${name}`)}, '{replica}')
+       ${sqlText(`/tidemark/${database}/{shard}/${name}`)}, '{replica}', version)
      PARTITION BY grp ORDER BY ${order}
      SETTINGS replicated_deduplication_window = ${BLOCKS_KNOWN}`;
   return [
     sharded(
       pointsTable(policyId),
       `column UInt64, hour Int32 DEFAULT ${HOUR}, series UInt64, time Int64,
-       f Float64, i Int64, s String, batch UInt64, grp UInt32`,
+       f Float64, i Int64, s String, version UInt64, grp UInt32`,
       '(column, hour, series, time)',
     ),
     sharded(
       seriesTable(policyId),
       `measurement String, series UInt64, tag_keys Array(String), tag_values Array(String),
-       is_gone UInt8, batch UInt64, grp UInt32`,
+       is_gone UInt8, version UInt64, grp UInt32`,
       // FINAL also merges across partitions.
       '(measurement, series, grp)',
     ),

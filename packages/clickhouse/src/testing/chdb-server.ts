@@ -1,6 +1,7 @@
 // A current ClickHouse in this process (the package `chdb`) behind the HTTP interface that the
-// service speaks. It has no ZooKeeper: replicated tables are plain ones, and the places in the list
-// of what front ends agree on are kept here. Everything else is asked as it comes.
+// service speaks. It has no ZooKeeper: replicated tables are plain ones, and the positions of the
+// list that front ends agree on and the clock of writes are kept here. All else is asked as it
+// comes.
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -26,7 +27,8 @@ export type ChdbServer = { readonly url: string; close(): Promise<void> };
 export async function startChdb({ Session }: ChdbPackage): Promise<ChdbServer> {
   const directory = mkdtempSync(join(tmpdir(), 'tidemark-chdb-'));
   const session = new Session(join(directory, 'data'));
-  const places = new Map<string, string>();
+  const positions = new Map<string, { readonly proposal: string; readonly order: number }>();
+  let transactions = 0;
   let files = 0;
 
   const ask = async (sql: string): Promise<Uint8Array> =>
@@ -56,19 +58,29 @@ export async function startChdb({ Session }: ChdbPackage): Promise<ChdbServer> {
     rmSync(file);
   }
 
+  function zookeeperAnswer(sql: string): string {
+    if (sql.includes('pzxid')) return `SELECT toUInt64(${transactions})`;
+    if (sql.includes('SELECT count()')) return 'SELECT toUInt64(1), toUInt64(0)';
+    const [, version] = /places\/(\d+)'/.exec(sql) ?? [];
+    if (version !== undefined) return `SELECT '\`${positions.get(version)?.proposal ?? ''}\`'`;
+    const rows = Array.from(positions, ([name, { order }]) => `('${name}', toUInt64(${order}))`);
+    return `SELECT r.1, r.2 FROM (SELECT arrayJoin([${rows.join(', ')}]) AS r) WHERE r.2 > 0`;
+  }
+
   async function run(sql: string, body: Buffer): Promise<Uint8Array> {
-    const [, place, name] = /CREATE TABLE \S*place_(\d+)_\w+ \((p_\w+) /.exec(sql) ?? [];
+    const [, version, proposal] = /CREATE TABLE \S*place_(\d+)_\w+ \((p_\w+) /.exec(sql) ?? [];
     if (sql.startsWith('INSERT INTO')) {
       await insert(sql, body);
-    } else if (place !== undefined && name !== undefined) {
-      if (!places.has(place)) places.set(place, name);
-      if (places.get(place) !== name) throw new Error('Code: 122. DB::Exception: another one');
+    } else if (version !== undefined && proposal !== undefined) {
+      const taken = positions.get(version) ?? { proposal, order: ++transactions };
+      positions.set(version, taken);
+      if (taken.proposal !== proposal) throw new Error('Code: 122. DB::Exception: another one');
+    } else if (sql.includes('DROP PARTITION ID')) {
+      transactions++;
+    } else if (sql.includes('SELECT zookeeper_path')) {
+      return ask(`SELECT '/clock'`);
     } else if (sql.includes('FROM system.zookeeper')) {
-      const [, version] = /places\/(\d+)'/.exec(sql) ?? [];
-      const values =
-        version === undefined ? [...places.keys()] : [`\`${places.get(version) ?? ''}\``];
-      const list = values.map((value) => `'${value}'`).join(', ');
-      return ask(`SELECT arrayJoin([${list}]::Array(String))`);
+      return ask(zookeeperAnswer(sql));
     } else if (sql.includes('FROM system.macros')) {
       return ask(`SELECT '1'`);
     } else if (sql.includes('FROM system.clusters')) {
@@ -77,7 +89,10 @@ export async function startChdb({ Session }: ChdbPackage): Promise<ChdbServer> {
       return ask(
         sql
           .replace(/\s+FORMAT RowBinary\s*$/, '')
-          .replace(/ReplicatedReplacingMergeTree\(\s*'[^']*',\s*'[^']*'\)/, 'ReplacingMergeTree()'),
+          .replace(
+            /Replicated(\w*MergeTree)\(\s*'[^']*',\s*'[^']*'(?:, (\w+))?\)/,
+            (_, engine: string, column = '') => `${engine}(${column})`,
+          ),
       );
     }
     return new Uint8Array();

@@ -15,6 +15,7 @@ export const TEST_SETTINGS = {
   pingTimeoutMs: 4000,
   ingest: { allowUnsigned: true, fieldTypes: 'shard', maxShards: 0, maxBadLines: 0 },
   writeQueueMaxBytes: 1 << 26,
+  writeTimeoutMs: 10_000,
   clock: systemClock(),
   log: () => undefined,
 } as const satisfies Omit<ClickHouseOptions, 'urls'>;

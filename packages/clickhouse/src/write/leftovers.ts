@@ -1,13 +1,13 @@
-// What drops leave behind where a shard was away, and what a front end writes that has not heard of
-// a drop yet: partitions of shard groups that nobody knows any more. Who holds the lease drops
-// them.
+// Removes partitions of dropped shard groups: those that were just dropped here at once, and those
+// that were left on shards that were unreachable, or written by front ends that did not know of the
+// drop yet, later. The holder of the lease looks for the latter.
 import type { Clock } from '@tidemark/core';
 import type { StorageLog } from '@tidemark/storage';
 
 import type { Cluster } from '../cluster/cluster.ts';
 import { Unreachable } from '../cluster/failure.ts';
 import { LIMITS } from '../limits.ts';
-import { Rounds } from '../rounds.ts';
+import { PeriodicJob } from '../periodic-job.ts';
 import type { Lease } from '../shared/lease.ts';
 import type { SharedState } from '../shared/shared-state.ts';
 import { sqlText } from '../sql/literals.ts';
@@ -25,22 +25,32 @@ export type LeftoverParts = {
 
 export class Leftovers {
   readonly #parts: LeftoverParts;
-  readonly #rounds: Rounds;
+  readonly #job: PeriodicJob;
+  /** Whether this front end has dropped shard groups since the last sweep. */
+  #hasDropped = false;
 
   constructor(parts: LeftoverParts) {
     this.#parts = parts;
-    this.#rounds = new Rounds({
+    this.#job = new PeriodicJob({
       ...parts,
-      what: 'drop what earlier drops have left',
+      what: 'remove what was dropped',
       everyMs: parts.sweepMs ?? LIMITS.sweepMs.value,
       work: async () => {
-        if (parts.lease.signal !== undefined) await this.#sweep();
+        if (!this.#hasDropped && parts.lease.signal === undefined) return;
+        this.#hasDropped = false;
+        await this.#sweep();
       },
     });
   }
 
+  /** Removes what was just dropped, without anybody waiting for it. */
+  sweepNow(): void {
+    this.#hasDropped = true;
+    this.#job.runNow();
+  }
+
   close(): Promise<void> {
-    return this.#rounds.close();
+    return this.#job.close();
   }
 
   async #sweep(): Promise<void> {
@@ -76,8 +86,8 @@ export class Leftovers {
 
 type Partition = { readonly table: string; readonly group: number };
 
-/** Drops what a table has of a shard group. A shard that is away is left to the next sweep. */
-export async function dropPartition(
+/** Drops what a table has of a shard group. The next sweep does it on a shard that is away. */
+async function dropPartition(
   cluster: Cluster,
   shard: number,
   { table, group }: Partition,

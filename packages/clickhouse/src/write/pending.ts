@@ -2,17 +2,17 @@
 import type { WriteOutcome } from '@tidemark/storage';
 
 import type { Additions } from '../shared/entries.ts';
-import { RowWriter } from '../sql/row-binary.ts';
 import { PointRows } from './point-rows.ts';
+import { SeriesRows } from './series-rows.ts';
 
 type Waiter = {
   readonly outcome: WriteOutcome;
-  /** Of the cluster, that have rows of it. */
+  /** Cluster shards that have rows of the request. */
   readonly shards: ReadonlySet<number>;
   readonly resolve: (outcome: WriteOutcome | Promise<WriteOutcome>) => void;
   readonly reject: (reason: unknown) => void;
-  /** Takes the request once more, from its beginning. */
-  readonly again: () => Promise<WriteOutcome>;
+  /** Parses the request again, from its beginning. */
+  readonly retry: () => Promise<WriteOutcome>;
 };
 
 /** What went wrong, by shard of the cluster. */
@@ -20,22 +20,24 @@ export type ShardFailures = ReadonlyMap<number, unknown>;
 
 /** Rows of several requests, by shard of the cluster. */
 export class PendingRows {
-  /** The same in every row: what is inserted again is known again, and nothing else is. */
-  readonly batch: bigint;
   readonly points: PointRows[];
-  readonly series: readonly RowWriter[];
+  readonly series: readonly SeriesRows[];
   waiters: Waiter[] = [];
-  /** Monotonic, when the first of them came. */
+  /** Monotonic, when the first request came. */
   sinceMs: number | undefined;
+  /**
+   * How often announcements were forgotten before the first row was added: rows that were added
+   * before the last time rely on announcements that a delete or a drop has undone.
+   */
+  readonly epoch: number;
   readonly #groups: Additions['groups'][number][] = [];
   readonly #fields: Additions['fields'][number][] = [];
   readonly #tags: Additions['tags'][number][] = [];
 
-  constructor(shardCount: number) {
-    const [batch = 0n] = crypto.getRandomValues(new BigUint64Array(1));
-    this.batch = batch;
-    this.points = Array.from({ length: shardCount }, () => new PointRows(batch));
-    this.series = Array.from({ length: shardCount }, () => new RowWriter());
+  constructor(shardCount: number, epoch: number) {
+    this.epoch = epoch;
+    this.points = Array.from({ length: shardCount }, () => new PointRows());
+    this.series = Array.from({ length: shardCount }, () => new SeriesRows());
   }
 
   /** What has to be agreed on before the rows are inserted. */
@@ -53,27 +55,21 @@ export class PendingRows {
     for (const tag of tags) this.#tags.push(tag);
   }
 
-  /** Says that a series has rows in a shard group, or none any more. */
+  /** Says that a series has rows in a shard group. */
   addSeries(
     shard: number,
     series: { readonly measurement: string; readonly id: bigint; readonly group: number },
-    tags: ReadonlyMap<string, string> | 'gone',
+    tags: ReadonlyMap<string, string>,
   ): void {
-    const writer = this.series[shard]!;
-    writer.text(series.measurement);
-    writer.uint64(series.id);
-    writer.texts(tags === 'gone' ? [] : [...tags.keys()]);
-    writer.texts(tags === 'gone' ? [] : [...tags.values()]);
-    writer.uint8(tags === 'gone' ? 1 : 0);
-    writer.uint64(this.batch);
-    writer.uint32(series.group);
+    const [tagKeys, tagValues] = [[...tags.keys()], [...tags.values()]];
+    this.series[shard]!.add({ ...series, tagKeys, tagValues });
   }
 
   /** Points that come later rely on what was announced with these: it is announced again. */
   takeAnnouncements({ additions, series }: PendingRows, failures?: ShardFailures): void {
     if (failures === undefined) this.add(additions);
     series.forEach((rows, shard) => {
-      if (failures?.has(shard) ?? true) this.series[shard]?.bytes(rows.finish());
+      if (failures?.has(shard) ?? true) this.series[shard]?.append(rows);
     });
   }
 
@@ -84,7 +80,7 @@ export class PendingRows {
       if (failed !== undefined) reject(failures.get(failed));
       return failed === undefined;
     });
-    for (const shard of failures.keys()) this.points[shard] = new PointRows(this.batch);
+    for (const shard of failures.keys()) this.points[shard] = new PointRows();
   }
 
   resolve(): void {
@@ -95,8 +91,8 @@ export class PendingRows {
     for (const { reject } of this.waiters) reject(reason);
   }
 
-  /** Takes all requests again, in their order. */
-  takeAgain(): void {
-    for (const { resolve, again } of this.waiters) resolve(again());
+  /** Parses all requests again, in their order. */
+  retry(): void {
+    for (const { resolve, retry } of this.waiters) resolve(retry());
   }
 }

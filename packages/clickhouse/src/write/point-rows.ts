@@ -12,13 +12,7 @@ const BLOCK_ROWS = [256, 4096, 16_384] as const;
 
 /** Rows for one insert. */
 export class PointRows {
-  readonly #batch: bigint;
   readonly #blocks: PointBlock[] = [];
-
-  /** `batch` is the same in every row. */
-  constructor(batch: bigint) {
-    this.#batch = batch;
-  }
 
   get sizeBytes(): number {
     return this.#blocks.reduce((sum, block) => sum + block.sizeBytes, 0);
@@ -41,14 +35,17 @@ export class PointRows {
       .join(', ')})`;
   }
 
-  /** The blocks, one after the other, copied into a buffer of `buffers`; they are given away. */
-  finish(buffers: BodyBuffers): Uint8Array {
+  /**
+   * The blocks, one after the other, copied into a buffer of `buffers`; they are given away. Every
+   * row gets the version.
+   */
+  finish(buffers: BodyBuffers, version: bigint): Uint8Array {
     const columns = this.#columns();
     const pieces: Uint8Array[] = [];
     for (const block of this.#blocks) {
       pieces.push(header(columns.length, block.length));
       for (const { name, type, bytesOf } of columns)
-        pieces.push(title(name, type), bytesOf(block, this.#batch));
+        pieces.push(title(name, type), bytesOf(block, version));
     }
     const bytesOfAll = buffers.take(pieces.reduce((sum, { length }) => sum + length, 0));
     let at = 0;
@@ -81,7 +78,7 @@ export class PointBlock {
   readonly series: Uint32Array;
   readonly times: Uint32Array;
   readonly #columns: BigUint64Array;
-  readonly #batches: BigUint64Array;
+  readonly #versions: BigUint64Array;
   readonly #groups: Uint32Array;
   readonly #floats: Numbers = { words: undefined, isUsed: false };
   readonly #integers: Numbers = { words: undefined, isUsed: false };
@@ -95,7 +92,7 @@ export class PointBlock {
     this.series = new Uint32Array(2 * capacity);
     this.times = new Uint32Array(2 * capacity);
     this.#columns = new BigUint64Array(capacity);
-    this.#batches = new BigUint64Array(capacity);
+    this.#versions = new BigUint64Array(capacity);
     this.#groups = new Uint32Array(capacity);
   }
 
@@ -136,8 +133,8 @@ export class PointBlock {
   }
 
   /** The same number in each row. */
-  batches(batch: bigint): BigUint64Array {
-    return this.#batches.fill(batch, 0, this.length).subarray(0, this.length);
+  versions(version: bigint): BigUint64Array {
+    return this.#versions.fill(version, 0, this.length).subarray(0, this.length);
   }
 
   /** Where values of one kind go. */
@@ -192,14 +189,14 @@ const SPARE_BLOCKS = 16;
 type NativeColumn = {
   readonly name: string;
   readonly type: string;
-  readonly bytesOf: (block: PointBlock, batch: bigint) => Uint8Array;
+  readonly bytesOf: (block: PointBlock, version: bigint) => Uint8Array;
 };
 
 const COMMON: readonly NativeColumn[] = [
   { name: 'column', type: 'UInt64', bytesOf: ({ columns }) => bytes(columns) },
   { name: 'series', type: 'UInt64', bytesOf: (block) => pairs(block.series, block) },
   { name: 'time', type: 'Int64', bytesOf: (block) => pairs(block.times, block) },
-  { name: 'batch', type: 'UInt64', bytesOf: (block, batch) => bytes(block.batches(batch)) },
+  { name: 'version', type: 'UInt64', bytesOf: (block, version) => bytes(block.versions(version)) },
   { name: 'grp', type: 'UInt32', bytesOf: ({ groups }) => bytes(groups) },
 ];
 

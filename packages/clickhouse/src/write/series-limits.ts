@@ -7,11 +7,11 @@ import type { PolicyRef, StorageLog } from '@tidemark/storage';
 import type { Cluster } from '../cluster/cluster.ts';
 import { seriesIdOf } from '../ids.ts';
 import { LIMITS } from '../limits.ts';
-import { Failures } from '../rounds.ts';
-import { inGroups, partsOf } from '../read/parts.ts';
+import { FailureLog } from '../periodic-job.ts';
+import { liveSeries } from '../read/live.ts';
+import { partsOf } from '../read/parts.ts';
 import type { Registry } from '../shared/registry.ts';
 import { RowReader } from '../sql/row-binary.ts';
-import { seriesTable } from '../sql/tables.ts';
 
 export type LimitParts = {
   readonly cluster: Cluster;
@@ -47,11 +47,11 @@ export class SeriesLimits {
   readonly #parts: LimitParts;
   readonly #known = new Map<string, Known>();
   readonly #loading = new Map<string, Promise<void>>();
-  readonly #failures: Failures;
+  readonly #failures: FailureLog;
 
   constructor(parts: LimitParts) {
     this.#parts = parts;
-    this.#failures = new Failures(parts.log, 'read again which series there are');
+    this.#failures = new FailureLog(parts.log, 'read again which series there are');
   }
 
   /** To be waited for before a request is parsed; `undefined` when there is nothing to wait for. */
@@ -119,8 +119,7 @@ export class SeriesLimits {
     const before = this.#known.get(database);
     const sources = partsOf(registry, { database }).map(
       (part) => `SELECT measurement, series, tag_keys, tag_values
-        FROM ${cluster.table(seriesTable(part.policyId))} FINAL
-        WHERE NOT is_gone AND ${inGroups(part)}`,
+        FROM ${liveSeries({ cluster, registry, part })}`,
     );
     const from = `(${sources.join(' UNION ALL ')})`;
     const values = new Map<string, Set<string>>();

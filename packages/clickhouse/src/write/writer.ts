@@ -1,6 +1,6 @@
 // Writes: rows of many requests become one insert per table and shard. One insert of a table runs
 // at a time, what comes meanwhile goes with the next one; a request is answered when the quorum has
-// its rows.
+// its rows. All rows of an insert have one version, which places them in the order of all writes.
 import { Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { tagsOfSeriesKey } from '@tidemark/query';
@@ -37,6 +37,8 @@ export type WriterParts = {
   readonly settings: IngestSettings;
   /** Of rows that may wait, of all policies. */
   readonly queueMaxBytes: number;
+  /** After which whoever asked for a write is told that it has failed; 0 is never. */
+  readonly timeoutMs: number;
 };
 
 /** The queue of one retention policy. */
@@ -51,7 +53,7 @@ type Queue = {
 type Taken = {
   readonly ingest: Ingest;
   readonly rows: PendingRows;
-  /** That have rows of it; filled. */
+  /** Cluster shards that received rows of the request; filled while it is parsed. */
   readonly shards: Set<number>;
 };
 
@@ -64,6 +66,8 @@ export class Writer {
   readonly #queues = new Map<number, Queue>();
   /** Series that were announced, by shard group and the ingest's number. */
   readonly #announced = new Map<number, LocalSet>();
+  /** How often announcements were forgotten. */
+  #epoch = 0;
   /** Policies that have their tables. */
   readonly #ready = new Set<number>();
 
@@ -95,7 +99,7 @@ export class Writer {
     );
   }
 
-  /** What others drop and delete has to be announced again by who writes it again. */
+  /** What was dropped or deleted has to be announced again when it is written again. */
   #follow(entry: SharedEntry | undefined): void {
     switch (entry?.kind) {
       case undefined:
@@ -104,13 +108,17 @@ export class Writer {
       case 'drop-groups':
         for (const id of entry.ids) this.#announced.delete(id);
         break;
+      case 'delete':
       case 'drop-measurement':
+        for (const id of entry.deleted.groups) this.#announced.delete(id);
+        break;
       case 'series-gone':
         for (const id of entry.groups) this.#announced.delete(id);
         break;
       default:
         return;
     }
+    this.#epoch++;
     for (const ingest of this.#ingests.values()) ingest.forgetTypes();
   }
 
@@ -119,20 +127,14 @@ export class Writer {
     this.#ready.delete(policyId);
   }
 
-  /** Does what must not meet writes of a policy: behind the insert that runs, before the next. */
-  async alone<T>(policyId: number, work: (rows: PendingRows) => Promise<T>): Promise<T> {
+  /** Runs work while nothing is inserted for a policy: behind the insert that runs. */
+  async alone<T>(policyId: number, work: () => Promise<T>): Promise<T> {
     const queue = this.#queueOf(policyId);
     while (queue.running !== undefined) await queue.running;
-    const change = (async () => {
-      const rows = new PendingRows(this.#parts.cluster.shardCount);
-      const result = await work(rows);
-      const failures = await this.#insertSharded(policyId, rows, this.#deadline(rows));
-      for (const failure of failures.values()) throw failure;
-      return result;
-    })();
+    const change = work();
     queue.running = change.then(
       () => undefined,
-      () => undefined, // Whoever wants the change is told.
+      () => undefined, // The caller gets the failure.
     );
     try {
       return await change;
@@ -168,9 +170,10 @@ export class Writer {
       admission: Admission | undefined,
       take: (part: IngestedPart) => void,
     ) => WriteOutcome,
+    sinceMs = this.#parts.clock.monotonicMs(),
   ): Promise<WriteOutcome> {
     const unknown = this.#limits.ready(policy);
-    if (unknown !== undefined) return unknown.then(() => this.#write(policy, ingestAll));
+    if (unknown !== undefined) return unknown.then(() => this.#write(policy, ingestAll, sinceMs));
     if (this.#waitingBytes() > this.#parts.queueMaxBytes)
       return Promise.reject(
         new Unavailable(
@@ -188,9 +191,9 @@ export class Writer {
           this.#take(part, { ingest, rows, shards }),
         );
         admission?.end();
-        const again = (): Promise<WriteOutcome> => this.#write(policy, ingestAll);
-        rows.waiters.push({ outcome, shards, resolve, reject, again });
-        rows.sinceMs ??= this.#parts.clock.monotonicMs();
+        const retry = (): Promise<WriteOutcome> => this.#write(policy, ingestAll, sinceMs);
+        rows.waiters.push({ outcome, shards, resolve, reject, retry });
+        rows.sinceMs = Math.min(rows.sinceMs ?? sinceMs, sinceMs);
       } catch (error) {
         reject(error);
       }
@@ -209,11 +212,15 @@ export class Writer {
   #queueOf(policyId: number): Queue {
     let queue = this.#queues.get(policyId);
     if (queue === undefined) {
-      const rows = new PendingRows(this.#parts.cluster.shardCount);
+      const rows = this.#newRows();
       queue = { rows, running: undefined, pace: new InsertPace(this.#parts.clock) };
       this.#queues.set(policyId, queue);
     }
     return queue;
+  }
+
+  #newRows(): PendingRows {
+    return new PendingRows(this.#parts.cluster.shardCount, this.#epoch);
   }
 
   #ingestOf(database: string): Ingest {
@@ -265,24 +272,23 @@ export class Writer {
   }
 
   async #run(policyId: number, queue: Queue): Promise<void> {
-    const { cluster } = this.#parts;
     while (queue.rows.waiters.length > 0) {
       const wait = queue.pace.begin(() => queue.rows);
       if (wait !== undefined) await wait;
       const { rows } = queue;
-      queue.rows = new PendingRows(cluster.shardCount);
+      queue.rows = this.#newRows();
       try {
         const failures = await this.#insert(policyId, rows);
-        if (failures === 'changed') this.#takeAgain(queue, rows);
+        if (failures === 'changed') this.#retry(queue, rows);
         else {
-          // What has waited meanwhile would wait as long again, and be given up by its clients.
+          // What has come meanwhile would wait as long again, and its clients would give it up.
           queue.rows.takeAnnouncements(rows, failures);
           for (const refused of [rows, queue.rows]) refused.rejectOn(failures);
           rows.resolve();
         }
       } catch (error) {
         const waiting = queue.rows;
-        queue.rows = new PendingRows(cluster.shardCount);
+        queue.rows = this.#newRows();
         for (const refused of [rows, waiting]) {
           queue.rows.takeAnnouncements(refused);
           refused.reject(error);
@@ -290,39 +296,78 @@ export class Writer {
       }
       queue.pace.end(rows.waiters.length, queue.rows.waiters.length);
     }
-    // In the turn of the last look: who was answered just now may write again before any other.
+    // Without an await since the last check: clients that were just answered may write again.
     queue.running = undefined;
   }
 
   /**
-   * Other front ends have agreed on other groups or types: what was parsed meanwhile is parsed
-   * again with these.
+   * Other front ends have agreed on other groups or types, or have deleted something: what was
+   * parsed meanwhile is parsed again with these.
    */
-  #takeAgain(queue: Queue, refused: PendingRows): void {
-    const { cluster, state } = this.#parts;
+  #retry(queue: Queue, refused: PendingRows): void {
+    const { state } = this.#parts;
     const waiting = queue.rows;
-    queue.rows = new PendingRows(cluster.shardCount);
-    for (const { additions } of [refused, waiting]) state.registry.unwant(additions);
-    // What was announced with these rows is in none.
+    // Nothing was announced with these rows.
     this.#announced.clear();
+    this.#epoch++;
+    queue.rows = this.#newRows();
+    for (const { additions } of [refused, waiting]) state.registry.unwant(additions);
     for (const ingest of this.#ingests.values()) ingest.forgetTypes();
-    refused.takeAgain();
-    waiting.takeAgain();
+    refused.retry();
+    waiting.retry();
   }
 
   /** Until when a batch is inserted, in all its steps: its first request has waited already. */
   #deadline({ sinceMs }: PendingRows): number {
-    const nowMs = this.#parts.clock.monotonicMs();
-    return Math.max((sinceMs ?? nowMs) + LIMITS.insertMs.value, nowMs + LIMITS.lastTryMs.value);
+    const { clock, timeoutMs } = this.#parts;
+    const nowMs = clock.monotonicMs();
+    const mostMs = timeoutMs === 0 ? Infinity : timeoutMs * ANSWERED_SHARE;
+    const lastTryMs = Math.min(LIMITS.lastTryMs.value, mostMs);
+    const patienceMs = Math.min(LIMITS.insertMs.value, mostMs);
+    return Math.max((sinceMs ?? nowMs) + patienceMs, nowMs + lastTryMs);
   }
 
-  /** Gives the shards without their rows, or `changed`: others have agreed on something else. */
+  /**
+   * Gives the shards without their rows, or `changed`: others have agreed on something else.
+   * Rejects at the deadline: from then on none of the rows is sent, and what was sent has a version
+   * that loses against whatever is accepted later.
+   */
   async #insert(policyId: number, rows: PendingRows): Promise<ShardFailures | 'changed'> {
     const untilMs = this.#deadline(rows);
+    const late = new AbortController();
+    const isOver = new AbortController();
+    const { clock } = this.#parts;
+    const leftMs = Math.max(0, untilMs - clock.monotonicMs()) + LIMITS.graceMs.value;
+    const deadline = clock.sleep(leftMs, isOver.signal).then(
+      () => {
+        const error = new Unavailable('the cluster has not agreed on a write in time');
+        late.abort(error);
+        throw error;
+      },
+      () => 'changed' as const, // The insert is over: nobody waits for this one.
+    );
+    try {
+      return await Promise.race([this.#tryInsert(policyId, rows, late.signal, untilMs), deadline]);
+    } finally {
+      isOver.abort(new Error('the insert is over'));
+    }
+  }
+
+  async #tryInsert(
+    policyId: number,
+    rows: PendingRows,
+    late: AbortSignal,
+    untilMs: number,
+  ): Promise<ShardFailures | 'changed'> {
+    const { state } = this.#parts;
     await this.makeTables(policyId);
     const { additions } = rows;
-    if (!isNothing(additions) && !(await this.#parts.state.add(additions))) return 'changed';
-    return this.#insertSharded(policyId, rows, untilMs);
+    if (!isNothing(additions) && !(await state.add(additions))) return 'changed';
+    const version = await state.nextVersion();
+    // What was agreed on before the version is known now: deletes and drops hide older rows only.
+    if (rows.epoch !== this.#epoch) return 'changed';
+    late.throwIfAborted();
+    return this.#insertSharded(policyId, rows, { version, untilMs });
   }
 
   /**
@@ -332,7 +377,7 @@ export class Writer {
   async #insertSharded(
     policyId: number,
     { series, points }: PendingRows,
-    untilMs: number,
+    { version, untilMs }: { readonly version: bigint; readonly untilMs: number },
   ): Promise<ShardFailures> {
     const { cluster } = this.#parts;
     const failures = new Map<number, unknown>();
@@ -343,10 +388,10 @@ export class Writer {
         try {
           const own = series[shard]!;
           if (own.sizeBytes > 0)
-            await cluster.insert(shard, { into: seriesInto, rows: own.finish(), untilMs });
+            await cluster.insert(shard, { into: seriesInto, rows: own.finish(version), untilMs });
           if (part.sizeBytes === 0) return;
           const into = `${pointsInto} ${part.columns} FORMAT Native`;
-          const bytes = part.finish(this.#bodies);
+          const bytes = part.finish(this.#bodies, version);
           await cluster.insert(shard, { into, rows: bytes, untilMs });
           // An insert that was given up may still be sending them.
           if (this.#bodies.isLent(bytes)) this.#bodies.giveBack(bytes.buffer as ArrayBuffer);
@@ -358,3 +403,6 @@ export class Writer {
     return failures;
   }
 }
+
+/** Of the time after which a write has failed for its client: it is refused before. */
+const ANSWERED_SHARE = 0.8;

@@ -99,7 +99,7 @@ export const TSDB_CONFIG = {
       'tidemark',
     ),
     'clickhouse-ping-timeout': duration(
-      'A server of the cluster that is waited for is pinged. When it does not answer for so long (it hangs, or its machine is gone), other replicas are asked, until it answers again; 0s waits for ever.',
+      'A server of the cluster that is waited for is pinged. When it does not answer for so long (it hangs, its machine is gone, or it has lost ZooKeeper and has to take a write), other replicas are asked, until it answers again; writes that need it are refused. 0s waits for ever.',
       '4s',
     ),
     'serve-damaged': bool(

@@ -72,10 +72,12 @@ export function sendHealth(
         status: 'fail',
         message: text,
       })),
-      ...replicas.map(({ shard, url, isUp, reason }) => ({
+      ...replicas.map(({ shard, url, isUp, takesWrites, reason = 'does not answer' }) => ({
         name: `shard ${shard ?? 'unknown'} ${url}`,
-        status: isUp ? 'pass' : 'fail',
-        message: isUp ? 'answers' : (reason ?? 'does not answer'),
+        status: isUp && takesWrites ? 'pass' : 'fail',
+        message: takesWrites
+          ? 'answers queries and takes writes'
+          : `${isUp ? 'answers queries, but takes no writes: ' : ''}${reason}`,
       })),
     ],
     message: isReady ? message : state,
@@ -88,7 +90,11 @@ export function sendHealth(
 /** `undefined` when all answer. Another service on the same cluster would be no better off. */
 function awayText(replicas: readonly ReplicaState[]): string | undefined {
   const away = replicas.filter(({ isUp }) => !isUp);
-  if (away.length === 0) return undefined;
+  const refusing = replicas.filter(({ isUp, takesWrites }) => isUp && !takesWrites);
+  if (away.length === 0)
+    return refusing.length === 0
+      ? undefined
+      : `ready for queries, but ${refusing.length} of ${replicas.length} replicas take no writes`;
   const whole = new Set(replicas.flatMap(({ shard, isUp }) => (isUp ? [shard] : [])));
   const gone = away.find(({ shard }) => shard !== undefined && !whole.has(shard));
   return gone === undefined

@@ -1,12 +1,12 @@
-// What is told of work that is done again and again.
+// What is logged of work that is repeated.
 import { Internal, Unavailable } from '@tidemark/core';
 import { TestClock } from '@tidemark/testkit';
 import { expect, test } from 'vitest';
 
-import { Rounds } from './rounds.ts';
+import { PeriodicJob } from './periodic-job.ts';
 
-test('tells each outage once with its end, and a defect as one', async () => {
-  const told: string[] = [];
+test('logs each outage once with its end, and a defect as an error', async () => {
+  const logged: string[] = [];
   const away = new Unavailable('no answer');
   const outcomes: readonly (Error | undefined)[] = [
     undefined,
@@ -22,11 +22,13 @@ test('tells each outage once with its end, and a defect as one', async () => {
   ];
   let round = 0;
   const clock = new TestClock();
-  const rounds = new Rounds({
+  const job = new PeriodicJob({
     clock,
     log: (level, message, details) => {
       const error = details?.['error'];
-      told.push(`${round} ${level} ${message}${error === undefined ? '' : ` (${String(error)})`}`);
+      logged.push(
+        `${round} ${level} ${message}${error === undefined ? '' : ` (${String(error)})`}`,
+      );
     },
     what: 'look',
     everyMs: 1000,
@@ -37,10 +39,10 @@ test('tells each outage once with its end, and a defect as one', async () => {
   });
 
   await clock.passTo(BigInt(outcomes.length - 1) * 1_000_000_000n);
-  await rounds.close();
+  await job.close();
 
   expect(round).toBe(outcomes.length);
-  expect(told).toEqual([
+  expect(logged).toEqual([
     '2 warn failed to look: the cluster is away; tried again (Unavailable: no answer)',
     '4 info the next attempt to look has succeeded',
     '5 warn failed to look: the cluster is away; tried again (Unavailable: no answer)',
@@ -50,10 +52,10 @@ test('tells each outage once with its end, and a defect as one', async () => {
   ]);
 });
 
-test('ends with the work that runs, and tells nothing more', async () => {
+test('ends with the run that is under way, and logs nothing more', async () => {
   let isOver = false;
   let end = (): void => undefined;
-  const rounds = new Rounds({
+  const job = new PeriodicJob({
     clock: new TestClock(),
     log: () => expect.unreachable('nothing has failed'),
     what: 'look',
@@ -64,9 +66,31 @@ test('ends with the work that runs, and tells nothing more', async () => {
     },
   });
 
-  const closing = rounds.close();
+  const closing = job.close();
   end();
   await closing;
 
   expect(isOver).toBe(true);
+});
+
+test('runs at once when there is work', async () => {
+  let runs = 0;
+  const job = new PeriodicJob({
+    clock: new TestClock(),
+    log: () => undefined,
+    what: 'look',
+    everyMs: 1000,
+    work: () => {
+      runs++;
+      return Promise.resolve();
+    },
+  });
+  await new Promise(setImmediate);
+  expect(runs).toBe(1);
+
+  job.runNow();
+  await new Promise(setImmediate);
+  expect(runs).toBe(2);
+
+  await job.close();
 });

@@ -1,0 +1,77 @@
+// What a server is asked to find out whether it is well: whether it answers at all, and whether it
+// can take a write.
+import { get as getHttp } from 'node:http';
+import { get as getHttps } from 'node:https';
+
+import type { Clock } from '@tidemark/core';
+
+import { LIMITS } from '../limits.ts';
+import { sqlText } from '../sql/literals.ts';
+import { RowReader } from '../sql/row-binary.ts';
+import { Unreachable } from './failure.ts';
+import type { ClickHouseNode } from './node.ts';
+import type { Probe } from './pulse.ts';
+
+/** Any answer will do. `name` is the address without a password. */
+export function pingProbe(name: string, pingTimeoutMs: number): Probe {
+  return {
+    ask: (signal) => ping(`${name}/ping`, signal),
+    failed: (_, isLate) => {
+      const what = isLate ? `a ping for ${pingTimeoutMs} ms` : 'pings';
+      return `ClickHouse does not answer ${what}. url=\`${name}\``;
+    },
+  };
+}
+
+/**
+ * A session of ZooKeeper, and tables that are not read-only. A server that loses its session and
+ * finds another one in time is well: it is asked again until the signal.
+ */
+export function writeProbe(node: ClickHouseNode, clock: Clock): Probe {
+  return {
+    ask: async (signal) => {
+      for (;;) {
+        const reason = await refusal(node, signal);
+        if (reason === undefined) return;
+        if (signal.aborted) throw reason;
+        // Ends early with the signal; the server is asked once more then.
+        await clock.sleep(LIMITS.probeAgainMs.value, signal).catch(() => undefined);
+        if (signal.aborted) throw reason;
+      }
+    },
+    failed: (reason) =>
+      `ClickHouse does not take writes. url=\`${node.name}\` reason=\`${reason}\``,
+  };
+}
+
+/** Why a server cannot take a write; `undefined` when it can. */
+export async function refusal(
+  node: ClickHouseNode,
+  signal: AbortSignal,
+): Promise<Error | undefined> {
+  const replicas = `SELECT count() FROM system.replicas
+    WHERE database = ${sqlText(node.database)} AND (is_readonly OR is_session_expired)`;
+  // ZooKeeper is asked, too: tables are read-only only after a session has expired.
+  const root = `SELECT count() FROM system.zookeeper WHERE path = '/'`;
+  try {
+    const reader = new RowReader(await node.rows(`SELECT (${root}), (${replicas})`, { signal }));
+    reader.uint64();
+    const count = Number(reader.uint64());
+    return count === 0 ? undefined : new Unreachable(`${count} of its tables are read-only`);
+  } catch (error) {
+    return signal.aborted
+      ? new Unreachable('a statement that asks ZooKeeper is not answered', { cause: error })
+      : (error as Error);
+  }
+}
+
+/** On a connection of its own: those of statements may all be in use. */
+function ping(url: string, signal: AbortSignal): Promise<void> {
+  const get = url.startsWith('https:') ? getHttps : getHttp;
+  return new Promise((resolve, reject) => {
+    get(url, { agent: false, signal }, (response) => {
+      response.resume();
+      resolve();
+    }).once('error', reject);
+  });
+}

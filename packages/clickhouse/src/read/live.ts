@@ -1,0 +1,91 @@
+// What deletes leave of the points and series that are stored, as SQL: rows of lower versions that
+// a delete covers are hidden until they are removed.
+import type { TimeRange } from '@tidemark/core';
+
+import type { Cluster } from '../cluster/cluster.ts';
+import { coversMeasurement } from '../shared/deletes.ts';
+import type { Delete } from '../shared/deletes.ts';
+import type { ShardGroup } from '../shared/entries.ts';
+import type { Registry } from '../shared/registry.ts';
+import { filterCondition } from '../sql/conditions.ts';
+import { sqlIn } from '../sql/literals.ts';
+import { seriesTable } from '../sql/tables.ts';
+import { inGroups } from './parts.ts';
+import type { PolicyPart } from './parts.ts';
+import { timeCondition } from '../sql/time-condition.ts';
+
+/** A part of what is stored, with the deletes that are agreed on. */
+export type StoredPart = {
+  readonly cluster: Cluster;
+  readonly registry: Registry;
+  readonly part: PolicyPart;
+};
+
+/** Over a points table: conditions that leave out the deleted points of a measurement. */
+export function livePoints(
+  { cluster, registry, part, measurement }: StoredPart & { readonly measurement: string },
+  timeRange: TimeRange,
+): readonly string[] {
+  return deletesOf(registry, part).flatMap(({ deleted, groups }) => {
+    const range = deleted.timeRange;
+    if (range !== undefined && (range.start > timeRange.end || range.end < timeRange.start))
+      return [];
+    if (!coversMeasurement(deleted, measurement)) return [];
+    const covered = coveredRows(deleted, groups, part);
+    const { where } = deleted.filter;
+    if (where !== undefined) {
+      const filter = filterCondition({ measurements: [measurement], where });
+      // Also of series that are gone: their rows keep the tags.
+      covered.push(
+        `series IN (SELECT series FROM ${cluster.table(seriesTable(part.policyId))}
+         WHERE ${inGroups({ ...part, groups })} AND ${filter})`,
+      );
+    }
+    return [`NOT (${covered.join(' AND ')})`];
+  });
+}
+
+/** The rows of the series that a part has: the table and conditions, to be followed by others. */
+export function liveSeries({ cluster, registry, part }: StoredPart): string {
+  const hidden = deletesOf(registry, part).flatMap(({ deleted, groups }) => {
+    const whole = groups.filter((group) => coversGroup(deleted, group));
+    if (whole.length === 0) return [];
+    const covered = coveredRows({ ...deleted, timeRange: undefined }, whole, part);
+    return [`AND NOT (${covered.join(' AND ')} AND ${filterCondition(deleted.filter)})`];
+  });
+  return `${cluster.table(seriesTable(part.policyId))} FINAL
+     WHERE NOT is_gone AND ${[inGroups(part), ...hidden].join(' ')}`;
+}
+
+/** Whether a delete covers all times of a shard group. */
+export function coversGroup({ timeRange }: Delete, { start, end }: ShardGroup): boolean {
+  return timeRange === undefined || (timeRange.start <= start && timeRange.end >= end - 1n);
+}
+
+/** Over either table: rows of the shard groups and times, and of lower versions. */
+export function coveredRows(
+  { version, timeRange }: Delete,
+  groups: readonly ShardGroup[],
+  part: PolicyPart,
+): string[] {
+  const conditions = [`version < ${version}`];
+  if (groups.length < part.groups.length)
+    conditions.push(
+      sqlIn(
+        'grp',
+        groups.map(({ id }) => String(id)),
+      ),
+    );
+  if (timeRange !== undefined) conditions.push(timeCondition(timeRange));
+  return conditions;
+}
+
+type DeleteOfPart = { readonly deleted: Delete; readonly groups: readonly ShardGroup[] };
+
+/** Deletes that cover shard groups of a part. */
+function deletesOf(registry: Registry, part: PolicyPart): readonly DeleteOfPart[] {
+  return registry.deletes.all.flatMap((deleted) => {
+    const groups = part.groups.filter(({ id }) => deleted.groups.includes(id));
+    return groups.length === 0 ? [] : [{ deleted, groups }];
+  });
+}

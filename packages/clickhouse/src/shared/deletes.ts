@@ -1,0 +1,81 @@
+// Deletes that front ends have agreed on and whose rows may still be stored: reads leave them out.
+import type { TimeRange } from '@tidemark/core';
+import { textMatcher } from '@tidemark/query';
+import type { DeleteRequest } from '@tidemark/storage';
+
+/** Which series of a database a delete covers. */
+export type SeriesFilter = Pick<DeleteRequest, 'measurements' | 'measurementPattern' | 'where'>;
+
+/** A delete, before it has a place in the order of writes. */
+export type NewDelete = {
+  /** Shard groups that it covers, of any policy. */
+  readonly groups: readonly number[];
+  readonly filter: SeriesFilter;
+  /** `undefined`: all times. */
+  readonly timeRange?: TimeRange | undefined;
+  /** Columns that no type names any more: those of a measurement that is dropped. */
+  readonly columns?: readonly string[] | undefined;
+};
+
+/** Hides the rows of lower versions. No two have the same version. */
+export type Delete = NewDelete & { readonly version: bigint };
+
+export class Deletes {
+  #all: readonly Delete[] = [];
+
+  get all(): readonly Delete[] {
+    return this.#all;
+  }
+
+  /** An earlier delete that covers no more than a later one has nothing to hide. */
+  add(added: Delete): void {
+    const groups = new Set(added.groups);
+    const scope = scopeOf(added);
+    const isCovered = (one: Delete): boolean =>
+      scopeOf(one) === scope && one.groups.every((group) => groups.has(group));
+    const columns = this.#all.filter(isCovered).flatMap((one) => one.columns ?? []);
+    const all = [...new Set([...(added.columns ?? []), ...columns])];
+    const merged = all.length === 0 ? added : { ...added, columns: all };
+    this.#all = [...this.#all.filter((one) => !isCovered(one)), merged];
+  }
+
+  /** The last delete with the scope of another one; `undefined` when its groups are gone. */
+  latest(scope: NewDelete): Delete | undefined {
+    const wanted = scopeOf(scope);
+    return this.#all.findLast((one) => scopeOf(one) === wanted);
+  }
+
+  /** Forgets deletes whose rows are no longer stored. */
+  remove(versions: readonly bigint[]): void {
+    this.#all = this.#all.filter(({ version }) => !versions.includes(version));
+  }
+
+  /** Nothing is left to hide in shard groups that were dropped. */
+  dropGroups(ids: readonly number[]): void {
+    const dropped = new Set(ids);
+    this.#all = this.#all.flatMap((one) => {
+      const groups = one.groups.filter((group) => !dropped.has(group));
+      if (groups.length === one.groups.length) return [one];
+      return groups.length === 0 ? [] : [{ ...one, groups }];
+    });
+  }
+
+  restore(all: readonly Delete[]): void {
+    this.#all = all;
+  }
+}
+
+/** Whether a delete covers series of a measurement. */
+export function coversMeasurement(
+  { filter: { measurements, measurementPattern } }: NewDelete,
+  measurement: string,
+): boolean {
+  if (measurements?.includes(measurement) === false) return false;
+  return measurementPattern === undefined || textMatcher(measurementPattern)(measurement);
+}
+
+function scopeOf({ filter, timeRange }: NewDelete): string {
+  const { measurements, measurementPattern, where } = filter;
+  const range = timeRange === undefined ? [] : [String(timeRange.start), String(timeRange.end)];
+  return JSON.stringify([measurements, measurementPattern, where, range]);
+}

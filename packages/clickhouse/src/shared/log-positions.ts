@@ -1,0 +1,145 @@
+// Positions in the list of what front ends agree on, each taken once and for all. A position is the
+// path of a replicated table in ZooKeeper: whoever creates it first has taken it with the name of
+// its only column, and whoever comes later is answered that the structure is another one.
+import { assert } from '@tidemark/core';
+
+import type { Cluster } from '../cluster/cluster.ts';
+import { errorCode, isAbsentPath } from '../cluster/failure.ts';
+import type { ClickHouseNode } from '../cluster/node.ts';
+import { sqlText } from '../sql/literals.ts';
+import { RowReader } from '../sql/row-binary.ts';
+
+/** So many of the newest positions are kept. */
+const KEPT_POSITIONS = 8;
+
+/** The replica is there already, or the table: this proposal has taken the position before. */
+const IS_MINE = new Set(['57', '253']);
+/** The structure in ZooKeeper is another one. */
+const IS_TAKEN = new Set(['122', '342']);
+
+/** The first position, which everyone takes alike: the list is never without one. */
+const ORIGIN = 'origin';
+
+/** A position with the proposal that has taken it. */
+export type LogPosition = {
+  readonly version: number;
+  readonly proposal: string;
+  /** When it was taken, among writes (`VersionClock`). */
+  readonly order: bigint;
+};
+
+const ASKS_ZOOKEEPER = { asksZookeeper: true };
+
+export class LogPositions {
+  readonly #cluster: Cluster;
+
+  constructor(cluster: Cluster) {
+    this.#cluster = cluster;
+  }
+
+  /** The last position that is taken. */
+  newest(): Promise<LogPosition> {
+    return this.#cluster.onAnyWriter((node) => this.#newest(node));
+  }
+
+  /** The version of the last position that a node knows to be taken. */
+  async newestVersion(node: ClickHouseNode): Promise<number> {
+    return Math.max(0, ...(await this.#orders(node)).keys());
+  }
+
+  async #newest(node: ClickHouseNode): Promise<LogPosition> {
+    let orders = await this.#orders(node);
+    if (orders.size === 0) {
+      await this.#create(node, 0, ORIGIN);
+      orders = await this.#orders(node);
+    }
+    const version = Math.max(...orders.keys());
+    const order = orders.get(version);
+    const where = `path = ${sqlText(this.#path(version))} AND name = 'columns'`;
+    const reader = new RowReader(
+      await node.rows(`SELECT value FROM system.zookeeper WHERE ${where}`, ASKS_ZOOKEEPER),
+    );
+    const [, proposal] = /`p_(\w+)`/.exec(reader.hasMore ? reader.text() : '') ?? [];
+    assert(proposal !== undefined, 'a position names its proposal');
+    assert(order !== undefined, 'a position has a place in the order of writes');
+    return { version, proposal: proposal === ORIGIN ? '' : proposal, order };
+  }
+
+  /**
+   * Tries to take a position; gives what is the newest one then. When that is a later one, its
+   * chain of parents tells who has taken this one. May be asked again.
+   */
+  take(version: number, proposal: string): Promise<LogPosition> {
+    return this.#cluster.onAnyWriter(async (node) => {
+      const isMine = await this.#create(node, version, proposal);
+      // The same node has seen everything that came before its answer.
+      const newest = await this.#newest(node);
+      if (isMine) await this.#tidy(node, newest.version - KEPT_POSITIONS);
+      return newest;
+    });
+  }
+
+  async #create(node: ClickHouseNode, version: number, proposal: string): Promise<boolean> {
+    try {
+      await node.run(
+        `CREATE TABLE ${this.#table(`${version}_${proposal}`)} (p_${proposal} UInt8)
+         ENGINE = ReplicatedMergeTree(${sqlText(this.#path(version))}, '{shard}-{replica}')
+         ORDER BY tuple()`,
+      );
+      return true;
+    } catch (error) {
+      const code = errorCode(error) ?? '';
+      if (IS_MINE.has(code)) return true;
+      if (IS_TAKEN.has(code)) return false;
+      throw error;
+    }
+  }
+
+  /** When each position was taken: the transaction that created its path. */
+  async #orders(node: ClickHouseNode): Promise<ReadonlyMap<number, bigint>> {
+    const orders = new Map<number, bigint>();
+    try {
+      const where = `path = ${sqlText(this.#path())}`;
+      const reader = new RowReader(
+        await node.rows(
+          `SELECT name, toUInt64(czxid) FROM system.zookeeper WHERE ${where}`,
+          ASKS_ZOOKEEPER,
+        ),
+      );
+      while (reader.hasMore) orders.set(Number(reader.text()), reader.uint64());
+    } catch (error) {
+      if (!isAbsentPath(error)) throw error;
+    }
+    return orders;
+  }
+
+  /** Gives back positions that nobody needs any more, as far as this node has them. */
+  async #tidy(node: ClickHouseNode, last: number): Promise<void> {
+    const { database } = this.#cluster.settings;
+    const reader = new RowReader(
+      await node.rows(
+        `SELECT name FROM system.tables WHERE database = ${sqlText(database)}
+           AND startsWith(name, '${PREFIX}')`,
+      ),
+    );
+    while (reader.hasMore) {
+      const name = reader.text().slice(PREFIX.length);
+      if (Number.parseInt(name, 10) <= last) await this.#drop(node, name);
+    }
+  }
+
+  async #drop(node: ClickHouseNode, name: string): Promise<void> {
+    await node.run(`DROP TABLE IF EXISTS ${this.#table(name)}`);
+  }
+
+  #table(name: string): string {
+    return this.#cluster.table(PREFIX + name);
+  }
+
+  #path(version?: number): string {
+    const path = `/tidemark/${this.#cluster.settings.database}/places`;
+    return version === undefined ? path : `${path}/${version}`;
+  }
+}
+
+const PREFIX = 'place_';

@@ -1,0 +1,71 @@
+// Versions: numbers that order writes and deletes of all front ends, whatever their clocks say. A
+// version is a transaction number of ZooKeeper (zxid), of a transaction that was made for it: it is
+// above every number that anybody had before, and ZooKeeper shows what came before it.
+import { assert } from '@tidemark/core';
+
+import type { Cluster } from '../cluster/cluster.ts';
+import { Unreachable } from '../cluster/failure.ts';
+import type { ClickHouseNode } from '../cluster/node.ts';
+import { sqlText } from '../sql/literals.ts';
+import { RowReader } from '../sql/row-binary.ts';
+import { CLOCK_TABLE } from '../sql/tables.ts';
+
+/** The only partition of a table that is not partitioned. */
+const PARTITION = 'all';
+
+export class VersionClock {
+  readonly #cluster: Cluster;
+  /** In ZooKeeper, of the clock of each node. */
+  readonly #paths = new WeakMap<ClickHouseNode, string>();
+
+  constructor(cluster: Cluster) {
+    this.#cluster = cluster;
+  }
+
+  /**
+   * Gives a number above all that were given or agreed on before the call, and what `after` reads
+   * from the same node then: nothing that has a lower number is missing there.
+   */
+  next<T>(after: (node: ClickHouseNode) => Promise<T>): Promise<{ order: bigint; seen: T }> {
+    return this.#cluster.onAnyWriter(async (node) => {
+      const path = await this.#pathOf(node);
+      await this.#tick(node);
+      const reader = new RowReader(
+        await node.rows(
+          `SELECT toUInt64(pzxid) FROM system.zookeeper
+           WHERE path = ${sqlText(`${path}/block_numbers`)} AND name = '${PARTITION}'`,
+          { asksZookeeper: true },
+        ),
+      );
+      assert(reader.hasMore, 'a clock that has ticked has a partition');
+      const order = reader.uint64();
+      return { order, seen: await after(node) };
+    });
+  }
+
+  /**
+   * Drops the partition, which is always empty: ClickHouse reserves a block number for it, which is
+   * a transaction of ZooKeeper, and writes nothing else. An insert would make a part.
+   */
+  async #tick(node: ClickHouseNode): Promise<void> {
+    const table = this.#cluster.table(CLOCK_TABLE);
+    await node.run(`ALTER TABLE ${table} DROP PARTITION ID '${PARTITION}'`, {
+      replication_alter_partitions_sync: 0,
+    });
+  }
+
+  async #pathOf(node: ClickHouseNode): Promise<string> {
+    const known = this.#paths.get(node);
+    if (known !== undefined) return known;
+    const reader = new RowReader(
+      await node.rows(
+        `SELECT zookeeper_path FROM system.replicas
+         WHERE database = ${sqlText(node.database)} AND table = '${CLOCK_TABLE}'`,
+      ),
+    );
+    if (!reader.hasMore) throw new Unreachable(`ClickHouse has no clock yet. url=\`${node.name}\``);
+    const path = reader.text();
+    this.#paths.set(node, path);
+    return path;
+  }
+}

@@ -1,0 +1,53 @@
+// Drops of shard groups and policies: front ends agree that they are gone, and what is stored of
+// them is removed behind that.
+import type { Cluster } from '../cluster/cluster.ts';
+import type { ShardGroup } from '../shared/entries.ts';
+import type { SharedState } from '../shared/shared-state.ts';
+import { sqlName } from '../sql/literals.ts';
+import { pointsTable, seriesTable } from '../sql/tables.ts';
+import type { Leftovers } from './leftovers.ts';
+import type { Writer } from './writer.ts';
+
+export type DropParts = {
+  readonly cluster: Cluster;
+  readonly state: SharedState;
+  readonly writer: Writer;
+  readonly leftovers: Leftovers;
+};
+
+/** Drops the tables of a policy. */
+export async function dropPolicy(parts: DropParts, policyId: number): Promise<void> {
+  const { cluster, state, writer } = parts;
+  const { database } = cluster.settings;
+  await writer.alone(policyId, async () => {
+    await state.sync();
+    if (!(await dropGroups(state, (group) => group.policyId === policyId))) return;
+    writer.forgetTables(policyId);
+    for (const table of [pointsTable(policyId), seriesTable(policyId)])
+      await cluster.define(
+        (onCluster) => `DROP TABLE IF EXISTS ${sqlName(database)}.${table} ${onCluster}`,
+      );
+  });
+}
+
+/** Drops a shard group; `false` when there is none. Its partitions go later. */
+export async function dropGroup({ state, leftovers }: DropParts, id: number): Promise<boolean> {
+  await state.sync();
+  if (!(await dropGroups(state, (one) => one.id === id))) return false;
+  leftovers.sweepNow();
+  return true;
+}
+
+/** Agrees that groups are gone; `false` when there were none. */
+async function dropGroups(
+  state: SharedState,
+  isMeant: (group: ShardGroup) => boolean,
+): Promise<boolean> {
+  let hasAny = false;
+  await state.agree(() => {
+    const ids = state.registry.groupsOf(isMeant).map(({ id }) => id);
+    hasAny ||= ids.length > 0;
+    return ids.length === 0 ? undefined : { kind: 'drop-groups', ids };
+  });
+  return hasAny;
+}

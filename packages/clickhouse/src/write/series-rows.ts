@@ -1,0 +1,64 @@
+// Rows of a series table, in RowBinary: which series have rows in which shard group.
+import { RowWriter } from '../sql/row-binary.ts';
+
+export type SeriesRow = {
+  readonly measurement: string;
+  readonly id: bigint;
+  readonly group: number;
+  readonly tagKeys: readonly string[];
+  readonly tagValues: readonly string[];
+};
+
+/** Whether a series has rows, as of a version. */
+type Mark = { readonly version: bigint; readonly isGone: boolean };
+
+/** Rows for one insert. Their version is not known yet while they are added. */
+export class SeriesRows {
+  readonly #rows = new RowWriter();
+  /** Where the version of each row is that has none of its own. */
+  readonly #versionAt: number[] = [];
+
+  get sizeBytes(): number {
+    return this.#rows.sizeBytes;
+  }
+
+  /** A series that has rows. */
+  add(series: SeriesRow): void {
+    this.#versionAt.push(this.#rows.sizeBytes);
+    this.#append(series, { version: 0n, isGone: false });
+  }
+
+  /**
+   * Replaces the row of this version: whether the series has rows. One that is gone keeps its tags,
+   * by which deletes find its points.
+   */
+  replace(series: SeriesRow, { version, isGone }: Mark): void {
+    this.#append(series, { version: version + 1n, isGone });
+  }
+
+  #append(series: SeriesRow, { version, isGone }: Mark): void {
+    const rows = this.#rows;
+    rows.uint64(version);
+    rows.text(series.measurement);
+    rows.uint64(series.id);
+    rows.texts(series.tagKeys);
+    rows.texts(series.tagValues);
+    rows.uint8(isGone ? 1 : 0);
+    rows.uint32(series.group);
+  }
+
+  /** Adds the rows of another one. */
+  append(others: SeriesRows): void {
+    const start = this.#rows.sizeBytes;
+    for (const at of others.#versionAt) this.#versionAt.push(start + at);
+    this.#rows.bytes(others.#rows.finish());
+  }
+
+  /** The bytes, as a view; nothing is to be added any more. */
+  finish(version = 0n): Uint8Array {
+    const bytes = this.#rows.finish();
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    for (const at of this.#versionAt) view.setBigUint64(at, version, true);
+    return bytes;
+  }
+}
