@@ -80,11 +80,13 @@ export async function openTasks(
   const { config, clock, metadata, logs } = stores;
   const { alerts } = alerting;
   const points = pointsOf(stores, alerting);
+  const records = metadata.table<TaskRecord>('tasks');
   const snapshots = new Snapshots({
     metadata,
     clock,
     log: logs.logger('snapshot'),
     alertsStored: () => alerts.stored(),
+    isEnabled: (task) => records.get(task)?.status === 'enabled',
   });
   const { feed, metrics } = queriesOf(stores);
   const scheduler = new BatchScheduler(feed);

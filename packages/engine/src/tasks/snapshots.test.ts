@@ -180,6 +180,7 @@ test('a state that knows of an alert is kept only behind the alert', async () =>
     clock: systemClock(),
     log: (_level, _message, fields) => void errors.push(fields?.['err']),
     alertsStored: () => stored,
+    isEnabled: () => false,
   });
   const task = { takeState: () => Promise.resolve(serialize('alerted')) };
   const entry = { unit: 't', definition: 'x', task } as unknown as Unit;
@@ -202,6 +203,7 @@ test('a state that was asked of a task which was started anew meanwhile is not k
     clock: systemClock(),
     log: () => undefined,
     alertsStored: () => undefined,
+    isEnabled: () => false,
   });
   let answer: (state: TaskState) => void = () => undefined;
   const state = new Promise<TaskState>((resolve) => (answer = resolve));
@@ -235,6 +237,7 @@ test.each(['before it is written', 'while it is written'])(
       clock: systemClock(),
       log: () => undefined,
       alertsStored: () => alerts.promise,
+      isEnabled: () => false,
     });
     const run = new AbortController();
     const source = { sequence: 7, run: undefined as AbortSignal | undefined };
@@ -268,6 +271,7 @@ test('what is forgotten of a task is that of all its parts, and of no other task
     clock: systemClock(),
     log: () => undefined,
     alertsStored: () => undefined,
+    isEnabled: () => false,
   });
   const task = { takeState: () => Promise.resolve(serialize('state')) };
   const names = ['t', 't#1/2', 't#2/2', 't-2', 't2', 't#1/11'];
@@ -282,5 +286,34 @@ test('what is forgotten of a task is that of all its parts, and of no other task
 
   const left = names.filter((unit) => snapshots.saved({ unit, definition: 'x' }) !== undefined);
   expect(left).toEqual(['t-2', 't2']);
+  await metadata.close();
+});
+
+test('the state of a task that has died stays as long as the task is enabled', async () => {
+  const metadata = await Metadata.open(engine.directory);
+  const enabled = new Set(['died', 'parted', 'disabled']);
+  const snapshots = new Snapshots({
+    metadata,
+    clock: systemClock(),
+    log: () => undefined,
+    alertsStored: () => undefined,
+    isEnabled: (task) => enabled.has(task),
+  });
+  const task = { takeState: () => Promise.resolve(serialize('state')) };
+  const entries = ['died', 'parted#1/2', 'disabled'].map(
+    (unit) => ({ unit, definition: 'x', task }) as unknown as Unit,
+  );
+  let running: readonly Unit[] = entries;
+  const executor = {
+    units: () => running,
+    unit: (unit: string) => running.find((entry) => entry.unit === unit),
+  } as unknown as Executor;
+  await snapshots.saveAll(executor);
+  running = [];
+  enabled.delete('disabled');
+
+  await snapshots.saveAll(executor);
+
+  expect(entries.map((unit) => snapshots.saved(unit) !== undefined)).toEqual([true, true, false]);
   await metadata.close();
 });

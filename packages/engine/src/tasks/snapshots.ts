@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { deserialize, serialize } from 'node:v8';
 import { LATE, Unavailable, within } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
+import { taskOfUnit } from '@tidemark/runtime';
 import type { EncodedSnapshot, RunningTask, TaskState } from '@tidemark/runtime';
 import type { Executor, SavedUnit } from './executor.ts';
 import type { Unit } from './unit.ts';
@@ -29,6 +30,8 @@ export type SnapshotsOptions = {
   readonly log: Logger;
   /** Resolves when the alerts that were raised so far are on disk; `undefined` when they are. */
   readonly alertsStored: () => Promise<void> | undefined;
+  /** Whether a task of this id is to run. */
+  readonly isEnabled: (task: string) => boolean;
 };
 
 export class Snapshots {
@@ -51,8 +54,11 @@ export class Snapshots {
    */
   async saveAll(executor: Executor): Promise<void> {
     const units = [...executor.units()];
-    const kept = new Set(units.map(({ unit }) => unit));
-    const gone = [...this.#table.keys()].filter((unit) => !kept.has(unit));
+    const running = new Set(units.map(({ unit }) => unit));
+    // One that died, with its host or by itself, goes on from its state when it is started again.
+    const gone = [...this.#table.keys()].filter(
+      (unit) => !running.has(unit) && !this.#options.isEnabled(taskOfUnit(unit)),
+    );
     await this.#save(executor, units, gone);
   }
 

@@ -73,6 +73,7 @@ export class HostedTask implements RunningTask {
   #client: RpcClient;
   #state: Uint8Array | undefined;
   #rerun: Rerun | undefined;
+  #restarts = 0;
   #stats: TaskStats = EMPTY_STATS;
   #outputs: TaskRemains['outputs'];
   #refreshing: Promise<void> | undefined;
@@ -175,6 +176,7 @@ export class HostedTask implements RunningTask {
    */
   async restart(client: RpcClient, reason: string | undefined): Promise<void> {
     const lostRows = this.#rowsOnTheWay;
+    const attempt = ++this.#restarts;
     this.#client = client;
     this.#workOfStats = -1;
     this.#rowsOnTheWay = 0;
@@ -183,11 +185,15 @@ export class HostedTask implements RunningTask {
     const saved = this.#setup.options.savedState?.();
     if (saved !== undefined) this.restore(saved.state);
     this.#rerun = saved?.rerun;
+    // It may be moved, or lose its host, while it starts: who feeds it is told of the last start
+    // only, or it would be given what it missed a second time, when it is live already.
+    const isOver = (): boolean => attempt !== this.#restarts;
     try {
       await this.#startOn(client);
+      if (isOver()) return;
     } catch (cause) {
       // The new host failed as well: the pool knows, and tries once more.
-      if (cause instanceof Unavailable) return;
+      if (cause instanceof Unavailable || isOver()) return;
       const why = reason ?? 'the task was moved';
       this.fail(`${why}; starting again failed: ${messageOf(cause)}`);
       return;

@@ -1,0 +1,84 @@
+// A task that is moved, or loses its host, while it is being started again.
+import { Unavailable } from '@tidemark/core';
+import { buildPipeline } from '@tidemark/pipeline';
+import { TestClock } from '@tidemark/testkit';
+import { expect, test } from 'vitest';
+import { silentServices } from '../testing/silent-services.ts';
+import { HostedTask } from './hosted-task.ts';
+import type { HostedTaskOptions } from './hosted-task.ts';
+
+/** A host whose starts are answered by the test. */
+class SlowHost {
+  readonly starts: { readonly resolve: () => void; readonly reject: (error: Error) => void }[] = [];
+  readonly client = {
+    work: 0,
+    send: () => undefined,
+    request: (_task: number, { name }: { readonly name: string }) =>
+      name === 'start'
+        ? new Promise<void>((resolve, reject) => this.starts.push({ resolve, reject }))
+        : Promise.resolve({}),
+  } as unknown as ConstructorParameters<typeof HostedTask>[0];
+}
+
+const turns = async (): Promise<void> => {
+  for (let i = 0; i < 20; i++) await Promise.resolve();
+};
+
+async function startedTask(host: SlowHost, told: string[]): Promise<HostedTask> {
+  const { pipeline } = buildPipeline('stream|from()', {});
+  const setup = {
+    id: 1,
+    pipeline,
+    services: { ...silentServices({}), alerts: { lastCause: () => undefined } },
+    options: { taskId: 't', clock: new TestClock(), savedState: () => undefined },
+    onEnd: () => undefined,
+  } as unknown as HostedTaskOptions;
+  const task = new HostedTask(host.client, setup);
+  task.onRestarted((reason) => told.push(`restarted: ${reason ?? 'moved'}`));
+  task.onError((error) => told.push(`failed: ${error}`));
+  const starting = task.start();
+  host.starts[0]?.resolve();
+  await starting;
+  return task;
+}
+
+test.each(['the last one answers first', 'the first one answers first', 'the first one refuses'])(
+  'of two restarts at once the last one is told: %s',
+  async (order) => {
+    const [first, second, third] = [new SlowHost(), new SlowHost(), new SlowHost()];
+    const told: string[] = [];
+    const task = await startedTask(first, told);
+
+    const moved = task.restart(second.client, undefined);
+    const failed = task.restart(third.client, 'its host failed');
+    const endFirst = async (): Promise<void> => {
+      if (order === 'the first one refuses') second.starts[0]?.reject(new Error('was discarded'));
+      else second.starts[0]?.resolve();
+      await turns();
+    };
+    if (order !== 'the last one answers first') await endFirst();
+    expect(told).toEqual([]);
+    third.starts[0]?.resolve();
+    await failed;
+    await endFirst();
+    await moved;
+
+    expect(told).toEqual(['restarted: its host failed']);
+  },
+);
+
+test('a restart whose host fails waits for the next one', async () => {
+  const [first, second, third] = [new SlowHost(), new SlowHost(), new SlowHost()];
+  const told: string[] = [];
+  const task = await startedTask(first, told);
+
+  const failed = task.restart(second.client, 'a');
+  second.starts[0]?.reject(new Unavailable('the host ended'));
+  await failed;
+  expect(told).toEqual([]);
+  const again = task.restart(third.client, 'b');
+  third.starts[0]?.resolve();
+  await again;
+
+  expect(told).toEqual(['restarted: b']);
+});
