@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { betweenLeaders } from './between-leaders.ts';
 import type { BetweenOptions } from './between-leaders.ts';
-import { Coordinator } from './coordinator.ts';
+import { NatsCoordinator } from './nats-coordinator.ts';
 import { FIRST_LEVEL, LEADER, vacant } from './leader-entry.ts';
 import type { LeaderRecord } from './leader-entry.ts';
 import { DRAIN, Membership } from './membership.ts';
@@ -14,12 +14,12 @@ const LEASE_MS = 800;
 
 describe.runIf(hasPrograms('nats-server'))('work between leaders', () => {
   let server: TestCoordinator;
-  let coordinator: Coordinator;
+  let coordinator: NatsCoordinator;
   let place: BetweenOptions;
   beforeEach(async () => {
     server = await TestCoordinator.start();
     const urls = [server.url];
-    coordinator = await Coordinator.open({ urls, login: '', name: 'c', replicas: 1 });
+    coordinator = await NatsCoordinator.open({ urls, login: '', name: 'c', replicas: 1 });
     place = { coordinator, clock: systemClock(), leaseMs: LEASE_MS, id: 'join' };
   });
   afterEach(async () => {

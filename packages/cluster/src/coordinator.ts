@@ -1,184 +1,87 @@
-// The connection to the coordinator, a NATS server or cluster with JetStream. What is kept there is
-// in streams: a register of small values, each with a revision that changes are made against, and
-// logs (docs/adr/0020-engine-cluster.md).
-import { jetstream, JetStreamApiCodes, jetstreamManager, StorageType } from '@nats-io/jetstream';
-import type { JetStreamClient, JetStreamManager, StreamConfig } from '@nats-io/jetstream';
-import { connect } from '@nats-io/transport-node';
-import type { NatsConnection } from '@nats-io/transport-node';
-import { InvalidRequest, messageOf, Unavailable } from '@tidemark/core';
+// What a coordinator keeps for several engines, as those see it: a register of small values and
+// logs. NATS keeps them (`nats-coordinator.ts`), or memory, for simulations
+// (`testing/memory-coordinator.ts`).
+import { Conflict } from '@tidemark/core';
 
-import { isApiError, isWithoutJetStream } from './answered.ts';
-import { LIMITS, MESSAGE_FRAME_BYTES } from './limits.ts';
-import { MessageLog } from './message-log.ts';
-import { Register } from './register.ts';
-
-export type CoordinatorOptions = {
-  /** `nats://host:port` or `tls://host:port`. */
-  readonly urls: readonly string[];
-  /** `user:password`; '' where the coordinator asks for none. */
-  readonly login: string;
-  /** Instances with the same name share their work. */
-  readonly name: string;
-  /** Servers of the coordinator that keep each value. */
-  readonly replicas: number;
+export type LogRecord = {
+  /** Of its last part. */
+  readonly sequence: number;
+  readonly bytes: Uint8Array;
+  /** What its writer says about it, beside it. */
+  readonly label: string;
+  /** Level that a reader has to know. */
+  readonly level: number;
 };
 
-const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+/** The log has another end than its writer has expected: somebody else writes it now. */
+export class Superseded extends Conflict {}
 
-export class Coordinator {
-  readonly register: Register;
-  /** What has been changed of what the instances store. */
-  readonly changes: MessageLog;
-  /** Points that the instances have taken. */
-  readonly points: MessageLog;
-  readonly #connection: NatsConnection;
+export type AppendOptions = {
+  readonly label?: string | undefined;
+  /** Level that a reader has to know; default: the first. */
+  readonly level?: number | undefined;
+  /** Number of the last record; throws `Superseded` when it is another one. */
+  readonly after?: number | undefined;
+  /** No attempt begins later; throws `Unavailable` then. */
+  readonly signal: AbortSignal;
+};
 
-  private constructor(
-    connection: NatsConnection,
-    parts: Pick<Coordinator, 'register' | 'changes' | 'points'>,
-  ) {
-    this.#connection = connection;
-    this.register = parts.register;
-    this.changes = parts.changes;
-    this.points = parts.points;
-  }
+export type ReadOptions = {
+  readonly first: number;
+  readonly through?: number | undefined;
+  readonly signal: AbortSignal;
+};
 
-  /** Throws `Unavailable` when no server answers, or one has no JetStream. */
-  static async open(options: CoordinatorOptions): Promise<Coordinator> {
-    const { urls, name } = options;
-    if (!NAME.test(name))
-      throw new InvalidRequest(
-        `cluster.name must be letters, digits, _ and -, at most 64: ${JSON.stringify(name)}`,
-      );
-    if (urls.length === 0)
-      throw new InvalidRequest('cluster.coordinator must name at least one server');
-    const connection = await connectTo({ ...options, isPatient: true });
-    try {
-      const manager = await jetstreamManager(connection, { timeout: LIMITS.requestMs.value });
-      const client = jetstream(connection, { timeout: LIMITS.requestMs.value });
-      const [register, changes, points] = await openStreams({ manager, client }, options);
-      const payloadBytesMax = connection.info?.max_payload ?? 1_048_576;
-      const access = { client, manager, bytesMax: payloadBytesMax - MESSAGE_FRAME_BYTES };
-      return new Coordinator(connection, {
-        register: new Register(access, register),
-        changes: new MessageLog(access, changes),
-        points: new MessageLog(access, points),
-      });
-    } catch (error) {
-      await connection.close();
-      throw unavailable(urls, error);
-    }
-  }
+export type LogEnds = { readonly first: number; readonly last: number; readonly bytes: number };
 
-  /** Resolves when the server at a URL answers and has JetStream. Throws `Unavailable`. */
-  static async check(url: string): Promise<void> {
-    const connection = await connectTo({ urls: [url], login: '', isPatient: false });
-    try {
-      const manager = await jetstreamManager(connection, { timeout: LIMITS.requestMs.value });
-      await manager.getAccountInfo();
-    } catch (error) {
-      throw unavailable([url], error);
-    } finally {
-      await connection.close();
-    }
-  }
-
-  async close(): Promise<void> {
-    await this.#connection.close();
-  }
-}
-
-/** Where something is kept. */
-export type StreamPlace = { readonly stream: string; readonly subject: string };
-
-export type StreamAccess = {
-  readonly client: JetStreamClient;
-  readonly manager: JetStreamManager;
-  /** What one message may carry. */
+/** Records with numbers that rise, kept until they are purged. */
+export type SharedLog = {
+  /** Numbers of the first and the last record; the first is one more where there are none. */
+  ends(): Promise<LogEnds>;
+  /**
+   * Appends a record; resolves with its number when the coordinator has it. An attempt without an
+   * answer is repeated and counts once.
+   */
+  append(bytes: Uint8Array, options: AppendOptions): Promise<number>;
+  /**
+   * Records from `first` on, those that are there and then those that come, until the signal ends
+   * it, or up to `through`, which has been there: what is purged meanwhile is left out. Throws
+   * `Unavailable` when the coordinator does not send what it has.
+   */
+  read(options: ReadOptions): AsyncIterable<LogRecord>;
+  /** Forgets everything before a number. */
+  purge(before: number): Promise<void>;
+  /** What one record can be without being several messages. */
   readonly bytesMax: number;
 };
 
-async function connectTo({
-  urls,
-  login,
-  isPatient,
-}: Pick<CoordinatorOptions, 'urls' | 'login'> & {
-  /** Connects again whenever the connection is lost. */
-  readonly isPatient: boolean;
-}): Promise<NatsConnection> {
-  const [first = ''] = urls;
-  const [user = '', ...password] = login.split(':');
-  try {
-    return await connect({
-      servers: urls.map(serverOf),
-      ...(user === '' ? {} : { user, pass: password.join(':') }),
-      ...(first.startsWith('tls:') ? { tls: {} } : {}),
-      reconnect: isPatient,
-      maxReconnectAttempts: -1,
-      reconnectTimeWait: 200,
-      reconnectJitter: 100,
-      // A network that is cut tells nobody; so much later it is noticed.
-      pingInterval: 1000,
-      maxPingOut: 2,
-      timeout: LIMITS.requestMs.value,
-    });
-  } catch (error) {
-    throw unavailable(urls, error);
-  }
-}
+export type Entry = {
+  readonly text: string;
+  /** Rises with every change of any value. */
+  readonly revision: number;
+};
 
-function serverOf(url: string): string {
-  const { hostname, port } = parse(url);
-  return `${hostname}:${port === '' ? '4222' : port}`;
-}
+/** Small values by key, the newest of each. */
+export type SharedRegister = {
+  get(key: string): Promise<Entry | undefined>;
+  /** All entries whose keys begin so. */
+  list(prefix: string): Promise<ReadonlyMap<string, Entry>>;
+  /** Sets a value whatever it was. */
+  put(key: string, text: string): Promise<number>;
+  /**
+   * Sets a value that has this revision, 0 for one that is absent; the new revision, or `undefined`
+   * when it has another one.
+   */
+  change(key: string, text: string, revision: number): Promise<number | undefined>;
+  /** Forgets a value. */
+  remove(key: string): Promise<void>;
+};
 
-function parse(url: string): URL {
-  if (!/^(?:nats|tls):\/\//.test(url) || !URL.canParse(url))
-    throw new InvalidRequest(
-      `cluster.coordinator must be URLs like nats://host:4222 or tls://host:4222, the user in cluster.login`,
-    );
-  return new URL(url);
-}
-
-function unavailable(urls: readonly string[], error: unknown): Unavailable {
-  const places = urls.map(serverOf).join(', ');
-  const hint = isWithoutJetStream(error) ? ': it has no JetStream, start it with --jetstream' : '';
-  return new Unavailable(
-    `the coordinator of the cluster can not be used at ${places}: ${messageOf(error)}${hint}`,
-    { cause: error },
-  );
-}
-
-async function openStreams(
-  { manager }: Pick<StreamAccess, 'manager' | 'client'>,
-  { name, replicas }: CoordinatorOptions,
-): Promise<readonly [StreamPlace, StreamPlace, StreamPlace]> {
-  const stream = `TIDEMARK_${name}`;
-  const subject = `tidemark.${name}`;
-  const common = { storage: StorageType.File, num_replicas: replicas };
-  const register = { stream: `${stream}_register`, subject: `${subject}.register` };
-  const changes = { stream: `${stream}_changes`, subject: `${subject}.changes` };
-  const points = { stream: `${stream}_points`, subject: `${subject}.points` };
-  await ensure(manager, {
-    ...common,
-    name: register.stream,
-    subjects: [`${register.subject}.>`],
-    max_msgs_per_subject: 1,
-  });
-  for (const log of [changes, points])
-    await ensure(manager, { ...common, name: log.stream, subjects: [log.subject] });
-  return [register, changes, points];
-}
-
-async function ensure(
-  manager: JetStreamManager,
-  config: Partial<StreamConfig> & { readonly name: string },
-): Promise<void> {
-  try {
-    await manager.streams.info(config.name);
-  } catch (error) {
-    if (!isApiError(error, JetStreamApiCodes.StreamNotFound)) throw error;
-    // Another instance may make the same at this moment, which is the same to the server.
-    await manager.streams.add(config);
-  }
-}
+export type Coordinator = {
+  readonly register: SharedRegister;
+  /** What has been changed of what the instances store. */
+  readonly changes: SharedLog;
+  /** Points that the instances have taken. */
+  readonly points: SharedLog;
+  close(): Promise<void>;
+};

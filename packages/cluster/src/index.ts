@@ -1,14 +1,14 @@
 // Public face of @tidemark/cluster: what several engines share, and a cluster of them on one
 // machine.
 export { betweenLeaders } from './between-leaders.ts';
-export { Coordinator } from './coordinator.ts';
-export type { CoordinatorOptions } from './coordinator.ts';
+export { NatsCoordinator } from './nats-coordinator.ts';
+export type { CoordinatorOptions } from './nats-coordinator.ts';
 export { MemberThread } from './member-thread.ts';
 export type { MemberThreadOptions } from './member-thread.ts';
 export type { Member, MemberRecord, MemberReport, MembershipEvents } from './membership.ts';
 export { MessageLog } from './message-log.ts';
-export { Superseded } from './shared-log.ts';
-export type { LogRecord, SharedLog, SharedRegister } from './shared-log.ts';
+export { Superseded } from './coordinator.ts';
+export type { Coordinator, LogRecord, SharedLog, SharedRegister } from './coordinator.ts';
 export {
   localClusterStatus,
   startLocalCluster,

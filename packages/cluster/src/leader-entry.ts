@@ -1,5 +1,5 @@
 // The entry of the register that says who leads.
-import type { Register } from './register.ts';
+import type { SharedRegister } from './coordinator.ts';
 
 export type LeaderRecord = {
   /** '' when the last one has left. */
@@ -20,7 +20,7 @@ export const LEADER = 'leader';
 /** Of records and messages of instances that do not speak of levels. */
 export const FIRST_LEVEL = 1;
 
-export async function readLeader(register: Register): Promise<LeaderEntry | undefined> {
+export async function readLeader(register: SharedRegister): Promise<LeaderEntry | undefined> {
   const entry = await register.get(LEADER);
   if (entry === undefined) return undefined;
   const record = JSON.parse(entry.text) as LeaderRecord;

@@ -5,7 +5,7 @@ import { assert, InvalidRequest, messageOf, systemClock } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { parentPort, workerData } from 'node:worker_threads';
 
-import { Coordinator } from './coordinator.ts';
+import { NatsCoordinator } from './nats-coordinator.ts';
 import { FIRST_LEVEL } from './leader-entry.ts';
 import { leaseClockNs } from './member-protocol.ts';
 import type {
@@ -30,7 +30,7 @@ let { report } = data;
 let reportedMs = clock.monotonicMs();
 
 let membership: Membership | undefined;
-let coordinator: Coordinator | undefined;
+let coordinator: NatsCoordinator | undefined;
 
 port.on('message', (message: ToLeaseThread) => {
   reportedMs = clock.monotonicMs();
@@ -40,7 +40,7 @@ port.on('message', (message: ToLeaseThread) => {
 });
 
 async function start(): Promise<void> {
-  coordinator = await Coordinator.open(data.coordinator);
+  coordinator = await NatsCoordinator.open(data.coordinator);
   membership = new Membership({
     coordinator,
     clock,

@@ -1,5 +1,5 @@
 // What an instance and the thread that renews its lease say to each other.
-import type { CoordinatorOptions } from './coordinator.ts';
+import type { CoordinatorOptions } from './nats-coordinator.ts';
 import type { LeaderRecord } from './leader-entry.ts';
 import type { Member, MemberReport, MembershipOptions } from './membership.ts';
 

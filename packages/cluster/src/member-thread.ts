@@ -5,7 +5,7 @@ import type { Clock } from '@tidemark/core';
 import { startThread } from '@tidemark/process';
 import type { Worker } from 'node:worker_threads';
 
-import type { CoordinatorOptions } from './coordinator.ts';
+import type { CoordinatorOptions } from './nats-coordinator.ts';
 import { FIRST_LEVEL } from './leader-entry.ts';
 import type { LeaderRecord } from './leader-entry.ts';
 import { leaseClockNs, REPORTS } from './member-protocol.ts';

@@ -2,7 +2,7 @@
 import { hasPrograms, TestCoordinator } from '@tidemark/testkit';
 import { expect, test } from 'vitest';
 
-import { Coordinator } from './coordinator.ts';
+import { NatsCoordinator } from './nats-coordinator.ts';
 
 /** More than the client asks for at once. */
 const RECORDS = 250;
@@ -12,7 +12,7 @@ test.runIf(hasPrograms('nats-server'))(
   async () => {
     const server = await TestCoordinator.start();
     const urls = [server.url];
-    const coordinator = await Coordinator.open({ urls, login: '', name: 'c', replicas: 1 });
+    const coordinator = await NatsCoordinator.open({ urls, login: '', name: 'c', replicas: 1 });
     const { signal } = new AbortController();
     const log = coordinator.points;
     for (let i = 0; i < RECORDS; i++) await log.append(Buffer.from('record'), { signal });

@@ -2,18 +2,18 @@
 import { hasPrograms, TestCoordinator } from '@tidemark/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import { Coordinator } from './coordinator.ts';
+import { NatsCoordinator } from './nats-coordinator.ts';
 import type { MessageLog } from './message-log.ts';
 
 describe.runIf(hasPrograms('nats-server'))('a part of a log', () => {
   let server: TestCoordinator;
-  let coordinator: Coordinator;
+  let coordinator: NatsCoordinator;
   let log: MessageLog;
   const { signal } = new AbortController();
   beforeEach(async () => {
     server = await TestCoordinator.start();
     const urls = [server.url];
-    coordinator = await Coordinator.open({ urls, login: '', name: 'c', replicas: 1 });
+    coordinator = await NatsCoordinator.open({ urls, login: '', name: 'c', replicas: 1 });
     log = coordinator.points;
     for (let i = 1; i <= 3; i++) await log.append(Buffer.from(`record ${i}`), { signal });
   });

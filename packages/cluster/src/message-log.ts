@@ -8,12 +8,12 @@ import { delay, headers } from '@nats-io/transport-node';
 import { assert, messageOf, Unavailable } from '@tidemark/core';
 
 import { answered, isUnanswered } from './answered.ts';
-import type { StreamAccess, StreamPlace } from './coordinator.ts';
+import type { StreamAccess, StreamPlace } from './nats-coordinator.ts';
 import { FIRST_LEVEL } from './leader-entry.ts';
 import { LIMITS } from './limits.ts';
 import { isSuperseded } from './register.ts';
-import { Superseded } from './shared-log.ts';
-import type { AppendOptions, LogEnds, LogRecord, ReadOptions, SharedLog } from './shared-log.ts';
+import { Superseded } from './coordinator.ts';
+import type { AppendOptions, LogEnds, LogRecord, ReadOptions, SharedLog } from './coordinator.ts';
 
 /** Which part of how many a message is, of a record that is several. */
 const PART = 'Tidemark-Part';

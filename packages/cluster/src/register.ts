@@ -4,8 +4,8 @@ import { JetStreamApiCodes } from '@nats-io/jetstream';
 import { utf8Text } from '@tidemark/core';
 
 import { answered, isApiError } from './answered.ts';
-import type { StreamAccess, StreamPlace } from './coordinator.ts';
-import type { Entry, SharedRegister } from './shared-log.ts';
+import type { StreamAccess, StreamPlace } from './nats-coordinator.ts';
+import type { Entry, SharedRegister } from './coordinator.ts';
 
 export class Register implements SharedRegister {
   readonly #access: StreamAccess;

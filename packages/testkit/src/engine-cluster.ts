@@ -1,6 +1,6 @@
 // Several engines in this process with a coordinator, each with a way to it that can be cut, for
 // tests.
-import { Coordinator } from '@tidemark/cluster';
+import { NatsCoordinator } from '@tidemark/cluster';
 import type { StartEngineOptions } from '@tidemark/engine';
 
 import { CuttableLink, TestCoordinator } from './coordinator.ts';
@@ -42,9 +42,9 @@ export class TestCluster {
   }
 
   /** Does something at the coordinator that no instance of this version does. */
-  async withCoordinator<T>(work: (own: Coordinator) => Promise<T>): Promise<T> {
+  async withCoordinator<T>(work: (own: NatsCoordinator) => Promise<T>): Promise<T> {
     const urls = [this.coordinator.url];
-    const own = await Coordinator.open({ urls, login: '', name: 'tidemark', replicas: 1 });
+    const own = await NatsCoordinator.open({ urls, login: '', name: 'tidemark', replicas: 1 });
     try {
       return await work(own);
     } finally {

@@ -1,7 +1,7 @@
 // A single engine that is fed with the points that a cluster has taken, in the cluster's order:
 // what it ends with is what the cluster has to end with. The log of points at the coordinator says
 // which they are; writes without an answer may be among them, and be among them twice.
-import { Coordinator } from '@tidemark/cluster';
+import { NatsCoordinator } from '@tidemark/cluster';
 import type { LogRecord } from '@tidemark/cluster';
 import { eventually, removeDirectory, send, startTidemark } from '@tidemark/testkit';
 import type { Tidemark } from '@tidemark/testkit';
@@ -12,7 +12,7 @@ type Label = { readonly db: string; readonly rp: string; readonly precision: str
 
 export class SingleEngine {
   readonly #engine: Tidemark;
-  readonly #coordinator: Coordinator;
+  readonly #coordinator: NatsCoordinator;
   readonly #ended = new AbortController();
   readonly #decoder = new TextDecoder();
   readonly #reading: Promise<void>;
@@ -22,7 +22,7 @@ export class SingleEngine {
   readonly taken = new Map<string, number>();
   readonly problems: string[] = [];
 
-  private constructor(engine: Tidemark, coordinator: Coordinator) {
+  private constructor(engine: Tidemark, coordinator: NatsCoordinator) {
     this.#engine = engine;
     this.#coordinator = coordinator;
     this.#reading = this.#read();
@@ -31,7 +31,7 @@ export class SingleEngine {
   /** Before the first point is written to the cluster. */
   static async start(coordinatorUrl: string): Promise<SingleEngine> {
     const options = { urls: [coordinatorUrl], login: '', name: 'tidemark', replicas: 1 };
-    const coordinator = await Coordinator.open(options);
+    const coordinator = await NatsCoordinator.open(options);
     const engine = await startTidemark({ command: 'engine', args: ['--log-level', 'warn'] });
     return new SingleEngine(engine, coordinator);
   }

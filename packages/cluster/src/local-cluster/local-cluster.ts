@@ -8,7 +8,7 @@ import type { Clock } from '@tidemark/core';
 import { findProgram, freePorts, LocalCluster } from '@tidemark/process';
 import type { LocalClusterKind, LocalClusterState, LocalProcess } from '@tidemark/process';
 
-import { Coordinator } from '../coordinator.ts';
+import { NatsCoordinator } from '../nats-coordinator.ts';
 import { LIMITS } from '../limits.ts';
 import { CLUSTER_FILE } from './cluster-file.ts';
 import type { ClusterFile } from './cluster-file.ts';
@@ -171,7 +171,7 @@ const coordinatorUrl = (port: number): string => `nats://127.0.0.1:${port}`;
 
 async function isCoordinatorUp(port: number): Promise<boolean> {
   try {
-    await Coordinator.check(coordinatorUrl(port));
+    await NatsCoordinator.check(coordinatorUrl(port));
     return true;
   } catch {
     // Not yet, or not any more.

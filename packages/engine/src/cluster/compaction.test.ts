@@ -1,6 +1,6 @@
 // The shared log when it has become long: everything that is stored is written anew while changes
 // go on, and what was before is forgotten only when all of it is there.
-import { Coordinator } from '@tidemark/cluster';
+import { NatsCoordinator } from '@tidemark/cluster';
 import { hasPrograms, makeDirectory, removeDirectory, TestCoordinator } from '@tidemark/testkit';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -18,14 +18,14 @@ const quiet = (): void => undefined;
 describe.runIf(hasPrograms('nats-server'))('a log that has become long', () => {
   let directory: string;
   let server: TestCoordinator;
-  let coordinator: Coordinator;
+  let coordinator: NatsCoordinator;
   const ended = new AbortController();
   const replicas: Replica[] = [];
   beforeEach(async () => {
     directory = await makeDirectory();
     server = await TestCoordinator.start();
     const urls = [server.url];
-    coordinator = await Coordinator.open({ urls, login: '', name: 'c', replicas: 1 });
+    coordinator = await NatsCoordinator.open({ urls, login: '', name: 'c', replicas: 1 });
   });
   afterEach(async () => {
     await Promise.all(replicas.splice(0).map((replica) => replica.close()));

@@ -1,7 +1,7 @@
 // What the instances of a cluster believe of the shared log: a beginning that was interrupted, a
 // coordinator that has lost something, and a change that was refused.
 import { Unavailable } from '@tidemark/core';
-import { Coordinator } from '@tidemark/cluster';
+import { NatsCoordinator } from '@tidemark/cluster';
 import type { SharedLog } from '@tidemark/cluster';
 import {
   eventually,
@@ -28,7 +28,7 @@ const template = (id: string): object => ({ id, type: 'stream', script: 'stream|
 describe.runIf(hasPrograms('nats-server'))('a copy and its log', () => {
   let directory: string;
   let server: TestCoordinator;
-  let coordinator: Coordinator;
+  let coordinator: NatsCoordinator;
   let setAside: string[];
   const signal = new AbortController().signal;
   const replicas: Replica[] = [];
@@ -47,7 +47,7 @@ describe.runIf(hasPrograms('nats-server'))('a copy and its log', () => {
 
   async function connect(): Promise<void> {
     const place = { urls: [server.url], login: '', name: 'c', replicas: 1 };
-    coordinator = await Coordinator.open(place);
+    coordinator = await NatsCoordinator.open(place);
   }
 
   async function open(name: string): Promise<Replica> {

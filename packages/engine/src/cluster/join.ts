@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { betweenLeaders, Coordinator } from '@tidemark/cluster';
+import { betweenLeaders, NatsCoordinator } from '@tidemark/cluster';
 import { Conflict, InvalidRequest } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { EngineConfig } from '../config/config.ts';
@@ -76,7 +76,7 @@ export async function joinCluster(options: JoinOptions): Promise<JoinResult> {
         .map((entry) => placed(entry, single.serverId));
       const counts = countsOf(entries);
       options.onProgress(`read ${describe(counts)} from ${from}`);
-      const coordinator = await Coordinator.open({ ...place, urls });
+      const coordinator = await NatsCoordinator.open({ ...place, urls });
       try {
         await append(coordinator, entries, options);
       } finally {
@@ -100,7 +100,7 @@ function keyOf({ config, environment }: Pick<JoinOptions, 'config' | 'environmen
 }
 
 async function append(
-  coordinator: Coordinator,
+  coordinator: NatsCoordinator,
   entries: readonly StoreEntry[],
   options: JoinOptions,
 ): Promise<void> {

@@ -63,10 +63,15 @@ export class LeaderLog implements CommitLog {
    */
   static async begin(options: LeaderLogOptions, last: number, log: Logger): Promise<LeaderLog> {
     const { replica } = options;
-    const leader = new LeaderLog(options, last);
-    leader.#bytes = (await options.log.ends()).bytes;
+    const { bytes: logBytes } = await options.log.ends();
+    const label = RecordLabel.Term;
     // A name of its own: another term with the same number is another history.
-    const record = await leader.#append(RecordLabel.Term, Buffer.from(randomUUID()), undefined);
+    const bytes = Buffer.from(randomUUID());
+    const { signal } = options;
+    const sequence = await options.log.append(bytes, { label, after: last, signal });
+    const leader = new LeaderLog(options, sequence);
+    leader.#bytes = logBytes;
+    const record = { sequence, label, bytes };
     if (replica.isFilled) {
       await replica.metadata.write(replica.withPosition([], record));
       replica.applied(record);

@@ -1,0 +1,185 @@
+// The connection to the coordinator, a NATS server or cluster with JetStream. What is kept there is
+// in streams: a register of small values, each with a revision that changes are made against, and
+// logs (docs/adr/0020-engine-cluster.md).
+import { jetstream, JetStreamApiCodes, jetstreamManager, StorageType } from '@nats-io/jetstream';
+import type { JetStreamClient, JetStreamManager, StreamConfig } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { InvalidRequest, messageOf, Unavailable } from '@tidemark/core';
+
+import { isApiError, isWithoutJetStream } from './answered.ts';
+import type { Coordinator } from './coordinator.ts';
+import { LIMITS, MESSAGE_FRAME_BYTES } from './limits.ts';
+import { MessageLog } from './message-log.ts';
+import { Register } from './register.ts';
+
+export type CoordinatorOptions = {
+  /** `nats://host:port` or `tls://host:port`. */
+  readonly urls: readonly string[];
+  /** `user:password`; '' where the coordinator asks for none. */
+  readonly login: string;
+  /** Instances with the same name share their work. */
+  readonly name: string;
+  /** Servers of the coordinator that keep each value. */
+  readonly replicas: number;
+};
+
+const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+
+export class NatsCoordinator implements Coordinator {
+  readonly register: Register;
+  /** What has been changed of what the instances store. */
+  readonly changes: MessageLog;
+  /** Points that the instances have taken. */
+  readonly points: MessageLog;
+  readonly #connection: NatsConnection;
+
+  private constructor(
+    connection: NatsConnection,
+    parts: Pick<NatsCoordinator, 'register' | 'changes' | 'points'>,
+  ) {
+    this.#connection = connection;
+    this.register = parts.register;
+    this.changes = parts.changes;
+    this.points = parts.points;
+  }
+
+  /** Throws `Unavailable` when no server answers, or one has no JetStream. */
+  static async open(options: CoordinatorOptions): Promise<NatsCoordinator> {
+    const { urls, name } = options;
+    if (!NAME.test(name))
+      throw new InvalidRequest(
+        `cluster.name must be letters, digits, _ and -, at most 64: ${JSON.stringify(name)}`,
+      );
+    if (urls.length === 0)
+      throw new InvalidRequest('cluster.coordinator must name at least one server');
+    const connection = await connectTo({ ...options, isPatient: true });
+    try {
+      const manager = await jetstreamManager(connection, { timeout: LIMITS.requestMs.value });
+      const client = jetstream(connection, { timeout: LIMITS.requestMs.value });
+      const [register, changes, points] = await openStreams({ manager, client }, options);
+      const payloadBytesMax = connection.info?.max_payload ?? 1_048_576;
+      const access = { client, manager, bytesMax: payloadBytesMax - MESSAGE_FRAME_BYTES };
+      return new NatsCoordinator(connection, {
+        register: new Register(access, register),
+        changes: new MessageLog(access, changes),
+        points: new MessageLog(access, points),
+      });
+    } catch (error) {
+      await connection.close();
+      throw unavailable(urls, error);
+    }
+  }
+
+  /** Resolves when the server at a URL answers and has JetStream. Throws `Unavailable`. */
+  static async check(url: string): Promise<void> {
+    const connection = await connectTo({ urls: [url], login: '', isPatient: false });
+    try {
+      const manager = await jetstreamManager(connection, { timeout: LIMITS.requestMs.value });
+      await manager.getAccountInfo();
+    } catch (error) {
+      throw unavailable([url], error);
+    } finally {
+      await connection.close();
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#connection.close();
+  }
+}
+
+/** Where something is kept. */
+export type StreamPlace = { readonly stream: string; readonly subject: string };
+
+export type StreamAccess = {
+  readonly client: JetStreamClient;
+  readonly manager: JetStreamManager;
+  /** What one message may carry. */
+  readonly bytesMax: number;
+};
+
+async function connectTo({
+  urls,
+  login,
+  isPatient,
+}: Pick<CoordinatorOptions, 'urls' | 'login'> & {
+  /** Connects again whenever the connection is lost. */
+  readonly isPatient: boolean;
+}): Promise<NatsConnection> {
+  const [first = ''] = urls;
+  const [user = '', ...password] = login.split(':');
+  try {
+    return await connect({
+      servers: urls.map(serverOf),
+      ...(user === '' ? {} : { user, pass: password.join(':') }),
+      ...(first.startsWith('tls:') ? { tls: {} } : {}),
+      reconnect: isPatient,
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: 200,
+      reconnectJitter: 100,
+      // A network that is cut tells nobody; so much later it is noticed.
+      pingInterval: 1000,
+      maxPingOut: 2,
+      timeout: LIMITS.requestMs.value,
+    });
+  } catch (error) {
+    throw unavailable(urls, error);
+  }
+}
+
+function serverOf(url: string): string {
+  const { hostname, port } = parse(url);
+  return `${hostname}:${port === '' ? '4222' : port}`;
+}
+
+function parse(url: string): URL {
+  if (!/^(?:nats|tls):\/\//.test(url) || !URL.canParse(url))
+    throw new InvalidRequest(
+      `cluster.coordinator must be URLs like nats://host:4222 or tls://host:4222, the user in cluster.login`,
+    );
+  return new URL(url);
+}
+
+function unavailable(urls: readonly string[], error: unknown): Unavailable {
+  const places = urls.map(serverOf).join(', ');
+  const hint = isWithoutJetStream(error) ? ': it has no JetStream, start it with --jetstream' : '';
+  return new Unavailable(
+    `the coordinator of the cluster can not be used at ${places}: ${messageOf(error)}${hint}`,
+    { cause: error },
+  );
+}
+
+async function openStreams(
+  { manager }: Pick<StreamAccess, 'manager' | 'client'>,
+  { name, replicas }: CoordinatorOptions,
+): Promise<readonly [StreamPlace, StreamPlace, StreamPlace]> {
+  const stream = `TIDEMARK_${name}`;
+  const subject = `tidemark.${name}`;
+  const common = { storage: StorageType.File, num_replicas: replicas };
+  const register = { stream: `${stream}_register`, subject: `${subject}.register` };
+  const changes = { stream: `${stream}_changes`, subject: `${subject}.changes` };
+  const points = { stream: `${stream}_points`, subject: `${subject}.points` };
+  await ensure(manager, {
+    ...common,
+    name: register.stream,
+    subjects: [`${register.subject}.>`],
+    max_msgs_per_subject: 1,
+  });
+  for (const log of [changes, points])
+    await ensure(manager, { ...common, name: log.stream, subjects: [log.subject] });
+  return [register, changes, points];
+}
+
+async function ensure(
+  manager: JetStreamManager,
+  config: Partial<StreamConfig> & { readonly name: string },
+): Promise<void> {
+  try {
+    await manager.streams.info(config.name);
+  } catch (error) {
+    if (!isApiError(error, JetStreamApiCodes.StreamNotFound)) throw error;
+    // Another instance may make the same at this moment, which is the same to the server.
+    await manager.streams.add(config);
+  }
+}

@@ -1,0 +1,243 @@
+// A coordinator in memory, for simulations: one server, and a way to it for each instance that may
+// be slow, cut, or lose answers. What the server has not synced is gone when it crashes.
+import { randomUUID } from 'node:crypto';
+import { Unavailable } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+
+import { Superseded } from '../coordinator.ts';
+import type {
+  AppendOptions,
+  Coordinator,
+  Entry,
+  LogEnds,
+  LogRecord,
+  ReadOptions,
+  SharedLog,
+  SharedRegister,
+} from '../coordinator.ts';
+import { FIRST_LEVEL } from '../leader-entry.ts';
+import { LIMITS } from '../limits.ts';
+
+/** Small, so that whole stores are several records. */
+const MESSAGE_BYTES = 4096;
+
+/** How often a reader asks for what has come. */
+const POLL_MS = 25;
+
+type StoredLog = {
+  records: LogRecord[];
+  first: number;
+  last: number;
+  /** Records by the id that their writer gave them. */
+  ids: Map<string, number>;
+};
+
+type Stored = {
+  readonly entries: Map<string, Entry>;
+  revision: number;
+  readonly logs: Readonly<Record<'changes' | 'points', StoredLog>>;
+};
+
+function empty(): Stored {
+  const log = (): StoredLog => ({ records: [], first: 1, last: 0, ids: new Map() });
+  return { entries: new Map(), revision: 0, logs: { changes: log(), points: log() } };
+}
+
+/** Records do not change, so that the lists are all that is copied. */
+function copyOf({ entries, revision, logs }: Stored): Stored {
+  const copy = ({ records, ids, ...rest }: StoredLog): StoredLog => ({
+    ...rest,
+    records: [...records],
+    ids: new Map(ids),
+  });
+  return {
+    entries: new Map(entries),
+    revision,
+    logs: { changes: copy(logs.changes), points: copy(logs.points) },
+  };
+}
+
+export class MemoryServer {
+  isUp = true;
+  #stored = empty();
+  #synced = empty();
+
+  get stored(): Stored {
+    return this.#stored;
+  }
+
+  /** What there is survives a crash from now on. */
+  sync(): void {
+    this.#synced = copyOf(this.#stored);
+  }
+
+  /** Goes back to what was synced, as after a loss of power. */
+  loseUnsynced(): void {
+    this.#stored = copyOf(this.#synced);
+  }
+
+  /** Loses everything, as with its disk. */
+  loseDisk(): void {
+    this.#stored = empty();
+    this.#synced = empty();
+  }
+}
+
+/** What becomes of the messages of one instance; the seed decides. */
+export type Network = {
+  /** Nothing gets through. */
+  readonly isCut: () => boolean;
+  /** How long a message takes, in ms. */
+  readonly delayMs: () => number;
+  /** Whether the answer to a request is lost that was carried out. */
+  readonly isAnswerLost: () => boolean;
+};
+
+type Access = {
+  readonly server: MemoryServer;
+  readonly network: Network;
+  readonly clock: Clock;
+  /** The instance is there; one that was killed gets no answers and asks for nothing. */
+  readonly signal: AbortSignal;
+};
+
+export class MemoryCoordinator implements Coordinator {
+  readonly register: SharedRegister;
+  readonly changes: SharedLog;
+  readonly points: SharedLog;
+
+  constructor(access: Access) {
+    this.register = registerOf(access);
+    this.changes = logOf(access, 'changes');
+    this.points = logOf(access, 'points');
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+/** Asks the server; throws `Unavailable` when no answer comes. */
+async function ask<T>(access: Access, run: (stored: Stored) => T): Promise<T> {
+  const { server, network, clock, signal } = access;
+  const isLost = (): boolean => network.isCut() || !server.isUp;
+  await sleep(clock, network.delayMs(), signal);
+  if (isLost()) return unanswered(access);
+  const answer = run(server.stored);
+  await sleep(clock, network.delayMs(), signal);
+  return isLost() || network.isAnswerLost() ? unanswered(access) : answer;
+}
+
+async function unanswered({ clock, signal }: Access): Promise<never> {
+  await sleep(clock, LIMITS.requestMs.value, signal);
+  throw new Unavailable('the coordinator does not answer');
+}
+
+/** Never ends for an instance that was killed meanwhile. */
+async function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  await clock.sleep(ms);
+  if (signal.aborted) await new Promise(() => undefined);
+}
+
+function registerOf(access: Access): SharedRegister {
+  const set = (stored: Stored, key: string, text: string): number => {
+    stored.revision++;
+    stored.entries.set(key, { text, revision: stored.revision });
+    return stored.revision;
+  };
+  return {
+    get: (key) => ask(access, ({ entries }) => entries.get(key)),
+    list: (prefix) =>
+      ask(access, ({ entries }) => {
+        const found = [...entries].filter(([key]) => key.startsWith(`${prefix}.`));
+        return new Map(found.sort().map(([key, entry]) => [key.slice(prefix.length + 1), entry]));
+      }),
+    put: (key, text) => ask(access, (stored) => set(stored, key, text)),
+    change: (key, text, revision) =>
+      ask(access, (stored) =>
+        (stored.entries.get(key)?.revision ?? 0) === revision ? set(stored, key, text) : undefined,
+      ),
+    remove: (key) => ask(access, ({ entries }) => void entries.delete(key)),
+  };
+}
+
+function logOf(access: Access, name: 'changes' | 'points'): SharedLog {
+  const ends = (): Promise<LogEnds> =>
+    ask(access, ({ logs }) => {
+      const { first, last, records } = logs[name];
+      return { first, last, bytes: records.reduce((sum, { bytes }) => sum + bytes.length, 0) };
+    });
+  return {
+    bytesMax: MESSAGE_BYTES,
+    ends,
+    append: (bytes, options) => append(access, name, { bytes, options }),
+    read: (options) => read(access, name, options),
+    purge: (before) =>
+      ask(access, ({ logs }) => {
+        const log = logs[name];
+        log.records = log.records.filter(({ sequence }) => sequence >= before);
+        log.first = Math.max(log.first, Math.min(before, log.last + 1));
+      }),
+  };
+}
+
+async function append(
+  access: Access,
+  name: 'changes' | 'points',
+  { bytes, options }: { readonly bytes: Uint8Array; readonly options: AppendOptions },
+): Promise<number> {
+  const { label = '', level = FIRST_LEVEL, after, signal } = options;
+  const id = randomUUID();
+  const kept = Uint8Array.from(bytes);
+  for (;;) {
+    if (signal.aborted) throw new Unavailable('the term has ended');
+    try {
+      const sequence = await ask(access, ({ logs }) => {
+        const log = logs[name];
+        const known = log.ids.get(id);
+        if (known !== undefined) return known;
+        if (after !== undefined && after !== log.last) return undefined;
+        log.last++;
+        log.records.push({ sequence: log.last, bytes: kept, label, level });
+        log.ids.set(id, log.last);
+        return log.last;
+      });
+      if (sequence === undefined) throw new Superseded('another instance has taken over');
+      return sequence;
+    } catch (error) {
+      // As NATS' client: what has no answer is repeated.
+      if (!(error instanceof Unavailable)) throw error;
+    }
+  }
+}
+
+async function* read(
+  access: Access,
+  name: 'changes' | 'points',
+  { first, through, signal }: ReadOptions,
+): AsyncIterable<LogRecord> {
+  let next = first;
+  let failures = 0;
+  while (!signal.aborted) {
+    let found: readonly LogRecord[] = [];
+    try {
+      found = await ask(access, ({ logs }) =>
+        logs[name].records.filter(
+          ({ sequence }) => sequence >= next && sequence <= (through ?? sequence),
+        ),
+      );
+      failures = 0;
+    } catch (error) {
+      // One that reads on waits for the coordinator; one that reads what is there gives up.
+      if (through !== undefined && ++failures * LIMITS.requestMs.value >= LIMITS.silentMs.value)
+        throw error;
+    }
+    for (const record of found) {
+      if (signal.aborted) return;
+      yield record;
+      next = record.sequence + 1;
+    }
+    if (through !== undefined && failures === 0) return;
+    if (found.length === 0) await sleep(access.clock, POLL_MS, access.signal);
+  }
+}

@@ -1,0 +1,331 @@
+// What an instance of a cluster does with the shared log: it follows it, and leads when it was
+// elected, until its lease ends, another one leads, or it stops. It owns the copy.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { assert, InvalidRequest, messageOf, openAll, Unavailable } from '@tidemark/core';
+import type { Clock, OpenParts } from '@tidemark/core';
+import { Superseded } from '@tidemark/cluster';
+import type { Coordinator, MemberThread } from '@tidemark/cluster';
+import { PRIVATE_FILE } from '@tidemark/process';
+import type { Logger } from '../observability/log-hub.ts';
+import { METADATA_FILE } from '../store/metadata-file.ts';
+import type { KeyOptions, Metadata } from '../store/metadata.ts';
+import { unusedName } from '../store/store-repair.ts';
+import { Ticker } from '../ticker.ts';
+import type { Build } from './build.ts';
+import { requireKey, shareIdentity } from './identity.ts';
+import type { Identity } from './identity.ts';
+import { LeaderLog } from './leader-log.ts';
+import { isStuck, OtherHistory, ownDefinitions, Replica } from './replica.ts';
+
+/** What it has to know of the other instances. */
+export type RoleMembership = Pick<
+  MemberThread,
+  'id' | 'isLeading' | 'leader' | 'level' | 'members' | 'problem' | 'serve' | 'abdicate'
+>;
+
+/** The term of this instance as leader. */
+export type Term = {
+  readonly metadata: Metadata;
+  readonly log: LeaderLog;
+  /** Ends with the term; when that ends in peace, after what it stores at its end. */
+  readonly signal: AbortSignal;
+  /** Ends when the instance shall lead no more. */
+  readonly role: AbortSignal;
+};
+
+export type InstanceRoleOptions = {
+  readonly coordinator: Pick<Coordinator, 'register' | 'changes'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly build: Build;
+  /** Name of the cluster. */
+  readonly cluster: string;
+  readonly directory: string;
+  readonly key: KeyOptions;
+  /** Opens what a leader runs. What is open is closed with `parts`. */
+  readonly openLeader: (term: Term, parts: OpenParts) => Promise<void>;
+  /** What the leader runs shall serve no more; it is closed next. */
+  readonly ended: () => void;
+};
+
+/** How often it is looked whether the shared log has become too long. */
+const COMPACT_CHECK_MS = 10_000;
+
+/** After a failure of the coordinator or of the store; not so often that it fills the log. */
+const RETRY_MS = 500;
+
+/** Until an instance that cannot follow looks whether that has changed. */
+const STUCK_RETRY_MS = 10_000;
+
+/** Why a role ends. */
+const CLOSING = new Error('the instance stops');
+const DRAINED = new Error('the instance was asked to let another one lead');
+const ELECTED = new Error('the instance leads from now on');
+
+export class InstanceRole {
+  readonly #options: InstanceRoleOptions;
+  readonly #closing = new AbortController();
+  #identity: Identity | undefined;
+  #replica: Replica | undefined;
+  /** Number of the last record of the shared log that is in the copy. */
+  #sequence = 0;
+  #problem: string | undefined;
+  #membership: RoleMembership | undefined;
+  /** Ends with what the instance does at present: following, or leading. */
+  #role = new AbortController();
+  #running: Promise<void> | undefined;
+
+  constructor(options: InstanceRoleOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Opens the copy. Throws `InvalidRequest` when this directory, or its key, is none of this
+   * cluster; other reasons not to follow are a `problem`.
+   */
+  async open(): Promise<{ readonly id: string; readonly identity: Identity }> {
+    const { coordinator, cluster } = this.#options;
+    const replica = await this.#openReplica();
+    const { metadata, isOwn: hasOwn } = replica;
+    const identity = await shareIdentity(coordinator.register, metadata, { cluster, hasOwn });
+    this.#identity = identity;
+    await this.#check(replica, identity);
+    return { id: metadata.serverId, identity };
+  }
+
+  /** From now on it follows, and leads when it is told to. */
+  start(membership: RoleMembership): void {
+    this.#membership = membership;
+    this.#running = this.#run();
+  }
+
+  /** Number of the last record of the shared log that is in the copy. */
+  get sequence(): number {
+    return this.#replica?.sequence ?? this.#sequence;
+  }
+
+  /** Why this instance cannot follow, and so not lead; `undefined` when it can. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  elected(): void {
+    this.#role.abort(ELECTED);
+  }
+
+  drained(): void {
+    this.#role.abort(DRAINED);
+  }
+
+  lost(reason: string): void {
+    this.#role.abort(new Error(reason));
+  }
+
+  /** Ends what it does. */
+  async stop(): Promise<void> {
+    this.#closing.abort(CLOSING);
+    this.#role.abort(CLOSING);
+    await this.#running;
+  }
+
+  async close(): Promise<void> {
+    await this.stop();
+    await this.#replica?.close();
+  }
+
+  async #run(): Promise<void> {
+    const { clock } = this.#options;
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      const role = this.#role;
+      try {
+        if (role.signal.reason === ELECTED) await this.#lead();
+        else if (role.signal.aborted) this.#role = new AbortController();
+        else await this.#follow(role.signal);
+      } catch (error) {
+        // It was told to stop while it began to lead.
+        if (error === CLOSING) return;
+        this.#warn('failed to follow or to lead', error);
+        this.#problem = isStuck(error) ? error.message : undefined;
+        await this.#dropReplica();
+        const waitMs = isStuck(error) ? STUCK_RETRY_MS : RETRY_MS;
+        await clock.sleep(waitMs, signal).catch(() => undefined);
+      }
+    }
+  }
+
+  /** Applies what the leader stores until the signal ends it. */
+  async #follow(signal: AbortSignal): Promise<void> {
+    const { changes } = this.#options.coordinator;
+    const replica = this.#replica ?? (await this.#openReplica());
+    await replica.prepare(changes, await this.#logId(replica));
+    for await (const record of changes.read({ first: replica.sequence + 1, signal })) {
+      await replica.apply(record);
+      this.#problem = undefined;
+    }
+    if (!signal.aborted) throw new Unavailable('the shared log has ended');
+  }
+
+  /** Leads until the lease ends, another one leads, or the instance stops. */
+  async #lead(): Promise<void> {
+    const role = new AbortController();
+    this.#role = role;
+    const membership = this.#membership;
+    assert(membership !== undefined, 'elections are of members');
+    // The lease may have ended before this turn.
+    if (this.#closing.signal.aborted || !membership.isLeading) return membership.abdicate();
+    const { logger, ended } = this.#options;
+    try {
+      await openAll(
+        async (parts) => {
+          await this.#openLeader(membership, role, parts);
+          await membership.serve();
+          logger('info', 'this instance leads', { term: membership.leader?.term });
+          await aborted(role.signal);
+          ended();
+          const reason = messageOf(role.signal.reason);
+          logger('info', 'this instance leads no more', { reason });
+          await parts.close();
+        },
+        (error) => this.#warn('a part could not be closed', error),
+      );
+    } finally {
+      ended();
+      await membership.abdicate();
+    }
+  }
+
+  async #openLeader(
+    membership: RoleMembership,
+    role: AbortController,
+    parts: OpenParts,
+  ): Promise<void> {
+    const { clock, logger, openLeader } = this.#options;
+    const term = new AbortController();
+    role.signal.addEventListener('abort', () => {
+      // What is stored at the end of a term that ends in peace belongs to it.
+      if (!isPeaceful(role.signal)) term.abort(role.signal.reason);
+    });
+    const replica = this.#replica ?? (await this.#openReplica());
+    const log = await this.#takeOver(replica, { membership, role, term: term.signal });
+    replica.lead(log);
+    parts.add(() => replica.follow());
+    parts.add(() => log.settled());
+    const compacting = new Ticker(clock, COMPACT_CHECK_MS, () => log.compact(logger));
+    parts.add(() => compacting.close());
+    const { metadata } = replica;
+    await openLeader({ metadata, log, signal: term.signal, role: role.signal }, parts);
+  }
+
+  /** Applies the log to its end and begins a term there. */
+  async #takeOver(
+    replica: Replica,
+    of: {
+      readonly membership: RoleMembership;
+      readonly role: AbortController;
+      readonly term: AbortSignal;
+    },
+  ): Promise<LeaderLog> {
+    const { coordinator, build, logger } = this.#options;
+    const { membership, role, term: signal } = of;
+    const { changes: log } = coordinator;
+    const onLost = (reason: Error): void => role.abort(reason);
+    for (;;) {
+      const last = await replica.catchUp(log, await this.#logId(replica), role.signal);
+      role.signal.throwIfAborted();
+      this.#checkBegin(replica, membership, last);
+      try {
+        const options = { log, replica, membership, build, signal, onLost };
+        return await LeaderLog.begin(options, last, logger);
+      } catch (error) {
+        // The leader before has stored something meanwhile, as its lease has ended later.
+        if (!(error instanceof Superseded)) throw error;
+        role.signal.throwIfAborted();
+      }
+    }
+  }
+
+  /**
+   * Says at once what would keep this instance from following. Throws `InvalidRequest` when it may
+   * not be an instance of this cluster at all.
+   */
+  async #check(replica: Replica, { log, begins }: Identity): Promise<void> {
+    const { coordinator, cluster } = this.#options;
+    try {
+      if (!replica.isOwn) return await replica.prepare(coordinator.changes, log);
+      await replica.catchUp(coordinator.changes, log, this.#closing.signal);
+    } catch (error) {
+      if (!isStuck(error)) throw error;
+      this.#problem = error.message;
+    }
+    if (replica.isOwn && begins !== undefined && begins !== replica.metadata.serverId)
+      throw new InvalidRequest(ownDefinitions(cluster));
+  }
+
+  /** Names the log at the coordinator. Throws `OtherHistory` when that knows nothing of one. */
+  async #logId({ metadata }: Replica): Promise<string> {
+    const { coordinator, cluster } = this.#options;
+    const identity = await requireKey(coordinator.register, metadata, cluster);
+    if (identity === undefined)
+      throw new OtherHistory(
+        'the coordinator knows nothing of this cluster: it may have lost its disk',
+      );
+    return identity.log;
+  }
+
+  /**
+   * Throws `OtherHistory` when the log must not go on, or begin, with the copy of this instance.
+   */
+  #checkBegin(replica: Replica, { members, id }: RoleMembership, last: number): void {
+    const { begins } = this.#identity ?? {};
+    if (!replica.isFilled && begins !== undefined && begins !== replica.metadata.serverId)
+      throw new OtherHistory(
+        `the cluster begins with the definitions of instance ${begins}, which has not written them yet: start that instance`,
+      );
+    const ahead = members.find(
+      (member) => member.id !== id && member.isAlive && member.replica > last,
+    );
+    if (ahead !== undefined)
+      throw new OtherHistory(
+        `the copy of instance ${ahead.id} has come to record ${ahead.replica}, and the log ends with ${last}: the coordinator has lost records`,
+      );
+  }
+
+  async #openReplica(): Promise<Replica> {
+    const { directory, cluster, key, build } = this.#options;
+    const setAside = (metadata: Metadata): Promise<void> => this.#setAside(metadata);
+    this.#replica = await Replica.open({ directory, cluster, key, build, setAside });
+    return this.#replica;
+  }
+
+  /** Keeps what is stored here and is not of the log. */
+  async #setAside(metadata: Metadata): Promise<void> {
+    const path = unusedName(join(this.#options.directory, `${METADATA_FILE}.set-aside`));
+    await writeFile(path, await metadata.backup(), { mode: PRIVATE_FILE, flush: true });
+    const what = 'what is stored here may differ from the log: a copy is kept';
+    this.#options.logger('warn', what, { path });
+  }
+
+  async #dropReplica(): Promise<void> {
+    const replica = this.#replica;
+    this.#sequence = this.sequence;
+    this.#replica = undefined;
+    await replica?.close();
+  }
+
+  #warn(message: string, error: unknown): void {
+    this.#options.logger('error', message, { err: messageOf(error) });
+  }
+}
+
+function isPeaceful({ reason }: AbortSignal): boolean {
+  return reason === CLOSING || reason === DRAINED;
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
