@@ -313,6 +313,19 @@ describe.skipIf(!hasPrograms('chromium'))('the page to explore', () => {
     await visit.inspect('explore-plan');
   });
 
+  test('explaining a text with a statement that changes something changes nothing', async () => {
+    const { page, server } = visit;
+    await write(server.tsdb, 'house', 'victim v=1 1');
+    await type('SELECT v FROM victim; DROP MEASUREMENT victim');
+    await page.getByRole('button', { name: 'Explain' }).click();
+    await page.getByText('only SELECT statements without INTO can be explained').waitFor();
+    // What failed is tried again, not what would run.
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('only SELECT statements without INTO can be explained').waitFor();
+
+    expect(await query(server.tsdb, 'SELECT v FROM victim', 'house')).toHaveLength(1);
+  });
+
   test('names of the database are completed', async () => {
     const { page } = visit;
     await type('SELECT mean(celsius) FROM ');

@@ -44,6 +44,12 @@ export class QueryRun {
     });
   }
 
+  /** Does not ask, and says why. What runs is cancelled. */
+  refuse(message: string): void {
+    this.cancel();
+    this.#problem.value = { message };
+  }
+
   /** Reads on. */
   async more(rowCount: number): Promise<void> {
     if (this.#cursor !== undefined) await this.#read(this.#cursor, rowCount, () => undefined);

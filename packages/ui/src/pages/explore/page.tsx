@@ -15,7 +15,7 @@ import { Failure } from '../../design/states.tsx';
 import { forgetSchema, schemaSource } from '../../editor/schema-source.ts';
 import { expandMacros, hasTimeFilter, intervalOf } from '../../query/macros.ts';
 import { outlineOf } from '../../query/outline.ts';
-import { isReadOnly } from '../../query/read-only.ts';
+import { explanationOf, isReadOnly } from '../../query/read-only.ts';
 import { rangeOf, spanOf, widened } from '../../time/range.ts';
 import { RangePicker, refreshMs, RefreshPicker } from '../../time/range-picker.tsx';
 import { texts } from '../../texts/texts.ts';
@@ -45,15 +45,30 @@ export function Page() {
     return shownDatabase.value || (all.find((name) => name !== '_internal') ?? all[0] ?? '');
   }).value;
 
-  const start = (prefix = ''): void => {
+  /** What failed, to be tried again. */
+  const repeat = useRef<() => void>();
+  /** What would be sent: the text with values in place of macros. */
+  const expandedText = (): string | undefined => {
     const span = spanOf(range.value, Date.now());
-    if (span === undefined || text.value.trim() === '') return;
+    if (span === undefined || text.value.trim() === '') return undefined;
     const interval = intervalOf(span.toMs - span.fromMs, window.innerWidth - 300);
-    const written = prefix + text.value;
-    const expanded = expandMacros(written, { ...span, interval });
+    return expandMacros(text.value, { ...span, interval }).text;
+  };
+  const explain = (): void => {
+    const asked = expandedText();
+    if (asked === undefined) return;
+    repeat.current = explain;
+    const explanation = explanationOf(asked, t.explainsQueries);
+    if ('refusal' in explanation) run.refuse(explanation.refusal);
+    else void run.start({ text: explanation.text, database }, FIRST_ROWS);
+  };
+  const start = (): void => {
+    const asked = expandedText();
+    if (asked === undefined) return;
+    repeat.current = start;
     setParams({ q: text.value, db: database });
     remember({ text: text.value, database });
-    void run.start({ text: expanded.text, database }, FIRST_ROWS);
+    void run.start({ text: asked, database }, FIRST_ROWS);
     // What ran may have made names.
     if (!isReadOnly(text.value)) forgetSchema();
   };
@@ -153,11 +168,15 @@ export function Page() {
             text={text}
             database={database}
             onRun={() => start()}
-            onExplain={() => start('EXPLAIN ANALYZE ')}
+            onExplain={explain}
             onDatabase={(db) => setParams({ db })}
           />
           {run.problem.value === undefined ? null : (
-            <Failure title={t.noAnswer} error={run.problem.value} onRetry={() => start()} />
+            <Failure
+              title={t.noAnswer}
+              error={run.problem.value}
+              onRetry={() => repeat.current?.()}
+            />
           )}
           <Answer
             run={run}

@@ -16,6 +16,8 @@ export const explore = {
   defaultFill: 'as the language has it',
   defaultPolicy: 'default',
   explain: 'Explain',
+  explainsQueries:
+    'Explaining runs what it explains, so only SELECT statements without INTO can be explained.',
   export: 'Export',
   fields: 'Fields',
   figures: (rowCount: number, time: string, size: string) =>
