@@ -16,3 +16,8 @@ export function shardOverlaps(
 ): boolean {
   return shard.start <= end && shard.end > start;
 }
+
+/** A condition may ask for times that are after one instant and before an earlier one. */
+export function isEmptyRange({ start, end }: TimeRange): boolean {
+  return start > end;
+}

@@ -6,7 +6,7 @@ import type { MeasurementRef, Predicate, SeriesGrouping } from '@tidemark/query'
 import type { DatabaseView, ShardView, Snapshot } from '../state/snapshot.ts';
 import type { MeasurementIndex } from '../series/measurement-index.ts';
 import { ordinalsInSteps } from '../series/select.ts';
-import { shardOverlaps } from '../columns/overlaps.ts';
+import { isEmptyRange, shardOverlaps } from '../columns/overlaps.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 import { requireDatabase, requireShards } from './damaged-data.ts';
 import type { OnPartial } from './damaged-data.ts';
@@ -65,7 +65,7 @@ export function* select(
     .filter(({ shard: { descriptor: d } }) => {
       const isSource =
         d.database === source.database && d.retentionPolicy === source.retentionPolicy;
-      return isSource && shardOverlaps(d, timeRange);
+      return isSource && !isEmptyRange(timeRange) && shardOverlaps(d, timeRange);
     })
     .sort((a, b) => (a.shard.descriptor.start < b.shard.descriptor.start ? -1 : 1));
   requireShards(snapshot, shards, onPartial);

@@ -4,6 +4,7 @@ import { MAX_INT64, MIN_INT64 } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 import { BLOCK_VALUES_MAX } from '@tidemark/kernels';
 
+import { isEmptyRange } from '../columns/overlaps.ts';
 import { unchangeable } from '../damage.ts';
 import type { DiskReserve } from '../disk/reserve.ts';
 import type { IndexFiles } from '../series/index-files.ts';
@@ -87,6 +88,7 @@ export class Deletes {
   ): Promise<void> {
     const { state, wal, reserve } = this.#options;
     const { rows, timeRange, freesTypes } = what;
+    if (isEmptyRange(timeRange)) return;
     const shards = state.shards
       .ofDatabase(database.name, what.retentionPolicy)
       .filter(({ descriptor: d }) => d.start <= timeRange.end && d.end > timeRange.start);
