@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 
 import { Driver } from './driver.ts';
+import { SLICE_MS } from './limits.ts';
 import type { Operator } from './operator.ts';
 
 function driver(): Driver {
@@ -47,4 +48,29 @@ test('the waits of an operator pile nothing up behind its batch', async () => {
   expect(await next).toEqual({ done: false, value: 'end' });
   // A promise that waits for the promise of each wait is settled a thousand times.
   expect(turns).toBeLessThan(20);
+});
+
+test('batches that are taken at once give others a turn when the slice is over', async () => {
+  let nowMs = 0;
+  const subject = new Driver({ supervision: () => undefined, monotonicMs: () => nowMs });
+  const pulled = subject.pull(
+    (function* batches(): Operator<number> {
+      for (let i = 0; ; i++) {
+        nowMs += SLICE_MS / 2;
+        yield i;
+      }
+    })(),
+  );
+  let turns = 0;
+  let others: NodeJS.Immediate;
+  const count = (): void => {
+    turns++;
+    others = setImmediate(count);
+  };
+  others = setImmediate(count);
+
+  for (let i = 0; i < 100; i++) await pulled.next();
+  clearImmediate(others);
+
+  expect(turns).toBeGreaterThan(40);
 });

@@ -70,8 +70,12 @@ export class Driver {
     return eachPulled(this.pull(operator));
   }
 
-  /** The next batch, at once when nothing has to be waited for. */
+  /**
+   * The next batch, at once when nothing has to be waited for. Batches count as work too: a sink
+   * that takes each at once would otherwise get thousands of them within one turn.
+   */
   #next<T>(operator: Operator<T>): Pull<T> | Promise<Pull<T>> {
+    if (this.#isSliceOver) return this.#nextBehind(operator, this.#turn());
     const next = this.#untilWait(operator, operator.next());
     return next instanceof Promise ? this.#nextBehind(operator, next) : next;
   }
@@ -120,7 +124,11 @@ export class Driver {
     const memory = this.#supervision()?.memory;
     if (memory?.isAsking === true) return this.#admit(memory, pause);
     if (pause !== undefined) return pause.then(() => this.#startSlice());
-    return this.#monotonicMs() < this.#sliceEnd ? undefined : this.#turn();
+    return this.#isSliceOver ? this.#turn() : undefined;
+  }
+
+  get #isSliceOver(): boolean {
+    return this.#monotonicMs() >= this.#sliceEnd;
   }
 
   async #admit(memory: QueryMemory, pause: Pause): Promise<void> {

@@ -1,9 +1,11 @@
 // Time zones of `tz()`: offsets from UTC and local times, from the runtime's zone data.
-import { floorDiv, NANOS_PER_MILLISECOND } from '@tidemark/core';
+import { assert, floorDiv, NANOS_PER_SECOND } from '@tidemark/core';
 
-const HOUR_MS = 3_600_000;
-const CACHE_ENTRIES = 4096;
-const MILLIS_MIN = -8_640_000_000_000_000;
+const DAY_SECONDS = 86_400;
+/** Days whose offsets are kept per zone: a century of them. */
+const DAYS_MAX = 36_525;
+/** Zones that are kept open: more than the zone data has names for would be other spellings. */
+const ZONES_MAX = 64;
 
 /** A time zone. Offsets are nanoseconds east of UTC. */
 export interface Zone {
@@ -12,61 +14,88 @@ export interface Zone {
   offsetNanos(time: bigint): bigint;
 }
 
+const ZONES = new Map<string, Zone>();
+
 /**
  * The zone of an IANA name that is known to exist; `undefined` for UTC, where nothing has to be
  * computed.
  */
 export function openZone(name: string | undefined): Zone | undefined {
   if (name === undefined || name === '' || name === 'UTC') return undefined;
-  const format = new Intl.DateTimeFormat('en-US-u-hc-h23', {
-    timeZone: name,
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-    era: 'short',
-  });
-  const exact = (millis: number): number => localMillis(format, millis) - millis;
-  const byHour = new Map<number, number | undefined>();
-
-  /** Offset of a whole hour when nothing changes within it, which is nearly always. */
-  function hourOffset(hour: number): number | undefined {
-    if (byHour.has(hour)) return byHour.get(hour);
-    if (byHour.size >= CACHE_ENTRIES) byHour.clear();
-    const start = exact(hour * HOUR_MS);
-    const offset = start === exact((hour + 1) * HOUR_MS - 1000) ? start : undefined;
-    byHour.set(hour, offset);
-    return offset;
+  let zone = ZONES.get(name);
+  if (zone === undefined) {
+    zone = new ZoneOffsets(name);
+    if (ZONES.size >= ZONES_MAX) ZONES.clear();
+    ZONES.set(name, zone);
   }
-
-  return {
-    name,
-    offsetNanos: (time) => {
-      const millis = Number(floorDiv(time, NANOS_PER_MILLISECOND));
-      const seconds = Math.floor(millis / 1000) * 1000;
-      const offset = hourOffset(Math.floor(millis / HOUR_MS)) ?? exact(seconds);
-      return BigInt(offset) * NANOS_PER_MILLISECOND;
-    },
-  };
+  return zone;
 }
 
-/** The wall clock of the zone at an instant (whole seconds), read as if it were UTC. */
-function localMillis(format: Intl.DateTimeFormat, millis: number): number {
-  const fields: Record<string, string> = {};
-  for (const part of format.formatToParts(Math.max(millis, MILLIS_MIN))) {
-    fields[part.type] = part.value;
+/** Instants [start, end) with one offset. */
+type Span = { readonly start: bigint; readonly end: bigint; readonly offset: bigint };
+
+/**
+ * Asks the runtime about a day once, and about none while times stay between two transitions that
+ * are known: the span of the last time grows by every day beside it that has its offset.
+ */
+class ZoneOffsets implements Zone {
+  readonly name: string;
+  readonly #format: Intl.DateTimeFormat;
+  readonly #days = new Map<number, readonly Span[]>();
+  #last: Span = { start: 0n, end: 0n, offset: 0n };
+
+  constructor(name: string) {
+    this.name = name;
+    this.#format = new Intl.DateTimeFormat('en-US', { timeZone: name, timeZoneName: 'longOffset' });
   }
-  const year = Number(fields['year']);
-  return Date.UTC(
-    fields['era'] === 'BC' ? 1 - year : year,
-    Number(fields['month']) - 1,
-    Number(fields['day']),
-    Number(fields['hour']),
-    Number(fields['minute']),
-    Number(fields['second']),
-  );
+
+  offsetNanos(time: bigint): bigint {
+    const { start, end, offset } = this.#last;
+    if (time >= start && time < end) return offset;
+    const found = this.#spanOf(time);
+    this.#last = found;
+    if (found.offset === offset) {
+      if (found.start === end) this.#last = { start, end: found.end, offset };
+      else if (found.end === start) this.#last = { start: found.start, end, offset };
+    }
+    return found.offset;
+  }
+
+  #spanOf(time: bigint): Span {
+    const seconds = Number(floorDiv(time, NANOS_PER_SECOND));
+    const day = Math.floor(seconds / DAY_SECONDS);
+    let spans = this.#days.get(day);
+    if (spans === undefined) {
+      const start = day * DAY_SECONDS;
+      spans = this.#spansIn(start, start + DAY_SECONDS);
+      if (this.#days.size >= DAYS_MAX) this.#days.clear();
+      this.#days.set(day, spans);
+    }
+    const found = spans.find(({ end }) => time < end);
+    assert(found !== undefined, 'the spans of a day cover it');
+    return found;
+  }
+
+  /** The spans of the seconds [from, to): a part whose ends have one offset has no transition. */
+  #spansIn(from: number, to: number): readonly Span[] {
+    const offset = this.#secondsAt(from);
+    if (offset === this.#secondsAt(to - 1)) {
+      const second = (value: number): bigint => BigInt(value) * NANOS_PER_SECOND;
+      return [{ start: second(from), end: second(to), offset: second(offset) }];
+    }
+    const middle = Math.floor((from + to) / 2);
+    return [...this.#spansIn(from, middle), ...this.#spansIn(middle, to)];
+  }
+
+  /** The offset at a second, from a text such as `1/1/1880, GMT-04:56:02`. */
+  #secondsAt(second: number): number {
+    const text = this.#format.format(second * 1000);
+    const offset = text.slice(text.lastIndexOf('GMT') + 'GMT'.length);
+    if (offset === '') return 0;
+    const [hours = 0, minutes = 0, seconds = 0] = offset.slice(1).split(':').map(Number);
+    const absolute = hours * 3600 + minutes * 60 + seconds;
+    return offset.startsWith('-') ? -absolute : absolute;
+  }
 }
 
 /**

@@ -242,6 +242,11 @@ export function convertColumn(column: Column, type: FieldType): Column {
   const length = columnLength(column);
   const isNumber = column.type !== 'string' && column.type !== 'boolean';
   if (!isNumber || type === 'string' || type === 'boolean') return nullColumn(type, length);
+  if (type === 'float') {
+    const values = new Float64Array(length);
+    for (let i = 0; i < length; i++) values[i] = Number(column.values[i]);
+    return { type, values, valid: column.valid };
+  }
   const values: (FieldValue | null)[] = [];
   for (let i = 0; i < length; i++) {
     if (column.valid !== undefined && column.valid[i] !== 1) {
@@ -249,8 +254,7 @@ export function convertColumn(column: Column, type: FieldType): Column {
       continue;
     }
     const value = column.values[i]!;
-    if (type === 'float') values.push(Number(value));
-    else if (Number.isNaN(value)) values.push(null);
+    if (Number.isNaN(value)) values.push(null);
     else {
       const whole = typeof value === 'bigint' ? value : floatToInt64(value);
       values.push(wrapInteger(type, whole));

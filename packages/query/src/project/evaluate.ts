@@ -54,8 +54,9 @@ type BinaryExpression = Extract<ValueExpression, { kind: 'binary' }>;
 
 function evaluateBinary(node: BinaryExpression, context: EvaluationContext): Column {
   const { operator, type } = node;
-  const left = evaluate(node.left, context);
-  const right = evaluate(node.right, context);
+  const isFloat = type === 'float';
+  const left = isFloat ? evaluateFloat(node.left, context) : evaluate(node.left, context);
+  const right = isFloat ? evaluateFloat(node.right, context) : evaluate(node.right, context);
   if (operator === 'AND' || operator === 'OR') {
     return logical(operator, left, right, context.rowCount);
   }
@@ -63,10 +64,16 @@ function evaluateBinary(node: BinaryExpression, context: EvaluationContext): Col
   if (type === undefined || node.left.type === undefined || node.right.type === undefined) {
     return nullColumn(type ?? 'float', context.rowCount);
   }
-  if (type === 'float') {
+  if (isFloat) {
     return floatArithmetic(operator, left, right, context.rowCount);
   }
   return scalarArithmetic(operator, type, [left, right], context.rowCount);
+}
+
+/** An operand of float arithmetic. A whole constant is a float from the start. */
+function evaluateFloat(node: ValueExpression, context: EvaluationContext): Column {
+  const isWhole = node.kind === 'constant' && (node.type === 'integer' || node.type === 'unsigned');
+  return isWhole ? constantColumn(node.value, 'float', context.rowCount) : evaluate(node, context);
 }
 
 function bothValid(left: Column, right: Column, rowCount: number): Uint8Array | undefined {
