@@ -1,6 +1,7 @@
 // Growing lists of numbers of one field, for reducers that need all values of a window at once.
 import type { Column } from '@tidemark/core';
 
+/** Windows mostly have fewer values; a list of so many keeps its memory for the next one. */
 const FIRST_CAPACITY = 256;
 
 type Numbers = Float64Array | BigInt64Array | BigUint64Array;
@@ -16,9 +17,20 @@ function newNumbers(type: Column['type'], capacity: number): Numbers {
   }
 }
 
-/** Values in the order in which they came. The memory of the list counts as the query's. */
+function isOfType(numbers: Numbers, type: Column['type']): boolean {
+  if (numbers instanceof BigInt64Array) return type === 'integer';
+  if (numbers instanceof BigUint64Array) return type === 'unsigned';
+  return type === 'float';
+}
+
+/**
+ * Values in the order in which they came. The memory of the list counts as the query's while it has
+ * values.
+ */
 export class ValueList {
   #values: Numbers | undefined;
+  /** Of a list that was cleared: making an array costs more than the values of a short window. */
+  #spare: Numbers | undefined;
   #length = 0;
   readonly #hold: (bytes: number) => void;
 
@@ -54,7 +66,11 @@ export class ValueList {
   }
 
   clear(): void {
-    if (this.#values !== undefined) this.#hold(-this.#values.byteLength);
+    const values = this.#values;
+    if (values !== undefined) {
+      this.#hold(-values.byteLength);
+      if (values.length === FIRST_CAPACITY) this.#spare = values;
+    }
     this.#values = undefined;
     this.#length = 0;
   }
@@ -63,9 +79,16 @@ export class ValueList {
     const capacity = this.#values?.length ?? 0;
     const needed = this.#length + count;
     if (needed <= capacity) return;
-    const grown = newNumbers(type, Math.max(needed, capacity * 2, FIRST_CAPACITY));
+    const grown = this.#grown(type, Math.max(needed, capacity * 2, FIRST_CAPACITY));
     this.#hold(grown.byteLength - (this.#values?.byteLength ?? 0));
     if (this.#values !== undefined) (grown as Float64Array).set(this.#values as Float64Array);
     this.#values = grown;
+  }
+
+  #grown(type: Column['type'], capacity: number): Numbers {
+    const spare = this.#spare;
+    this.#spare = undefined;
+    const fits = spare !== undefined && capacity === FIRST_CAPACITY && isOfType(spare, type);
+    return fits ? spare : newNumbers(type, capacity);
   }
 }
