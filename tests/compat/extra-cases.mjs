@@ -630,4 +630,108 @@ add('times-from-now', shop, [
   `SELECT count(sales) FROM shop WHERE time < '2023-01-01' + 90m AND time > '2023-01-01' - 1d`,
 ]);
 
+// ------------------------------------------------ ranges that end before they start
+const LATE = `'2023-01-01T18:00:00Z'`;
+const EARLY = `'2023-01-01T06:00:00Z'`;
+add('empty-ranges', shop, [
+  ...combine(`SELECT {what} FROM shop WHERE time >= ${LATE} AND time <= ${EARLY} {rest}`, {
+    what: ['*', 'sales, store', 'mean(sales)', 'count(items), max(sales)', 'first(clerk)', 'top(items, 2)'],
+    rest: ['', 'GROUP BY store', 'ORDER BY time DESC LIMIT 2'],
+  }),
+  `SELECT mean(sales) FROM shop WHERE time > ${LATE} AND time < ${EARLY} GROUP BY time(1h) fill(0)`,
+  `SELECT sum(m) FROM (SELECT mean(sales) AS m FROM shop WHERE time > ${LATE} GROUP BY time(1h)) WHERE time < ${EARLY}`,
+  `SHOW TAG VALUES WITH KEY = store WHERE time > ${LATE} AND time < ${EARLY}`,
+  `SHOW SERIES WHERE time > ${LATE} AND time < ${EARLY}`,
+  {
+    q: 'SELECT count(sales) FROM shop',
+    pre: [`DELETE FROM shop WHERE time > ${LATE} AND time < ${EARLY}`],
+  },
+]);
+
+// ------------------------------------------------ times as people write them
+add('written-times', shop, [
+  ...combine("SELECT count(sales) FROM shop WHERE time >= '{time}'", {
+    time: [
+      '2023-01-01 6:00:00',
+      '2023-01-01 6:00:00.5',
+      '2023-01-01  06:00:00',
+      '2023-01-01   6:00:00',
+      '2023-01-01T6:00:00Z',
+      '2023-01-01T6:00:00+02:00',
+      '2023-01-01 6:0:00',
+      '2023-1-01 06:00:00',
+      '2023-01-01 26:00:00',
+      '2023-01-01 6:00:00Z',
+    ],
+  }),
+  "SELECT count(sales) FROM shop WHERE time >= '2023-01-01 6:00:00' tz('Europe/Berlin')",
+]);
+
+// ------------------------------------------------ tags beside numbers and booleans in SHOW
+add('show-conditions', shop, [
+  ...combine('SHOW {what} WHERE {condition}', {
+    what: ['TAG VALUES WITH KEY = store', 'SERIES', 'TAG KEYS', 'MEASUREMENTS'],
+    condition: [
+      'region = false',
+      'region != false',
+      'region = 5',
+      'region = 1.5',
+      'region = 1s',
+      "region = 5 AND store = 's1'",
+      "region = 5 OR store = 's1'",
+      'region > 5',
+    ],
+  }),
+  ...combine('SHOW {what} CARDINALITY{with} WHERE {condition}', {
+    what: ['SERIES', 'MEASUREMENT', 'TAG KEY', 'FIELD KEY'],
+    with: [''],
+    condition: ['region = false', 'region != 5', "region = 5 OR store = 's1'"],
+  }),
+  ...combine('SHOW {what}{exact} CARDINALITY {from} {where} GROUP BY {tags} {limit}', {
+    what: ['MEASUREMENT', 'FIELD KEY'],
+    exact: ['', ' EXACT'],
+    from: ['', 'FROM /sh/'],
+    where: ['', "WHERE region = 'north'"],
+    tags: ['region', 'store, region', '*', '/re/', 'nosuch'],
+    limit: [''],
+  }),
+  ...combine('SHOW {what} WHERE {condition}', {
+    what: ['SERIES', 'TAG KEYS', 'MEASUREMENTS'],
+    condition: ['5 = region', "store::field = 's1'"],
+  }),
+  'SHOW MEASUREMENT CARDINALITY GROUP BY store LIMIT 1',
+  'SHOW FIELD KEY CARDINALITY GROUP BY store LIMIT 1 OFFSET 1',
+  'DELETE FROM shop WHERE region = false',
+]);
+
+// ------------------------------------------------ operators beside calls of what nobody knows
+add('untyped-calls', shop, [
+  ...combine(`SELECT {call}(nosuch) {with} FROM shop WHERE ${DAY}`, {
+    call: ['sum', 'max', 'spread', 'distinct', 'mean', 'count', 'cumulative_sum', 'derivative', 'mode'],
+    with: ['| 1', '+ true', '& 1', "+ 'a'", '| 1.5'],
+  }),
+  `SELECT sum(nosuch) | 1, sum(items) FROM shop WHERE ${DAY}`,
+  `SELECT abs(sum(nosuch)) | 1, sum(items) FROM shop WHERE ${DAY}`,
+  `SELECT sum(nosuch) | 1, sum(items) FROM shop WHERE ${DAY} GROUP BY time(6h) fill(5)`,
+  `SELECT sum(items) | 1 FROM shop WHERE time > '2030-01-01'`,
+  `SELECT max(store) | 1, max(items) FROM shop WHERE ${DAY}`,
+  `SELECT sum(store) + 1 FROM shop WHERE ${DAY}`,
+  `SELECT store::field, items FROM shop WHERE ${DAY}`,
+  `SELECT store::field FROM shop WHERE ${DAY}`,
+  `SELECT items::tag, sales FROM shop WHERE ${DAY}`,
+]);
+
+const zeros = {
+  setup: ['CREATE DATABASE zerodb'],
+  writes: [{ db: 'zerodb', lines: ['z,h=a f=-0 1', 'z,h=b f=0 2', 'z,h=a f=-0 3', 'z,h=a f=1 4'] }],
+  db: 'zerodb',
+};
+add('negative-zero', zeros, [
+  ...combine('SELECT {what} FROM z {rest}', {
+    what: ['distinct(f)', 'count(distinct(f))', 'f', 'first(f)', 'max(f)', 'min(f)', 'sum(f)'],
+    rest: ['', 'GROUP BY h', 'WHERE time > 1'],
+  }),
+  'SELECT d FROM (SELECT distinct(f) AS d FROM z)',
+]);
+
 export default groups;

@@ -13,6 +13,7 @@ import { isMathFunction } from '../functions/registry.ts';
 import { binaryType, isNumeric, mathType } from './expression-types.ts';
 import type { CallContext } from './build-call.ts';
 import { buildCall } from './build-call.ts';
+import { unwrap } from './walk.ts';
 import { InputSet } from './input-set.ts';
 import type {
   BuiltColumns,
@@ -154,8 +155,8 @@ class ColumnsBuilder {
       case 'call':
         return this.#call(expression);
       case 'binary': {
-        const left = this.#value(expression.left);
-        const right = this.#value(expression.right);
+        const left = this.#operand(expression.left);
+        const right = this.#operand(expression.right);
         const typeOf = (node: Expression): string | undefined => this.#printedType(node);
         const type = binaryType({ node: expression, left, right, typeOf });
         return { kind: 'binary', operator: expression.operator, left, right, type };
@@ -180,6 +181,17 @@ class ColumnsBuilder {
     }
   }
 
+  /** A side of an operator. A call that reads a tag gives nothing, and has its type here. */
+  #operand(expression: Expression): ValueExpression {
+    const value = this.#value(expression);
+    const call = unwrap(expression);
+    const isUntyped = value.kind === 'column' && value.type === undefined;
+    const [read] = call.kind === 'call' ? call.arguments : [];
+    return isUntyped && read !== undefined && this.#isTag(read)
+      ? { ...value, type: 'string' }
+      : value;
+  }
+
   #printedType(node: Expression): string | undefined {
     if (node.kind !== 'reference') return undefined;
     const resolved = this.#resolve(node);
@@ -193,7 +205,10 @@ class ColumnsBuilder {
       return { kind: 'math', name: call.name, arguments: given, type: mathType(call.name, given) };
     }
     const index = this.#callIndex(call);
-    return { kind: 'column', index, type: this.#calls[index]?.type };
+    const built = this.#calls[index];
+    // What has the type of a field that nobody knows has none, and fits beside anything.
+    const isTyped = built !== undefined && (built.input !== undefined || built.hasFixedType);
+    return { kind: 'column', index, type: isTyped ? built.type : undefined };
   }
 
   /**

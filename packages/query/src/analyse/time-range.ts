@@ -260,13 +260,17 @@ function timeOfText(node: Expression, zone: Zone | undefined): bigint | undefine
 }
 
 const DATE_LIKE = /^\d{4}-\d{2}-\d{2}/;
+/** Several spaces may stand before the clock, and an hour may have one digit, as recorded. */
+const SPACES = /^(.{10}) +/;
+const SHORT_HOUR = /^(.{10}[ T])(\d:)/;
 const LOCAL_TIME = /^(\d{4}-\d{2}-\d{2})(?: (\d{2}:\d{2}:\d{2})(?:\.(\d+))?)?$/;
 
 /** Parses `YYYY-MM-DD[ HH:MM:SS[.ffffff]]` in the zone, or RFC 3339. */
-function parseTimeText(text: string, operand: Expression, zone: Zone | undefined): bigint {
-  if (!DATE_LIKE.test(text)) {
+function parseTimeText(written: string, operand: Expression, zone: Zone | undefined): bigint {
+  if (!DATE_LIKE.test(written)) {
     throw notATime(operand, operand.span);
   }
+  const text = written.replace(SPACES, '$1 ').replace(SHORT_HOUR, '$10$2');
   const local = LOCAL_TIME.exec(text);
   if (local === null) {
     const instant = parseRfc3339(text);

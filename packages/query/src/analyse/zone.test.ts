@@ -28,7 +28,10 @@ test.each([
 
 test('the order in which times come does not change their offsets', () => {
   const zone = openZone('America/Sao_Paulo')!;
-  const times = Array.from({ length: 24 * 365 }, (_, i) => 1_514_764_800n * NANOS_PER_SECOND + BigInt(i) * HOUR);
+  const times = Array.from(
+    { length: 24 * 365 },
+    (_, i) => 1_514_764_800n * NANOS_PER_SECOND + BigInt(i) * HOUR,
+  );
   const ascending = times.map((time) => zone.offsetNanos(time));
   const descending = times.toReversed().map((time) => zone.offsetNanos(time));
 
@@ -37,12 +40,14 @@ test('the order in which times come does not change their offsets', () => {
 });
 
 test('the runtime is asked about a day twice, and not about each time', () => {
-  const format = vi.spyOn(Intl.DateTimeFormat.prototype, 'format', 'get');
+  const getter = Object.getOwnPropertyDescriptor(Intl.DateTimeFormat.prototype, 'format')!;
+  const asked = vi.fn(getter.get);
+  Object.defineProperty(Intl.DateTimeFormat.prototype, 'format', { ...getter, get: asked });
   const zone = openZone('Asia/Kathmandu')!;
   for (let i = 0n; i < 24n * 60n * 60n; i++) zone.offsetNanos(i * NANOS_PER_SECOND);
+  Object.defineProperty(Intl.DateTimeFormat.prototype, 'format', getter);
 
-  expect(format).toHaveBeenCalledTimes(2);
-  format.mockRestore();
+  expect(asked).toHaveBeenCalledTimes(2);
 });
 
 test('a name is opened once', () => {

@@ -34,6 +34,8 @@ export class ValueTable {
   readonly #hold: (bytes: number) => void;
   readonly #seed = hashSeed();
   #size = 0;
+  /** The number of zero, where the first zero was negative. */
+  #negativeZero: number = NO_VALUE;
   #textBytes = 0;
   #heldBytes = 0;
   /** Two words per value, lower one first; of a boolean the lower one is 0 or 1. */
@@ -100,6 +102,7 @@ export class ValueTable {
 
   valueOf(number: number): FieldValue {
     if (this.#type === 'string') return this.#texts[number]!;
+    if (number === this.#negativeZero) return -0;
     return this.#type === 'boolean' ? this.#words[2 * number] === 1 : this.#numbers[number]!;
   }
 
@@ -116,6 +119,7 @@ export class ValueTable {
   /** Forgets all values. */
   clear(): void {
     this.#size = 0;
+    this.#negativeZero = NO_VALUE;
     this.#mask = 0;
     this.#split = 0;
     this.#texts = [];
@@ -152,9 +156,12 @@ export class ValueTable {
       let low = words[2 * i]!;
       let high = words[2 * i + 1]!;
       if (isFloat) {
-        // Both zeros are one value, and so is all that is no number.
-        if (low === 0 && high === SIGN) high = 0;
-        else if ((high & EXPONENT) === EXPONENT && (low !== 0 || (high & MANTISSA) !== 0)) {
+        // Both zeros are one value, shown as the first of them; so is all that is no number.
+        if (low === 0 && high === SIGN) {
+          high = 0;
+          const size = this.#size;
+          if (this.#numberOfWords(low, high) === size) this.#negativeZero = size;
+        } else if ((high & EXPONENT) === EXPONENT && (low !== 0 || (high & MANTISSA) !== 0)) {
           low = 0;
           high = NAN_HIGH;
         }

@@ -19,20 +19,24 @@ export type Counted = {
   readonly count: number;
 };
 
-export type Grouping = {
-  /** What is counted of the series of a group. */
-  readonly of: 'series' | 'tag-key' | 'tag-values';
-  /** Whose values are counted. */
-  readonly keys: TagKeyMatch;
+/** Which series are grouped, and by which tags. */
+type GroupedSeries = {
   readonly filters: readonly SchemaFilter[];
   readonly dimensions: readonly string[];
+};
+
+export type Grouping = GroupedSeries & {
+  /** What is counted of the series of a group; measurements are counted over all of them. */
+  readonly of: 'series' | 'measurement' | 'tag-key' | 'tag-values';
+  /** Whose values are counted. */
+  readonly keys: TagKeyMatch;
 };
 
 /** A group of series, without its name and tags. */
 const GROUP_BYTES = 400;
 
 type Group = {
-  readonly name: string;
+  readonly name: string | undefined;
   readonly tags: readonly string[];
   readonly members: Members;
 };
@@ -53,7 +57,8 @@ export function* countInGroups(
         yield next;
         continue;
       }
-      const { measurement: name, entries } = next;
+      const { measurement, entries } = next;
+      const name = of === 'measurement' ? undefined : measurement;
 
       for (const key of entries) {
         const tags = tagsOfSeriesKey(key);
@@ -64,23 +69,46 @@ export function* countInGroups(
           execution.hold(GROUP_BYTES + 2 * id.length);
           groups.set(id, (group = { name, tags: values, members: new Members(execution) }));
         }
-        for (const part of parts(key, tags)) group.members.add(part);
+        for (const part of parts(key, tags, measurement)) group.members.add(part);
       }
     }
   }
   const sorted = sortInSteps([...groups.values()], compareGroups);
   for (const { name, tags, members } of yield* sorted) {
     if (members.size === 0) continue;
-    const shown =
-      dimensions.length === 0
-        ? undefined
-        : new Map(dimensions.map((tag, i) => [tag, tags[i] ?? '']));
-    yield { name, tags: shown, count: members.size };
+    yield { name, tags: shownTags(dimensions, tags), count: members.size };
   }
 }
 
+/** The numbers of fields of measurements, once for each group of series of a measurement. */
+export function* fieldKeysInGroups(
+  fields: Operator<Counted>,
+  grouped: GroupedSeries,
+  execution: ExecutionContext,
+): Operator<Counted> {
+  const counts = new Map<string | undefined, number>();
+  for (const next of fields) {
+    if (isPause(next)) yield next;
+    else counts.set(next.name, next.count);
+  }
+  const keys = { kind: 'in', keys: [] } as const;
+  for (const next of countInGroups({ ...grouped, of: 'series', keys }, execution)) {
+    if (isPause(next)) {
+      yield next;
+      continue;
+    }
+    const count = counts.get(next.name);
+    if (count !== undefined) yield { ...next, count };
+  }
+}
+
+function shownTags(dimensions: readonly string[], values: readonly string[]): Counted['tags'] {
+  if (dimensions.length === 0) return undefined;
+  return new Map(dimensions.map((tag, i) => [tag, values[i] ?? '']));
+}
+
 function compareGroups(a: Group, b: Group): number {
-  let order = compareBytes(a.name, b.name);
+  let order = compareBytes(a.name ?? '', b.name ?? '');
   for (let i = 0; order === 0 && i < a.tags.length; i++) {
     order = compareBytes(a.tags[i] ?? '', b.tags[i] ?? '');
   }
@@ -91,8 +119,10 @@ function compareGroups(a: Group, b: Group): number {
 function partsOf(
   of: Grouping['of'],
   keys: TagKeyMatch,
-): (key: string, tags: ReadonlyMap<string, string>) => Iterable<string> {
+): (key: string, tags: ReadonlyMap<string, string>, measurement: string) => Iterable<string> {
   switch (of) {
+    case 'measurement':
+      return (_key, _tags, measurement) => [measurement];
     case 'tag-key':
       return (_key, tags) => tags.keys();
     case 'tag-values': {

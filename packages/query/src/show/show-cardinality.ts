@@ -10,12 +10,14 @@ import { textMatcher } from '../regex.ts';
 import type { ResultBatch } from '../result.ts';
 import { rowsBatch } from '../result.ts';
 import type { SchemaFilter, TagKeyMatch } from '../series-source.ts';
-import { countInGroups } from './count-in-groups.ts';
+import { countInGroups, fieldKeysInGroups } from './count-in-groups.ts';
 import type { Counted } from './count-in-groups.ts';
 import { Members } from './members.ts';
 import { namedDatabase, refuseTime, seriesCondition } from './show-context.ts';
 import { fieldsOf, tagKeyMatch } from './show-schema.ts';
+import type { TypedField } from './show-schema.ts';
 import { measurementsOf, sourceFilters } from './show-sources.ts';
+import type { Piece } from './show-sources.ts';
 import { isPause } from '../operator.ts';
 import type { Operator, Steps } from '../operator.ts';
 
@@ -84,19 +86,21 @@ function* estimate(statement: ShowCardinality, context: QueryContext): Steps<Res
 }
 
 function* counted(statement: ShowCardinality, execution: ExecutionContext): Operator<Counted> {
-  if (statement.of === 'field-key') {
-    yield* countFieldKeys(statement, execution);
-    return;
-  }
   const { database, sources } = statement;
-  const condition = seriesCondition(statement.condition, execution.query);
+  const condition = seriesCondition(statement.condition, execution.query, false);
   const filters = yield* sourceFilters(
     sources,
     { database, needsPolicy: true, condition },
     execution,
   );
   const dimensions = yield* groupTags(statement.dimensions, filters, execution.query);
-  if (statement.of === 'measurement') {
+  if (statement.of === 'field-key') {
+    const fields = countFieldKeys(yield* fieldsOf(filters, execution));
+    if (dimensions.length === 0) yield* fields;
+    else yield* fieldKeysInGroups(fields, { filters, dimensions }, execution);
+    return;
+  }
+  if (statement.of === 'measurement' && dimensions.length === 0) {
     const { size } = yield* measurementsOf(filters, execution);
     if (size > 0) yield { count: size };
     return;
@@ -111,14 +115,14 @@ function* counted(statement: ShowCardinality, execution: ExecutionContext): Oper
     );
 }
 
+/** How many fields each measurement has that has any. */
 function* countFieldKeys(
-  statement: ShowCardinality,
-  execution: ExecutionContext,
-): Operator<Counted> {
+  pieces: Operator<Piece<TypedField>>,
+): Operator<Counted & { readonly name: string }> {
   let name: string | undefined;
   let field: string | undefined;
   let count = 0;
-  for (const next of yield* fieldsOf(statement, execution)) {
+  for (const next of pieces) {
     if (isPause(next)) {
       yield next;
       continue;

@@ -2,7 +2,7 @@
 import type { InvalidRequest, TimeRange } from '@tidemark/core';
 import { Forbidden } from '@tidemark/core';
 import { isTime } from '@tidemark/influxql';
-import type { Expression, MeasurementSource } from '@tidemark/influxql';
+import type { Binary, Expression, MeasurementSource } from '@tidemark/influxql';
 
 import { some } from '../analyse/walk.ts';
 import { splitCondition } from '../analyse/time-range.ts';
@@ -74,18 +74,31 @@ export type SeriesCondition = {
   readonly timeRange: TimeRange | undefined;
 };
 
-/** A condition on series. Fields and numbers are refused, because series have only tags. */
+/**
+ * A condition on series. What a comparison of a tag with a number or a boolean means depends on the
+ * statement, as recorded: lists of names leave it out of the condition, counts find nothing.
+ */
 export function seriesCondition(
   condition: Expression | undefined,
   context: QueryContext,
+  isOtherMet = true,
 ): SeriesCondition {
-  const { now, onWarning } = context;
+  const { now, onWarning, onFinding } = context;
   const split = splitCondition(condition, { now, zone: undefined, onWarning });
+  const onOther = ({ span }: Binary): Predicate => {
+    const hint = "write the value as a text, as 'false' or '5'";
+    const message = `values of tags are texts: ${isOtherMet ? LEFT_OUT : NEVER_MET}`;
+    onFinding?.({ code: 'IQL_TYPE_OF_VALUE', message, span, hint });
+    return { kind: 'constant', value: isOtherMet };
+  };
   return {
-    where: split.condition === undefined ? undefined : tagPredicate(split.condition),
+    where: split.condition === undefined ? undefined : tagPredicate(split.condition, onOther),
     timeRange: split.hasStart || split.hasEnd ? split.range : undefined,
   };
 }
+
+const LEFT_OUT = 'a comparison with a number or a boolean is left out of the condition';
+const NEVER_MET = 'a comparison with a number or a boolean is never met';
 
 /** Refuses conditions on time, in the recorded words. */
 export function refuseTime(condition: Expression | undefined, statement: string): void {
@@ -97,11 +110,17 @@ export function refuseTime(condition: Expression | undefined, statement: string)
   });
 }
 
-/** A condition over tags alone as a predicate. */
-export function tagPredicate(node: Expression): Predicate {
+/**
+ * A condition over tags alone as a predicate. `onOther` says what a comparison of a tag with a
+ * number or a boolean is; without it, that is refused.
+ */
+export function tagPredicate(
+  node: Expression,
+  onOther?: (comparison: Binary) => Predicate,
+): Predicate {
   switch (node.kind) {
     case 'paren':
-      return tagPredicate(node.expression);
+      return tagPredicate(node.expression, onOther);
     case 'boolean':
       return { kind: 'constant', value: node.value };
     case 'binary':
@@ -112,22 +131,34 @@ export function tagPredicate(node: Expression): Predicate {
   if (node.operator === 'AND' || node.operator === 'OR') {
     return {
       kind: node.operator === 'AND' ? 'and' : 'or',
-      left: tagPredicate(node.left),
-      right: tagPredicate(node.right),
+      left: tagPredicate(node.left, onOther),
+      right: tagPredicate(node.right, onOther),
     };
   }
   const [key, value] =
     node.left.kind === 'reference' ? [node.left, node.right] : [node.right, node.left];
-  if (key.kind !== 'reference' || key.cast === 'field') throw notATagCondition(node);
+  const isTag = key.kind === 'reference' && (key.cast !== 'field' || onOther !== undefined);
+  if (!isTag) throw notATagCondition(node);
   const { operator } = node;
-  if (value.kind === 'string' && (operator === '=' || operator === '!=')) {
-    return { kind: 'tag', key: key.name, operator, value: value.value };
+  if (operator === '=' || operator === '!=') {
+    if (value.kind === 'string') {
+      return { kind: 'tag', key: key.name, operator, value: value.value };
+    }
+    if (onOther !== undefined && LITERALS.has(value.kind)) return onOther(node);
   }
   if (value.kind === 'regex' && (operator === '=~' || operator === '!~')) {
     return { kind: 'tag-regex', key: key.name, operator, pattern: value.pattern };
   }
   throw notATagCondition(node);
 }
+
+const LITERALS: ReadonlySet<Expression['kind']> = new Set([
+  'boolean',
+  'integer',
+  'unsigned',
+  'number',
+  'duration',
+]);
 
 function notATagCondition({ span }: Expression): InvalidRequest {
   return invalid('invalid tag comparison operator', {

@@ -1,6 +1,7 @@
 // SHOW MEASUREMENTS: those of which a series meets the condition.
-import type { ShowStatement } from '@tidemark/influxql';
+import type { Binary, ShowStatement } from '@tidemark/influxql';
 
+import { invalid } from '../compat-messages.ts';
 import type { QueryContext } from '../context.ts';
 import { lookUp } from '../look-up.ts';
 import { ExecutionContext } from '../execution/execution-context.ts';
@@ -26,13 +27,23 @@ export function* showMeasurements(
     measurements: statement.with?.kind === 'equal' ? [statement.with.name] : undefined,
     measurementPattern: statement.with?.kind === 'match' ? statement.with.pattern : undefined,
   };
-  const where = statement.condition === undefined ? undefined : tagPredicate(statement.condition);
+  const where = statement.condition && tagPredicate(statement.condition, refuseOther);
   if (!context.catalog.hasDatabase(database)) return;
   const execution = new ExecutionContext(context);
   const filters = yield* withCondition(filter, { where, timeRange: undefined }, execution);
   const chosen =
     where === undefined ? undefined : (yield* measurementsOf(filters, execution)).texts;
   yield* oneSeriesOf(named(filter, chosen, execution), ['name'], statement);
+}
+
+/** Names of measurements are not listed for a comparison with a number or a boolean (recorded). */
+function refuseOther({ left, operator, span }: Binary): never {
+  const [side, is] = left.kind === 'reference' ? ['right', 'value string'] : ['left', 'key'];
+  throw invalid(`${side} side of '${operator}' must be a tag ${is}`, {
+    code: 'IQL_CONDITION',
+    span,
+    hint: "values of tags are texts: write 'false' or '5'",
+  });
 }
 
 function* named(

@@ -210,24 +210,24 @@ export function* showFieldKeys(
   context: QueryContext,
 ): Operator<ResultBatch> {
   const execution = new ExecutionContext(context);
-  const fields = yield* fieldsOf(statement, execution);
-  yield* seriesOf(nameAndType(fields), ['fieldKey', 'fieldType'], statement);
-}
-
-type TypedField = { readonly name: string; readonly type: string };
-
-/** Fields of the sources with their types; one that has two types is there twice. */
-export function* fieldsOf(
-  statement: Pick<Show<'show-field-keys'>, 'database' | 'sources' | 'condition'>,
-  execution: ExecutionContext,
-): Steps<Operator<Piece<TypedField>>> {
   const { database, sources } = statement;
-  const condition = seriesCondition(statement.condition, execution.query);
+  const condition = seriesCondition(statement.condition, context);
   const filters = yield* sourceFilters(
     sources,
     { database, needsPolicy: true, condition },
     execution,
   );
+  const fields = yield* fieldsOf(filters, execution);
+  yield* seriesOf(nameAndType(fields), ['fieldKey', 'fieldType'], statement);
+}
+
+export type TypedField = { readonly name: string; readonly type: string };
+
+/** Fields of the filters' measurements with their types; one that has two types is there twice. */
+export function* fieldsOf(
+  filters: readonly SchemaFilter[],
+  execution: ExecutionContext,
+): Steps<Operator<Piece<TypedField>>> {
   const named: SchemaFilter[] = [];
   for (const filter of filters) {
     // A condition is on series, which have no fields of their own: it picks measurements.

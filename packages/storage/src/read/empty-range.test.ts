@@ -26,7 +26,7 @@ test.each(['rows in memory', 'rows of segments'])('%s lie outside of it', async 
   if (where === 'rows of segments') await subject.engine.flush();
 
   const { engine } = subject;
-  const aggregates = [{ field: FIELDS[0][0], type: FIELDS[0][1], functions: ['count', 'max'] }];
+  const aggregates = [{ field: 'f', type: 'float', functions: ['count', 'max'] }] as const;
 
   expect(await scanRows(engine, 'm', FIELDS, { timeRange: EMPTY })).toEqual([]);
   expect(await scanRows(engine, 'm', FIELDS, { timeRange: EMPTY, descending: true })).toEqual([]);
