@@ -1,5 +1,5 @@
 // A text comes back as it was written: from memory, from the log, from segments, from a backup.
-import { query, removeDirectory, startTidemark, write } from '@tidemark/testkit';
+import { query, removeDirectory, send, startTidemark, write } from '@tidemark/testkit';
 import type { Tidemark } from '@tidemark/testkit';
 import { afterEach, expect, test } from 'vitest';
 
@@ -45,4 +45,68 @@ test('a text that begins with a byte order mark keeps it through flushes and res
   expect(JSON.stringify(before)).toContain(`"${MARK}x"`);
   expect(fromLog).toEqual(before);
   expect(fromSegments).toEqual(before);
+});
+
+const longText = (number: number, length = 30_000): string => `${number}-`.padEnd(length, 'x');
+
+/** Two series of `count` texts each, at other times. */
+function longTexts(count: number): string {
+  const rows = Array.from(
+    { length: 2 * count },
+    (_, i) => `big,h=${i % 2} t="${longText(i)}" ${i}`,
+  );
+  return rows.join('\n');
+}
+
+test('a query of texts over its limit names the setting, and everything else goes on', async () => {
+  const environment = { TIDEMARK_COORDINATOR_QUERY_MEMORY_LIMIT: '2m' };
+  running = await startTidemark({ command: 'tsdb', environment });
+  const { tsdb } = running;
+  await query(tsdb, 'CREATE DATABASE d');
+  await write(tsdb, 'd', longTexts(50));
+  const selects = [
+    'SELECT count(distinct(t)) FROM big',
+    'SELECT t FROM big',
+    'SELECT top(n, t, 3) FROM n',
+  ];
+  await write(tsdb, 'd', longTexts(50).replaceAll(/^big,h=(\d) (t="\d+)/gm, 'n,h=$1 n=$1,$2'));
+
+  for (const text of selects) {
+    await expect(query(tsdb, text, 'd')).rejects.toThrow(/query-memory-limit/);
+  }
+  await write(tsdb, 'd', 'other v=1 1');
+  expect(await query(tsdb, 'SELECT v FROM other', 'd', { epoch: 'ns' })).toMatchObject([
+    { values: [[1, 1]] },
+  ]);
+  const last = await query(tsdb, 'SELECT last(t) FROM big GROUP BY h', 'd');
+  expect(last.map(({ values }) => values?.[0]?.[1])).toEqual([longText(98), longText(99)]);
+});
+
+test('tags of series count as memory of a query', async () => {
+  const environment = { TIDEMARK_COORDINATOR_QUERY_MEMORY_LIMIT: '1m' };
+  running = await startTidemark({ command: 'tsdb', environment });
+  const { tsdb } = running;
+  await query(tsdb, 'CREATE DATABASE d');
+  const lines = Array.from({ length: 1000 }, (_, i) => `m,a=${longText(i, 2000)} v=${i} ${i}`);
+  await write(tsdb, 'd', lines.join('\n'));
+
+  await expect(query(tsdb, 'SELECT v, a FROM m', 'd')).rejects.toThrow(/query-memory-limit/);
+  // Tags that nobody reads are not held.
+  expect((await query(tsdb, 'SELECT v FROM m', 'd'))[0]?.values).toHaveLength(1000);
+});
+
+test('response chunks of long texts have fewer rows than were asked for', async () => {
+  running = await startTidemark({ command: 'tsdb' });
+  const { tsdb } = running;
+  await query(tsdb, 'CREATE DATABASE d');
+  await write(tsdb, 'd', longTexts(300));
+  const parameters = new URLSearchParams({ db: 'd', q: 'SELECT t FROM big', chunked: 'true' });
+
+  const { text } = await send(`${tsdb}/query?${parameters.toString()}`);
+
+  const chunks = text.trim().split('\n');
+  const rows = chunks.map((chunk) => JSON.parse(chunk).results[0].series[0].values.length);
+  expect(chunks.length).toBeGreaterThan(3);
+  for (const chunk of chunks) expect(chunk.length).toBeLessThan(5 << 20);
+  expect(rows.reduce((sum, count) => sum + count, 0)).toBe(600);
 });

@@ -97,8 +97,9 @@ export const MAX_TIME_SLICES = 100_000;
 /** Names that are compared with an unknown one at most, to suggest the nearest. */
 export const SUGGESTION_NAMES_MAX = 10_000;
 
-/** Rows that INTO hands to the sink at once. */
+/** Rows that INTO hands to the sink at once, and what they may weigh. */
 export const INTO_BATCH_ROWS = 10_000;
+export const INTO_BATCH_BYTES = 4 << 20;
 
 export function seriesLimitExceeded(count: number, limit: number): LimitExceeded {
   return new LimitExceeded(
@@ -160,6 +161,17 @@ export function pointLimitExceeded(count: number, limit: number): LimitExceeded 
 
 /** Rows that one answer in MessagePack may gather: its lengths stand before the rows. */
 export const MAX_GATHERED_ROWS = 5_000_000;
+
+/** What these rows may weigh. */
+export const MAX_GATHERED_BYTES = 256 << 20;
+
+export function gatheredBytesExceeded(): LimitExceeded {
+  return new LimitExceeded(
+    `an answer in MessagePack has at most ${MAX_GATHERED_BYTES} bytes: add chunked=true, or ask for JSON`,
+    'MessagePack bytes',
+    { hint: 'add chunked=true, or ask for JSON' },
+  );
+}
 
 export function gatheredLimitExceeded(): LimitExceeded {
   return new LimitExceeded(

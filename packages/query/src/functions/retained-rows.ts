@@ -1,13 +1,12 @@
 // Memory of rows that reducers pick and keep: each keeps all columns of its batch alive until the
 // last one is dropped.
-import { columnLength } from '@tidemark/core';
+import { columnBytes } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
 
 import type { RowRef } from '../batch/point-writer.ts';
 
 /** Bytes that one picked row takes besides its batch, about. */
 const ROW_BYTES = 100;
-const CELL_BYTES = 8;
 
 /** Counts picked rows and the batches that they keep alive as memory of the query. */
 export class RetainedRows {
@@ -45,6 +44,5 @@ export class RetainedRows {
 }
 
 function batchBytes(columns: readonly Column[]): number {
-  const [first] = columns;
-  return first === undefined ? 0 : columnLength(first) * columns.length * CELL_BYTES;
+  return columns.reduce((sum, column) => sum + columnBytes(column), 0);
 }

@@ -4,7 +4,7 @@
 // million values stops its thread for tens of milliseconds when it doubles. Values of 64 bits are
 // compared by their words, texts once per dictionary.
 import type { Column, FieldType, FieldValue, StringColumn } from '@tidemark/core';
-import { assert, compareBytes, hashSeed, hashText } from '@tidemark/core';
+import { assert, compareBytes, hashSeed, hashText, textBytes } from '@tidemark/core';
 
 /** Stands for a row without a value. */
 export const NO_VALUE = 0xffffffff;
@@ -14,8 +14,6 @@ const FIRST_CAPACITY = 16;
 const KEPT_CAPACITY = 1024;
 /** Words of a value, its hash, its bucket and the next one of the bucket. */
 const ENTRY_BYTES = 20;
-/** Bytes of a text besides its characters, about. */
-const TEXT_BYTES = 40;
 /** A dictionary with more entries for each row is not gone through: the texts of the rows are. */
 const CODES_PER_ROW = 4;
 
@@ -95,7 +93,7 @@ export class ValueTable {
       if (this.#hashes[at - 1] === hash && this.#texts[at - 1] === text) return at - 1;
     }
     this.#texts.push(text);
-    this.#textBytes += TEXT_BYTES + text.length;
+    this.#textBytes += textBytes(text);
     this.#countBytes();
     return this.#insert(hash);
   }

@@ -1,6 +1,5 @@
 // INTO: the rows of a SELECT become points of another measurement.
-import { Internal } from '@tidemark/core';
-import { columnValue } from '@tidemark/core';
+import { columnValue, Internal, rowsBytes, textBytes } from '@tidemark/core';
 import type { UnsignedValue } from '@tidemark/core';
 import type { IntoTarget, SelectStatement } from '@tidemark/influxql';
 
@@ -8,7 +7,7 @@ import { resolveTarget } from '../analyse/resolve-source.ts';
 import type { RowBatch } from '../batch/row-batch.ts';
 import { invalid } from '../compat-messages.ts';
 import type { IntoPoint, PointSink, QueryContext, WriteTarget } from '../context.ts';
-import { INTO_BATCH_ROWS } from '../limits.ts';
+import { INTO_BATCH_BYTES, INTO_BATCH_ROWS } from '../limits.ts';
 import { planStatement } from '../plan/plan-statement.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
 import type { ResultBatch } from '../result.ts';
@@ -73,6 +72,8 @@ class IntoWriter {
   readonly #lines: IntoLines | undefined;
   #points: IntoPoint[] = [];
   #written = 0;
+  /** What the rows since the last flush weigh. */
+  #waitingBytes = 0;
 
   constructor(options: WriterOptions) {
     this.#options = options;
@@ -82,11 +83,16 @@ class IntoWriter {
 
   *add(batch: RowBatch): Steps<void> {
     const { length } = batch.times;
+    const rowBytes = bytesOfRow(batch);
     for (let from = 0; from < length;) {
-      const to = Math.min(length, from + INTO_BATCH_ROWS - this.#waiting);
+      const fitting = Math.ceil((INTO_BATCH_BYTES - this.#waitingBytes) / rowBytes);
+      const to = Math.min(length, from + INTO_BATCH_ROWS - this.#waiting, from + fitting);
       if (this.#lines?.append(batch, from, to) !== true) this.#addPoints(batch, from, to);
+      this.#waitingBytes += (to - from) * rowBytes;
       from = to;
-      if (this.#waiting >= INTO_BATCH_ROWS) yield* this.#flush();
+      if (this.#waiting >= INTO_BATCH_ROWS || this.#waitingBytes >= INTO_BATCH_BYTES) {
+        yield* this.#flush();
+      }
     }
   }
 
@@ -111,6 +117,7 @@ class IntoWriter {
 
   *#flush(): Steps<void> {
     const { sink, target } = this.#options;
+    this.#waitingBytes = 0;
     const lines = this.#lines;
     if (lines !== undefined && lines.rowCount > 0) {
       const { rowCount } = lines;
@@ -124,6 +131,13 @@ class IntoWriter {
     yield* waitFor(sink.write(target, points));
     this.#written += points.length;
   }
+}
+
+/** What a row weighs as a line, which has the tags of its group: on average. */
+function bytesOfRow({ group, times, columns }: RowBatch): number {
+  let bytes = textBytes(group.name) + rowsBytes(times, columns) / Math.max(1, times.length);
+  for (const value of group.tags) bytes += textBytes(value);
+  return bytes;
 }
 
 type Tags = IntoPoint['tags'];

@@ -1,7 +1,10 @@
 // Cuts the answer of a statement into parts: small ones, none across two response chunks, and none
 // behind as many rows as an answer may have.
+import { textBytes, textsBytes } from '@tidemark/core';
+import type { StringColumn } from '@tidemark/core';
+
 import { sliceColumn } from '../batch/column-ops.ts';
-import type { ResultBatch, ResultColumn } from '../result.ts';
+import type { MixedColumn, ResultBatch, ResultColumn } from '../result.ts';
 import { isPause } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 
@@ -12,6 +15,13 @@ const PART_ROWS = 2048;
  * used again (`used-buffers.ts`).
  */
 const PART_CELLS = 1 << 13;
+/** Texts of a part: long ones would fill a buffer that is not used again. */
+const PART_TEXT_BYTES = 256 << 10;
+/**
+ * Texts of a response chunk, which leaves as a whole: it has fewer rows than were asked for where
+ * they are this long.
+ */
+const CHUNK_TEXT_BYTES = 4 << 20;
 
 /** Some rows of one series. */
 export type AnswerPart = {
@@ -32,6 +42,7 @@ export function* answerParts(
   const roomOfChunk = chunkRows ?? Number.POSITIVE_INFINITY;
   let isFirst = true;
   let room = roomOfChunk;
+  let textRoom = CHUNK_TEXT_BYTES;
   for (const next of answer) {
     if (isPause(next)) {
       yield next;
@@ -40,13 +51,18 @@ export function* answerParts(
     const batch = budget.take(next);
     if (batch === undefined) return;
     const most = Math.min(PART_ROWS, Math.ceil(PART_CELLS / batch.columns.length));
+    const texts = new RowTexts(batch);
     let { isContinuation } = batch;
     let at = 0;
     do {
-      const isFull = room === 0 && batch.rowCount > 0;
+      const isFull = (room === 0 || textRoom <= 0) && batch.rowCount > 0;
       const startsChunk = chunkRows !== undefined && !isFirst && (isFull || !isContinuation);
-      if (startsChunk) room = roomOfChunk;
-      const end = Math.min(batch.rowCount, at + Math.min(most, room));
+      if (startsChunk) {
+        room = roomOfChunk;
+        textRoom = CHUNK_TEXT_BYTES;
+      }
+      const { end, bytes } = texts.take(at, Math.min(batch.rowCount, at + Math.min(most, room)));
+      textRoom -= bytes;
       const part = sliceBatch(batch, at, end);
       yield { batch: at === 0 ? part : { ...part, isContinuation }, startsChunk };
       isFirst = false;
@@ -57,6 +73,51 @@ export function* answerParts(
     if (budget.isOver) return;
   }
 }
+
+/** What the texts of rows weigh. */
+class RowTexts {
+  readonly #texts: StringColumn[] = [];
+  readonly #mixed: MixedColumn[] = [];
+
+  constructor({ values }: ResultBatch) {
+    for (const column of values) {
+      // Of short dictionaries no part can become large.
+      if (column.type === 'string' && textsBytes(column.dictionary) > SHORT_TEXTS_BYTES) {
+        this.#texts.push(column);
+      } else if (column.type === 'mixed') this.#mixed.push(column);
+    }
+  }
+
+  /** As many rows from `start` on as a part may have, at least one, and what their texts weigh. */
+  take(start: number, limit: number): { readonly end: number; readonly bytes: number } {
+    if (this.#texts.length === 0 && this.#mixed.length === 0) return { end: limit, bytes: 0 };
+    let bytes = 0;
+    let end = start;
+    while (end < limit) {
+      const added = this.#bytesOf(end);
+      if (bytes + added > PART_TEXT_BYTES && end > start) break;
+      bytes += added;
+      end++;
+    }
+    return { end, bytes };
+  }
+
+  #bytesOf(row: number): number {
+    let bytes = 0;
+    for (const { codes, dictionary, valid } of this.#texts) {
+      if (valid === undefined || valid[row] === 1)
+        bytes += textBytes(dictionary[codes[row]!] ?? '');
+    }
+    for (const { values } of this.#mixed) {
+      const value = values[row];
+      if (typeof value === 'string') bytes += textBytes(value);
+    }
+    return bytes;
+  }
+}
+
+/** Texts that are not looked at row by row. */
+const SHORT_TEXTS_BYTES = 128;
 
 /** Rows that an answer may still have, of all its statements together: `max-row-limit`. */
 export class RowBudget {

@@ -1,9 +1,9 @@
 // MessagePack answers: the structure of the JSON ones. Lengths stand before their contents, so that
 // the rows of a statement (of a chunk, when the answer is chunked) are gathered before they are
 // written.
-import { columnValue } from '@tidemark/core';
+import { columnBytes, columnValue, textBytes } from '@tidemark/core';
 
-import { gatheredLimitExceeded } from '../limits.ts';
+import { gatheredBytesExceeded, gatheredLimitExceeded, MAX_GATHERED_BYTES } from '../limits.ts';
 import type { MixedValue, ResultBatch, ResultColumn } from '../result.ts';
 import type { Encoder, StatementEnd } from './encoder.ts';
 import { MsgpackBuffer } from './msgpack-buffer.ts';
@@ -13,6 +13,16 @@ import type { Epoch } from '../series-source.ts';
 /** Its batches; they have at least one. */
 type Series = readonly [ResultBatch, ...ResultBatch[]];
 
+/** What a column of gathered rows weighs. */
+function bytesOf(column: ResultColumn): number {
+  if (column.type === 'time') return column.values.byteLength;
+  if (column.type !== 'mixed') return columnBytes(column);
+  return column.values.reduce<number>(
+    (sum, value) => sum + (typeof value === 'string' ? textBytes(value) : 8),
+    0,
+  );
+}
+
 export class MsgpackEncoder implements Encoder {
   readonly #buffer = new MsgpackBuffer();
   readonly out = this.#buffer.out;
@@ -21,6 +31,7 @@ export class MsgpackEncoder implements Encoder {
   #statementId = 0;
   #series: [ResultBatch, ...ResultBatch[]][] = [];
   #gatheredRows = 0;
+  #gatheredBytes = 0;
 
   /** A statement of more rows than may be gathered fails. */
   constructor(options: { readonly epoch: Epoch | undefined; readonly maxGatheredRows: number }) {
@@ -39,11 +50,14 @@ export class MsgpackEncoder implements Encoder {
     this.#statementId = statementId;
     this.#series = [];
     this.#gatheredRows = 0;
+    this.#gatheredBytes = 0;
   }
 
   batch(batch: ResultBatch): void {
     this.#gatheredRows += batch.rowCount;
     if (this.#gatheredRows > this.#maxGatheredRows) throw gatheredLimitExceeded();
+    for (const column of batch.values) this.#gatheredBytes += bytesOf(column);
+    if (this.#gatheredBytes > MAX_GATHERED_BYTES) throw gatheredBytesExceeded();
     const last = this.#series.at(-1);
     if (batch.isContinuation && last !== undefined) last.push(batch);
     else this.#series.push([batch]);

@@ -1,6 +1,6 @@
 // Rows of one measurement: scanned per series, merged by time within each group.
 import type { Column, FieldType, TimeRange } from '@tidemark/core';
-import { columnLength } from '@tidemark/core';
+import { columnLength, rowsBytes, tagsBytes } from '@tidemark/core';
 
 import { requestOptions } from '../look-up.ts';
 import { nullColumn, sliceColumn, takeInt64, takeRows } from '../batch/column-ops.ts';
@@ -63,7 +63,7 @@ function* scanGroups(scan: Scan, options: ScanOptions, maxRows: number): Operato
   const { source, plan, layout, execution } = scan;
   const { query } = execution;
   const request = scanRequest(source, plan, layout.fields, options);
-  const held = new HeldRows(execution);
+  const held = new HeldRows(execution, plan);
   let group: GroupKey | undefined;
   let isSliced = false;
   const merged = function* (key: GroupKey): Steps<RowBatch> {
@@ -142,20 +142,40 @@ function withinGroup(plan: SelectPlan, { tags }: GroupKey): SelectPlan {
 /** Rows that wait for their group to be complete; their memory counts as the query's. */
 class HeldRows {
   readonly #execution: ExecutionContext;
+  /** Tags that are read. Others, and keys of series, may be long, and are let go. */
+  readonly #tagNames: readonly string[];
   #held: SeriesRows[] = [];
   #bytes = 0;
+  #lastKey: string | undefined;
+  #series: Pick<SeriesRows, 'seriesKey' | 'tags'> = { seriesKey: '', tags: new Map() };
   rowCount = 0;
 
-  constructor(execution: ExecutionContext) {
+  constructor(execution: ExecutionContext, { inputs }: SelectPlan) {
     this.#execution = execution;
+    this.#tagNames = inputs.filter(({ kind }) => kind === 'tag').map(({ name }) => name);
   }
 
-  add(rows: SeriesRows): void {
-    const bytes = rows.times.length * 8 * (rows.columns.length + 1);
+  add({ times, columns, seriesKey, tags }: SeriesRows): void {
+    let bytes = rowsBytes(times, columns);
+    if (seriesKey !== this.#lastKey) {
+      this.#lastKey = seriesKey;
+      // A short name is enough to tell it from its neighbours.
+      this.#series = { seriesKey: String(this.#held.length), tags: this.#read(tags) };
+      bytes += tagsBytes(this.#series.tags);
+    }
     this.#execution.hold(bytes);
     this.#bytes += bytes;
-    this.rowCount += rows.times.length;
-    this.#held.push(rows);
+    this.rowCount += times.length;
+    this.#held.push({ times, columns, ...this.#series });
+  }
+
+  #read(tags: SeriesRows['tags']): SeriesRows['tags'] {
+    const read = new Map<string, string>();
+    for (const name of this.#tagNames) {
+      const value = tags.get(name);
+      if (value !== undefined) read.set(name, value);
+    }
+    return read;
   }
 
   take(): SeriesRows[] {
@@ -163,6 +183,7 @@ class HeldRows {
     this.#execution.release(this.#bytes);
     this.#held = [];
     this.#bytes = 0;
+    this.#lastKey = undefined;
     this.rowCount = 0;
     return held;
   }

@@ -1,7 +1,7 @@
 // Rows of a subquery as the query around it reads them: regrouped by the outer dimensions and
 // filtered.
 import type { Column } from '@tidemark/core';
-import { assert } from '@tidemark/core';
+import { assert, rowsBytes } from '@tidemark/core';
 
 import {
   constantColumn,
@@ -72,7 +72,7 @@ export function* scanSubquery(
       groups.clear();
     }
     current = id;
-    const bytes = rows.times.length * 8 * (rows.columns.length + 1);
+    const bytes = rowsBytes(rows.times, rows.columns);
     execution.hold(bytes);
     const known = groups.get(id);
     if (known === undefined) {

@@ -1,6 +1,6 @@
 // Exact cardinalities by tags, and those over several retention policies: counted over the keys of
 // the series.
-import { compareBytes } from '@tidemark/core';
+import { compareBytes, textBytes } from '@tidemark/core';
 
 import { sortInSteps } from '../functions/steps.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
@@ -66,7 +66,7 @@ export function* countInGroups(
         const id = JSON.stringify([name, ...values]);
         let group = groups.get(id);
         if (group === undefined) {
-          execution.hold(GROUP_BYTES + 2 * id.length);
+          execution.hold(GROUP_BYTES + textBytes(id));
           groups.set(id, (group = { name, tags: values, members: new Members(execution) }));
         }
         for (const part of parts(key, tags, measurement)) group.members.add(part);

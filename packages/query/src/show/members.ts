@@ -1,12 +1,14 @@
 // Sets of texts that a SHOW statement counts the members of.
+import { textBytes } from '@tidemark/core';
+
 import type { ExecutionContext } from '../execution/execution-context.ts';
 
 /** What a text takes in a set of them, without its letters. */
-const MEMBER_BYTES = 64;
+const MEMBER_BYTES = 32;
 
 /** Bytes of a text in a set. */
 export function memberBytes(text: string): number {
-  return MEMBER_BYTES + 2 * text.length;
+  return MEMBER_BYTES + textBytes(text);
 }
 
 /** Different texts, which count as memory of the statement. */

@@ -1,0 +1,64 @@
+// The table of docs/benchmarks.md about texts, against one server:
+// node --conditions=source --import tsx tests/soak/memory/compare.ts tidemark|influxdb [texts]
+import { removeDirectory, startInfluxdb, startTidemark } from '@tidemark/testkit';
+
+import { loadTags, loadTexts, measure } from './texts.ts';
+import type { Measured, Subject } from './texts.ts';
+
+const [system = 'tidemark', texts = '20000', series = '50000'] = process.argv.slice(2);
+
+const TEXTS = [
+  'SELECT * FROM big ORDER BY time DESC LIMIT 50',
+  'SELECT count(distinct(t)) FROM big',
+  'SELECT last(t) FROM big GROUP BY h',
+  `SELECT t FROM big WHERE n > ${Number(texts) - 10}`,
+];
+const TAGS = [
+  'SELECT top(v, a, 100) FROM tagged',
+  'SELECT * FROM tagged ORDER BY time DESC LIMIT 3',
+  'SELECT v, a FROM tagged',
+  'SHOW SERIES',
+];
+
+function print(measured: Measured & { readonly worstMs?: number }): void {
+  const { name, clients, seconds, peakMiB, answered, refused, errors, worstMs } = measured;
+  const worst = worstMs === undefined ? '' : ` worst ${worstMs.toFixed(0)} ms`;
+  process.stdout.write(
+    `${name} | ${clients} | ${seconds.toFixed(2)} s | ${peakMiB} MiB | ${answered}/${refused}${worst} ${errors.join('; ').slice(0, 160)}\n`,
+  );
+}
+
+async function run(subject: Subject): Promise<void> {
+  if (Number(texts) > 0) await runTexts(subject);
+  if (Number(series) > 0) await runTags(subject);
+}
+
+async function runTexts(subject: Subject): Promise<void> {
+  const texted = { database: 'texts', texts: Number(texts), textLength: 32_000, series: 20 };
+  print(await loadTexts(subject, texted));
+  for (const text of TEXTS)
+    print(await measure(subject, { text }, { database: 'texts', clients: 4 }));
+}
+
+async function runTags(subject: Subject): Promise<void> {
+  print(await loadTags(subject, { database: 'tags', series: Number(series), tagLength: 2000 }));
+  for (const text of TAGS)
+    print(await measure(subject, { text }, { database: 'tags', clients: 8 }));
+}
+
+if (system === 'influxdb') {
+  const server = await startInfluxdb();
+  try {
+    await run({ url: server.url, pid: server.process.pid! });
+  } finally {
+    await server.stop();
+  }
+} else {
+  const server = await startTidemark({ command: 'tsdb', args: ['--log-level', 'error'] });
+  try {
+    await run({ url: server.tsdb, pid: server.process.pid! });
+  } finally {
+    await server.stop();
+    await removeDirectory(server.directory);
+  }
+}
