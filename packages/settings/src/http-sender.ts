@@ -78,8 +78,11 @@ function parseUrl(text: string): URL {
   return url;
 }
 
+/** So long a connection may be silent: within a request without a time-out, and while idle. */
+const SILENT_MS = 60_000;
+
 function openPool(protocol: string, tls: TlsOptions | undefined): http.Agent {
-  const common = { keepAlive: true, maxSockets: CONNECTIONS_PER_HOST, timeout: 60_000 };
+  const common = { keepAlive: true, maxSockets: CONNECTIONS_PER_HOST, timeout: SILENT_MS };
   if (protocol === 'http:') return new http.Agent(common);
   return new https.Agent({
     ...common,
@@ -114,12 +117,12 @@ function exchange(
       reject(new Unavailable(`${request.method} ${url.origin}: ${reason}`, { cause }));
     };
     const client = url.protocol === 'https:' ? https : http;
-    const { timeoutMs } = request;
+    const timeoutMs = Math.min(request.timeoutMs ?? SILENT_MS, TIMER_MS_MAX);
     const options = {
       method: request.method,
       agent,
       signal,
-      ...(timeoutMs === undefined ? {} : { timeout: Math.min(timeoutMs, TIMER_MS_MAX) }),
+      timeout: timeoutMs,
       headers: {
         ...request.headers,
         ...(body === undefined ? {} : { 'Content-Length': body.length }),
@@ -135,9 +138,9 @@ function exchange(
       reject(new InvalidRequest(`${url.origin} cannot be asked: ${messageOf(cause)}`, { cause }));
       return;
     }
-    outgoing.on('timeout', () =>
-      outgoing.destroy(new Error(`no answer within ${request.timeoutMs} ms`)),
-    );
+    // A connection that was idle still has the time-out that its server named for that.
+    outgoing.on('socket', (socket) => socket.setTimeout(timeoutMs));
+    outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer within ${timeoutMs} ms`)));
     outgoing.on('error', fail);
     outgoing.end(body);
   });
