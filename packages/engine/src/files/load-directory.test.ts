@@ -121,14 +121,35 @@ test('a file that is broken at the start is logged and counted, and the engine s
   expect(bytes.toString()).toMatch(/load_errors\S* 2\n/);
 });
 
-test('a directory that is empty at the next start takes away what it defined', async () => {
+test('folders that are empty at the next start take away what they defined', async () => {
   await engine.start({ load: watch });
   await engine.stop();
-  rmSync(join(engine.directory, 'load'), { recursive: true });
+  for (const kind of ['templates', 'tasks', 'handlers']) {
+    rmSync(join(engine.directory, 'load', kind), { recursive: true });
+    mkdirSync(join(engine.directory, 'load', kind));
+  }
   await engine.start({ load: watch });
 
   expect((await get('/engine/v1/tasks')).json.tasks).toEqual([]);
 });
+
+test.each(['load', 'load/tasks'])(
+  '%s that is absent deletes nothing, and is named',
+  async (name) => {
+    await engine.start({ load: watch });
+    await engine.stop();
+    rmSync(join(engine.directory, name), { recursive: true });
+    await engine.start({ load: watch });
+
+    const { json } = await get('/engine/v1/tasks?fields=executing');
+    expect(json.tasks.map(({ id }: any) => id)).toEqual(['made', 'plain']);
+    const reason = `${join(engine.directory, name)} is absent: nothing that its files defined was changed or deleted`;
+    expect(engine.log.join('\n')).toContain(reason);
+    expect(await reload()).toMatchObject({ status: 400, json: { error: reason } });
+    const { bytes } = await get('/metrics');
+    expect(bytes.toString()).toMatch(/load_errors\S* 1\n/);
+  },
+);
 
 test('a directory that can not be read for a while ends nothing and is read again afterwards', async () => {
   const handlers = join(engine.directory, 'load/handlers');

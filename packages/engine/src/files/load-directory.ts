@@ -117,6 +117,7 @@ export class LoadDirectory {
   async #loadAll(): Promise<void> {
     const problems: string[] = [];
     this.#errors.clear();
+    await this.#requireFolders();
     const present = new Map<string, LoadedRecord>();
     for (const kind of ['templates', 'tasks', 'handlers'] as const) {
       for (const file of await this.#filesOf(kind)) {
@@ -139,14 +140,34 @@ export class LoadDirectory {
     throw new BrokenFiles(`failed to load ${problems.length} file(s): ${problems.join('; ')}`);
   }
 
+  /**
+   * A folder that is gone is no sign that somebody has deleted what its files define: the directory
+   * may not be mounted, or the instance of a cluster that leads now may have none.
+   */
+  async #requireFolders(): Promise<void> {
+    const kinds = new Set([...this.#loaded.values()].map(({ kind }) => kind));
+    for (const folder of [
+      this.#options.directory,
+      ...[...kinds].map((kind) => this.#folderOf(kind)),
+    ])
+      if (!(await isThere(folder))) {
+        const reason = `${folder} is absent: nothing that its files defined was changed or deleted`;
+        this.#errors.set(this.#options.directory, reason);
+        throw new InvalidRequest(reason);
+      }
+  }
+
+  #folderOf(kind: Kind): string {
+    return join(this.#options.directory, kind);
+  }
+
   async #filesOf(kind: Kind): Promise<readonly string[]> {
-    const folder = join(this.#options.directory, kind);
+    const folder = this.#folderOf(kind);
     let names: string[];
     try {
       names = await readdir(folder);
     } catch (cause) {
-      const isAbsent = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
-      if (isAbsent) return [];
+      if (isAbsent(cause)) return [];
       throw cause;
     }
     if (names.length > FILES_MAX)
@@ -238,6 +259,20 @@ export class LoadDirectory {
       else await alerts.deleteHandler(topic, id);
       await this.#loaded.remove(`${kind}/${topic} ${id}`);
     }
+  }
+}
+
+function isAbsent(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch (error) {
+    if (isAbsent(error)) return false;
+    throw error;
   }
 }
 
