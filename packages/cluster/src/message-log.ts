@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { DeliverPolicy } from '@nats-io/jetstream';
 import type { ConsumerMessages } from '@nats-io/jetstream';
 import { delay, headers } from '@nats-io/transport-node';
-import { assert, messageOf, Unavailable } from '@tidemark/core';
+import { assert, InvalidRequest, messageOf, Unavailable } from '@tidemark/core';
 
 import { answered, isUnanswered } from './answered.ts';
 import type { StreamAccess, StreamPlace } from './nats-coordinator.ts';
@@ -52,18 +52,16 @@ export class MessageLog implements SharedLog {
 
   /**
    * Appends a record; resolves with its number when the coordinator has it. An attempt without an
-   * answer is repeated and counts once.
+   * answer is repeated and counts once. A record that is longer than a message needs one writer,
+   * who says what it is `after`.
    */
   async append(bytes: Uint8Array, options: AppendOptions): Promise<number> {
-    const parts = split(bytes, this.#access.bytesMax);
-    for (;;) {
-      try {
-        return await this.#appendParts(parts, options);
-      } catch (error) {
-        // Somebody else has written between two parts: readers drop what was begun.
-        if (!(error instanceof Superseded) || options.after !== undefined) throw error;
-      }
-    }
+    const { bytesMax } = this.#access;
+    // Of several writers, one with short records would keep the parts of another from ever being
+    // appended one behind the other.
+    if (options.after === undefined && bytes.length > bytesMax)
+      throw new InvalidRequest(`a record is too long: ${bytes.length} bytes, at most ${bytesMax}`);
+    return this.#appendParts(split(bytes, bytesMax), options);
   }
 
   async #appendParts(parts: readonly Uint8Array[], options: AppendOptions): Promise<number> {

@@ -156,6 +156,12 @@ export const POINTS_NAMED: Limit = {
     'newest records of the log of points that instances are told of by number; older ones are sent',
 };
 
+export const UNREADABLE_KEPT: Limit = {
+  value: 1000,
+  unit: 'count',
+  reason: 'records of the log of points that cannot be read and are kept as files',
+};
+
 export const POINTS_READ_AHEAD: Limit = {
   value: 64 * 1024 * 1024,
   unit: 'bytes',

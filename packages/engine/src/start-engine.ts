@@ -280,7 +280,7 @@ async function openLoadDirectory(
   return load;
 }
 
-/** In a cluster: what came since the states were saved, and from then on what comes. */
+/** In a cluster: tasks are given what comes, and read what came since their states were saved. */
 async function givePoints(
   { shared }: Stores,
   { executor, router, snapshots, balance }: Tasking,
@@ -291,16 +291,20 @@ async function givePoints(
   parts.add(() => points.close());
   const after = containedThrough(points, { executor, snapshots });
   await points.open(after, (batch) => router.dispatch(batch));
-  await executor.caughtUp();
   balance?.open();
 }
 
-/** Number of the last record of the log of points that the saved states of all tasks contain. */
+/**
+ * Number of the last record of the log of points that the saved states of all tasks contain; a task
+ * without one needs what it has not been given.
+ */
 function containedThrough(
   points: PointLog,
   { executor, snapshots }: Pick<Tasking, 'executor' | 'snapshots'>,
 ): number {
-  const saved = executor.streamUnits().map((unit) => snapshots.sequenceOf(unit));
+  const saved = executor
+    .streamUnits()
+    .map(({ unit, source }) => snapshots.sequenceOf(unit) ?? source?.sequence);
   return saved.reduce<number>((least, each) => Math.min(least, each ?? least), points.dispatched);
 }
 

@@ -1,4 +1,5 @@
 // Public face of @tidemark/line-protocol: parse and print the write format.
+export { cutLines } from './cut-lines.ts';
 export { LineParser, parseLines } from './parser.ts';
 export type { ParsedLines, ParseLinesOptions, LineValues } from './parser.ts';
 export { lineErrorMessage, signedValue } from './point.ts';

@@ -18,9 +18,12 @@ export type Build = {
   readonly formats: readonly [ChangeFormat, ...ChangeFormat[]];
 };
 
+const FIRST_FORMAT: ChangeFormat = { encode: encodeChanges, decode: decodeChanges };
+
+/** From level 2 on the log of points has records of points (`point-record.ts`). */
 export const THIS_BUILD: Build = {
   version: TIDEMARK_VERSION,
-  formats: [{ encode: encodeChanges, decode: decodeChanges }],
+  formats: [FIRST_FORMAT, FIRST_FORMAT],
 };
 
 /** The highest level that a build knows. */

@@ -30,6 +30,7 @@ import type { Term } from './instance-role.ts';
 import { PointLog } from './point-log.ts';
 import { answerRecordingFile, RecordingExchange } from './recording-exchange.ts';
 import { RemoteHosts } from './remote-hosts.ts';
+import { UnreadablePoints } from './unreadable-points.ts';
 import { UdpExchange, UdpRelay } from './udp-exchange.ts';
 
 export type OpenEngineOptions = StartEngineOptions & {
@@ -98,6 +99,7 @@ class ClusterMember {
   /** Where it listens for databases, whoever leads. */
   readonly #udp: UdpInputs;
   readonly #relay: UdpRelay;
+  readonly #unreadable: UnreadablePoints;
   #url = '';
   #membership: MemberThread | undefined;
   /** Of this instance, while it leads. */
@@ -107,6 +109,7 @@ class ClusterMember {
     this.#config = config;
     this.#parts = parts;
     const { clock, logger: log } = parts;
+    this.#unreadable = new UnreadablePoints(config[''].dataDir, log);
     const relay = new UdpRelay({
       leader: () => this.#target(),
       secret: () => this.#identity.secret,
@@ -176,6 +179,7 @@ class ClusterMember {
     await this.#hosts?.close();
     await this.#front?.close();
     await this.#role.close();
+    await this.#unreadable.close();
   }
 
   #makeRole(): InstanceRole {
@@ -201,7 +205,15 @@ class ClusterMember {
     await this.#hosts?.lead(membership.leader?.term ?? 0);
     const { clusterId, secret } = this.#identity;
     const { points: pointsLog } = this.#parts.coordinator;
-    const points = new PointLog({ log: pointsLog, clock, logger, build, signal });
+    const points = new PointLog({
+      log: pointsLog,
+      clock,
+      logger,
+      build,
+      level: () => membership.level,
+      unreadable: this.#unreadable,
+      signal,
+    });
     await points.begin();
     role.throwIfAborted();
     const instances = { self: membership.id, secret, members: () => membership.members };

@@ -36,11 +36,11 @@ export class LogFeed implements TaskSource, PointConsumer {
   /** The task is about to be started again. */
   #isSuspended = false;
   #suspendedAt: number | undefined;
-  /** Batches that were on their way when the task was held. */
-  #strays: PointBatch[] = [];
   #stopped = new AbortController();
   #run = new AbortController();
-  #running: Promise<void> | undefined;
+  /** It is given what comes. Otherwise it reads what it misses, or cannot any more. */
+  #isUpToDate = true;
+  #reading: Promise<void> = Promise.resolve();
 
   constructor(
     parts: LogFeedParts,
@@ -56,12 +56,13 @@ export class LogFeed implements TaskSource, PointConsumer {
     this.#isRerun = setup.from !== undefined;
     this.#route = router.add(setup.dbrps, this);
     unit.task.onError(() => this.#held?.resolve());
+    if (this.#isRerun) this.#read();
   }
 
   /** Number of the last record that the task has, or has not wanted. */
   get sequence(): number {
-    const isIdle = this.#held === undefined && this.#route.isIdle();
-    return isIdle ? Math.max(this.#sequence, this.#parts.points.dispatched) : this.#sequence;
+    const isUpToDate = !this.isReading && this.#route.isIdle();
+    return isUpToDate ? Math.max(this.#sequence, this.#parts.points.dispatched) : this.#sequence;
   }
 
   get run(): AbortSignal {
@@ -76,36 +77,25 @@ export class LogFeed implements TaskSource, PointConsumer {
     return this.#unit.task.error;
   }
 
+  get isReading(): boolean {
+    return this.#held !== undefined || !this.#isUpToDate;
+  }
+
   ready(): Promise<void> | undefined {
     const { task } = this.#unit;
     return this.#held === undefined || task.error !== undefined ? task.ready() : this.#held.promise;
   }
 
   processed(): Promise<void> | undefined {
-    return this.#held === undefined ? this.#unit.task.processed() : undefined;
+    return this.isReading ? undefined : this.#unit.task.processed();
   }
 
   push(batch: PointBatch): void {
-    if (this.#held !== undefined) {
-      this.#strays.push(batch);
-      return;
-    }
-    const sequence = batch.record;
-    // Points that tasks write themselves are not in the log.
-    if (sequence !== undefined) {
-      if (sequence <= this.#sequence) return;
-      this.#sequence = sequence;
-    }
-    const { task } = this.#unit;
-    if (this.#isRerun) task.pushDue(batch, dueOf(batch));
-    else task.push(batch);
+    if (!this.isReading) this.#give(batch);
   }
 
-  /** The task has been given everything that was there: its time is the machine's from now on. */
-  async caughtUp(): Promise<void> {
-    await this.#route.drained();
-    // One that is being started again goes live when it was given everything again.
-    if (!this.#isSuspended && this.#running === undefined) this.#goLive();
+  fallBehind(): void {
+    this.#read();
   }
 
   hold(): void {
@@ -114,14 +104,13 @@ export class LogFeed implements TaskSource, PointConsumer {
     this.#held = opening();
   }
 
-  /** Unless the task is being started again, or given what it has missed, which end the hold. */
+  /** Unless the task is being started again, which ends the hold. */
   release(): void {
-    if (!this.#isSuspended && this.#running === undefined) this.#open();
+    if (!this.#isSuspended) this.#open();
   }
 
   suspend(): void {
-    this.#stopped.abort();
-    this.#stopped = new AbortController();
+    this.#end();
     this.#run.abort();
     this.#isSuspended = true;
     // Of the state that it is started with; another one may be stored before it runs.
@@ -130,72 +119,101 @@ export class LogFeed implements TaskSource, PointConsumer {
   }
 
   resume(from: Resumption | undefined): void {
-    const { signal } = this.#stopped;
     this.#run = new AbortController();
     this.#isSuspended = false;
-    const through = this.#parts.points.dispatched;
     this.#sequence = this.#within(from === undefined ? undefined : this.#suspendedAt);
     this.#isRerun = from !== undefined;
-    const running = (this.#running ?? Promise.resolve())
-      .then(() => this.#again(through, signal))
-      .catch((error: unknown) => this.#tellFailure(error))
-      .finally(() => {
-        if (this.#running === running) this.#running = undefined;
-        if (!signal.aborted) this.#open();
-      });
-    this.#running = running;
+    this.#read();
+    this.#open();
   }
 
+  /** What the task has not been given is in the log, for whoever leads next. */
   async settle(): Promise<void> {
-    await this.#running;
+    this.hold();
+    this.#end();
+    this.#route.drop();
+    await this.#reading;
   }
 
   async close(): Promise<void> {
-    this.#stopped.abort();
-    await this.#running;
-    this.#open();
+    this.#end();
+    this.#held?.resolve();
+    await this.#reading;
     await this.#route.close();
   }
 
-  /** Gives the task what it was given before its thread failed, as far as its state has it not. */
-  async #again(through: number, signal: AbortSignal): Promise<void> {
-    const { task } = this.#unit;
-    await this.#parts.points.again({
-      first: this.#sequence + 1,
-      through,
-      signal,
-      ready: () => task.ready(),
-      give: (batch) => {
-        assert(batch.record !== undefined, 'batches of the log have numbers');
-        this.#sequence = batch.record;
-        if (this.#wanted.has(placeOf(batch.database, batch.retentionPolicy)))
-          task.pushDue(batch, dueOf(batch));
-      },
-    });
-    if (!signal.aborted) this.#goLive();
-  }
-
-  /** A log that was lost with its coordinator begins anew, below what was saved. */
-  #within(saved: number | undefined): number {
-    const { dispatched, last } = this.#parts.points;
-    return saved === undefined ? dispatched : Math.min(saved, last);
-  }
-
-  #goLive(): void {
-    if (!this.#isRerun) return;
-    this.#isRerun = false;
-    const { task } = this.#unit;
-    task.advanceTo(this.#parts.clock.now());
-    task.goLive();
+  /** Ends what is being read; what is read next begins with a signal of its own. */
+  #end(): void {
+    this.#stopped.abort();
+    this.#stopped = new AbortController();
   }
 
   #open(): void {
     const held = this.#held;
     this.#held = undefined;
-    const strays = this.#strays;
-    this.#strays = [];
-    for (const batch of strays) this.push(batch);
     held?.resolve();
+    if (this.#isUpToDate && this.#sequence < this.#parts.points.dispatched) this.#read();
+  }
+
+  /** Reads what the task misses, behind what was being read before. */
+  #read(): void {
+    const { signal } = this.#stopped;
+    this.#isUpToDate = false;
+    this.#reading = this.#reading
+      .then(() => this.#readMissed(signal))
+      .catch((error: unknown) => this.#tellFailure(error));
+  }
+
+  async #readMissed(signal: AbortSignal): Promise<void> {
+    const { points } = this.#parts;
+    while (this.#sequence < points.dispatched) {
+      const through = points.dispatched;
+      const isGiven = await points.again({
+        first: this.#sequence + 1,
+        through,
+        signal,
+        ready: () => this.ready(),
+        give: (batch) => this.#giveMissed(batch),
+      });
+      if (!isGiven) return;
+      // What is not there any more is in the state.
+      this.#sequence = Math.max(this.#sequence, through);
+    }
+    // At this moment nothing is missing, and what comes next is pushed.
+    if (!signal.aborted) this.#goLive();
+  }
+
+  #giveMissed(batch: PointBatch): void {
+    assert(batch.record !== undefined, 'batches of the log have numbers');
+    if (this.#wanted.has(placeOf(batch.database, batch.retentionPolicy))) this.#give(batch);
+    else this.#sequence = batch.record;
+  }
+
+  #give(batch: PointBatch): void {
+    const { record } = batch;
+    if (record !== undefined) {
+      if (record <= this.#sequence) return;
+      this.#sequence = record;
+    }
+    const { task } = this.#unit;
+    if (this.#isRerun) task.pushDue(batch, dueOf(batch));
+    else task.push(batch);
+  }
+
+  /** A log that was lost with its coordinator begins anew, below what was saved. */
+  #within(saved: number | undefined): number {
+    const { last } = this.#parts.points;
+    return saved === undefined ? last : Math.min(saved, last);
+  }
+
+  /** From now on the task is given what comes, and its time is the machine's. */
+  #goLive(): void {
+    this.#isUpToDate = true;
+    if (!this.#isRerun) return;
+    this.#isRerun = false;
+    const { task } = this.#unit;
+    task.advanceTo(this.#parts.clock.now());
+    task.goLive();
   }
 
   #tellFailure(error: unknown): void {

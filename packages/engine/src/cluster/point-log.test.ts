@@ -1,17 +1,60 @@
-// Writes wait for tasks that are behind, and for those of their own database only.
+// What is kept of writes, and what the tasks are given of it.
 import type { LogRecord, MessageLog } from '@tidemark/cluster';
 import { systemClock } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
 import { PointBatchBuilder } from '@tidemark/runtime';
 import type { PointBatch } from '@tidemark/runtime';
-import { expect, test } from 'vitest';
+import { eventually, makeDirectory, removeDirectory, TestClock } from '@tidemark/testkit';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { PointRouter } from '../ingest/point-router.ts';
 import { opening } from '../opening.ts';
 import { THIS_BUILD } from './build.ts';
+import { encodePoints } from './point-body.ts';
 import { PointLog } from './point-log.ts';
+import { UnreadablePoints } from './unreadable-points.ts';
 
-test('a slow task holds back writes of its own database, not those of others', async () => {
-  const ended = new AbortController();
+let directory: string;
+
+beforeEach(async () => {
+  directory = await makeDirectory();
+});
+
+afterEach(() => removeDirectory(directory));
+
+function openLog(
+  log: MessageLog,
+  { clock = systemClock(), level = 2 }: { readonly clock?: Clock; readonly level?: number } = {},
+): PointLog {
+  return new PointLog({
+    log,
+    clock,
+    logger: () => undefined,
+    build: THIS_BUILD,
+    level: () => level,
+    unreadable: new UnreadablePoints(directory, () => undefined),
+    signal: new AbortController().signal,
+  });
+}
+
+/** A write of lines. */
+const lines = (body: string, database = 'd'): Parameters<PointLog['append']>[0] => ({
+  body: Buffer.from(body),
+  database,
+  retentionPolicy: 'r',
+  precision: 'ns',
+  now: 0n,
+});
+
+/** What a batch has: the name of each row. */
+function namesOf({ series, seriesOfRow }: PointBatch): readonly (string | undefined)[] {
+  return Array.from(seriesOfRow, (index) => series.at(index)?.name);
+}
+
+test('a write waits for tasks that keep up, and no longer than a moment for others', async () => {
+  const clock = new TestClock();
   const router = new PointRouter(0);
   const gate = opening();
   const given: string[] = [];
@@ -23,37 +66,96 @@ test('a slow task holds back writes of its own database, not those of others', a
       processed: () => undefined,
       push: () => void given.push(db),
     });
-  const points = new PointLog({
-    log: logInMemory(),
-    clock: systemClock(),
-    logger: () => undefined,
-    build: THIS_BUILD,
-    signal: ended.signal,
-  });
+  const points = openLog(logInMemory(), { clock });
   await points.open(0, (batch) => router.dispatch(batch));
-  const write = (database: string): Promise<void> =>
-    points.append(
-      {
-        body: Buffer.from('m v=1 1'),
-        database,
-        retentionPolicy: 'r',
-        precision: 'ns',
-        now: 0n,
-      },
-      batchFor(database),
-    );
+  const write = (db: string): Promise<void> => points.append(lines('m v=1 1', db), batchFor(db));
 
   let isSlowAnswered = false;
   const slow = write('slow').then(() => (isSlowAnswered = true));
   await write('fast');
-
   expect({ isSlowAnswered, given }).toEqual({ isSlowAnswered: false, given: ['fast'] });
 
-  isReady.slow = true;
+  await eventually('its wait', async () => {
+    clock.advance(1000);
+    return isSlowAnswered ? true : undefined;
+  });
+  expect(given).toEqual(['fast']);
   gate.resolve();
   await slow;
+  await points.close();
+});
 
-  expect(given).toEqual(['fast', 'slow']);
+test('a body that is longer than a message is several records, each with whole lines', async () => {
+  const log = logInMemory(60);
+  const points = openLog(log);
+  const given: PointBatch[] = [];
+  await points.open(0, async (batch) => void given.push(batch));
+
+  await points.append(lines(Array.from({ length: 9 }, (_, i) => `m${i} v=1 1`).join('\n')));
+  await points.appendPoints({
+    database: 'd',
+    retentionPolicy: 'r',
+    now: 0n,
+    points: ['a', 'b\\', '#c'].map((name) => ({ name, tags: [], fields: [['v', 1]], time: 1n })),
+  });
+
+  expect((await log.ends()).last).toBeGreaterThan(3);
+  expect(given.flatMap(namesOf)).toEqual([
+    ...Array.from({ length: 9 }, (_, i) => `m${i}`),
+    'a',
+    'b\\',
+    '#c',
+  ]);
+  await expect(points.append(lines(`${'m'.repeat(200)} v=1 1`))).rejects.toThrow('too long');
+  await points.close();
+});
+
+test('what cannot be read is set aside, and what is behind it is given', async () => {
+  const log = logInMemory();
+  const label = (more: object = {}): string =>
+    JSON.stringify({ id: 'i', db: 'd', rp: 'r', precision: 'ns', now: '1', ...more });
+  const { signal } = new AbortController();
+  const append = (body: string | Uint8Array, options: { label: string; level?: number }) =>
+    log.append(Buffer.from(body), { signal, ...options });
+  await append('a v=1 1\nb\\ v=1 1', { label: label() });
+  await append('m v=1 1', { label: 'damaged' });
+  await append('m v=1 1', { label: label({ now: 'soon' }) });
+  await append('{"series":[["m"]],"points":[[1,"1",["v",1]]]}', { label: label(), level: 2 });
+  await append('of a newer version', { label: label(), level: 3 });
+  const good = encodePoints([{ name: 'c', tags: [], fields: [['v', 1]], time: 1n }]);
+  await append(good, { label: label(), level: 2 });
+  const points = openLog(log);
+  const given: (string | undefined)[] = [];
+  await points.open(0, async (batch) => void given.push(...namesOf(batch)));
+
+  await eventually('the last one', async () => (given.includes('c') ? true : undefined));
+  expect(given).toEqual(['a', 'c']);
+  expect(points.unreadableCount).toBe(5);
+  const names = await eventually('files', async () => {
+    const found = readdirSync(join(directory, 'unreadable-points'));
+    return found.length === 5 ? found.sort() : undefined;
+  });
+  expect(names).toEqual([1, 2, 3, 4, 5].map((number) => `${number}.record`));
+  const text = readFileSync(join(directory, 'unreadable-points', '5.record'), 'utf8');
+  expect(text).toContain('"level":3');
+  expect(text).toContain('\nof a newer version');
+  await points.close();
+});
+
+test('while an instance knows lines only, records are lines, and points that these cannot carry are left out', async () => {
+  const log = logInMemory();
+  const points = openLog(log, { level: 1 });
+  const given: (string | undefined)[] = [];
+  await points.open(0, async (batch) => void given.push(...namesOf(batch)));
+
+  const left = await points.appendPoints({
+    database: 'd',
+    retentionPolicy: 'r',
+    now: 0n,
+    points: ['a', 'b\\', 'c d'].map((name) => ({ name, tags: [], fields: [['v', 1]], time: 1n })),
+  });
+
+  expect([left, given]).toEqual([1, ['a', 'c d']]);
   await points.close();
 });
 
@@ -63,14 +165,21 @@ function batchFor(database: string): PointBatch {
   return builder.build();
 }
 
+const LABEL_BYTES = JSON.stringify({ db: 'd', rp: 'r', precision: 'ns', now: '0' }).length;
+
 /** Records in the order of their appends, each told when it is there. */
-function logInMemory(): MessageLog {
+function logInMemory(recordBytesMax = 1_000_000): MessageLog {
   const records: LogRecord[] = [];
   let changed = opening();
   const log = {
+    // With a label beside it.
+    bytesMax: recordBytesMax + LABEL_BYTES,
     ends: () => Promise.resolve({ first: 1, last: records.length, bytes: 0 }),
-    append: (bytes: Uint8Array, { label = '' }: { readonly label?: string }) => {
-      records.push({ sequence: records.length + 1, bytes, label, level: 1 });
+    append: (
+      bytes: Uint8Array,
+      { label = '', level = 1 }: { readonly label?: string; readonly level?: number },
+    ) => {
+      records.push({ sequence: records.length + 1, bytes, label, level });
       changed.resolve();
       changed = opening();
       return Promise.resolve(records.length);

@@ -2,21 +2,26 @@
 // state contains them. What the tasks are given is read from there, so that it comes in one order,
 // whoever leads, and a leader that takes over goes on where the states were saved.
 import { randomUUID } from 'node:crypto';
-import { messageOf, Unavailable } from '@tidemark/core';
+import { InvalidRequest, messageOf, Unavailable, within } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { LogRecord, MessageLog } from '@tidemark/cluster';
+import { cutLines } from '@tidemark/line-protocol';
 import type { Precision } from '@tidemark/line-protocol';
 import { WriteParser } from '@tidemark/runtime';
-import type { PointBatch } from '@tidemark/runtime';
+import type { PointBatch, PointInput } from '@tidemark/runtime';
 import { opening } from '../opening.ts';
+import type { Opening } from '../opening.ts';
 import type { Build } from './build.ts';
 import { followPoints } from './follow-points.ts';
 import { POINTS_NAMED } from '../limits.ts';
 import type { Logger } from '../observability/log-hub.ts';
-import { batchOf, labelOf } from './point-record.ts';
-import type { PointLabel } from './point-record.ts';
+import { encodePointsWithin } from './point-body.ts';
+import { printedLines } from './point-lines.ts';
+import { batchOfPoints, labelIn, placed, POINTS_LEVEL, readRecord } from './point-record.ts';
+import type { PointLabel, ReadRecord } from './point-record.ts';
 import { PointRereader } from './point-rereader.ts';
 import type { Rereading } from './point-rereader.ts';
+import type { UnreadablePoints } from './unreadable-points.ts';
 
 /** Lines as they are kept. */
 export type LoggedWrite = {
@@ -33,16 +38,42 @@ export type PointLogOptions = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly build: Build;
+  /** What may be written: every instance can read it. */
+  readonly level: () => number;
+  /** Where records go that cannot be read. */
+  readonly unreadable: UnreadablePoints;
   /** Ends with the term of this leader. */
   readonly signal: AbortSignal;
 };
 
-type Waiting = {
-  /** The lines as they were read before they were kept. */
-  readonly batch: PointBatch | undefined;
-  /** Told when the tasks are given them. */
-  readonly given: (dispatched: Promise<void>) => void;
+/** Points of one database and policy that did not come as lines. */
+export type LoggedPoints = {
+  readonly database: string;
+  readonly retentionPolicy: string;
+  readonly points: readonly PointInput[];
+  /** When they came. */
+  readonly now: bigint;
 };
+
+/** One record, before it is appended. */
+type Piece = {
+  readonly bytes: Uint8Array;
+  readonly level: number;
+  /** Its points, if they are known already. */
+  readonly batch?: PointBatch | undefined;
+};
+
+/** A record that was sent and has not come back. */
+type Waiting = {
+  readonly id: string;
+  /** Its points as they were read before they were kept. */
+  readonly batch: PointBatch | undefined;
+  /** Resolved when the tasks have taken them, as far as they keep up. */
+  readonly taken: Opening;
+};
+
+/** So long a write waits at most for tasks that keep up; the log has it already. */
+const TAKEN_MS = 1000;
 
 export type Dispatch = (batch: PointBatch) => Promise<void>;
 
@@ -63,6 +94,8 @@ export class PointLog {
   constructor(options: PointLogOptions) {
     this.#options = options;
     this.#signal = AbortSignal.any([options.signal, this.#closed.signal]);
+    const end = (): void => this.#waiting.forEach(({ taken }) => taken.resolve());
+    this.#signal.addEventListener('abort', end, { once: true });
     this.#rereader = new PointRereader({
       ...options,
       batchOf: (record) => this.#batchOf(record),
@@ -88,28 +121,26 @@ export class PointLog {
     return this.#recent[0]?.sequence ?? 0;
   }
 
+  /** Records that this instance has set aside. */
+  get unreadableCount(): number {
+    return this.#options.unreadable.count;
+  }
+
   /** Before anything is given: what tasks start with that have no state. */
   async begin(): Promise<void> {
     this.#dispatched = (await this.#options.log.ends()).last;
   }
 
   /**
-   * Gives the tasks everything after `after` that is there, each batch when the one before was
-   * taken, and from then on what comes.
+   * Gives the tasks what comes from now on. `after` is the last record that all saved states
+   * contain: tasks read what follows by themselves (`again`).
    */
   async open(after: number, dispatch: Dispatch): Promise<void> {
     const { log, logger } = this.#options;
-    const { first, last } = await log.ends();
-    if (after + 1 < first && last > after)
+    const { first } = await log.ends();
+    if (after + 1 < first && this.#dispatched > after)
       logger('warn', 'points are missing that some tasks have not seen', { after, first });
-    this.#dispatched = Math.min(after, last);
-    this.#last = last;
-    if (last > after) {
-      const range = { first: after + 1, through: last, signal: this.#signal };
-      for await (const record of log.read(range)) await dispatch(this.#batchOf(record));
-    }
     this.#signal.throwIfAborted();
-    this.#dispatched = last;
     this.#running = followPoints({
       ...this.#options,
       signal: this.#signal,
@@ -118,37 +149,81 @@ export class PointLog {
     });
   }
 
-  /** Gives one task a part of the log again. */
-  again(rereading: Rereading): Promise<void> {
+  /** Gives one task a part of the log that it has missed; false when it was ended before. */
+  again(rereading: Rereading): Promise<boolean> {
     return this.#rereader.read(rereading);
   }
 
   /**
    * Keeps lines that were found to be right; `batch` are their points. Resolves when they are kept
-   * and were given to the tasks, as far as those take them. Throws `Unavailable` when they may not
-   * have been kept.
+   * and, soon after, the tasks that keep up have taken them. Throws `Unavailable` when not all of
+   * them may have been kept, `InvalidRequest` when a line is longer than a record may be.
    */
   async append(write: LoggedWrite, batch?: PointBatch): Promise<void> {
-    const id = randomUUID();
-    const { body, database: db, retentionPolicy: rp, precision, now } = write;
-    const label: PointLabel = { id, db, rp, precision, now: String(now) };
-    const { promise, resolve } = opening();
-    let given: Promise<void> | undefined;
-    this.#waiting.set(id, {
-      batch,
-      given: (dispatched) => {
-        given = dispatched;
-        resolve();
-      },
-    });
-    try {
-      const signal = this.#signal;
-      this.#last = await this.#options.log.append(body, { label: JSON.stringify(label), signal });
-      await orEnded(promise, signal);
-    } finally {
-      this.#waiting.delete(id);
+    const label = labelOf(write);
+    const pieces = cutLines(write.body, this.#roomBeside(label));
+    const known = pieces.length === 1 ? batch : undefined;
+    await this.#keep(
+      label,
+      pieces.map((bytes) => ({ bytes, level: 1, batch: known })),
+    );
+  }
+
+  /**
+   * As `append`. Answers how many points were left out: as long as an instance knows lines only,
+   * these are the ones that lines cannot carry.
+   */
+  async appendPoints({ points, ...target }: LoggedPoints): Promise<number> {
+    const label = labelOf({ ...target, precision: 'ns' });
+    const bytesMax = this.#roomBeside(label);
+    if (this.#options.level() < POINTS_LEVEL) {
+      const { body, count } = printedLines(points);
+      const pieces = count === 0 ? [] : cutLines(body, bytesMax);
+      await this.#keep(
+        label,
+        pieces.map((bytes) => ({ bytes, level: 1 })),
+      );
+      return points.length - count;
     }
-    await given;
+    const pieces = encodePointsWithin(points, bytesMax);
+    const batch = pieces.length === 1 ? batchOfPoints(target, points) : undefined;
+    await this.#keep(
+      label,
+      pieces.map((bytes) => ({ bytes, level: POINTS_LEVEL, batch })),
+    );
+    return 0;
+  }
+
+  /** What a record may have with this label beside it. */
+  #roomBeside(label: Label): number {
+    return this.#options.log.bytesMax - Buffer.byteLength(JSON.stringify(label));
+  }
+
+  /**
+   * One record after the other: each is a message, which nobody else can interrupt. What the log
+   * has is safe; tasks that keep up are waited for, so that who asks next sees what they made of
+   * it.
+   */
+  async #keep(label: Label, pieces: readonly Piece[]): Promise<void> {
+    const { log, clock } = this.#options;
+    const bytesMax = this.#roomBeside(label);
+    const longest = pieces.reduce((most, { bytes }) => Math.max(most, bytes.length), 0);
+    if (longest > bytesMax)
+      throw new InvalidRequest(`a point is too long: ${longest} bytes, at most ${bytesMax}`);
+    const waiting: Waiting[] = [];
+    try {
+      for (const { bytes, level, batch } of pieces) {
+        const own = { id: randomUUID(), batch, taken: opening() };
+        waiting.push(own);
+        this.#waiting.set(own.id, own);
+        const text = JSON.stringify({ id: own.id, ...label } satisfies PointLabel);
+        const number = await log.append(bytes, { label: text, level, signal: this.#signal });
+        this.#last = Math.max(this.#last, number);
+      }
+      await within(clock, TAKEN_MS, Promise.all(waiting.map(({ taken }) => taken.promise)));
+    } finally {
+      for (const { id } of waiting) this.#waiting.delete(id);
+    }
   }
 
   /** Forgets everything up to a number, which all saved states contain. */
@@ -170,18 +245,17 @@ export class PointLog {
   }
 
   #give(record: LogRecord, dispatch: Dispatch): void {
-    const { id, now } = labelOf(record, this.#options.build);
-    const waiting = this.#waiting.get(id);
-    const batch =
-      waiting?.batch === undefined
-        ? this.#batchOf(record)
-        : { ...waiting.batch, record: record.sequence, arrived: BigInt(now) };
-    this.#dispatched = record.sequence;
+    const { sequence } = record;
+    const { id, batch } = this.#read(record);
+    this.#dispatched = sequence;
     this.#name(record);
-    // Who has written them waits for the tasks; others are not held up.
-    const dispatched = dispatch(batch);
-    dispatched.catch(() => undefined);
-    waiting?.given(dispatched);
+    const taken = this.#waiting.get(id ?? '')?.taken;
+    if (batch.rowCount === 0) return taken?.resolve();
+    dispatch(batch)
+      .catch((error: unknown) =>
+        this.#options.logger('error', 'failed to give points to tasks', { err: messageOf(error) }),
+      )
+      .finally(() => taken?.resolve());
   }
 
   #name({ sequence, bytes }: LogRecord): void {
@@ -192,21 +266,29 @@ export class PointLog {
   }
 
   #batchOf(record: LogRecord): PointBatch {
-    return batchOf(this.#parser, record, this.#options.build);
+    return this.#read(record).batch;
+  }
+
+  /** Points that this process has sent itself are not read again. */
+  #read(record: LogRecord): ReadRecord {
+    const label = labelIn(record);
+    const known = label === undefined ? undefined : this.#waiting.get(label.id)?.batch;
+    if (label !== undefined && known !== undefined)
+      return { id: label.id, batch: placed(known, record, label) };
+    const { build, unreadable } = this.#options;
+    const { problem, ...read } = readRecord(this.#parser, record, { label, build });
+    if (problem !== undefined) unreadable.add(record, problem);
+    return read;
   }
 }
 
-function orEnded(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const end = (): void => reject(new Unavailable(messageOf(signal.reason)));
-    if (signal.aborted) return end();
-    signal.addEventListener('abort', end, { once: true });
-    work.then(
-      () => {
-        signal.removeEventListener('abort', end);
-        resolve();
-      },
-      () => undefined,
-    );
-  });
+type Label = Omit<PointLabel, 'id'>;
+
+function labelOf({
+  database: db,
+  retentionPolicy: rp,
+  precision,
+  now,
+}: Omit<LoggedWrite, 'body'>): Label {
+  return { db, rp, precision, now: String(now) };
 }

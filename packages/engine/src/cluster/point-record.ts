@@ -1,12 +1,16 @@
-// A record of the log of points: lines as they came, and beside them what they are read with.
-import { assert } from '@tidemark/core';
+// A record of the log of points: lines as a client sent them, or points of other sources, and
+// beside them what they are read with.
+import { InvalidRequest, messageOf } from '@tidemark/core';
 import type { LogRecord } from '@tidemark/cluster';
+import { lineErrorMessage } from '@tidemark/line-protocol';
 import type { Precision } from '@tidemark/line-protocol';
-import type { PointBatch, WriteParser } from '@tidemark/runtime';
-import { TooOld } from './build.ts';
+import { PointBatchBuilder } from '@tidemark/runtime';
+import type { PointBatch, PointInput, WriteParser } from '@tidemark/runtime';
+import { levelOf, TooOld } from './build.ts';
 import type { Build } from './build.ts';
+import { decodePoints } from './point-body.ts';
 
-/** What a record says about its lines. */
+/** What a record says about its points. */
 export type PointLabel = {
   readonly id: string;
   readonly db: string;
@@ -16,28 +20,71 @@ export type PointLabel = {
   readonly now: string;
 };
 
-/** Of the records that are read and written here. */
-const LEVEL = 1;
+/** Of records of points (`point-body.ts`); those of lines are of the first level. */
+export const POINTS_LEVEL = 2;
 
-/** What a record says of itself. Throws `TooOld` for one of a newer version. */
-export function labelOf({ label, level }: LogRecord, build: Build): PointLabel {
-  if (level > LEVEL) throw new TooOld(`the log of points has a record of level ${level}`, build);
-  return JSON.parse(label) as PointLabel;
+/** A record as it is read; without rows when nothing of it can be. */
+export type ReadRecord = {
+  /** Names its write; absent when its label cannot be read. */
+  readonly id?: string | undefined;
+  readonly batch: PointBatch;
+  /** Why not all of it could be read. */
+  readonly problem?: string | undefined;
+};
+
+/** What a record says about its points; `undefined` when that cannot be read. */
+export function labelIn({ label }: LogRecord): PointLabel | undefined {
+  try {
+    const { id, now, ...target } = JSON.parse(label) as PointLabel;
+    return { id, now: String(BigInt(now)), ...target };
+  } catch {
+    // Damaged, or of a newer version: the record is set aside.
+    return undefined;
+  }
 }
 
-/**
- * Reads the lines of a record, which were found to be right before they were kept. Throws as
- * `labelOf` does.
- */
-export function batchOf(parser: WriteParser, record: LogRecord, build: Build): PointBatch {
-  const { bytes, sequence } = record;
-  const { db, rp, precision, now } = labelOf(record, build);
-  const { batch, errors } = parser.parse(bytes, {
-    database: db,
-    retentionPolicy: rp,
-    precision,
-    now: BigInt(now),
-  });
-  assert(errors.length === 0, 'lines were read before they were kept');
-  return { ...batch, record: sequence, arrived: BigInt(now) };
+/** Points with their place in the log. */
+export function placed(batch: PointBatch, { sequence }: LogRecord, label?: PointLabel): PointBatch {
+  return { ...batch, record: sequence, arrived: label === undefined ? 0n : BigInt(label.now) };
+}
+
+/** Reads a record. Never throws: whoever reads the log goes on behind a record that is damaged. */
+export function readRecord(
+  parser: WriteParser,
+  record: LogRecord,
+  { label, build }: { readonly label: PointLabel | undefined; readonly build: Build },
+): ReadRecord {
+  try {
+    if (label === undefined) throw new InvalidRequest('its label cannot be read');
+    const { batch, problem } = pointsOf(parser, record, { label, build });
+    return { id: label.id, batch: placed(batch, record, label), problem };
+  } catch (error) {
+    const nothing = batchOfPoints({ database: '', retentionPolicy: '' }, []);
+    return { id: label?.id, batch: placed(nothing, record, label), problem: messageOf(error) };
+  }
+}
+
+/** Points of one database and policy as a batch, the same from whichever record they come. */
+export function batchOfPoints(
+  { database, retentionPolicy }: Pick<PointBatch, 'database' | 'retentionPolicy'>,
+  points: readonly PointInput[],
+): PointBatch {
+  const builder = new PointBatchBuilder(database, retentionPolicy);
+  for (const point of points) builder.add(point);
+  return builder.build();
+}
+
+function pointsOf(
+  parser: WriteParser,
+  { bytes, level }: LogRecord,
+  { label, build }: { readonly label: PointLabel; readonly build: Build },
+): Pick<ReadRecord, 'batch' | 'problem'> {
+  const { db: database, rp: retentionPolicy, precision, now } = label;
+  const target = { database, retentionPolicy };
+  if (level > Math.min(POINTS_LEVEL, levelOf(build)))
+    throw new TooOld(`the log of points has a record of level ${level}`, build);
+  if (level === POINTS_LEVEL) return { batch: batchOfPoints(target, decodePoints(bytes)) };
+  const { batch, errors } = parser.parse(bytes, { ...target, precision, now: BigInt(now) });
+  const [first] = errors;
+  return { batch, problem: first === undefined ? undefined : lineErrorMessage(first) };
 }

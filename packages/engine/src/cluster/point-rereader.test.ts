@@ -22,7 +22,7 @@ test('ends for all when what they want is forgotten, as all states contain it', 
     signal: ended.signal,
   });
   const given: (number | undefined)[] = [];
-  const read = (first: number, through: number): Promise<void> =>
+  const read = (first: number, through: number): Promise<boolean> =>
     rereader.read({
       first,
       through,

@@ -49,16 +49,22 @@ export class PointRereader {
     options.signal.addEventListener('abort', end, { once: true });
   }
 
-  /** Gives a part of the log in its order. Resolves when all was given, or the signal has ended. */
-  async read(rereading: Rereading): Promise<void> {
-    if (rereading.through < rereading.first) return;
+  /**
+   * Gives a part of the log in its order. Resolves with whether all of it was given, which it was
+   * not when a signal has ended it.
+   */
+  async read(rereading: Rereading): Promise<boolean> {
+    if (rereading.through < rereading.first) return true;
     const reader = { ...rereading, next: rereading.first, done: opening() };
-    if (this.#options.signal.aborted) return;
+    if (this.#options.signal.aborted || rereading.signal.aborted) return false;
     this.#open.add(reader);
-    rereading.signal.addEventListener('abort', () => reader.done.resolve(), { once: true });
+    const end = (): void => reader.done.resolve();
+    rereading.signal.addEventListener('abort', end, { once: true });
     void this.#queue(reader); // `ready` does not reject.
     await reader.done.promise;
+    rereading.signal.removeEventListener('abort', end);
     this.#open.delete(reader);
+    return reader.next > reader.through;
   }
 
   async #queue(reader: Reader): Promise<void> {
@@ -111,6 +117,10 @@ export class PointRereader {
       if (readers.size === 0) return;
     }
     // What is not there any more is in all states, and nobody has to be given it.
-    for (const { done } of readers) done.resolve();
+    for (const reader of readers) {
+      if (signal.aborted) return;
+      reader.next = reader.through + 1;
+      reader.done.resolve();
+    }
   }
 }

@@ -11,7 +11,7 @@ import { opening } from '../opening.ts';
 import type { Opening } from '../opening.ts';
 import type { Build } from './build.ts';
 import { followPoints } from './follow-points.ts';
-import { batchOf } from './point-record.ts';
+import { labelIn, readRecord } from './point-record.ts';
 
 export type PointWindowOptions = {
   readonly log: Pick<MessageLog, 'ends' | 'read'>;
@@ -67,7 +67,10 @@ export class PointWindow {
     // All tasks that wanted it have it already, or run elsewhere: this instance was away too long.
     if (held === undefined) throw new Unavailable('points were dropped before they were read here');
     if (held.record !== undefined) {
-      held.batch = batchOf(this.#parser, held.record, this.#options.build);
+      // What cannot be read is set aside by the leader, who reads every record.
+      const { record } = held;
+      const { build } = this.#options;
+      held.batch = readRecord(this.#parser, record, { label: labelIn(record), build }).batch;
       delete held.record;
     }
     assert(held.batch !== undefined, 'a record is read');

@@ -1,7 +1,10 @@
 // Instances of two versions in one cluster: what is written by either both can read, and an
 // instance that can not says so and does not lead.
 import { eventually, hasPrograms } from '@tidemark/testkit';
+import { countedBy } from '@tidemark/testkit/engine';
 import { TestCluster } from '@tidemark/testkit/engine-cluster';
+import type { TestInstance } from '@tidemark/testkit/engine-cluster';
+import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { THIS_BUILD } from './build.ts';
 import type { Build, ChangeFormat } from './build.ts';
@@ -13,7 +16,24 @@ const marked: ChangeFormat = {
   encode: (changes) => Buffer.concat([Buffer.from('+'), first.encode(changes)]),
   decode: (bytes) => first.decode(bytes.subarray(1)),
 };
+const old: Build = { version: '0.1.0', formats: [first] };
 const next: Build = { version: '0.2.0', formats: [first, marked] };
+
+/** As `COUNTING`, whatever the names are. */
+const COUNTING_ALL = `stream|from()|stateCount(lambda: TRUE)|httpOut('counted')`;
+
+/** Sends lines to the listener of an instance that leads. */
+async function sendLines({ engine }: TestInstance, text: string): Promise<void> {
+  const { json } = await engine.call('GET', '/engine/v1/debug/vars');
+  const found = Object.values(json.tidemark as Record<string, any>).find(
+    ({ name }) => name === 'graphite',
+  );
+  const port = Number(String(found?.tags.bind).split(':').at(-1));
+  await new Promise<void>((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => socket.end(text));
+    socket.on('close', () => resolve()).resume();
+  });
+}
 
 describe.runIf(hasPrograms('nats-server'))('a cluster of two versions', () => {
   let cluster: TestCluster;
@@ -36,7 +56,7 @@ describe.runIf(hasPrograms('nats-server'))('a cluster of two versions', () => {
     });
 
   test('writes what the oldest knows, and more when all have been updated one by one', async () => {
-    const older = await cluster.start({ cluster: { lease: '2s' } });
+    const older = await cluster.start({ cluster: { lease: '2s' } }, { build: old });
     const newer = await cluster.start({ cluster: { lease: '2s' } }, { build: next });
     await newer.engine.call('POST', '/engine/v1/templates', template('a'));
     const listed = await eventually('both', async () => {
@@ -50,7 +70,7 @@ describe.runIf(hasPrograms('nats-server'))('a cluster of two versions', () => {
     await eventually('the lead of the newer one', async () =>
       (await cluster.leader(newer)) === newer ? true : undefined,
     );
-    await cluster.restart(older);
+    await cluster.restart(older, { build: old });
     expect(await cluster.leader(older)).toBe(newer);
     await newer.engine.call('POST', '/engine/v1/templates', template('b'));
     expect(new Set(await levels())).toEqual(new Set([1]));
@@ -72,7 +92,7 @@ describe.runIf(hasPrograms('nats-server'))('a cluster of two versions', () => {
     expect(json.templates.map(({ id }: any) => id)).toEqual(
       expect.arrayContaining(['a', 'b', expect.stringMatching(/^c/)]),
     );
-    await expect(cluster.start()).rejects.toThrow(
+    await expect(cluster.start({}, { build: old })).rejects.toThrow(
       'this instance is too old for the cluster: it knows records up to level 1, and the cluster writes level 2',
     );
   });
@@ -97,6 +117,55 @@ describe.runIf(hasPrograms('nats-server'))('a cluster of two versions', () => {
 
     expect(health.status).toBe(503);
     expect(health.json.error).toContain('no leader');
+  });
+
+  test('keeps points as all versions can read them, and any name when all have been updated', async () => {
+    const graphite = [
+      { enabled: true, 'bind-address': '127.0.0.1:0', database: 'd', 'batch-timeout': '10ms' },
+    ];
+    const values = { cluster: { lease: '2s' }, 'default-retention-policy': 'r', graphite };
+    const older = await cluster.start(values, { build: old });
+    const newer = await cluster.start(values, { build: next });
+    await older.engine.startTask('counting', COUNTING_ALL);
+    await older.engine.stop();
+    const leader = newer;
+    await eventually('the lead of the newer one', async () =>
+      (await cluster.leader(leader)) === leader ? true : undefined,
+    );
+    await cluster.restart(older, { build: old });
+
+    // What lines cannot carry is left out, and holds nothing up.
+    await sendLines(leader, 'good 1 1704067200\nbad\\ 2 1704067200\n');
+    await eventually('one point', async () =>
+      (await countedBy(leader.engine, 'counting')) === 1 ? true : undefined,
+    );
+    expect(leader.engine.log.join('\n')).toContain('knows line protocol only');
+
+    await cluster.restart(older, { build: next });
+    let sent = 0;
+    await eventually(
+      'a point with any name',
+      async () => {
+        await sendLines(leader, `bad\\ ${++sent} 1704067200\n`);
+        return (await countedBy(leader.engine, 'counting')) > 1 ? true : undefined;
+      },
+      60_000,
+    );
+    const counted = await countedBy(leader.engine, 'counting');
+
+    // Another leader reads it from the log.
+    await leader.engine.stop();
+    const { status } = await older.engine.call('POST', '/engine/v1/write?db=d&rp=r', 'm v=1 1');
+    expect(status).toBe(204);
+    // One more point with a strange name may have been on its way.
+    const all = await eventually('all points', async () => {
+      const found = await countedBy(older.engine, 'counting');
+      return found > counted ? found : undefined;
+    });
+    expect(all - counted).toBeLessThanOrEqual(2);
+    const health = await older.engine.call('GET', '/health');
+    const { checks } = health.json as { checks: { name: string; status: string }[] };
+    expect(checks.find(({ name }) => name === 'points')?.status).toBe('pass');
   });
 
   test('follows what is said with fields of a newer version', async () => {

@@ -194,7 +194,7 @@ export const FIXED_SECTIONS = {
       '10s',
     ),
     'max-waiting-points': integer(
-      'Points that were acknowledged and wait for a slow task; writes wait for room beyond it.',
+      'Points that were acknowledged and wait for a slow task; beyond it writes wait, and in a cluster the task reads the rest from the log.',
       TASK_QUEUE.value,
     ),
     'stop-timeout': duration(

@@ -73,6 +73,11 @@ function checkCluster({ shared, executor, balance }: HealthOptions): readonly Ch
       count(({ problem }) => problem !== undefined),
       'instances can not follow the shared log',
     ),
+    check(
+      'points',
+      shared.points.unreadableCount,
+      'writes that cannot be read were set aside in unreadable-points',
+    ),
     behind('copies', { most: most('copyLag'), what: 'records' }, COPY_LAG),
     behind('running-tasks', { most: most('taskLag'), what: 'writes' }, TASK_LAG),
   ];

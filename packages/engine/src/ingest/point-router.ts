@@ -10,6 +10,13 @@ import type { Dbrp } from '../store/records.ts';
 export type PointConsumer = Pick<RunningTask, 'push' | 'ready' | 'error' | 'processed'> & {
   /** Where the consumer lives when that is another thread. */
   readonly taker?: BatchTaker | undefined;
+  /** It is given nothing at present: it reads for itself what it misses. */
+  readonly isReading?: boolean | undefined;
+  /**
+   * Too much waits for the consumer and is dropped: it reads for itself what it has not been given.
+   * Without this, who writes waits.
+   */
+  fallBehind?(): void;
 };
 
 export type Route = {
@@ -19,6 +26,8 @@ export type Route = {
   drained(): Promise<void>;
   /** Whether nothing waits for the consumer: it was given everything that was dispatched. */
   isIdle(): boolean;
+  /** Gives up what waits for the consumer. */
+  drop(): void;
 };
 
 /** Points received by database, retention policy and measurement. */
@@ -62,6 +71,7 @@ export class PointRouter {
       },
       drained: () => queue.drained(),
       isIdle: () => queue.isIdle,
+      drop: () => queue.drop(),
     };
   }
 
@@ -194,7 +204,7 @@ class Queue {
   accept(write: Write): Promise<void> | undefined {
     const consumer = this.#consumer;
     const { batch } = write;
-    if (consumer.error !== undefined) return undefined;
+    if (consumer.error !== undefined || consumer.isReading === true) return undefined;
     if (this.#pump === undefined && consumer.ready() === undefined) {
       consumer.push(batch);
       return undefined;
@@ -205,7 +215,16 @@ class Queue {
     this.#pump ??= this.#run().finally(() => {
       this.#pump = undefined;
     });
-    return this.#waitingRows > this.#waitingRowsMax ? this.#pump : undefined;
+    if (this.#waitingRows <= this.#waitingRowsMax) return undefined;
+    if (consumer.fallBehind === undefined) return this.#pump;
+    this.drop();
+    consumer.fallBehind();
+    return undefined;
+  }
+
+  drop(): void {
+    for (const write of this.#waiting.splice(0)) write.given();
+    this.#waitingRows = 0;
   }
 
   /**
@@ -217,7 +236,7 @@ class Queue {
   }
 
   async drained(): Promise<void> {
-    while (this.#pump !== undefined) await this.#pump;
+    while (this.#waiting.length > 0) await this.#pump;
   }
 
   async #run(): Promise<void> {

@@ -1,12 +1,13 @@
 // Writes: line protocol in, batches of points to the router.
 import { InvalidRequest } from '@tidemark/core';
 import type { Clock, FieldValue, Timestamp } from '@tidemark/core';
-import { lineErrorMessage, printLine, SeriesCache, signedValue } from '@tidemark/line-protocol';
+import { lineErrorMessage, SeriesCache, signedValue } from '@tidemark/line-protocol';
 import type { LineFieldValue, Precision } from '@tidemark/line-protocol';
 import type { ListenerPoint } from '@tidemark/listeners';
-import { PointBatchBuilder, WriteParser } from '@tidemark/runtime';
+import { WriteParser } from '@tidemark/runtime';
 import type { PointBatch } from '@tidemark/runtime';
 import type { PointLog } from '../cluster/point-log.ts';
+import { batchOfPoints } from '../cluster/point-record.ts';
 import type { PointRouter } from './point-router.ts';
 
 export type WriteTarget = {
@@ -14,6 +15,10 @@ export type WriteTarget = {
   readonly retentionPolicy: string;
   readonly precision: Precision;
 };
+
+/** Of points that are left out meanwhile. */
+const LINES_ONLY =
+  'an instance of the cluster knows line protocol only, which cannot carry these names or values';
 
 /** Thrown for a body with a bad line: nothing of it is written. Clients expect the bare text. */
 export class BadLine extends InvalidRequest {}
@@ -68,32 +73,31 @@ export class WritePath {
   async writePoints(
     target: Pick<WriteTarget, 'database' | 'retentionPolicy'>,
     points: readonly ListenerPoint[],
-  ): Promise<{ readonly pointsWritten: number }> {
-    if (this.#points !== undefined) return this.#keepPoints(this.#points, target, points);
-    const builder = new PointBatchBuilder(target.database, target.retentionPolicy);
-    for (const { measurement, tags, fields, time } of points) {
-      builder.add({ name: measurement, tags, fields: fields.map(signed), time });
+  ): Promise<{
+    readonly pointsWritten: number;
+    readonly dropped?: { readonly count: number; readonly reason: string } | undefined;
+  }> {
+    const inputs = points
+      .filter(({ fields }) => fields.length > 0)
+      .map(({ measurement: name, tags, fields, time }) => ({
+        name,
+        tags,
+        fields: fields.map(signed),
+        time,
+      }));
+    if (inputs.length === 0) return { pointsWritten: 0 };
+    const { database, retentionPolicy } = target;
+    let left = 0;
+    if (this.#points === undefined) await this.#router.dispatch(batchOfPoints(target, inputs));
+    else {
+      const now = this.#clock.now();
+      left = await this.#points.appendPoints({ database, retentionPolicy, points: inputs, now });
     }
-    if (builder.rowCount === 0) return { pointsWritten: 0 };
-    this.counters.pointsOk += builder.rowCount;
-    await this.#router.dispatch(builder.build());
+    this.counters.pointsOk += inputs.length - left;
+    this.counters.pointsFailed += left;
     await this.#settled();
-    return { pointsWritten: builder.rowCount };
-  }
-
-  async #keepPoints(
-    log: PointLog,
-    { database, retentionPolicy }: Pick<WriteTarget, 'database' | 'retentionPolicy'>,
-    points: readonly ListenerPoint[],
-  ): Promise<{ readonly pointsWritten: number }> {
-    const lines = points.flatMap((point) => printLine(point) ?? []);
-    if (lines.length === 0) return { pointsWritten: 0 };
-    this.counters.pointsOk += lines.length;
-    const body = Buffer.from(lines.join('\n'));
-    const target = { database, retentionPolicy, precision: 'ns' } as const;
-    await log.append({ ...target, body, now: this.#clock.now() });
-    await this.#settled();
-    return { pointsWritten: lines.length };
+    const dropped = left === 0 ? undefined : { count: left, reason: LINES_ONLY };
+    return { pointsWritten: inputs.length - left, dropped };
   }
 
   #parse(body: Uint8Array, target: WriteTarget, now: Timestamp): PointBatch {

@@ -283,15 +283,9 @@ export class Executor {
     return entry !== undefined && isCatchingUp(this.#options.catchUp, entry.pipeline.type);
   }
 
-  /** Names of what runs of the stream tasks. */
-  streamUnits(): readonly string[] {
-    const units = [...this.units()].filter(({ pipeline }) => pipeline.type === 'stream');
-    return units.map(({ unit }) => unit);
-  }
-
-  /** Tells all tasks that they were given everything that was there when the engine began. */
-  async caughtUp(): Promise<void> {
-    await Promise.all(this.#allUnits().map(({ source }) => source?.caughtUp?.()));
+  /** What runs of the stream tasks. */
+  streamUnits(): readonly Unit[] {
+    return [...this.units()].filter(({ pipeline }) => pipeline.type === 'stream');
   }
 
   /** Called every second: measures the throughput. */

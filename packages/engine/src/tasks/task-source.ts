@@ -14,8 +14,6 @@ export type TaskSource = {
    * `sequence` has said when it was taken as long as its run has not ended.
    */
   readonly run?: AbortSignal | undefined;
-  /** Of a cluster: the task has been given everything that was there when the engine began. */
-  caughtUp?(): Promise<void>;
   /** Of a cluster: nothing is fed until `release`, or the task runs again elsewhere. */
   hold?(): void;
   release?(): void;
