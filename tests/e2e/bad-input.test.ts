@@ -19,12 +19,12 @@ afterAll(async () => {
 });
 
 describe('the database', () => {
-  test('answers unknown paths with 404, as recorded', async () => {
+  test('answers unknown paths with 404 and JSON', async () => {
     const answer = await send(`${server.tsdb}/nothing/here`);
 
     expect(answer.status).toBe(404);
-    expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
-    expect(answer.text).toBe('404 page not found\n');
+    expect(answer.headers.get('content-type')).toBe('application/json');
+    expect(answer.text).toBe('{"error":"404 page not found"}\n');
   });
 
   test.each([

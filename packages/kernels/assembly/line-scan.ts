@@ -21,6 +21,7 @@ import { findCached, guessedLength, guessSeries } from './series-guess';
 import { finishStage, stagedMeasurement, stageField, stageSeries } from './stage';
 import { fieldName, fieldNameLength, fieldOf, sameBytes } from './names';
 
+const CARRIAGE_RETURN: u32 = 13;
 const SPACE: u32 = 32;
 const QUOTE: u32 = 34;
 const COMMA: u32 = 44;
@@ -139,6 +140,11 @@ export function lineSeries(line: usize): u32 {
 
 function lookUp(line: usize): void {
   sectionLine = line;
+  if (load<u8>(line) === CARRIAGE_RETURN) {
+    sectionLength = 0;
+    sectionSeries = NO_SERIES;
+    return;
+  }
   sectionSeries = guessSeries(line, bodyEnd);
   if (sectionSeries !== NO_SERIES) {
     sectionLength = guessedLength;

@@ -67,7 +67,6 @@ const UNIT_NANOS: Readonly<Record<IngestPrecision, bigint>> = {
   m: 60_000_000_000n,
   h: 3_600_000_000_000n,
 };
-const TYPE_CONFLICT = 'field type conflict';
 const BEYOND_RETENTION = 'points beyond retention policy';
 
 /** Number of field names that are kept encoded: those of some hundred measurements. */
@@ -219,7 +218,7 @@ export class IngestKernel implements Ingest {
         exports.dropPoint();
         return;
       case INGEST_EVENTS.conflict:
-        this.#refuseConflict(host, refusals, place());
+        refusals.drop('field', this.#conflictReason(), place());
         return;
       default:
         assert(event === INGEST_EVENTS.memory, 'the kernel stops for a known reason');
@@ -269,26 +268,6 @@ export class IngestKernel implements Ingest {
     return this.#kernels.bytes.slice(start, start + this.#kernels.exports.getStagedKeyLength());
   }
 
-  /**
-   * Drops the staged point, whose field has another type than before. If all fields of the
-   * measurement in the shard come from this request, the reason for the request is the bare message
-   * that InfluxDB sends in this case.
-   */
-  #refuseConflict(host: IngestHost, refusals: Refusals, place: LinePlace): void {
-    const isTold = refusals.has('field') || this.#isStagedKnown(host);
-    refusals.drop('field', this.#conflictReason(), place, isTold ? undefined : TYPE_CONFLICT);
-  }
-
-  /** Whether the shard of the staged point had fields of the measurement before this batch. */
-  #isStagedKnown(host: IngestHost): boolean {
-    const { exports } = this.#kernels;
-    const shard = host.shardFor(exports.getStagedTime());
-    if (shard === undefined || typeof shard === 'string') return false;
-    const measurement = this.#names.measurement(exports.getStagedMeasurement());
-    for (const _ of host.fieldTypes(shard.id, measurement)) return true;
-    return false;
-  }
-
   #conflictReason(): string {
     const { exports } = this.#kernels;
     const measurement = exports.getStagedMeasurement();
@@ -296,7 +275,7 @@ export class IngestKernel implements Ingest {
     const name = this.#names.measurement(measurement);
     const wanted = reportedType(columnType(exports.getEventNew()));
     const present = reportedType(columnType(exports.getEventOld()));
-    return `${TYPE_CONFLICT}: input field "${field}" on measurement "${name}" is type ${wanted}, already exists as type ${present}`;
+    return `field type conflict: input field ${field} on measurement ${name} is type ${wanted}, already exists as type ${present}`;
   }
 
   /** The line of the staged or dropped point; `undefined` when lines are not listed. */

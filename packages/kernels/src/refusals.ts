@@ -33,20 +33,14 @@ export class Refusals {
     return this.#countNewlines !== undefined;
   }
 
-  /** `summary` is the reason for the response, if it differs from the reason for the line. */
-  drop(kind: RefusalKind, reason: string, line: LinePlace, summary = reason): void {
+  drop(kind: RefusalKind, reason: string, line: LinePlace): void {
     this.#droppedCount++;
-    if (!this.#reasons.has(kind)) this.#reasons.set(kind, summary);
+    if (!this.#reasons.has(kind)) this.#reasons.set(kind, reason);
     this.#list(reason, line);
   }
 
   get parseErrorCount(): number {
     return this.#parseErrorCount;
-  }
-
-  /** Whether a point was refused for a reason of this kind. */
-  has(kind: RefusalKind): boolean {
-    return this.#reasons.has(kind);
   }
 
   parseError(reason: string, line: NonNullable<LinePlace>): void {

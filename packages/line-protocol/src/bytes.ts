@@ -4,6 +4,7 @@ import { utf8Text } from '@tidemark/core';
 export const NUL = 0;
 export const TAB = 9;
 export const NEWLINE = 10;
+export const CARRIAGE_RETURN = 13;
 export const SPACE = 32;
 export const QUOTE = 34;
 export const HASH = 35;

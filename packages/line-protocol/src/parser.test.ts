@@ -228,6 +228,7 @@ describe('time', () => {
     expect(reasonOf('m f=1 9223372036854775808')).toBe(
       'strconv.ParseInt: parsing "9223372036854775808": value out of range',
     );
+    expect(reasonOf('\rm f=1')).toBe('carriage return at the start of the line');
     expect(reasonOf('m f=1 -')).toBe('strconv.ParseInt: parsing "-": invalid syntax');
   });
 

@@ -6,6 +6,7 @@ import type { Timestamp } from '@tidemark/core';
 
 import {
   BACKSLASH,
+  CARRIAGE_RETURN,
   COMMA,
   EQUALS,
   HASH,
@@ -143,6 +144,10 @@ export class LineParser {
   #parseLine(start: number, end: number, lineNumber: number): LinePoint | undefined {
     const series = this.#parseSeries(start, end);
     if (series === undefined) return undefined;
+    // It would be the first letter of the measurement.
+    if (this.#body[start] === CARRIAGE_RETURN) {
+      return this.#fail('carriage return at the start of the line');
+    }
     const keyBytes = this.#section.end - start;
     const fields = this.#parseFields(this.#section.end, end, keyBytes);
     if (fields === undefined) return undefined;

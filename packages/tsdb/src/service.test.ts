@@ -33,10 +33,10 @@ describe('ping', () => {
 });
 
 describe('paths and methods', () => {
-  test('an unknown path is 404, as plain text', async () => {
+  test('an unknown path is 404', async () => {
     const answer = await service.get('/nope?x=1');
-    expect([answer.status, answer.text]).toEqual([404, '404 page not found\n']);
-    expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    expect([answer.status, answer.json]).toEqual([404, { error: '404 page not found' }]);
+    expect(answer.headers.get('content-type')).toBe('application/json');
     expect(answer.headers.get('x-tsdb-version')).toBeTruthy();
   });
 
@@ -46,7 +46,7 @@ describe('paths and methods', () => {
     ['DELETE', '/health', 'GET, HEAD, OPTIONS'],
   ])('%s %s is 405 and names what is allowed', async (method, path, allow) => {
     const answer = await service.get(path, { method });
-    expect([answer.status, answer.text]).toEqual([405, 'Method Not Allowed\n']);
+    expect([answer.status, answer.text]).toEqual([405, '{"error":"Method Not Allowed"}\n']);
     expect(answer.headers.get('allow')).toBe(allow);
   });
 
@@ -126,7 +126,7 @@ describe('writes', () => {
 
   test.each([
     [{}, 'm f=1', 400, 'database is required'],
-    [{ db: 'nosuch' }, 'bad', 404, 'database not found: "nosuch"'],
+    [{ db: 'nosuch' }, 'bad', 404, 'database not found: nosuch'],
     [{ db: 'w', rp: 'nosuch' }, 'm f=1', 500, 'retention policy not found: nosuch'],
     [{ db: 'w', consistency: 'foo' }, 'm f=1', 400, 'invalid consistency level'],
     [{ db: 'w' }, 'm f=1 abc', 400, "unable to parse 'm f=1 abc': bad timestamp"],
@@ -144,7 +144,7 @@ describe('writes', () => {
 
   test('a conflict of types stands alone where nothing else was written, framed where something was', async () => {
     const conflict =
-      'field type conflict: input field "f" on measurement "kept" is type string, already exists as type float';
+      'field type conflict: input field f on measurement kept is type string, already exists as type float';
     await service.write('kept f=1 1', { db: 'w' });
     const alone = await service.write('kept f="x" 2', { db: 'w' });
     expect([alone.status, alone.json]).toEqual([400, { error: conflict }]);
@@ -169,7 +169,7 @@ describe('writes', () => {
     await service.write(`typed f=${first} 1`, { db: 'w' });
 
     expect((await service.write(`typed f=${second} 2`, { db: 'w' })).json.error).toBe(
-      `field type conflict: input field "f" on measurement "typed" is type ${is}, already exists as type ${was}`,
+      `field type conflict: input field f on measurement typed is type ${is}, already exists as type ${was}`,
     );
   });
 

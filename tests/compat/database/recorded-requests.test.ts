@@ -32,7 +32,7 @@ test('Telegraf writes, is told that the database is missing, creates it, and wri
   const headers = { 'Content-Type': 'text/plain; charset=utf-8', 'User-Agent': 'Telegraf/1.30' };
   const missing = await send(path, { method: 'POST', headers, body });
   expect(missing.status).toBe(404);
-  expect(JSON.parse(missing.text)).toEqual({ error: 'database not found: "telegraf"' });
+  expect(JSON.parse(missing.text)).toEqual({ error: 'database not found: telegraf' });
 
   const created = await send(`${server.tsdb}/query`, {
     method: 'POST',

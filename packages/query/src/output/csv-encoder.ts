@@ -1,5 +1,5 @@
-// CSV answers: one table per list of columns. Statements without rows and failing statements print
-// nothing.
+// CSV answers: one table per list of columns. Statements without rows print nothing, failing ones a
+// table with the error.
 import { columnValue, Corruption, escapeTagPart } from '@tidemark/core';
 
 import type { MixedValue, ResultBatch, ResultColumn } from '../result.ts';
@@ -37,8 +37,12 @@ export class CsvEncoder implements Encoder {
   }
 
   close({ failure }: StatementEnd): void {
-    // A table has no place for the text, and nothing at all, or a part, would look like the answer.
-    if (failure?.cause instanceof Corruption) throw failure.cause;
+    if (failure === undefined) return;
+    // A part of the rows would look like the answer.
+    if (failure.cause instanceof Corruption) throw failure.cause;
+    if (this.#hasTable) this.out.ascii('\n');
+    this.#hasTable = true;
+    this.out.text(`error\n${quoted(failure.text)}\n`);
   }
 
   finish(): void {}
@@ -99,5 +103,9 @@ const NEEDS_QUOTES = /[",\r\n]|^\s|^\\\.$/;
 
 /** A cell, quoted where the format needs it. */
 function csvCell(text: string): string {
-  return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return NEEDS_QUOTES.test(text) ? quoted(text) : text;
+}
+
+function quoted(text: string): string {
+  return `"${text.replaceAll('"', '""')}"`;
 }

@@ -99,7 +99,11 @@ test.each([
     name: 'a type that contradicts the shard',
     lines: 'm f=1 1\nm f=2i,g=1 2\nm g=2 3\n',
     written: 2,
-    dropped: { count: 1, reason: 'field type conflict' },
+    dropped: {
+      count: 1,
+      reason:
+        'field type conflict: input field f on measurement m is type int64, already exists as type float',
+    },
   },
   {
     name: 'a tag named time',
@@ -120,7 +124,11 @@ test.each([
     name: 'two types of one field in one line',
     lines: 'm f=1,f=2i 2\n',
     written: 0,
-    dropped: { count: 1, reason: 'field type conflict' },
+    dropped: {
+      count: 1,
+      reason:
+        'field type conflict: input field f on measurement m is type int64, already exists as type float',
+    },
   },
 ])('a write with $name drops what the rules say', async ({ lines, written, dropped }) => {
   const outcome = await write(storage.engine, lines);

@@ -39,6 +39,12 @@ export function readCredentials({ userName, password, authorization }: Login): C
   }
 }
 
+/** The user name in a login, be its password right or not; empty without one. */
+export function claimedName(login: Login): string {
+  const credentials = readCredentials(login);
+  return credentials.kind === 'password' ? credentials.userName : login.userName;
+}
+
 function splitPassword(text: string): Credentials {
   const colon = text.indexOf(':');
   if (colon < 0) return { kind: 'none' };

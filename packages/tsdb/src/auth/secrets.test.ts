@@ -201,23 +201,15 @@ describe('tokens signed with a private key', () => {
         new SignJWT(claims).setProtectedHeader({ alg, kid: `key of ${alg}` }).sign(signer);
       const stranger = (await generateKeyPair(alg)).privateKey;
       expect(await ask(await sign({ username: 'root', exp: soon }))).toEqual([200, undefined]);
-      expect(await ask(await sign({ username: 'root' }))).toEqual([
-        401,
-        'token expiration required',
-      ]);
-      expect(await ask(await sign({ username: 'root', exp: 1 }))).toEqual([
-        401,
-        'Token is expired',
-      ]);
-      expect(await ask(await sign({ username: 'root', exp: soon }, stranger))).toEqual([
-        401,
-        'signature is invalid',
-      ]);
+      const refused = [401, 'authorization failed'];
+      expect(await ask(await sign({ username: 'root' }))).toEqual(refused);
+      expect(await ask(await sign({ username: 'root', exp: 1 }))).toEqual(refused);
+      expect(await ask(await sign({ username: 'root', exp: soon }, stranger))).toEqual(refused);
       // The public key is no secret: a token that was signed with it as one is not let in.
       const confused = await new SignJWT({ username: 'root', exp: soon })
         .setProtectedHeader({ alg: 'HS256' })
         .sign(new TextEncoder().encode(JSON.stringify(keys[i])));
-      expect(await ask(confused)).toEqual([401, 'unexpected signing method: HS256']);
+      expect(await ask(confused)).toEqual(refused);
     }
   });
 

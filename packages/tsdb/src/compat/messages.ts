@@ -31,15 +31,10 @@ export const USERNAME_REQUIRED = 'username required';
 export const WRITE_TIMEOUT = 'timeout';
 
 export const databaseNotFound = (database: string): string => `database not found: ${database}`;
-/** /write puts the name in quotes, /query does not. */
-export const databaseNotFoundOnWrite = (database: string): string =>
-  `database not found: ${JSON.stringify(database)}`;
 export const policyNotFound = (policy: string): string => `retention policy not found: ${policy}`;
 export const invalidSubscriptionUrl = (url: string): string => `invalid subscription URL: ${url}`;
-/**
- * Lines of one request contradict each other about a measurement that its shard does not know yet.
- */
-export const BARE_TYPE_CONFLICT = 'field type conflict';
+/** What the reason of a point begins with that has a field of another type than before. */
+export const TYPE_CONFLICT = 'field type conflict: ';
 export const partialWrite = (reason: string, dropped: number): string =>
   `partial write: ${reason} dropped=${dropped}`;
 export const deprecatedGet = (statement: string): string =>

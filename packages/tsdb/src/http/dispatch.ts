@@ -9,9 +9,10 @@ import type { BorderGuard, BorderRefusal } from '@tidemark/process';
 import type { Logger } from 'pino';
 
 import type { Authenticator } from '../auth/authenticator.ts';
+import { claimedName } from '../auth/credentials.ts';
 import { requireAdmin } from '../auth/identity.ts';
 import type { Identity } from '../auth/identity.ts';
-import { METHOD_NOT_ALLOWED, PAGE_NOT_FOUND } from '../compat/messages.ts';
+import { AUTHORIZATION_FAILED, METHOD_NOT_ALLOWED, PAGE_NOT_FOUND } from '../compat/messages.ts';
 import type { TsdbConfig } from '../config/schema.ts';
 import type { AccessLog } from '../log/access-log.ts';
 import type { AuditLog } from '../log/audit-log.ts';
@@ -23,13 +24,13 @@ import {
   ClientGone,
   sendCsvError,
   sendError,
-  sendText,
   statusOf,
 } from './answer.ts';
 import type { Endpoint, ServedEndpoint } from './endpoints.ts';
 import { openExchange } from './exchange.ts';
 import type { Exchange, HeaderSettings } from './exchange.ts';
 import { chooseEncoding } from './query-parameters.ts';
+import { warnOfUnknown } from './unknown-parameters.ts';
 
 export type DispatchOptions = {
   readonly config: TsdbConfig['http'];
@@ -104,7 +105,7 @@ export class Dispatch {
   /** Answers a request. Never rejects. */
   async answer(endpoint: ServedEndpoint | undefined, exchange: Exchange): Promise<void> {
     try {
-      if (endpoint === undefined) return sendText(exchange, 404, PAGE_NOT_FOUND);
+      if (endpoint === undefined) return sendError(exchange, 404, PAGE_NOT_FOUND);
       await this.#serve(endpoint, exchange, this.#options.clock.monotonicMs());
     } catch (error) {
       this.#answerError(exchange, error);
@@ -122,9 +123,10 @@ export class Dispatch {
     }
     if (!endpoint.methods.includes(exchange.method)) {
       exchange.response.setHeader('Allow', [...endpoint.methods, 'OPTIONS'].join(', '));
-      return sendText(exchange, 405, METHOD_NOT_ALLOWED);
+      return sendError(exchange, 405, METHOD_NOT_ALLOWED);
     }
     const identity = await this.#identify(endpoint, exchange);
+    warnOfUnknown(exchange, exchange.parameters);
     const { clock, counters, metrics, requests } = this.#options;
     const tookMs = (): number => clock.monotonicMs() - startedMs;
     switch (endpoint.right) {
@@ -137,7 +139,7 @@ export class Dispatch {
           counters.writeReqActive--;
           counters.writeReqDurationNs += Math.round(tookMs() * 1e6);
           metrics.writes.observe(tookMs() / 1000);
-          requests.count('writes', exchange.userName, exchange.remoteAddress);
+          requests.count('writes', countedName(exchange), exchange.remoteAddress);
         }
         return;
       }
@@ -148,7 +150,7 @@ export class Dispatch {
         } finally {
           counters.queryReqDurationNs += Math.round(tookMs() * 1e6);
           metrics.queries.observe(tookMs() / 1000);
-          requests.count('queries', exchange.userName, exchange.remoteAddress);
+          requests.count('queries', countedName(exchange), exchange.remoteAddress);
         }
         return;
       default:
@@ -166,13 +168,15 @@ export class Dispatch {
       (right === 'ping' && !pingAuthEnabled) || (right === 'debug' && !pprofAuthEnabled);
     if (isForAll) return { kind: 'open' };
     const { parameters, remoteAddress, request } = exchange;
-    const identity = await authenticator.authenticate({
+    const login = {
       userName: parameters.get('u'),
       password: parameters.get('p'),
       authorization: request.headers.authorization,
       address: remoteAddress,
-    });
+    };
+    const identity = await authenticator.authenticate(login);
     if (identity.kind === 'user') exchange.userName = identity.user.name;
+    if (identity.kind === 'open') exchange.claimedName = claimedName(login);
     if (right === 'debug' || right === 'admin') requireAdmin(identity);
     return identity;
   }
@@ -189,7 +193,8 @@ export class Dispatch {
       counters.authFail++;
       audit.refused(exchange, 'credentials refused', error.message);
       response.setHeader('Www-Authenticate', `Basic realm="${config.realm}"`);
-      return sendError(exchange, 401, error.message);
+      // What is wrong with a token or a password is nobody's business but the log's.
+      return sendError(exchange, 401, AUTHORIZATION_FAILED);
     }
     const status = statusOf(error);
     if (status === 503) askToRetry(exchange);
@@ -213,6 +218,11 @@ export class Dispatch {
     const { diagnostics } = exchange;
     sendError(exchange, status, error.message, diagnostics === undefined ? {} : { diagnostics });
   }
+}
+
+/** Whom requests are counted for: without authentication, whom the client says that it is. */
+function countedName({ userName, claimedName = '' }: Exchange): string {
+  return userName === '' ? claimedName : userName;
 }
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);

@@ -50,6 +50,7 @@ export const ENDPOINT_SCHEMAS: Readonly<Record<string, EndpointSchema>> = {
       pretty: text('`true`: indented JSON'),
       params: text('JSON object with values of $placeholders'),
       async: text('`true`: answer 204 at once and discard the results'),
+      diagnostics: text('`true`: findings about the statements, beside their results'),
       ...credentials,
     }),
     body: Type.Object(

@@ -34,6 +34,8 @@ export type Exchange = {
   readonly parts: Part[];
   /** Set by authentication, for logs and counters. */
   userName: string;
+  /** The name that the client gave and nobody checked, because authentication is off. */
+  claimedName?: string;
   /**
    * What is wrong with the text of a query that is refused as a whole; set where the client asks
    * for it.

@@ -401,11 +401,85 @@ describe('requests by user and address', () => {
     expect(json['127.0.0.1'].writes).toBeGreaterThan(0);
   });
 
+  test('go by the name that a client gives, although nobody checks it', async () => {
+    const watch = service.get('/debug/requests?seconds=1');
+    const { json } = await untilDefined('counts', async () => {
+      await service.get('/query?q=SHOW+DATABASES&u=ana&p=pw');
+      return Promise.race([watch, undefined]);
+    });
+    expect(json['ana:127.0.0.1'].queries).toBeGreaterThan(0);
+  });
+
   test.each([
-    ['x', 'strconv.ParseInt: parsing "x": invalid syntax'],
+    ['x', 'seconds must be a whole number, not "x"'],
     ['86401', 'exceeded maximum interval time: 86401s > 6h'],
   ])('seconds=%s is refused', async (seconds, error) => {
     const answer = await service.get(`/debug/requests?seconds=${seconds}`);
     expect([answer.status, answer.json]).toEqual([400, { error }]);
   });
+});
+
+describe('parameters that an endpoint does not have', () => {
+  test.each([
+    [
+      '/query?q=SHOW+DATABASES&epcoh=s',
+      '299 - "unknown parameter epcoh is ignored; did you mean epoch?"',
+    ],
+    ['/query?q=SHOW+DATABASES&zzzzzzzz=1', '299 - "unknown parameter zzzzzzzz is ignored"'],
+    ['/query?q=SHOW+DATABASES&a%22b%0Ac=1', '299 - "unknown parameter a?b?c is ignored"'],
+    ['/query?q=SHOW+DATABASES&db=d&u=x&p=y&pretty=true&epoch=s', null],
+  ])('GET %s', async (path, warning) => {
+    const answer = await service.get(path);
+
+    expect([answer.status, answer.headers.get('warning')]).toEqual([200, warning]);
+  });
+
+  test('of a write and of a form are named, too', async () => {
+    const write = await service.get('/write?db=d&percision=s', { method: 'POST', body: 'w f=1 1' });
+    expect([write.status, write.headers.get('warning')]).toEqual([
+      204,
+      '299 - "unknown parameter percision is ignored; did you mean precision?"',
+    ]);
+    const form = await service.get('/query', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+      body: 'q=SHOW+DATABASES&chuncked=true',
+    });
+    expect(form.headers.get('warning')).toContain('did you mean chunked?');
+  });
+});
+
+test('an error of a statement is a table of a CSV answer', async () => {
+  await service.write('csv f=1 1', { db: 'd' });
+  const q = 'SELECT f FROM csv; SELECT f FROM "no, such"..csv; SELECT f FROM csv';
+  const answer = await service.get(`/query?db=d&q=${encodeURIComponent(q)}`, {
+    headers: { Accept: 'application/csv' },
+  });
+
+  expect(answer.text).toBe(
+    'name,tags,time,f\ncsv,,1,1\n\nerror\n"database not found: no, such"\n\nerror\n"not executed"\n',
+  );
+});
+
+test.each([
+  ['1e+22', 'f', [[1, 1]]],
+  ['2e0', 'f', [[1, 1]]],
+  ['5E-1', 'f', []],
+])('a bind parameter %s is a number', async (value, field, rows) => {
+  await service.write('bound f=1 1', { db: 'd' });
+  const answer = await service.query(`SELECT ${field} FROM bound WHERE ${field} < $v`, {
+    db: 'd',
+    epoch: 'ns',
+    params: `{"v":${value}}`,
+  });
+
+  expect(answer.json.results[0].series?.[0].values ?? []).toEqual(rows);
+});
+
+test('a line that begins with a carriage return is refused, be its measurement known or not', async () => {
+  for (const measurement of ['cr', 'cr']) {
+    await service.write(`${measurement} f=1 1`, { db: 'd' });
+    const answer = await service.write(`\r${measurement} f=1 1`, { db: 'd' });
+    expect(answer.json.error).toContain('carriage return at the start of the line');
+  }
 });

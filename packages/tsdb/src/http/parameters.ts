@@ -74,6 +74,10 @@ export class Parameters {
     return this.#values.get(name)?.[0] ?? '';
   }
 
+  names(): Iterable<string> {
+    return this.#values.keys();
+  }
+
   has(name: string): boolean {
     return this.#values.has(name);
   }

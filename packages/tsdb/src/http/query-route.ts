@@ -36,6 +36,7 @@ import type { BodyLimits } from './body.ts';
 import type { Exchange } from './exchange.ts';
 import { allParameters, readQueryRequest } from './query-parameters.ts';
 import type { QueryRequest } from './query-parameters.ts';
+import { warnOfUnknown } from './unknown-parameters.ts';
 
 /** What statements that come by HTTP are run with. */
 export type QueryParts = {
@@ -60,6 +61,7 @@ export async function handleQuery(
     exchange.method === 'POST' ? await readBody(exchange, parts.bodies) : new Uint8Array(0);
   const { http } = parts.config;
   const parameters = allParameters(exchange, body, http.maxParameters);
+  if (body.length > 0) warnOfUnknown(exchange, parameters);
   if (parameters.get('q').trim() === '') throw new InvalidRequest(MISSING_QUERY);
   const request = readQueryRequest(exchange, parameters, http);
   const { query, error, diagnostics } = parts.texts.parse(request.text, {

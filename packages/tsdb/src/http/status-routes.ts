@@ -130,7 +130,7 @@ export async function handleDebugRequests(
 function readSeconds(text: string): number {
   if (text === '') return DEFAULT_WATCH_SECONDS;
   if (!/^[+-]?\d+$/.test(text)) {
-    throw new InvalidRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+    throw new InvalidRequest(`seconds must be a whole number, not ${JSON.stringify(text)}`);
   }
   const seconds = Number(text);
   if (seconds > MAX_WATCH_SECONDS) {

@@ -8,10 +8,10 @@ import type { WriteOutcome } from '@tidemark/storage';
 import { requireWrite } from '../auth/identity.ts';
 import type { Identity } from '../auth/identity.ts';
 import {
-  BARE_TYPE_CONFLICT,
   DATABASE_REQUIRED,
   INVALID_CONSISTENCY,
   partialWrite,
+  TYPE_CONFLICT,
 } from '../compat/messages.ts';
 import type { HttpCounters } from '../stats/statistics.ts';
 import { DatabaseMissing } from '../write/policy-ref.ts';
@@ -162,11 +162,10 @@ export function describeProblem(
 ): string | undefined {
   const { dropped, parseErrors, pointsWritten } = outcome;
   if (dropped !== undefined && dropped.count > 0) {
-    if (dropped.reason === BARE_TYPE_CONFLICT) return BARE_TYPE_CONFLICT;
     // Where nothing else was written, nothing was written in part: the specification's text stands
     // alone.
     const isAlone = pointsWritten === 0 && parseErrors.length === 0;
-    if (isAlone && dropped.reason.startsWith(`${BARE_TYPE_CONFLICT}: `)) return dropped.reason;
+    if (isAlone && dropped.reason.startsWith(TYPE_CONFLICT)) return dropped.reason;
     return partialWrite(dropped.reason, dropped.count);
   }
   if (parseErrors.length === 0) return undefined;

@@ -77,6 +77,6 @@ test('a type that the target has already refuses the points that differ', async 
   const { json } = await service.query('SELECT f INTO copy.autogen.taken FROM m', { db: 'd' });
 
   expect(json.results[0].error).toMatch(
-    /^partial write: field type conflict: input field "f" on measurement "taken" is type float, already exists as type string dropped=\d+$/,
+    /^partial write: field type conflict: input field f on measurement taken is type float, already exists as type string dropped=\d+$/,
   );
 });

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { ROWS, rowOf } from './registry.ts';
 
 /** Reads what the catalog knows, reads data, changes, changes without a warning to GET. */
-type Effect = 'reads' | 'reads data' | 'changes' | 'changes silently';
+type Effect = 'reads' | 'reads data' | 'changes' | 'changes';
 type Example = readonly [text: string, needs: string, effect: Effect];
 
 /** `d` is the database of the request. A kind that is missing here does not compile. */
@@ -54,7 +54,7 @@ const EXAMPLES: Readonly<Record<Statement['kind'], Example>> = {
   'drop-subscription': ['DROP SUBSCRIPTION s ON o.p', 'admin', 'changes'],
   'drop-measurement': ['DROP MEASUREMENT m', 'admin', 'changes'],
   'drop-series': ['DROP SERIES FROM m', 'write d', 'changes'],
-  delete: ['DELETE FROM m', 'write d', 'changes silently'],
+  delete: ['DELETE FROM m', 'write d', 'changes'],
   'drop-shard': ['DROP SHARD 1', 'admin', 'changes'],
   'kill-query': ['KILL QUERY 1', 'admin', 'changes'],
   'create-user': [`CREATE USER u WITH PASSWORD 'x'`, 'admin', 'changes'],

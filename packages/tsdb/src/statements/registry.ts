@@ -82,8 +82,7 @@ export const ROWS: Rows = {
   'drop-subscription': changes(definitions.dropSubscriptionHandler, needsAdmin),
   'drop-measurement': changes(definitions.dropMeasurementHandler, needsAdmin),
   'drop-series': changes(definitions.dropSeriesHandler, writesRequested),
-  // It never gave the warning, so clients do not expect it.
-  delete: { ...changes(definitions.deleteHandler, writesRequested), isDeprecatedByGet: never },
+  delete: changes(definitions.deleteHandler, writesRequested),
   'drop-shard': changes(definitions.dropShardHandler, needsAdmin),
   'kill-query': changes(definitions.killQueryHandler, needsAdmin),
   'create-user': changes(users.createUserHandler, needsAdmin),

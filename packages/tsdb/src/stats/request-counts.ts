@@ -3,17 +3,21 @@
 
 export type RequestCounts = { writes: number; queries: number };
 
+/** Users and addresses of one watch. Without authentication, clients may make up names. */
+const ENTRIES_MAX = 10_000;
+
 export class RequestTracker {
   readonly #watches = new Set<Map<string, RequestCounts>>();
 
-  /** Counts one request of a user (empty without authentication) from an address. */
+  /** Counts one request of a user (empty when nobody is named) from an address. */
   count(kind: keyof RequestCounts, userName: string, address: string): void {
     if (this.#watches.size === 0) return;
     const key = userName === '' ? address : `${userName}:${address}`;
     for (const watch of this.#watches) {
-      const counts = watch.get(key) ?? { writes: 0, queries: 0 };
+      const shown = watch.size < ENTRIES_MAX || watch.has(key) ? key : address;
+      const counts = watch.get(shown) ?? { writes: 0, queries: 0 };
       counts[kind]++;
-      watch.set(key, counts);
+      watch.set(shown, counts);
     }
   }
 

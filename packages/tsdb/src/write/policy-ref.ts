@@ -5,7 +5,7 @@ import type { PolicyRef } from '@tidemark/storage';
 
 import { findPolicy } from '../catalog/model.ts';
 import type { CatalogState, Database, RetentionPolicy } from '../catalog/model.ts';
-import { databaseNotFoundOnWrite, policyNotFound } from '../compat/messages.ts';
+import { databaseNotFound, policyNotFound } from '../compat/messages.ts';
 
 export type SeriesLimits = {
   readonly maxSeriesPerDatabase: number;
@@ -48,7 +48,7 @@ export function writeTarget(
   target: { readonly database: string; readonly retentionPolicy: string },
 ): { readonly database: Database; readonly policy: RetentionPolicy } {
   const database = state.databases.get(target.database);
-  if (database === undefined) throw new DatabaseMissing(databaseNotFoundOnWrite(target.database));
+  if (database === undefined) throw new DatabaseMissing(databaseNotFound(target.database));
   const name = target.retentionPolicy === '' ? database.defaultPolicy : target.retentionPolicy;
   const policy = findPolicy(database, name);
   if (policy === undefined) throw new WriteFailed(policyNotFound(name));

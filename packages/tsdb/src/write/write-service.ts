@@ -6,7 +6,7 @@ import type { NewPoint, StorageEngine, WriteOutcome } from '@tidemark/storage';
 
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Database, RetentionPolicy } from '../catalog/model.ts';
-import { databaseNotFoundOnWrite, WRITE_TIMEOUT } from '../compat/messages.ts';
+import { databaseNotFound, WRITE_TIMEOUT } from '../compat/messages.ts';
 import type { WriteCounters } from '../stats/statistics.ts';
 import { Deadlines } from './deadlines.ts';
 import { DatabaseMissing, policyRef, WriteFailed, writeTarget } from './policy-ref.ts';
@@ -69,7 +69,7 @@ export class WriteService {
   /** Throws `DatabaseMissing`: whether there is such a database is said before a body is read. */
   requireDatabase(name: string): void {
     if (this.#options.catalog.state.databases.has(name)) return;
-    throw new DatabaseMissing(databaseNotFoundOnWrite(name));
+    throw new DatabaseMissing(databaseNotFound(name));
   }
 
   /** Throws `DatabaseMissing` or `WriteFailed`. */
