@@ -10,7 +10,6 @@ import { texts } from '../texts/texts.ts';
 import { resolveColour, SERIES_COLOUR_COUNT, seriesColour } from './colours.ts';
 import type { ChartData } from './data.ts';
 import { formatValue } from './format.ts';
-import type { Unit } from './format.ts';
 import { Legend } from './legend.tsx';
 import type { ChartStyle, Mark, Plot, Threshold } from './plot.ts';
 
@@ -27,7 +26,7 @@ export type ChartProps = {
   readonly height?: number | undefined;
   readonly style?: ChartStyle | undefined;
   readonly isStacked?: boolean | undefined;
-  readonly unit?: Unit | undefined;
+  readonly unit?: string | undefined;
   readonly span?: readonly [number, number] | undefined;
   readonly zone?: string | undefined;
   readonly thresholds?: readonly Threshold[] | undefined;

@@ -1,18 +1,9 @@
 // Numbers as people read them: on axes, in legends, in single values.
-
-export type Unit =
-  | 'none'
-  | 'bytes'
-  | 'bytes-per-second'
-  | 'percent'
-  | 'ratio'
-  | 'ms'
-  | 's'
-  | 'ns'
-  | 'per-second';
+import { shapeOfUnit } from './units.ts';
+import type { UnitShape } from './units.ts';
 
 const STEPS = ['', 'k', 'M', 'G', 'T', 'P', 'E'];
-const BINARY = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
+const BINARY_STEPS = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 
 function digits(value: number): string {
   const size = Math.abs(value);
@@ -31,15 +22,26 @@ function short(value: number): string {
   return step >= STEPS.length ? value.toExponential(2) : digits(rest) + (STEPS[step] ?? '');
 }
 
-/** `1536` → `1.5 KiB`. */
-export function formatBytes(value: number): string {
+/** With a unit behind it: `1,500` W → `1.5 kW`. */
+function stepped(
+  value: number,
+  suffix: string,
+  { steps, size }: { readonly steps: readonly string[]; readonly size: number },
+): string {
   let rest = value;
   let step = 0;
-  while (Math.abs(rest) >= 1024 && step < BINARY.length - 1) {
-    rest /= 1024;
+  while (Math.abs(rest) >= size && step < steps.length - 1) {
+    rest /= size;
     step++;
   }
-  return `${digits(rest)} ${BINARY[step] ?? ''}`;
+  // A rate is no quantity of its own: 1.5k/s.
+  const space = suffix.startsWith('/') ? '' : ' ';
+  return `${digits(rest)}${space}${steps[step] ?? ''}${suffix}`;
+}
+
+/** `1536` → `1.5 KiB`. */
+export function formatBytes(value: number): string {
+  return stepped(value, 'B', { steps: BINARY_STEPS, size: 1024 });
 }
 
 const SPANS: readonly (readonly [number, string])[] = [
@@ -57,27 +59,66 @@ export function formatMs(value: number): string {
   return value === 0 ? '0 ms' : `${digits(value / size)} ${name}`;
 }
 
-/** A value with its unit; an en dash for none. */
-export function formatValue(value: number, unit: Unit = 'none'): string {
-  if (Number.isNaN(value)) return '–';
-  switch (unit) {
-    case 'none':
-      return short(value);
-    case 'bytes':
-      return formatBytes(value);
-    case 'bytes-per-second':
-      return `${formatBytes(value)}/s`;
+/** A value with its unit (`units.ts`); an en dash for none. */
+export function formatValue(value: number, unit = 'none'): string {
+  return Number.isNaN(value) ? '–' : shaped(value, shapeOfUnit(unit));
+}
+
+function shaped(value: number, shape: UnitShape): string {
+  switch (shape.kind) {
+    case 'plain':
+      return `${short(value)} ${shape.suffix}`;
+    case 'si':
+      return shape.suffix.startsWith('/')
+        ? short(value * shape.scale) + shape.suffix
+        : stepped(value * shape.scale, shape.suffix, { steps: STEPS, size: 1000 });
+    case 'binary':
+      return stepped(value * shape.scale, shape.suffix, { steps: BINARY_STEPS, size: 1024 });
+    case 'duration':
+      return formatMs(value * shape.ms);
     case 'percent':
-      return `${digits(value)} %`;
-    case 'ratio':
-      return `${digits(value * 100)} %`;
-    case 'per-second':
-      return `${short(value)}/s`;
-    case 'ms':
-      return formatMs(value);
-    case 's':
-      return formatMs(value * 1000);
-    case 'ns':
-      return formatMs(value / 1e6);
+      return `${digits(value * shape.factor)} %`;
+    case 'currency':
+      return shape.isAfter ? `${short(value)} ${shape.symbol}` : `${shape.symbol}${short(value)}`;
+    case 'choice':
+      return value === 0 ? shape.no : shape.yes;
+    case 'number':
+      return numbered(value, shape.style);
+    case 'instant':
+      return instantOf(value, shape.style);
   }
+}
+
+function numbered(
+  value: number,
+  style: Extract<UnitShape, { readonly kind: 'number' }>['style'],
+): string {
+  switch (style) {
+    case 'short':
+      return short(value);
+    case 'locale':
+      return value.toLocaleString('en-US');
+    case 'exponent':
+      return value.toExponential(2);
+    case 'hex':
+    case 'hex0x': {
+      const text = Math.trunc(value).toString(16).toUpperCase();
+      return style === 'hex' ? text : text.replace(/^(-?)/, '$10x');
+    }
+  }
+}
+
+function instantOf(
+  ms: number,
+  style: Extract<UnitShape, { readonly kind: 'instant' }>['style'],
+): string {
+  const date = new Date(ms);
+  if (Number.isNaN(date.getTime())) return short(ms);
+  const iso = date
+    .toISOString()
+    .replace('T', ' ')
+    .replace(/\.\d+Z$/, '');
+  if (style !== 'fromNow') return style === 'iso' ? iso : date.toLocaleString();
+  const age = Date.now() - ms;
+  return age >= 0 ? `${formatMs(age)} ago` : `in ${formatMs(-age)}`;
 }

@@ -6,7 +6,6 @@ import { seriesColour } from './colours.ts';
 import { lowerBound, statsOf } from './data.ts';
 import type { ChartData, ChartSeries } from './data.ts';
 import { formatValue } from './format.ts';
-import type { Unit } from './format.ts';
 
 const t = texts.charts;
 
@@ -22,7 +21,7 @@ export function Legend({
   readonly span: readonly [number, number] | undefined;
   readonly cursorTime: number | undefined;
   readonly hidden: ReadonlySet<string>;
-  readonly unit: Unit;
+  readonly unit: string;
   readonly onToggle: (index: number, isAlone: boolean) => void;
 }) {
   const [from, to] = span ?? [-Infinity, Infinity];

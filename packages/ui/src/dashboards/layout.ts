@@ -1,5 +1,5 @@
 // Where cells lie on the grid: none over another, none with room above it.
-import { COLUMNS } from './model.ts';
+import { COLUMNS, ROWS_MAX } from './model.ts';
 import type { Cell, CellPlace } from './model.ts';
 
 const overlap = (a: CellPlace, b: CellPlace): boolean =>
@@ -8,6 +8,17 @@ const overlap = (a: CellPlace, b: CellPlace): boolean =>
 /** Rows first, then columns: the order in which cells are read. */
 export function readingOrder<T extends CellPlace>(cells: readonly T[]): readonly T[] {
   return cells.toSorted((a, b) => a.y - b.y || a.x - b.x);
+}
+
+/** A place within the grid, as wide and as high as it can be. */
+export function clamped(place: CellPlace): CellPlace {
+  const w = clamp(place.w, 1, COLUMNS);
+  return {
+    w,
+    h: clamp(place.h, 1, ROWS_MAX),
+    x: clamp(place.x, 0, COLUMNS - w),
+    y: Math.max(0, place.y),
+  };
 }
 
 /** Lets every cell rise to where there is room; `first` counts as lying before all in its row. */
@@ -36,7 +47,7 @@ export function moved(cells: readonly Cell[], id: string, to: Partial<CellPlace>
       return {
         ...cell,
         w,
-        h: clamp(to.h ?? cell.h, 2, 60),
+        h: clamp(to.h ?? cell.h, 2, ROWS_MAX),
         x: clamp(to.x ?? cell.x, 0, COLUMNS - w),
         y: Math.max(0, to.y ?? cell.y),
       };
@@ -45,8 +56,9 @@ export function moved(cells: readonly Cell[], id: string, to: Partial<CellPlace>
   );
 }
 
+/** Anything that is no number counts as the least. */
 const clamp = (value: number, min: number, max: number): number =>
-  Math.min(max, Math.max(min, value));
+  Math.min(max, Math.max(min, Number.isNaN(value) ? min : value));
 
 /** Below everything that is there. */
 export function below(cells: readonly CellPlace[]): number {

@@ -1,7 +1,5 @@
 // What a dashboard says. Documents come from the server and from files that people import, so they
 // are read as what they are: anything.
-import type { Unit } from '../charts/format.ts';
-
 export const CELL_KINDS = [
   'line',
   'area',
@@ -15,20 +13,9 @@ export const CELL_KINDS = [
   'states',
   'note',
   'alerts',
+  'placeholder',
 ] as const;
 export type CellKind = (typeof CELL_KINDS)[number];
-
-export const UNITS = [
-  'none',
-  'percent',
-  'ratio',
-  'bytes',
-  'bytes-per-second',
-  'per-second',
-  'ns',
-  'ms',
-  's',
-] as const satisfies readonly Unit[];
 
 export const LEVELS = ['good', 'warn', 'bad'] as const;
 export type Level = (typeof LEVELS)[number];
@@ -57,15 +44,20 @@ export type Cell = CellPlace & {
   readonly title: string;
   readonly kind: CellKind;
   readonly queries: readonly CellQuery[];
-  readonly unit: (typeof UNITS)[number];
+  /** Of its numbers, an id of `charts/units.ts` or free text. */
+  readonly unit: string;
   readonly isStacked: boolean;
   readonly hasLegend: boolean;
   readonly thresholds: readonly CellThreshold[];
   /** Ends of a gauge. */
   readonly min: number;
   readonly max: number;
-  /** Text of a note. */
+  /** Text of a note, and whether it is HTML. */
   readonly note: string;
+  readonly isHtml: boolean;
+  /** Of a placeholder: why nothing is drawn, and what was imported, as JSON. */
+  readonly reason: string;
+  readonly original: string;
   /** Topics of an alert list, a pattern with `*`. */
   readonly topic: string;
 };
@@ -78,8 +70,11 @@ export type Variable = {
   /** Statement whose values are offered. */
   readonly query: string;
   readonly database: string;
-  /** What is offered otherwise. */
+  /** What is offered otherwise, and what people read for each; '' for the value itself. */
   readonly options: readonly string[];
+  readonly labels: readonly string[];
+  /** `/pattern/flags` over the values of a statement, RE2; its first group is the value. */
+  readonly pattern: string;
   readonly isMulti: boolean;
   /** What is chosen until somebody chooses; nothing means all where several may be chosen. */
   readonly chosen: readonly string[];
@@ -113,7 +108,10 @@ export const ROW_PIXELS = 44;
 /** Beyond these a document is none of ours: nobody looks at so many. */
 const CELLS_MAX = 500;
 const LIST_MAX = 200;
-const ROWS_MAX = 60;
+/** Rows of a cell. */
+export const ROWS_MAX = 60;
+/** Characters of what a placeholder stands for. */
+const ORIGINAL_MAX = 100_000;
 
 export const EMPTY_CELL: Cell = {
   id: '',
@@ -127,11 +125,26 @@ export const EMPTY_CELL: Cell = {
   min: 0,
   max: 100,
   note: '',
+  isHtml: false,
+  reason: '',
+  original: '',
   topic: '*',
   x: 0,
   y: 0,
   w: 6,
   h: 6,
+};
+
+export const EMPTY_VARIABLE: Variable = {
+  name: '',
+  kind: 'list',
+  query: '',
+  database: '',
+  options: [],
+  labels: [],
+  pattern: '',
+  isMulti: false,
+  chosen: [],
 };
 
 export const EMPTY_DASHBOARD: Dashboard = {
@@ -201,7 +214,7 @@ function readCell(value: unknown, at: number): Cell {
     title: textOf(fields['title']),
     kind: oneOf(CELL_KINDS, fields['kind'], 'line'),
     queries: listOf(fields['queries']).slice(0, LIST_MAX).map(readQuery),
-    unit: oneOf(UNITS, fields['unit'], 'none'),
+    unit: textOf(fields['unit'], 'none'),
     isStacked: fields['isStacked'] === true,
     hasLegend: fields['hasLegend'] !== false,
     thresholds: listOf(fields['thresholds'])
@@ -214,6 +227,9 @@ function readCell(value: unknown, at: number): Cell {
     min: numberOf(fields['min'], EMPTY_CELL.min),
     max: numberOf(fields['max'], EMPTY_CELL.max),
     note: textOf(fields['note']),
+    isHtml: fields['isHtml'] === true,
+    reason: textOf(fields['reason']),
+    original: textOf(fields['original']).slice(0, ORIGINAL_MAX),
     topic: textOf(fields['topic'], EMPTY_CELL.topic),
     x: within(numberOf(fields['x'], 0), 0, COLUMNS - w),
     y: within(numberOf(fields['y'], 0), 0, CELLS_MAX * ROWS_MAX),
@@ -235,6 +251,8 @@ function readVariable(value: unknown): Variable {
     query: textOf(fields['query']),
     database: textOf(fields['database']),
     options: texts(fields['options']),
+    labels: texts(fields['labels']),
+    pattern: textOf(fields['pattern']),
     isMulti: fields['isMulti'] === true,
     chosen: texts(fields['chosen']),
   };

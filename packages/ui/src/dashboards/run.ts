@@ -9,7 +9,7 @@ import { isReadOnly } from '../query/read-only.ts';
 import { texts } from '../texts/texts.ts';
 import { spanOf } from '../time/range.ts';
 import type { Span } from '../time/range.ts';
-import type { Cell, CellQuery, Dashboard } from './model.ts';
+import type { Cell, CellQuery, Dashboard, Variable } from './model.ts';
 import { withVariables } from './variables.ts';
 import type { Chosen } from './variables.ts';
 
@@ -81,7 +81,7 @@ export async function runCell(
 
 /** Values that a variable's statement offers: the last column that is no time, each once. */
 export async function runVariable(
-  query: string,
+  { query, pattern }: Pick<Variable, 'query' | 'pattern'>,
   context: CellContext,
   options: { readonly nowMs: number; readonly signal: AbortSignal },
 ): Promise<readonly string[]> {
@@ -98,7 +98,24 @@ export async function runVariable(
       return rows.map((row) => String(row[at] ?? ''));
     }),
   );
-  return [...new Set(values)].filter((value) => value !== '');
+  const wanted = pattern === '' ? values : await matching(values, pattern);
+  return [...new Set(wanted)].filter((value) => value !== '');
+}
+
+/**
+ * Values that match `/pattern/flags`, or what its group `value`, else its first group, matches of
+ * them. Rejects with what is wrong with the pattern.
+ */
+async function matching(values: readonly string[], written: string): Promise<readonly string[]> {
+  // Loaded when it is needed. Its time is linear: dashboards come from strangers.
+  const { RE2JS } = await import('re2js');
+  const [, pattern = written, flags = ''] = /^\/(.*)\/(\w*)$/s.exec(written) ?? [];
+  const regex = RE2JS.compile(pattern, flags.includes('i') ? RE2JS.CASE_INSENSITIVE : 0);
+  const group = regex.namedGroups()['value'] ?? Math.min(1, regex.groupCount());
+  return values.flatMap((value) => {
+    const matcher = regex.matcher(value);
+    return matcher.find() ? [matcher.group(group) ?? ''] : [];
+  });
 }
 
 /** The context of a dashboard with what the address says. */

@@ -53,9 +53,14 @@ function printed(values: readonly string[], within: Within): string {
     case 'text':
       // Numbers and durations stand as they are; `auto` is the width of a point on the screen.
       if (first === 'auto') return '$interval';
+      // A constant may hold a whole pattern.
+      if (WHOLE_PATTERN.test(first)) return first;
       return /^-?\d+(\.\d+)?([a-zµ]{1,2})?$/.test(first) ? first : formatIdentifier(first);
   }
 }
+
+/** One regular expression and nothing else. */
+const WHOLE_PATTERN = /^\/(?:[^/\\\n]|\\.)+\/$/;
 
 const KEYWORD_BEFORE = /(?:^|[^\w"])(?:from|by|key|measurement|where|select|and|or|in|tag|field)$/i;
 
@@ -98,6 +103,21 @@ function replaced(
     at++;
   }
   return out;
+}
+
+/** Options from texts `value` or `label : value`; empty ones are left out. */
+export function choicesOf(texts: readonly string[]): Pick<Variable, 'options' | 'labels'> {
+  const given = texts.map((each) => each.trim()).filter((each) => each !== '');
+  const read = given.map((each) => /^(.+?)\s+:\s+(.+)$/s.exec(each) ?? ['', '', each]);
+  return {
+    options: read.map(([, , value = '']) => value),
+    labels: read.map(([, label = '']) => label),
+  };
+}
+
+/** What people read for a value: its label, else the value itself. */
+export function labelOf({ options, labels }: Variable, value: string): string {
+  return labels[options.indexOf(value)] || value;
 }
 
 /** What is chosen of a variable: by the address, else as the dashboard has it, else the first. */

@@ -13,7 +13,7 @@ type FieldProps = {
 
 type Described = { readonly id: string; readonly describedBy: string | undefined };
 
-function Field({
+export function Field({
   label,
   hint,
   problem = '',

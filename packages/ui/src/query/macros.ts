@@ -10,12 +10,27 @@ export type MacroValues = {
 
 type Macro = { readonly name: string; readonly info: string };
 
+/** Names of all macros, without the dollar; those of Grafana among them. */
+export const MACRO_NAMES: readonly string[] = [
+  'timeFilter',
+  'interval',
+  '__interval',
+  '__interval_ms',
+  '__range',
+  '__range_s',
+  '__range_ms',
+  '__from',
+  '__to',
+];
+
 export const MACROS: readonly Macro[] = [
   { name: '$timeFilter', info: 'time >= … AND time <= … of the span that is chosen above' },
   { name: '$interval', info: 'width of one point on the screen, for GROUP BY time($interval)' },
 ];
 
-const PATTERN = /\$(?:timeFilter|__interval|interval)\b/g;
+/** Longer names first; in braces, too. */
+const ANY_NAME = MACRO_NAMES.toSorted((a, b) => b.length - a.length).join('|');
+const PATTERN = new RegExp(String.raw`\$(${ANY_NAME})\b|\$\{(${ANY_NAME})\}`, 'g');
 
 /** Whether the span of the page means something to a text. */
 export function hasTimeFilter(text: string): boolean {
@@ -30,14 +45,12 @@ export type Expanded = {
 
 /** The text with values in place of the words. */
 export function expandMacros(text: string, values: MacroValues): Expanded {
-  const { fromMs, toMs, interval } = values;
-  const filter = `time >= ${Math.floor(fromMs)}ms AND time <= ${Math.ceil(toMs)}ms`;
   const shifts: { readonly end: number; readonly start: number; readonly by: number }[] = [];
   let by = 0;
-  const expanded = text.replace(PATTERN, (name, at: number) => {
-    const value = name === '$timeFilter' ? filter : interval;
+  const expanded = text.replace(PATTERN, (all, name = '', braced = '', at: number) => {
+    const value = valueOf(name + braced, values);
     const start = at + by;
-    by += value.length - name.length;
+    by += value.length - all.length;
     shifts.push({ start, end: start + value.length, by });
     return value;
   });
@@ -54,6 +67,44 @@ export function expandMacros(text: string, values: MacroValues): Expanded {
       return offset - shift;
     },
   };
+}
+
+function valueOf(name: string, { fromMs, toMs, interval }: MacroValues): string {
+  const from = Math.floor(fromMs);
+  const to = Math.ceil(toMs);
+  switch (name) {
+    case 'timeFilter':
+      return `time >= ${from}ms AND time <= ${to}ms`;
+    case '__from':
+      return String(from);
+    case '__to':
+      return String(to);
+    case '__range_ms':
+      return String(to - from);
+    case '__range_s':
+      return String(Math.round((to - from) / 1000));
+    case '__range':
+      return `${Math.max(1, Math.round((to - from) / 1000))}s`;
+    case '__interval_ms':
+      return String(millisecondsOf(interval));
+    default:
+      return interval;
+  }
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
+
+/** Of a duration that `intervalOf` writes. */
+function millisecondsOf(duration: string): number {
+  const [, count = '0', unit = 'ms'] = /^(\d+)([a-z]+)$/.exec(duration) ?? [];
+  return Number(count) * (UNIT_MS[unit] ?? 1);
 }
 
 /** Widths that people count in, in milliseconds. */

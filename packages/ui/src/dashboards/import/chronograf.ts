@@ -2,9 +2,18 @@
 import { formatIdentifier } from '@tidemark/influxql';
 
 import { texts } from '../../texts/texts.ts';
-import { settled } from '../layout.ts';
-import { COLUMNS, EMPTY_CELL, EMPTY_DASHBOARD, fieldsOf, listOf, textOf } from '../model.ts';
+import { clamped, settled } from '../layout.ts';
+import {
+  COLUMNS,
+  EMPTY_CELL,
+  EMPTY_DASHBOARD,
+  EMPTY_VARIABLE,
+  fieldsOf,
+  listOf,
+  textOf,
+} from '../model.ts';
 import type { Cell, CellKind, CellQuery, CellThreshold, Dashboard, Variable } from '../model.ts';
+import { placeholder } from './placeholder.ts';
 import type { Report } from './report.ts';
 
 const t = texts.imports;
@@ -34,19 +43,15 @@ export function fromChronograf(fields: Fields, report: Report): Dashboard {
   const given = listOf(fields['cells']).map(fieldsOf);
   const isFine = given.some(({ x, w }) => Number(x) + Number(w) > COLUMNS);
   const scale = isFine ? 1 / FINE : 1;
-  const cells = given.flatMap((cell): readonly Cell[] => {
-    const read = cellOf(cell, types, report);
-    if (read === undefined) return [];
+  const cells = given.map((cell): Cell => {
     const { x, y, w, h } = cell;
-    return [
-      {
-        ...read,
-        x: Math.round(Number(x ?? 0) * scale),
-        y: Math.round(Number(y ?? 0) * scale * OWN_ROWS),
-        w: Math.max(1, Math.round(Number(w ?? 4) * scale)),
-        h: Math.max(2, Math.round(Number(h ?? 4) * scale * OWN_ROWS)),
-      },
-    ];
+    const place = clamped({
+      x: Math.round(Number(x ?? 0) * scale),
+      y: Math.round(Number(y ?? 0) * scale * OWN_ROWS),
+      w: Math.max(1, Math.round(Number(w ?? 4) * scale)),
+      h: Math.max(2, Math.round(Number(h ?? 4) * scale * OWN_ROWS)),
+    });
+    return { ...cellOf(cell, types, report), ...place };
   });
   return {
     ...EMPTY_DASHBOARD,
@@ -58,18 +63,13 @@ export function fromChronograf(fields: Fields, report: Report): Dashboard {
 
 const nameOf = (template: Fields): string => textOf(template['tempVar']).replaceAll(':', '');
 
-function cellOf(
-  cell: Fields,
-  types: ReadonlyMap<string, string>,
-  report: Report,
-): Cell | undefined {
+function cellOf(cell: Fields, types: ReadonlyMap<string, string>, report: Report): Cell {
   const type = textOf(cell['type'], 'line');
   const title = textOf(cell['name']);
   const where = title === '' ? type : title;
   const kind = Object.hasOwn(KINDS, type) ? KINDS[type] : undefined;
   if (kind === undefined) {
-    report.add(where, t.kind(type));
-    return undefined;
+    return placeholder({ title, reason: t.kind(type), original: cell }, where, report);
   }
   const note = textOf(cell['note']);
   if (kind === 'note' || kind === 'alerts') return { ...EMPTY_CELL, title, kind, note };
@@ -84,8 +84,8 @@ function cellOf(
     return [{ text: statementOf(text, types), database, label: textOf(fields['label']) }];
   });
   if (queries.length === 0) {
-    report.add(where, t.noQuery);
-    return undefined;
+    const reason = listOf(cell['queries']).length === 0 ? t.noQuery : t.notInfluxql;
+    return placeholder({ title, reason, original: cell }, where, report);
   }
   const colours = listOf(cell['colors']).map(fieldsOf);
   const limit = (name: string): number | undefined => {
@@ -97,7 +97,7 @@ function cellOf(
     title,
     kind,
     queries,
-    unit: unitOf(fieldsOf(fieldsOf(cell['axes'])['y']), where, report),
+    unit: unitOf(fieldsOf(fieldsOf(cell['axes'])['y'])),
     isStacked: type === 'line-stacked',
     thresholds: thresholdsOf(colours),
     min: limit('min') ?? 0,
@@ -106,14 +106,14 @@ function cellOf(
 }
 
 /** What it writes behind numbers is free text; some of it is a unit. */
-function unitOf({ suffix, base }: Fields, where: string, report: Report): Cell['unit'] {
+function unitOf({ suffix, base }: Fields): string {
   const text = textOf(suffix).trim();
   if (text === '%') return 'percent';
   if (/^(?:b|bytes?)$/i.test(text)) return 'bytes';
   if (/^(?:b|bytes?)\/s(?:ec)?$/i.test(text)) return 'bytes-per-second';
   if (text === 'ns' || text === 'ms' || text === 's') return text;
-  if (text !== '') report.add(where, t.unit(text));
-  return text === '' && textOf(base) === '2' ? 'bytes' : 'none';
+  if (text !== '') return `suffix:${text}`;
+  return textOf(base) === '2' ? 'bytes' : 'none';
 }
 
 function thresholdsOf(colours: readonly Fields[]): readonly CellThreshold[] {
@@ -165,12 +165,10 @@ function variableOf(
   const chosen = selected === undefined ? options.slice(0, 1) : [textOf(selected['value'])];
   const asked = fieldsOf(template['query']);
   const base: Variable = {
+    ...EMPTY_VARIABLE,
     name,
-    kind: 'list',
-    query: '',
     database: textOf(asked['db']),
     options,
-    isMulti: false,
     chosen,
   };
   const measurement = textOf(asked['measurement']);

@@ -27,6 +27,10 @@ function applied(column: string, { type, params }: Part): string {
 /** Names may hold a variable, which has to stay one. */
 function identifier(name: string): string {
   if (name === '*' || /^\/.*\/$/.test(name)) return name;
+  // What a name is, field or tag, stands behind it.
+  const typed = /^(.+)::(tag|field)$/s.exec(name);
+  if (typed !== null)
+    return `"${(typed[1] ?? '').replaceAll(/["\\]/g, String.raw`\$&`)}"::${typed[2]}`;
   return name.includes('$') ? `"${name}"` : formatIdentifier(name);
 }
 

@@ -1,7 +1,15 @@
 // Grafana's dashboards: panels with InfluxQL queries, variables, annotations.
 import { texts } from '../../texts/texts.ts';
-import { below, settled } from '../layout.ts';
-import { COLUMNS, EMPTY_CELL, EMPTY_DASHBOARD, fieldsOf, listOf, textOf } from '../model.ts';
+import { below, clamped, settled } from '../layout.ts';
+import {
+  COLUMNS,
+  EMPTY_CELL,
+  EMPTY_DASHBOARD,
+  EMPTY_VARIABLE,
+  fieldsOf,
+  listOf,
+  textOf,
+} from '../model.ts';
 import type {
   Annotation,
   Cell,
@@ -14,6 +22,8 @@ import type {
   Variable,
 } from '../model.ts';
 import { statementOf } from './grafana-query.ts';
+import { choicesOf } from '../variables.ts';
+import { placeholder } from './placeholder.ts';
 import type { Report } from './report.ts';
 
 const t = texts.imports;
@@ -43,36 +53,15 @@ const KINDS: Readonly<Record<string, CellKind>> = {
   'grafana-piechart-panel': 'bar',
 };
 
-const UNITS: Readonly<Record<string, Cell['unit']>> = {
-  '': 'none',
-  none: 'none',
-  short: 'none',
-  percent: 'percent',
-  percentunit: 'ratio',
-  bytes: 'bytes',
-  decbytes: 'bytes',
-  Bps: 'bytes-per-second',
-  binBps: 'bytes-per-second',
-  ops: 'per-second',
-  reqps: 'per-second',
-  rps: 'per-second',
-  wps: 'per-second',
-  iops: 'per-second',
-  cps: 'per-second',
-  pps: 'per-second',
-  ns: 'ns',
-  ms: 'ms',
-  s: 's',
-};
-
-export function fromGrafana(fields: Fields, report: Report): Dashboard {
+export function fromGrafana(document: Fields, report: Report): Dashboard {
+  const inputs = constantsOf(document);
+  const fields = fieldsOf(filledIn(document, inputs));
   const { time, templating, annotations, refresh } = fields;
   const { from, to } = fieldsOf(time);
-  const cells: Cell[] = [];
-  for (const { panel, place } of panelsOf(fields)) {
+  const cells = panelsOf(fields).map(({ panel, place }, i): Cell => {
     const cell = cellOf(panel, report);
-    if (cell !== undefined) cells.push({ ...cell, ...place, id: `cell-${cells.length + 1}` });
-  }
+    return { ...cell, ...clamped(place), id: `cell-${i + 1}` };
+  });
   if (listOf(fields['links']).length > 0) report.add('', t.links);
   return {
     ...EMPTY_DASHBOARD,
@@ -80,14 +69,43 @@ export function fromGrafana(fields: Fields, report: Report): Dashboard {
     from: relative(from) ?? EMPTY_DASHBOARD.from,
     to: relative(to) ?? EMPTY_DASHBOARD.to,
     refresh: textOf(refresh),
-    variables: listOf(fieldsOf(templating)['list']).flatMap((each) =>
-      variableOf(fieldsOf(each), report),
-    ),
+    variables: [
+      // What the file asks for and nobody has filled in.
+      ...[...inputs].flatMap(([name, value]): readonly Variable[] =>
+        value === undefined ? [{ ...EMPTY_VARIABLE, name, kind: 'text' }] : [],
+      ),
+      ...listOf(fieldsOf(templating)['list']).flatMap((each) => variableOf(fieldsOf(each), report)),
+    ],
     annotations: listOf(fieldsOf(annotations)['list']).flatMap((each) =>
       annotationOf(fieldsOf(each), report),
     ),
     cells: settled(cells),
   };
+}
+
+/**
+ * Constants that an exported file asks for: their values, `undefined` where it has none. Data
+ * sources, which it asks for too, are the database that is chosen for the import.
+ */
+function constantsOf(document: Fields): ReadonlyMap<string, string | undefined> {
+  return new Map(
+    listOf(document['__inputs'])
+      .map(fieldsOf)
+      .filter(({ type }) => type === 'constant')
+      .map(({ name, value }) => [textOf(name), typeof value === 'string' ? value : undefined]),
+  );
+}
+
+/** The document with values in place of the constants it asks for. */
+function filledIn(value: unknown, inputs: ReadonlyMap<string, string | undefined>): unknown {
+  if (typeof value === 'string') {
+    return value.replaceAll(/\$\{(\w+)\}/g, (all, name: string) => inputs.get(name) ?? all);
+  }
+  if (Array.isArray(value)) return value.map((each) => filledIn(each, inputs));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [key, filledIn(each, inputs)]),
+  );
 }
 
 /** `now-6h` and instants; roundings such as `now/d` are the moment itself. */
@@ -145,27 +163,28 @@ function rowOf(row: Fields, top: number): readonly Placed[] {
     });
 }
 
-function cellOf(panel: Fields, report: Report): Cell | undefined {
+/** What cannot be drawn keeps its place, and says why. */
+function cellOf(panel: Fields, report: Report): Cell {
   const type = textOf(panel['type']);
   const title = textOf(panel['title']);
   const where = title === '' ? type : title;
   const kind = kindOf(panel, type);
   if (kind === undefined) {
-    report.add(where, t.kind(type));
-    return undefined;
+    return placeholder({ title, reason: t.kind(type), original: panel }, where, report);
   }
   if (kind === 'note') {
     const options = fieldsOf(panel['options']);
     const note = textOf(options['content'], textOf(panel['content']));
-    return { ...EMPTY_CELL, title, kind, note };
+    const isHtml = textOf(options['mode'], textOf(panel['mode'])) === 'html';
+    return { ...EMPTY_CELL, title, kind, note, isHtml };
   }
   if (kind === 'alerts') return { ...EMPTY_CELL, title, kind };
   const queries = listOf(panel['targets']).flatMap((target) =>
     queryOf(fieldsOf(target), where, report),
   );
   if (queries.length === 0) {
-    report.add(where, t.noQuery);
-    return undefined;
+    const reason = listOf(panel['targets']).length === 0 ? t.noQuery : t.notInfluxql;
+    return placeholder({ title, reason, original: panel }, where, report);
   }
   tellLeftOut(panel, where, report);
   const defaults = fieldsOf(fieldsOf(panel['fieldConfig'])['defaults']);
@@ -176,7 +195,7 @@ function cellOf(panel: Fields, report: Report): Cell | undefined {
     title,
     kind,
     queries,
-    unit: unitOf(panel, defaults, where, report),
+    unit: unitOf(panel, defaults),
     isStacked:
       panel['stack'] === true || textOf(fieldsOf(custom['stacking'])['mode'], 'none') !== 'none',
     hasLegend: fieldsOf(panel['legend'])['show'] !== false,
@@ -210,7 +229,9 @@ function queryOf(target: Fields, where: string, report: Report): readonly CellQu
   }
   const raw = textOf(target['query']);
   const isRaw = target['rawQuery'] === true || !Array.isArray(target['select']);
-  const isOther = 'expr' in target || /^\s*from\s*\(|\|>/.test(raw) || (isRaw && raw === '');
+  // A panel that was once of another data source keeps an empty expression.
+  const isOther =
+    textOf(target['expr']) !== '' || /^\s*from\s*\(|\|>/.test(raw) || (isRaw && raw === '');
   if (isOther) {
     report.add(where, t.notInfluxql);
     return [];
@@ -232,12 +253,10 @@ function tellLeftOut(panel: Fields, where: string, report: Report): void {
   if (repeat !== '') report.add(where, t.repeated(repeat));
 }
 
-function unitOf(panel: Fields, defaults: Fields, where: string, report: Report): Cell['unit'] {
+function unitOf(panel: Fields, defaults: Fields): string {
   const axis = fieldsOf(listOf(panel['yaxes'])[0]);
   const name = textOf(defaults['unit'], textOf(axis['format'], textOf(panel['format'])));
-  const unit = Object.hasOwn(UNITS, name) ? UNITS[name] : undefined;
-  if (unit === undefined) report.add(where, t.unit(name));
-  return unit ?? 'none';
+  return name === '' || name === 'short' ? 'none' : name;
 }
 
 /** Its colours are names or codes; what matters is which of three they come nearest to. */
@@ -286,15 +305,17 @@ function variableOf(fields: Fields, report: Report): readonly Variable[] {
       ? fields['query']
       : textOf(fieldsOf(fields['query'])['query']);
   const isMulti = fields['multi'] === true || fields['includeAll'] === true;
-  const base = { name, query: '', database: '', options: [], isMulti, chosen };
-  const listed = query.split(',').map((value) => value.trim());
+  const base = { ...EMPTY_VARIABLE, name, isMulti, chosen };
+  // A comma that belongs to a value is escaped.
+  const listed = query.split(/(?<!\\),/).map((each) => each.replaceAll('\\,', ','));
+  const offered = choicesOf(listed);
   switch (type) {
     case 'query':
-      return [{ ...base, kind: 'query', query }];
+      return [{ ...base, kind: 'query', query, pattern: textOf(fields['regex']) }];
     case 'custom':
-      return [{ ...base, kind: 'list', options: listed.filter((value) => value !== '') }];
+      return [{ ...base, kind: 'list', ...offered }];
     case 'interval': {
-      const options = [...(fields['auto'] === true ? ['auto'] : []), ...listed];
+      const options = [...(fields['auto'] === true ? ['auto'] : []), ...offered.options];
       const known = chosen.map((value) => (value.startsWith('$__auto') ? 'auto' : value));
       return [{ ...base, kind: 'interval', isMulti: false, options, chosen: known }];
     }

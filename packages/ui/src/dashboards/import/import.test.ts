@@ -1,6 +1,8 @@
 import { parseQuery } from '@tidemark/influxql';
 import { describe, expect, test } from 'vitest';
 
+import { formatValue } from '../../charts/format.ts';
+import { UNIT_GROUPS } from '../../charts/units.ts';
 import { expandMacros } from '../../query/macros.ts';
 import { withVariables } from '../variables.ts';
 import { statementOf } from './grafana-query.ts';
@@ -100,11 +102,11 @@ test('what of Grafana is not taken over is said, each once', () => {
   const found = grafana(
     {
       type: 'timeseries',
-      targets: [raw('SELECT $__range FROM m'), { expr: 'up' }, { expr: 'down' }, { hide: true }],
+      targets: [raw('SELECT $__unheard FROM m'), { expr: 'up' }, { expr: 'down' }, { hide: true }],
       alert: {},
       transformations: [{}],
       repeat: 'host',
-      fieldConfig: { defaults: { unit: 'furlongs' }, overrides: [{}] },
+      fieldConfig: { overrides: [{}] },
     },
     { templating: { list: [{ type: 'adhoc', name: 'f' }] } },
   );
@@ -115,9 +117,8 @@ test('what of Grafana is not taken over is said, each once', () => {
     'P: transformations of the answer',
     'P: settings of single fields',
     'P: it is shown once, not for each value of host',
-    'P: the unit furlongs',
     'the variable f (adhoc)',
-    'P: $__range stands for nothing here; change the statement',
+    'P: $__unheard stands for nothing here; change the statement',
   ]);
 });
 
@@ -163,4 +164,154 @@ test('a foreign document cannot hold more than our own', () => {
     thresholds: [{ value: 'x' }, null],
   });
   expect(found?.dashboard.cells).toMatchObject([{ x: 0, y: 0, w: 12, title: '' }]);
+});
+
+test('constants that a file asks for are filled in; without a value they are asked for', () => {
+  const found = grafana(
+    { type: 'graph', targets: [raw("SELECT mean(v) FROM m GROUP BY time(1d) tz('${VAR_TZ}')")] },
+    {
+      __inputs: [
+        { name: 'DS', type: 'datasource', pluginId: 'influxdb' },
+        { name: 'VAR_TZ', type: 'constant', value: 'Europe/Berlin' },
+        { name: 'VAR_HOST', type: 'constant' },
+      ],
+    },
+  );
+  expect(found?.dashboard.cells[0]?.queries[0]?.text).toContain("tz('Europe/Berlin')");
+  expect(found?.dashboard.variables).toMatchObject([{ name: 'VAR_HOST', kind: 'text' }]);
+});
+
+test('a query with an empty expression of another data source beside it is taken', () => {
+  const found = grafana({ type: 'graph', targets: [{ ...raw('SELECT 1'), expr: '' }] });
+  expect(found?.dashboard.cells[0]?.queries).toMatchObject([{ text: 'SELECT 1' }]);
+  expect(found?.leftOut).toEqual([]);
+});
+
+test('what a name is, field or tag, stands behind its quotes', () => {
+  const text = statementOf({
+    measurement: 'cpu',
+    select: [
+      [
+        { type: 'field', params: ['usage::field'] },
+        { type: 'max', params: [] },
+      ],
+    ],
+    tags: [{ key: 'host::tag', operator: '=', value: 'a' }],
+    groupBy: [{ type: 'tag', params: ['host::tag'] }],
+  });
+  expect(text).toBe(
+    `SELECT max("usage"::field) FROM cpu WHERE ("host"::tag = 'a') AND $timeFilter GROUP BY "host"::tag`,
+  );
+});
+
+test('cells lie within the grid and beside each other, whatever a file says', () => {
+  const target = { type: 'graph', targets: [raw('SELECT 1')] };
+  const places = [
+    { x: 0, y: 0, w: 24, h: 8 },
+    { x: 20, y: 0, w: 12, h: 8 },
+    { x: 30, y: 3, w: 30, h: 8 },
+    { x: -5, y: -2, w: 0, h: 0 },
+  ];
+  const found = importDashboard({
+    panels: places.map((gridPos) => ({ ...target, gridPos })),
+  });
+  const cells = found?.dashboard.cells ?? [];
+  const taken = new Set<string>();
+  for (const { x, y, w, h } of cells) {
+    expect(x).toBeGreaterThanOrEqual(0);
+    expect(x + w).toBeLessThanOrEqual(12);
+    for (let column = x; column < x + w; column++) {
+      for (let row = y; row < y + h; row++) {
+        expect(taken.has(`${column} ${row}`)).toBe(false);
+        taken.add(`${column} ${row}`);
+      }
+    }
+  }
+  expect(cells).toHaveLength(4);
+});
+
+test("Chronograf's protoboards are dashboards, too", () => {
+  const cells = [{ name: 'P', x: 0, y: 0, w: 4, h: 4, queries: [{ query: 'SELECT v FROM m' }] }];
+  const found = importDashboard({ id: 'x', meta: { name: 'Proto' }, data: { cells } });
+  expect(found).toMatchObject({ source: 'Chronograf', dashboard: { title: 'Proto' } });
+  expect(found?.dashboard.cells[0]?.queries[0]?.text).toBe('SELECT v FROM m');
+});
+
+test('a constant that holds a pattern stays one', () => {
+  const found = grafana(
+    { type: 'graph', targets: [raw('SELECT v FROM m WHERE host =~ $hosts')] },
+    { templating: { list: [{ type: 'constant', name: 'hosts', query: '/^web-\\d+$/' }] } },
+  );
+  const [variable] = found?.dashboard.variables ?? [];
+  const chosen = new Map([['hosts', variable?.chosen ?? []]]);
+  const text = withVariables(found?.dashboard.cells[0]?.queries[0]?.text ?? '', chosen);
+  expect(text).toBe(String.raw`SELECT v FROM m WHERE host =~ /^web-\d+$/`);
+  // One pattern and nothing behind it.
+  for (const other of ['/a/ OR /b/', '/a/; DROP DATABASE d', '/a', '//']) {
+    const refused = withVariables('WHERE host =~ $hosts', new Map([['hosts', [other]]]));
+    expect(refused).toBe(`WHERE host =~ "${other}"`);
+  }
+});
+
+test('macros of Grafana have values', () => {
+  const span = { fromMs: 1000, toMs: 61_000, interval: '5m' };
+  const text =
+    '$__interval_ms ${__interval_ms} ${__interval} $__range $__range_s $__range_ms ${__from}ms $__to';
+  expect(expandMacros(text, span).text).toBe('300000 300000 5m 60s 60 60000 1000ms 61000');
+});
+
+test('options have labels, and values of statements a pattern', () => {
+  const found = grafana(
+    { type: 'text', options: { mode: 'html', content: '<b>x</b>' } },
+    {
+      templating: {
+        list: [
+          { type: 'custom', name: 'stage', query: 'Production : prod, test, a\\,b' },
+          { type: 'query', name: 'host', query: 'SHOW TAG VALUES', regex: '/^web-(.*)/' },
+        ],
+      },
+    },
+  );
+  expect(found?.dashboard.variables).toMatchObject([
+    { options: ['prod', 'test', 'a,b'], labels: ['Production', '', ''] },
+    { pattern: '/^web-(.*)/' },
+  ]);
+  expect(found?.dashboard.cells).toMatchObject([{ kind: 'note', note: '<b>x</b>', isHtml: true }]);
+});
+
+test.each([
+  [{ type: 'geomap', targets: [raw('SELECT 1')] }, 'this kind of panel (geomap)'],
+  [{ type: 'graph', targets: [{ expr: 'up' }] }, 'a query that is not InfluxQL'],
+  [{ type: 'graph', targets: [] }, 'a panel without a query'],
+])('what cannot be drawn keeps its place: %j', (panel, reason) => {
+  const gridPos = { x: 12, y: 0, w: 12, h: 8 };
+  const found = grafana({ ...panel, gridPos, id: 7 });
+  const [cell] = found?.dashboard.cells ?? [];
+  expect(cell).toMatchObject({ title: 'P', kind: 'placeholder', reason, x: 6, y: 0, w: 6, h: 6 });
+  expect(JSON.parse(cell?.original ?? '')).toMatchObject({ ...panel, id: 7 });
+  expect(found?.leftOut).toContain(`P: ${reason}`);
+});
+
+test('every unit has a number to show, and any text is one', () => {
+  for (const { units } of UNIT_GROUPS) {
+    for (const { id, name } of units) {
+      expect(formatValue(1234.5, id), id).not.toBe('');
+      expect(name, id).not.toBe('');
+    }
+  }
+  const ids = UNIT_GROUPS.flatMap(({ units }) => units.map(({ id }) => id));
+  expect(new Set(ids).size).toBe(ids.length);
+  const shown = (unit: string) =>
+    grafana({
+      type: 'timeseries',
+      targets: [raw('SELECT 1')],
+      fieldConfig: { defaults: { unit } },
+    })?.dashboard.cells.map((cell) => formatValue(1536, cell.unit));
+  expect(shown('bytes')).toEqual(['1.5 KiB']);
+  expect(shown('decbytes')).toEqual(['1.54 kB']);
+  expect(shown('kwatth')).toEqual(['1.54 MWh']);
+  expect(shown('celsius')).toEqual(['1536 °C']);
+  expect(shown('currencyEUR')).toEqual(['€1536']);
+  expect(shown('furlongs')).toEqual(['1536 furlongs']);
+  expect(shown('prefix:#')).toEqual(['#1536']);
 });

@@ -1,6 +1,7 @@
 // Dashboards from files: our own, Grafana's and Chronograf's. What cannot be taken over is said.
 import { fieldsOf, isDashboard, readDashboard } from '../model.ts';
 import type { Dashboard } from '../model.ts';
+import { MACRO_NAMES } from '../../query/macros.ts';
 import { namesIn } from '../variables.ts';
 import { texts } from '../../texts/texts.ts';
 import { fromChronograf } from './chronograf.ts';
@@ -16,9 +17,6 @@ export type Imported = {
   readonly leftOut: readonly string[];
 };
 
-/** What stands for something in statements besides variables. */
-const MACROS = ['timeFilter', 'interval', '__interval'];
-
 /** Reads a document; `undefined` when it is no dashboard of any kind that is known. */
 export function importDashboard(value: unknown): Imported | undefined {
   if (isDashboard(value)) {
@@ -28,7 +26,7 @@ export function importDashboard(value: unknown): Imported | undefined {
   const found = recognise(value, report);
   if (found === undefined) return undefined;
   const { source, dashboard } = found;
-  const known = new Set([...MACROS, ...dashboard.variables.map(({ name }) => name)]);
+  const known = new Set([...MACRO_NAMES, ...dashboard.variables.map(({ name }) => name)]);
   for (const { title, queries } of dashboard.cells) {
     for (const name of queries.flatMap(({ text }) => namesIn(text))) {
       if (!known.has(name)) report.add(title, t.unknownWord(name));
@@ -42,10 +40,12 @@ function recognise(
   value: unknown,
   report: Report,
 ): Pick<Imported, 'source' | 'dashboard'> | undefined {
-  // Both wrap a dashboard that was exported through their API.
+  // Both wrap a dashboard that was exported through their API; a protoboard of Chronograf has its
+  // cells beside a description.
   const outer = fieldsOf(value);
-  const inner = fieldsOf(outer['dashboard']);
-  for (const fields of [outer, inner]) {
+  const { name } = fieldsOf(outer['meta']);
+  const protoboard: Readonly<Record<string, unknown>> = { name, ...fieldsOf(outer['data']) };
+  for (const fields of [outer, fieldsOf(outer['dashboard']), protoboard]) {
     const isGrafana = Array.isArray(fields['panels']) || Array.isArray(fields['rows']);
     if (isGrafana) return { source: 'Grafana', dashboard: fromGrafana(fields, report) };
     if (Array.isArray(fields['cells'])) {

@@ -1,4 +1,5 @@
 // The task engine, by the statistics that it writes to the database (`stats.enabled`).
+import { EMPTY_VARIABLE } from '../model.ts';
 import { madeOf, mean, rate } from './make.ts';
 
 const TASK = '$timeFilter AND "task" =~ /^$task$/';
@@ -10,13 +11,11 @@ export const ENGINE = madeOf(
     refresh: '10s',
     variables: [
       {
+        ...EMPTY_VARIABLE,
         name: 'task',
         kind: 'query',
         query: 'SHOW TAG VALUES FROM "nodes" WITH KEY = "task"',
-        database: '',
-        options: [],
         isMulti: true,
-        chosen: [],
       },
     ],
   },

@@ -1,4 +1,5 @@
 // Machines, by the names that Telegraf's inputs cpu, mem, system, disk, diskio and net have.
+import { EMPTY_VARIABLE } from '../model.ts';
 import { madeOf, mean, rate } from './make.ts';
 
 const HOST = '$timeFilter AND "host" =~ /^$host$/';
@@ -15,13 +16,11 @@ export const HOSTS = madeOf(
     refresh: '10s',
     variables: [
       {
+        ...EMPTY_VARIABLE,
         name: 'host',
         kind: 'query',
         query: 'SHOW TAG VALUES FROM "system" WITH KEY = "host"',
-        database: '',
-        options: [],
         isMulti: true,
-        chosen: [],
       },
     ],
   },

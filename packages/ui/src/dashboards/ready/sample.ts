@@ -1,4 +1,5 @@
 // The dashboard of the sample: a day of a house.
+import { EMPTY_VARIABLE } from '../model.ts';
 import { madeOf, mean } from './make.ts';
 
 const ROOM = '$timeFilter AND "name" =~ /^$room$/';
@@ -15,13 +16,11 @@ export function sampleDashboard(database: string) {
       from: 'now-1d',
       variables: [
         {
+          ...EMPTY_VARIABLE,
           name: 'room',
           kind: 'query',
           query: 'SHOW TAG VALUES FROM "room" WITH KEY = "name"',
-          database: '',
-          options: [],
           isMulti: true,
-          chosen: [],
         },
       ],
       annotations: [

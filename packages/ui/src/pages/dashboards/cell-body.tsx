@@ -18,6 +18,7 @@ import { texts } from '../../texts/texts.ts';
 import { AlertList } from './alert-list.tsx';
 import { Bars, Gauges, HeatMap, Histogram, SingleValues, States } from './figures.tsx';
 import { Note } from './note.tsx';
+import { Placeholder } from './placeholder.tsx';
 
 const t = texts.dashboards;
 
@@ -43,7 +44,8 @@ export function CellBody({
   readonly height: number;
   readonly isSeen: boolean;
 }) {
-  if (cell.kind === 'note') return <Note text={cell.note} />;
+  if (cell.kind === 'note') return <Note text={cell.note} isHtml={cell.isHtml} />;
+  if (cell.kind === 'placeholder') return <Placeholder cell={cell} />;
   if (cell.kind === 'alerts') {
     return <AlertList topic={cell.topic} label={cell.title} refreshMs={view.refreshMs} />;
   }

@@ -5,16 +5,18 @@ import { useSignal } from '@preact/signals';
 import { Button, IconButton } from '../../design/button.tsx';
 import { Dialog } from '../../design/dialog.tsx';
 import { CheckField, SelectField, TextArea, TextField } from '../../design/field.tsx';
-import { CELL_KINDS, LEVELS, UNITS } from '../../dashboards/model.ts';
+import { CELL_KINDS, LEVELS } from '../../dashboards/model.ts';
 import type { Cell, CellKind, CellThreshold } from '../../dashboards/model.ts';
 import { texts } from '../../texts/texts.ts';
 import { CellBody } from './cell-body.tsx';
 import type { CellView } from './cell-body.tsx';
 import { NEW_QUERY, QueryList } from './query-list.tsx';
+import { UnitField } from './unit-field.tsx';
 
 const t = texts.dashboards;
 
 const TIME_KINDS: readonly CellKind[] = ['line', 'area', 'bar', 'scatter'];
+const KINDS_WITHOUT_QUERIES: readonly CellKind[] = ['note', 'alerts', 'placeholder'];
 const PREVIEW_PIXELS = 220;
 
 export function CellEditor({
@@ -43,7 +45,7 @@ export function CellEditor({
   const change = (changed: Partial<Cell>): void => {
     typed.value = { ...typed.value, ...changed };
   };
-  const hasQueries = shown.kind !== 'note' && shown.kind !== 'alerts';
+  const hasQueries = !KINDS_WITHOUT_QUERIES.includes(shown.kind);
   const isTable = shown.kind === 'table';
   const done = (): void =>
     onDone({
@@ -76,14 +78,7 @@ export function CellEditor({
             }
           />
           {hasQueries && !isTable ? (
-            <SelectField
-              label={t.unit}
-              value={shown.unit}
-              options={UNITS.map((value) => ({ value, label: t.units[value] }))}
-              onChange={(value) =>
-                change({ unit: UNITS.find((each) => each === value) ?? shown.unit })
-              }
-            />
+            <UnitField unit={shown.unit} onChange={(unit) => change({ unit })} />
           ) : null}
           {shown.kind === 'gauge' ? (
             <>
@@ -110,6 +105,13 @@ export function CellEditor({
             rows={8}
             value={shown.note}
             onInput={(note) => change({ note })}
+          />
+        ) : null}
+        {shown.kind === 'note' ? (
+          <CheckField
+            label={t.noteIsHtml}
+            isChecked={shown.isHtml}
+            onChange={(isHtml) => change({ isHtml })}
           />
         ) : null}
         {hasQueries ? (

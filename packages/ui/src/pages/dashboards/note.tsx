@@ -1,6 +1,7 @@
 // Text of a note: headings, lists, bold, code and links of a small language that people know.
-// Nothing of it is taken as HTML.
+// Nothing of it is taken as HTML; a note that is HTML is cleaned first.
 import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 
 const INLINE = /\*\*([^*]+)\*\*|`([^`]+)`|\[([^\]]+)\]\((https?:\/\/[^\s)]+)\)/g;
 
@@ -25,7 +26,8 @@ function inline(text: string): ComponentChildren {
   return parts;
 }
 
-export function Note({ text }: { readonly text: string }) {
+export function Note({ text, isHtml }: { readonly text: string; readonly isHtml: boolean }) {
+  if (isHtml) return <Html text={text} />;
   const blocks = text.split(/\n{2,}/).filter((block) => block.trim() !== '');
   return (
     <div class="note stack" tabIndex={0} role="group">
@@ -34,6 +36,24 @@ export function Note({ text }: { readonly text: string }) {
       ))}
     </div>
   );
+}
+
+/** HTML without anything that runs, loads or sends. */
+function Html({ text }: { readonly text: string }) {
+  const frame = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    let isShown = true;
+    void import('dompurify').then(({ default: purify }) => {
+      // Pictures, styles and forms reach beyond the note.
+      const without = { FORBID_TAGS: ['img', 'style', 'form', 'input'], FORBID_ATTR: ['style'] };
+      const clean = purify.sanitize(text, { ...without, USE_PROFILES: { html: true } });
+      if (isShown && frame.current !== null) frame.current.innerHTML = clean;
+    });
+    return () => {
+      isShown = false;
+    };
+  }, [text]);
+  return <div ref={frame} class="note stack" tabIndex={0} role="group" />;
 }
 
 function Block({ text }: { readonly text: string }) {

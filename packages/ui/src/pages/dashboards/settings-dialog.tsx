@@ -5,8 +5,9 @@ import { useResource } from '../../api/use-resource.ts';
 import { Button, IconButton } from '../../design/button.tsx';
 import { Dialog } from '../../design/dialog.tsx';
 import { CheckField, SelectField, TextArea, TextField } from '../../design/field.tsx';
-import { VARIABLE_KINDS } from '../../dashboards/model.ts';
+import { EMPTY_VARIABLE, VARIABLE_KINDS } from '../../dashboards/model.ts';
 import type { Annotation, Dashboard, Variable } from '../../dashboards/model.ts';
+import { choicesOf } from '../../dashboards/variables.ts';
 import { schemaSource } from '../../editor/schema-source.ts';
 import { parseInstant } from '../../time/range.ts';
 import { RefreshPicker } from '../../time/range-picker.tsx';
@@ -14,15 +15,7 @@ import { texts } from '../../texts/texts.ts';
 
 const t = texts.dashboards;
 
-const NEW_VARIABLE: Variable = {
-  name: '',
-  kind: 'query',
-  query: '',
-  database: '',
-  options: [],
-  isMulti: false,
-  chosen: [],
-};
+const NEW_VARIABLE: Variable = { ...EMPTY_VARIABLE, kind: 'query' };
 
 const NEW_ANNOTATION: Annotation = { name: '', kind: 'query', query: '', database: '', topic: '*' };
 
@@ -158,7 +151,7 @@ function VariableFields({
   readonly onChange: (variable: Variable) => void;
   readonly onRemove: () => void;
 }) {
-  const { name, kind, query, options, isMulti, chosen } = variable;
+  const { name, kind, query, pattern, options, labels, isMulti, chosen } = variable;
   const lines = (text: string): readonly string[] => text.split('\n').filter((line) => line !== '');
   return (
     <fieldset class="chips-field dash-query">
@@ -190,10 +183,22 @@ function VariableFields({
           <TextArea
             label={t.options}
             rows={3}
-            value={options.join('\n')}
-            onInput={(text) => onChange({ ...variable, options: text.split('\n') })}
+            hint={t.optionsHint}
+            value={options
+              .map((value, i) => (labels[i] ? `${labels[i]} : ${value}` : value))
+              .join('\n')}
+            onInput={(text) => onChange({ ...variable, ...choicesOf(text.split('\n')) })}
           />
         )}
+        {kind === 'query' ? (
+          <TextField
+            label={t.pattern}
+            hint={t.patternHint}
+            value={pattern}
+            placeholder={t.patternExample}
+            onInput={(next) => onChange({ ...variable, pattern: next })}
+          />
+        ) : null}
         <TextField
           label={t.chosen}
           value={chosen.join(', ')}

@@ -6,7 +6,7 @@ import { Failure } from '../../design/states.tsx';
 import type { Dashboard, Variable } from '../../dashboards/model.ts';
 import { runVariable } from '../../dashboards/run.ts';
 import type { CellContext } from '../../dashboards/run.ts';
-import { chosenOf, namesVariable } from '../../dashboards/variables.ts';
+import { chosenOf, labelOf, namesVariable } from '../../dashboards/variables.ts';
 import type { Chosen } from '../../dashboards/variables.ts';
 import { texts } from '../../texts/texts.ts';
 import { choose, givenOf } from './view.ts';
@@ -42,7 +42,7 @@ export function useVariables(
         };
         const values =
           variable.kind === 'query'
-            ? await runVariable(variable.query, context, { nowMs: Date.now(), signal })
+            ? await runVariable(variable, context, { nowMs: Date.now(), signal })
             : variable.options;
         offered.set(variable.name, values);
         chosen.set(variable.name, chosenOf(variable, givenOf(variable.name), values));
@@ -140,7 +140,7 @@ function Chooser({
       <SelectField
         label={name}
         value={value}
-        options={options}
+        options={options.map((each) => ({ value: each, label: labelOf(variable, each) }))}
         onChange={(next) => choose(name, [next])}
       />
     );
@@ -148,7 +148,11 @@ function Chooser({
   return (
     <div class="field">
       <span class="label">{name}</span>
-      <Popover label={chosen.length === 0 ? t.all : chosen.join(', ')}>
+      <Popover
+        label={
+          chosen.length === 0 ? t.all : chosen.map((each) => labelOf(variable, each)).join(', ')
+        }
+      >
         {() => (
           <fieldset class="chips-field dash-values">
             <legend>{t.values(name)}</legend>
@@ -160,7 +164,7 @@ function Chooser({
             {offered.map((value) => (
               <CheckField
                 key={value}
-                label={value}
+                label={labelOf(variable, value)}
                 isChecked={chosen.includes(value)}
                 onChange={(isChecked) =>
                   choose(

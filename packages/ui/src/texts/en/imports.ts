@@ -10,7 +10,6 @@ export const imports = {
   overrides: 'settings of single fields',
   repeated: (name: string) => `it is shown once, not for each value of ${name}`,
   transformations: 'transformations of the answer',
-  unit: (unit: string) => `the unit ${unit}`,
   unknownWord: (name: string) => `$${name} stands for nothing here; change the statement`,
   variable: (name: string, type: string) => `the variable ${name} (${type})`,
 } as const;

@@ -1,0 +1,19 @@
+// A cell in the place of what cannot be drawn.
+import { EMPTY_CELL } from '../model.ts';
+import type { Cell } from '../model.ts';
+import type { Report } from './report.ts';
+
+/**
+ * Keeps the title, the reason and what was imported, and tells the report. `where` names the cell
+ * there.
+ */
+export function placeholder(
+  what: { readonly title: string; readonly reason: string; readonly original: unknown },
+  where: string,
+  report: Report,
+): Cell {
+  const { title, reason, original } = what;
+  report.add(where, reason);
+  const text = JSON.stringify(original, undefined, 2);
+  return { ...EMPTY_CELL, title, kind: 'placeholder', reason, original: text };
+}
