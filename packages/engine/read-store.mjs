@@ -1,8 +1,8 @@
 // Reads a metadata file in a process of its own: what LMDB does with a damaged page is to end the
-// process that reads it. `node read-store.mjs BINARY FILE check` prints sizes and findings per
-// table, `node read-store.mjs BINARY FILE first|last TABLE` prints every entry of a table from that
-// end on. BINARY are the names of the tables whose values are no JSON, with commas between them.
-// Started by src/store/store-repair.ts.
+// process that reads it. `node read-store.mjs BINARY FILE check` prints how much of the file is
+// used, then sizes and findings per table, `node read-store.mjs BINARY FILE first|last TABLE`
+// prints every entry of a table from that end on. BINARY are the names of the tables whose values
+// are no JSON, with commas between them. Started by src/store/store-repair.ts.
 import { createDecipheriv, createHmac } from 'node:crypto';
 import { readFileSync, writeSync } from 'node:fs';
 import { open } from 'lmdb';
@@ -14,6 +14,11 @@ const [binary = '', file = '', mode = '', wanted] = process.argv.slice(2);
 const BINARY_TABLES = new Set(binary.split(','));
 
 const root = open({ path: file, noSubdir: true, maxDbs: 32, readOnly: true });
+if (mode === 'check') {
+  // First of all, as what is missing ends this process.
+  const { pageSize, lastPageNumber } = root.getStats();
+  say({ usedBytes: (lastPageNumber + 1) * pageSize });
+}
 // With another key every value would seem to be damaged; the engine says that when it opens the
 // file.
 if (mode === 'check' && !isWrittenWith(key)) key = Buffer.alloc(0);

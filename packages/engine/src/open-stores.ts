@@ -147,8 +147,8 @@ async function openMetadata(
   { config, environment }: StoresOptions,
   parts: OpenParts,
 ): Promise<Metadata> {
-  const { dataDir, secretsKey: setting } = config[''];
-  const metadata = await Metadata.open(dataDir, { setting, environment });
+  const { dataDir, secretsKey: setting, startEmpty: startsEmpty } = config[''];
+  const metadata = await Metadata.open(dataDir, { setting, environment }, { startsEmpty });
   parts.add(() => metadata.close());
   return metadata;
 }

@@ -213,12 +213,12 @@ async function openDirectory(
   { log, environment = {} }: Pick<StartEngineOptions, 'log' | 'environment'>,
   parts: OpenParts,
 ): Promise<void> {
-  const { dataDir: directory, secretsKey: setting } = config[''];
+  const { dataDir: directory, secretsKey: setting, startEmpty: startsEmpty } = config[''];
   makeDirectory(directory, { setting: 'data_dir (--data-dir)', mode: PRIVATE_DIRECTORY });
   const lock = await lockDirectory(directory, { kind: 'engine', ownerFile: 'engine-owner.json' });
   parts.add(() => lock.release());
   narrowAndTell(directory, (level, message, fields) => log[level](fields, message));
-  await repairStore({ directory, setting, environment }, log);
+  await repairStore({ directory, setting, environment, startsEmpty }, log);
 }
 
 /** Where a backup may come back; not in a cluster, whose instances share what is stored. */

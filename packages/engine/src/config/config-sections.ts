@@ -36,6 +36,9 @@ export const FIXED_SECTIONS = {
     'skip-config-overrides': bool(
       'Start without applying overrides that were stored through the API.',
     ),
+    'start-empty': bool(
+      'Start with nothing when engine.mdb is missing, cut short or unreadable, and keep what is left of it as engine.mdb.damaged-1. For one start.',
+    ),
     'default-retention-policy': str('Retention policy of writes that name none.'),
   }),
   http: configSection('HTTP API.', {

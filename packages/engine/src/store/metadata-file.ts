@@ -12,6 +12,10 @@ import { KEY_FILE } from './store-cipher.ts';
 /** Name of the file inside the data directory, and of the backup that clients download. */
 export const METADATA_FILE = 'engine.mdb';
 
+/** How an operator says that an engine shall begin with nothing. */
+export const START_EMPTY_HINT =
+  'start once with --start-empty true (up: --engine-start-empty true)';
+
 /** Rises with every change of the tables that an older engine would misread. */
 export const FORMAT_VERSION = 2;
 
@@ -34,7 +38,7 @@ export function checkUnused(directory: string): void {
   );
   if (traces.length === 0) return;
   throw new InvalidRequest(
-    `${METADATA_FILE} is missing in ${directory}, where there was one before: put it back from a backup, or remove ${traces.join(' and ')} to begin with nothing`,
+    `${METADATA_FILE} is missing in ${directory}, where there was one before: put it back from a backup, or ${START_EMPTY_HINT}`,
   );
 }
 

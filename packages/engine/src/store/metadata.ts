@@ -82,12 +82,17 @@ export class Metadata {
 
   /**
    * Opens the file in a directory, which is made when absent. Throws when it was written by a newer
-   * version or with another key, and when it is gone from a directory where there was one.
+   * version or with another key, and when it is gone from a directory where there was one, unless
+   * it `startsEmpty` then.
    */
-  static async open(directory: string, key: KeyOptions = NO_KEY_OPTIONS): Promise<Metadata> {
+  static async open(
+    directory: string,
+    key: KeyOptions = NO_KEY_OPTIONS,
+    { startsEmpty = false }: { readonly startsEmpty?: boolean } = {},
+  ): Promise<Metadata> {
     makeDirectory(directory, { mode: PRIVATE_DIRECTORY });
     const isNew = !existsSync(join(directory, METADATA_FILE));
-    if (isNew) checkUnused(directory);
+    if (isNew && !startsEmpty) checkUnused(directory);
     return Metadata.#open(directory, { key, isClean: isNew });
   }
 

@@ -145,7 +145,7 @@ test('a metadata file that is gone is no new one', async () => {
   rmSync(file('engine.mdb'));
 
   await expect(engine.start()).rejects.toThrow(
-    /engine\.mdb is missing .* put it back from a backup, or remove engine\.mdb-lock and engine\.key/,
+    /engine\.mdb is missing .* put it back from a backup, or start once with --start-empty true/,
   );
   for (const name of ['engine.mdb-lock', 'engine.key']) rmSync(file(name));
   await engine.start();

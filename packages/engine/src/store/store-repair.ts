@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { InvalidRequest } from '@tidemark/core';
 import { open } from 'lmdb';
 import type { RootDatabase } from 'lmdb';
-import { METADATA_FILE } from './metadata-file.ts';
+import { METADATA_FILE, START_EMPTY_HINT } from './metadata-file.ts';
 import type { Identity } from './metadata-file.ts';
 import { MetadataRoom, PAGE_BYTES } from './metadata-room.ts';
 import type { LogSink } from '../observability/log-hub.ts';
@@ -52,9 +52,13 @@ type Kept = { readonly table: string; readonly kept: number; readonly of: number
 
 /**
  * Looks through the file of a directory and repairs it when that is needed. Nothing may have it
- * open.
+ * open. Throws `InvalidRequest` for one that was cut short or is not that of an engine: it would
+ * start with a part of what was defined, or nothing. With `startsEmpty` it is put aside instead.
  */
-export async function repairStore(place: KeyPlace, log: LogSink): Promise<void> {
+export async function repairStore(
+  place: KeyPlace & { readonly startsEmpty: boolean },
+  log: LogSink,
+): Promise<void> {
   const { directory } = place;
   // Without it what is sealed can not be checked; opening the store says what is missing.
   const cipher = existingKey(place);
@@ -63,14 +67,23 @@ export async function repairStore(place: KeyPlace, log: LogSink): Promise<void> 
     runReader({ args, key }, take);
   const file = join(directory, METADATA_FILE);
   if (!existsSync(file)) return;
-  const { found, isRead, isGood } = await check(file, read);
+  const { found, usedBytes, isRead, isGood } = await check(file, read);
+  const { size } = statSync(file);
+  const isCut = usedBytes === undefined || size < usedBytes;
+  // An engine that was ended at its very first start has no entry yet.
+  const isUnknown = !(found.get('identity')?.isGood ?? (isRead && found.size === 0));
+  if (isCut || isUnknown) {
+    const reason = isCut && usedBytes !== undefined ? cutShort(size, usedBytes) : NOT_OURS;
+    if (!place.startsEmpty) throw unusable(file, reason);
+    const damagedFile = putAside(file);
+    log.error({ file, damagedFile }, `metadata ${reason}; the engine starts with nothing`);
+    return;
+  }
   if (isRead && isGood) return;
   if (cipher !== undefined && !(await isWrittenWith(cipher, file, read))) key = '';
-  const damagedFile = unusedName(`${file}.damaged`);
   const kept = await salvage(file, found, read);
-  renameSync(file, damagedFile);
+  const damagedFile = putAside(file);
   renameSync(`${file}.salvaged`, file);
-  removeLock(file);
   removeLock(`${file}.salvaged`);
   log.error({ file, damagedFile }, 'metadata is damaged; what can be read is kept');
   for (const { table, kept: count, of } of kept) {
@@ -83,23 +96,47 @@ export async function repairStore(place: KeyPlace, log: LogSink): Promise<void> 
   }
 }
 
+const NOT_OURS = 'is not the file of a task engine, or its beginning is damaged';
+
+function cutShort(size: number, usedBytes: number): string {
+  return `was cut short: it has ${size} bytes of at least ${usedBytes}`;
+}
+
+function unusable(file: string, reason: string): InvalidRequest {
+  return new InvalidRequest(
+    `${file} ${reason}: put a backup in its place, or ${START_EMPTY_HINT}, which keeps it beside a new one`,
+  );
+}
+
+/** The new name of a damaged file. */
+function putAside(file: string): string {
+  const damagedFile = unusedName(`${file}.damaged`);
+  renameSync(file, damagedFile);
+  removeLock(file);
+  return damagedFile;
+}
+
 async function check(
   file: string,
   read: Read,
 ): Promise<{
   readonly found: ReadonlyMap<string, Summary>;
+  /** How long the file has to be; `undefined` where its beginning can not be read. */
+  readonly usedBytes: number | undefined;
   readonly isRead: boolean;
   readonly isGood: boolean;
 }> {
   const found = new Map<string, Summary>();
+  let usedBytes: number | undefined;
   const isRead = await read([file, 'check'], (line) => {
-    const summary = line as Summary;
-    found.set(summary.table, summary);
+    const summary = line as Summary | { readonly usedBytes: number };
+    if ('usedBytes' in summary) usedBytes = summary.usedBytes;
+    else found.set(summary.table, summary);
   });
   const isGood = [...found.values()].every(
     (summary) => summary.isGood === true && summary.count === summary.entryCount,
   );
-  return { found, isRead, isGood };
+  return { found, usedBytes, isRead, isGood };
 }
 
 /**
