@@ -147,7 +147,8 @@ async function openMetadata(
   { config, environment }: StoresOptions,
   parts: OpenParts,
 ): Promise<Metadata> {
-  const { dataDir, secretsKey: setting, startEmpty: startsEmpty } = config[''];
+  const { dataDir, secretsKey: setting } = config[''];
+  const startsEmpty = config[''].startEmpty;
   const metadata = await Metadata.open(dataDir, { setting, environment }, { startsEmpty });
   parts.add(() => metadata.close());
   return metadata;

@@ -1,7 +1,8 @@
-// A start that fails leaves nothing open, wherever it fails.
-import { readdirSync, readlinkSync } from 'node:fs';
+// A start that fails leaves nothing open, wherever it fails; and what the first start makes.
+import { readdirSync, readlinkSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { TestEngine } from '@tidemark/testkit/engine';
 
@@ -49,4 +50,23 @@ test('an address that is in use: everything is closed again', async () => {
 
   expect(openFiles()).toEqual([]);
   await new Promise((resolve) => (other satisfies Server).close(resolve));
+});
+
+test('what the first start makes is for its user alone', async () => {
+  rmSync(engine.directory, { recursive: true });
+  const umask = process.umask(0o022);
+  try {
+    await engine.start();
+    const { directory } = engine;
+    const paths = readdirSync(directory, { recursive: true, encoding: 'utf8' });
+    const open = ['', ...paths].filter((path) => {
+      const status = statSync(join(directory, path));
+      return (status.isDirectory() || status.isFile()) && (status.mode & 0o077) !== 0;
+    });
+
+    expect(paths).toEqual(expect.arrayContaining(['engine.mdb', 'replay']));
+    expect(open).toEqual([]);
+  } finally {
+    process.umask(umask);
+  }
 });

@@ -213,7 +213,8 @@ async function openDirectory(
   { log, environment = {} }: Pick<StartEngineOptions, 'log' | 'environment'>,
   parts: OpenParts,
 ): Promise<void> {
-  const { dataDir: directory, secretsKey: setting, startEmpty: startsEmpty } = config[''];
+  const { dataDir: directory, secretsKey: setting } = config[''];
+  const startsEmpty = config[''].startEmpty;
   makeDirectory(directory, { setting: 'data_dir (--data-dir)', mode: PRIVATE_DIRECTORY });
   const lock = await lockDirectory(directory, { kind: 'engine', ownerFile: 'engine-owner.json' });
   parts.add(() => lock.release());

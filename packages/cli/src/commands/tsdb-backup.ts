@@ -2,7 +2,7 @@
 // not.
 import { join, resolve } from 'node:path';
 
-import { makeDirectory } from '@tidemark/process';
+import { makeDirectory, PRIVATE_DIRECTORY } from '@tidemark/process';
 import type { BackupProgress } from '@tidemark/storage';
 import type { RestoreOutcome } from '@tidemark/tsdb';
 import { Command } from 'commander';
@@ -163,7 +163,7 @@ async function restoreLocal(
 ): Promise<RestoreOutcome> {
   const { restoreOffline } = await import('@tidemark/tsdb');
   const directory = join(resolve(options.dataDirectory), 'tsdb');
-  makeDirectory(directory, { setting: '--data-dir' });
+  makeDirectory(directory, { setting: '--data-dir', mode: PRIVATE_DIRECTORY });
   const { database, as } = flags;
   return restoreOffline(directory, { database, as }, backupBytes(files, flags, options.onProgress));
 }

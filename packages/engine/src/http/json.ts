@@ -1,5 +1,5 @@
 // JSON of the API: integers keep all their digits in both directions.
-import { InvalidRequest, messageOf } from '@tidemark/core';
+import { checkJsonDepth, InvalidRequest, messageOf } from '@tidemark/core';
 import { isInteger, parse, stringify } from 'lossless-json';
 import type { NumberParser } from 'lossless-json';
 
@@ -10,6 +10,7 @@ import type { NumberParser } from 'lossless-json';
 export function parseJson(body: Uint8Array, prefix: string): unknown {
   const text = Buffer.from(body).toString('utf8');
   if (text.trim() === '') throw new InvalidRequest(`${prefix}unexpected end of JSON input`);
+  checkJsonDepth(text, prefix);
   try {
     return parse(text, null, readNumber);
   } catch (cause) {

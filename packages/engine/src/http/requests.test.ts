@@ -283,3 +283,17 @@ describe('values', () => {
     expect((await call('GET', 'service-tests/smtp')).json.options.to).toEqual([]);
   });
 });
+
+test.each([
+  ['POST', 'recordings/stream', ''],
+  ['PUT', 'documents?kind=dashboards&id=deep&version=0', ''],
+  ['POST', 'storage/stores/tasks', 'failed to unmarshal storage action '],
+])('%s %s refuses JSON that nests without end', async (method, path, prefix) => {
+  const body = `{"title":"t","content":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
+  const answer = await call(method, path, body);
+
+  expect([answer.status, answer.json.error]).toEqual([
+    400,
+    `${prefix}JSON nests deeper than 200 levels`,
+  ]);
+});

@@ -1,6 +1,6 @@
 // Recordings: data of the stream, results of a task's queries, or the result of one query, kept in
 // a file.
-import { makeDirectory } from '@tidemark/process';
+import { makeDirectory, PRIVATE_DIRECTORY } from '@tidemark/process';
 import { rm } from 'node:fs/promises';
 import { formatRfc3339, InvalidRequest, NotFound } from '@tidemark/core';
 import type { Clock, Timestamp } from '@tidemark/core';
@@ -55,7 +55,7 @@ export class Recordings {
 
   constructor(options: RecordingsOptions) {
     this.#options = options;
-    makeDirectory(options.directory, { setting: 'replay.dir' });
+    makeDirectory(options.directory, { setting: 'replay.dir', mode: PRIVATE_DIRECTORY });
     this.#store = new JobStore(
       options.metadata.table<RecordingRecord>('recordings'),
       options.clock,

@@ -70,7 +70,7 @@ async function startsOnlyEmpty(reason: RegExp): Promise<void> {
   await engine.stop();
 }
 
-test.each([
+const CUTS: readonly (readonly [string, () => number])[] = [
   ['to nothing', () => 0],
   ['within its first page', () => 100],
   ['to its first page', () => PAGE],
@@ -78,7 +78,8 @@ test.each([
   ['to a half', () => PAGE * Math.floor(usedBytes / PAGE / 2)],
   ['by one page that is used', () => usedBytes - PAGE],
   ['by one byte that is used', () => usedBytes - 1],
-] as const)('a file that was cut %s', { timeout: START_TIMEOUT_MS }, async (_, size) => {
+];
+test.each(CUTS)('a file that was cut %s', { timeout: START_TIMEOUT_MS }, async (_, size) => {
   truncateSync(file, size());
   await startsOnlyEmpty(/was cut short|is not the file of a task engine/);
 });

@@ -1,6 +1,7 @@
 // The API of documents, the same in both services: a request that their servers have taken apart
 // becomes an answer here.
 import {
+  checkJsonDepth,
   DOCUMENT_KINDS,
   DOCUMENT_LIMITS,
   Forbidden,
@@ -109,9 +110,11 @@ async function readChange({
       `a document has at most ${bytesMax} bytes, this one ${bytes.length}: make several of it`,
     );
   }
+  const text = Buffer.from(bytes).toString('utf8');
+  checkJsonDepth(text);
   let value: unknown;
   try {
-    value = JSON.parse(Buffer.from(bytes).toString('utf8'));
+    value = JSON.parse(text);
   } catch (cause) {
     throw new InvalidRequest(`the body must be JSON: {"title", "content"}: ${messageOf(cause)}`, {
       cause,

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 
 import { systemClock } from '@tidemark/core';
-import { Documents, LocalDocuments, makeDirectory } from '@tidemark/process';
+import { Documents, LocalDocuments, makeDirectory, PRIVATE_DIRECTORY } from '@tidemark/process';
 import { openStorageInline } from '@tidemark/storage';
 
 import { Catalog } from '../catalog/catalog.ts';
@@ -26,7 +26,7 @@ export async function restoreOffline(
   });
   try {
     const metaDirectory = join(directory, 'meta');
-    makeDirectory(metaDirectory);
+    makeDirectory(metaDirectory, { mode: PRIVATE_DIRECTORY });
     const catalog = await Catalog.open(metaDirectory);
     try {
       // A document that can not be read is there, and stays as it is.

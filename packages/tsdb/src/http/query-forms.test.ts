@@ -266,3 +266,17 @@ describe('a form of two million', () => {
     expect(answer.status).toBe(200);
   });
 });
+
+test.each([
+  ['lists', '['.repeat(100_000)],
+  ['objects', '{"a":'.repeat(900)],
+  ['lists that end', `{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`],
+])('params of %s within one another are refused, with the limit', async (_, params) => {
+  const body = new URLSearchParams({ q: 'SHOW DATABASES', params });
+  const answer = await fetch(`${service.url}/query`, { method: 'POST', body });
+
+  expect([answer.status, await answer.json()]).toEqual([
+    400,
+    { error: 'error parsing query parameters: JSON nests deeper than 200 levels' },
+  ]);
+});

@@ -1,5 +1,5 @@
 // What a request to /query asks for, wherever it says so: URL, form, uploaded file.
-import { InvalidRequest, messageOf } from '@tidemark/core';
+import { checkJsonDepth, InvalidRequest, messageOf } from '@tidemark/core';
 import type { BindParameter } from '@tidemark/influxql';
 import { readEpoch } from '@tidemark/query';
 import type { ResultFormat } from '@tidemark/query';
@@ -146,6 +146,7 @@ function readBindParameters(text: string, maxCount: number): ReadonlyMap<string,
   if (maxCount > 0 && hasMoreValues(text, maxCount)) {
     throw new InvalidRequest(`${UNREADABLE}: ${tooManyParameters(maxCount)}`);
   }
+  checkJsonDepth(text, `${UNREADABLE}: `);
   const fault = jsonFault(text);
   if (fault !== undefined) throw new InvalidRequest(`${UNREADABLE}: ${fault}`);
   let value: unknown;
