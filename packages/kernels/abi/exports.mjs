@@ -80,7 +80,11 @@ export const EXPORTS = {
     'infiniteValue(): f64',
     'writeRows(table: usize, columns: u32, from: u32, to: u32, dst: usize): usize',
   ],
-  'line-scan': ['closeLines(): void', 'openLines(address: usize, bytes: usize): void'],
+  'line-scan': [
+    'closeLines(): void',
+    'openLines(address: usize, bytes: usize): void',
+    'setTextLimit(bytes: u32): void',
+  ],
   memory: [
     'allocatePages(bytes: usize): usize',
     'freePages(address: usize, bytes: usize): void',

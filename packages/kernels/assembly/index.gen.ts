@@ -91,6 +91,7 @@ export {
 export {
   closeLines,
   openLines,
+  setTextLimit,
 } from './line-scan';
 export {
   allocatePages,

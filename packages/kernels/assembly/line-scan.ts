@@ -82,6 +82,13 @@ function scanFieldName(p: usize, measurement: u32, place: u32, layout: usize): u
 
 let fieldNumber: u32 = 0;
 
+let textBytesMax: usize = u32.MAX_VALUE;
+
+/** Lines with longer texts take the slow path. */
+export function setTextLimit(bytes: u32): void {
+  textBytesMax = <usize>bytes;
+}
+
 /** Address and length of the text that `scanString` read. */
 export let textBits: u64 = 0;
 
@@ -117,6 +124,7 @@ export function scanString(quote: usize): usize {
     }
     length = textAt - text;
   }
+  if (length > textBytesMax) return 0;
   textBits = <u64>text | ((<u64>length) << 32);
   return p + 1;
 }

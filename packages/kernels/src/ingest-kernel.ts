@@ -57,6 +57,8 @@ export type IngestOptions = {
   readonly series: SeriesKeys;
   /** A batch ends when its rows take more than this; see `Batch.consumedBytes`. */
   readonly batchBytesMax?: number | undefined;
+  /** Points with a longer text are refused; 0 and absent are no limit. */
+  readonly textBytesMax?: number | undefined;
 };
 
 const UNIT_NANOS: Readonly<Record<IngestPrecision, bigint>> = {
@@ -67,6 +69,7 @@ const UNIT_NANOS: Readonly<Record<IngestPrecision, bigint>> = {
   m: 60_000_000_000n,
   h: 3_600_000_000_000n,
 };
+const NO_TEXT_LIMIT = 0xffffffff;
 const BEYOND_RETENTION = 'points beyond retention policy';
 
 /** Number of field names that are kept encoded: those of some hundred measurements. */
@@ -94,6 +97,7 @@ export class IngestKernel implements Ingest {
   /** Key, names and texts of a point of `appendPoints`, until it is appended. */
   readonly #point: KernelBuffer;
   readonly #batchBytesMax: number;
+  readonly #textBytesMax: number;
   /** Addresses of tables, by shard id and number of the measurement. */
   readonly #tables = new Map<number, Map<number, number>>();
   #mustDrop = false;
@@ -105,6 +109,7 @@ export class IngestKernel implements Ingest {
     this.#body = new KernelBuffer(this.#kernels);
     this.#point = new KernelBuffer(this.#kernels);
     this.#batchBytesMax = options.batchBytesMax ?? BATCH_BYTES_MAX.value;
+    this.#textBytesMax = options.textBytesMax || NO_TEXT_LIMIT;
     writeDecimalPowers(this.#kernels);
   }
 
@@ -115,6 +120,7 @@ export class IngestKernel implements Ingest {
     const rest = body.subarray(from);
     const address = this.#body.reserve(rest.length + BODY_SLACK_BYTES);
     exports.openLines(address, rest.length);
+    exports.setTextLimit(this.#textBytesMax);
     this.#kernels.bytes.set(rest, address);
     const unit = UNIT_NANOS[options.precision];
     exports.setTimes(unit, options.now - floorMod(options.now, unit));
@@ -327,6 +333,15 @@ export class IngestKernel implements Ingest {
     return this.#head;
   }
 
+  #textLimit(text: {
+    readonly measurement: string;
+    readonly name: string;
+    readonly sizeBytes: number;
+  }): string {
+    const { measurement, name, sizeBytes } = text;
+    return `max-text-size limit exceeded: (${sizeBytes}/${this.#textBytesMax}): input field "${name}" on measurement "${measurement}" (data.max-text-size)`;
+  }
+
   #encodedName(name: string): Uint8Array {
     let bytes = this.#encodedNames.get(name);
     if (bytes === undefined) {
@@ -365,6 +380,13 @@ export class IngestKernel implements Ingest {
       text: typeof value === 'string' ? names.encode(value) : undefined,
       value,
     }));
+    const long = parts.findIndex(({ text }) => (text?.length ?? 0) > this.#textBytesMax);
+    if (long >= 0) {
+      const sizeBytes = parts[long]!.text!.length;
+      const [name] = fields[long]!;
+      refusals.drop('field', this.#textLimit({ measurement, name, sizeBytes }), place);
+      return false;
+    }
     let size = key.length;
     for (const part of parts) size += part.name.length + (part.text?.length ?? 0);
     const { exports } = this.#kernels;

@@ -137,6 +137,7 @@ export type KernelExports = {
   // line-scan
   closeLines(): void;
   openLines(address: number, bytes: number): void;
+  setTextLimit(bytes: number): void;
   // memory
   allocatePages(bytes: number): number;
   freePages(address: number, bytes: number): void;

@@ -58,6 +58,12 @@ export const LIMITS = {
     reason:
       'each becomes a file when it is flushed; more than two years of days, nineteen of weeks',
   },
+  textBytes: {
+    setting: 'data.max-text-size',
+    value: 64 << 10,
+    unit: 'bytes',
+    reason: 'what InfluxDB documents; parts of rows that are read at once are larger than one text',
+  },
   badLines: {
     setting: 'data.max-bad-lines',
     value: 10_000,

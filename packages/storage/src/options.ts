@@ -25,6 +25,8 @@ export type StorageOptions = {
   readonly writeQueueMaxBytes?: number | undefined;
   /** Points of one write that would need more shards than this are refused; 0 is no limit. */
   readonly maxShardsPerWrite?: number | undefined;
+  /** Points with a longer text, in bytes, are refused; 0 is no limit. */
+  readonly maxTextBytes?: number | undefined;
   /** A body is read no further after this many lines that cannot be parsed; 0 is no limit. */
   readonly maxBadLines?: number | undefined;
   /** Memory that all requests of queries together may hold in storage; 0 is no limit. */

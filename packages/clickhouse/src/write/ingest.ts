@@ -24,6 +24,8 @@ export type IngestSettings = {
   /** Of one write; 0 is no limit. */
   readonly maxShards: number;
   readonly maxBadLines: number;
+  /** Bytes of a text; 0 and absent are no limit. */
+  readonly maxTextBytes?: number;
 };
 
 /** What a part of a request brings. Its tables are valid until the next call. */
@@ -46,9 +48,10 @@ export class Ingest {
   constructor(registry: Registry, settings: IngestSettings) {
     this.#registry = registry;
     this.#settings = settings;
-    const { allowUnsigned } = settings;
+    const { allowUnsigned, maxTextBytes } = settings;
     this.#kernel = new IngestKernel({
       series: this.#keys,
+      textBytesMax: maxTextBytes,
       parseLine: (line, options) => parseLines(line, { ...options, allowUnsigned }),
     });
   }

@@ -14,18 +14,19 @@ beforeEach(() => {
 
 /** A write of so many bytes, which are in the memtable as soon as it is let in. */
 async function write(name: string, bytes: number): Promise<void> {
-  await pressure.enter();
+  await pressure.enter(bytes);
   written.push(name);
   heldBytes += bytes;
+  pressure.leave(bytes);
 }
 
 test('writes go on at once while nothing is flushed, and while the memtable has its ordinary size', () => {
   heldBytes = 1000;
-  expect(pressure.enter()).toBeUndefined();
+  expect(pressure.enter(0)).toBeUndefined();
 
   heldBytes = 100;
   pressure.flushing(0);
-  expect(pressure.enter()).toBeUndefined();
+  expect(pressure.enter(0)).toBeUndefined();
 });
 
 test('writes beyond it are let in as the flush gets on, one by one and in order', async () => {
@@ -68,5 +69,29 @@ test('what a flush has done is never less than it was: a second attempt begins w
   pressure.flushing(0.1);
   heldBytes = 150;
 
-  expect(pressure.enter()).toBeUndefined();
+  expect(pressure.enter(0)).toBeUndefined();
+});
+
+test('as many writes are let in at once as there is room for', async () => {
+  pressure.flushing(0);
+  heldBytes = 101;
+  const all = [write('a', 20), write('b', 20), write('c', 20), write('d', 20)];
+
+  pressure.flushing(0.5);
+  expect(pressure.waitingCount).toBe(1);
+  await Promise.all(all.slice(0, 3));
+  expect(written).toEqual(['a', 'b', 'c']);
+  pressure.flushEnded();
+  await all[3];
+});
+
+test('what writes that were let in will still add counts', () => {
+  pressure.flushing(0.5);
+  heldBytes = 100;
+  expect(pressure.enter(60)).toBeUndefined();
+
+  expect(pressure.enter(10)).toBeInstanceOf(Promise);
+  // The first one has failed: its rows do not come.
+  pressure.leave(60);
+  expect(pressure.waitingCount).toBe(0);
 });

@@ -2,13 +2,20 @@
 // grow only as fast as the flush proceeds. So each write waits a little, in the order of arrival,
 // instead of all waiting for the end of the flush, which takes ten seconds and more with a million
 // new series.
+//
+// Writes wait for bytes: each says what its rows will take, and takes that from the room until they
+// are in the memtable.
+
+type Waiting = { readonly sizeBytes: number; readonly proceed: () => void };
 
 export class BackPressure {
   readonly #limitBytes: number;
   readonly #heldBytes: () => number;
   /** How much of the running flush is done, 0 to 1; `undefined` while none runs. */
   #done: number | undefined;
-  #waiting: (() => void)[] = [];
+  /** What writes that were let in have not put into the memtable yet. */
+  #expectedBytes = 0;
+  #waiting: Waiting[] = [];
 
   /**
    * `limitBytes` is the ordinary size of the memtables, `heldBytes` gives the size of the active
@@ -24,13 +31,23 @@ export class BackPressure {
   }
 
   /**
-   * Resolves when a write may add rows. Returns `undefined`, not a promise, while there is room.
+   * Resolves when a write may add rows that take about so many bytes. Returns `undefined`, not a
+   * promise, while there is room. `leave` has to follow.
    */
-  enter(): Promise<void> | undefined {
-    if (this.#waiting.length === 0 && this.#hasRoom()) return undefined;
+  enter(sizeBytes: number): Promise<void> | undefined {
+    if (this.#waiting.length === 0 && this.#hasRoom()) {
+      this.#expectedBytes += sizeBytes;
+      return undefined;
+    }
     return new Promise((resolve) => {
-      this.#waiting.push(resolve);
+      this.#waiting.push({ sizeBytes, proceed: resolve });
     });
+  }
+
+  /** The rows of a write that was let in are in the memtable now, or will not come. */
+  leave(sizeBytes: number): void {
+    this.#expectedBytes -= sizeBytes;
+    this.#admit();
   }
 
   /**
@@ -38,20 +55,26 @@ export class BackPressure {
    */
   flushing(done: number): void {
     this.#done = Math.max(this.#done ?? 0, done);
-    // One write at a time: its rows are only counted when they are in the memtable, mostly before
-    // the next step of the flush.
-    if (this.#waiting.length > 0 && this.#hasRoom()) this.#waiting.shift()?.();
+    this.#admit();
   }
 
   /** The flush has ended, successfully or not: waiting writes proceed. */
   flushEnded(): void {
     this.#done = undefined;
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const proceed of waiting) proceed();
+    this.#admit();
+  }
+
+  /** Lets in as many as there is room for. */
+  #admit(): void {
+    let count = 0;
+    while (count < this.#waiting.length && this.#hasRoom()) {
+      this.#expectedBytes += this.#waiting[count++]!.sizeBytes;
+    }
+    for (const { proceed } of this.#waiting.splice(0, count)) proceed();
   }
 
   #hasRoom(): boolean {
-    return this.#done === undefined || this.#heldBytes() <= this.#limitBytes * (1 + this.#done);
+    if (this.#done === undefined) return true;
+    return this.#heldBytes() + this.#expectedBytes <= this.#limitBytes * (1 + this.#done);
   }
 }

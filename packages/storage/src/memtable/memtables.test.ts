@@ -73,10 +73,10 @@ test('ages are those of active rows, and the last write outlives them', () => {
 test('a write is held back while a flush runs and the tables are over their limit', async () => {
   const tables = new Memtables(1);
   append(tables, 1, [1]);
-  expect(tables.enter()).toBeUndefined();
+  expect(tables.enter(0)).toBeUndefined();
 
   tables.flushing(0);
-  const held = tables.enter();
+  const held = tables.enter(0);
   expect(held).toBeInstanceOf(Promise);
   tables.drop(1);
   tables.flushing(0.5);

@@ -44,10 +44,16 @@ export class Memtables {
   }
 
   /**
-   * Resolves when a write may add rows. Returns `undefined`, not a promise, while there is room.
+   * Resolves when a write may add rows that take about so many bytes. Returns `undefined`, not a
+   * promise, while there is room. `leave` has to follow.
    */
-  enter(): Promise<void> | undefined {
-    return this.#pressure.enter();
+  enter(sizeBytes: number): Promise<void> | undefined {
+    return this.#pressure.enter(sizeBytes);
+  }
+
+  /** The rows of a write that was let in are here now, or will not come. */
+  leave(sizeBytes: number): void {
+    this.#pressure.leave(sizeBytes);
   }
 
   /** How much of the running flush is done, 0 to 1. */

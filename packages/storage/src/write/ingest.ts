@@ -41,6 +41,8 @@ export type IngestSettings = {
   readonly maxShards: number;
   /** Lines that cannot be parsed, per write; 0 means no limit. */
   readonly maxBadLines: number;
+  /** Bytes of a text; points with a longer one are refused. 0 means no limit. */
+  readonly maxTextBytes: number;
 };
 
 /** Bad lines are parsed a second time for their errors: some ten milliseconds for so many. */
@@ -207,9 +209,13 @@ export class Ingest {
   }
 }
 
-function kernelFor(index: SeriesIndex, { allowUnsigned }: IngestSettings): IngestKernel {
+function kernelFor(
+  index: SeriesIndex,
+  { allowUnsigned, maxTextBytes }: IngestSettings,
+): IngestKernel {
   return new IngestKernel({
     series: index.keys,
+    textBytesMax: maxTextBytes,
     parseLine: (line, options) => parseLines(line, { ...options, allowUnsigned }),
   });
 }

@@ -30,6 +30,39 @@ test('points in more shards than a write may have are refused, with the setting;
   expect((await write(storage.engine, weeks(0, 12))).dropped?.count).toBe(2);
 });
 
+test('a point with a text that is too long is refused, and the others of its write are not', async () => {
+  storage = await testEngine({ maxTextBytes: 10 });
+  const lines = [
+    'm s="0123456789" 1',
+    'm s="0123456789a" 2',
+    'm s="123456789" 3',
+    // Ten bytes without the escapes.
+    'm s="01234567\\"8" 4',
+    'm s="\u00fc123456789" 5',
+  ];
+
+  const outcome = await write(storage.engine, lines.join('\n'));
+
+  expect(outcome.pointsWritten).toBe(3);
+  expect(outcome.dropped?.count).toBe(2);
+  expect(outcome.dropped?.reason).toBe(
+    'max-text-size limit exceeded: (11/10): input field "s" on measurement "m" (data.max-text-size)',
+  );
+  expect(outcome.rejectedLines?.map(({ lineNumber }) => lineNumber)).toEqual([2, 5]);
+  expect(await scanRows(storage.engine, 'm', [['s', 'string']])).toHaveLength(3);
+});
+
+test('the limit of texts is 64 KiB unless it is set, and 0 is none', async () => {
+  storage = await testEngine();
+  const line = (length: number): string => `m s="${'x'.repeat(length)}" ${length}`;
+  expect((await write(storage.engine, line(65_536))).pointsWritten).toBe(1);
+  expect((await write(storage.engine, line(65_537))).dropped?.count).toBe(1);
+  await storage.dispose();
+  storage = await testEngine({ maxTextBytes: 0 });
+
+  expect((await write(storage.engine, line(2_000_000))).pointsWritten).toBe(1);
+});
+
 test('what follows too many bad lines is not read, and the answer says so', async () => {
   storage = await testEngine({ maxBadLines: 100 });
   const bad = Array.from({ length: 150 }, (_, i) => `bad${i}\n`).join('');

@@ -49,10 +49,19 @@ export type WritesOptions = {
     | 'fieldTypes'
     | 'maxBadLines'
     | 'maxShardsPerWrite'
+    | 'maxTextBytes'
     | 'walMaxBytes'
     | 'writeQueueMaxBytes'
   >;
 };
+
+/** Room in the memtable that a write was let into. `leave` is idempotent. */
+type Room = { leave(): void };
+
+/** A part of a body, as the kernel takes it at once, is about so large. */
+const PART_BYTES = 1 << 20;
+/** A point of a few fields in the memtable, roughly. */
+const POINT_BYTES = 100;
 
 export class Writes {
   readonly #options: WritesOptions;
@@ -77,7 +86,8 @@ export class Writes {
   /** Writes line protocol; durable and visible when it resolves. */
   lines(request: WriteLinesRequest): Promise<WriteOutcome> {
     const outcome = new OutcomeCollector({ isDetailed: request.isDetailed === true });
-    return this.#write(request.policy, outcome, (ingest, target) =>
+    const partBytes = Math.min(request.body.byteLength, PART_BYTES);
+    return this.#write({ policy: request.policy, partBytes }, outcome, (ingest, target) =>
       ingest.lines(request, target, outcome),
     );
   }
@@ -85,13 +95,14 @@ export class Writes {
   /** Writes points; durable and visible when it resolves. */
   points(request: WritePointsRequest): Promise<WriteOutcome> {
     const outcome = new OutcomeCollector({ isDetailed: false });
-    return this.#write(request.policy, outcome, (ingest, target) =>
+    const partBytes = Math.min(request.points.length * POINT_BYTES, PART_BYTES);
+    return this.#write({ policy: request.policy, partBytes }, outcome, (ingest, target) =>
       ingest.points(request, target, outcome),
     );
   }
 
   async #write(
-    policy: PolicyRef,
+    { policy, partBytes }: { readonly policy: PolicyRef; readonly partBytes: number },
     collector: OutcomeCollector,
     parse: (ingest: Ingest, target: IngestTarget) => Iterable<WriteBatch>,
   ): Promise<WriteOutcome> {
@@ -103,21 +114,26 @@ export class Writes {
         `too many writes wait for the log. setting=\`${LIMITS.queuedWriteBytes.setting}\``,
       );
     }
-    await this.#awaitMemory();
-    await turns.enter('write');
-    const writes = this.#writesOf(policy.database);
-    const admission = new SeriesAdmission(writes, policy);
-    const target = { shards: contents.shards, policy, admission };
-    this.counters.writeRequests++;
-    for (const batch of parse(writes.ingest, target)) {
-      admission.endBatch();
-      if (batch.parts.length > 0) {
-        await this.#logBatch(writes, batch);
-        this.#flushIfLarge();
-      }
-      if (!batch.hasMore) break;
-      await this.#awaitMemory();
+    let room = await this.#awaitMemory(partBytes);
+    try {
       await turns.enter('write');
+      const writes = this.#writesOf(policy.database);
+      const admission = new SeriesAdmission(writes, policy);
+      const target = { shards: contents.shards, policy, admission };
+      this.counters.writeRequests++;
+      for (const batch of parse(writes.ingest, target)) {
+        admission.endBatch();
+        if (batch.parts.length > 0) {
+          await this.#logBatch(writes, batch);
+          this.#flushIfLarge();
+        }
+        if (!batch.hasMore) break;
+        room.leave();
+        room = await this.#awaitMemory(partBytes);
+        await turns.enter('write');
+      }
+    } finally {
+      room.leave();
     }
     const { outcome } = collector;
     this.counters.parseErrors += outcome.parseErrors.length;
@@ -139,6 +155,7 @@ export class Writes {
         fieldTypes: settings.fieldTypes ?? 'shard',
         maxShards: settings.maxShardsPerWrite ?? LIMITS.shardsPerWrite.value,
         maxBadLines: settings.maxBadLines ?? LIMITS.badLines.value,
+        maxTextBytes: settings.maxTextBytes ?? LIMITS.textBytes.value,
       };
       writes = new DatabaseWrites(database, ofIngest, this.#buffers);
       this.#databases.set(database, writes);
@@ -154,7 +171,8 @@ export class Writes {
       encoded,
     }));
     const framed = encodeFramed({ kind: 'rows', database: database.ref, additions, parts });
-    this.#queuedBytes += framed.length;
+    const queuedBytes = framed.length + memoryOf(batch);
+    this.#queuedBytes += queuedBytes;
     const endWrite = database.beginWrite();
     pendingBatches.add(batch);
     try {
@@ -171,7 +189,7 @@ export class Writes {
       }
       throw error;
     } finally {
-      this.#queuedBytes -= framed.length;
+      this.#queuedBytes -= queuedBytes;
       pendingBatches.delete(batch);
     }
   }
@@ -186,18 +204,29 @@ export class Writes {
     }
   }
 
-  /** Waits while the memtable is too full. Rejects when it cannot be flushed. */
-  async #awaitMemory(): Promise<void> {
+  /**
+   * Waits while the memtable is too full for a part of a write. Rejects when it cannot be flushed.
+   */
+  async #awaitMemory(sizeBytes: number): Promise<Room> {
     const { memtables } = this.#options.contents;
-    await memtables.enter();
+    await memtables.enter(sizeBytes);
+    let isTaken = true;
+    const room = {
+      leave: () => {
+        if (isTaken) memtables.leave(sizeBytes);
+        isTaken = false;
+      },
+    };
     // Four times the limit: after a start, all rows of the log are in memory, however many they
     // are.
     while (memtables.bytes > memtables.limitBytes * 4) {
       if (await this.#hasFlushed()) continue;
+      room.leave();
       throw new Unavailable(
         `memtable is full and can not be flushed. setting=\`${LIMITS.memtableBytes.setting}\``,
       );
     }
+    return room;
   }
 
   /** Joins or begins a flush, and returns whether it succeeded. */
@@ -225,4 +254,11 @@ export class Writes {
     // This promise never rejects.
     if (isLarge && flusher?.isRunning === false) void this.#hasFlushed();
   }
+}
+
+/** What the rows of a batch weigh while they wait for the log. */
+function memoryOf({ parts }: WriteBatch): number {
+  let bytes = 0;
+  for (const { tables } of parts) for (const table of tables) bytes += table.memoryBytes;
+  return bytes;
 }

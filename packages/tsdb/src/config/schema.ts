@@ -50,6 +50,10 @@ export const TSDB_CONFIG = {
       'Lines of one write that can not be parsed; what follows them is not read. 0 is no limit.',
       10_000,
     ),
+    'max-text-size': size(
+      'Points with a text longer than this are refused, each with its line; 0 is no limit.',
+      64 * 1024,
+    ),
     'memtable-max-size': size(
       'Points in memory before they are written to a segment; two of these may exist at once.',
       32 * 1024 * 1024,
