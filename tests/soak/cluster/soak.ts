@@ -5,16 +5,41 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { eventually, query, seededRandom, send } from '@tidemark/testkit';
 
-import { BATCH, DATABASE, Load } from './load.ts';
-import type { Trouble } from './load.ts';
+import { Changes } from './changes.ts';
+import { Client, DATABASE } from './client.ts';
+import type { Trouble } from './client.ts';
+import { BATCH, Load } from './load.ts';
+import { expire, expiryDifferences } from './retention.ts';
+import type { Expired } from './retention.ts';
 import { Subject } from './subject.ts';
 
-const ACTIONS = ['replica', 'shard', 'zookeeper', 'front end', 'rolling restart'] as const;
+const ACTIONS = [
+  'replica',
+  'front end',
+  'zookeeper paused',
+  'retention',
+  'front end cut',
+  'zookeeper',
+  'front end',
+  'replica paused',
+  'front end paused',
+  'shard',
+  'retention',
+  'front end',
+  'zookeeper paused',
+  'rolling restart',
+] as const;
 type Action = (typeof ACTIONS)[number];
 
 /** How long something is away, besides what its start takes. */
 const AWAY_MS = { least: 2000, most: 12_000 };
 const QUIET_MS = 2000;
+
+/** How long ZooKeeper may hang: longer than its sessions. */
+const PAUSED_MS_MAX = 60_000;
+
+/** Clients that change what they have written. */
+const CHANGERS = 2;
 
 /** Until replicas have fetched from each other what they lack. */
 const SETTLE_MS = 120_000;
@@ -27,6 +52,8 @@ export type SoakOptions = {
 
 export type SoakResult = {
   readonly points: number;
+  /** Writes over older points, deletes and drops that were acknowledged. */
+  readonly changes: number;
   readonly reads: number;
   readonly partialReads: number;
   /** Requests that were refused or broken off, by action and status. */
@@ -38,14 +65,20 @@ export type SoakResult = {
 export async function soakCluster({ rounds, seed, say }: SoakOptions): Promise<SoakResult> {
   const random = seededRandom(seed);
   const subject = await Subject.start();
-  const load = new Load(() => subject.url);
+  const client = new Client(() => subject.url);
+  const load = new Load(client);
+  const changes = Array.from({ length: CHANGERS }, (_, i) => new Changes(client, i, seed));
+  const expired: Expired[] = [];
+  const stop = (): void => {
+    for (const one of [load, ...changes]) one.stop();
+  };
   try {
     await query(subject.url, `CREATE DATABASE ${DATABASE}`);
     for (const { tsdb } of subject.frontEnds)
       await eventually('the database', async () =>
         (await send(`${tsdb}/query?q=SHOW+DATABASES`)).text.includes(DATABASE) ? true : undefined,
       );
-    const running = load.run();
+    const running = Promise.all([load, ...changes].map((one) => one.run()));
     const refused: Record<string, number> = {};
     const gapMsMax: Record<string, number> = {};
     const problems: string[] = [];
@@ -55,7 +88,10 @@ export async function soakCluster({ rounds, seed, say }: SoakOptions): Promise<S
       await untilWritten(load);
       await sleep(QUIET_MS);
       load.take();
-      const what = await disturb(subject, action, random);
+      let what = 'old points expire';
+      const services = subject.frontEnds.map(({ tsdb }) => tsdb);
+      if (action === 'retention') expired.push(await expire(client, services, round));
+      else what = await disturb(subject, action, random);
       await untilWritten(load);
       const { troubles, partial, gapMs } = load.take();
       partialReads += partial;
@@ -71,12 +107,19 @@ export async function soakCluster({ rounds, seed, say }: SoakOptions): Promise<S
           `${troubles.length} refused, ${gapMs} ms without an acknowledgement`,
       );
     }
-    load.stop();
+    stop();
     await running;
-    problems.push(...load.problems, ...(await differences(subject, load)));
-    return { points: load.total, reads: load.reads, partialReads, refused, gapMsMax, problems };
+    await untilWhole(subject);
+    problems.push(...client.problems, ...(await differences(subject, load)));
+    for (const { tsdb } of subject.frontEnds) {
+      for (const one of changes) problems.push(...(await one.differences(tsdb)));
+      for (const one of expired) problems.push(...(await expiryDifferences(tsdb, one)));
+    }
+    const { total: points, reads } = load;
+    const changed = changes.reduce((sum, { count }) => sum + count, 0);
+    return { points, changes: changed, reads, partialReads, refused, gapMsMax, problems };
   } finally {
-    load.stop();
+    stop();
     await subject.close();
   }
 }
@@ -92,6 +135,17 @@ async function untilWritten({ acknowledged }: Load): Promise<void> {
       ),
     SETTLE_MS,
   );
+}
+
+/** All services reach all replicas: until then one may answer without some. */
+async function untilWhole({ frontEnds }: Subject): Promise<void> {
+  for (const { tsdb } of frontEnds)
+    await eventually(
+      'all replicas',
+      async () =>
+        (await send(`${tsdb}/health`)).text.includes('"status":"warn"') ? undefined : true,
+      SETTLE_MS,
+    );
 }
 
 /** Does it and mends it; what it was. */
@@ -121,6 +175,26 @@ async function disturb(subject: Subject, action: Action, random: () => number): 
       await sleep(awayMs);
       await subject.mend();
       return `ZooKeeper away for ${seconds}`;
+    case 'replica paused': {
+      const { node, pid } = oneOf(nodes);
+      await paused(pid, awayMs);
+      return `${node} hangs for ${seconds}`;
+    }
+    case 'zookeeper paused': {
+      const pausedMs = AWAY_MS.least + random() * (PAUSED_MS_MAX - AWAY_MS.least);
+      await paused(zookeeper.pid, pausedMs);
+      return `ZooKeeper hangs for ${Math.round(pausedMs / 1000)} s`;
+    }
+    case 'front end paused': {
+      const index = oneOf([0, 1]);
+      await paused(subject.frontEnds[index]?.process.pid ?? 0, awayMs);
+      return `service ${index + 1} hangs for ${seconds}`;
+    }
+    case 'front end cut':
+      subject.cut();
+      await sleep(awayMs);
+      subject.restore();
+      return `service 2 is cut off for ${seconds}`;
     case 'front end': {
       const index = oneOf([0, 1]);
       await subject.endFrontEnd(index, 'kill');
@@ -142,14 +216,32 @@ async function disturb(subject: Subject, action: Action, random: () => number): 
   }
 }
 
+async function paused(pid: number, pausedMs: number): Promise<void> {
+  process.kill(pid, 'SIGSTOP');
+  try {
+    await sleep(pausedMs);
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
+}
+
+/** Of these a service does not answer, or without the cluster. */
+const ENDS_SERVICES: ReadonlySet<Action> = new Set([
+  'front end',
+  'front end paused',
+  'rolling restart',
+]);
+const CUTS_READS: ReadonlySet<Action> = new Set(['shard', 'front end cut']);
+
 /** What may be refused while something is away. */
 function notAllowed(action: Action, { what, status, text }: Trouble): string | undefined {
   const said = `${what} is answered with ${status}: ${text.slice(0, 300)}`;
-  const endsServices = action === 'front end' || action === 'rolling restart';
-  if (status === 0) return endsServices ? undefined : said;
-  if (what === 'write') return status === 503 && text.includes('does not take') ? undefined : said;
-  const isShardAway = action === 'shard' && /shard \d of the cluster does not answer/.test(text);
-  return isShardAway ? undefined : said;
+  if (status === 0) return ENDS_SERVICES.has(action) ? undefined : said;
+  const isRefused = /cluster (?:does not take|has not agreed)|no replica has|of its replicas/;
+  if (what === 'write') return status === 503 && isRefused.test(text) ? undefined : said;
+  if (what === 'change') return /cluster|ClickHouse/.test(text) ? undefined : said;
+  const isAway = /of the cluster does not answer|ClickHouse does not answer/.test(text);
+  return CUTS_READS.has(action) && isAway ? undefined : said;
 }
 
 async function differences(subject: Subject, load: Load): Promise<readonly string[]> {
@@ -180,8 +272,8 @@ async function replicaDifferences({ status }: Subject): Promise<readonly string[
     return text.trim();
   };
   const columns = {
-    points: 'column, series, time, f, i, s',
-    series: 'measurement, series, is_gone',
+    points: 'column, series, time, f, i, s, version',
+    series: 'measurement, series, is_gone, version',
   };
   const states = async (): Promise<ReadonlyMap<number, ReadonlySet<string>>> => {
     const byShard = new Map<number, Set<string>>();

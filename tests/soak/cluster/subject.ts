@@ -1,5 +1,5 @@
 // What the soak disturbs: a cluster of two shards of two replicas and two services behind a
-// balancer. The clock of one service is five seconds ahead.
+// balancer. The clock of one service is an hour ahead, and its way to the cluster can be cut.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 
@@ -7,6 +7,7 @@ import { startCluster, stopCluster } from '@tidemark/clickhouse';
 import type { ClusterStatus } from '@tidemark/clickhouse';
 import { systemClock } from '@tidemark/core';
 import {
+  CuttableLink,
   eventually,
   hasPrograms,
   makeDirectory,
@@ -17,7 +18,10 @@ import {
 import type { Tidemark } from '@tidemark/testkit';
 
 const SHAPE = { shards: 2, replicas: 2 };
-const CLOCK_OFFSETS = ['+0s', '+5s'];
+const CLOCK_OFFSETS = ['+0s', '+1h'];
+
+/** Whose ways to the cluster can be cut. */
+const CUTTABLE = 1;
 
 /** A process of the cluster is killed when it has not ended by then. */
 const STOP_MS = 30_000;
@@ -28,6 +32,7 @@ export class Subject {
   readonly #frontEnds: (Tidemark | undefined)[] = [];
   #status: ClusterStatus | undefined;
   #balancer: TcpBalancer | undefined;
+  #links: readonly CuttableLink[] = [];
 
   private constructor(directory: string) {
     this.directory = directory;
@@ -36,6 +41,8 @@ export class Subject {
   static async start(): Promise<Subject> {
     const subject = new Subject(await makeDirectory());
     await subject.mend();
+    const ports = subject.status.nodes.map(({ url }) => Number(new URL(url).port));
+    subject.#links = await Promise.all(ports.map((port) => CuttableLink.open(port)));
     for (let i = 0; i < CLOCK_OFFSETS.length; i++) await subject.startFrontEnd(i);
     subject.#balancer = await TcpBalancer.open(() => subject.frontEnds.map(({ tsdb }) => tsdb));
     return subject;
@@ -63,14 +70,17 @@ export class Subject {
   }
 
   async startFrontEnd(index: number): Promise<void> {
-    const urls = this.status.nodes.map(({ url }) => url).join(',');
+    const urls = this.status.nodes.map(({ url }, node) =>
+      index === CUTTABLE ? `http://127.0.0.1:${this.#links[node]?.port}` : url,
+    );
     this.#frontEnds[index] = await startTidemark({
       command: 'tsdb',
       directory: join(this.directory, `front-${index}`),
       args: [
         '--monitor-store-enabled=false',
         '--storage-engine=clickhouse',
-        `--clickhouse-urls=${urls}`,
+        `--clickhouse-urls=${urls.join(',')}`,
+        '--retention-check-interval=1s',
         ...(index === 1 ? ['--coordinator-partial-answers=true'] : []),
       ],
       environment: clockEnvironment(CLOCK_OFFSETS[index] ?? '+0s'),
@@ -81,6 +91,15 @@ export class Subject {
     const frontEnd = this.#frontEnds[index];
     this.#frontEnds[index] = undefined;
     await frontEnd?.[how]();
+  }
+
+  /** What the service sends to the cluster is neither taken nor refused. */
+  cut(): void {
+    for (const link of this.#links) link.cut();
+  }
+
+  restore(): void {
+    for (const link of this.#links) link.restore();
   }
 
   /** Ends a process of the cluster; resolves when it has. */
@@ -101,6 +120,7 @@ export class Subject {
   async close(): Promise<void> {
     await this.#balancer?.close();
     for (let i = 0; i < CLOCK_OFFSETS.length; i++) await this.endFrontEnd(i, 'stop');
+    for (const link of this.#links) await link.close();
     await stopCluster(join(this.directory, 'cluster'), this.clock);
     await removeDirectory(this.directory);
   }

@@ -27,16 +27,12 @@ export class Deletes {
     return this.#all;
   }
 
-  /** An earlier delete that covers no more than a later one has nothing to hide. */
+  /** A later delete replaces the earlier ones whose rows it hides, too. */
   add(added: Delete): void {
-    const groups = new Set(added.groups);
-    const scope = scopeOf(added);
-    const isCovered = (one: Delete): boolean =>
-      scopeOf(one) === scope && one.groups.every((group) => groups.has(group));
-    const columns = this.#all.filter(isCovered).flatMap((one) => one.columns ?? []);
-    const all = [...new Set([...(added.columns ?? []), ...columns])];
-    const merged = all.length === 0 ? added : { ...added, columns: all };
-    this.#all = [...this.#all.filter((one) => !isCovered(one)), merged];
+    const replaced = this.#all.filter((one) => covers(added, one));
+    const columns = [added, ...replaced].flatMap((one) => one.columns ?? []);
+    const merged = columns.length === 0 ? added : { ...added, columns: [...new Set(columns)] };
+    this.#all = [...this.#all.filter((one) => !replaced.includes(one)), merged];
   }
 
   /** The last delete with the scope of another one; `undefined` when its groups are gone. */
@@ -74,8 +70,26 @@ export function coversMeasurement(
   return measurementPattern === undefined || textMatcher(measurementPattern)(measurement);
 }
 
-function scopeOf({ filter, timeRange }: NewDelete): string {
-  const { measurements, measurementPattern, where } = filter;
+/** Whether a later delete covers all that an earlier one does. */
+function covers(later: Delete, earlier: Delete): boolean {
+  const groups = new Set(later.groups);
+  if (!earlier.groups.every((group) => groups.has(group))) return false;
+  const { filter, timeRange } = later;
+  const { where } = filter;
+  const isSame =
+    measurementsOf(later) === measurementsOf(earlier) &&
+    (where === undefined || JSON.stringify(where) === JSON.stringify(earlier.filter.where));
+  if (!isSame || timeRange === undefined) return isSame;
+  const range = earlier.timeRange;
+  return range !== undefined && timeRange.start <= range.start && timeRange.end >= range.end;
+}
+
+function measurementsOf({ filter }: NewDelete): string {
+  return JSON.stringify([filter.measurements, filter.measurementPattern]);
+}
+
+function scopeOf(deleted: NewDelete): string {
+  const { filter, timeRange } = deleted;
   const range = timeRange === undefined ? [] : [String(timeRange.start), String(timeRange.end)];
-  return JSON.stringify([measurements, measurementPattern, where, range]);
+  return JSON.stringify([measurementsOf(deleted), filter.where, range]);
 }
