@@ -98,6 +98,11 @@ export const LIMITS = {
     unit: 'count',
     reason: 'deletes whose rows are not removed yet: each is a condition of every read',
   },
+  alterMs: {
+    value: 60_000,
+    unit: 'ms',
+    reason: 'until a replica has changed a table, which nobody waits for',
+  },
   adoptMs: {
     value: 60_000,
     unit: 'ms',

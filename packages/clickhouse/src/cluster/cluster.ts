@@ -232,7 +232,7 @@ export class Cluster {
    * The same for what needs ZooKeeper and may be done twice. Tries again for a while; fails at once
    * when no node can do it.
    */
-  onAnyWriter<T>(work: (node: ClickHouseNode) => Promise<T>): Promise<T> {
+  onAnyWriter<T>(work: (node: ClickHouseNode, signal: AbortSignal) => Promise<T>): Promise<T> {
     const untilMs = this.#clock.monotonicMs() + LIMITS.insertMs.value;
     return this.#onWriter({ target: 'all nodes', needed: 1, untilMs }, work);
   }
@@ -315,7 +315,10 @@ export class Cluster {
   }
 
   async #tryDefine(sql: (onCluster: string) => string): Promise<void> {
-    const results = await Promise.allSettled(this.nodes.map((node) => node.run(sql(''))));
+    const signal = AbortSignal.timeout(LIMITS.insertMs.value);
+    const results = await Promise.allSettled(
+      this.nodes.map((node) => node.run(sql(''), { signal })),
+    );
     const failures = results.flatMap((result) =>
       result.status === 'rejected' ? [result.reason as unknown] : [],
     );
@@ -324,7 +327,8 @@ export class Cluster {
     // Through the queue of the cluster, which keeps it for whoever is away; nobody waits for them.
     const onCluster = `ON CLUSTER ${this.settings.cluster}`;
     try {
-      await this.onAny((node) => node.run(sql(onCluster), { distributed_ddl_task_timeout: 0 }));
+      const settings = { distributed_ddl_task_timeout: 0 };
+      await this.onAny((node) => node.run(sql(onCluster), { settings, signal }));
     } catch (error) {
       if (!(error instanceof Queued)) throw error;
     }
@@ -332,11 +336,11 @@ export class Cluster {
 
   /** Changes a table of a shard; resolves when one replica has done it, and tells the others. */
   async alter(target: Target, table: string, change: string): Promise<void> {
+    // Whoever is away does it when it is back: to wait for all would take as long.
+    const settings = { replication_alter_partitions_sync: 1 };
+    const signal = AbortSignal.timeout(LIMITS.alterMs.value);
     await this.#onReplica(target, (node) =>
-      node.run(`ALTER TABLE ${this.table(table)} ${change}`, {
-        // Whoever is away does it when it is back: to wait for all would take as long.
-        replication_alter_partitions_sync: 1,
-      }),
+      node.run(`ALTER TABLE ${this.table(table)} ${change}`, { settings, signal }),
     );
   }
 

@@ -78,9 +78,22 @@ export class ClickHouseNode {
     return this.#send(`${sql}\nFORMAT RowBinary`, wait, settings);
   }
 
-  /** A definition: a statement without an answer, which may be run twice. */
-  async run(sql: string, settings: NodeSettings = {}): Promise<void> {
-    await this.#send(sql, this.waitToWrite(), settings);
+  /**
+   * A definition: a statement without an answer, which may be run twice. When `signal` ends it, it
+   * may have been run.
+   */
+  async run(
+    sql: string,
+    { settings, signal }: { readonly settings?: NodeSettings; readonly signal: AbortSignal },
+  ): Promise<void> {
+    try {
+      await this.#send(sql, this.waitToWrite(signal), settings);
+    } catch (error) {
+      if (!signal.aborted || error instanceof Unreachable) throw error;
+      throw new Unreachable(`ClickHouse has not run a statement in time. url=\`${this.name}\``, {
+        cause: error,
+      });
+    }
   }
 
   /** Waits for the server to take a write; see `Pulse.wait`. */

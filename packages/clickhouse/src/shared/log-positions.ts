@@ -20,15 +20,13 @@ const IS_TAKEN = new Set(['122', '342']);
 /** The first position, which everyone takes alike: the list is never without one. */
 const ORIGIN = 'origin';
 
+type Proposed = { readonly version: number; readonly proposal: string };
+
 /** A position with the proposal that has taken it. */
-export type LogPosition = {
-  readonly version: number;
-  readonly proposal: string;
+export type LogPosition = Proposed & {
   /** When it was taken, among writes (`VersionClock`). */
   readonly order: bigint;
 };
-
-const ASKS_ZOOKEEPER = { asksZookeeper: true };
 
 export class LogPositions {
   readonly #cluster: Cluster;
@@ -39,25 +37,28 @@ export class LogPositions {
 
   /** The last position that is taken. */
   newest(): Promise<LogPosition> {
-    return this.#cluster.onAnyWriter((node) => this.#newest(node));
+    return this.#cluster.onAnyWriter((node, signal) => this.#newest(node, signal));
   }
 
   /** The version of the last position that a node knows to be taken. */
-  async newestVersion(node: ClickHouseNode): Promise<number> {
-    return Math.max(0, ...(await this.#orders(node)).keys());
+  async newestVersion(node: ClickHouseNode, signal: AbortSignal): Promise<number> {
+    return Math.max(0, ...(await this.#orders(node, signal)).keys());
   }
 
-  async #newest(node: ClickHouseNode): Promise<LogPosition> {
-    let orders = await this.#orders(node);
+  async #newest(node: ClickHouseNode, signal: AbortSignal): Promise<LogPosition> {
+    let orders = await this.#orders(node, signal);
     if (orders.size === 0) {
-      await this.#create(node, 0, ORIGIN);
-      orders = await this.#orders(node);
+      await this.#create(node, { version: 0, proposal: ORIGIN, signal });
+      orders = await this.#orders(node, signal);
     }
     const version = Math.max(...orders.keys());
     const order = orders.get(version);
     const where = `path = ${sqlText(this.#path(version))} AND name = 'columns'`;
     const reader = new RowReader(
-      await node.rows(`SELECT value FROM system.zookeeper WHERE ${where}`, ASKS_ZOOKEEPER),
+      await node.rows(`SELECT value FROM system.zookeeper WHERE ${where}`, {
+        asksZookeeper: true,
+        signal,
+      }),
     );
     const [, proposal] = /`p_(\w+)`/.exec(reader.hasMore ? reader.text() : '') ?? [];
     assert(proposal !== undefined, 'a position names its proposal');
@@ -70,21 +71,25 @@ export class LogPositions {
    * chain of parents tells who has taken this one. May be asked again.
    */
   take(version: number, proposal: string): Promise<LogPosition> {
-    return this.#cluster.onAnyWriter(async (node) => {
-      const isMine = await this.#create(node, version, proposal);
+    return this.#cluster.onAnyWriter(async (node, signal) => {
+      const isMine = await this.#create(node, { version, proposal, signal });
       // The same node has seen everything that came before its answer.
-      const newest = await this.#newest(node);
-      if (isMine) await this.#tidy(node, newest.version - KEPT_POSITIONS);
+      const newest = await this.#newest(node, signal);
+      if (isMine) await this.#tidy(node, newest.version - KEPT_POSITIONS, signal);
       return newest;
     });
   }
 
-  async #create(node: ClickHouseNode, version: number, proposal: string): Promise<boolean> {
+  async #create(
+    node: ClickHouseNode,
+    { version, proposal, signal }: Proposed & { readonly signal: AbortSignal },
+  ): Promise<boolean> {
     try {
       await node.run(
         `CREATE TABLE ${this.#table(`${version}_${proposal}`)} (p_${proposal} UInt8)
          ENGINE = ReplicatedMergeTree(${sqlText(this.#path(version))}, '{shard}-{replica}')
          ORDER BY tuple()`,
+        { signal },
       );
       return true;
     } catch (error) {
@@ -96,15 +101,15 @@ export class LogPositions {
   }
 
   /** When each position was taken: the transaction that created its path. */
-  async #orders(node: ClickHouseNode): Promise<ReadonlyMap<number, bigint>> {
+  async #orders(node: ClickHouseNode, signal: AbortSignal): Promise<ReadonlyMap<number, bigint>> {
     const orders = new Map<number, bigint>();
     try {
       const where = `path = ${sqlText(this.#path())}`;
       const reader = new RowReader(
-        await node.rows(
-          `SELECT name, toUInt64(czxid) FROM system.zookeeper WHERE ${where}`,
-          ASKS_ZOOKEEPER,
-        ),
+        await node.rows(`SELECT name, toUInt64(czxid) FROM system.zookeeper WHERE ${where}`, {
+          asksZookeeper: true,
+          signal,
+        }),
       );
       while (reader.hasMore) orders.set(Number(reader.text()), reader.uint64());
     } catch (error) {
@@ -114,22 +119,20 @@ export class LogPositions {
   }
 
   /** Gives back positions that nobody needs any more, as far as this node has them. */
-  async #tidy(node: ClickHouseNode, last: number): Promise<void> {
+  async #tidy(node: ClickHouseNode, last: number, signal: AbortSignal): Promise<void> {
     const { database } = this.#cluster.settings;
     const reader = new RowReader(
       await node.rows(
         `SELECT name FROM system.tables WHERE database = ${sqlText(database)}
            AND startsWith(name, '${PREFIX}')`,
+        { signal },
       ),
     );
     while (reader.hasMore) {
       const name = reader.text().slice(PREFIX.length);
-      if (Number.parseInt(name, 10) <= last) await this.#drop(node, name);
+      if (Number.parseInt(name, 10) <= last)
+        await node.run(`DROP TABLE IF EXISTS ${this.#table(name)}`, { signal });
     }
-  }
-
-  async #drop(node: ClickHouseNode, name: string): Promise<void> {
-    await node.run(`DROP TABLE IF EXISTS ${this.#table(name)}`);
   }
 
   #table(name: string): string {

@@ -50,6 +50,8 @@ export class SharedLog {
   /** Of the entry that has taken the position `#version`. */
   #proposal = '';
   #order = 0n;
+  /** A position that a proposal of this front end may take late, although its append has failed. */
+  #uncertain: number | undefined;
   /** Of the last entries that were applied one by one, by version. */
   readonly #recent = new Map<number, string>();
   /** Of a snapshot that is in the table. */
@@ -75,7 +77,10 @@ export class SharedLog {
 
   /** Resolves when everything that was agreed on before the call is applied. */
   sync(): Promise<void> {
-    return this.#alone(async () => this.#readOn(await this.#positions.newest()));
+    return this.#alone(async () => {
+      await this.#readOn(await this.#positions.newest());
+      await this.#settle();
+    });
   }
 
   /**
@@ -83,10 +88,10 @@ export class SharedLog {
    * here when it resolves.
    */
   async nextOrder(): Promise<bigint> {
-    const { order, seen } = await this.#versionClock.next((node) =>
-      this.#positions.newestVersion(node),
+    const { order, seen } = await this.#versionClock.next((node, signal) =>
+      this.#positions.newestVersion(node, signal),
     );
-    if (seen > this.#version) await this.sync();
+    if (seen > this.#version || this.#uncertain !== undefined) await this.sync();
     return order;
   }
 
@@ -122,7 +127,9 @@ export class SharedLog {
       payload,
     };
     await this.#insert(version, row);
+    this.#uncertain = version;
     const newest = await this.#positions.take(version, row.proposal);
+    this.#uncertain = undefined;
     if (newest.version === version && newest.proposal === row.proposal)
       this.#take(version, row, newest.order);
     else await this.#readOn(newest);
@@ -131,8 +138,15 @@ export class SharedLog {
     return true;
   }
 
+  /** Takes a position whose proposal was refused with an empty entry, unless it is taken. */
+  async #settle(): Promise<void> {
+    if (this.#uncertain === undefined) return;
+    if (this.#uncertain <= this.#version) this.#uncertain = undefined;
+    else await this.#tryAppend(NOTHING);
+  }
+
   #take(version: number, { proposal, payload }: Row, order: bigint): void {
-    this.#subject.apply(payload, order);
+    if (payload !== NOTHING) this.#subject.apply(payload, order);
     this.#version = version;
     this.#proposal = proposal;
     this.#order = order;
@@ -273,6 +287,9 @@ export class SharedLog {
     return rows;
   }
 }
+
+/** Of an entry that changes nothing. */
+const NOTHING = '';
 
 const COLUMNS = 'version, proposal, parent, parent_order, payload';
 

@@ -26,20 +26,22 @@ export class VersionClock {
    * Gives a number above all that were given or agreed on before the call, and what `after` reads
    * from the same node then: nothing that has a lower number is missing there.
    */
-  next<T>(after: (node: ClickHouseNode) => Promise<T>): Promise<{ order: bigint; seen: T }> {
-    return this.#cluster.onAnyWriter(async (node) => {
-      const path = await this.#pathOf(node);
-      await this.#tick(node);
+  next<T>(
+    after: (node: ClickHouseNode, signal: AbortSignal) => Promise<T>,
+  ): Promise<{ order: bigint; seen: T }> {
+    return this.#cluster.onAnyWriter(async (node, signal) => {
+      const path = await this.#pathOf(node, signal);
+      await this.#tick(node, signal);
       const reader = new RowReader(
         await node.rows(
           `SELECT toUInt64(pzxid) FROM system.zookeeper
            WHERE path = ${sqlText(`${path}/block_numbers`)} AND name = '${PARTITION}'`,
-          { asksZookeeper: true },
+          { asksZookeeper: true, signal },
         ),
       );
       assert(reader.hasMore, 'a clock that has ticked has a partition');
       const order = reader.uint64();
-      return { order, seen: await after(node) };
+      return { order, seen: await after(node, signal) };
     });
   }
 
@@ -47,20 +49,20 @@ export class VersionClock {
    * Drops the partition, which is always empty: ClickHouse reserves a block number for it, which is
    * a transaction of ZooKeeper, and writes nothing else. An insert would make a part.
    */
-  async #tick(node: ClickHouseNode): Promise<void> {
+  async #tick(node: ClickHouseNode, signal: AbortSignal): Promise<void> {
     const table = this.#cluster.table(CLOCK_TABLE);
-    await node.run(`ALTER TABLE ${table} DROP PARTITION ID '${PARTITION}'`, {
-      replication_alter_partitions_sync: 0,
-    });
+    const settings = { replication_alter_partitions_sync: 0 };
+    await node.run(`ALTER TABLE ${table} DROP PARTITION ID '${PARTITION}'`, { settings, signal });
   }
 
-  async #pathOf(node: ClickHouseNode): Promise<string> {
+  async #pathOf(node: ClickHouseNode, signal: AbortSignal): Promise<string> {
     const known = this.#paths.get(node);
     if (known !== undefined) return known;
     const reader = new RowReader(
       await node.rows(
         `SELECT zookeeper_path FROM system.replicas
          WHERE database = ${sqlText(node.database)} AND table = '${CLOCK_TABLE}'`,
+        { signal },
       ),
     );
     if (!reader.hasMore) throw new Unreachable(`ClickHouse has no clock yet. url=\`${node.name}\``);
