@@ -14,7 +14,7 @@ import type { ClusterSettings } from './cluster/cluster.ts';
 import { LIMITS } from './limits.ts';
 import { liveSeries } from './read/live.ts';
 import { partsOf } from './read/parts.ts';
-import { RememberedSeries } from './read/remembered-series.ts';
+import { SeriesCache } from './read/series-cache.ts';
 import { clusterSource } from './read/source.ts';
 import { Lease } from './shared/lease.ts';
 import type { Registry } from './shared/registry.ts';
@@ -29,7 +29,7 @@ import { DeleteRemoval } from './write/delete-removal.ts';
 import { deletePoints, dropMeasurement } from './write/deletes.ts';
 import { dropGroup, dropPolicy } from './write/drops.ts';
 import type { IngestSettings } from './write/ingest.ts';
-import { Leftovers } from './write/leftovers.ts';
+import { PartitionSweeper } from './write/partition-sweeper.ts';
 import { Writer } from './write/writer.ts';
 
 export type ClickHouseOptions = ClusterSettings & {
@@ -41,7 +41,7 @@ export type ClickHouseOptions = ClusterSettings & {
   readonly sweepMs?: number | undefined;
   /** `LIMITS.deleteKeptMs` when absent. */
   readonly deleteKeptMs?: number | undefined;
-  /** After which whoever asked for a write is told that it has failed; 0 is never. */
+  /** After which a write is answered as failed; 0 is never. */
   readonly writeTimeoutMs: number;
   readonly clock: Clock;
   readonly log: StorageLog;
@@ -57,23 +57,22 @@ export type ClickHouseStorage = StorageEngine & {
   /** What all front ends keep for the web application. */
   readonly documents: DocumentStore;
   /**
-   * Aborted when this front end may not do any more what only one may; `undefined` while it may
-   * not.
+   * Aborted when this front end loses the lease; `undefined` while it does not have it.
    */
   leaseSignal(): AbortSignal | undefined;
 };
 
-/** Makes what is missing of the tables that all policies share. */
+/** Opens storage; makes the tables that all policies share, if they are missing. */
 export async function openClickHouse(options: ClickHouseOptions): Promise<ClickHouseStorage> {
   const { clock, log, pageRows = LIMITS.pageRows.value, sweepMs, deleteKeptMs } = options;
   const cluster = await Cluster.open(options, clock);
   try {
     for (const table of commonTables(options.database)) await cluster.define(table);
     const state = await SharedState.open(cluster, clock, log);
-    const remembered = new RememberedSeries();
+    const seriesCache = new SeriesCache();
     const lease = new Lease({ cluster, state, clock, log });
     const shared = { cluster, state, lease, clock, log, sweepMs };
-    const leftovers = new Leftovers(shared);
+    const sweeper = new PartitionSweeper(shared);
     const removal = new DeleteRemoval({ ...shared, deleteKeptMs });
     const writer = new Writer({
       cluster,
@@ -91,11 +90,11 @@ export async function openClickHouse(options: ClickHouseOptions): Promise<ClickH
         registry: state.registry,
         writer,
         lease,
-        leftovers,
+        sweeper,
         removal,
         log,
         pageRows,
-        remembered,
+        seriesCache,
       }),
       catalog: sharedText(state),
       documents: new SharedDocuments({ cluster, state, clock, log }),
@@ -113,15 +112,15 @@ type Parts = {
   readonly registry: Registry;
   readonly writer: Writer;
   readonly lease: Lease;
-  readonly leftovers: Leftovers;
+  readonly sweeper: PartitionSweeper;
   readonly removal: DeleteRemoval;
   readonly log: StorageLog;
   readonly pageRows: number;
-  readonly remembered: RememberedSeries;
+  readonly seriesCache: SeriesCache;
 };
 
 function engineOf(parts: Parts): StorageEngine {
-  const { cluster, state, registry, writer, lease, leftovers, removal } = parts;
+  const { cluster, state, registry, writer, lease, sweeper, removal } = parts;
   return {
     source: clusterSource(parts),
     bodyBuffer: (sizeBytes) => writer.bodyBuffer(sizeBytes),
@@ -132,7 +131,7 @@ function engineOf(parts: Parts): StorageEngine {
     dropPolicy: (policyId) => dropPolicy(parts, policyId),
     retainPolicies: async (policies, nextId) => {
       const kept = new Set(policies.map(({ id }) => id));
-      // Those behind are of policies that another front end has made meanwhile.
+      // Another front end may have made policies with later ids meanwhile.
       const isGone = (id: number): boolean =>
         !kept.has(id) && (nextId === undefined || id < nextId);
       const gone = registry.groupsOf(({ policyId }) => isGone(policyId));
@@ -154,7 +153,7 @@ function engineOf(parts: Parts): StorageEngine {
     close: async () => {
       await writer.drain();
       await removal.close();
-      await leftovers.close();
+      await sweeper.close();
       await lease.close();
       await state.close();
       await cluster.close();
@@ -163,7 +162,7 @@ function engineOf(parts: Parts): StorageEngine {
 }
 
 /** Numbers about the service do without a shard that does not answer. */
-const IN_PART = { onAway: () => undefined };
+const IN_PART = { onUnreachable: () => undefined };
 
 async function shardsOf({ cluster, registry }: Parts): Promise<readonly ShardInfo[]> {
   const sizes = new Map<string, number>();
@@ -175,8 +174,8 @@ async function shardsOf({ cluster, registry }: Parts): Promise<readonly ShardInf
   for (const answer of answers) {
     const reader = new RowReader(answer);
     while (reader.hasMore) {
-      const place = `${reader.text()} ${reader.text()}`;
-      sizes.set(place, (sizes.get(place) ?? 0) + Number(reader.uint64()));
+      const partition = `${reader.text()} ${reader.text()}`;
+      sizes.set(partition, (sizes.get(partition) ?? 0) + Number(reader.uint64()));
     }
   }
   return registry

@@ -21,7 +21,7 @@ export class FailureLog {
   /** Logs a failure once, until it is over or something else fails. */
   failed(error: unknown): void {
     const isUnavailable = error instanceof Unavailable;
-    const kind = isUnavailable ? 'away' : messageOf(error);
+    const kind = isUnavailable ? 'unavailable' : messageOf(error);
     if (kind === this.#logged) return;
     this.#logged = kind;
     if (isUnavailable)

@@ -1,5 +1,5 @@
-// The shards and replicas behind the URLs, and which of them is asked. Every URL is one replica; a
-// series lives on one shard, which its id says.
+// The shards and replicas behind the URLs, and which of them a statement is sent to. Every URL is
+// one replica; the id of a series determines its shard.
 import { assert, Conflict, InvalidRequest, messageOf, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { ReplicaLoad, ReplicaState } from '@tidemark/storage';
@@ -9,8 +9,8 @@ import { sqlName, sqlText } from '../sql/literals.ts';
 import { RowReader } from '../sql/row-binary.ts';
 import { Queued, Unreachable } from './failure.ts';
 import type { ClickHouseNode, NodeSettings, ReadOptions } from './node.ts';
-import { ask, placeOf } from './place-of.ts';
-import type { Asked } from './place-of.ts';
+import { connectAndIdentify, identify } from './identify.ts';
+import type { Identified } from './identify.ts';
 import { refusal } from './probes.ts';
 import { watchWriters } from './writers.ts';
 
@@ -20,7 +20,7 @@ export type ClusterSettings = {
   readonly database: string;
   /** As the servers' configuration names the cluster. */
   readonly cluster: string;
-  /** Answers without the shards of which no replica answers, to those who can be told. */
+  /** Answers without shards that do not answer, where the caller takes `onUnreachable`. */
   readonly givesPartialAnswers: boolean;
   /** After which the servers end a statement that reads; 0 is never. */
   readonly readTimeoutMs: number;
@@ -44,27 +44,27 @@ type WriteAttempt = {
   readonly untilMs: number;
 };
 
-/** A replica that has not said yet which shard it is, and why. */
-type Away = { readonly node: ClickHouseNode; readonly failure?: unknown };
+/** A replica whose shard is not known yet, and why. */
+type Unidentified = { readonly node: ClickHouseNode; readonly failure?: unknown };
 
 /** Index of a shard, or all nodes: the same is on each of them. */
 export type Target = number | 'all nodes';
 
 type Found = {
   readonly shards: readonly Shard[];
-  readonly away: readonly Away[];
+  readonly unidentified: readonly Unidentified[];
   /** Of each shard, as the servers know it. */
   readonly replicaCount: number;
 };
 
-/** Its replicas, as far as they have answered. */
+/** The replicas of a shard that have answered. */
 type Shard = ClickHouseNode[];
 
 export class Cluster {
   readonly settings: ClusterSettings;
   readonly #clock: Clock;
   readonly #shards: readonly Shard[];
-  #away: readonly Away[];
+  #unidentified: readonly Unidentified[];
   readonly #replicaCount: number;
   /** Where the next one begins, so that nodes share the work. */
   readonly #next = new Map<Target, number>();
@@ -78,13 +78,13 @@ export class Cluster {
     this.settings = settings;
     this.#clock = clock;
     this.#shards = found.shards;
-    this.#away = found.away;
+    this.#unidentified = found.unidentified;
     this.#replicaCount = found.replicaCount;
   }
 
   /**
    * Asks every URL which shard it is. One that does not answer is asked again later, so that whole
-   * shards may be away; throws when none answers, or when a shard has no URL.
+   * shards may be unreachable; throws when none answers, or when a shard has no URL.
    */
   static async open(settings: ClusterSettings, clock: Clock): Promise<Cluster> {
     const { urls, pingTimeoutMs, database } = settings;
@@ -93,26 +93,28 @@ export class Cluster {
         'storage.engine is clickhouse, and storage.clickhouse-urls names no server',
       );
     const asked = await Promise.all(
-      urls.map((url) => ask(url, settings.cluster, { clock, pingTimeoutMs, database })),
+      urls.map((url) =>
+        connectAndIdentify(url, settings.cluster, { clock, pingTimeoutMs, database }),
+      ),
     );
-    const shape = asked.flatMap(({ place }) => (place === undefined ? [] : [place]))[0];
+    const shape = asked.flatMap(({ identity }) => (identity === undefined ? [] : [identity]))[0];
     if (shape === undefined) {
       for (const { node } of asked) await node.close();
       throw asked[0]?.failure;
     }
     const { shardCount, replicaCount } = shape;
     const shards = Array.from({ length: shardCount }, (_, i): Shard =>
-      asked.flatMap(({ node, place }) => (place?.shard === i + 1 ? [node] : [])),
+      asked.flatMap(({ node, identity }) => (identity?.shard === i + 1 ? [node] : [])),
     );
-    const away = asked.filter(({ place }) => place === undefined);
+    const unidentified = asked.filter(({ identity }) => identity === undefined);
     const missing = shards.findIndex((replicas) => replicas.length === 0);
-    if (missing >= 0 && away.length === 0) {
+    if (missing >= 0 && unidentified.length === 0) {
       for (const { node } of asked) await node.close();
       throw new Conflict(
         `storage.clickhouse-urls names no replica of shard ${missing + 1} of ${shardCount}`,
       );
     }
-    return new Cluster(settings, clock, { shards, away, replicaCount });
+    return new Cluster(settings, clock, { shards, unidentified, replicaCount });
   }
 
   /** A table's name with its database, in front of whatever follows it. */
@@ -129,7 +131,7 @@ export class Cluster {
     return Math.floor(this.#replicaCount / 2) + 1;
   }
 
-  /** Of all shards together, as far as they have answered. */
+  /** The replicas of all shards that have answered. */
   get nodes(): readonly ClickHouseNode[] {
     return this.#shards.flat();
   }
@@ -146,11 +148,11 @@ export class Cluster {
     } catch (error) {
       if (!(error instanceof Unreachable)) throw error;
       const reason = `${nameOf(shard)} does not answer: ${messageOf(error)}`;
-      if (options.onAway === undefined)
+      if (options.onUnreachable === undefined)
         throw new Unavailable(`${reason}; coordinator.partial-answers = true answers without it`, {
           cause: error,
         });
-      options.onAway(reason);
+      options.onUnreachable(reason);
       return NO_ROWS;
     }
   }
@@ -162,7 +164,7 @@ export class Cluster {
     return { ...options, settings: { ...settings, max_execution_time: seconds } };
   }
 
-  /** Asks every replica whether it is there, and whether it can take a write. */
+  /** Asks every replica whether it answers and can take a write. */
   async replicas(): Promise<readonly ReplicaState[]> {
     const known = this.#shards.flatMap((replicas, i) =>
       replicas.map((node) => ({ node, shard: i + 1 })),
@@ -180,8 +182,8 @@ export class Cluster {
         return { shard, url: node.name, isUp: false, takesWrites: false, reason };
       }
     });
-    const shard = this.#shardOfAway();
-    const others = this.#away.map(({ node, failure }): ReplicaState => ({
+    const shard = this.#shardOfUnidentified();
+    const others = this.#unidentified.map(({ node, failure }): ReplicaState => ({
       shard,
       url: node.name,
       isUp: false,
@@ -205,8 +207,8 @@ export class Cluster {
     return { diskBytes: next(), queueCount: next(), delaySeconds: next() };
   }
 
-  /** The shard of those that have not said it, when only one lacks replicas. */
-  #shardOfAway(): number | undefined {
+  /** The shard of the unidentified replicas, when only one shard lacks some. */
+  #shardOfUnidentified(): number | undefined {
     const lacking = this.#shards.flatMap((replicas, i) =>
       replicas.length < this.#replicaCount ? [i + 1] : [],
     );
@@ -218,12 +220,12 @@ export class Cluster {
     return Promise.all(this.#shards.map((_, shard) => this.rows(shard, sql, options)));
   }
 
-  /** Reads what every node holds alike. */
+  /** Reads a table that is the same on every node. */
   rowsOfAny(sql: string, options: ReadOptions = {}): Promise<Buffer> {
     return this.onAny((node) => node.rows(sql, this.#limited(options)));
   }
 
-  /** Has one node do what any could; another one when that cannot be reached. */
+  /** Runs work on one node; on another one when that cannot be reached. */
   onAny<T>(work: (node: ClickHouseNode) => Promise<T>): Promise<T> {
     return this.#onReplica('all nodes', work);
   }
@@ -278,7 +280,7 @@ export class Cluster {
         } catch (error) {
           if (!(error instanceof Unreachable)) throw error;
           if (writers.signal.aborted) cause = writers.signal.reason;
-          // That time was over says less than what an earlier attempt was answered.
+          // The answer to an earlier attempt says more than that time was over.
           else if (cause === undefined || !signal.aborted) cause = error;
           const isLate = this.#clock.monotonicMs() + pauseMs > untilMs;
           if (writers.signal.aborted || this.#refusing.has(target) || isLate) {
@@ -297,8 +299,7 @@ export class Cluster {
   }
 
   /**
-   * Runs a definition, which may be run twice, on every node. Those that are away do it when they
-   * are back.
+   * Runs a definition, which may be run twice, on every node. Unreachable ones run it later.
    */
   async define(sql: (onCluster: string) => string): Promise<void> {
     const until = this.#clock.monotonicMs() + LIMITS.insertMs.value;
@@ -306,7 +307,7 @@ export class Cluster {
       try {
         return await this.#tryDefine(sql);
       } catch (error) {
-        // A node that has lost its session of ZooKeeper says so once, and has another one.
+        // A node that has lost its session of ZooKeeper fails once and opens another one.
         if (!(error instanceof Unreachable)) throw error;
         if (this.#clock.monotonicMs() + pauseMs > until) throw error;
       }
@@ -323,8 +324,8 @@ export class Cluster {
       result.status === 'rejected' ? [result.reason as unknown] : [],
     );
     for (const failure of failures) if (!(failure instanceof Unreachable)) throw failure;
-    if (failures.length === 0 && this.#away.length === 0) return;
-    // Through the queue of the cluster, which keeps it for whoever is away; nobody waits for them.
+    if (failures.length === 0 && this.#unidentified.length === 0) return;
+    // The queue of the cluster keeps the definition for unreachable nodes; it is not waited for.
     const onCluster = `ON CLUSTER ${this.settings.cluster}`;
     try {
       const settings = { distributed_ddl_task_timeout: 0 };
@@ -334,9 +335,9 @@ export class Cluster {
     }
   }
 
-  /** Changes a table of a shard; resolves when one replica has done it, and tells the others. */
+  /** Changes a table of a shard; resolves when one replica has done it, the others follow. */
   async alter(target: Target, table: string, change: string): Promise<void> {
-    // Whoever is away does it when it is back: to wait for all would take as long.
+    // An unreachable replica does it when it is back; waiting for all would take as long.
     const settings = { replication_alter_partitions_sync: 1 };
     const signal = AbortSignal.timeout(LIMITS.alterMs.value);
     await this.#onReplica(target, (node) =>
@@ -358,7 +359,7 @@ export class Cluster {
   async isDeleteDone(target: Target, table: string, mark: string): Promise<boolean> {
     const state = `SELECT countIf(is_done), count() FROM system.mutations
       WHERE table = ${sqlText(table)} AND position(command, ${sqlText(mark)}) > 0`;
-    if (this.#away.length > 0) return false;
+    if (this.#unidentified.length > 0) return false;
     const answers = await Promise.all(
       this.#nodesOf(target).map(async (node) => {
         try {
@@ -376,32 +377,34 @@ export class Cluster {
 
   async close(): Promise<void> {
     await this.#asking;
-    for (const node of [...this.nodes, ...this.#away.map((one) => one.node)]) await node.close();
+    for (const node of [...this.nodes, ...this.#unidentified.map((one) => one.node)])
+      await node.close();
   }
 
   #isSuspect(node: ClickHouseNode, nowMs: number): boolean {
     return nowMs - (this.#failedMs.get(node) ?? -Infinity) < LIMITS.askAgainMs.value;
   }
 
-  /** Now and then, asks those who did not answer before. */
-  #askAway(): void {
+  /** Asks unidentified replicas again, at intervals. */
+  #identifyLater(): void {
     const nowMs = this.#clock.monotonicMs();
-    if (this.#away.length === 0 || this.#asking !== undefined || nowMs < this.#nextAskMs) return;
+    if (this.#unidentified.length === 0 || this.#asking !== undefined || nowMs < this.#nextAskMs)
+      return;
     this.#nextAskMs = nowMs + LIMITS.askAgainMs.value;
     this.#asking = (async () => {
       const { cluster } = this.settings;
       const asked = await Promise.all(
-        this.#away.map(async ({ node }) => {
-          // Who is configured otherwise stays away, and /health says why.
-          const answer = await placeOf(node, cluster).catch((failure: unknown): Asked => ({
+        this.#unidentified.map(async ({ node }) => {
+          // A server with another configuration stays unidentified; /health shows the reason.
+          const answer = await identify(node, cluster).catch((failure: unknown): Identified => ({
             failure,
           }));
           return { node, ...answer };
         }),
       );
-      for (const { node, place } of asked)
-        if (place !== undefined) this.#shards[place.shard - 1]?.push(node);
-      this.#away = asked.filter(({ place }) => place === undefined);
+      for (const { node, identity } of asked)
+        if (identity !== undefined) this.#shards[identity.shard - 1]?.push(node);
+      this.#unidentified = asked.filter(({ identity }) => identity === undefined);
       this.#asking = undefined;
     })();
   }
@@ -414,13 +417,13 @@ export class Cluster {
   }
 
   async #onReplica<T>(target: Target, work: (node: ClickHouseNode) => Promise<T>): Promise<T> {
-    this.#askAway();
+    this.#identifyLater();
     const nodes = this.#nodesOf(target);
     const next = this.#next.get(target) ?? 0;
     this.#next.set(target, next + 1);
     const first = next % nodes.length;
     const nowMs = this.#clock.monotonicMs();
-    // Who did not answer a moment ago comes last: it may take long to say so again.
+    // A node that failed a moment ago comes last: it may take long to fail again.
     const inTurn = [...nodes.slice(first), ...nodes.slice(0, first)].sort(
       (a, b) => Number(this.#isSuspect(a, nowMs)) - Number(this.#isSuspect(b, nowMs)),
     );

@@ -1,4 +1,4 @@
-// What ClickHouse and the way to it may answer, as errors that a caller can act on.
+// Errors of ClickHouse and of the connection to it, as errors that a caller can act on.
 import {
   AppError,
   Cancelled,
@@ -48,7 +48,7 @@ export function isAbsentPath(error: unknown): boolean {
   return errorCode(error) === '999' && /No node/.test(messageOf(error));
 }
 
-/** Translates what a request was answered. */
+/** Translates the error that a request was answered with. */
 export function failureOf(cause: unknown, url: string): AppError {
   const code = codeOf(cause);
   const message = messageOf(cause).split('\n')[0] ?? '';

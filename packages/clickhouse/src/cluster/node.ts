@@ -11,7 +11,7 @@ import { cancelledBy, failureOf, Unreachable } from './failure.ts';
 import { pingProbe, writeProbe } from './probes.ts';
 import { Pulse } from './pulse.ts';
 import type { PulseOptions, Wait } from './pulse.ts';
-import { ShortReads } from './short-reads.ts';
+import { StatementClient } from './statement-client.ts';
 
 /** Settings that go with one statement. */
 export type NodeSettings = Readonly<Record<string, string | number>>;
@@ -26,8 +26,10 @@ export type ReadOptions = {
   /** The server asks ZooKeeper for the answer: it fails with what a write would fail with. */
   readonly asksZookeeper?: boolean | undefined;
   readonly settings?: NodeSettings | undefined;
-  /** Told that a shard does not answer; then its answer has no rows. Without it the read fails. */
-  readonly onAway?: ((reason: string) => void) | undefined;
+  /**
+   * Called when a shard does not answer; its answer has no rows then. Without it the read fails.
+   */
+  readonly onUnreachable?: ((reason: string) => void) | undefined;
 };
 
 /**
@@ -39,7 +41,7 @@ const WHOLE_ANSWER: NodeSettings = { wait_end_of_query: 1, max_query_size: 1 << 
 export class ClickHouseNode {
   readonly url: string;
   readonly #client: ClickHouseClient;
-  readonly #reads: ShortReads;
+  readonly #statements: StatementClient;
   readonly database: string;
   /** Whether the server answers. */
   readonly #pulse: Pulse;
@@ -51,7 +53,7 @@ export class ClickHouseNode {
     this.database = options.database;
     this.#pulse = new Pulse(pingProbe(this.name, options.pingTimeoutMs), options);
     this.#writePulse = new Pulse(writeProbe(this, options.clock), options);
-    this.#reads = new ShortReads(url);
+    this.#statements = new StatementClient(url);
     this.#client = createClient({
       url,
       request_timeout: LIMITS.requestMs.value,
@@ -115,14 +117,14 @@ export class ClickHouseNode {
   async #send(sql: string, wait: Wait, settings: NodeSettings = {}): Promise<Buffer> {
     const queryId = crypto.randomUUID();
     try {
-      return await this.#reads.read({
+      return await this.#statements.send({
         sql,
         parameters: { ...WHOLE_ANSWER, ...settings, query_id: queryId },
         signal: wait.signal,
       });
     } catch (error) {
       if (wait.signal.aborted) {
-        // A server notices late, or not at all, that nobody waits any more.
+        // A server notices late, or not at all, that the connection is closed.
         void this.#kill(queryId);
         throw cancelledBy(wait.signal);
       }
@@ -167,7 +169,7 @@ export class ClickHouseNode {
   async close(): Promise<void> {
     await this.#writePulse.close();
     await this.#pulse.close();
-    this.#reads.close();
+    this.#statements.close();
     await this.#client.close();
   }
 
@@ -175,7 +177,7 @@ export class ClickHouseNode {
     try {
       const { signal, end } = this.#pulse.wait();
       const sql = `KILL QUERY WHERE query_id = '${queryId}' ASYNC`;
-      await this.#reads.read({ sql, parameters: {}, signal }).finally(end);
+      await this.#statements.send({ sql, parameters: {}, signal }).finally(end);
     } catch {
       // It ends by itself, or with the server that did not answer.
     }

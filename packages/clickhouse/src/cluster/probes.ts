@@ -1,5 +1,4 @@
-// What a server is asked to find out whether it is well: whether it answers at all, and whether it
-// can take a write.
+// Probes of a server: whether it answers at all, and whether it can take a write.
 import { get as getHttp } from 'node:http';
 import { get as getHttps } from 'node:https';
 

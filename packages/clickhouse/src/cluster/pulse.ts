@@ -76,7 +76,7 @@ export class Pulse {
         await this.#ask();
       }
     } catch {
-      // Closed: nobody waits any more.
+      // Closed: nothing is waited for any more.
     }
     this.#watching = undefined;
   }

@@ -74,7 +74,7 @@ export function partSql(part: PartName, { type, withTimes }: PartOptions): reado
     case 'max':
       return [withTimes ? 'max((v, bitNot(time)))' : 'max(v)'];
     case 'first':
-      // Texts have no opposite; who asks has one of them per time.
+      // Texts have no opposite order; the statement has reduced them to one per time.
       if (type === 'string') return ['min(time)', 'argMin(v, time)'];
       return [`min((time, ${type === 'boolean' ? 'v' : opposite(type)}))`];
     case 'last':

@@ -22,12 +22,12 @@ export function reducedOf(
   const fields = aggregates.map(({ field, type }) => ({ name: field, type }));
   const columns = columnsOf(registry, part, { measurement, fields });
   return byTypes(columns, aggregates).map((typed) => {
-    const functions = typed.columns.flatMap(({ place }) => aggregates[place]!.functions);
+    const functions = typed.columns.flatMap(({ fieldIndex }) => aggregates[fieldIndex]!.functions);
     return { ...typed, parts: partsFor(typed.type, functions) };
   });
 }
 
-/** What a group is called: nothing where there is one, its series, or a hash of its tags. */
+/** The key of a group: none where there is only one, its series, or a hash of its tags. */
 export type GroupNaming = 'one' | 'series' | 'tags';
 
 export function namingOf({ groupBy }: AggregateRequest): GroupNaming {
@@ -87,7 +87,7 @@ export function aggregateStatement(
     select = [...group, ...start, ...column, 'sum(n)'];
   }
   select.push(...parts.flatMap((part) => partSql(part, options)));
-  // Without a key there is one row, also of nothing; nobody asks for it.
+  // Without a key SQL gives one row even when there are no values; it is left out.
   const by = keys.length === 0 ? ' HAVING count() > 0' : ` GROUP BY ${keys.join(', ')}`;
   return `SELECT ${select.join(', ')} FROM ${from}${by}${limitSql(request, keys)}`;
 }
@@ -103,13 +103,13 @@ function limitSql(
   return ` ORDER BY w${descending ? ' DESC' : ''} LIMIT ${limitWindows}${by}`;
 }
 
-/** `n` is the first one; the others are called by their places behind it. */
-function named(expression: string, place: number): string {
-  return place === 0 ? expression : `${expression} AS p${place}`;
+/** Names the parts `p1`, `p2` and so on; the first expression is the count, `n`. */
+function named(expression: string, index: number): string {
+  return index === 0 ? expression : `${expression} AS p${index}`;
 }
 
-function ofNamed(merge: string, place: number): string {
-  return `${merge}(p${place + 1})`;
+function ofNamed(merge: string, index: number): string {
+  return `${merge}(p${index + 1})`;
 }
 
 /** Rows with the groups of their series. */

@@ -94,7 +94,9 @@ function readWindows(
 ): void {
   const { request, reduced, found, options } = how;
   const { type, parts } = reduced;
-  const places = new Map(reduced.columns.map(({ column, place }) => [column.id, place]));
+  const fieldIndexes = new Map(
+    reduced.columns.map(({ column, fieldIndex }) => [column.id, fieldIndex]),
+  );
   const hasGroups = namingOf(request) !== 'one';
   const hasColumns = namesColumns(reduced);
   const partOptions = { type, withTimes: request.omitsPointTimes !== true };
@@ -102,9 +104,11 @@ function readWindows(
   while (reader.hasMore) {
     const group = hasGroups ? reader.uint64() : ONE;
     const start = request.window === undefined ? request.timeRange.start : reader.int64();
-    const place = hasColumns ? places.get(reader.uint64()) : reduced.columns[0]?.place;
+    const fieldIndex = hasColumns
+      ? fieldIndexes.get(reader.uint64())
+      : reduced.columns[0]?.fieldIndex;
     const partial = readPartial(reader, parts, partOptions);
-    if (place !== undefined) found.add({ group, start }, place, partial);
+    if (fieldIndex !== undefined) found.add({ group, start }, fieldIndex, partial);
     if (options.counters !== undefined) options.counters.rowsRead += Number(partial.count);
   }
 }

@@ -15,7 +15,7 @@ export type StoredColumn = {
   readonly field: string;
   readonly type: FieldType;
   /** Places in the request's list of fields that it fills. */
-  readonly places: readonly number[];
+  readonly fieldIndexes: readonly number[];
 };
 
 /** Where a type has its values: columns of the table. */
@@ -31,7 +31,7 @@ function isNumeric(type: FieldType): boolean {
   return type !== 'string' && type !== 'boolean';
 }
 
-/** Whether values of a stored type are values to who wants another one. */
+/** Whether a request for one type reads values that are stored in another one. */
 function converts(stored: FieldType, wanted: FieldType): boolean {
   return stored === wanted || (isNumeric(stored) && isNumeric(wanted));
 }
@@ -45,11 +45,11 @@ export function columnsOf(
   return [...new Set(fields.map(({ name }) => name))].flatMap((field) => {
     const types = registry.typesOf(part.groups, measurement, field);
     return FIELD_TYPES.filter((type) => types.has(type)).flatMap((type) => {
-      const places = fields.flatMap((ref, i) =>
+      const fieldIndexes = fields.flatMap((ref, i) =>
         ref.name === field && converts(type, ref.type) ? [i] : [],
       );
-      if (places.length === 0) return [];
-      return [{ id: columnIdOf(measurement, field, type), field, type, places }];
+      if (fieldIndexes.length === 0) return [];
+      return [{ id: columnIdOf(measurement, field, type), field, type, fieldIndexes }];
     });
   });
 }
@@ -58,27 +58,27 @@ export function columnsOf(
 export type TypedColumns = {
   readonly stored: FieldType;
   readonly type: FieldType;
-  /** With the places in the request that they fill. */
-  readonly columns: readonly { readonly column: StoredColumn; readonly place: number }[];
+  /** With the fieldIndexes in the request that they fill. */
+  readonly columns: readonly { readonly column: StoredColumn; readonly fieldIndex: number }[];
 };
 
-/** One for every pair of types. `wanted` has the type of every place. */
+/** One for every pair of types. `wanted` has the type of every fieldIndex. */
 export function byTypes(
   columns: readonly StoredColumn[],
   wanted: readonly { readonly type: FieldType }[],
 ): readonly TypedColumns[] {
-  const pairs = new Map<string, { column: StoredColumn; place: number }[]>();
+  const pairs = new Map<string, { column: StoredColumn; fieldIndex: number }[]>();
   for (const column of columns) {
-    for (const place of column.places) {
-      const key = `${column.type} ${wanted[place]!.type}`;
+    for (const fieldIndex of column.fieldIndexes) {
+      const key = `${column.type} ${wanted[fieldIndex]!.type}`;
       const held = pairs.get(key);
-      if (held === undefined) pairs.set(key, [{ column, place }]);
-      else held.push({ column, place });
+      if (held === undefined) pairs.set(key, [{ column, fieldIndex }]);
+      else held.push({ column, fieldIndex });
     }
   }
   return Array.from(pairs.values(), (held) => ({
     stored: held[0]!.column.type,
-    type: wanted[held[0]!.place]!.type,
+    type: wanted[held[0]!.fieldIndex]!.type,
     columns: held,
   }));
 }

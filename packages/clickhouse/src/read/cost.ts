@@ -1,4 +1,4 @@
-// What lies in the way of a scan, and the statements with which the cluster is asked: for EXPLAIN.
+// What a scan has to read, and the statements that the cluster is sent: for EXPLAIN.
 import { waitFor } from '@tidemark/query';
 import type { CostRequest, RequestOptions, SourceCost, Steps } from '@tidemark/query';
 

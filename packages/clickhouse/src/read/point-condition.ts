@@ -28,7 +28,7 @@ type Wanted = {
   /** Stored columns that are read. */
   readonly columns: readonly { readonly id: bigint; readonly field: string }[];
   readonly timeRange: TimeRange;
-  /** A condition on `series`; what the tags say when it is left out. */
+  /** A condition on `series`; derived from the tags when it is left out. */
   readonly series?: string | undefined;
 };
 
@@ -131,7 +131,7 @@ function needsValue(predicate: Predicate): boolean {
   }
 }
 
-/** `ofLeaf` makes what one row says of a field to what is known of all of them. */
+/** `ofLeaf` combines a comparison over all rows that a series has at a time. */
 function valueCondition(
   scope: PointScope,
   predicate: Predicate,

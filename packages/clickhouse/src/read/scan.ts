@@ -18,8 +18,8 @@ import type { FoundSeries } from './find-series.ts';
 import { partsOf } from './parts.ts';
 import { pointCondition, tableOf } from './point-condition.ts';
 import type { PointScope } from './point-condition.ts';
-import { areSame } from './remembered-series.ts';
-import type { RememberedSeries } from './remembered-series.ts';
+import { areSame } from './series-cache.ts';
+import type { SeriesCache } from './series-cache.ts';
 import { lastTime, readRuns, seriesBatch, withoutTime } from './value-runs.ts';
 
 export type ReadParts = {
@@ -27,7 +27,7 @@ export type ReadParts = {
   readonly registry: Registry;
   /** Of one answer. */
   readonly pageRows: number;
-  readonly remembered: RememberedSeries;
+  readonly seriesCache: SeriesCache;
 };
 
 /** How the statements of a request run. */
@@ -39,12 +39,12 @@ export function readOptions(
   return {
     signal,
     settings: isLimited ? { max_memory_usage: Math.ceil(memoryLimitBytes) } : {},
-    onAway: settings.givesPartialAnswers ? onPartial : undefined,
+    onUnreachable: settings.givesPartialAnswers ? onPartial : undefined,
   };
 }
 
 export function* scan(
-  { cluster, registry, pageRows, remembered }: ReadParts,
+  { cluster, registry, pageRows, seriesCache }: ReadParts,
   request: ScanRequest,
   options: RequestOptions,
 ): Operator<SeriesBatch> {
@@ -56,7 +56,7 @@ export function* scan(
     const scope = { cluster, registry, part, measurement, where };
     const run: Scan = { scope, columns, request, options, pageRows };
     const question = seriesQuestion(scope);
-    const guess = remembered.get(question.statement);
+    const guess = seriesCache.get(question.statement);
     const [series, guessed] = yield* waitFor(
       Promise.all([
         findSeries(cluster, question, readOptions(cluster, options)),
@@ -68,8 +68,8 @@ export function* scan(
     if (guess !== undefined && areSame(guess, series)) few = guessed;
     // One series is read in pages without being counted.
     else if (series.length !== 1) few = yield* waitFor(readFew(run, series));
-    if (guess !== undefined && few === undefined) remembered.delete(question.statement);
-    else remembered.set(question.statement, series);
+    if (guess !== undefined && few === undefined) seriesCache.delete(question.statement);
+    else seriesCache.set(question.statement, series);
     if (few !== undefined) {
       if (options.counters !== undefined) options.counters.seriesVisited += series.length;
       yield* seriesOf(run, series, few);
@@ -90,7 +90,7 @@ type Scan = {
   readonly pageRows: number;
 };
 
-/** Cuts the series into pages with so many rows as one answer may have, or one series. */
+/** Cuts the series into pages of at most `pageRows` rows, or of one series. */
 function* pagesOf(run: Scan, series: readonly FoundSeries[]): Steps<readonly FoundSeries[][]> {
   if (series.length < 2) return series.map((one) => [one]);
   const { columns, request, options, pageRows } = run;
@@ -268,7 +268,7 @@ export function pointsStatement(
     const own = typed.columns.map(({ column }) => column.id).join(', ');
     return `groupArrayIf(${valueSql(typed)}, column IN (${own}))`;
   });
-  // Who reads rows in order keeps them in it.
+  // groupArray keeps the order of the subquery.
   return `SELECT ${['column', 'series', 'groupArray(time)', ...arrays].join(', ')}
      FROM (SELECT ${['column', 'series', 'time', ...held].join(', ')}
        FROM ${tableOf(scope)} FINAL WHERE ${condition}

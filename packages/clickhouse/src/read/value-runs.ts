@@ -11,7 +11,7 @@ type Values = Float64Array | BigInt64Array | BigUint64Array | readonly string[];
 /** Values of one field of one series, in the order of the answer. */
 export type ValueRun = {
   /** Of the field in the request. */
-  readonly place: number;
+  readonly fieldIndex: number;
   readonly times: BigInt64Array;
   readonly values: Values;
 };
@@ -32,8 +32,8 @@ export function readRuns(
     for (const { type, columns } of types) {
       const values = readArray(reader, type);
       if (values.length === 0) continue;
-      for (const { column, place } of columns) {
-        if (column.id === id) runs.push({ place, times, values });
+      for (const { column, fieldIndex } of columns) {
+        if (column.id === id) runs.push({ fieldIndex, times, values });
       }
     }
   }
@@ -68,12 +68,12 @@ export function withoutTime(runs: readonly ValueRun[], last: bigint): readonly V
   return runs.map((run) => (run.times.at(-1) === last ? firstOf(run, run.times.length - 1) : run));
 }
 
-function firstOf({ place, times, values }: ValueRun, count: number): ValueRun {
-  if (times.length <= count) return { place, times, values };
+function firstOf({ fieldIndex, times, values }: ValueRun, count: number): ValueRun {
+  if (times.length <= count) return { fieldIndex, times, values };
   const kept = Array.isArray(values)
     ? values.slice(0, count)
     : (values as Float64Array).subarray(0, count);
-  return { place, times: times.subarray(0, count), values: kept };
+  return { fieldIndex, times: times.subarray(0, count), values: kept };
 }
 
 /** The first rows of a series; `undefined` when it has none. */
@@ -97,9 +97,9 @@ export function seriesBatch(
     seriesKey: series.key,
     tags: series.tags,
     times,
-    columns: fields.map(({ type }, place) => {
+    columns: fields.map(({ type }, fieldIndex) => {
       const own = runs.flatMap((run, i) =>
-        run.place === place ? [{ values: run.values, rows: merged?.rows[i] }] : [],
+        run.fieldIndex === fieldIndex ? [{ values: run.values, rows: merged?.rows[i] }] : [],
       );
       const [only] = own;
       if (only === undefined)

@@ -24,8 +24,12 @@ export class WindowGroups {
     this.#request = request;
   }
 
-  /** Adds what one statement knows of a window of the field at `place`. */
-  add(at: { readonly group: bigint; readonly start: bigint }, place: number, more: Partial): void {
+  /** Adds what one statement knows of a window of the field at `fieldIndex`. */
+  add(
+    at: { readonly group: bigint; readonly start: bigint },
+    fieldIndex: number,
+    more: Partial,
+  ): void {
     let windows = this.#groups.get(at.group);
     if (windows === undefined) this.#groups.set(at.group, (windows = new Map()));
     let fields = windows.get(at.start);
@@ -33,9 +37,9 @@ export class WindowGroups {
       fields = Array.from<Partial | undefined>({ length: this.#request.aggregates.length });
       windows.set(at.start, fields);
     }
-    const known = fields[place];
-    const { type } = this.#request.aggregates[place]!;
-    fields[place] = known === undefined ? more : together(known, more, type);
+    const known = fields[fieldIndex];
+    const { type } = this.#request.aggregates[fieldIndex]!;
+    fields[fieldIndex] = known === undefined ? more : together(known, more, type);
   }
 
   /** In no order; a group nobody can name has been deleted meanwhile. */
@@ -50,8 +54,8 @@ export class WindowGroups {
       yield {
         groupTags,
         windowStarts: BigInt64Array.from(some, ([start]) => start),
-        fields: aggregates.map(({ type, functions }, place) => {
-          const held = some.map(([, fields]) => fields[place]);
+        fields: aggregates.map(({ type, functions }, fieldIndex) => {
+          const held = some.map(([, fields]) => fields[fieldIndex]);
           return functions.map((name) => columnOf(name, type, held));
         }),
       };

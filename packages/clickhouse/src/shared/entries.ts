@@ -15,19 +15,19 @@ export type ShardGroup = {
 };
 
 /** A measurement in a shard group. */
-export type MeasurementPlace = { readonly group: number; readonly measurement: string };
+export type MeasurementInGroup = { readonly group: number; readonly measurement: string };
 
 /** A field of a measurement in a shard group. */
-export type FieldPlace = MeasurementPlace & { readonly field: string };
+export type FieldInGroup = MeasurementInGroup & { readonly field: string };
 
 /** A tag key that some series of a measurement have in a shard group; empty: it has any series. */
-export type TagPlace = MeasurementPlace & { readonly tag: string };
+export type TagInGroup = MeasurementInGroup & { readonly tag: string };
 
 /** What points need before they are stored. */
 export type Additions = {
   readonly groups: readonly ShardGroup[];
-  readonly fields: readonly (FieldPlace & { readonly type: FieldType })[];
-  readonly tags: readonly TagPlace[];
+  readonly fields: readonly (FieldInGroup & { readonly type: FieldType })[];
+  readonly tags: readonly TagInGroup[];
 };
 
 /** Whether there is nothing to agree on. */
@@ -35,8 +35,8 @@ export function isNothing({ groups, fields, tags }: Additions): boolean {
   return groups.length === 0 && fields.length === 0 && tags.length === 0;
 }
 
-/** The row that says what a document is, and what lists show of it. */
-export type DocumentPlace = { readonly row: string; readonly listed: ListedDocument };
+/** The row that holds a document, and what lists show of it. */
+export type StoredDocument = { readonly row: string; readonly listed: ListedDocument };
 
 export type SharedEntry =
   | ({ readonly kind: 'add' } & Additions)
@@ -55,12 +55,12 @@ export type SharedEntry =
   | {
       readonly kind: 'series-gone';
       readonly groups: readonly number[];
-      readonly tags: readonly TagPlace[];
+      readonly tags: readonly TagInGroup[];
     }
   | { readonly kind: 'catalog'; readonly text: string }
   /** `undefined`: it is gone. */
-  | { readonly kind: 'document'; readonly key: string; readonly place: DocumentPlace | undefined }
-  /** Empty: nobody. */
+  | { readonly kind: 'document'; readonly key: string; readonly stored: StoredDocument | undefined }
+  /** Empty when no front end has the lease. */
   | { readonly kind: 'leader'; readonly holder: string };
 
 /** 64-bit numbers are texts. */
@@ -68,7 +68,7 @@ export function printShared(value: unknown): string {
   return JSON.stringify(value, (_key, one: unknown) => (typeof one === 'bigint' ? `${one}n` : one));
 }
 
-/** Of what `printShared` has written. */
+/** Parses what `printShared` has written. */
 export function parseShared<T>(text: string): T {
   return JSON.parse(text, (key, value: unknown) => {
     if (key === 'versions' && Array.isArray(value)) return value.map(bigintOf);

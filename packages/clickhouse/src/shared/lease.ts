@@ -1,6 +1,6 @@
-// The lease: of all front ends one does what only one may. Whose it is is agreed on; a holder that
-// gives no sign of life loses it. Times are measured by each front end for itself, so that clocks
-// may differ.
+// The lease: one of all front ends runs the work that only one may run. The holder is agreed on; it
+// loses the lease when its heartbeats stop. Times are measured by each front end for itself, so
+// that clocks may differ.
 import { randomUUID } from 'node:crypto';
 
 import type { Clock } from '@tidemark/core';
@@ -26,7 +26,7 @@ export class Lease {
   readonly #id = randomUUID();
   readonly #jobs: readonly PeriodicJob[];
   #beat = 0n;
-  /** Monotonic: until then nobody else takes it. */
+  /** Monotonic: no other front end takes it before. */
   #heldUntilMs = -Infinity;
   /** What this front end has seen last of the holder, and when that was new. */
   #seen = { holder: '', beat: -1n, atMs: 0 };
@@ -43,7 +43,7 @@ export class Lease {
     ];
   }
 
-  /** Aborted when the lease is lost; `undefined` while somebody else has it. */
+  /** Aborted when the lease is lost; `undefined` while this front end does not have it. */
   get signal(): AbortSignal | undefined {
     this.#update();
     return this.#held?.signal;
@@ -111,7 +111,7 @@ export class Lease {
     const reader = new RowReader(
       await cluster.rowsOfAny(
         `SELECT max(beat) FROM ${cluster.table(BEATS_TABLE)} WHERE holder = ${sqlText(holder)}`,
-        // What is acknowledged is seen, whichever replica is asked.
+        // Any replica shows what was acknowledged.
         { settings: cluster.quorum > 1 ? { select_sequential_consistency: 1 } : {} },
       ),
     );

@@ -1,6 +1,6 @@
 // Positions in the list of what front ends agree on, each taken once and for all. A position is the
-// path of a replicated table in ZooKeeper: whoever creates it first has taken it with the name of
-// its only column, and whoever comes later is answered that the structure is another one.
+// path of a replicated table in ZooKeeper: the first front end to create it takes the position for
+// the proposal that its only column names; later ones get an error, because their column differs.
 import { assert } from '@tidemark/core';
 
 import type { Cluster } from '../cluster/cluster.ts';
@@ -9,7 +9,7 @@ import type { ClickHouseNode } from '../cluster/node.ts';
 import { sqlText } from '../sql/literals.ts';
 import { RowReader } from '../sql/row-binary.ts';
 
-/** So many of the newest positions are kept. */
+/** How many of the newest positions are kept. */
 const KEPT_POSITIONS = 8;
 
 /** The replica is there already, or the table: this proposal has taken the position before. */
@@ -67,8 +67,8 @@ export class LogPositions {
   }
 
   /**
-   * Tries to take a position; gives what is the newest one then. When that is a later one, its
-   * chain of parents tells who has taken this one. May be asked again.
+   * Tries to take a position; gives the newest one afterwards. When that is a later one, its chain
+   * of parents tells which proposal has taken this one. May be called again.
    */
   take(version: number, proposal: string): Promise<LogPosition> {
     return this.#cluster.onAnyWriter(async (node, signal) => {
@@ -118,7 +118,7 @@ export class LogPositions {
     return orders;
   }
 
-  /** Gives back positions that nobody needs any more, as far as this node has them. */
+  /** Drops the tables of old positions, as far as this node has them. */
   async #tidy(node: ClickHouseNode, last: number, signal: AbortSignal): Promise<void> {
     const { database } = this.#cluster.settings;
     const reader = new RowReader(

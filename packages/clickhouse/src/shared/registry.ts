@@ -1,72 +1,72 @@
-// Shard groups, and the types of fields and the tag keys in them: what front ends agreed on, and
-// what this one wants for points that it is about to store.
+// Shard groups, and the types of fields and the tag keys in them: those that front ends agreed on,
+// and those that this one proposes for points that it is about to store.
 import type { FieldType, TimeRange, Timestamp } from '@tidemark/core';
 import { shardBounds } from '@tidemark/storage';
 import type { PolicyRef } from '@tidemark/storage';
 
 import { Deletes } from './deletes.ts';
 import type { Delete } from './deletes.ts';
-import type { Additions, MeasurementPlace, ShardGroup, TagPlace } from './entries.ts';
-import { PlaceTable } from './place-table.ts';
-import type { PlaceEntries } from './place-table.ts';
+import type { Additions, MeasurementInGroup, ShardGroup, TagInGroup } from './entries.ts';
+import { NameTable } from './name-table.ts';
+import type { NameTableEntries } from './name-table.ts';
 
 export type RegistryText = {
   readonly groups: readonly ShardGroup[];
   readonly nextId: number;
-  readonly fields: PlaceEntries<FieldType>;
-  readonly tags: PlaceEntries<true>;
+  readonly fields: NameTableEntries<FieldType>;
+  readonly tags: NameTableEntries<true>;
   readonly deletes: readonly Delete[];
 };
 
 export class Registry {
   readonly deletes = new Deletes();
   readonly #groups = new Map<number, ShardGroup>();
-  readonly #fields = new PlaceTable<FieldType>();
-  readonly #tags = new PlaceTable<true>();
-  readonly #wantedGroups = new Map<number, ShardGroup>();
-  readonly #wantedFields = new PlaceTable<FieldType>();
-  readonly #wantedTags = new PlaceTable<true>();
+  readonly #fields = new NameTable<FieldType>();
+  readonly #tags = new NameTable<true>();
+  readonly #proposedGroups = new Map<number, ShardGroup>();
+  readonly #proposedFields = new NameTable<FieldType>();
+  readonly #proposedTags = new NameTable<true>();
   #nextId = 1;
 
-  /** Takes what was agreed on. */
+  /** Adds what was agreed on. */
   add({ groups, fields, tags }: Additions): void {
     for (const group of groups) {
       this.#groups.set(group.id, group);
-      this.#wantedGroups.delete(group.id);
+      this.#proposedGroups.delete(group.id);
       this.#nextId = Math.max(this.#nextId, group.id + 1);
     }
-    for (const { type, field, ...place } of fields) {
-      this.#fields.add(place, field, type);
-      this.#wantedFields.delete(place, field);
+    for (const { type, field, ...owner } of fields) {
+      this.#fields.add(owner, field, type);
+      this.#proposedFields.delete(owner, field);
     }
-    for (const { tag, ...place } of tags) {
-      this.#tags.add(place, tag, true);
-      this.#wantedTags.delete(place, tag);
+    for (const { tag, ...owner } of tags) {
+      this.#tags.add(owner, tag, true);
+      this.#proposedTags.delete(owner, tag);
     }
   }
 
-  /** Takes what this front end will ask for, so that what follows is checked against it. */
-  want({ groups, fields, tags }: Additions): void {
+  /** Adds what this front end will propose, so that later points are checked against it. */
+  propose({ groups, fields, tags }: Additions): void {
     for (const group of groups) {
-      this.#wantedGroups.set(group.id, group);
+      this.#proposedGroups.set(group.id, group);
       this.#nextId = Math.max(this.#nextId, group.id + 1);
     }
-    for (const { type, field, ...place } of fields) this.#wantedFields.add(place, field, type);
-    for (const { tag, ...place } of tags) this.#wantedTags.add(place, tag, true);
+    for (const { type, field, ...owner } of fields) this.#proposedFields.add(owner, field, type);
+    for (const { tag, ...owner } of tags) this.#proposedTags.add(owner, tag, true);
   }
 
-  /** Forgets what this front end has asked for in vain. */
-  unwant({ groups, fields, tags }: Additions): void {
+  /** Forgets proposals that others did not agree on. */
+  withdraw({ groups, fields, tags }: Additions): void {
     for (const { id } of groups) {
-      this.#wantedGroups.delete(id);
-      this.#wantedFields.deleteGroup(id);
-      this.#wantedTags.deleteGroup(id);
+      this.#proposedGroups.delete(id);
+      this.#proposedFields.deleteGroup(id);
+      this.#proposedTags.deleteGroup(id);
     }
-    for (const place of fields) this.#wantedFields.delete(place, place.field);
-    for (const place of tags) this.#wantedTags.delete(place, place.tag);
+    for (const one of fields) this.#proposedFields.delete(one, one.field);
+    for (const one of tags) this.#proposedTags.delete(one, one.tag);
   }
 
-  /** What of it is not agreed on. */
+  /** Gives the additions that are not agreed on yet. */
   missing({ groups, fields, tags }: Additions): Additions {
     return {
       groups: groups.filter(({ id }) => !this.#groups.has(id)),
@@ -97,12 +97,12 @@ export class Registry {
     if (groups.some(isTaken)) return true;
     const here = new Set(groups.map(({ id }) => id));
     // The group itself may have been dropped.
-    const isGone = ({ group }: MeasurementPlace): boolean =>
+    const isGone = ({ group }: MeasurementInGroup): boolean =>
       !this.#groups.has(group) && !here.has(group);
     if (tags.some(isGone)) return true;
-    return fields.some((place) => {
-      const { group, measurement, field, type } = place;
-      if (isGone(place)) return true;
+    return fields.some((one) => {
+      const { group, measurement, field, type } = one;
+      if (isGone(one)) return true;
       const held = this.#fields.of(group, measurement).get(field);
       return held !== undefined && held !== type;
     });
@@ -124,8 +124,8 @@ export class Registry {
     }
   }
 
-  dropTags(places: readonly TagPlace[]): void {
-    for (const place of places) this.#tags.delete(place, place.tag);
+  dropTags(tags: readonly TagInGroup[]): void {
+    for (const one of tags) this.#tags.delete(one, one.tag);
   }
 
   group(id: number): ShardGroup | undefined {
@@ -147,9 +147,9 @@ export class Registry {
       .sort((a, b) => (a.start < b.start ? -1 : 1));
   }
 
-  /** Also of those that this front end wants. */
+  /** Also among the groups that this front end proposes. */
   find(policyId: number, time: Timestamp): ShardGroup | undefined {
-    for (const groups of [this.#groups, this.#wantedGroups]) {
+    for (const groups of [this.#groups, this.#proposedGroups]) {
       for (const group of groups.values()) {
         if (group.policyId === policyId && group.start <= time && time < group.end) return group;
       }
@@ -157,9 +157,9 @@ export class Registry {
     return undefined;
   }
 
-  /** A group for `time`, which is in none of the policy; not wanted yet. */
+  /** A group for `time`, which is in none of the policy; not proposed yet. */
   makeGroup(policy: PolicyRef, time: Timestamp): ShardGroup {
-    const neighbours = [...this.#groups.values(), ...this.#wantedGroups.values()].filter(
+    const neighbours = [...this.#groups.values(), ...this.#proposedGroups.values()].filter(
       (group) => group.policyId === policy.id,
     );
     return {
@@ -189,24 +189,24 @@ export class Registry {
     );
   }
 
-  /** Whether it has to be agreed on: also when this front end does not want it yet. */
+  /** Whether a tag key has neither been agreed on nor proposed. */
   isNewTag(group: number, measurement: string, tag: string): boolean {
     return (
       !this.#tags.of(group, measurement).has(tag) &&
-      !this.#wantedTags.of(group, measurement).has(tag)
+      !this.#proposedTags.of(group, measurement).has(tag)
     );
   }
 
   /** Fields of a measurement in a shard group. */
   fields(group: number, measurement: string): ReadonlyMap<string, FieldType> {
     const held = this.#fields.of(group, measurement);
-    const wanted = this.#wantedFields.of(group, measurement);
+    const wanted = this.#proposedFields.of(group, measurement);
     return wanted.size === 0 ? held : new Map([...wanted, ...held]);
   }
 
-  /** Groups of a database, also those that this front end wants. */
+  /** Groups of a database, also those that this front end proposes. */
   allGroupsOf(database: string): readonly ShardGroup[] {
-    return [...this.#groups.values(), ...this.#wantedGroups.values()].filter(
+    return [...this.#groups.values(), ...this.#proposedGroups.values()].filter(
       (group) => group.database === database,
     );
   }

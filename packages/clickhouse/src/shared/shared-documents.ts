@@ -1,5 +1,5 @@
-// Documents of all front ends. What lists show is agreed on; what a document says is a row of a
-// table that every node has, and what is agreed on names the row (docs/adr/0018-documents.md).
+// Documents of all front ends. The text of a document is a row of a table that every node has;
+// front ends agree on the name of the row, and on what lists show (docs/adr/0018-documents.md).
 import { randomUUID } from 'node:crypto';
 
 import { listedDocument, Unavailable } from '@tidemark/core';
@@ -18,7 +18,7 @@ import { FailureLog } from '../periodic-job.ts';
 import { sqlText } from '../sql/literals.ts';
 import { RowReader, RowWriter } from '../sql/row-binary.ts';
 import { DOCUMENTS_TABLE } from '../sql/tables.ts';
-import type { DocumentPlace } from './entries.ts';
+import type { StoredDocument } from './entries.ts';
 import type { SharedState } from './shared-state.ts';
 
 export type SharedDocumentsParts = {
@@ -44,11 +44,11 @@ export class SharedDocuments implements DocumentStore {
     const until = clock.monotonicMs() + LIMITS.insertMs.value;
     for (;;) {
       await state.sync();
-      const place = state.documents.get(key);
-      if (place === undefined) return undefined;
-      const text = await this.#textOf(key, place.row);
+      const stored = state.documents.get(key);
+      if (stored === undefined) return undefined;
+      const text = await this.#textOf(key, stored.row);
       if (text !== undefined) return JSON.parse(text) as DocumentRecord;
-      // A replica has it soon, or somebody has changed the document since.
+      // The replica lags behind, or the document has changed since.
       if (clock.monotonicMs() > until)
         throw new Unavailable(`no replica of the cluster has the document \`${key}\``);
       await clock.sleep(POLL_MS);
@@ -74,7 +74,7 @@ export class SharedDocuments implements DocumentStore {
   async #change(
     key: string,
     check: DocumentCheck,
-    place: DocumentPlace | undefined,
+    stored: StoredDocument | undefined,
   ): Promise<void> {
     const { state } = this.#parts;
     await state.sync();
@@ -83,7 +83,7 @@ export class SharedDocuments implements DocumentStore {
       const present = state.documents.get(key);
       check(present?.listed.summary);
       before = present?.row;
-      return { kind: 'document', key, place };
+      return { kind: 'document', key, stored };
     });
     if (before !== undefined) await this.#forget(key, before);
   }

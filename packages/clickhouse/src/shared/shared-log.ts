@@ -15,15 +15,15 @@ import { LogPositions } from './log-positions.ts';
 import type { LogPosition } from './log-positions.ts';
 import { VersionClock } from './version-clock.ts';
 
-/** Entries from one whole state to the next; those who start read so many at most. */
+/** Entries between snapshots: a front end that starts reads no more than these. */
 const ENTRIES_PER_SNAPSHOT = 128;
 
-/** The proposal of a row that has the whole state. */
+/** The proposal of a row that holds a snapshot of the state. */
 const SNAPSHOT = 'snapshot';
 
-/** What the entries are about. */
+/** The state that entries change. */
 export type SharedSubject = {
-  /** Takes an entry, which everyone takes, with its place in the order of writes. */
+  /** Applies an entry, as all front ends do, with its place in the order of writes. */
   apply(payload: string, order: bigint): void;
   /** The whole state as text, and back. */
   print(): string;
@@ -96,8 +96,9 @@ export class SharedLog {
   }
 
   /**
-   * Adds what `make` says of the state as it is now. Others may come first: then they are applied,
-   * and it is asked again. `undefined` adds nothing. Resolves when the entry is applied here.
+   * Appends the entry that `make` gives for the present state. When other entries come first, they
+   * are applied and `make` is called again. `undefined` appends nothing. Resolves when the entry is
+   * applied here.
    */
   append(make: () => string | undefined): Promise<void> {
     return this.#alone(async () => {
@@ -154,7 +155,7 @@ export class SharedLog {
     this.#recent.delete(version - ENTRIES_PER_SNAPSHOT);
   }
 
-  /** The state with all entries so far; the same whoever makes it. */
+  /** Stores the state with all entries so far; it is the same on every front end. */
   async #makeSnapshot(): Promise<void> {
     const payload = this.#subject.print();
     await this.#insert(this.#version, {
@@ -179,9 +180,9 @@ export class SharedLog {
   }
 
   /**
-   * Tables that were put back from a backup have entries and no places: the entries of the longest
-   * chain are what everyone begins with. Whoever has a second entry has had the first place, so
-   * that these can not be proposals for it.
+   * Tables that were put back from a backup have entries and no positions: all front ends begin
+   * with the entries of the longest chain. Where there is a second entry, the first position was
+   * taken, so these rows are more than proposals for it.
    */
   async #adopt(): Promise<void> {
     if ((await this.#positions.newest()).version > 0) return;
@@ -214,7 +215,7 @@ export class SharedLog {
     }
   }
 
-  /** Applies what has come; asks again while a replica lacks a row that another one has. */
+  /** Applies new entries; asks again while a replica lacks a row that another one has. */
   async #readOn(newest: LogPosition): Promise<void> {
     if (newest.version <= this.#version) return;
     const until = this.#clock.monotonicMs() + LIMITS.insertMs.value;
@@ -258,7 +259,7 @@ export class SharedLog {
     return true;
   }
 
-  /** By version, then by proposal. Those who start begin with the last whole state. */
+  /** By version, then by proposal. A front end that starts begins with the last snapshot. */
   async #rowsUpTo(newest: number): Promise<ReadonlyMap<number, ReadonlyMap<string, Row>>> {
     const table = this.#cluster.table(SHARED_TABLE);
     const first =

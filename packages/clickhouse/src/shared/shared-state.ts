@@ -1,5 +1,5 @@
 // What all front ends of a cluster agree on: shard groups and types of fields, the catalog,
-// documents, and who does what only one may do.
+// documents, deletes, and the holder of the lease.
 import { assert } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { StorageLog } from '@tidemark/storage';
@@ -8,7 +8,7 @@ import type { Cluster } from '../cluster/cluster.ts';
 import { LIMITS } from '../limits.ts';
 import { PeriodicJob } from '../periodic-job.ts';
 import { isNothing, parseShared, printShared } from './entries.ts';
-import type { Additions, DocumentPlace, SharedEntry } from './entries.ts';
+import type { Additions, StoredDocument, SharedEntry } from './entries.ts';
 import { Registry } from './registry.ts';
 import type { RegistryText } from './registry.ts';
 import { SharedLog } from './shared-log.ts';
@@ -20,15 +20,15 @@ type Whole = {
   readonly registry: RegistryText;
   readonly catalog: string | undefined;
   readonly leader: string;
-  readonly documents: readonly (readonly [key: string, place: DocumentPlace])[];
+  readonly documents: readonly (readonly [key: string, stored: StoredDocument])[];
 };
 
-/** Is told of every entry, and with `undefined` when everything may be another. */
+/** Called with every entry, and with `undefined` when the whole state was replaced. */
 export type EntryListener = (entry: SharedEntry | undefined) => void;
 
 export class SharedState {
   readonly registry = new Registry();
-  readonly #documents = new Map<string, DocumentPlace>();
+  readonly #documents = new Map<string, StoredDocument>();
   #catalog: string | undefined;
   #leader = '';
   #versionBase = 0n;
@@ -65,11 +65,11 @@ export class SharedState {
     return this.#catalog;
   }
 
-  get documents(): ReadonlyMap<string, DocumentPlace> {
+  get documents(): ReadonlyMap<string, StoredDocument> {
     return this.#documents;
   }
 
-  /** Who may do what only one may; empty: nobody. */
+  /** The front end that has the lease; empty when none has it. */
   get leader(): string {
     return this.#leader;
   }
@@ -144,8 +144,8 @@ export class SharedState {
         this.#catalog = entry.text;
         break;
       case 'document':
-        if (entry.place === undefined) this.#documents.delete(entry.key);
-        else this.#documents.set(entry.key, entry.place);
+        if (entry.stored === undefined) this.#documents.delete(entry.key);
+        else this.#documents.set(entry.key, entry.stored);
         break;
       case 'leader':
         this.#leader = entry.holder;
@@ -169,7 +169,7 @@ export class SharedState {
     this.#catalog = catalog;
     this.#leader = leader;
     this.#documents.clear();
-    for (const [key, place] of documents) this.#documents.set(key, place);
+    for (const [key, stored] of documents) this.#documents.set(key, stored);
     for (const listener of this.#listeners) listener(undefined);
   }
 }

@@ -2,9 +2,9 @@
 import type { SharedState } from './shared-state.ts';
 
 export interface SharedText {
-  /** What was agreed on last, as far as it is known here; `undefined` when nothing was ever. */
+  /** The text that was agreed on last, as far as this front end knows; `undefined` if none was. */
   readonly text: string | undefined;
-  /** Is told before anybody else when the text is another one. */
+  /** Calls the listener when the text has changed, before other listeners. */
   onChange(listener: () => void): void;
   /**
    * Puts what `make` gives in place of the text, which is up to date when it is called; it may be

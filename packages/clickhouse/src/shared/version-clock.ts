@@ -1,6 +1,6 @@
 // Versions: numbers that order writes and deletes of all front ends, whatever their clocks say. A
 // version is a transaction number of ZooKeeper (zxid), of a transaction that was made for it: it is
-// above every number that anybody had before, and ZooKeeper shows what came before it.
+// above every number that any front end had before, and ZooKeeper shows what came before it.
 import { assert } from '@tidemark/core';
 
 import type { Cluster } from '../cluster/cluster.ts';

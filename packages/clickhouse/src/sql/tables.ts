@@ -11,10 +11,10 @@ export function seriesTable(policyId: number): string {
   return `series_${policyId}`;
 }
 
-/** What front ends propose to agree on, the same on every node. */
+/** Entries that front ends propose and agree on, the same on every node. */
 export const SHARED_TABLE = 'shared_log';
 
-/** What documents say, the same on every node. */
+/** Texts of documents, the same on every node. */
 export const DOCUMENTS_TABLE = 'documents';
 
 /** Heartbeats of the holder of the lease, the same on every node. */

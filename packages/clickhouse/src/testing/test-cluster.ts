@@ -9,7 +9,7 @@ import { openClickHouse, startCluster, stopCluster } from '../index.ts';
 import type { ClickHouseOptions, ClickHouseStorage, ClusterStatus } from '../index.ts';
 import { TEST_SETTINGS } from './test-storage.ts';
 
-/** What it needs. */
+/** Programs of a cluster. */
 export const CLUSTER_PROGRAMS = [
   'clickhouse-server',
   '/usr/share/zookeeper/bin/zkServer.sh',
@@ -21,7 +21,7 @@ export type TestCluster = {
   readonly status: ClusterStatus;
   readonly urls: readonly string[];
   open(options?: Partial<ClickHouseOptions>): Promise<ClickHouseStorage>;
-  /** Starts what does not run any more. */
+  /** Starts the processes that do not run. */
   mend(): Promise<void>;
 };
 

@@ -1,7 +1,7 @@
-// Removes the rows that deletes hide, which may take days and keeps nobody waiting. The holder of
-// the lease does it: it starts the removal on every shard, looks now and then whether all replicas
-// have done it, and then keeps the delete for a while, because a server that hung may still store
-// an insert from before.
+// Removes the rows that deletes hide. It may take days, and nothing waits for it. The holder of the
+// lease starts the removal on every shard, checks at intervals whether all replicas have finished,
+// and then keeps the delete for a while, because a server that hung may still store an older
+// insert.
 import type { Clock } from '@tidemark/core';
 import type { StorageLog } from '@tidemark/storage';
 
@@ -44,7 +44,7 @@ const SERIES_PER_STATEMENT = 10_000;
 
 type Statement = { readonly shard: number; readonly table: string; readonly mark: string };
 
-/** What this front end has begun. Another one that gets the lease begins again. */
+/** The state of a removal, in memory: the next holder of the lease begins again. */
 type Progress = {
   readonly statements: readonly Statement[];
   /** Monotonic, when all replicas had removed the rows. */

@@ -1,6 +1,6 @@
 // Deletes of points and measurements. A delete is an entry of the list that front ends agree on:
 // from its place in the order of writes on, rows of lower versions that it covers are hidden.
-// Nothing waits for their removal (`DeleteRemoval`).
+// Nothing waits for the removal of these rows (`DeleteRemoval`).
 import { Unavailable } from '@tidemark/core';
 import type { DeleteRequest, StorageLog } from '@tidemark/storage';
 
@@ -70,7 +70,7 @@ async function agreeOn({ state }: DeleteParts, make: () => SharedEntry | undefin
   });
 }
 
-/** What a request covers now; `undefined` when it is nothing. */
+/** The delete of what a request covers now; `undefined` when it covers nothing. */
 function newDelete({ state }: DeleteParts, request: DeleteRequest): NewDelete | undefined {
   const { measurements, measurementPattern, where, timeRange } = request;
   const groups = partsOf(state.registry, request).flatMap((part) => part.groups);

@@ -1,18 +1,18 @@
-// Drops of shard groups and policies: front ends agree that they are gone, and what is stored of
-// them is removed behind that.
+// Drops of shard groups and policies: front ends agree on them, and their tables and partitions are
+// removed afterwards.
 import type { Cluster } from '../cluster/cluster.ts';
 import type { ShardGroup } from '../shared/entries.ts';
 import type { SharedState } from '../shared/shared-state.ts';
 import { sqlName } from '../sql/literals.ts';
 import { pointsTable, seriesTable } from '../sql/tables.ts';
-import type { Leftovers } from './leftovers.ts';
+import type { PartitionSweeper } from './partition-sweeper.ts';
 import type { Writer } from './writer.ts';
 
 export type DropParts = {
   readonly cluster: Cluster;
   readonly state: SharedState;
   readonly writer: Writer;
-  readonly leftovers: Leftovers;
+  readonly sweeper: PartitionSweeper;
 };
 
 /** Drops the tables of a policy. */
@@ -30,11 +30,13 @@ export async function dropPolicy(parts: DropParts, policyId: number): Promise<vo
   });
 }
 
-/** Drops a shard group; `false` when there is none. Its partitions go later. */
-export async function dropGroup({ state, leftovers }: DropParts, id: number): Promise<boolean> {
+/**
+ * Drops a shard group; `false` when there is none. Its partitions are removed in the background.
+ */
+export async function dropGroup({ state, sweeper }: DropParts, id: number): Promise<boolean> {
   await state.sync();
   if (!(await dropGroups(state, (one) => one.id === id))) return false;
-  leftovers.sweepNow();
+  sweeper.sweepNow();
   return true;
 }
 

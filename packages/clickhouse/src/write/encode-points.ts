@@ -10,11 +10,11 @@ import type { PointRows } from './point-rows.ts';
 const scratch = new ScratchBuffer();
 
 export type EncodeTarget = {
-  /** Of the ingest that made the table; has a place for every series of it. */
+  /** Series of the ingest that made the table; has ids and shards of all of them. */
   readonly series: LocalSeries;
   /** By shard of the cluster. */
   readonly shards: readonly PointRows[];
-  /** Told of every row's series before its place is read, at least once per series. */
+  /** Called for every series of the rows, before its id and shard are read. */
   readonly onSeries: (local: number) => void;
 };
 

@@ -9,7 +9,7 @@ import { inGroups } from '../read/parts.ts';
 import type { PolicyPart } from '../read/parts.ts';
 import { coversMeasurement } from '../shared/deletes.ts';
 import type { Delete } from '../shared/deletes.ts';
-import { PlaceTable } from '../shared/place-table.ts';
+import { NameTable } from '../shared/name-table.ts';
 import type { Registry } from '../shared/registry.ts';
 import type { SharedState } from '../shared/shared-state.ts';
 import { filterCondition } from '../sql/conditions.ts';
@@ -84,12 +84,12 @@ export async function dropTagsOf(parts: GoneParts, deleted: Delete): Promise<voi
       `SELECT DISTINCT grp, measurement, arrayJoin(arrayPushBack(tag_keys, '')) AS tag
        FROM ${liveSeries({ cluster, registry, part })} AND ${filterCondition({ measurements })}`,
     );
-    const held = new PlaceTable<true>();
+    const held = new NameTable<true>();
     for (const answer of answers) {
       const reader = new RowReader(answer);
       while (reader.hasMore) {
-        const place = { group: reader.uint32(), measurement: reader.text() };
-        held.add(place, reader.text(), true);
+        const owner = { group: reader.uint32(), measurement: reader.text() };
+        held.add(owner, reader.text(), true);
       }
     }
     const tags = known.filter(

@@ -1,5 +1,5 @@
 // Requests of one database to rows: the ingest kernel parses and checks, as for the embedded
-// engine; the rows go to whoever asks, with the ids of the cluster.
+// engine; the rows are given to the caller, with the ids of the cluster.
 import { isUtf8 } from 'node:buffer';
 
 import { parseLines } from '@tidemark/line-protocol';
@@ -28,13 +28,13 @@ export type IngestSettings = {
   readonly maxTextBytes?: number;
 };
 
-/** What a part of a request brings. Its tables are valid until the next call. */
+/** The rows of a part of a request. Its tables are valid until the next call. */
 export type IngestedPart = {
   readonly batch: Batch;
   readonly newGroups: readonly ShardGroup[];
 };
 
-/** Bad lines are parsed again for their errors: so many take some ten milliseconds. */
+/** Bad lines are parsed again for their errors: a thousand take some ten milliseconds. */
 const BAD_LINES_PER_BATCH = 1000;
 
 export class Ingest {
@@ -61,9 +61,9 @@ export class Ingest {
     this.#kernel.forgetTypes();
   }
 
-  /** Finds out where a series belongs. */
-  place(local: number, shardOfSeries: (id: bigint) => number): void {
-    this.series.place(local, () => this.#keys.key(local), shardOfSeries);
+  /** Gives a series its id and its shard. */
+  assignShard(local: number, shardOfSeries: (id: bigint) => number): void {
+    this.series.assignShard(local, () => this.#keys.key(local), shardOfSeries);
   }
 
   /** The canonical key of a series. */
@@ -71,7 +71,7 @@ export class Ingest {
     return Buffer.from(this.#keys.key(local)).toString('utf8');
   }
 
-  /** Takes line protocol, in parts; each is given away before the next is parsed. */
+  /** Parses line protocol in parts; `take` gets each part before the next one is parsed. */
   lines(
     request: WriteLinesRequest,
     admission: Admission | undefined,
@@ -110,7 +110,7 @@ export class Ingest {
   ): WriteOutcome {
     const outcome = new OutcomeCollector({ isDetailed: false });
     const points = request.points.flatMap((point) => {
-      // NaN and infinities can not be stored; a point of nothing else is skipped.
+      // NaN and infinities cannot be stored; a point without other values is skipped.
       const fields = point.fields.filter(
         ([, value]) => typeof value !== 'number' || Number.isFinite(value),
       );
@@ -151,7 +151,7 @@ export class Ingest {
         if (isFull && (group === undefined || !used.has(group.id))) return shardLimit(maxShards);
         if (group === undefined) {
           group = registry.makeGroup(policy, time);
-          registry.want({ groups: [group], fields: [], tags: [] });
+          registry.propose({ groups: [group], fields: [], tags: [] });
           newGroups.push(group);
         }
         used.add(group.id);
@@ -172,8 +172,8 @@ export class Ingest {
   }
 
   #define(batch: Batch): void {
-    const fields = batch.newFields.map(({ shardId, ...place }) => ({ group: shardId, ...place }));
-    this.#registry.want({ groups: [], fields, tags: [] });
+    const fields = batch.newFields.map(({ shardId, ...field }) => ({ group: shardId, ...field }));
+    this.#registry.propose({ groups: [], fields, tags: [] });
     if (batch.newFields.length > 0 && this.#settings.fieldTypes === 'measurement')
       this.#kernel.forgetTypes();
   }

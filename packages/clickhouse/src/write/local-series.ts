@@ -1,4 +1,4 @@
-// What is known of the series that an ingest has numbered: arrays by these numbers, because every
+// Ids and shards of the series that an ingest has numbered: arrays by these numbers, because every
 // row asks.
 import { seriesIdOf } from '../ids.ts';
 
@@ -11,8 +11,8 @@ export class LocalSeries {
   shardOf = new Uint16Array(FIRST_CAPACITY);
   readonly #known = new LocalSet();
 
-  /** Gives a series its place, before it is looked up. */
-  place(local: number, key: () => Uint8Array, shardOfSeries: (id: bigint) => number): void {
+  /** Gives a series its id and its shard, before they are read. */
+  assignShard(local: number, key: () => Uint8Array, shardOfSeries: (id: bigint) => number): void {
     if (!this.#known.add(local)) return;
     if (local >= this.shardOf.length) {
       const capacity = Math.max(local + 1, 2 * this.shardOf.length);

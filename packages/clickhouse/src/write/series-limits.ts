@@ -21,7 +21,7 @@ export type LimitParts = {
 };
 
 /** A shard that does not answer takes no series either. */
-const IN_PART = { onAway: () => undefined };
+const IN_PART = { onUnreachable: () => undefined };
 
 type Limits = Pick<PolicyRef, 'database' | 'maxSeriesPerDatabase' | 'maxValuesPerTag'>;
 
@@ -75,7 +75,7 @@ export class SeriesLimits {
     const known = this.#known.get(limits.database);
     const { maxSeriesPerDatabase: most, maxValuesPerTag } = limits;
     if (known === undefined || (most === 0 && maxValuesPerTag === 0)) return undefined;
-    const values: (readonly [place: string, value: string])[] = [];
+    const values: (readonly [tag: string, value: string])[] = [];
     return {
       admit: (key) => {
         const id = seriesIdOf(key);
@@ -84,21 +84,21 @@ export class SeriesLimits {
         if (maxValuesPerTag > 0) {
           const { measurement, tags } = parseSeriesKey(key);
           for (const [tag, value] of tags) {
-            const place = `${measurement}\0${tag}`;
-            const held = known.values.get(place);
+            const name = `${measurement}\0${tag}`;
+            const held = known.values.get(name);
             if (held !== undefined && held.size >= maxValuesPerTag && !held.has(value))
               return tagValueLimit(
                 { measurement, key: tag, value },
                 { known: held.size, limit: maxValuesPerTag },
               );
-            values.push([place, value]);
+            values.push([name, value]);
           }
         }
         known.added.add(id);
         return 0;
       },
       end: () => {
-        for (const [place, value] of values) addTo(known.values, place, value);
+        for (const [name, value] of values) addTo(known.values, name, value);
       },
     };
   }
@@ -151,16 +151,16 @@ export class SeriesLimits {
     for (const answer of answers) {
       const reader = new RowReader(answer);
       while (reader.hasMore) {
-        const place = `${reader.text()}\0${reader.text()}`;
-        for (const value of reader.texts()) addTo(values, place, value);
+        const name = `${reader.text()}\0${reader.text()}`;
+        for (const value of reader.texts()) addTo(values, name, value);
       }
     }
   }
 }
 
-function addTo(values: Map<string, Set<string>>, place: string, value: string): void {
-  const held = values.get(place);
-  if (held === undefined) values.set(place, new Set([value]));
+function addTo(values: Map<string, Set<string>>, name: string, value: string): void {
+  const held = values.get(name);
+  if (held === undefined) values.set(name, new Set([value]));
   else held.add(value);
 }
 

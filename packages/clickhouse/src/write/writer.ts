@@ -16,7 +16,7 @@ import type {
 import type { Cluster } from '../cluster/cluster.ts';
 import { LIMITS } from '../limits.ts';
 import { isNothing } from '../shared/entries.ts';
-import type { MeasurementPlace, SharedEntry } from '../shared/entries.ts';
+import type { MeasurementInGroup, SharedEntry } from '../shared/entries.ts';
 import type { SharedState } from '../shared/shared-state.ts';
 import { pointsTable, policyTables, SERIES_COLUMNS, seriesTable } from '../sql/tables.ts';
 import { encodePoints } from './encode-points.ts';
@@ -35,9 +35,9 @@ export type WriterParts = {
   readonly clock: Clock;
   readonly log: StorageLog;
   readonly settings: IngestSettings;
-  /** Of rows that may wait, of all policies. */
+  /** Bytes of rows that may wait, of all policies together. */
   readonly queueMaxBytes: number;
-  /** After which whoever asked for a write is told that it has failed; 0 is never. */
+  /** After which a write is answered as failed; 0 is never. */
   readonly timeoutMs: number;
 };
 
@@ -234,7 +234,7 @@ export class Writer {
 
   #take({ batch, newGroups }: IngestedPart, request: Taken): void {
     const { ingest, rows, shards } = request;
-    const fields = batch.newFields.map(({ shardId, ...place }) => ({ group: shardId, ...place }));
+    const fields = batch.newFields.map(({ shardId, ...field }) => ({ group: shardId, ...field }));
     rows.add({ groups: newGroups, fields, tags: [] });
     const { series } = ingest;
     const shardOfSeries = (id: bigint): number => this.#parts.cluster.shardOfSeries(id);
@@ -244,7 +244,7 @@ export class Writer {
       const { measurement, shardId: group } = table;
       const onSeries = (local: number): void => {
         if (announced.add(local)) {
-          ingest.place(local, shardOfSeries);
+          ingest.assignShard(local, shardOfSeries);
           const id = series.id(local);
           const tags = tagsOfSeriesKey(ingest.keyOf(local));
           this.#announceTags({ group, measurement }, tags.keys(), rows);
@@ -257,12 +257,12 @@ export class Writer {
   }
 
   /** Names are looked up without asking the cluster: all front ends know every tag key. */
-  #announceTags(place: MeasurementPlace, keys: Iterable<string>, rows: PendingRows): void {
+  #announceTags(owner: MeasurementInGroup, keys: Iterable<string>, rows: PendingRows): void {
     const { registry } = this.#parts.state;
     for (const tag of ['', ...keys]) {
-      if (!registry.isNewTag(place.group, place.measurement, tag)) continue;
-      const additions = { groups: [], fields: [], tags: [{ ...place, tag }] };
-      registry.want(additions);
+      if (!registry.isNewTag(owner.group, owner.measurement, tag)) continue;
+      const additions = { groups: [], fields: [], tags: [{ ...owner, tag }] };
+      registry.propose(additions);
       rows.add(additions);
     }
   }
@@ -311,7 +311,7 @@ export class Writer {
     this.#announced.clear();
     this.#epoch++;
     queue.rows = this.#newRows();
-    for (const { additions } of [refused, waiting]) state.registry.unwant(additions);
+    for (const { additions } of [refused, waiting]) state.registry.withdraw(additions);
     for (const ingest of this.#ingests.values()) ingest.forgetTypes();
     refused.retry();
     waiting.retry();
@@ -371,8 +371,8 @@ export class Writer {
   }
 
   /**
-   * Into each shard what points need to be found goes first: they are visible as soon as they are
-   * there. No shard waits for another one.
+   * Inserts series before points into each shard: points are visible as soon as they are stored,
+   * and are found by their series. No shard waits for another one.
    */
   async #insertSharded(
     policyId: number,
@@ -404,5 +404,5 @@ export class Writer {
   }
 }
 
-/** Of the time after which a write has failed for its client: it is refused before. */
+/** A write is refused after this share of the time in which its client would give it up. */
 const ANSWERED_SHARE = 0.8;

@@ -1,10 +1,10 @@
-// What is known of names of a measurement in a shard group: types of fields, tags.
-import type { MeasurementPlace } from './entries.ts';
+// A map by shard group, measurement and name: types of fields, tag keys.
+import type { MeasurementInGroup } from './entries.ts';
 
 const NONE: ReadonlyMap<string, never> = new Map<string, never>();
 
 /** By shard group, measurement and name. */
-export class PlaceTable<T> {
+export class NameTable<T> {
   readonly #groups = new Map<number, Map<string, Map<string, T>>>();
 
   of(group: number, measurement: string): ReadonlyMap<string, T> {
@@ -17,7 +17,7 @@ export class PlaceTable<T> {
   }
 
   /** The first one stays. */
-  add({ group, measurement }: MeasurementPlace, name: string, known: T): void {
+  add({ group, measurement }: MeasurementInGroup, name: string, known: T): void {
     let measurements = this.#groups.get(group);
     if (measurements === undefined) this.#groups.set(group, (measurements = new Map()));
     let names = measurements.get(measurement);
@@ -25,7 +25,7 @@ export class PlaceTable<T> {
     if (!names.has(name)) names.set(name, known);
   }
 
-  delete({ group, measurement }: MeasurementPlace, name: string): void {
+  delete({ group, measurement }: MeasurementInGroup, name: string): void {
     this.#groups.get(group)?.get(measurement)?.delete(name);
   }
 
@@ -38,14 +38,14 @@ export class PlaceTable<T> {
   }
 
   /** Nested arrays, for a text that names nothing twice. */
-  entries(): PlaceEntries<T> {
+  entries(): NameTableEntries<T> {
     return Array.from(this.#groups, ([group, measurements]) => [
       group,
       Array.from(measurements, ([measurement, names]) => [measurement, [...names]]),
     ]);
   }
 
-  restore(entries: PlaceEntries<T>): void {
+  restore(entries: NameTableEntries<T>): void {
     this.#groups.clear();
     for (const [group, measurements] of entries) {
       for (const [measurement, names] of measurements) {
@@ -55,7 +55,7 @@ export class PlaceTable<T> {
   }
 }
 
-export type PlaceEntries<T> = readonly (readonly [
+export type NameTableEntries<T> = readonly (readonly [
   group: number,
   measurements: readonly (readonly [
     measurement: string,

@@ -4,14 +4,14 @@ import { ByteLru } from '@tidemark/core';
 
 import type { FoundSeries } from './find-series.ts';
 
-/** Questions that are remembered; then the oldest is forgotten. */
+/** Questions that are seriesCache; then the oldest is forgotten. */
 const MOST_QUESTIONS = 1000;
 
-/** Of one question: who reads more series waits for other things. */
+/** Of one question: with more series, the look-up is a small part of the wait. */
 const MOST_SERIES = 100;
 
 /** By the text of a statement. */
-export class RememberedSeries {
+export class SeriesCache {
   readonly #questions = new ByteLru<string, readonly FoundSeries[]>(MOST_QUESTIONS);
 
   get(statement: string): readonly FoundSeries[] | undefined {

@@ -10,7 +10,7 @@ import { parseError } from '@clickhouse/client';
 
 import { LIMITS } from '../limits.ts';
 
-export type ShortRead = {
+export type Statement = {
   readonly sql: string;
   /** Of the URL: settings, and the id of the query. */
   readonly parameters: Readonly<Record<string, string | number>>;
@@ -18,10 +18,10 @@ export type ShortRead = {
   readonly signal: AbortSignal;
 };
 
-/** Reads from one server. */
-export class ShortReads {
+/** Sends statements to one server that may be sent twice. */
+export class StatementClient {
   readonly #agent: HttpAgent;
-  readonly #request: typeof httpRequest;
+  readonly #open: typeof httpRequest;
   readonly #options: RequestOptions;
 
   constructor(url: string) {
@@ -34,7 +34,7 @@ export class ShortReads {
       timeout: LIMITS.idleConnectionMs.value,
     };
     this.#agent = isSecure ? new HttpsAgent(options) : new HttpAgent(options);
-    this.#request = isSecure ? httpsRequest : httpRequest;
+    this.#open = isSecure ? httpsRequest : httpRequest;
     const user = [username, password].map(decodeURIComponent).join(':');
     this.#options = {
       method: 'POST',
@@ -46,16 +46,16 @@ export class ShortReads {
     };
   }
 
-  /** The answer. Rejects with what the server says, as the client does. */
-  async read(read: ShortRead): Promise<Buffer> {
+  /** Gives the answer. Rejects with the server's error, as `@clickhouse/client` does. */
+  async send(statement: Statement): Promise<Buffer> {
     for (;;) {
-      const call = this.#send(read);
+      const call = this.#request(statement);
       try {
         return await bytesOf(call);
       } catch (error) {
         // The server has closed a connection that was idle; a new one is as good.
         const isStale = call.reusedSocket && (error as { code?: string }).code === 'ECONNRESET';
-        if (!isStale || read.signal.aborted) throw error;
+        if (!isStale || statement.signal.aborted) throw error;
       }
     }
   }
@@ -64,11 +64,11 @@ export class ShortReads {
     this.#agent.destroy();
   }
 
-  #send({ sql, parameters, signal }: ShortRead): ClientRequest {
+  #request({ sql, parameters, signal }: Statement): ClientRequest {
     const query = Object.entries(parameters).map(
       ([name, value]) => `${name}=${encodeURIComponent(value)}`,
     );
-    const call = this.#request({ ...this.#options, path: `/?${query.join('&')}`, signal });
+    const call = this.#open({ ...this.#options, path: `/?${query.join('&')}`, signal });
     call.setTimeout(LIMITS.requestMs.value, () => call.destroy(new Error('Timeout error.')));
     call.end(sql);
     return call;

@@ -8,27 +8,27 @@ import { ClickHouseNode } from './node.ts';
 import type { NodeOptions } from './node.ts';
 
 /** Which part of a cluster a server is. */
-export type Place = {
+export type Identity = {
   /** From 1 on. */
   readonly shard: number;
   readonly shardCount: number;
   readonly replicaCount: number;
 };
 
-export type Asked = { readonly place?: Place; readonly failure?: unknown };
+export type Identified = { readonly identity?: Identity; readonly failure?: unknown };
 
-/** Asks who is behind a URL. */
-export async function ask(
+/** Opens a connection, and asks the server which part of the cluster it is. */
+export async function connectAndIdentify(
   url: string,
   cluster: string,
   options: NodeOptions,
-): Promise<Asked & { node: ClickHouseNode }> {
+): Promise<Identified & { node: ClickHouseNode }> {
   const node = new ClickHouseNode(url, options);
-  return { node, ...(await placeOf(node, cluster)) };
+  return { node, ...(await identify(node, cluster)) };
 }
 
 /** Where a server is in the cluster; a failure when it cannot be reached. */
-export async function placeOf(node: ClickHouseNode, cluster: string): Promise<Asked> {
+export async function identify(node: ClickHouseNode, cluster: string): Promise<Identified> {
   const macro = `SELECT substitution FROM system.macros WHERE macro = 'shard'`;
   const counts = `SELECT uniqExact(shard_num), uniqExact(replica_num)
     FROM system.clusters WHERE cluster = ${sqlText(cluster)}`;
@@ -41,7 +41,7 @@ export async function placeOf(node: ClickHouseNode, cluster: string): Promise<As
       throw new InvalidRequest(
         `${node.url} has no macro \`shard\`, or no cluster \`${cluster}\` in its configuration`,
       );
-    return { place: { shard: Number(shard.text()), shardCount, replicaCount } };
+    return { identity: { shard: Number(shard.text()), shardCount, replicaCount } };
   } catch (failure) {
     if (failure instanceof Unreachable) return { failure };
     throw failure;

@@ -13,7 +13,7 @@ import type { SharedState } from '../shared/shared-state.ts';
 import { sqlText } from '../sql/literals.ts';
 import { RowReader } from '../sql/row-binary.ts';
 
-export type LeftoverParts = {
+export type SweeperParts = {
   readonly cluster: Cluster;
   readonly state: SharedState;
   readonly lease: Lease;
@@ -23,13 +23,13 @@ export type LeftoverParts = {
   readonly sweepMs?: number | undefined;
 };
 
-export class Leftovers {
-  readonly #parts: LeftoverParts;
+export class PartitionSweeper {
+  readonly #parts: SweeperParts;
   readonly #job: PeriodicJob;
   /** Whether this front end has dropped shard groups since the last sweep. */
   #hasDropped = false;
 
-  constructor(parts: LeftoverParts) {
+  constructor(parts: SweeperParts) {
     this.#parts = parts;
     this.#job = new PeriodicJob({
       ...parts,
@@ -75,7 +75,7 @@ export class Leftovers {
         `SELECT DISTINCT table, toUInt32(partition) FROM system.parts
          WHERE active AND database = ${sqlText(cluster.settings.database)}
            AND match(table, '^(points|series)_[0-9]+$')`,
-        { onAway: () => undefined },
+        { onUnreachable: () => undefined },
       ),
     );
     const partitions: Partition[] = [];
@@ -86,7 +86,7 @@ export class Leftovers {
 
 type Partition = { readonly table: string; readonly group: number };
 
-/** Drops what a table has of a shard group. The next sweep does it on a shard that is away. */
+/** Drops a partition. The next sweep does it on a shard that is unreachable now. */
 async function dropPartition(
   cluster: Cluster,
   shard: number,

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 
 import { afterEach, expect, test } from 'vitest';
 
-import { ShortReads } from './short-reads.ts';
+import { StatementClient } from './statement-client.ts';
 
 const opened: (() => void)[] = [];
 afterEach(() => {
@@ -15,7 +15,7 @@ afterEach(() => {
 
 type Answer = (request: IncomingMessage, response: ServerResponse, sql: string) => void;
 
-async function readsFrom(answer: Answer, user = ''): Promise<ShortReads> {
+async function clientFor(answer: Answer, user = ''): Promise<StatementClient> {
   const server = createServer((request, response) => {
     let sql = '';
     request.setEncoding('utf8').on('data', (text: string) => (sql += text));
@@ -24,24 +24,24 @@ async function readsFrom(answer: Answer, user = ''): Promise<ShortReads> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const reads = new ShortReads(`http://${user}127.0.0.1:${port}`);
+  const client = new StatementClient(`http://${user}127.0.0.1:${port}`);
   opened.push(() => {
-    reads.close();
+    client.close();
     server.close();
   });
-  return reads;
+  return client;
 }
 
 const never = new AbortController().signal;
 
 test('a statement, its settings and who asks arrive; the answer comes as a whole', async () => {
-  const reads = await readsFrom(({ url, headers }, response, sql) => {
+  const client = await clientFor(({ url, headers }, response, sql) => {
     response.write(`${url} ${headers.authorization} `);
     setImmediate(() => response.end(sql));
   }, 'me:p%40ss@');
   const parameters = { max_query_size: 10, query_id: 'a&b' };
 
-  const answer = await reads.read({ sql: 'SELECT ü', parameters, signal: never });
+  const answer = await client.send({ sql: 'SELECT ü', parameters, signal: never });
 
   const user = Buffer.from('me:p@ss').toString('base64');
   expect(answer.toString()).toBe(`/?max_query_size=10&query_id=a%26b Basic ${user} SELECT ü`);
@@ -49,31 +49,31 @@ test('a statement, its settings and who asks arrive; the answer comes as a whole
 
 test('a connection that the server has closed meanwhile is replaced', async () => {
   const seen = new Set<unknown>();
-  const reads = await readsFrom(({ socket }, response) => {
+  const client = await clientFor(({ socket }, response) => {
     if (seen.has(socket)) socket.destroy();
     else response.end(String(seen.add(socket).size));
   });
   const read = async () =>
-    (await reads.read({ sql: 'SELECT 1', parameters: {}, signal: never })).toString();
+    (await client.send({ sql: 'SELECT 1', parameters: {}, signal: never })).toString();
 
   expect([await read(), await read(), await read()]).toEqual(['1', '2', '3']);
 });
 
 test('a server that closes new connections, too, is not asked for ever', async () => {
   let asked = 0;
-  const reads = await readsFrom(({ socket }) => {
+  const client = await clientFor(({ socket }) => {
     asked++;
     socket.destroy();
   });
 
-  const answer = reads.read({ sql: 'SELECT 1', parameters: {}, signal: never });
+  const answer = client.send({ sql: 'SELECT 1', parameters: {}, signal: never });
 
   await expect(answer).rejects.toMatchObject({ code: 'ECONNRESET' });
   expect(asked).toBe(1);
 });
 
 test('an error is the text of the server, an end in the middle of an answer is one, too', async () => {
-  const reads = await readsFrom((_, response, sql) => {
+  const client = await clientFor((_, response, sql) => {
     if (sql === 'bad') {
       response.statusCode = 500;
       response.end('Code: 62, e.displayText() = DB::Exception: Syntax error');
@@ -82,7 +82,7 @@ test('an error is the text of the server, an end in the middle of an answer is o
     response.writeHead(200, { 'content-length': 100 });
     response.write('half', () => response.destroy());
   });
-  const read = (sql: string) => reads.read({ sql, parameters: {}, signal: never });
+  const read = (sql: string) => client.send({ sql, parameters: {}, signal: never });
 
   await expect(read('bad')).rejects.toThrow(/^Code: 62, .*Syntax error$/);
   await expect(read('half')).rejects.toMatchObject({ code: 'ECONNRESET' });
@@ -90,9 +90,9 @@ test('an error is the text of the server, an end in the middle of an answer is o
 
 test('whoever does not wait any more is not kept', async () => {
   const abort = new AbortController();
-  const reads = await readsFrom(() => abort.abort());
+  const client = await clientFor(() => abort.abort());
 
-  const answer = reads.read({ sql: 'SELECT 1', parameters: {}, signal: abort.signal });
+  const answer = client.send({ sql: 'SELECT 1', parameters: {}, signal: abort.signal });
 
   await expect(answer).rejects.toMatchObject({ name: 'AbortError' });
 });
