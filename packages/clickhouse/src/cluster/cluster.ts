@@ -1,6 +1,13 @@
 // The shards and replicas behind the URLs, and which of them a statement is sent to. Every URL is
 // one replica; the id of a series determines its shard.
-import { assert, Conflict, InvalidRequest, messageOf, Unavailable } from '@tidemark/core';
+import {
+  assert,
+  Cancelled,
+  Conflict,
+  InvalidRequest,
+  messageOf,
+  Unavailable,
+} from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { ReplicaLoad, ReplicaState } from '@tidemark/storage';
 
@@ -278,7 +285,9 @@ export class Cluster {
           this.#refusing.delete(target);
           return result;
         } catch (error) {
-          if (!(error instanceof Unreachable)) throw error;
+          // The end of the time cancels a statement.
+          const isOver = signal.aborted && error instanceof Cancelled;
+          if (!isOver && !(error instanceof Unreachable)) throw error;
           if (writers.signal.aborted) cause = writers.signal.reason;
           // The answer to an earlier attempt says more than that time was over.
           else if (cause === undefined || !signal.aborted) cause = error;

@@ -35,7 +35,9 @@ const QUEUED = /DB::Exception: Watching task .* is executing longer than/;
 
 /** The server's number; the client does not find it in every text. */
 function codeOf(cause: unknown): string | undefined {
-  return /^Code: (\d+)/.exec(messageOf(cause))?.[1] ?? (cause as { code?: string }).code;
+  return (
+    /^Code: (\d+)/.exec(messageOf(cause))?.[1] ?? (cause as { code?: string } | undefined)?.code
+  );
 }
 
 /** The server's number behind an error that was translated. */
