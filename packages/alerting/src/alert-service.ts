@@ -2,7 +2,7 @@
 // it persistent.
 import { Conflict, InvalidRequest, messageOf, NotFound, Unavailable } from '@tidemark/core';
 import type { HandlerSpec as ScriptHandler } from '@tidemark/pipeline';
-import { anonymousTopicPrefix, taskOfUnit } from '@tidemark/runtime';
+import { anonymousTopicPrefix, Inhibitions, taskOfUnit } from '@tidemark/runtime';
 import type { AlertEvent, AlertLevelName, AlertSink, EventCause } from '@tidemark/runtime';
 import type { HostedAlerts, StateListener } from '@tidemark/runtime/host';
 import { AlertHistory } from './alert-history.ts';
@@ -52,6 +52,7 @@ export class AlertService implements AlertSink, HostedAlerts {
   /** By unit: of what it has published last. */
   readonly #causes = new Map<string, EventCause>();
   readonly #followers = new Set<StateListener>();
+  readonly inhibitions = new Inhibitions();
   readonly deadLetters: DeadLetters;
   readonly history = new AlertHistory();
   readonly #origins: TopicOrigins;

@@ -294,6 +294,7 @@ function taskHosts(
     server: identityOf(stores),
     functions,
     followStates: (listener) => alerts.followStates(listener),
+    inhibitions: alerts.inhibitions,
     log: logs.logger('task'),
     logUdf: (udf, line) => log('info', line, { udf }),
     hostCount,

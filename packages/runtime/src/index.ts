@@ -1,4 +1,5 @@
 // Public face of @tidemark/runtime: what a task does.
+export { Inhibitions } from './inhibitions.ts';
 export { printPoints } from './data/print-points.ts';
 export { jsonFloat, rowJson, rowsJson } from './data/rows.ts';
 export { RowSource } from './data/row-source.ts';

@@ -1,5 +1,6 @@
 // What a running node is, and what it gets from its task.
 import { AssertionFailed } from '@tidemark/core';
+import type { InhibitionRegistry } from './inhibitions.ts';
 import type { EdgeType, NodeSpec } from '@tidemark/pipeline';
 import type { Edge } from './edge.ts';
 import type { Barrier, Batch, Point } from './data/point.ts';
@@ -41,6 +42,8 @@ export interface RunningNode extends Receiver {
 /** What nodes of one task share. */
 export interface TaskContext {
   readonly taskId: string;
+  /** The task, or the part of it that runs here; see `unitName`. */
+  readonly unit: string;
   readonly scope: string;
   readonly services: TaskServices;
   readonly timers: Timers;
@@ -79,22 +82,10 @@ export interface TaskContext {
   guard(callback: () => void): void;
   /** First output edge of a node, for counting what it emits. Known once all nodes exist. */
   outputEdge(nodeId: number): Edge | undefined;
-  /** Shared by nodes of the task under a name (inhibitors, http endpoints). */
+  /** Shared by nodes of the task under a name. */
   readonly httpOutputs: Map<string, () => EndpointRows>;
-  readonly inhibitors: InhibitorRegistry;
-}
-
-/** One group's inhibitor: suppresses events of a category whose tags have these values. */
-export type Inhibitor = {
-  readonly category: string;
-  readonly tags: readonly (readonly [string, string])[];
-  isActive: boolean;
-};
-
-export interface InhibitorRegistry {
-  add(inhibitor: Inhibitor): void;
-  remove(inhibitor: Inhibitor): void;
-  isInhibited(category: string, tags: (name: string) => string | undefined): boolean;
+  /** Those of all tasks of the engine; a replay has its own. */
+  readonly inhibitions: InhibitionRegistry;
 }
 
 /** What one node gets. */

@@ -16,6 +16,7 @@ import type {
   QueryResultSeries,
   TaskServices,
 } from './services.ts';
+import { Inhibitions } from './inhibitions.ts';
 import { rowsJson } from './data/rows.ts';
 import { formatFloatPlain } from './lambda/text.ts';
 import { createTask } from './task.ts';
@@ -90,6 +91,7 @@ const GROUPS = /^(?:lambda|node|influxql|alert\/(?!topic|error)|batch\/node)/;
 
 /** What the outside of a task saw. */
 class World implements AlertSink {
+  readonly inhibitions = new Inhibitions();
   readonly emissions: string[] = [];
   readonly emissionsBy: Record<string, string[]> = {};
   readonly alerts: string[] = [];

@@ -1,5 +1,6 @@
 // What running nodes need from the world outside their task. The engine implements these; tests use
 // recorders.
+import type { InhibitionRegistry } from './inhibitions.ts';
 import type { FieldValue, TagSet, Timestamp } from '@tidemark/core';
 import type { HandlerSpec, ScalerProvider } from '@tidemark/pipeline';
 import type { EventCause } from './event-cause.ts';
@@ -53,6 +54,8 @@ export type AlertEvent = {
  * Topics, as the alert node sees them. Calls cross a thread: they return at once and are ordered.
  */
 export interface AlertSink {
+  /** What holds back events, whichever task it is of. */
+  readonly inhibitions: InhibitionRegistry;
   /**
    * Opens the anonymous topic of a node with the handlers of its script. Called before the first
    * event.

@@ -65,9 +65,8 @@ export const kafka = deliver(kafkaHandler, {
   element: 'cluster',
   validate: (options, context) => {
     if (options.topic === '') return 'topic must not be empty';
-    const cluster = options.cluster;
-    const isUnknown = cluster !== '' && context.section(section, cluster) === undefined;
-    if (isUnknown) return unknownCluster(cluster);
+    const { cluster } = options;
+    if (context.section(section, cluster)?.enabled !== true) return unknownCluster(cluster);
     const algorithm = options.partitionAlgorithm;
     return algorithm === '' || algorithm in HASHES
       ? undefined
@@ -107,7 +106,9 @@ export const kafka = deliver(kafkaHandler, {
 });
 
 function unknownCluster(cluster: string): string {
-  return `unknown cluster ${JSON.stringify(cluster)}`;
+  return cluster === ''
+    ? 'no kafka cluster is configured and enabled'
+    : `unknown cluster ${JSON.stringify(cluster)}`;
 }
 
 type KafkaConnection = Closable & { readonly producer: Producer };
@@ -124,8 +125,10 @@ async function produce(
   },
 ): Promise<void> {
   const { cluster, topic, key, value, algorithm } = record;
-  const unknown = cluster === '' ? 'service is not enabled' : unknownCluster(cluster);
-  const config = enabledSection(context, section, { id: cluster, unknown });
+  const config = enabledSection(context, section, {
+    id: cluster,
+    unknown: unknownCluster(cluster),
+  });
   const name = `kafka ${algorithm} ${JSON.stringify(config, (_key, item: unknown) => (typeof item === 'bigint' ? String(item) : item))}`;
   try {
     const { producer } = await context.connections.use<KafkaConnection>(name, IDLE_MS, () =>

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Clock } from '@tidemark/core';
 import { AlertService, AlertStore, findHandlerKind, HANDLER_KINDS } from '@tidemark/alerting';
 import type { HandlerKind, HandlerSpec } from '@tidemark/alerting';
+import { Inhibitions } from '@tidemark/runtime';
 import type {
   AlertEvent,
   AlertLevelName,
@@ -60,6 +61,7 @@ export function virtualClock(timers: VirtualTimers): Clock {
  * one is added.
  */
 export class TestAlerts implements AlertSink {
+  readonly inhibitions = new Inhibitions();
   readonly #clock: Clock;
   readonly #states = new Map<string, AlertEvent>();
   #events: string[] = [];

@@ -144,6 +144,7 @@ export function servicesOfParts(services: EngineServices): (index: number) => En
   return (index) => ({
     ...services,
     alerts: {
+      inhibitions: alerts.inhibitions,
       openTopic: (topic) => alerts.openTopic(topic),
       publish: (topic, event) => alerts.publish(topic, event),
       updateEvent: (topic, event) => alerts.updateEvent(topic, event),

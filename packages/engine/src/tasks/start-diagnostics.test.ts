@@ -89,6 +89,7 @@ describe('what only the start finds is placed', () => {
     ["stream|from()|httpOut('a')|httpOut('a')", "httpOut('a')"],
     ["stream|from()|influxDBOut().cluster('absent').database('d')", "cluster('absent')"],
     ["stream|from()|alert().crit(lambda: TRUE).exec('')", "exec('')"],
+    ["stream|from()|alert().crit(lambda: TRUE).kafka().kafkaTopic('t')", 'kafka('],
     ["stream|from()|sideload().source('file:///absent-directory').order('a')", 'source('],
     [
       "stream|from()|k8sAutoscale().cluster('absent').resourceName('a').replicas(lambda: 1)",

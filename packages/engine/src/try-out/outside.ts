@@ -1,7 +1,7 @@
 // The world of a try-out: everything that a task would do outside of itself is written down instead
 // of done. What it reads (functions of users, sideloaded files) is there as for a task that runs.
 import type { HandlerSpec } from '@tidemark/pipeline';
-import { printPoints } from '@tidemark/runtime';
+import { Inhibitions, printPoints } from '@tidemark/runtime';
 import type {
   AlertEvent,
   AlertLevelName,
@@ -104,6 +104,7 @@ function writeTarget({
 
 /** Topics that begin empty and have nobody who is told. */
 class TriedAlerts {
+  readonly inhibitions = new Inhibitions();
   readonly #handlersOf: OutsideOptions['handlersOf'];
   readonly #record: OutsideOptions['record'];
   readonly #anonymous = new Map<string, readonly string[]>();

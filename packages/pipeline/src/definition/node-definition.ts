@@ -167,7 +167,7 @@ export function defineNode<const Table extends OptionTable>(
 
 class TypedDraft<Table extends OptionTable> implements OptionsDraft {
   readonly #definition: NodeDefinition<Table>;
-  readonly #deferred: NodeDiagnostic[] = [];
+  #deferred: { readonly problem: NodeDiagnostic; readonly subject: string | undefined }[] = [];
   #options: OptionsOf<Table>;
 
   constructor(definition: NodeDefinition<Table>, values: readonly Value[]) {
@@ -198,7 +198,7 @@ class TypedDraft<Table extends OptionTable> implements OptionsDraft {
   }
 
   validate(context: ValidationContext): NodeDiagnostic | undefined {
-    return this.#deferred[0] ?? this.#definition.validate?.(this.#options, context);
+    return this.#deferred[0]?.problem ?? this.#definition.validate?.(this.#options, context);
   }
 
   checkStart(context: StartContext): readonly NodeDiagnostic[] {
@@ -229,8 +229,14 @@ class TypedDraft<Table extends OptionTable> implements OptionsDraft {
 
   #arguments(values: readonly Value[], property?: string): Arguments {
     const properties = property === undefined ? [] : [property];
-    return new Arguments(values, (text, details) =>
-      this.#deferred.push({ text, properties, ...details }),
+    return new Arguments(
+      values,
+      (text, details, subject) => {
+        this.#deferred.push({ problem: { text, properties, ...details }, subject });
+      },
+      (subject) => {
+        this.#deferred = this.#deferred.filter((each) => each.subject !== subject);
+      },
     );
   }
 }

@@ -129,21 +129,14 @@ export function inlineLambdas(node: ExpressionNode): ExpressionNode {
 type UnaryNode = Extract<ExpressionNode, { kind: 'unary' }>;
 
 /**
- * Refuses `-TRUE`, `-'a'`, `!5` and `-"time"`; operands of which points decide the type are theirs.
+ * Refuses `-TRUE`, `-'a'`, `!5`, `!(1 + 1)` and `-"time"`; operands of which points decide the type
+ * are theirs.
  */
 function checkedUnary(node: UnaryNode): UnaryNode {
-  switch (node.operand.kind) {
-    case 'unary':
-    case 'binary':
-    case 'function':
-    case 'lambda':
-      return node;
-    default: {
-      const [problem] = checkLambda(node).problems;
-      if (problem === undefined) return node;
-      const { text, span, found, expected, hint } = problem;
-      const place = { span, isPositioned: true, found, expected, hint };
-      throw new EvaluationFailure('TICK_WRONG_OPERAND', text, place);
-    }
-  }
+  const [problem] = checkLambda(node).problems;
+  // What is wrong within the operand is found when the whole is checked.
+  if (problem === undefined || checkLambda(node.operand).problems.length > 0) return node;
+  const { text, span, found, expected, hint } = problem;
+  const place = { span, isPositioned: true, found, expected, hint };
+  throw new EvaluationFailure('TICK_WRONG_OPERAND', text, place);
 }

@@ -137,19 +137,35 @@ function typeDetails(type: ParameterType, value: Value): ArgumentFailure['detail
   };
 }
 
+type Defer = (text: string, details: FailureDetails, subject: string | undefined) => void;
+
 /** The values of a call that has been checked, by index and type. */
 export class Arguments {
   readonly values: readonly Value[];
-  readonly #defer: (text: string, details: FailureDetails) => void;
+  readonly #defer: Defer;
+  readonly #forget: (subject: string) => void;
 
-  constructor(values: readonly Value[], defer: (text: string, details: FailureDetails) => void) {
+  constructor(
+    values: readonly Value[],
+    defer: Defer,
+    forget: (subject: string) => void = () => undefined,
+  ) {
     this.values = values;
     this.#defer = defer;
+    this.#forget = forget;
   }
 
-  /** Refuses the node when it is validated, which is after the whole script was evaluated. */
-  refuseLater(text: string, details: FailureDetails = {}): void {
-    this.#defer(text, details);
+  /**
+   * Refuses the node when it is validated, which is after the whole script was evaluated; unless a
+   * later call sets the subject to something else.
+   */
+  refuseLater(text: string, details: FailureDetails = {}, subject?: string): void {
+    this.#defer(text, details, subject);
+  }
+
+  /** The subject is set now: what was wrong with it before counts no longer. */
+  replaces(subject: string): void {
+    this.#forget(subject);
   }
 
   string(index: number): string {

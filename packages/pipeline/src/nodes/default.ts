@@ -33,11 +33,13 @@ function withField(fields: Fields, values: Arguments): Fields {
   const name = values.string(0);
   const [, given] = values.values;
   const value = fieldValueOf(given);
+  values.replaces(name);
   if (value !== undefined) return new Map(fields).set(name, value);
   const type = given === undefined ? 'nil' : typeName(given);
   values.refuseLater(
     `unsupported type ${type} for field "${name}", field default values must be float,int,string or bool`,
     { found: type, expected: ['float', 'int', 'string', 'bool'] },
+    name,
   );
   return fields;
 }

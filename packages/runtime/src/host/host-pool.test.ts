@@ -11,6 +11,7 @@ import { PointBatchBuilder } from '../point-batch.ts';
 import type { TapMessage, TaskOptions } from '../running-task.ts';
 import type { AlertEvent } from '../services.ts';
 import { silentServices } from '../testing/silent-services.ts';
+import { Inhibitions } from '../inhibitions.ts';
 import type { HostedTaskServices, StateListener } from './hosted-services.ts';
 import { createTask } from '../task.ts';
 import { VirtualTimers } from '../timers.ts';
@@ -53,6 +54,7 @@ let checking: AbortController;
 
 /** Most tests share one pool: starting a thread is most of their time. */
 let shared: HostPool | undefined;
+const inhibitions = new Inhibitions();
 
 function open(options?: Partial<HostPoolOptions>): void {
   if (options === undefined) pool = shared ??= openPool({});
@@ -63,6 +65,7 @@ function openPool(options: Partial<HostPoolOptions>): HostPool {
   return new HostPool({
     hostCount: 1,
     clock,
+    inhibitions,
     functions: new Map([
       ['sum', { prog: process.execPath, args: [sum], env: {}, timeoutMs: 0 }],
       [
@@ -115,6 +118,7 @@ afterAll(() => shared?.close());
 function services(more: Partial<HostedTaskServices> = {}): HostedTaskServices {
   return {
     alerts: {
+      inhibitions,
       openAnonymousTopic: (topic) => told.add(`open ${topic}`),
       closeAnonymousTopic: (topic) => told.add(`close ${topic}`),
       publish: (topic, event) => events.add({ topic, event }),

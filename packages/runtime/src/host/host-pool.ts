@@ -1,6 +1,7 @@
 // Task hosts: places tasks, watches that every host answers, and starts the tasks of a failed one
 // anew.
 import { assert, LATE, messageOf, unreachable, within } from '@tidemark/core';
+import type { Inhibitions } from '../inhibitions.ts';
 import type { Clock } from '@tidemark/core';
 import type { Pipeline } from '@tidemark/pipeline';
 import { unitName } from '../part.ts';
@@ -44,6 +45,8 @@ export type HostPoolOptions = {
   readonly hostTimeoutMs: number;
   readonly stopTimeoutMs: number;
   readonly followStates: FollowStates;
+  /** Of all tasks. */
+  readonly inhibitions: Inhibitions;
   readonly log: (
     level: LogLevel,
     message: string,
@@ -106,9 +109,17 @@ export class HostPool {
       hostCount,
       openHost: (index, told) => new ThreadLink({ ...settings, name: `task-host-${index}` }, told),
     });
-    this.#stopFollowing = options.followStates((topic, eventId, state) =>
-      this.#topicChanged(topic, eventId, state),
-    );
+    const stops = [
+      options.followStates((topic, eventId, state) => this.#topicChanged(topic, eventId, state)),
+      options.inhibitions.follow((inhibition, isActive) => {
+        for (const host of this.#all) {
+          if (host !== this.#origin) host.client.send({ kind: 'inhibition', inhibition, isActive });
+        }
+      }),
+    ];
+    this.#stopFollowing = () => {
+      for (const stop of stops) stop();
+    };
   }
 
   /** Tasks can run there from now on; who is placed where, `choose` says. */
@@ -277,6 +288,9 @@ export class HostPool {
     };
     place.hosts[index] = host;
     this.#all.add(host);
+    for (const inhibition of this.#options.inhibitions.active()) {
+      client.send({ kind: 'inhibition', inhibition, isActive: true });
+    }
     return host;
   }
 
@@ -371,6 +385,9 @@ export class HostPool {
         break;
       case 'update-event':
         task?.services.alerts.updateEvent(item.topic, item.event);
+        break;
+      case 'inhibit':
+        task?.services.alerts.inhibitions.set(item.inhibition, item.isActive);
         break;
       case 'log':
         task?.services.log.log(item.level, item.nodeName, item.message, item.context);

@@ -16,6 +16,7 @@ import type {
   TaskServices,
   UdfConnector,
 } from '../services.ts';
+import type { Inhibitions } from '../inhibitions.ts';
 import { rememberedState } from '../remembered-state.ts';
 import type { RememberedState } from '../remembered-state.ts';
 import type { SideloadDocuments } from './hosted-services.ts';
@@ -88,6 +89,7 @@ export type HostServicesOptions = {
   readonly start: TaskStart;
   readonly outside: Outside;
   readonly eventStates: EventStates;
+  readonly inhibitions: Inhibitions;
   readonly sideloaded: Sideloaded;
   readonly udf: UdfConnector;
   readonly server: TaskServices['server'];
@@ -120,11 +122,19 @@ export function hostServices(options: HostServicesOptions): TaskServices {
 
 type Signer = { readonly kind: ScalerProvider; readonly name: string };
 
-function alertSink({ task, start, outside, eventStates }: HostServicesOptions): AlertSink {
+function alertSink(options: HostServicesOptions): AlertSink {
+  const { task, start, outside, eventStates, inhibitions } = options;
   const remember = (topic: string, event: AlertEvent): void => {
     eventStates.set(topic, event.id, rememberedState(event));
   };
   return {
+    inhibitions: {
+      set: (inhibition, isActive) => {
+        if (!inhibitions.set(inhibition, isActive)) return;
+        outside.tell({ kind: 'inhibit', task, inhibition, isActive });
+      },
+      isInhibited: (category, tagOf) => inhibitions.isInhibited(category, tagOf),
+    },
     openAnonymousTopic: (topic, handlers) =>
       outside.tell({ kind: 'open-topic', task, topic, handlers }),
     closeAnonymousTopic: (topic) => outside.tell({ kind: 'close-topic', task, topic }),

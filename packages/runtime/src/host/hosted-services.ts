@@ -3,6 +3,7 @@
 import type { HandlerSpec } from '@tidemark/pipeline';
 import type { PointBatch } from '../point-batch.ts';
 import type { EventCause } from '../event-cause.ts';
+import type { Inhibitions } from '../inhibitions.ts';
 import type { RememberedState } from '../remembered-state.ts';
 import type {
   AlertEvent,
@@ -15,6 +16,7 @@ import type {
 
 /** Topics of the engine. */
 export interface HostedAlerts {
+  readonly inhibitions: Inhibitions;
   openAnonymousTopic(topic: string, handlers: readonly HandlerSpec[]): void;
   closeAnonymousTopic(topic: string): void;
   openTopic(topic: string): void;

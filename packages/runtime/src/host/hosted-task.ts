@@ -182,6 +182,7 @@ export class HostedTask implements RunningTask {
     this.#rowsOnTheWay = 0;
     this.#processed.clear();
     this.#makeRoom();
+    this.#releaseEvents();
     const saved = this.#setup.options.savedState?.();
     if (saved !== undefined) this.restore(saved.state);
     this.#rerun = saved?.rerun;
@@ -453,7 +454,15 @@ export class HostedTask implements RunningTask {
     // A host that was ended has told nobody that its anonymous topics are closed.
     for (const topic of this.#topics) this.#setup.services.alerts.closeAnonymousTopic(topic);
     this.#topics.clear();
+    // Neither has it told that it holds no events back any more.
+    this.#releaseEvents();
     this.#setup.onEnd(this);
+  }
+
+  #releaseEvents(): void {
+    const { services, options } = this.#setup;
+    // What a replay holds back it holds back for itself.
+    if ((options.scope ?? 'main') === 'main') services.alerts.inhibitions.endOf(this.unit);
   }
 
   #makeRoom(): void {

@@ -1,5 +1,6 @@
 // Messages between the engine's thread and a task host. Each direction keeps its order; what one
 // task is sent is handled in that order too (docs/adr/0002-threads.md).
+import type { Inhibition } from '../inhibitions.ts';
 import type { Timestamp } from '@tidemark/core';
 import type { HandlerSpec, Pipeline, ScalerProvider } from '@tidemark/pipeline';
 import type { EventCause } from '../event-cause.ts';
@@ -162,6 +163,8 @@ export type ToHost =
       readonly eventId: string | undefined;
       readonly state: RememberedState | undefined;
     }
+  /** Of a task elsewhere. */
+  | { readonly kind: 'inhibition'; readonly inhibition: Inhibition; readonly isActive: boolean }
   /** So many items of the host's have been handled. */
   | { readonly kind: 'handled'; readonly count: number }
   | { readonly kind: 'ping'; readonly id: number };
@@ -222,6 +225,12 @@ export type HostItem =
       readonly task: number;
       readonly topic: string;
       readonly event: AlertEvent;
+    }
+  | {
+      readonly kind: 'inhibit';
+      readonly task: number;
+      readonly inhibition: Inhibition;
+      readonly isActive: boolean;
     }
   | {
       readonly kind: 'log';

@@ -2,6 +2,7 @@
 // they do.
 import { serialize } from 'node:v8';
 import { messageOf, unreachable } from '@tidemark/core';
+import { Inhibitions } from '../inhibitions.ts';
 import type { Clock } from '@tidemark/core';
 import { RowSource } from '../data/row-source.ts';
 import { SeriesTable } from '../data/series.ts';
@@ -58,6 +59,7 @@ export class TaskHost implements Outside {
   readonly #series = new SeriesTable();
   readonly #unpacker = new BatchUnpacker(this.#series);
   readonly #eventStates = new EventStates();
+  readonly #inhibitions = new Inhibitions();
   readonly #sideloaded = new Sideloaded();
   readonly #udf: ReturnType<typeof udfConnector>;
   readonly #tasks = new Map<number, HostTask>();
@@ -123,6 +125,9 @@ export class TaskHost implements Outside {
         if (message.eventId === undefined || message.state === undefined) {
           this.#eventStates.clear(message.topic);
         } else this.#eventStates.set(message.topic, message.eventId, message.state);
+        break;
+      case 'inhibition':
+        this.#inhibitions.set(message.inhibition, message.isActive);
         break;
       case 'handled':
         this.#unhandledCount -= message.count;
@@ -365,6 +370,7 @@ export class TaskHost implements Outside {
         start,
         outside: this,
         eventStates: this.#eventStates,
+        inhibitions: this.#inhibitions,
         sideloaded: this.#sideloaded,
         udf: this.#udf,
         server,

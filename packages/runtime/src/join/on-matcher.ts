@@ -79,8 +79,13 @@ export class OnMatcher {
     }
   }
 
+  /** The task ends: specific messages that still wait for a partner are not joined, as recorded. */
   finish(): void {
-    for (const [key, group] of this.#groups) this.#end(key, group);
+    for (const [, group] of this.#groups) {
+      for (const { message } of group.specifics) this.#options.release(message);
+      for (const match of group.matches) this.#letMatchGo(group, match);
+    }
+    this.#groups.clear();
   }
 
   /**

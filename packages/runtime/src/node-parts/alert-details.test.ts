@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { PointBatchBuilder } from '../point-batch.ts';
 import type { AlertEvent } from '../services.ts';
 import { createTask } from '../task.ts';
-import { silentServices } from '../testing/silent-services.ts';
+import { silentAlerts, silentServices } from '../testing/silent-services.ts';
 import { VirtualTimers } from '../timers.ts';
 
 /** The same twice: the second one is not known as the default. */
@@ -58,6 +58,7 @@ function run(script: string, rows: Rows): { events: AlertEvent[]; error: string 
   const events: AlertEvent[] = [];
   const timers = new VirtualTimers(0n);
   const alerts = {
+    inhibitions: silentAlerts.inhibitions,
     openAnonymousTopic: () => undefined,
     closeAnonymousTopic: () => undefined,
     openTopic: () => undefined,
@@ -96,4 +97,21 @@ test('a series that alerts again has the id and the tags of its own', () => {
     const read = JSON.parse(details.replaceAll('&#34;', '"')) as Record<string, unknown>;
     expect(read).toMatchObject({ ID: id, Tags: { h: host }, Fields: { v: i }, Message: message });
   });
+});
+
+test('a batch without groups has null for its tags, a point and a grouped batch have a map', () => {
+  const details = (nodes: string): string | undefined => {
+    const script = `stream|from()${nodes}|alert().crit(lambda: TRUE).topic('t')`;
+    const rows = [0n, 1n].map((time) => ({
+      name: 'm',
+      tags: [],
+      fields: [['v', 1] as const],
+      time,
+    }));
+    return run(script, rows).events[0]?.details.match(/Tags&#34;:([^,]*),/)?.[1];
+  };
+  const window = '|window().periodCount(2).everyCount(2)';
+  expect(details('')).toBe('{}');
+  expect(details(window)).toBe('null');
+  expect(details(`|groupBy('h')${window}`)).toBe('{&#34;h&#34;:&#34;&#34;}');
 });

@@ -107,7 +107,8 @@ export class AlertState {
     const history = this.#history;
     const n = history.length;
     const step = (1.2 - 0.8) / (n - 1);
-    let weight = 1.2 / 1.5;
+    // 1.2 / 1.5 in exact arithmetic, which is a little more than its quotient of floats.
+    let weight = 0.8;
     let sum = 0;
     for (let i = 0; i < n - 1; i++) {
       const current = (i + this.#index) % n;

@@ -120,7 +120,7 @@ export class AlertTexts {
       ['Name', series.name],
       ['TaskName', this.#ctx.task.taskId],
       ['Group', group.text],
-      ['Tags', new TemplateMap(Object.entries(series.tags), '')],
+      ['Tags', new TemplateMap(Object.entries(series.tags), '', this.#isTagless(group))],
       ['ServerInfo', this.#server],
     ]);
     const id = this.#run(this.#id, struct('idInfo', common));
@@ -129,6 +129,11 @@ export class AlertTexts {
     if (this.#known.size >= KNOWN_SERIES_MAX) this.#known.clear();
     this.#known.set(series, made);
     return made;
+  }
+
+  // A batch without groups has no tags at all, where a point without tags has none of them.
+  #isTagless(group: Group): boolean {
+    return this.#ctx.wants === 'batch' && group.dimensions.tagNames.length === 0;
   }
 
   /** An event that only carries an id, for setting a topic's memory. */

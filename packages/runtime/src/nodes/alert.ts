@@ -15,7 +15,9 @@ import type { FunctionState } from '../lambda/function.ts';
 import { explainLambda, look } from '../lambda/explain.ts';
 import type { Lambda } from '../lambda/lambda.ts';
 import type { Frame } from '../lambda/typed.ts';
-import type { Inhibitor, RunningNode } from '../node.ts';
+import { inhibitionKey } from '../inhibitions.ts';
+import type { Inhibition } from '../inhibitions.ts';
+import type { RunningNode } from '../node.ts';
 import type { NodeCapabilities } from '../node-capabilities.ts';
 import { StartError } from '../node.ts';
 import type { AlertEvent, AlertLevelName } from '../services.ts';
@@ -43,7 +45,7 @@ type LevelLambda = {
 
 type GroupAlert = {
   readonly state: AlertState;
-  readonly inhibitors: readonly Inhibitor[];
+  readonly inhibitions: readonly Inhibition[];
   /** Comes from a snapshot and has not been compared with what topics remember. */
   isUnchecked: boolean;
   /** While the task is given again what it has missed: what was told before. */
@@ -100,7 +102,7 @@ export class AlertNode implements RunningNode {
     this.#groups = new GroupStates((group) => ({
       state: new AlertState(Number(options.history)),
       isUnchecked: false,
-      ...this.#withInhibitors(group),
+      inhibitions: this.#inhibitionsOf(group),
     }));
     const hasHandlers = options.handlers.length > 0 || task.alerts.hasGlobalHandlers;
     this.#anonymousTopic = hasHandlers ? anonymousTopic(task, ctx.name) : undefined;
@@ -161,7 +163,7 @@ export class AlertNode implements RunningNode {
 
   deleteGroup(group: Group): void {
     const alert = this.#groups.delete(group);
-    for (const inhibitor of alert?.inhibitors ?? []) this.#ctx.task.inhibitors.remove(inhibitor);
+    this.#inhibit(alert?.inhibitions ?? [], false);
     this.#ctx.out.deleteGroup(group);
   }
 
@@ -178,9 +180,7 @@ export class AlertNode implements RunningNode {
   }
 
   close(): void {
-    for (const [, alert] of this.#groups) {
-      for (const inhibitor of alert.inhibitors) this.#ctx.task.inhibitors.remove(inhibitor);
-    }
+    for (const [, alert] of this.#groups) this.#inhibit(alert.inhibitions, false);
     if (this.#anonymousTopic !== undefined) {
       this.#ctx.task.services.alerts.closeAnonymousTopic(this.#anonymousTopic);
     }
@@ -209,9 +209,9 @@ export class AlertNode implements RunningNode {
       );
       if (group === undefined) continue;
       const restored = AlertState.decode(stateCode);
-      const alert = { ...this.#withInhibitors(group), state: restored, isUnchecked: true };
-      for (const inhibitor of alert.inhibitors) inhibitor.isActive = restored.level !== OK;
-      this.#groups.set(group, alert);
+      const inhibitions = this.#inhibitionsOf(group);
+      this.#inhibit(inhibitions, restored.level !== OK);
+      this.#groups.set(group, { inhibitions, state: restored, isUnchecked: true });
     }
     for (const [levels, states] of [
       [this.#levels, code.levels],
@@ -238,9 +238,9 @@ export class AlertNode implements RunningNode {
     if (remembered !== undefined && told === undefined) {
       state.restore(remembered.level, remembered.time, remembered.durationNanos);
     }
-    const inhibitors = this.#withInhibitors(group).inhibitors;
-    for (const inhibitor of inhibitors) inhibitor.isActive = state.level !== OK;
-    return this.#groups.set(group, { state, inhibitors, isUnchecked: false, told });
+    const inhibitions = this.#inhibitionsOf(group);
+    this.#inhibit(inhibitions, state.level !== OK);
+    return this.#groups.set(group, { state, inhibitions, isUnchecked: false, told });
   }
 
   /**
@@ -274,7 +274,7 @@ export class AlertNode implements RunningNode {
     // A log has all that the group has missed: its own state is the right one.
     if (alert.told !== undefined || this.#isFromLog) return;
     alert.state.restore(level, time, durationNanos);
-    for (const inhibitor of alert.inhibitors) inhibitor.isActive = alert.state.level !== OK;
+    this.#inhibit(alert.inhibitions, alert.state.level !== OK);
   }
 
   #remembered(id: string): ToldEvent | undefined {
@@ -299,14 +299,17 @@ export class AlertNode implements RunningNode {
     return { ...chosen, level: LEVEL_NAMES.indexOf(chosen.level) };
   }
 
-  #withInhibitors(group: Group): { readonly inhibitors: readonly Inhibitor[] } {
-    const tags = group.tags;
-    const inhibitors = this.#ctx.options.inhibits.map((inhibit): Inhibitor => {
-      const values = inhibit.tags.map((name) => [name, tags[name] ?? ''] as const);
-      return { category: inhibit.category, tags: values, isActive: false };
-    });
-    for (const inhibitor of inhibitors) this.#ctx.task.inhibitors.add(inhibitor);
-    return { inhibitors };
+  #inhibitionsOf(group: Group): readonly Inhibition[] {
+    const { options, task, name: node } = this.#ctx;
+    return options.inhibits.map(({ category, tags: names }, i) => ({
+      key: inhibitionKey(task.unit, [node, i, group.id]),
+      category,
+      tags: names.map((name) => [name, group.tags[name] ?? ''] as const),
+    }));
+  }
+
+  #inhibit(inhibitions: readonly Inhibition[], isActive: boolean): void {
+    for (const each of inhibitions) this.#ctx.task.inhibitions.set(each, isActive);
   }
 
   #levelOf(point: Point, current: number): number {
@@ -362,13 +365,13 @@ export class AlertNode implements RunningNode {
     const { state } = alert;
     state.trigger(cause.time);
     const isTold = this.#isTold(alert, level, cause.time);
-    for (const inhibitor of alert.inhibitors) inhibitor.isActive = level !== OK;
+    this.#inhibit(alert.inhibitions, level !== OK);
     if (options.isWithoutRecoveries && level === OK) return;
     const event = this.#event(level, state.durationNanos, cause);
     const tags = cause.message instanceof Batch ? cause.message.series : cause.point.series;
     if (isTold) {
       // The topics and their handlers have it from before the restart.
-    } else if (task.inhibitors.isInhibited(options.category, (name) => tags.tag(name))) {
+    } else if (task.inhibitions.isInhibited(options.category, (name) => tags.tag(name))) {
       this.#counts.inhibited++;
     } else {
       this.#count(level);

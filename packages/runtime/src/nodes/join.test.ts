@@ -50,6 +50,18 @@ emits join4
     {"columns":["time","x.v","y.v"],"name":"a","values":[["1970-01-01T00:00:10Z",2,3]]}
     {"columns":["time","x.v","y.v"],"name":"a","values":[["1970-01-01T00:00:20Z",4,5]]}
 
+test at its end a join on some tags gives up what still waits for a partner
+script
+    var a = stream|from().measurement('a').groupBy('h')
+    var b = stream|from().measurement('b').groupBy('h', 'k')
+    a|join(b).as('x', 'y').on('h').fill(0.0)|httpOut('out')
+write
+    a,h=1 v=1 0
+    b,h=1,k=1 v=2 0
+    b,h=1,k=1 v=3 10
+emits join4
+    {"columns":["time","x.v","y.v"],"name":"a","tags":{"h":"1","k":"1"},"values":[["1970-01-01T00:00:00Z",1,2]]}
+
 test times within the tolerance are one time
 script
     var a = stream|from().measurement('a')

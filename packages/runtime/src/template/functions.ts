@@ -39,8 +39,11 @@ const JS_ESCAPES: Readonly<Record<string, string>> = {
   '=': '\\u003D',
 };
 
+/** What escaping functions are given; unlike `print`, they call nothing `<no value>`. */
 const textOf = (args: readonly TemplateValue[]): string =>
-  args.length === 1 && typeof args[0] === 'string' ? args[0] : print(args);
+  args.length === 1 && typeof args[0] === 'string'
+    ? args[0]
+    : print(args.map((arg) => arg ?? '<no value>'));
 
 export function escapeHtml(text: string): string {
   return text.replace(/[<>&'"\0]/g, (c) => HTML_ENTITIES[c] ?? c);
@@ -186,6 +189,7 @@ function compositeJson(
   if (value === null) return 'null';
   if (value instanceof TemplateTime) return `"${formatRfc3339(value.nanos)}"`;
   if (value instanceof TemplateDuration) return String(value.nanos);
+  if (value instanceof TemplateMap && value.isNil) return 'null';
   if (value instanceof TemplateMap || value instanceof TemplateStruct) {
     const entries = value instanceof TemplateMap ? value.entries : value.fields;
     let json = '';

@@ -21,8 +21,8 @@ export class HtmlContext {
     return out;
   }
 
-  /** A value in the present context. */
-  value(text: string): string {
+  /** A value in the present context; one that `html` has escaped needs no more between tags. */
+  value(text: string, isEscaped = false): string {
     const isUrl = this.#state === 'attribute' && URL_ATTRIBUTES.has(this.#attribute);
     const isScript =
       (this.#state === 'raw' && this.#rawEnd === '</script') ||
@@ -42,7 +42,7 @@ export class HtmlContext {
       );
     }
     if (this.#state === 'attribute') this.#atAttributeStart = false;
-    return escapeText(text);
+    return isEscaped ? text : escapeText(text);
   }
 
   /** Consumes something at `i`; returns its length and whether it is kept. */

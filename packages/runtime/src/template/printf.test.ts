@@ -3,10 +3,36 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { exponentText, fixedText } from './decimal.ts';
 import { printf } from './printf.ts';
+import { TemplateMap } from './value.ts';
 import type { TemplateValue } from './value.ts';
 
 test.each<readonly [string, readonly TemplateValue[], string]>([
   // Halves that are exact go to the even digit, others where they lie.
+  ['%U', [65n], 'U+0041'],
+  ['%U', [0x1f600n], 'U+1F600'],
+  ['%#U', [0x1f600n], "U+1F600 '😀'"],
+  ['%#U', [10n], 'U+000A'],
+  ['%U', [-1n], 'U+FFFFFFFFFFFFFFFF'],
+  ['%.6U', [65n], 'U+000041'],
+  ['%U', ['a'], '%!U(string=a)'],
+  ['%#v', ['a"b'], '"a\\"b"'],
+  ['%#v', [5n], '5'],
+  ['%#v', [true], 'true'],
+  [
+    '%#v',
+    [
+      new TemplateMap(
+        [
+          ['b', 'x'],
+          ['a', 'y'],
+        ],
+        '',
+      ),
+    ],
+    'map[string]string{"a":"y", "b":"x"}',
+  ],
+  ['%#v', [new TemplateMap([['f', 1n]], undefined)], 'map[string]interface {}{"f":1}'],
+  ['%#v', [new TemplateMap([], '', true)], 'map[string]string(nil)'],
   ['%.1f', [25.25], '25.2'],
   ['%.1f', [25.75], '25.8'],
   ['%.0f', [0.5], '0'],

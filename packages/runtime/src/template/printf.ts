@@ -2,7 +2,7 @@
 import { formatFloatPlain, quote } from '../lambda/text.ts';
 import { exponentText, fixedText, significant } from './decimal.ts';
 import type { TemplateValue } from './value.ts';
-import { printValue, TemplateDuration, typeName } from './value.ts';
+import { printValue, TemplateDuration, TemplateMap, typeName } from './value.ts';
 
 /**
  * Flags, width, precision, which may be `*`, taken from an operand, and the verb; `[n]` names an
@@ -121,7 +121,9 @@ function pad(text: string, width: number, how: { flags: string; isNumber: boolea
 function formatVerb(verb: string, value: TemplateValue, spec: Spec): string | undefined {
   switch (verb) {
     case 'v':
-      return value === undefined ? '<nil>' : signed(printValue(value), value, spec);
+      if (value === undefined) return '<nil>';
+      if (spec.flags.includes('#')) return sourceText(value);
+      return signed(printValue(value), value, spec);
     case 's':
       if (typeof value === 'object' && value !== null) return printValue(value);
       return typeof value === 'string' ? cut(value, spec) : undefined;
@@ -137,6 +139,7 @@ function formatVerb(verb: string, value: TemplateValue, spec: Spec): string | un
     case 'x':
     case 'X':
     case 'c':
+    case 'U':
       return formatInteger(verb, value, spec);
     case 'e':
     case 'E':
@@ -170,11 +173,30 @@ function formatInteger(verb: string, value: TemplateValue, spec: Spec): string |
   const integer = value instanceof TemplateDuration ? value.nanos : value;
   if (typeof integer !== 'bigint') return undefined;
   if (verb === 'c') return characterOf(integer);
+  if (verb === 'U') return unicodeText(integer, spec);
   const magnitude = integer < 0n ? -integer : integer;
   let digits = magnitude.toString(RADIX[verb] ?? 10);
   if (verb === 'X') digits = digits.toUpperCase();
   if (spec.precision !== undefined) digits = digits.padStart(spec.precision, '0');
   return signed(integer < 0n ? `-${digits}` : digits, integer, spec);
+}
+
+/** `U+0041`, and with `#` the character beside it. */
+function unicodeText(code: bigint, spec: Spec): string {
+  const digits = BigInt.asUintN(64, code).toString(16).toUpperCase();
+  const text = `U+${digits.padStart(Math.max(4, spec.precision ?? 0), '0')}`;
+  const isShown = spec.flags.includes('#') && code >= 0n && code <= 0x10ffffn;
+  return isShown && /\P{C}/u.test(characterOf(code)) ? `${text} '${characterOf(code)}'` : text;
+}
+
+/** `%#v`: a value as a program of the recorded system's language would say it. */
+function sourceText(value: TemplateValue): string {
+  if (typeof value === 'string') return quote(value);
+  if (value instanceof TemplateDuration) return String(value.nanos);
+  if (value === null || !(value instanceof TemplateMap)) return printValue(value);
+  if (value.isNil) return `${typeName(value)}(nil)`;
+  const entries = [...value.entries].map(([key, each]) => `${quote(key)}:${sourceText(each)}`);
+  return `${typeName(value)}{${entries.join(', ')}}`;
 }
 
 /** The character of a code point; the replacement character when there is none. */

@@ -136,7 +136,10 @@ class Execution {
         if (node.pipeline.variables.length > 0) return 'next';
         if (this.#html === undefined) this.#write(printValue(value));
         // Nothing prints as nothing in HTML.
-        else this.#write(this.#html.value(value === undefined ? '' : printValue(value)));
+        else {
+          const text = value === undefined ? '' : printValue(value);
+          this.#write(this.#html.value(text, isEscaped(node.pipeline)));
+        }
         return 'next';
       }
       case 'break':
@@ -327,6 +330,12 @@ class Execution {
       `template: ${name}:${line}:${column}: executing ${JSON.stringify(name)} at <${at.text}>: ${reason}`,
     );
   }
+}
+
+/** A pipeline that ends with `html` has escaped its value itself. */
+function isEscaped({ commands }: Pipeline): boolean {
+  const last = commands.at(-1)?.operands[0];
+  return last?.kind === 'function' && last.name === 'html';
 }
 
 type Method = (...args: readonly TemplateValue[]) => TemplateValue;

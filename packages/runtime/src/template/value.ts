@@ -24,12 +24,19 @@ export class TemplateStruct {
  */
 export class TemplateMap {
   readonly zero: TemplateValue;
+  /** There is no map: `null` in JSON, otherwise as an empty one. */
+  readonly isNil: boolean;
   readonly #source: Iterable<readonly [string, TemplateValue]>;
   #entries: ReadonlyMap<string, TemplateValue> | undefined;
 
-  constructor(source: Iterable<readonly [string, TemplateValue]>, zero: TemplateValue) {
+  constructor(
+    source: Iterable<readonly [string, TemplateValue]>,
+    zero: TemplateValue,
+    isNil = false,
+  ) {
     this.#source = source;
     this.zero = zero;
+    this.isNil = isNil;
   }
 
   /** In order of the keys. */

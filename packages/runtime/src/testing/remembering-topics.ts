@@ -1,5 +1,6 @@
 // Topics for tests of tasks that are stopped and started again.
 import type { EventCause } from '../event-cause.ts';
+import { Inhibitions } from '../inhibitions.ts';
 import { rememberedState } from '../remembered-state.ts';
 import type { RememberedState } from '../remembered-state.ts';
 import type { AlertEvent, AlertSink } from '../services.ts';
@@ -8,6 +9,7 @@ type Published = { readonly topic: string; readonly event: AlertEvent };
 
 /** Outlive tasks: what was published, and the last state of each event. */
 export class RememberingTopics implements AlertSink {
+  readonly inhibitions = new Inhibitions();
   #published: Published[] = [];
   readonly #states = new Map<string, RememberedState>();
   readonly #causes = new Map<string, EventCause>();

@@ -4,6 +4,7 @@ import type { AlertSink, TaskServices } from '../services.ts';
 
 /** Takes alerts and remembers none of them. */
 export const silentAlerts: AlertSink = {
+  inhibitions: { set: () => undefined, isInhibited: () => false },
   openAnonymousTopic: () => undefined,
   closeAnonymousTopic: () => undefined,
   openTopic: () => undefined,
