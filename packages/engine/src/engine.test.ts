@@ -303,14 +303,15 @@ describe('stream tasks', () => {
     );
 
     expect(status).toBe(400);
-    expect(json).toBe("unable to parse 'm v=': missing field value\n");
+    expect(json).toEqual({ error: "unable to parse 'm v=': missing field value" });
     expect((await call('GET', '/engine/v1/tasks/t/out')).json.series).toBeNull();
   });
 
   test('a write with a unit of times that nobody knows is refused', async () => {
     const { status, json } = await call('POST', '/write?db=d&rp=r&precision=sec', 'm v=1 10');
 
-    expect([status, json]).toEqual([400, 'invalid precision "sec" (use n, u, ms, s, m or h)\n']);
+    const error = 'invalid precision "sec" (use n, u, ms, s, m or h)';
+    expect([status, json]).toEqual([400, { error }]);
   });
 
   test('tasks, events and ids of the engine survive a restart', async () => {

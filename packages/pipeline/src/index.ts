@@ -1,4 +1,5 @@
 // Public face of @tidemark/pipeline: what a task says.
+export { closestName } from './evaluate/closest-name.ts';
 export { buildPipeline, definitionErrorText } from './build.ts';
 export type { BuildError, BuildOptions, BuildResult, ParsedScript } from './build.ts';
 export { completeScript } from './complete.ts';

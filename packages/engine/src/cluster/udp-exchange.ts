@@ -172,7 +172,7 @@ export class UdpRelay {
       });
       const said = await response.text();
       if (response.status === 204) return undefined;
-      if (response.status === 400) throw new BadLine(said);
+      if (response.status === 400) throw new BadLine(reasonOf(said));
       const problem = `${to.url} answers ${response.status}: ${said}`;
       if (response.status < 500 && response.status !== NOT_LEADING_STATUS)
         throw new Unavailable(problem);
@@ -181,5 +181,16 @@ export class UdpRelay {
       if (error instanceof AppError) throw error;
       return `${to.url} does not answer: ${messageOf(error)}`;
     }
+  }
+}
+
+/** What a refusal says; of an older version it is the bare text. */
+function reasonOf(body: string): string {
+  try {
+    const answer = JSON.parse(body) as { readonly error?: unknown } | null;
+    return typeof answer?.error === 'string' ? answer.error : body.trim();
+  } catch {
+    // Not JSON.
+    return body.trim();
   }
 }

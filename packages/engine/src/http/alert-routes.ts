@@ -12,12 +12,10 @@ import {
 } from '@tidemark/alerting';
 import type { AlertService, EventState, HandlerSpec, TopicView } from '@tidemark/alerting';
 import type { AlertLevelName } from '@tidemark/runtime';
-import { compileGlob } from '@tidemark/settings';
-import type { Glob } from '@tidemark/settings';
 import { addDeadLetterRoutes } from './dead-letter-routes.ts';
 import { wantsDiagnostics } from './diagnostics.ts';
 import { asObject, parseJson } from './json.ts';
-import { pickFields, readFields, readPage } from './params.ts';
+import { pickFields, readFields, readPage, readPattern } from './params.ts';
 import type { QueryParams } from './params.ts';
 import { pathTo } from './routes.ts';
 import type { Api, ApiRequest, ApiResponse } from './server.ts';
@@ -275,11 +273,4 @@ function readLevel(query: QueryParams): AlertLevelName {
   const level = parseLevel(text);
   if (level === undefined) throw new InvalidRequest(`unknown alert level '${text.toUpperCase()}'`);
   return level;
-}
-
-function readPattern(query: QueryParams): Glob {
-  const pattern = query.get('pattern');
-  const glob = pattern === '' ? () => true : compileGlob(pattern);
-  if (glob === undefined) throw new InvalidRequest('invalid pattern: syntax error in pattern');
-  return glob;
 }

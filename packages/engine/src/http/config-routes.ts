@@ -3,7 +3,7 @@ import { InvalidRequest, NotFound } from '@tidemark/core';
 import type { ConfigOverrides, ConfigUpdate, ElementView } from '../config/config-overrides.ts';
 import { OVERRIDABLE_SECTIONS } from '../config/overridable-sections.ts';
 import { asObject, parseJson } from './json.ts';
-import { pathTo } from './routes.ts';
+import { isKapacitorPath, pathTo } from './routes.ts';
 import type { Api, ApiRequest, ApiResponse } from './server.ts';
 
 export function addConfigRoutes(api: Api, config: ConfigOverrides): void {
@@ -54,25 +54,31 @@ export function addConfigRoutes(api: Api, config: ConfigOverrides): void {
     const section = request.params['section'] ?? '';
     const update = readUpdate(request.body);
     await config.update({ section }, update, request);
-    return { status: 200, json: sectionView(request, section, config.view(section)) };
+    return changed(request, section, config);
   });
   on('POST', '/config/:section/*', async (request) => {
     const section = request.params['section'] ?? '';
     const element = request.params['*'] ?? '';
     await config.update({ section, element }, readUpdate(request.body), request);
-    return { status: 200, json: sectionView(request, section, config.view(section)) };
+    return changed(request, section, config);
   });
+}
+
+/** Kapacitor's Go client takes nothing but 204 for a change. */
+function changed(request: ApiRequest, section: string, config: ConfigOverrides): ApiResponse {
+  if (isKapacitorPath(request)) return { status: 204 };
+  return { status: 200, json: sectionView(request, section, config.view(section)) };
 }
 
 const UPDATE_KEYS: readonly string[] = ['set', 'delete', 'add', 'remove'];
 
 function readUpdate(body: Uint8Array): ConfigUpdate {
-  const value = parseJson(body, 'failed to decode JSON:');
-  const object = asObject(value, 'failed to decode JSON:expected an object');
+  const value = parseJson(body, 'invalid JSON: ');
+  const object = asObject(value, 'invalid JSON: expected an object');
   const unknown = Object.keys(object).find((name) => !UPDATE_KEYS.includes(name));
   if (unknown !== undefined) {
     throw new InvalidRequest(
-      `failed to decode JSON:unknown key ${JSON.stringify(unknown)}; known are ${UPDATE_KEYS.join(', ')}`,
+      `a change has no member ${JSON.stringify(unknown)}; it may have ${UPDATE_KEYS.join(', ')}`,
     );
   }
   return {
@@ -88,12 +94,12 @@ function optional<T>(value: unknown, read: (value: unknown) => T): T | undefined
 }
 
 function readMap(value: unknown): Readonly<Record<string, unknown>> {
-  return asObject(value, 'failed to decode JSON:expected an object of options');
+  return asObject(value, 'set and add must be objects of options by their names');
 }
 
 function readNames(value: unknown): readonly string[] {
   if (Array.isArray(value) && value.every((name) => typeof name === 'string')) return value;
-  throw new InvalidRequest('failed to decode JSON:expected a list of names');
+  throw new InvalidRequest('delete and remove must be lists of names');
 }
 
 /** A section; with `describe`, also what its options mean and where their values come from. */

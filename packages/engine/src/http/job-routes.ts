@@ -56,7 +56,7 @@ function addRecordingRoutes(api: Api, recordings: Recordings, clock: Clock): voi
     const body = readBody(request);
     const start = time(body, 'start');
     if (start === undefined) throw new InvalidRequest('must provide start time');
-    const stop = time(body, 'stop') ?? clock.now();
+    const stop = stopOf(body, clock);
     const input = { id: text(body, 'id'), task: text(body, 'task'), start, stop };
     return created(request, await recordings.recordBatch(input));
   });
@@ -110,7 +110,7 @@ function addReplayRoutes(api: Api, replays: Replays, clock: Clock): void {
     const body = readBody(request);
     const start = time(body, 'start');
     if (start === undefined) throw new InvalidRequest('must provide start time');
-    const input = { ...readReplay(body), start, stop: time(body, 'stop') ?? clock.now() };
+    const input = { ...readReplay(body), start, stop: stopOf(body, clock) };
     return created(request, await replays.replayBatch(input));
   });
   api.on('POST', '/replays/query', async (request) => {
@@ -236,6 +236,13 @@ function endOfStream(body: Document): StreamEnd {
     throw new InvalidRequest(`invalid duration ${JSON.stringify(duration)}, write 10s, 5m or 1h`);
   }
   return { kind: 'duration', durationMs };
+}
+
+/** Of queries: what lies in the future is asked for by nobody. */
+function stopOf(body: Document, clock: Clock): Timestamp {
+  const now = clock.now();
+  const stop = time(body, 'stop') ?? now;
+  return stop < now ? stop : now;
 }
 
 function time(body: Document, name: string): Timestamp | undefined {

@@ -33,6 +33,7 @@ test('every route is a path with its methods, parameters in braces', () => {
     parameters: [
       { name: 'id', in: 'path', required: true },
       { name: 'rest', in: 'path', required: true },
+      { name: 'replay-id', in: 'query', required: false },
     ],
   });
   expect(paths['/metrics']?.['get']?.tags).toEqual(['service']);

@@ -1,13 +1,12 @@
 // Endpoints of operators: storage and service tests.
 import { Internal, InvalidRequest, NotFound, own } from '@tidemark/core';
 import { Readable } from 'node:stream';
-import { compileGlob } from '@tidemark/settings';
 import { METADATA_FILE } from '../store/metadata-file.ts';
 import type { Metadata } from '../store/metadata.ts';
 import type { TableName } from '../store/tables.ts';
 import type { ServiceTests, ServiceTestView } from '../services/service-tests.ts';
 import { asObject, parseJson } from './json.ts';
-import { pickFields, readFields, readPage } from './params.ts';
+import { pickFields, readFields, readPage, readPattern } from './params.ts';
 import { pathTo } from './routes.ts';
 import type { Api, ApiRequest } from './server.ts';
 
@@ -90,9 +89,7 @@ function storeView(request: ApiRequest, name: string): object {
 
 function addServiceTestRoutes(api: Api, tests: ServiceTests): void {
   api.on('GET', '/service-tests', (request) => {
-    const pattern = request.query.get('pattern') || '*';
-    const matches = compileGlob(pattern);
-    if (matches === undefined) throw new InvalidRequest('bad pattern: syntax error in pattern');
+    const matches = readPattern(request.query);
     const fields = readFields(request.query, ['options'], 'name');
     const { offset, limit } = readPage(request.query);
     const services = tests

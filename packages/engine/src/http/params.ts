@@ -1,6 +1,8 @@
 // Query parameters, read by our own rules: `+` and `%20` are spaces, names may repeat, broken
 // escapes stay as written.
 import { InvalidRequest } from '@tidemark/core';
+import { compileGlob } from '@tidemark/settings';
+import type { Glob } from '@tidemark/settings';
 import { LIST_LIMIT_DEFAULT, URL_PARAMETER_CHARS_MAX } from '../limits.ts';
 
 export class QueryParams {
@@ -52,6 +54,16 @@ export function decode(text: string): string {
   }
 }
 
+/** The shell glob that ids of a list have to match; without one, everything. */
+export function readPattern(query: QueryParams): Glob {
+  const pattern = query.get('pattern');
+  const glob = pattern === '' ? () => true : compileGlob(pattern);
+  if (glob !== undefined) return glob;
+  throw new InvalidRequest(
+    `invalid pattern ${JSON.stringify(pattern)}: a bracket is not closed, or a backslash escapes nothing`,
+  );
+}
+
 /** `offset` and `limit` of a list. */
 export function readPage(params: QueryParams): { readonly offset: number; readonly limit: number } {
   const offset = Math.max(0, readInteger(params, 'offset', 0));
@@ -66,9 +78,7 @@ function readInteger(params: QueryParams, name: string, fallback: number): numbe
   const value = /^[-+]?\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   if (Number.isNaN(value)) {
     const shown = JSON.stringify(text);
-    throw new InvalidRequest(
-      `invalid ${name} parameter ${shown} must be an integer: strconv.ParseInt: parsing ${shown}: invalid syntax`,
-    );
+    throw new InvalidRequest(`invalid ${name} parameter ${shown}: it must be an integer`);
   }
   return value;
 }
@@ -86,7 +96,9 @@ export function readFields(
   if (asked.length === 0) return undefined;
   const unknown = asked.find((field) => ![...known, key, 'link'].includes(field));
   if (unknown !== undefined) {
-    throw new InvalidRequest(`unsupported field ${JSON.stringify(unknown)}`);
+    throw new InvalidRequest(
+      `unsupported field ${JSON.stringify(unknown)}; there are ${[key, 'link', ...known].join(', ')}`,
+    );
   }
   return new Set([key, 'link', ...asked]);
 }

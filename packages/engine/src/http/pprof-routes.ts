@@ -60,7 +60,10 @@ function countsOf(names: readonly string[]): string {
 async function profile(request: ApiRequest, clock: Clock): Promise<unknown> {
   const seconds = Number(request.query.get('seconds') || SECONDS_DEFAULT);
   if (!(seconds > 0 && seconds <= SECONDS_MAX)) {
-    throw new InvalidRequest(`seconds must be between 0 and ${SECONDS_MAX}`);
+    const given = JSON.stringify(request.query.get('seconds'));
+    throw new InvalidRequest(
+      `seconds must be a number above 0 and up to ${SECONDS_MAX}, not ${given}`,
+    );
   }
   const session = new Session();
   session.connect();

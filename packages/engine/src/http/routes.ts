@@ -34,6 +34,11 @@ export function rewriteUrl(url: string, hasCompatiblePaths: boolean): RewrittenU
   return { url: target, product };
 }
 
+/** Whether a request came by the base path of Kapacitor, whose clients expect what it does. */
+export function isKapacitorPath({ base }: { readonly base: string }): boolean {
+  return base.startsWith('/kapacitor/');
+}
+
 const PREVIEW_ONLY = [`${PREVIEW}/alerts`, `${PREVIEW}/logs`];
 
 /**

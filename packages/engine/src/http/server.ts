@@ -34,6 +34,7 @@ import { printDiagnostics, wantsDiagnostics } from './diagnostics.ts';
 import { answerOf } from './errors.ts';
 import { printJson } from './json.ts';
 import { decode, QueryParams } from './params.ts';
+import { unknownParameters } from './query-parameters.ts';
 import { rightOf } from './route-rights.ts';
 import type { RouteRight } from './route-rights.ts';
 import { BASE, PREVIEW, rewriteUrl, RouteTable } from './routes.ts';
@@ -374,6 +375,8 @@ export class HttpServer implements Api {
       },
       handler: async (request, reply) => {
         const query = new QueryParams(request.url);
+        const unknown = unknownParameters(method, path, query);
+        if (unknown !== undefined) void reply.header('Warning', warningHeader(unknown));
         const gone = new AbortController();
         // That of the request comes as soon as its body has been read.
         reply.raw.on('close', () => {
@@ -478,6 +481,12 @@ export class HttpServer implements Api {
     void reply.code(status).header('Content-Type', 'application/json');
     return reply.send(Buffer.from(`${printJson(body)}\n`));
   }
+}
+
+/** Only ASCII goes into a header; a quote and a backslash of the text are escaped. */
+function warningHeader(text: string): string {
+  const quoted = text.replaceAll(/["\\]/g, '\\$&').replaceAll(/[^ -~]/g, '?');
+  return `299 - "${quoted}"`;
 }
 
 // What is to be known of a connection before its first request. A limit means little when it is

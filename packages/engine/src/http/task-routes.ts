@@ -3,7 +3,6 @@ import { formatRfc3339, InvalidRequest, messageOf, NotFound } from '@tidemark/co
 import { printDataJson } from '@tidemark/alerting';
 import { formatDot, formatRunningDot, printVars } from '@tidemark/pipeline';
 import type { Pipeline } from '@tidemark/pipeline';
-import { compileGlob } from '@tidemark/settings';
 import { defineTemplate, readVars, showScript } from '../tasks/definition.ts';
 import type { DataAccess } from '../auth/data-access.ts';
 import type { BuildEnvironment } from '../tasks/definition.ts';
@@ -24,7 +23,7 @@ import { printDiagnostics, wantsDiagnostics } from './diagnostics.ts';
 import { asObject, parseJson } from './json.ts';
 import { optionalChoice, optionalFlag, optionalText, refuseMember } from './members.ts';
 import type { Document } from './members.ts';
-import { readFields, readPage } from './params.ts';
+import { readFields, readPage, readPattern } from './params.ts';
 import type { QueryParams } from './params.ts';
 import { pathTo } from './routes.ts';
 import { readSplit } from '../tasks/split.ts';
@@ -176,16 +175,14 @@ export function addTaskRoutes(api: Api, options: TaskRoutesOptions): void {
   });
 }
 
-/** What `pattern`, `offset` and `limit` leave of a list. A malformed pattern matches nothing. */
+/** What `pattern`, `offset` and `limit` leave of a list. */
 export function takePage<T extends { readonly id: string }>(
   all: Iterable<T>,
   request: ApiRequest,
 ): readonly T[] {
   const { offset, limit } = readPage(request.query);
-  const pattern = request.query.get('pattern');
-  const matches = pattern === '' ? () => true : compileGlob(pattern);
+  const matches = readPattern(request.query);
   const found: T[] = [];
-  if (matches === undefined) return found;
   let skipped = 0;
   for (const record of all) {
     if (!matches(record.id)) continue;

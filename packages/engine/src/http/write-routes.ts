@@ -1,8 +1,9 @@
 // Points that are written to the tasks: line protocol over HTTP.
+import { InvalidRequest } from '@tidemark/core';
 import { parsePrecision, unknownPrecision } from '@tidemark/line-protocol';
-import { BadLine } from '../ingest/write-path.ts';
 import type { WritePath } from '../ingest/write-path.ts';
 import type { LogHub } from '../observability/log-hub.ts';
+import { isKapacitorPath } from './routes.ts';
 import type { ApiRequest, ApiResponse, HttpServer } from './server.ts';
 
 export type WriteRoutesOptions = {
@@ -31,25 +32,17 @@ async function acceptWrite(
 ): Promise<ApiResponse> {
   server.counters.write_req++;
   const database = request.query.get('db');
-  if (database === '') return plainText(400, 'database is required');
+  if (database === '') throw new InvalidRequest('database is required');
   if (options.isTracingWrites) traceWrite(request, options.logs);
   const retentionPolicy = request.query.get('rp') || options.defaultRetentionPolicy;
-  if (retentionPolicy === '') return plainText(400, RETENTION_POLICY_REQUIRED);
+  // Kapacitor's own clients leave it out, and their tasks name the policy with the empty name.
+  const isRequired = !isKapacitorPath(request);
+  if (isRequired && retentionPolicy === '') throw new InvalidRequest(RETENTION_POLICY_REQUIRED);
   const unit = request.query.get('precision');
   const precision = parsePrecision(unit);
-  if (precision === undefined) return plainText(400, unknownPrecision(unit));
-  try {
-    await options.writes.write(request.body, {
-      database,
-      retentionPolicy,
-      precision,
-    });
-    return { status: 204 };
-  } catch (error) {
-    // Clients of the write format match on the bare text.
-    if (error instanceof BadLine) return plainText(400, error.message);
-    throw error;
-  }
+  if (precision === undefined) throw new InvalidRequest(unknownPrecision(unit));
+  await options.writes.write(request.body, { database, retentionPolicy, precision });
+  return { status: 204 };
 }
 
 function traceWrite(request: ApiRequest, logs: LogHub): void {
@@ -58,8 +51,4 @@ function traceWrite(request: ApiRequest, logs: LogHub): void {
     rp: request.query.get('rp'),
     body: Buffer.from(request.body).toString(),
   });
-}
-
-function plainText(status: number, message: string): ApiResponse {
-  return { status, text: `${message}\n`, contentType: 'text/plain; charset=utf-8' };
 }

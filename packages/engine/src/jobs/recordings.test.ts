@@ -1,7 +1,7 @@
 // Recordings of streams: when they end, and disks that refuse.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { eventually } from '@tidemark/testkit';
+import { eventually, TestServer } from '@tidemark/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { TestEngine } from '@tidemark/testkit/engine';
 
@@ -94,3 +94,35 @@ test.each([
 
   expect([status, json]).toEqual([400, { error }]);
 });
+
+test.each(['recordings', 'replays'])(
+  'of batches in %s nothing is asked of the future',
+  async (kind) => {
+    const asked: string[] = [];
+    const database = new TestServer(({ path }) => {
+      asked.push(new URL(path, 'http://peer').searchParams.get('q') ?? '');
+      return { body: '{"results":[{}]}' };
+    });
+    await database.open();
+    await engine.call('POST', '/engine/v1/config/tsdb', {
+      add: { name: 'x', urls: [database.url], 'disable-subscriptions': true },
+    });
+    const script = `batch|query('SELECT v FROM "d"."r"."m"').period(1h).every(1h)`;
+    const task = { id: 'b', dbrps: [{ db: 'd', rp: 'r' }], script };
+    expect((await engine.call('POST', '/engine/v1/tasks', task)).status).toBe(200);
+
+    const hoursFromNow = (hours: number): string =>
+      new Date(Date.now() + (hours + 0.5) * 3_600_000).toISOString();
+    const span = { start: hoursFromNow(-4), stop: hoursFromNow(1000) };
+    const body = { id: 'future', task: 'b', ...span };
+    expect((await engine.call('POST', `/engine/v1/${kind}/batch`, body)).status).toBe(201);
+    const ended = await eventually('the end', async () => {
+      const answer = await engine.call('GET', `/engine/v1/${kind}/future`);
+      return answer.status === 200 ? answer.json : undefined;
+    });
+
+    expect(ended.status).toBe('finished');
+    expect(asked.filter((text) => text.startsWith('SELECT'))).toHaveLength(3);
+    await database.close();
+  },
+);

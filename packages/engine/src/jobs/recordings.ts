@@ -73,7 +73,8 @@ export class Recordings {
 
   require(id: string): RecordingRecord {
     const record = this.#store.get(id);
-    if (record === undefined) throw new NotFound('no recording exists');
+    if (record === undefined)
+      throw new NotFound(`no recording exists with the id ${JSON.stringify(id)}`);
     return record;
   }
 

@@ -99,16 +99,21 @@ export class Replays {
 
   require(id: string): ReplayRecord {
     const record = this.#store.get(id);
-    if (record === undefined) throw new NotFound('could not find replay: no replay exists');
+    if (record === undefined)
+      throw new NotFound(`no replay exists with the id ${JSON.stringify(id)}`);
     return record;
   }
 
   /** The task of a replay, running or ended. Throws as clients know it. */
   executing(replayId: string, taskId: string): Executing {
     const executing = this.#executing.get(replayId);
-    if (executing === undefined) throw new InvalidRequest(`no running replay with ID: ${replayId}`);
+    if (executing === undefined) {
+      throw new NotFound(`no running replay with the id ${JSON.stringify(replayId)}`);
+    }
     if (executing.taskId !== taskId) {
-      throw new InvalidRequest(`replay ${replayId} is not for task: ${taskId}`);
+      throw new InvalidRequest(
+        `replay ${JSON.stringify(replayId)} is not for task ${JSON.stringify(taskId)}`,
+      );
     }
     return executing;
   }

@@ -146,7 +146,9 @@ function splitting(
 function templateOf(id: string, { templates }: ChangeContext): TemplateRecord {
   const template = templates.get(id);
   if (template === undefined) {
-    throw new InvalidRequest(`unknown template ${id}: err: no template exists`);
+    throw new InvalidRequest(
+      `unknown template ${JSON.stringify(id)}: no template exists with that id`,
+    );
   }
   return template;
 }

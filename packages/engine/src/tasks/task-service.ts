@@ -92,7 +92,7 @@ export class TaskService {
     const id = idOrRandom(input.id ?? '', 'task');
     const { lock, metadata, tasks, starts, versions, redactor } = this.#options;
     return lock.one(id, async () => {
-      if (tasks.has(id)) throw new InvalidRequest(`task ${id} already exists`);
+      if (tasks.has(id)) throw new InvalidRequest(`task ${JSON.stringify(id)} already exists`);
       const record = newTask(id, input, this.#context());
       starts.hideSecretsOf(record);
       const store = (): Promise<void> =>

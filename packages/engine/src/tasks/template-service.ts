@@ -34,7 +34,8 @@ export class TemplateService {
 
   require(id: string): TemplateRecord {
     const record = this.#options.templates.get(id);
-    if (record === undefined) throw new NotFound('no template exists');
+    if (record === undefined)
+      throw new NotFound(`no template exists with the id ${JSON.stringify(id)}`);
     return record;
   }
 
@@ -50,7 +51,8 @@ export class TemplateService {
     const { templates, lock, environment } = this.#options;
     const id = idOrRandom(input.id ?? '', 'template');
     return lock.whole(async () => {
-      if (templates.has(id)) throw new InvalidRequest(`template ${id} already exists`);
+      if (templates.has(id))
+        throw new InvalidRequest(`template ${JSON.stringify(id)} already exists`);
       const script = input.script ?? '';
       // Recorded so: an absent script is found as a script without a source.
       if (script === '') throw new InvalidRequest('invalid task type: invalid');
