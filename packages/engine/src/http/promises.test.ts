@@ -90,6 +90,8 @@ test.each(['tasks', 'templates', 'recordings', 'replays', 'service-tests'])(
 test.each(['topics', 'topics/t/events', 'topics/t/handlers'])(
   'a pattern that is none is refused in lists of alerts/%s',
   async (kind) => {
+    const state = { level: 'OK', message: '', time: '2024-01-01T00:00:00Z', duration: '0s' };
+    await engine.call('PUT', '/engine/v1preview/alerts/topics/t/events/e', { state });
     const { status } = await engine.call('GET', `/engine/v1preview/alerts/${kind}?pattern=[`);
     expect(status).toBe(400);
   },
