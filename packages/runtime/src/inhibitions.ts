@@ -66,3 +66,11 @@ export class Inhibitions implements InhibitionRegistry {
     for (const inhibition of ended) this.set(inhibition, false);
   }
 }
+
+/** Those of all tasks that run; what is tried or replayed has its own. */
+export function inhibitionsIn(
+  scope: string | undefined,
+  shared: { readonly inhibitions: InhibitionRegistry },
+): InhibitionRegistry {
+  return (scope ?? 'main') === 'main' ? shared.inhibitions : new Inhibitions();
+}

@@ -10,7 +10,7 @@ import { GroupTable, NO_DIMENSIONS } from './data/group.ts';
 import type { Point } from './data/point.ts';
 import { heldBytesOf } from './data/point.ts';
 import { Edge, ExecutionTime, FanOut, NO_OUTPUT, Sampler } from './edge.ts';
-import { Inhibitions } from './inhibitions.ts';
+import { inhibitionsIn } from './inhibitions.ts';
 import { DEFAULT_TASK_LIMITS, SAMPLE_EVERY_ROWS, SAMPLE_ROWS } from './limits.ts';
 import { causeOf, replayedRow } from './event-cause.ts';
 import type { EventCause, ReplayedRow } from './event-cause.ts';
@@ -448,8 +448,7 @@ export class InlineTask implements RunningTask {
       dbrps: pipeline.dbrps,
       callContext: { now: () => timers.now(), random: () => Math.random() },
       httpOutputs: new Map(),
-      inhibitions:
-        (options.scope ?? 'main') === 'main' ? services.alerts.inhibitions : new Inhibitions(),
+      inhibitions: inhibitionsIn(options.scope, services.alerts),
       get rerun(): Rerun | undefined {
         return rerun();
       },
