@@ -1,12 +1,14 @@
-// What the tests of the specification's tables share: one engine per file, a database that gives
-// every query the same answer, and makers of tasks, recordings, replays, topics and handlers with
-// ids of their own.
+// What the tests of the sections of the specification share: one engine per file, a database that
+// gives every query the same answer, and makers of tasks, recordings, replays, topics and handlers
+// with ids of their own. What is asked and answered below a sentence is compared with what was
+// answered before (exchanges.ts), so that no answer changes unseen.
 import { eventually } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TestServer } from '@tidemark/testkit';
-import { startPeer } from '../../soak/engine-api/peer.ts';
-import { startInProcess } from '../../soak/engine-api/subject.ts';
-import type { Subject } from '../../soak/engine-api/subject.ts';
+import { startPeer } from '../../../soak/engine-api/peer.ts';
+import { startInProcess } from '../../../soak/engine-api/subject.ts';
+import type { Subject } from '../../../soak/engine-api/subject.ts';
+import { Exchanges } from './exchanges.ts';
 
 export const STREAM =
   "stream|from().measurement('m')|httpOut('out')|alert().id('{{ .TaskName }}').crit(lambda: \"v\" > 5).topic('spec')";
@@ -18,6 +20,7 @@ export const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
 let peer: TestServer;
 let engine: Subject;
 let lastId = 0;
+const exchanges = new Exchanges();
 
 /** Starts both before the tests of a file and stops them after. */
 export function useEngine(): void {
@@ -49,6 +52,7 @@ export async function call(method: string, path: string, body?: unknown): Promis
   } catch {
     // Backups, logs and refused writes are no JSON.
   }
+  exchanges.note(method, path, { status: response.status, body: json });
   return { status: response.status, json, headers: response.headers };
 }
 
@@ -128,14 +132,16 @@ export async function event(): Promise<{ topic: string; id: string }> {
   return { topic, id: task.id };
 }
 
-/** Rows of a table: their words, and what shows them. */
-export function table(
-  name: string,
-  rows: readonly (readonly [string, () => Promise<unknown>])[],
+/** Sentences of a section: their words, and what shows them. */
+export function sentences(
+  section: string,
+  rows: readonly (readonly [quote: string, show: () => Promise<unknown>])[],
 ): void {
-  describe(name, () => {
-    test.each(rows)('%s', { timeout: 120_000 }, async (_row, show) => {
+  describe(section, () => {
+    test.each(rows)('%s', { timeout: 120_000 }, async (_quote, show) => {
+      exchanges.begin();
       await show();
+      expect(exchanges.taken()).toMatchSnapshot();
     });
   });
 }
