@@ -52,6 +52,15 @@ export const DEFAULT_QUERY_LIMITS: QueryLimits = {
   maxSelectDimensions: 1000,
 };
 
+/**
+ * What one plan may weigh that is kept for the next query of its form: dashboards' have some
+ * kilobytes. The thread of the source keeps as many as its own limit says.
+ */
+export const PLAN_BYTES_MAX = 64 * 1024;
+
+/** What all kept plans may weigh; those that were not used for longest go first. */
+export const PLAN_CACHE_BYTES = 16 * 1024 * 1024;
+
 /** How long operators on the main thread work before they let others run. */
 export const SLICE_MS = 4;
 

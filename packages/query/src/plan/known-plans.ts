@@ -1,7 +1,7 @@
 // Plans of statements that come again with other literals in their slots (`SelectStatement.form`):
 // all of a plan but its range and the values in its condition is the same, as long as its sources
 // hold the same fields and tags.
-import { assert } from '@tidemark/core';
+import { assert, ByteLru } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 import { fillSlots } from '@tidemark/influxql';
 import type { Expression, SelectStatement, Slots } from '@tidemark/influxql';
@@ -14,6 +14,7 @@ import { onlyTimes, splitCondition } from '../analyse/time-range.ts';
 import { some } from '../analyse/walk.ts';
 import type { Zone } from '../analyse/zone.ts';
 import type { QueryContext } from '../context.ts';
+import { PLAN_BYTES_MAX, PLAN_CACHE_BYTES } from '../limits.ts';
 import type { QueryLimits } from '../limits.ts';
 import type { MeasurementSchema } from '../measurement-names.ts';
 import type { Steps } from '../operator.ts';
@@ -21,6 +22,7 @@ import { physicalPlan } from './physical-plan.ts';
 import type { PhysicalPlan } from './physical-plan.ts';
 import { plannedRange } from './plan-select.ts';
 import { numberSlots } from './plan-slots.ts';
+import { weightOf } from './plan-weight.ts';
 import type { SelectPlan } from './select-plan.ts';
 
 /** The last plan of a form, and what it was made of. */
@@ -35,7 +37,15 @@ type KnownPlan = {
   readonly schemas: readonly MeasurementSchema[];
 };
 
-const KNOWN = new WeakMap<object, KnownPlan>();
+/** By form. */
+const KNOWN = new ByteLru<object, KnownPlan>(PLAN_CACHE_BYTES);
+
+let tooHeavyCount = 0;
+
+/** What the plans of all queries take together. */
+export function keptPlanCounters(): Readonly<Record<'plans' | 'bytes' | 'tooHeavy', number>> {
+  return { plans: KNOWN.count, bytes: KNOWN.weight, tooHeavy: tooHeavyCount };
+}
 
 /** A plan as it is kept, with the range and the values of a statement of its form. */
 export type KeptPlan = {
@@ -108,7 +118,13 @@ export function keepPlan(
   const { condition, slots } = numberSlots(select.condition);
   const plan = physicalPlan({ ...select, condition }, capabilities);
   const times = statement.condition && onlyTimes(statement.condition);
-  KNOWN.set(statement.form, { plan, slots, times, zone, limits, schemas });
+  const weight = weightOf([plan, times, schemas], PLAN_BYTES_MAX);
+  if (weight > PLAN_BYTES_MAX) {
+    tooHeavyCount++;
+    KNOWN.delete(statement.form);
+    return;
+  }
+  KNOWN.set(statement.form, { plan, slots, times, zone, limits, schemas }, weight);
 }
 
 /** Whether nothing but the range depends on when the statement is run. */

@@ -80,6 +80,14 @@ const WRITES: readonly MetricRow[] = [
 
 const QUERIES: readonly MetricRow[] = [
   ...gauges('queryExecutor', [['queriesActive', 'queries_active', 'Statements that run.']]),
+  ...gauges('plans', [
+    ['plans', 'plan_cache_entries', 'Plans that are kept for queries that come again.'],
+    ['bytes', 'plan_cache_bytes', 'What kept plans weigh.'],
+    ['limitBytes', 'plan_cache_limit_bytes', 'What kept plans may weigh.'],
+  ]),
+  ...counters('plans', [
+    ['tooHeavy', 'plan_cache_too_heavy_total', 'Plans that were too heavy to be kept.'],
+  ]),
   ...counters('queryExecutor', [
     ['queriesExecuted', 'queries_started_total', 'Statements that were begun.'],
     ['queriesFinished', 'queries_finished_total', 'Statements that have ended.'],

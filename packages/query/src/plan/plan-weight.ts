@@ -1,0 +1,34 @@
+// How much memory a plan takes, roughly: plain data, walked without recursion. What several plans
+// share counts for each of them.
+
+// Measured with V8: headers, slots and hash tables of small objects.
+const OBJECT_BYTES = 32;
+const SLOT_BYTES = 8;
+const ENTRY_BYTES = 40;
+const TEXT_BYTES = 24;
+
+/** The weight of what `values` hold in bytes, or more than `maxBytes` as soon as it is more. */
+export function weightOf(values: readonly unknown[], maxBytes: number): number {
+  const seen = new Set<object>();
+  const waiting: unknown[] = [...values];
+  let bytes = 0;
+  while (waiting.length > 0 && bytes <= maxBytes) {
+    const value = waiting.pop();
+    if (typeof value === 'string') bytes += TEXT_BYTES + value.length;
+    else if (typeof value === 'bigint') bytes += TEXT_BYTES;
+    if (typeof value !== 'object' || value === null || seen.has(value)) continue;
+    seen.add(value);
+    bytes += OBJECT_BYTES;
+    if (ArrayBuffer.isView(value)) bytes += value.byteLength;
+    else if (value instanceof Map) {
+      bytes += ENTRY_BYTES * value.size;
+      for (const [key, inner] of value) waiting.push(key, inner);
+    } else {
+      const inner: readonly unknown[] =
+        value instanceof Set ? [...(value as Set<unknown>)] : Object.values(value);
+      bytes += (value instanceof Set ? ENTRY_BYTES : SLOT_BYTES) * inner.length;
+      waiting.push(...inner);
+    }
+  }
+  return bytes;
+}
