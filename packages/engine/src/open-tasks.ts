@@ -85,7 +85,7 @@ export async function openTasks(
     metadata,
     clock,
     log: logs.logger('snapshot'),
-    alertsStored: () => alerts.stored(),
+    effectsStored: () => bothStored(alerts.stored(), stores.shared?.points.loopedKept()),
     isEnabled: (task) => records.get(task)?.status === 'enabled',
   });
   const { feed, metrics } = queriesOf(stores);
@@ -270,6 +270,15 @@ export function identityOf({
   return { hostname: config[''].hostname, clusterId, serverId };
 }
 
+/** Resolves when both are; `undefined` when neither has to be waited for. */
+function bothStored(
+  some: Promise<void> | undefined,
+  others: Promise<void> | undefined,
+): Promise<void> | undefined {
+  if (some === undefined || others === undefined) return some ?? others;
+  return Promise.all([some, others]).then(() => undefined);
+}
+
 /** Makes tasks in threads of their own, or in this one, where they share the numbers of series. */
 function createTaskIn(hosts: HostPool | undefined): CreateTask {
   if (hosts !== undefined) {
@@ -326,6 +335,7 @@ function servicesOfTasks(
     alerts,
     clusters,
     router,
+    points: stores.shared?.points,
     logs,
     server: identityOf(stores),
     clock,

@@ -115,7 +115,13 @@ export interface TaskLog {
 
 /** Sends points into the engine's own write path (kapacitorLoopback). */
 export interface Loopback {
-  write(database: string, retentionPolicy: string, points: readonly OutputPoint[]): void;
+  /** `cause` is the row of the log of points that the points come from, if they come from one. */
+  write(
+    database: string,
+    retentionPolicy: string,
+    points: readonly OutputPoint[],
+    cause?: EventCause,
+  ): void;
 }
 
 export type HttpRequest = {

@@ -8,13 +8,15 @@ import type { LogRecord, MessageLog } from '@tidemark/cluster';
 import { cutLines } from '@tidemark/line-protocol';
 import type { Precision } from '@tidemark/line-protocol';
 import { WriteParser } from '@tidemark/runtime';
-import type { PointBatch, PointInput } from '@tidemark/runtime';
+import type { EventCause, PointBatch, PointInput } from '@tidemark/runtime';
 import { opening } from '../opening.ts';
 import type { Opening } from '../opening.ts';
 import type { Build } from './build.ts';
 import { followPoints } from './follow-points.ts';
 import { POINTS_NAMED } from '../limits.ts';
 import type { Logger } from '../observability/log-hub.ts';
+import { LoopedPoints } from './looped-points.ts';
+import type { Looped } from './looped-points.ts';
 import { encodePointsWithin } from './point-body.ts';
 import { printedLines } from './point-lines.ts';
 import { batchOfPoints, labelIn, placed, POINTS_LEVEL, readRecord } from './point-record.ts';
@@ -53,6 +55,8 @@ export type LoggedPoints = {
   readonly points: readonly PointInput[];
   /** When they came. */
   readonly now: bigint;
+  /** The last row that has caused some of them. */
+  readonly cause?: EventCause | undefined;
 };
 
 /** One record, before it is appended. */
@@ -75,6 +79,8 @@ type Waiting = {
 /** So long a write waits at most for tasks that keep up; the log has it already. */
 const TAKEN_MS = 1000;
 
+const RETRY_MS = 200;
+
 export type Dispatch = (batch: PointBatch) => Promise<void>;
 
 export class PointLog {
@@ -87,13 +93,22 @@ export class PointLog {
   readonly #rereader: PointRereader;
   readonly #recent: { readonly sequence: number; readonly sizeBytes: number }[] = [];
   #recentBytes = 0;
+  readonly #looped: LoopedPoints;
   #dispatched = 0;
   #last = 0;
   #running: Promise<void> | undefined;
+  #learning: Promise<void> | undefined;
 
   constructor(options: PointLogOptions) {
     this.#options = options;
     this.#signal = AbortSignal.any([options.signal, this.#closed.signal]);
+    this.#looped = new LoopedPoints({
+      ...options,
+      append: async (looped) => {
+        await this.appendPoints({ ...looped, now: options.clock.now() });
+      },
+      causesKnown: () => (this.#learning ??= this.#learnCauses()),
+    });
     const end = (): void => this.#waiting.forEach(({ taken }) => taken.resolve());
     this.#signal.addEventListener('abort', end, { once: true });
     this.#rereader = new PointRereader({
@@ -149,6 +164,32 @@ export class PointLog {
     });
   }
 
+  /** Reads what loopback nodes have put into the log before this process began to follow it. */
+  async #learnCauses(): Promise<void> {
+    const { log, clock, logger, signal } = this.#options;
+    const through = this.#dispatched;
+    while (!signal.aborted) {
+      try {
+        const { first } = await log.ends();
+        if (first > through) return;
+        for await (const record of log.read({ first, through, signal })) this.#learn(record);
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        logger('warn', 'failed to read what was looped back', { err: messageOf(error) });
+        await clock.sleep(RETRY_MS, signal).catch(() => undefined);
+      }
+    }
+  }
+
+  #learn(record: LogRecord): PointLabel | undefined {
+    const label = labelIn(record);
+    if (label?.cause === undefined) return label;
+    const { db: database, rp: retentionPolicy, cause } = label;
+    this.#looped.learn(cause, { database, retentionPolicy });
+    return label;
+  }
+
   /** Gives one task a part of the log that it has missed; false when it was ended before. */
   again(rereading: Rereading): Promise<boolean> {
     return this.#rereader.read(rereading);
@@ -173,8 +214,8 @@ export class PointLog {
    * As `append`. Answers how many points were left out: as long as an instance knows lines only,
    * these are the ones that lines cannot carry.
    */
-  async appendPoints({ points, ...target }: LoggedPoints): Promise<number> {
-    const label = labelOf({ ...target, precision: 'ns' });
+  async appendPoints({ points, cause, ...target }: LoggedPoints): Promise<number> {
+    const label = labelOf({ ...target, precision: 'ns', cause });
     const bytesMax = this.#roomBeside(label);
     if (this.#options.level() < POINTS_LEVEL) {
       const { body, count } = printedLines(points);
@@ -192,6 +233,16 @@ export class PointLog {
       pieces.map((bytes) => ({ bytes, level: POINTS_LEVEL, batch })),
     );
     return 0;
+  }
+
+  /** Keeps points that a loopback node has written, each once. */
+  loop(looped: Looped): void {
+    this.#looped.add(looped);
+  }
+
+  /** Resolves when what was looped is kept; `undefined` when it is. */
+  loopedKept(): Promise<void> | undefined {
+    return this.#looped.kept();
   }
 
   /** What a record may have with this label beside it. */
@@ -212,12 +263,15 @@ export class PointLog {
       throw new InvalidRequest(`a point is too long: ${longest} bytes, at most ${bytesMax}`);
     const waiting: Waiting[] = [];
     try {
-      for (const { bytes, level, batch } of pieces) {
+      for (const [i, { bytes, level, batch }] of pieces.entries()) {
         const own = { id: randomUUID(), batch, taken: opening() };
         waiting.push(own);
         this.#waiting.set(own.id, own);
-        const text = JSON.stringify({ id: own.id, ...label } satisfies PointLabel);
-        const number = await log.append(bytes, { label: text, level, signal: this.#signal });
+        // Those before the last are cut anywhere.
+        const cause = i === pieces.length - 1 ? label.cause : undefined;
+        const text = JSON.stringify({ id: own.id, ...label, cause } satisfies PointLabel);
+        const signal = this.#options.signal;
+        const number = await log.append(bytes, { label: text, level, signal });
         this.#last = Math.max(this.#last, number);
       }
       await within(clock, TAKEN_MS, Promise.all(waiting.map(({ taken }) => taken.promise)));
@@ -238,7 +292,7 @@ export class PointLog {
     }
   }
 
-  /** Nothing more is given. */
+  /** Nothing more is given; what is looped until the term ends is kept. */
   async close(): Promise<void> {
     this.#closed.abort(new Unavailable('the engine stops'));
     await this.#running;
@@ -271,7 +325,7 @@ export class PointLog {
 
   /** Points that this process has sent itself are not read again. */
   #read(record: LogRecord): ReadRecord {
-    const label = labelIn(record);
+    const label = this.#learn(record);
     const known = label === undefined ? undefined : this.#waiting.get(label.id)?.batch;
     if (label !== undefined && known !== undefined)
       return { id: label.id, batch: placed(known, record, label) };
@@ -289,6 +343,7 @@ function labelOf({
   retentionPolicy: rp,
   precision,
   now,
-}: Omit<LoggedWrite, 'body'>): Label {
-  return { db, rp, precision, now: String(now) };
+  cause,
+}: Omit<LoggedWrite, 'body'> & Pick<LoggedPoints, 'cause'>): Label {
+  return { db, rp, precision, now: String(now), ...(cause === undefined ? {} : { cause }) };
 }

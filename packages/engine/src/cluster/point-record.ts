@@ -1,11 +1,11 @@
 // A record of the log of points: lines as a client sent them, or points of other sources, and
 // beside them what they are read with.
-import { InvalidRequest, messageOf } from '@tidemark/core';
+import { assert, columnValue, InvalidRequest, messageOf } from '@tidemark/core';
 import type { LogRecord } from '@tidemark/cluster';
 import { lineErrorMessage } from '@tidemark/line-protocol';
 import type { Precision } from '@tidemark/line-protocol';
 import { PointBatchBuilder } from '@tidemark/runtime';
-import type { PointBatch, PointInput, WriteParser } from '@tidemark/runtime';
+import type { EventCause, PointBatch, PointInput, WriteParser } from '@tidemark/runtime';
 import { levelOf, TooOld } from './build.ts';
 import type { Build } from './build.ts';
 import { decodePoints } from './point-body.ts';
@@ -18,6 +18,8 @@ export type PointLabel = {
   readonly precision: Precision;
   /** When it was accepted, in nanoseconds; the time of points without one. */
   readonly now: string;
+  /** Of points of loopback nodes: the last row that has caused some of them. */
+  readonly cause?: EventCause | undefined;
 };
 
 /** Of records of points (`point-body.ts`); those of lines are of the first level. */
@@ -56,12 +58,33 @@ export function readRecord(
 ): ReadRecord {
   try {
     if (label === undefined) throw new InvalidRequest('its label cannot be read');
-    const { batch, problem } = pointsOf(parser, record, { label, build });
+    const { batch, problem } = read(parser, record, { label, build });
     return { id: label.id, batch: placed(batch, record, label), problem };
   } catch (error) {
     const nothing = batchOfPoints({ database: '', retentionPolicy: '' }, []);
     return { id: label?.id, batch: placed(nothing, record, label), problem: messageOf(error) };
   }
+}
+
+/** Points of a batch, one by one. */
+export function pointsOf(batch: PointBatch): readonly PointInput[] {
+  return Array.from({ length: batch.rowCount }, (_, row): PointInput => {
+    const series = batch.series.at(batch.seriesOfRow[row] ?? 0);
+    const block = batch.blocks[batch.blockOfRow?.[row] ?? 0];
+    assert(series !== undefined && block !== undefined, 'a row has a series and fields');
+    const { name, tagKeys, tagValues } = series;
+    const at = batch.rowInBlock?.[row] ?? row;
+    return {
+      name,
+      tags: tagKeys.map((key, i) => [key, tagValues[i] ?? ''] as const),
+      fields: block.fieldNames.flatMap((field, i) => {
+        const column = block.columns[i];
+        const value = column === undefined ? null : columnValue(column, at);
+        return value === null ? [] : [[field, value] as const];
+      }),
+      time: batch.times[row] ?? 0n,
+    };
+  });
 }
 
 /** Points of one database and policy as a batch, the same from whichever record they come. */
@@ -74,7 +97,7 @@ export function batchOfPoints(
   return builder.build();
 }
 
-function pointsOf(
+function read(
   parser: WriteParser,
   { bytes, level }: LogRecord,
   { label, build }: { readonly label: PointLabel; readonly build: Build },

@@ -251,6 +251,44 @@ ${log}`,
     expect(cluster.log.join('\n')).not.toContain('undefined ms');
   });
 
+  test('that loops points back has each counted once, whoever goes', async () => {
+    await startAll(3, { cluster: { 'snapshot-interval': '1h' } });
+    const back = ".database('loop').retentionPolicy('r').measurement('m')";
+    await define('loops', `stream|from().measurement('m')|kapacitorLoopback()${back}`);
+    await define('counting', COUNTING, 'loop');
+    let written = 0;
+    const writeSome = async (): Promise<void> => {
+      for (let i = 0; i < 20; i++) {
+        await eventually('an acknowledgement', async () =>
+          (await write(written)) === 204 ? true : undefined,
+        );
+        written++;
+      }
+      await eventually('all points', async () =>
+        (await countedBy(anyone().engine, 'counting')) === written ? true : undefined,
+      );
+    };
+    await writeSome();
+
+    // It goes on from the state of its beginning, as no other has been saved.
+    const placeOf = async (task: string): Promise<string> => {
+      const { json } = await call('GET', '/engine/v1/cluster/tasks');
+      return json.tasks.find(({ id }: any) => id === task).instance;
+    };
+    const { json } = await call('GET', '/engine/v1/cluster/members');
+    const place = await placeOf('loops');
+    const runs = json.members.find(({ id }: any) => id === place);
+    const gone = cluster.at(runs?.url);
+    gone.link.cut();
+    await eventually('another place', async () =>
+      (await placeOf('loops')) === place ? undefined : true,
+    );
+    await writeSome();
+    gone.link.restore();
+    await (await cluster.leader(anyone())).engine.stop();
+    await writeSome();
+  });
+
   test('runs where the leader is not, and goes on elsewhere when that is cut off or stops', async () => {
     await startAll(3);
     await define('one', SCRIPT(receiver.url));

@@ -7,12 +7,20 @@ import type { AlertService } from '@tidemark/alerting';
 import { effectsOf } from '@tidemark/pipeline';
 import type { NodeSpec } from '@tidemark/pipeline';
 import { PointBatchBuilder } from '@tidemark/runtime';
-import type { HttpClient, PointBatch, TaskServices, UdfConnector } from '@tidemark/runtime';
+import type {
+  HttpClient,
+  EventCause,
+  PointBatch,
+  TaskServices,
+  UdfConnector,
+} from '@tidemark/runtime';
 import type { HostedTaskServices } from '@tidemark/runtime/host';
 import { isSecretHeader } from '@tidemark/settings';
 import type { HttpSender, Sections } from '@tidemark/settings';
 import type { Clusters } from '../database/clusters.ts';
 import type { LogHub } from '../observability/log-hub.ts';
+import { pointsOf } from '../cluster/point-record.ts';
+import type { PointLog } from '../cluster/point-log.ts';
 import type { PointRouter } from '../ingest/point-router.ts';
 import { scalerCluster } from './scaler-clusters.ts';
 import type { Sideloads } from '../files/sideload.ts';
@@ -21,6 +29,8 @@ export type TaskServicesOptions = {
   readonly alerts: AlertService;
   readonly clusters: Clusters;
   readonly router: PointRouter;
+  /** Of a cluster: where points go before tasks are given them. */
+  readonly points: Pick<PointLog, 'loop'> | undefined;
   readonly http: HttpSender;
   readonly logs: LogHub;
   readonly sideloads: Sideloads;
@@ -43,7 +53,7 @@ export function taskServices(options: TaskServicesOptions, taskId: string): Engi
   return {
     alerts: options.alerts,
     database: options.clusters,
-    loopback: loopback(options.router, (error) =>
+    loopback: loopback(options, (error) =>
       log('error', 'failed to loop back points', { task: taskId, err: String(error) }),
     ),
     http: httpClient(options),
@@ -59,10 +69,16 @@ export function taskServices(options: TaskServicesOptions, taskId: string): Engi
 }
 
 function loopback(
-  router: PointRouter,
+  { router, points: log }: Pick<TaskServicesOptions, 'router' | 'points'>,
   onError: (error: unknown) => void,
 ): EngineServices['loopback'] {
-  const dispatch = (batch: PointBatch): void => {
+  const dispatch = (batch: PointBatch, cause: EventCause | undefined): void => {
+    if (batch.rowCount === 0) return;
+    if (log !== undefined) {
+      const { database, retentionPolicy } = batch;
+      log.loop({ database, retentionPolicy, points: pointsOf(batch), cause });
+      return;
+    }
     // After the present message: a task must not get points while it is handling one.
     queueMicrotask(() => {
       router.dispatch(batch).catch(onError);
@@ -70,7 +86,7 @@ function loopback(
   };
   return {
     writeBatch: dispatch,
-    write: (database, retentionPolicy, points) => {
+    write: (database, retentionPolicy, points, cause) => {
       const builder = new PointBatchBuilder(database, retentionPolicy);
       for (const { name, tags, fields, time } of points) {
         const present = [...fields].flatMap(([field, value]) =>
@@ -78,7 +94,7 @@ function loopback(
         );
         if (present.length > 0) builder.add({ name, tags, fields: present, time });
       }
-      dispatch(builder.build());
+      dispatch(builder.build(), cause);
     },
   };
 }

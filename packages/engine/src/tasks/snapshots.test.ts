@@ -179,7 +179,7 @@ test('a state that knows of an alert is kept only behind the alert', async () =>
     metadata,
     clock: systemClock(),
     log: (_level, _message, fields) => void errors.push(fields?.['err']),
-    alertsStored: () => stored,
+    effectsStored: () => stored,
     isEnabled: () => false,
   });
   const task = { takeState: () => Promise.resolve(serialize('alerted')) };
@@ -202,7 +202,7 @@ test('a state that was asked of a task which was started anew meanwhile is not k
     metadata,
     clock: systemClock(),
     log: () => undefined,
-    alertsStored: () => undefined,
+    effectsStored: () => undefined,
     isEnabled: () => false,
   });
   let answer: (state: TaskState) => void = () => undefined;
@@ -236,7 +236,7 @@ test.each(['before it is written', 'while it is written'])(
       metadata,
       clock: systemClock(),
       log: () => undefined,
-      alertsStored: () => alerts.promise,
+      effectsStored: () => alerts.promise,
       isEnabled: () => false,
     });
     const run = new AbortController();
@@ -270,7 +270,7 @@ test('what is forgotten of a task is that of all its parts, and of no other task
     metadata,
     clock: systemClock(),
     log: () => undefined,
-    alertsStored: () => undefined,
+    effectsStored: () => undefined,
     isEnabled: () => false,
   });
   const task = { takeState: () => Promise.resolve(serialize('state')) };
@@ -296,7 +296,7 @@ test('the state of a task that has died stays as long as the task is enabled', a
     metadata,
     clock: systemClock(),
     log: () => undefined,
-    alertsStored: () => undefined,
+    effectsStored: () => undefined,
     isEnabled: (task) => enabled.has(task),
   });
   const task = { takeState: () => Promise.resolve(serialize('state')) };

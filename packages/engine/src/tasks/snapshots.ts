@@ -28,8 +28,11 @@ export type SnapshotsOptions = {
   readonly metadata: Metadata;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Resolves when the alerts that were raised so far are on disk; `undefined` when they are. */
-  readonly alertsStored: () => Promise<void> | undefined;
+  /**
+   * Resolves when the alerts that were raised, and the points that were looped back so far are
+   * stored; `undefined` when they are.
+   */
+  readonly effectsStored: () => Promise<void> | undefined;
   /** Whether a task of this id is to run. */
   readonly isEnabled: (task: string) => boolean;
 };
@@ -98,9 +101,9 @@ export class Snapshots {
     );
     const kept: Pick<NonNullable<(typeof taken)[number]>, 'unit' | 'run' | 'sequence'>[] = [];
     try {
-      // A state that knows of an alert must not survive it: the alert would be raised by nobody
-      // then.
-      await this.#options.alertsStored();
+      // A state that knows of an alert, or of points that were looped back, must not survive them:
+      // nobody would raise or write them then.
+      await this.#options.effectsStored();
       const changes: StoreChange[] = [];
       for (const each of taken) {
         // One that was stopped or started anew meanwhile is not the one that this state belongs to.

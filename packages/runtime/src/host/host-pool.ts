@@ -396,7 +396,7 @@ export class HostPool {
         this.#options.logUdf(item.functionName, item.line);
         break;
       case 'loopback':
-        task?.services.loopback.writeBatch(item.batch);
+        task?.services.loopback.writeBatch(item.batch, item.cause);
         break;
       case 'tapped':
         for (const each of host.tasks.values()) if (each.tapped(item.tap, item.messages)) break;

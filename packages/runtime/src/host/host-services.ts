@@ -106,9 +106,9 @@ export function hostServices(options: HostServicesOptions): TaskServices {
     alerts: alertSink(options),
     database: database(task, outside),
     loopback: {
-      write: (databaseName, retentionPolicy, points) => {
+      write: (databaseName, retentionPolicy, points, cause) => {
         const batch = pointBatch(databaseName, retentionPolicy, points);
-        if (batch.rowCount > 0) outside.tell({ kind: 'loopback', task, batch });
+        if (batch.rowCount > 0) outside.tell({ kind: 'loopback', task, batch, cause });
       },
     },
     http: httpClient(options, signers),

@@ -47,7 +47,8 @@ export interface HostedDatabase extends Pick<DatabaseClient, 'execute' | 'query'
 }
 
 export interface HostedLoopback {
-  writeBatch(batch: PointBatch): void;
+  /** `cause` as in `Loopback`. */
+  writeBatch(batch: PointBatch, cause: EventCause | undefined): void;
 }
 
 /** Values by path and key. */

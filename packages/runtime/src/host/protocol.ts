@@ -241,7 +241,12 @@ export type HostItem =
       readonly context: Readonly<Record<string, unknown>> | undefined;
     }
   | { readonly kind: 'udf-line'; readonly functionName: string; readonly line: string }
-  | { readonly kind: 'loopback'; readonly task: number; readonly batch: PointBatch }
+  | {
+      readonly kind: 'loopback';
+      readonly task: number;
+      readonly batch: PointBatch;
+      readonly cause: EventCause | undefined;
+    }
   | { readonly kind: 'tapped'; readonly tap: number; readonly messages: readonly TapMessage[] }
   | { readonly kind: 'close-sideload'; readonly source: string }
   | {

@@ -57,7 +57,8 @@ export class LoopbackNode implements RunningNode {
     const { database, retentionPolicy } = this.#ctx.options;
     const points = outputs.filter(({ fields }) => fields.size > 0);
     if (points.length === 0) return;
-    this.#ctx.task.services.loopback.write(database, retentionPolicy, points);
+    const { task } = this.#ctx;
+    task.services.loopback.write(database, retentionPolicy, points, task.cause());
     this.#pointsWritten += points.length;
   }
 }

@@ -1,0 +1,112 @@
+// What loopback nodes write comes into the log once, whatever is given to their tasks again.
+import { eventually } from '@tidemark/testkit';
+import { expect, test } from 'vitest';
+
+import { opening } from '../opening.ts';
+import { LoopedPoints } from './looped-points.ts';
+import type { Looped } from './looped-points.ts';
+
+function open(): {
+  readonly points: LoopedPoints;
+  /** Names of the points of each record, and its cause. */
+  readonly records: string[];
+  readonly known: () => void;
+  readonly end: AbortController;
+} {
+  const records: string[] = [];
+  const known = opening();
+  const end = new AbortController();
+  const points = new LoopedPoints({
+    append: async ({ points: some, cause, database }) => {
+      if (end.signal.aborted) throw new Error('the term has ended');
+      const names = some.map(({ name }) => name).join(' ');
+      records.push(`${database}: ${names} by ${cause?.record}.${cause?.row}`);
+    },
+    causesKnown: () => known.promise,
+    logger: () => undefined,
+    signal: end.signal,
+  });
+  return { points, records, known: known.resolve, end };
+}
+
+function looped(name: string, at?: readonly [number, number], database = 'd'): Looped {
+  return {
+    database,
+    retentionPolicy: 'r',
+    points: [{ name, tags: [], fields: [['v', 1]], time: 1n }],
+    cause: at === undefined ? undefined : { unit: 'u', record: at[0], row: at[1] },
+  };
+}
+
+/** Each row in a turn of its own. */
+async function rows(points: LoopedPoints, ...all: readonly (readonly Looped[])[]): Promise<void> {
+  for (const row of all) {
+    for (const each of row) points.add(each);
+    await Promise.resolve();
+    await Promise.resolve();
+  }
+  await points.kept();
+}
+
+test('all that a row causes is kept, and only once when the row is given again', async () => {
+  const { points, records, known } = open();
+  known();
+  const first = [looped('a', [5, 0]), looped('b', [5, 0])];
+  const second = [looped('c', [5, 1])];
+  const other = [looped('e', [5, 1], 'other')];
+
+  await rows(points, first);
+  await rows(points, second);
+  await rows(points, first, second);
+  await rows(points, other, [looped('d', [6, 0])]);
+
+  expect(records).toEqual(['d: a b by 5.0', 'd: c by 5.1', 'other: e by 5.1', 'd: d by 6.0']);
+});
+
+test('a row that is given again before its points are kept counts once', async () => {
+  const { points, records, known } = open();
+  points.add(looped('a', [5, 0]));
+  await Promise.resolve();
+  await Promise.resolve();
+  points.add(looped('a', [5, 0]));
+  known();
+  await points.kept();
+
+  expect(records).toEqual(['d: a by 5.0']);
+});
+
+test('what the log has of a leader before is not looped again', async () => {
+  const { points, records, known } = open();
+  points.learn({ unit: 'u', record: 5, row: 3 }, { database: 'd', retentionPolicy: 'r' });
+  known();
+
+  await rows(points, [looped('a', [5, 3])], [looped('b', [5, 4])], [looped('c', [5, 2], 'other')]);
+
+  expect(records).toEqual(['d: b by 5.4', 'other: c by 5.2']);
+});
+
+test('what no row has caused is always kept', async () => {
+  const { points, records, known } = open();
+  known();
+
+  await rows(points, [looped('a')]);
+  await rows(points, [looped('a')]);
+
+  expect(records).toEqual(['d: a by undefined.undefined', 'd: a by undefined.undefined']);
+});
+
+test('a state waits for what was looped before it, and fails when the term ends first', async () => {
+  const { points, records, known, end } = open();
+  expect(points.kept()).toBeUndefined();
+  points.add(looped('a', [5, 0]));
+  const kept = points.kept();
+  let isKept = false;
+  const waiting = kept?.then(() => (isKept = true));
+  await Promise.resolve();
+  expect(isKept).toBe(false);
+  end.abort(new Error('the lease has ended'));
+  known();
+
+  await expect(waiting).rejects.toThrow('the lease has ended');
+  await eventually('nothing', async () => (records.length === 0 ? true : undefined));
+});

@@ -1,0 +1,166 @@
+// Points of loopback nodes on their way into the log of points, each once: a unit that goes on from
+// an older state loops the same points again, which are known by the place of their cause, the row
+// of the log that the unit worked on. What no row has caused (timers, queries) has no such place.
+import { messageOf, Unavailable } from '@tidemark/core';
+import type { EventCause, PointInput } from '@tidemark/runtime';
+import { opening } from '../opening.ts';
+import type { Logger } from '../observability/log-hub.ts';
+
+/** Points that one row caused, or some that none did. */
+export type Looped = {
+  readonly database: string;
+  readonly retentionPolicy: string;
+  readonly points: readonly PointInput[];
+  readonly cause: EventCause | undefined;
+};
+
+export type LoopedPointsOptions = {
+  /** Puts points into the log, whose last cause is this one. */
+  readonly append: (looped: Looped) => Promise<void>;
+  /** Resolves when the causes are known that the log has. */
+  readonly causesKnown: () => Promise<void>;
+  readonly logger: Logger;
+  /** Ends with the term. */
+  readonly signal: AbortSignal;
+};
+
+type Position = Pick<EventCause, 'record' | 'row'>;
+
+/** What one row causes comes in one turn. */
+type Added = Looped & { readonly turn: number };
+
+/** So many points are put together into one record. */
+const MERGED_MAX = 2000;
+
+export class LoopedPoints {
+  readonly #options: LoopedPointsOptions;
+  /** The last cause of each unit and target that the log has, or will have, and its turn. */
+  readonly #last = new Map<string, Position & { readonly turn: number }>();
+  #turn = 1;
+  #isTurnOpen = false;
+  #waiting: Added[] = [];
+  #addedCount = 0;
+  #keptCount = 0;
+  /** Resolved when some are kept, or no more will be. */
+  #changed = opening();
+  #isWorking = false;
+
+  constructor(options: LoopedPointsOptions) {
+    this.#options = options;
+  }
+
+  /** A cause that the log has. */
+  learn(cause: EventCause, target: Pick<Looped, 'database' | 'retentionPolicy'>): void {
+    const key = keyOf(cause, target);
+    if (isBehind(cause, this.#last.get(key))) this.#last.set(key, { ...cause, turn: 0 });
+  }
+
+  /** Takes points over; those that the log has already are left out. */
+  add(looped: Looped): void {
+    if (!this.#isTurnOpen) {
+      this.#isTurnOpen = true;
+      this.#turn++;
+      queueMicrotask(() => (this.#isTurnOpen = false));
+    }
+    this.#waiting.push({ ...looped, turn: this.#turn });
+    this.#addedCount++;
+    if (this.#isWorking) return;
+    this.#isWorking = true;
+    void this.#work(); // Never rejects.
+  }
+
+  /**
+   * Resolves when the log has what was added before; `undefined` when it has. Throws `Unavailable`
+   * when the term has ended before.
+   */
+  kept(): Promise<void> | undefined {
+    return this.#keptCount < this.#addedCount ? this.#whenKept(this.#addedCount) : undefined;
+  }
+
+  async #whenKept(count: number): Promise<void> {
+    const { signal } = this.#options;
+    while (this.#keptCount < count) {
+      if (signal.aborted) throw new Unavailable(messageOf(signal.reason));
+      await this.#changed.promise;
+    }
+  }
+
+  #change(): void {
+    const changed = this.#changed;
+    this.#changed = opening();
+    changed.resolve();
+  }
+
+  /** Never rejects. */
+  async #work(): Promise<void> {
+    const { causesKnown, signal } = this.#options;
+    await causesKnown();
+    while (this.#waiting.length > 0 && !signal.aborted) {
+      const waiting = this.#waiting;
+      this.#waiting = [];
+      for (const looped of merged(waiting.filter((each) => this.#isNew(each))))
+        await this.#append(looped);
+      // Whoever leads next is given the causes again.
+      if (signal.aborted) break;
+      this.#keptCount += waiting.length;
+      this.#change();
+    }
+    // In the turn that has found nothing more.
+    this.#isWorking = false;
+    this.#change();
+  }
+
+  /** Never rejects. */
+  async #append(looped: Looped): Promise<void> {
+    const { append, logger, signal } = this.#options;
+    try {
+      await append(looped);
+    } catch (error) {
+      if (signal.aborted) return;
+      logger('error', 'failed to loop back points', { err: messageOf(error) });
+    }
+  }
+
+  /** Called once for each, in order. */
+  #isNew(added: Added): boolean {
+    const { cause, turn } = added;
+    if (cause === undefined) return true;
+    const key = keyOf(cause, added);
+    const last = this.#last.get(key);
+    if (isBehind(cause, last)) this.#last.set(key, { ...cause, turn });
+    else return last?.turn === turn && !isBehind(last, cause);
+    return true;
+  }
+}
+
+/** Neighbours of one unit and target as one, whose cause is that of the last. */
+function merged(all: readonly Looped[]): readonly Looped[] {
+  const result: Looped[] = [];
+  for (const looped of all) {
+    const before = result.at(-1);
+    if (before === undefined || !canMerge(before, looped)) result.push(looped);
+    else result.splice(-1, 1, { ...looped, points: [...before.points, ...looped.points] });
+  }
+  return result;
+}
+
+function canMerge(some: Looped, other: Looped): boolean {
+  return (
+    some.database === other.database &&
+    some.retentionPolicy === other.retentionPolicy &&
+    some.cause?.unit === other.cause?.unit &&
+    some.points.length + other.points.length <= MERGED_MAX
+  );
+}
+
+function isBehind({ record, row }: Position, last: Position | undefined): boolean {
+  if (last === undefined) return true;
+  return record === last.record ? row > last.row : record > last.record;
+}
+
+function keyOf(
+  { unit }: EventCause,
+  { database, retentionPolicy }: Pick<Looped, 'database' | 'retentionPolicy'>,
+): string {
+  return JSON.stringify([unit, database, retentionPolicy]);
+}
