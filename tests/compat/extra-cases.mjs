@@ -734,4 +734,42 @@ add('negative-zero', zeros, [
   'SELECT d FROM (SELECT distinct(f) AS d FROM z)',
 ]);
 
+// ------------------------------------------------ rp= of the request, and names of other databases
+const policies = {
+  db: 'pa',
+  setup: [
+    'CREATE DATABASE pa',
+    'CREATE DATABASE pb',
+    'CREATE RETENTION POLICY r2 ON pa DURATION INF REPLICATION 1',
+    'CREATE RETENTION POLICY r2 ON pb DURATION INF REPLICATION 1',
+    'CREATE RETENTION POLICY only ON pb DURATION INF REPLICATION 1',
+  ],
+  writes: ['pa', 'pb'].flatMap((db) => [
+    { db, lines: [`m f=1,at="${db}" 1`] },
+    { db, rp: 'r2', lines: [`m f=2,at="${db} r2" 1`] },
+  ]),
+};
+add(
+  'request-policy',
+  policies,
+  ['r2', 'nosuch', 'only'].flatMap((rp) =>
+    [
+      'SELECT at FROM m',
+      'SELECT at FROM pa..m',
+      'SELECT at FROM pb..m',
+      'SELECT at FROM pb.autogen.m',
+      'SELECT at FROM pb.r2.m',
+      'SELECT count(f) FROM (SELECT f FROM pb..m)',
+      'SELECT at FROM pb../m/',
+      'SELECT at FROM nosuch..m',
+      'SHOW FIELD KEYS FROM pb..m',
+      'SHOW FIELD KEYS FROM m',
+    ].map((q) => ({ q, params: { rp } })),
+  ),
+);
+const NAMED = 'CREATE CONTINUOUS QUERY c ON pb BEGIN SELECT mean(f) INTO {into} FROM {from} GROUP BY time(1h) END';
+add('continuous-query-names', policies, [
+  { q: combine(NAMED, { into: ['avg'], from: ['only.m'] })[0], method: 'POST', fresh: true },
+]);
+
 export default groups;

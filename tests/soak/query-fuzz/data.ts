@@ -48,7 +48,9 @@ export function randomLines(random: Random): readonly Line[] {
 
 function randomFields(random: Random): string {
   const fields: string[] = [];
-  if (random.chance(0.8)) fields.push(`f=${random.below(400) / 4 - 20}`);
+  // Zero has two signs.
+  if (random.chance(0.04)) fields.push('f=-0');
+  else if (random.chance(0.8)) fields.push(`f=${random.below(400) / 4 - 20}`);
   if (random.chance(0.15)) fields.push(`g=${random.below(40) / 8}`);
   if (random.chance(0.6)) fields.push(`i=${random.below(60) - 20}i`);
   if (random.chance(0.3)) fields.push(`s="${random.pick(['red', 'green', 'blue'])}"`);

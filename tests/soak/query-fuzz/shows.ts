@@ -3,7 +3,7 @@ import type { Expression, MeasurementSource, Statement, TagKeyFilter } from '@ti
 
 import { MEASUREMENTS, SPAN_SECONDS, START_SECONDS, TAGS } from './data.ts';
 import type { Random } from './random.ts';
-import { binary, duration, paren, reference, regex, SPAN, text } from './trees.ts';
+import { binary, duration, integer, paren, reference, regex, SPAN, text } from './trees.ts';
 
 const PATTERNS = ['^[ab]', 'x', '.', '^$', 'a|y'] as const;
 
@@ -76,7 +76,7 @@ function randomCardinality(random: Random, clauses: Clauses): Statement {
     kind: 'show-cardinality',
     of,
     isExact: true,
-    dimensions: [],
+    dimensions: of === 'tag-key' || random.chance(0.6) ? [] : [reference(random.pick(TAGS))],
     condition: of === 'field-key' ? undefined : clauses.condition,
   };
 }
@@ -140,6 +140,13 @@ function randomFilter(random: Random, depth: number): Expression {
     return random.chance(0.7) ? paren(pair) : pair;
   }
   const tag = reference(random.pick([...TAGS, ...TAGS, 'nosuch']));
+  // Values of tags are texts, and nothing else is equal to one.
+  if (random.chance(0.06)) {
+    const value: Expression = random.chance(0.5)
+      ? { kind: 'boolean', value: false, span: SPAN }
+      : integer(5);
+    return binary(tag, random.pick(['=', '!=']), value);
+  }
   return random.chance(0.5)
     ? binary(tag, random.pick(['=', '!=']), text(random.pick(['a', 'b', 'x', ''])))
     : binary(tag, random.pick(['=~', '!~']), regex(random.pick(PATTERNS)));

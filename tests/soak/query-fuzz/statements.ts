@@ -108,7 +108,7 @@ export function randomSelect(random: Random, depth: number): SelectStatement {
     orderBy: isDescending || random.chance(0.05) ? { descending: isDescending } : undefined,
     // The reference server limits what these read, not what they give.
     ...(fields.some(isRanking) ? {} : randomLimits(random)),
-    timeZone: hasWindow && random.chance(0.1) ? random.pick(ZONES_OF_TIME) : undefined,
+    timeZone: random.chance(hasWindow ? 0.1 : 0.05) ? random.pick(ZONES_OF_TIME) : undefined,
     span: SPAN,
   };
 }
@@ -134,6 +134,7 @@ function randomSources(random: Random): readonly Source[] {
   const named = (): MeasurementSource => ({
     kind: 'measurement',
     ...(random.chance(0.1) ? { database: DATABASE, retentionPolicy: 'autogen' } : {}),
+    ...(random.chance(0.05) ? { database: DATABASE } : {}),
     name: random.pick(MEASUREMENTS),
     span: SPAN,
   });
@@ -251,7 +252,7 @@ function randomRaw(random: Random): Expression {
     case 10:
       return random.chance(0.5)
         ? { ...reference(random.pick(FIELDS)), cast: 'field' }
-        : { ...reference(random.pick(TAGS)), cast: 'tag' };
+        : { ...reference(random.pick(TAGS)), cast: random.pick(['tag', 'field']) };
     case 0:
       return reference(random.pick(TAGS));
     case 1:
@@ -297,6 +298,15 @@ function randomAggregate(random: Random, isSingle = false): Expression {
   const argument = anyType ? reference(random.pick(FIELDS)) : reference(random.pick(NUMERIC));
   const one = aggregateOf(random, name, argument);
   if (isSingle || !random.chance(0.12)) return one;
+  // Bits of a call, now and then of what nobody knows, which has no type.
+  if (random.chance(0.3)) {
+    const read = reference(random.pick(['i', 'i', 'nosuch']));
+    return binary(
+      call(random.pick(['sum', 'max', 'count']), [read]),
+      random.pick(OF_BITS),
+      integer(random.below(9)),
+    );
+  }
   return random.chance(0.5)
     ? binary(one, random.pick(['+', '-', '*', '/']), call('count', [reference('f')]))
     : binary(one, random.pick(['+', '*', '/']), randomNumber(random));
@@ -385,8 +395,10 @@ function randomFill(random: Random): Fill {
 function randomCondition(random: Random, hasRange: boolean): Expression | undefined {
   const parts = random.chance(0.4) ? [randomFilter(random, 2)] : [];
   if (hasRange) {
-    const from = START_SECONDS + random.below(SPAN_SECONDS / 2 / 60) * 60;
-    const to = START_SECONDS + SPAN_SECONDS / 2 + random.below(SPAN_SECONDS / 2 / 60) * 60;
+    const early = START_SECONDS + random.below(SPAN_SECONDS / 2 / 60) * 60;
+    const late = START_SECONDS + SPAN_SECONDS / 2 + random.below(SPAN_SECONDS / 2 / 60) * 60;
+    // A range may end before it starts.
+    const [from, to] = random.chance(0.05) ? [late, early] : [early, late];
     parts.unshift(
       binary(reference('time'), random.pick(['>=', '>']), randomTime(random, from)),
       binary(reference('time'), random.pick(['<', '<=']), randomTime(random, to)),
@@ -395,11 +407,19 @@ function randomCondition(random: Random, hasRange: boolean): Expression | undefi
   return parts.length === 0 ? undefined : parts.reduce(and);
 }
 
-/** A duration since 1970, now and then as a text. */
+/** A duration since 1970, now and then as a text in one of the forms that times have. */
 function randomTime(random: Random, seconds: number): Expression {
-  return random.chance(0.8)
-    ? duration(seconds)
-    : text(new Date(seconds * 1000).toISOString().replace('.000Z', 'Z'));
+  if (random.chance(0.8)) return duration(seconds);
+  const written = new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
+  switch (random.below(3)) {
+    case 0:
+      return text(written.replace('T', ' ').replace('Z', ''));
+    case 1:
+      // An hour of one digit.
+      return text(written.replace(/T0?/, ' ').replace('Z', ''));
+    default:
+      return text(written);
+  }
 }
 
 function randomFilter(random: Random, depth: number): Expression {

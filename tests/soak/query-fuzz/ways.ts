@@ -20,7 +20,10 @@ export function randomWay(
   const epoch = { epoch: random.pick(EPOCHS) };
   const chunks = { chunked: 'true', chunk_size: String(1 + random.below(4)) };
   const isSelect = text.startsWith('SELECT');
-  switch (random.below(7)) {
+  switch (random.below(8)) {
+    case 7:
+      // The policy of the request, there or not.
+      return { text, way: { parameters: { rp: random.pick(['autogen', 'nosuch']) } } };
     case 0:
       return { text, way: { parameters: epoch } };
     case 1:

@@ -45,10 +45,8 @@ function resolveRetentionPolicy(
   context: QueryContext,
 ): string {
   const { catalog } = context;
-  // A database of its own name has its own default policy; the request's policy belongs to the
-  // request's database.
-  const written =
-    source.retentionPolicy ?? (source.database === undefined ? context.retentionPolicy : undefined);
+  // The policy of the request counts in every database, as recorded.
+  const written = source.retentionPolicy ?? context.retentionPolicy;
   if (written !== undefined && written !== '') {
     if (!catalog.hasRetentionPolicy(database, written)) {
       const span = source.retentionPolicy === undefined ? undefined : source.span;

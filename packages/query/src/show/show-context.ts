@@ -49,8 +49,7 @@ export function placeOf(
   if (!context.catalog.hasDatabase(database)) {
     throw databaseNotFound(database, isOwn ? source.span : undefined);
   }
-  // The request's policy belongs to the request's database.
-  const byRequest = needsPolicy && !isOwn ? context.retentionPolicy : undefined;
+  const byRequest = needsPolicy ? context.retentionPolicy : undefined;
   const written = source?.retentionPolicy ?? byRequest;
   if (written !== undefined && written !== '') {
     if (!context.catalog.hasRetentionPolicy(database, written)) {

@@ -60,11 +60,17 @@ export const selects: Requires<SelectStatement> = (statement, database) => {
     : [...reads, { kind: 'write', database: into.database ?? database }];
 };
 
-/** What each of its runs needs, and READ on the database that it belongs to. */
+/**
+ * What each of its runs needs, and READ on the database that it belongs to. Names without a
+ * database are in that of the request, if it has one.
+ */
 export const createsContinuousQuery: Requires<{
   readonly database: string;
   readonly statement: SelectStatement;
-}> = ({ database, statement }) => [{ kind: 'read', database }, ...selects(statement, database)];
+}> = ({ database, statement }, requested) => [
+  { kind: 'read', database },
+  ...selects(statement, requested === '' ? database : requested),
+];
 
 function readsSources(sources: readonly Source[], database: string): readonly Requirement[] {
   return sources.flatMap((source): readonly Requirement[] =>

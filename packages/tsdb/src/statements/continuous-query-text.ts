@@ -14,13 +14,19 @@ type CreateContinuousQuery = Extract<
   { readonly kind: 'create-continuous-query' }
 >;
 
-/** Throws when a database or policy that it names does not exist. */
+/**
+ * Names without a database or policy get those of the request (`db`, `rp`), if it has any. Throws
+ * when a database or policy that it names does not exist.
+ */
 export function qualifyContinuousQuery(
   statement: CreateContinuousQuery,
   state: CatalogState,
+  request: { readonly database: string; readonly retentionPolicy: string },
 ): string {
   requireDatabase(state, statement.database);
-  const select = qualifySelect(statement.statement, { state, database: statement.database });
+  const database = request.database === '' ? statement.database : request.database;
+  const { retentionPolicy } = request;
+  const select = qualifySelect(statement.statement, { state, database, retentionPolicy });
   return printStatement({ ...statement, statement: select });
 }
 
@@ -32,14 +38,19 @@ export function qualifyForDisplay(
 ): Statement {
   if (statement.kind !== 'select') return statement;
   try {
-    return qualifySelect(statement, { state, database });
+    return qualifySelect(statement, { state, database, retentionPolicy: '' });
   } catch (error) {
     if (error instanceof NotFound) return statement;
     throw error;
   }
 }
 
-type Scope = { readonly state: CatalogState; readonly database: string };
+type Scope = {
+  readonly state: CatalogState;
+  readonly database: string;
+  /** Empty: the default one of each database. */
+  readonly retentionPolicy: string;
+};
 
 function qualifySelect(select: SelectStatement, scope: Scope): SelectStatement {
   return {
@@ -59,7 +70,8 @@ function place(
 ): { readonly database: string; readonly retentionPolicy: string } {
   const database = name.database ?? scope.database;
   const record = requireDatabase(scope.state, database);
-  const written = name.retentionPolicy ?? '';
+  const named = name.retentionPolicy ?? '';
+  const written = named === '' ? scope.retentionPolicy : named;
   const retentionPolicy = written === '' ? record.defaultPolicy : written;
   if (findPolicy(record, retentionPolicy) === undefined) {
     throw new NotFound(policyNotFound(`${database}.${retentionPolicy}`));

@@ -85,12 +85,12 @@ function policyIds(state: CatalogState): readonly number[] {
 }
 
 export const createContinuousQueryHandler = acts<Of<'create-continuous-query'>>(
-  (statement, { services, identity }) => {
+  (statement, { services, identity, database, retentionPolicy }) => {
     const isOwned = identity.kind === 'user' && !identity.user.isAdmin;
     return services.catalog.change((state) =>
       createContinuousQuery(state, statement.database, {
         name: statement.name,
-        text: qualifyContinuousQuery(statement, state),
+        text: qualifyContinuousQuery(statement, state, { database, retentionPolicy }),
         ...(isOwned ? { owner: identity.user.name } : {}),
       }),
     );

@@ -42,7 +42,7 @@ const EXAMPLES: Readonly<Record<Statement['kind'], Example>> = {
   'drop-retention-policy': ['DROP RETENTION POLICY p ON o', 'write o', 'changes'],
   'create-continuous-query': [
     'CREATE CONTINUOUS QUERY c ON o BEGIN SELECT mean(v) INTO n FROM m GROUP BY time(1m) END',
-    'read o, read o, write o',
+    'read o, read d, write d',
     'changes',
   ],
   'drop-continuous-query': ['DROP CONTINUOUS QUERY c ON o', 'write o', 'changes'],
@@ -98,7 +98,7 @@ test.each([
 });
 
 test('a continuous query that writes to another database needs that right', () => {
-  const select = 'SELECT mean(v) INTO t..n FROM m GROUP BY time(1m)';
+  const select = 'SELECT mean(v) INTO t..n FROM o..m GROUP BY time(1m)';
   const statement = parse(`CREATE CONTINUOUS QUERY c ON o BEGIN ${select} END`);
 
   expect(needsOf(statement)).toBe('read o, read o, write t');

@@ -227,3 +227,22 @@ describe('a bound value', () => {
     expect(await ask('SELECT v FROM m WHERE host = $x', { params })).toEqual([]);
   });
 });
+
+describe('names without a database in a continuous query', () => {
+  const create =
+    'CREATE CONTINUOUS QUERY c ON other BEGIN SELECT mean(v) INTO n FROM m GROUP BY time(1h) END';
+
+  test.each([
+    [{ db: 'd' }, 'INTO d.days.n FROM d.days.m'],
+    [{ db: 'd', rp: 'r2' }, 'INTO d.r2.n FROM d.r2.m'],
+    [{ db: '' }, 'INTO other.autogen.n FROM other.autogen.m'],
+  ])('lie where the request %j says', async (parameters, names) => {
+    await ask('CREATE DATABASE other');
+    await ask('CREATE RETENTION POLICY r2 ON d DURATION INF REPLICATION 1');
+    await ask(create, parameters as Record<string, string>);
+    const shown = (await ask('SHOW CONTINUOUS QUERIES')).find(({ name }) => name === 'other');
+    await ask('DROP DATABASE other');
+
+    expect(shown?.values[0]?.[1]).toContain(names);
+  });
+});
