@@ -1,5 +1,6 @@
 // “Authentication”, and 401 of “Errors”.
-import { SignJWT } from 'jose';
+import { createHmac } from 'node:crypto';
+
 import { expect, test } from 'vitest';
 
 import { ask, query, sentences, useDatabase } from './harness.ts';
@@ -102,8 +103,12 @@ sentences([
   },
 ]);
 
-const sign = (claims: Record<string, unknown>, secret = SECRET) =>
-  new SignJWT(claims).setProtectedHeader({ alg: 'HS256' }).sign(new TextEncoder().encode(secret));
+function sign(claims: Record<string, unknown>, secret: string): string {
+  const encode = (part: unknown): string => Buffer.from(JSON.stringify(part)).toString('base64url');
+  const signed = `${encode({ alg: 'HS256', typ: 'JWT' })}.${encode(claims)}`;
+  return `${signed}.${createHmac('sha256', secret).update(signed).digest('base64url')}`;
+}
+
 const soon = Math.floor(Date.now() / 1000) + 600;
 
 test.each([
@@ -113,7 +118,7 @@ test.each([
   ['of nobody', { username: 'nobody', exp: soon }, SECRET, 401],
   ['signed by somebody else', { username: 'root', exp: soon }, `not ${SECRET}`, 401],
 ])('JWT tokens are also supported: one that is %s', async (_, claims, secret, status) => {
-  const headers = { Authorization: `Bearer ${await sign(claims, secret)}` };
+  const headers = { Authorization: `Bearer ${sign(claims, secret)}` };
   const answer = await ask('GET', query('SHOW DATABASES'), { headers });
 
   expect(answer.status).toBe(status);

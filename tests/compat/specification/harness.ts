@@ -23,11 +23,18 @@ export function useDatabase(
   });
 }
 
-type Request = { readonly headers?: Record<string, string>; readonly body?: string | undefined };
+type Request = {
+  readonly headers?: Record<string, string> | undefined;
+  readonly body?: string | undefined;
+};
 
 /** Sends a request to the server of the file. */
-export function ask(method: string, path: string, request: Request = {}): Promise<Answer> {
-  return send(server.tsdb + path, { method, ...request });
+export function ask(
+  method: string,
+  path: string,
+  { headers = {}, body }: Request = {},
+): Promise<Answer> {
+  return send(server.tsdb + path, { method, headers, ...(body === undefined ? {} : { body }) });
 }
 
 /** Path of a query with parameters. */

@@ -34,9 +34,12 @@ async function serverAt(url: string | undefined, start: () => Promise<Running>):
   return url === undefined ? start() : { url, stop: async () => {} };
 }
 
+/** Less than a data set. */
+const WAL_BYTES = 1024;
+
 async function startCandidate(): Promise<Running> {
-  // Rows go to segments while they are asked for: what reads those is another code.
-  const args = ['--data-quiet-flush-after', '50ms'];
+  // A small log sends rows to segments at every other write: what reads those is another code.
+  const args = ['--data-wal-max-size', String(WAL_BYTES)];
   const { tsdb, directory, stop } = await startTidemark({ command: 'tsdb', args });
   const stopAndRemove = async () => {
     await stop();

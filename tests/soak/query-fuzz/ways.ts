@@ -22,8 +22,11 @@ export function randomWay(
   const isSelect = text.startsWith('SELECT');
   switch (random.below(8)) {
     case 7:
-      // The policy of the request, there or not.
-      return { text, way: { parameters: { rp: random.pick(['autogen', 'nosuch']) } } };
+      // The policy of the request, there or not; lists of names lie in all policies.
+      return {
+        text,
+        way: { parameters: isSelect ? { rp: random.pick(['autogen', 'nosuch']) } : epoch },
+      };
     case 0:
       return { text, way: { parameters: epoch } };
     case 1:

@@ -1,8 +1,10 @@
 // SHOW SERIES, TAG KEYS, TAG VALUES and FIELD KEYS: look-ups that the source answers in order and
 // without duplicates, shown as they come.
 import { compareBytes } from '@tidemark/core';
+import { isTime } from '@tidemark/influxql';
 import type { ShowStatement, TagKeyFilter } from '@tidemark/influxql';
 
+import { some } from '../analyse/walk.ts';
 import type { QueryContext } from '../context.ts';
 import { lookUp } from '../look-up.ts';
 import { ExecutionContext } from '../execution/execution-context.ts';
@@ -22,14 +24,15 @@ type Show<K extends ShowStatement['kind']> = Extract<ShowStatement, { kind: K }>
 /**
  * SHOW SERIES: keys of all policies, or of those that sources name; with a time condition only
  * those of one policy's shards in the range, and in the order of their bytes instead of that of
- * their tags (recorded).
+ * their tags (recorded), and a comparison of a tag with a number is never met.
  */
 export function* showSeries(
   statement: Show<'show-series'>,
   context: QueryContext,
 ): Operator<ResultBatch> {
   const execution = new ExecutionContext(context);
-  const condition = seriesCondition(statement.condition, context);
+  const isByTime = statement.condition !== undefined && some(statement.condition, isTime);
+  const condition = seriesCondition(statement.condition, context, !isByTime);
   const hasTime = condition.timeRange !== undefined;
   const { database, sources } = statement;
   const filters = yield* sourceFilters(
