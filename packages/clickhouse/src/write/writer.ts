@@ -317,14 +317,17 @@ export class Writer {
     waiting.retry();
   }
 
-  /** Until when a batch is inserted, in all its steps: its first request has waited already. */
+  /**
+   * Until when a batch is inserted, in all its steps. Its first request has waited already, perhaps
+   * for the batch before; it is refused before its client gives it up.
+   */
   #deadline({ sinceMs }: PendingRows): number {
     const { clock, timeoutMs } = this.#parts;
     const nowMs = clock.monotonicMs();
+    const firstMs = sinceMs ?? nowMs;
     const mostMs = timeoutMs === 0 ? Infinity : timeoutMs * ANSWERED_SHARE;
-    const lastTryMs = Math.min(LIMITS.lastTryMs.value, mostMs);
-    const patienceMs = Math.min(LIMITS.insertMs.value, mostMs);
-    return Math.max((sinceMs ?? nowMs) + patienceMs, nowMs + lastTryMs);
+    const untilMs = Math.max(firstMs + LIMITS.insertMs.value, nowMs + LIMITS.lastTryMs.value);
+    return Math.min(untilMs, firstMs + mostMs - LIMITS.graceMs.value);
   }
 
   /**
@@ -405,4 +408,4 @@ export class Writer {
 }
 
 /** A write is refused after this share of the time in which its client would give it up. */
-const ANSWERED_SHARE = 0.8;
+const ANSWERED_SHARE = 0.95;
