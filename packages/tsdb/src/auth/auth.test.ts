@@ -55,6 +55,8 @@ test('before there is an admin, only the first one can be made', async () => {
     'GRANT READ ON d TO reader',
     'GRANT WRITE ON d TO writer',
     'CREATE DATABASE hidden',
+    "CREATE USER other WITH PASSWORD 'pw'",
+    'GRANT READ ON hidden TO other',
   ]) {
     const answer = await service.query(q, {}, admin);
     expect(answer.text).toBe('{"results":[{"statement_id":0}]}\n');
@@ -66,6 +68,8 @@ describe('every endpoint asks for the right that the table names', () => {
     unknown: undefined,
     wrong: basic('reader', 'wrong'),
     nobody: basic('nobody', 'pw'),
+    // Reads another database.
+    other: basic('other', 'pw'),
     reader: basic('reader', 'pw'),
     writer: basic('writer', 'pw'),
     root: basic('root', 'pw'),
@@ -74,9 +78,9 @@ describe('every endpoint asks for the right that the table names', () => {
 
   // Whom each right lets in; everybody else who is known gets 403.
   const allowed: Record<EndpointRight, readonly Who[]> = {
-    ping: ['nobody', 'reader', 'writer', 'root'],
-    user: ['nobody', 'reader', 'writer', 'root'],
-    grant: ['reader', 'writer', 'root'],
+    ping: ['nobody', 'other', 'reader', 'writer', 'root'],
+    user: ['nobody', 'other', 'reader', 'writer', 'root'],
+    grant: ['other', 'reader', 'writer', 'root'],
     debug: ['root'],
     admin: ['root'],
     write: ['writer', 'root'],
