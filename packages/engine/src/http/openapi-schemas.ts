@@ -338,6 +338,8 @@ export function requestSchema(method: string, path: string): Schema | undefined 
   if (action !== undefined) return action.sent === undefined ? undefined : reference(action.sent);
   const { collection, isElement } = resourceOf(path);
   if (method === 'POST' ? isElement : method !== 'PATCH' && method !== 'PUT') return undefined;
+  const change = `${NAMES[collection]}Change`;
+  if (method === 'PATCH' && change in RESOURCE_SCHEMAS) return reference(change);
   const input = `${NAMES[collection]}Input`;
   return input in RESOURCE_SCHEMAS ? reference(input) : undefined;
 }

@@ -84,7 +84,7 @@ test('bodies of resources have schemas, and every reference leads somewhere', ()
   const task = { $ref: '#/components/schemas/Task' };
 
   expect(sent('/engine/v1/tasks', 'post')).toBe('#/components/schemas/TaskInput');
-  expect(sent('/engine/v1/tasks/{id}', 'patch')).toBe('#/components/schemas/TaskInput');
+  expect(sent('/engine/v1/tasks/{id}', 'patch')).toBe('#/components/schemas/TaskChange');
   expect(sent('/engine/v1/replays/', 'post')).toBe('#/components/schemas/ReplayInput');
   expect(sent('/engine/v1/config/{section}/{element}', 'post')).toMatch(/ConfigChange$/);
   expect(sent('/engine/v1preview/alerts/topics/{topic}/handlers', 'post')).toMatch(/HandlerInput$/);
