@@ -5,7 +5,8 @@ import { removeDirectory, startInfluxdb, startTidemark } from '@tidemark/testkit
 import { loadTags, loadTexts, measure } from './texts.ts';
 import type { Measured, Subject } from './texts.ts';
 
-const [system = 'tidemark', texts = '20000', series = '50000'] = process.argv.slice(2);
+const [system = 'tidemark', texts = '20000', series = '50000', tagClients = '8'] =
+  process.argv.slice(2);
 
 const TEXTS = [
   'SELECT * FROM big ORDER BY time DESC LIMIT 50',
@@ -43,7 +44,7 @@ async function runTexts(subject: Subject): Promise<void> {
 async function runTags(subject: Subject): Promise<void> {
   print(await loadTags(subject, { database: 'tags', series: Number(series), tagLength: 2000 }));
   for (const text of TAGS)
-    print(await measure(subject, { text }, { database: 'tags', clients: 8 }));
+    print(await measure(subject, { text }, { database: 'tags', clients: Number(tagClients) }));
 }
 
 if (system === 'influxdb') {

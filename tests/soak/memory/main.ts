@@ -1,6 +1,7 @@
 // `npm run soak:memory`: 60 bodies of 24 MB that stall, 36 of strangers, 24 times top(v, 900000),
-// answers that nobody reads.
+// answers that nobody reads; then texts and tags of every length in every kind of statement.
 import { soakMemory } from './memory.ts';
+import { soakTexts } from './texts-soak.ts';
 
 const CEILING_BYTES = 1 << 30;
 
@@ -15,3 +16,18 @@ const { tsdbPeakBytes, enginePeakBytes, problems } = result;
 if (Math.max(tsdbPeakBytes, enginePeakBytes) > CEILING_BYTES || problems.length > 0) {
   process.exitCode = 1;
 }
+
+const texts = await soakTexts({
+  profiles: ['standard', 'small'],
+  lengths: [10, 1000, 32_000, 65_536],
+  totalBytes: 200_000_000,
+  clients: [1, 4, 16],
+  ceilingBytes: CEILING_BYTES,
+  onMeasured: ({ name, clients, seconds, peakMiB, refused }) => {
+    process.stdout.write(
+      `${name}, ${clients} clients: ${seconds.toFixed(2)} s, ${peakMiB} MiB, ${refused} refused\n`,
+    );
+  },
+});
+process.stdout.write(`${JSON.stringify(texts, undefined, 2)}\n`);
+if (texts.problems.length > 0) process.exitCode = 1;

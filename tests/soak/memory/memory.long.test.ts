@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest';
 
 import { soakMemory } from './memory.ts';
+import { soakTexts } from './texts-soak.ts';
 
 test(
   'stalled bodies, large queries and strangers together stay below a gibibyte of resident memory',
@@ -20,5 +21,23 @@ test(
     expect(answered).toBeGreaterThan(0);
     expect(tsdbPeakBytes).toBeLessThan(1 << 30);
     expect(enginePeakBytes).toBeLessThan(256 << 20);
+  },
+);
+
+test(
+  'texts and tags of every length in every kind of statement stay below the ceiling',
+  { timeout: 600_000 },
+  async () => {
+    const { peakMiB, answered, problems } = await soakTexts({
+      profiles: ['standard', 'small'],
+      lengths: [10, 32_000],
+      totalBytes: 6_000_000,
+      clients: [4],
+      ceilingBytes: 1 << 30,
+    });
+
+    expect(problems).toEqual([]);
+    expect(answered).toBeGreaterThan(100);
+    expect(peakMiB).toBeGreaterThan(100);
   },
 );

@@ -2,12 +2,12 @@
 // nearly a million values each, strangers that send bodies to an engine which knows its users,
 // answers that nobody reads. It has to stay below a ceiling of resident memory, and to answer
 // well-behaved clients again when they have gone.
-import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 
 import { query, removeDirectory, startTidemark, write } from '@tidemark/testkit';
-import type { Tidemark } from '@tidemark/testkit';
+
+import { peakBytes } from './peak.ts';
 
 export type MemoryOptions = {
   /** Values that every query holds. */
@@ -62,8 +62,8 @@ export async function soakMemory(options: MemoryOptions): Promise<MemoryResult> 
     await write(tsdb.tsdb, 'd', 'after v=1 1');
     await query(tsdb.tsdb, 'SELECT last(v) FROM m', 'd');
     return {
-      tsdbPeakBytes: peakBytes(tsdb),
-      enginePeakBytes: peakBytes(engine),
+      tsdbPeakBytes: peakBytes(tsdb.process.pid!),
+      enginePeakBytes: peakBytes(engine.process.pid!),
       answered: answers.filter((answer) => answer === 'answered').length,
       refused: answers.filter((answer) => answer === 'refused').length,
       problems: answers.filter((answer) => answer !== 'answered' && answer !== 'refused'),
@@ -108,10 +108,4 @@ async function ask(tsdb: string, text: string, rows: number): Promise<string> {
   // A separator may be cut in two between pieces.
   if (answer.status === 200 && rowCount > rows * 0.99) return 'answered';
   return `${answer.status}, ${rowCount} rows: ${last}`;
-}
-
-/** `VmHWM`: what `ulimit` or a container would have had to allow. */
-function peakBytes({ process: { pid } }: Tidemark): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
 }

@@ -1,0 +1,158 @@
+// Texts and tags of 10 B to the longest that are accepted, by 1 to 16 clients, in each kind of
+// statement, chunked and not, INTO, a backup, and the recovery behind a kill: the process stays
+// below its ceiling, and what is refused names the setting.
+import { query, removeDirectory, startTidemark, write } from '@tidemark/testkit';
+import type { Tidemark } from '@tidemark/testkit';
+
+import { killFamily, peakBytes, resetPeak } from './peak.ts';
+import { loadTags, loadTexts, measure } from './texts.ts';
+import type { Measured, Statement, Subject } from './texts.ts';
+
+export type TextsSoakOptions = {
+  readonly profiles: readonly ('standard' | 'small')[];
+  /** Lengths of texts and tags; tags of more than 60,000 B are not accepted. */
+  readonly lengths: readonly number[];
+  /** Texts of each length have so many bytes together, tags half as many. */
+  readonly totalBytes: number;
+  readonly clients: readonly number[];
+  readonly ceilingBytes: number;
+  readonly onMeasured?: (measured: Measured) => void;
+};
+
+const TAG_LENGTH_MAX = 60_000;
+const SERIES = 20;
+/** Errors that tell what to do: over a limit, or come again later. */
+const NAMES_SETTING = /-limit|-max-size|max-text-size/;
+
+const TEXT_STATEMENTS: readonly Statement[] = [
+  { text: 'SELECT * FROM big ORDER BY time DESC LIMIT 50' },
+  { text: 'SELECT count(distinct(t)) FROM big' },
+  { text: 'SELECT first(t), last(t) FROM big GROUP BY h' },
+  { text: 'SELECT last(t) FROM big GROUP BY time(1u) fill(none)' },
+  { text: 'SELECT t FROM big WHERE n < 20' },
+  { text: 'SELECT t FROM big WHERE t =~ /^0/' },
+  { text: 'SELECT t FROM big' },
+  { text: 'SELECT * FROM big', isChunked: true },
+  { text: 'SELECT top(n, t, 100) FROM big' },
+  { text: 'SELECT mode(t) FROM big' },
+  { text: 'SELECT t FROM (SELECT t FROM big WHERE n < 1000)' },
+  { text: 'SELECT * INTO copy FROM big GROUP BY *' },
+];
+
+const TAG_STATEMENTS: readonly Statement[] = [
+  { text: 'SELECT top(v, a, 100) FROM tagged' },
+  { text: 'SELECT * FROM tagged ORDER BY time DESC LIMIT 3' },
+  { text: 'SELECT v, a FROM tagged', isChunked: true },
+  { text: 'SELECT last(v) FROM tagged GROUP BY a' },
+  { text: 'SELECT v FROM tagged GROUP BY *' },
+  { text: 'SHOW SERIES' },
+  { text: 'SHOW TAG VALUES WITH KEY = a', isChunked: true },
+  { text: 'SELECT * INTO copied FROM tagged GROUP BY *' },
+];
+
+export type TextsSoakResult = {
+  readonly peakMiB: number;
+  readonly answered: number;
+  readonly refused: number;
+  /**
+   * What was above the ceiling, or went wrong in another way than a limit; empty when all is well.
+   */
+  readonly problems: readonly string[];
+};
+
+export async function soakTexts(options: TextsSoakOptions): Promise<TextsSoakResult> {
+  const all: Measured[] = [];
+  const note = (measured: Measured): void => {
+    all.push(measured);
+    options.onMeasured?.(measured);
+  };
+  for (const profile of options.profiles) await soakProfile(profile, options, note);
+  return {
+    peakMiB: Math.max(...all.map(({ peakMiB }) => peakMiB)),
+    answered: all.reduce((sum, { answered }) => sum + answered, 0),
+    refused: all.reduce((sum, { refused }) => sum + refused, 0),
+    problems: all.flatMap((measured) => problemsOf(measured, options)),
+  };
+}
+
+function problemsOf(measured: Measured, { ceilingBytes }: TextsSoakOptions): string[] {
+  const { name, clients, peakMiB, errors } = measured;
+  const problems = errors.filter((error) => !NAMES_SETTING.test(error));
+  if (peakMiB * (1 << 20) > ceilingBytes) problems.push(`${peakMiB} MiB resident`);
+  return problems.map((problem) => `${name}, ${clients} clients: ${problem}`);
+}
+
+async function soakProfile(
+  profile: 'standard' | 'small',
+  options: TextsSoakOptions,
+  note: (measured: Measured) => void,
+): Promise<void> {
+  const args = ['--log-level', 'error', ...(profile === 'small' ? ['--profile', profile] : [])];
+  let server = await startTidemark({ command: 'tsdb', args });
+  try {
+    for (const length of options.lengths) {
+      await soakLength(subjectOf(server), length, options, (measured) =>
+        note({ ...measured, name: `${profile}, ${length} B: ${measured.name}` }),
+      );
+    }
+    killFamily(subjectOf(server).pid);
+    await server.kill();
+    const { directory } = server;
+    server = await startTidemark({ command: 'tsdb', args, directory });
+    const peakMiB = Math.round(peakBytes(subjectOf(server).pid) / (1 << 20));
+    const rest = { clients: 0, seconds: 0, answered: 0, refused: 0, errors: [] };
+    note({ name: `${profile}: recovery`, peakMiB, ...rest });
+    const database = `texts${options.lengths[0]}`;
+    await write(server.tsdb, database, 'after v=1 1');
+    await query(server.tsdb, 'SELECT last(v) FROM after', database);
+  } finally {
+    await server.stop();
+    await removeDirectory(server.directory);
+  }
+}
+
+function subjectOf({ tsdb, process: { pid } }: Tidemark): Subject {
+  return { url: tsdb, pid: pid! };
+}
+
+async function soakLength(
+  subject: Subject,
+  length: number,
+  { totalBytes, clients }: TextsSoakOptions,
+  note: (measured: Measured) => void,
+): Promise<void> {
+  const texts = Math.min(200_000, Math.ceil(totalBytes / length));
+  const database = `texts${length}`;
+  note(await loadTexts(subject, { database, texts, textLength: length, series: SERIES }));
+  for (const statement of TEXT_STATEMENTS) {
+    for (const count of clients) {
+      note(await measure(subject, statement, { database, clients: count }));
+    }
+  }
+  const tagLength = Math.min(length, TAG_LENGTH_MAX);
+  const series = Math.min(50_000, Math.ceil(totalBytes / 2 / tagLength));
+  note(await loadTags(subject, { database: `tags${length}`, series, tagLength }));
+  for (const statement of TAG_STATEMENTS) {
+    for (const count of clients) {
+      note(await measure(subject, statement, { database: `tags${length}`, clients: count }));
+    }
+  }
+  note(await backup(subject));
+}
+
+async function backup(subject: Subject): Promise<Measured> {
+  resetPeak(subject.pid);
+  const started = performance.now();
+  const answer = await fetch(`${subject.url}/api/backup`, { method: 'POST', body: '{}' });
+  let sizeBytes = 0;
+  for await (const piece of answer.body ?? []) sizeBytes += piece.length;
+  return {
+    name: 'backup',
+    clients: 1,
+    seconds: (performance.now() - started) / 1000,
+    peakMiB: Math.round(peakBytes(subject.pid) / (1 << 20)),
+    answered: Number(answer.ok),
+    refused: Number(!answer.ok),
+    errors: answer.ok && sizeBytes > 0 ? [] : [`backup answered ${answer.status}`],
+  };
+}
