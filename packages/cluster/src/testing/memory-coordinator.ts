@@ -21,9 +21,6 @@ import { LIMITS } from '../limits.ts';
 /** Small, so that whole stores are several records. */
 const MESSAGE_BYTES = 4096;
 
-/** How often a reader asks for what has come. */
-const POLL_MS = 25;
-
 type StoredLog = {
   records: LogRecord[];
   first: number;
@@ -61,6 +58,44 @@ export class MemoryServer {
   isUp = true;
   #stored = empty();
   #synced = empty();
+  readonly #readers = new Set<() => void>();
+  readonly #onPoint: (record: LogRecord) => void;
+
+  /** `onPoint` is told of every record of the log of points. */
+  constructor(onPoint: (record: LogRecord) => void = () => undefined) {
+    this.#onPoint = onPoint;
+  }
+
+  /** How much was appended since the beginning. */
+  appends = 0;
+
+  /** Resolves when more was appended than so much, or the signal ends. */
+  appended(seen: number, signal: AbortSignal): Promise<void> {
+    if (this.appends > seen || signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        this.#readers.delete(wake);
+        signal.removeEventListener('abort', wake);
+        resolve();
+      };
+      this.#readers.add(wake);
+      signal.addEventListener('abort', wake, { once: true });
+    });
+  }
+
+  /** Appends a record; wakes who reads. */
+  append(name: 'changes' | 'points', of: Omit<LogRecord, 'sequence'> & { id: string }): number {
+    const log = this.#stored.logs[name];
+    const { id, ...record } = of;
+    log.last++;
+    this.appends++;
+    const appended = { ...record, sequence: log.last };
+    log.records.push(appended);
+    log.ids.set(id, log.last);
+    if (name === 'points') this.#onPoint(appended);
+    for (const wake of this.#readers) wake();
+    return log.last;
+  }
 
   get stored(): Stored {
     return this.#stored;
@@ -197,10 +232,7 @@ async function append(
         const known = log.ids.get(id);
         if (known !== undefined) return known;
         if (after !== undefined && after !== log.last) return undefined;
-        log.last++;
-        log.records.push({ sequence: log.last, bytes: kept, label, level });
-        log.ids.set(id, log.last);
-        return log.last;
+        return access.server.append(name, { id, bytes: kept, label, level });
       });
       if (sequence === undefined) throw new Superseded('another instance has taken over');
       return sequence;
@@ -219,6 +251,7 @@ async function* read(
   let next = first;
   let failures = 0;
   while (!signal.aborted) {
+    const seen = access.server.appends;
     let found: readonly LogRecord[] = [];
     try {
       found = await ask(access, ({ logs }) =>
@@ -238,6 +271,8 @@ async function* read(
       next = record.sequence + 1;
     }
     if (through !== undefined && failures === 0) return;
-    if (found.length === 0) await sleep(access.clock, POLL_MS, access.signal);
+    if (found.length > 0 || failures > 0) continue;
+    await access.server.appended(seen, signal);
+    if (access.signal.aborted) await new Promise(() => undefined);
   }
 }

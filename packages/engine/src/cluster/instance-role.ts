@@ -105,6 +105,11 @@ export class InstanceRole {
     return this.#replica?.sequence ?? this.#sequence;
   }
 
+  /** What is stored here; `undefined` while it is not open. */
+  get copy(): Metadata | undefined {
+    return this.#replica?.metadata;
+  }
+
   /** Why this instance cannot follow, and so not lead; `undefined` when it can. */
   get problem(): string | undefined {
     return this.#problem;

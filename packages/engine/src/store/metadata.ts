@@ -27,7 +27,10 @@ import type { KeyOf, StoreChange, StoreKey, TableName } from './tables.ts';
 // Some tables with a page each.
 const FIRST_ENTRIES = 32;
 
-export type KeyOptions = Omit<KeyPlace, 'directory'>;
+export type KeyOptions = Omit<KeyPlace, 'directory'> & {
+  /** Opens the file; default: as one on a disk, which is synced. */
+  readonly openRoot?: typeof openRoot | undefined;
+};
 
 const NO_KEY_OPTIONS: KeyOptions = { setting: '', environment: {} };
 
@@ -103,7 +106,7 @@ export class Metadata {
   ): Promise<Metadata> {
     const file = join(directory, METADATA_FILE);
     const isNew = !existsSync(file);
-    const root = openRoot(file);
+    const root = (key.openRoot ?? openRoot)(file);
     const room = new MetadataRoom(root, file);
     // The first tables are made behind this one. What is there already can be read on a full disk,
     // too.
@@ -111,12 +114,13 @@ export class Metadata {
     const identities = root.openDB<Identity, string>({ name: 'identity', encoding: 'json' });
     let identity = identities.get('engine');
     if (identity === undefined) {
-      identity = {
+      const first = {
         formatVersion: FORMAT_VERSION,
         clusterId: randomUUID(),
         serverId: randomUUID(),
       };
-      await identities.put('engine', identity);
+      identity = first;
+      await root.batch(() => void identities.put('engine', first));
     }
     release?.();
     try {

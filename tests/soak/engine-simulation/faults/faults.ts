@@ -1,0 +1,77 @@
+// What goes wrong in a run. Each fault has its end, which comes after some leases or none.
+
+export type Fault =
+  | { readonly kind: 'kill' | 'kill with disk' | 'stop' | 'drain'; readonly instance: number }
+  | { readonly kind: 'start' | 'cut' | 'heal' | 'pause' | 'go on'; readonly instance: number }
+  | { readonly kind: 'join' | 'coordinator away' | 'coordinator back' }
+  | { readonly kind: 'coordinator syncs' | 'coordinator goes back' | 'coordinator loses its disk' }
+  | { readonly kind: 'slow'; readonly delayMs: number }
+  | { readonly kind: 'lossy'; readonly share: number };
+
+type Timed = { readonly atMs: number; readonly operation: Fault };
+
+type Dice = { readonly atMs: number; readonly below: (count: number) => number };
+
+const INSTANCES = 3;
+
+/** Up to some leases. */
+const LENGTH_MS = 4000;
+
+const pair =
+  (begin: 'cut' | 'pause' | 'kill' | 'kill with disk' | 'stop', end: 'heal' | 'go on' | 'start') =>
+  ({ atMs, below }: Dice): readonly Timed[] => {
+    const instance = below(INSTANCES);
+    return [
+      { atMs, operation: { kind: begin, instance } },
+      { atMs: atMs + below(LENGTH_MS), operation: { kind: end, instance } },
+    ];
+  };
+
+/**
+ * After one of these only an operator knows which copy is right: nobody may lead without saying.
+ */
+export const LOSSES: readonly ((dice: Dice) => readonly Timed[])[] = [
+  ({ atMs, below }) => [
+    { atMs, operation: { kind: 'coordinator syncs' } },
+    { atMs: atMs + 200 + below(LENGTH_MS), operation: { kind: 'coordinator goes back' } },
+  ],
+  ({ atMs, below }) => {
+    const instance = below(INSTANCES);
+    return [
+      { atMs, operation: { kind: 'coordinator loses its disk' } },
+      { atMs: atMs + below(LENGTH_MS), operation: { kind: 'kill', instance } },
+      { atMs: atMs + LENGTH_MS, operation: { kind: 'start', instance } },
+    ];
+  },
+];
+
+/** A first instance that is killed while it brings its definitions into the cluster. */
+export function interruptedBegin({ below }: Dice): readonly Timed[] {
+  const atMs = below(250);
+  return [
+    { atMs, operation: { kind: 'kill', instance: 0 } },
+    { atMs: atMs + below(LENGTH_MS), operation: { kind: 'start', instance: 0 } },
+  ];
+}
+
+export const FAULTS: readonly ((dice: Dice) => readonly Timed[])[] = [
+  pair('cut', 'heal'),
+  pair('pause', 'go on'),
+  pair('kill', 'start'),
+  pair('kill with disk', 'start'),
+  pair('stop', 'start'),
+  ({ atMs, below }) => [{ atMs, operation: { kind: 'drain', instance: below(INSTANCES) } }],
+  ({ atMs }) => [{ atMs, operation: { kind: 'join' } }],
+  ({ atMs, below }) => [
+    { atMs, operation: { kind: 'coordinator away' } },
+    { atMs: atMs + below(LENGTH_MS), operation: { kind: 'coordinator back' } },
+  ],
+  ({ atMs, below }) => [
+    { atMs, operation: { kind: 'slow', delayMs: 20 + below(400) } },
+    { atMs: atMs + below(LENGTH_MS), operation: { kind: 'slow', delayMs: 2 } },
+  ],
+  ({ atMs, below }) => [
+    { atMs, operation: { kind: 'lossy', share: 0.1 + below(4) / 10 } },
+    { atMs: atMs + below(LENGTH_MS), operation: { kind: 'lossy', share: 0 } },
+  ],
+];

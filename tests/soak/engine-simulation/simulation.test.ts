@@ -1,0 +1,34 @@
+// A cluster of engines in virtual time, 200 seeds. More: `npm run soak:engine-simulation`; a seed
+// alone: `npm run soak:engine-simulation SEED 1`.
+import { expect, test } from 'vitest';
+import { explore } from './explore.ts';
+import { simulate } from './simulate.ts';
+import { planOf } from './workload/plan.ts';
+
+const COUNT = 200;
+
+test('what a cluster promises holds, whatever goes wrong', { timeout: 300_000 }, async () => {
+  const { found, marks } = await explore(Array.from({ length: COUNT }, (_, i) => i + 1));
+
+  expect(found).toBeUndefined();
+  // Rare ways were taken.
+  for (const mark of [
+    'kill of the leader',
+    'cut of the leader',
+    'pause of the leader',
+    'stop of the leader',
+    'drain of the leader',
+    'a change was refused',
+    'a change was unknown',
+    'a loss that stops all',
+  ])
+    expect([mark, (marks.get(mark) ?? 0) > 0]).toEqual([mark, true]);
+});
+
+test('the same seed twice takes the same way', async () => {
+  for (const seed of [3, 7, 11]) {
+    const [first, second] = [await simulate(planOf(seed)), await simulate(planOf(seed))];
+    expect(second.trace).toEqual(first.trace);
+    expect(first.trace.length).toBeGreaterThan(20);
+  }
+});
