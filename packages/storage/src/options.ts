@@ -22,6 +22,10 @@ export type StorageOptions = {
   readonly reserveBytes?: number | undefined;
   /** Memtables are flushed when no write came for this long; 0 waits until they are old. */
   readonly quietFlushAfterMs?: number | undefined;
+  /**
+   * A body is written in parts of about so many bytes in memory; tests pass less than the default.
+   */
+  readonly writePartBytes?: number | undefined;
   readonly writeQueueMaxBytes?: number | undefined;
   /** Points of one write that would need more shards than this are refused; 0 is no limit. */
   readonly maxShardsPerWrite?: number | undefined;

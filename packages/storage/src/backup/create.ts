@@ -3,7 +3,9 @@
 import { Corruption, InvalidRequest, Unavailable } from '@tidemark/core';
 
 import type { Disk } from '../disk/disk.ts';
+import type { Gate } from '../schedule/gate.ts';
 import type { Turns } from '../schedule/turns.ts';
+import type { Snapshot } from '../state/snapshot.ts';
 import type { State } from '../state/state.ts';
 import { Pacer } from '../schedule/pacer.ts';
 import { allAdditions } from '../series/stored-index.ts';
@@ -18,6 +20,8 @@ import { selectFromManifest } from './select.ts';
 export type BackupOptions = {
   readonly state: State;
   readonly flush: { run(): Promise<void> };
+  /** What deletes pass. */
+  readonly deletes: Gate;
   readonly turns: Turns;
   readonly disk: Disk;
   /** The engine's directory. */
@@ -42,8 +46,7 @@ export async function* createBackup(
       'the previous backup is not one of this database: make a full one, or name another',
     );
   }
-  await options.flush.run();
-  const snapshot = state.snapshot();
+  const snapshot = await flushedSnapshot(options);
   try {
     const manifest = selectFromManifest(state.manifest(), request);
     requireWhole(state, manifest);
@@ -74,6 +77,20 @@ export async function* createBackup(
     yield encodeFrame({ kind: 'end', files: included.length, bytes });
   } finally {
     snapshot.release();
+  }
+}
+
+/**
+ * A snapshot whose segments hold a state that there was. Deletes wait: one that came after the
+ * flush had begun would be part of it, and rows that were written before the delete would not.
+ */
+async function flushedSnapshot({ state, flush, deletes }: BackupOptions): Promise<Snapshot> {
+  const release = await deletes.hold();
+  try {
+    await flush.run();
+    return state.snapshot();
+  } finally {
+    release();
   }
 }
 

@@ -10,8 +10,10 @@ import type { DiskFile } from './disk.ts';
 const MAGIC = 0x4c41574d4454n; // "TDMWAL" little-endian
 /** Version of index files, files of keys, and log files from before there was a list of them. */
 const FRAMED_VERSION = 1;
-/** Version of log files, which are listed in `FILES` (`log-state.ts`) before their first record. */
+/** Version of log files that are listed in `FILES` (`log-state.ts`) before their first record. */
 export const LISTED_VERSION = 2;
+/** Version of log files that are listed, and say in marks how much of them was synced. */
+export const MARKED_VERSION = 3;
 export const FRAME_FILE_HEADER_BYTES = 16;
 /** Size of the frame in front of each record. */
 export const FRAME_BYTES = 12;
@@ -157,9 +159,9 @@ function headerVersion(bytes: Uint8Array, path: string): number {
   if (reader.u32() !== crc32c(bytes.subarray(0, 12))) return 0;
   if ((magic & 0xffffffffffffn) !== MAGIC || reserved !== 0) return 0;
   const version = Number(magic >> 48n);
-  if (version < FRAMED_VERSION || version > LISTED_VERSION) {
+  if (version < FRAMED_VERSION || version > MARKED_VERSION) {
     throw new Corruption(
-      `file has version ${version}, this program reads up to ${LISTED_VERSION}`,
+      `file has version ${version}, this program reads up to ${MARKED_VERSION}`,
       {
         file: path,
         offset: 6,

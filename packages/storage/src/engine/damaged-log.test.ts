@@ -60,24 +60,27 @@ const cut = (path: string, by: number): void =>
   disk.replace(path, disk.bytes(path).slice(0, disk.bytes(path).length - by));
 const empty = (path: string): void => disk.replace(path, new Uint8Array(0));
 
+/** Length of the mark behind the last record, which says that it was synced. */
+const MARK = 15;
+
 type Case = readonly [what: string, spoil: () => void, stopped: readonly string[], file: string];
 const CASES: readonly Case[] = [
   ['a record of one database is damaged', () => flip(wal(2), 60), ['db'], wal(2)],
   [
     'the last record of a file that is not the last is damaged',
-    () => flip(wal(1), disk.bytes(wal(1)).length - 2),
+    () => flip(wal(1), disk.bytes(wal(1)).length - MARK - 2),
     ['db'],
     wal(1),
   ],
-  ['a file is cut that is not the last', () => cut(wal(2), 1), ['db', 'other'], wal(2)],
+  ['a file is cut that is not the last', () => cut(wal(2), MARK + 1), ['db', 'other'], wal(2)],
   ['a file that is not the last is empty', () => empty(wal(1)), ['db'], wal(1)],
   ['a file is missing that is not the last', () => disk.remove(wal(1)), ['db'], wal(1)],
   ['the last file is missing', () => disk.remove(wal(3)), ['other'], wal(3)],
   ['the last file is empty', () => empty(wal(3)), ['other'], wal(3)],
-  ['the last file is cut after a clean stop', () => cut(wal(3), 1), ['other'], wal(3)],
+  ['the last file is cut after a clean stop', () => cut(wal(3), MARK + 1), ['other'], wal(3)],
   [
     'the last record is damaged after a clean stop',
-    () => flip(wal(3), disk.bytes(wal(3)).length - 2),
+    () => flip(wal(3), disk.bytes(wal(3)).length - MARK - 2),
     ['other'],
     wal(3),
   ],
@@ -145,7 +148,7 @@ test('repair before a flush keeps the other records of the log', async () => {
 test('what a crash tears off the last file was not acknowledged', async () => {
   await fill('crash');
   const logged: string[] = [];
-  cut(wal(3), 1);
+  cut(wal(3), MARK + 1);
 
   let engine = await open((text) => logged.push(text));
 
@@ -163,6 +166,33 @@ test('what a crash tears off the last file was not acknowledged', async () => {
   expect(await rowsOf(engine, 'db')).toHaveLength(5);
 });
 
+test('a damaged last record after a crash is damage, because it was acknowledged', async () => {
+  await fill('crash');
+  flip(wal(3), disk.bytes(wal(3)).length - MARK - 2);
+
+  const found = await verifyDirectory({ directory, disk });
+  const engine = await open();
+  await expect(rowsOf(engine, 'other')).rejects.toThrow(/log .*tidemark tsdb repair/);
+  expect(await rowsOf(engine, 'db')).toHaveLength(4);
+  await engine.close();
+  const repaired = await repairDirectory({ directory, disk });
+  const again = await open();
+
+  expect(found.damage).toContainEqual(expect.objectContaining({ file: wal(3) }));
+  expect(repaired.lost).toContainEqual(expect.objectContaining({ file: wal(3) }));
+  expect((await rowsOf(again, 'other')).map(([, time]) => time)).toEqual([4n, 6n]);
+});
+
+test('a damaged mark costs nothing', async () => {
+  await fill('crash');
+  flip(wal(3), disk.bytes(wal(3)).length - 2);
+
+  const engine = await open();
+
+  expect(await engine.damage()).toEqual([]);
+  expect(await rowsOf(engine, 'other')).toHaveLength(3);
+});
+
 test('bytes behind the end of a log that was closed are not read', async () => {
   const again = disk.bytes(wal(1)).subarray(16);
   disk.replace(wal(3), Buffer.concat([disk.bytes(wal(3)), again]));
@@ -172,7 +202,7 @@ test('bytes behind the end of a log that was closed are not read', async () => {
   await engine.close();
 
   expect(rows).toHaveLength(3);
-  expect((await verifyDirectory({ directory, disk })).tornBytes).toBe(again.length);
+  expect((await verifyDirectory({ directory, disk })).tornBytes).toBe(again.length + MARK);
 });
 
 test('one damaged copy of the list costs nothing, and is mended', async () => {

@@ -46,8 +46,7 @@ export class Engine {
   }
 
   async dropPolicy(policyId: number): Promise<void> {
-    const { deletes, state } = this.#open;
-    await deletes.shards(state.shards.ofPolicy(policyId));
+    await this.#open.deletes.policy(policyId);
   }
 
   async retainPolicies(policies: readonly PolicyRef[]): Promise<void> {

@@ -15,6 +15,8 @@ export type StorageEnvironment = {
   readonly kernels?: ReadKernels | undefined;
   readonly clock: Clock;
   readonly disk: Disk;
+  /** Runs a function in the next round of the event loop; by default `setImmediate`. */
+  readonly nextRound?: ((run: () => void) => void) | undefined;
   /** Called at named steps of background work; a test ends the process there. */
   readonly fault?: ((point: string) => void | Promise<void>) | undefined;
 };

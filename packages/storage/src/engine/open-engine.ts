@@ -1,5 +1,6 @@
 // Opens an engine: recovery comes first, then everything that needs its result is constructed, each
 // part complete at once.
+import type { Disk } from '../disk/disk.ts';
 import { DiskReserve } from '../disk/reserve.ts';
 import { reservePath, walDirectory } from '../disk/paths.ts';
 import { runBackground } from '../jobs/background.ts';
@@ -11,6 +12,7 @@ import { Stopping } from '../jobs/stopping.ts';
 import { LIMITS } from '../limits.ts';
 import { Memtables } from '../memtable/memtables.ts';
 import type { StorageOptions } from '../options.ts';
+import { Gate } from '../schedule/gate.ts';
 import { Pacer } from '../schedule/pacer.ts';
 import { IndexFiles } from '../series/index-files.ts';
 import { PostingsCache } from '../series/postings-cache.ts';
@@ -28,7 +30,7 @@ import { Deletes } from '../write/deletes.ts';
 import { Writes } from '../write/writes.ts';
 import { Engine } from './engine.ts';
 import type { StorageEnvironment } from './environment.ts';
-import { recover } from './recovery.ts';
+import { recover, removeLeftovers } from './recovery.ts';
 import type { Resources } from './resources.ts';
 
 /** Opens the engine of a directory that nobody else uses. */
@@ -47,7 +49,10 @@ export async function openEngine(
   const reclaimer = new Reclaimer();
   const indexFiles = new IndexFiles(common);
   const segmentFiles = new SegmentFiles({ disk, directory, reclaimer, kernels });
-  const recovered = recover({ ...common, contents, indexFiles, segmentFiles });
+  const recovery = { ...common, contents, indexFiles, segmentFiles };
+  const recovered = recover(recovery);
+  // What was read must not be lost later: it is visible now, and the list will have its length.
+  for (const path of recovered.unsyncedLogs) await syncFile(disk, path);
 
   const wal = new Wal({
     disk,
@@ -74,6 +79,14 @@ export async function openEngine(
     reclaimer,
     wal,
   });
+
+  try {
+    if (recovered.isManifestBehind) await state.commit({});
+    removeLeftovers(recovery);
+  } catch (error) {
+    // What is left over only takes space, until the next start.
+    log('error', 'what a crash left could not be removed', { error });
+  }
 
   const stopping = new Stopping(clock);
   const shared = { ...common, state, wal, reserve, segmentFiles, indexFiles };
@@ -108,7 +121,8 @@ export async function openEngine(
   const flusher = isActive ? flush : undefined;
   const settings = options;
   const writes = new Writes({ ...common, contents, wal, reserve, flusher, settings });
-  const deletes = new Deletes({ ...shared, leaveReserve });
+  const gate = new Gate();
+  const deletes = new Deletes({ ...shared, gate, leaveReserve });
   const jobs = { contents, wal, flush, compaction, rebuilds, makeReserve };
   return new Engine({
     state,
@@ -121,12 +135,21 @@ export async function openEngine(
     checkpoints,
     compaction,
     rebuilds,
-    backup: { ...shared, flush },
+    backup: { ...shared, flush, deletes: gate },
     restore: { ...shared, shardKeys },
     stopping,
     log,
     background: isActive ? runBackground({ ...common, ...jobs, settings }, signal) : undefined,
   });
+}
+
+async function syncFile(disk: Disk, path: string): Promise<void> {
+  const file = disk.open(path, 'modify');
+  try {
+    await file.sync();
+  } finally {
+    file.close();
+  }
 }
 
 function emptyContents(

@@ -65,11 +65,15 @@ export type Recovered = {
   readonly listedLogs: ListedLogs;
   /** Log files with lost records. */
   readonly damagedLogs: Set<number>;
+  /** Log files whose last records may not be on disk yet, because the process was killed. */
+  readonly unsyncedLogs: readonly string[];
+  /** The manifest names shards or databases that the log has dropped. */
+  readonly isManifestBehind: boolean;
 };
 
 /** Restores the contents as of the last acknowledged write. */
 export function recover(options: RecoveryOptions): Recovered {
-  const { contents, indexFiles, disk, directory, log } = options;
+  const { contents, disk, directory, log } = options;
   const { ids, shards, databases, stopped } = contents;
   for (const path of [
     walDirectory(directory),
@@ -85,7 +89,7 @@ export function recover(options: RecoveryOptions): Recovered {
   for (const one of manifest.stopped ?? []) stopped.stop(one);
   for (const ref of manifest.databases) openDatabase(options, ref);
   for (const shard of manifest.shards) openShard(options, shard);
-  const { nextFileId, listed, damagedLogs } = replayLog(options, manifest);
+  const { nextFileId, listed, damagedLogs, unsyncedLogs } = replayLog(options, manifest);
   // Series in segments that cannot be opened seem to have no data, but repair may bring them back.
   const hidden = new Set(
     [...shards.all()].flatMap(({ damage, descriptor }) =>
@@ -93,15 +97,29 @@ export function recover(options: RecoveryOptions): Recovered {
     ),
   );
   for (const { name, index } of databases.all()) if (!hidden.has(name)) index.forgetAllDead();
-  removeOrphans(options);
-  indexFiles.removeOthers(databases.storedIndexes());
+  const isNamed = ({ descriptor }: ManifestShard): boolean => shards.has(descriptor.id);
+  const isServed = ({ name, instance }: ManifestDatabase): boolean =>
+    databases.get(name)?.instance === instance;
+  const isManifestBehind = !manifest.shards.every(isNamed) || !manifest.databases.every(isServed);
   return {
     storageId: manifest.storageId === '' ? randomUUID() : manifest.storageId,
     walStart: manifest.walStart,
     nextWalFileId: nextFileId,
     listedLogs: listed,
     damagedLogs,
+    unsyncedLogs,
+    isManifestBehind,
   };
+}
+
+/**
+ * Removes what a crash left. Call it when the manifest on disk names nothing that the log has
+ * dropped: until then the log alone says so.
+ */
+export function removeLeftovers(options: RecoveryOptions): void {
+  const { contents, indexFiles } = options;
+  removeOrphans(options);
+  indexFiles.removeOthers(contents.databases.storedIndexes());
 }
 
 const REPAIR_HINT = '`tidemark tsdb repair` makes a new one of the files of the shards';
@@ -242,6 +260,7 @@ function replayLog(options: RecoveryOptions, manifest: Manifest): Replayed {
     log('error', check.damagedCopy.message, { ...check.damagedCopy });
   check.faults.forEach(note);
   let nextFileId = Math.max(1, walStart);
+  const unsyncedLogs: string[] = [];
   const files: LogFileEntry[] = [];
   for (const { id, path, entry, scan, tornBytes, faults } of check.files) {
     nextFileId = Math.max(nextFileId, id + 1);
@@ -260,17 +279,19 @@ function replayLog(options: RecoveryOptions, manifest: Manifest): Replayed {
     if (!isGood) damagedLogs.add(id);
     // A damaged file stays listed with its proper length, so that the next start notices it too.
     const bytes = scan?.goodBytes;
+    if (scan !== undefined && entry?.bytes === undefined) unsyncedLogs.push(path);
     files.push(isGood ? { id, bytes, databases: [...owners] } : damagedEntry(id, entry, scan));
   }
   for (const database of databases.all()) database.markLogged();
   const listed = { entries: files, isExpected: check.isListed, isHeld: check.faults.length > 0 };
-  return { nextFileId, listed, damagedLogs };
+  return { nextFileId, listed, damagedLogs, unsyncedLogs };
 }
 
 type Replayed = {
   readonly nextFileId: number;
   readonly listed: ListedLogs;
   readonly damagedLogs: Set<number>;
+  readonly unsyncedLogs: readonly string[];
 };
 
 function damagedEntry(
@@ -367,7 +388,11 @@ class Replay {
   #applyDrop(shardIds: readonly number[]): void {
     const { databases } = this.#contents;
     const before = [...databases.all()];
-    for (const id of shardIds) this.#droppedShards.add(id);
+    for (const id of shardIds) {
+      this.#droppedShards.add(id);
+      // Rows of the shard may never have reached the log; its id is not used again all the same.
+      this.#contents.shards.reserveIds(id + 1);
+    }
     applyDrop(this.#contents, { kind: 'drop', shardIds });
     for (const database of before) {
       if (databases.get(database.name) === undefined) this.#droppedInstances.add(database.instance);

@@ -23,15 +23,15 @@ export type Resources = {
   readonly schemaVersions: SchemaVersions;
 };
 
-type SharedParts = 'clock' | 'schemaVersions' | 'kernels';
+type SharedParts = 'clock' | 'schemaVersions' | 'kernels' | 'nextRound';
 
 /** Creates the resources, apart from those that are shared and passed. */
 export function resourcesFor(
   options: StorageOptions,
-  { clock, schemaVersions, kernels }: Pick<StorageEnvironment, SharedParts>,
+  { clock, schemaVersions, kernels, nextRound }: Pick<StorageEnvironment, SharedParts>,
 ): Resources {
   return {
-    turns: new Turns({ clock, sliceMs: LIMITS.sliceMs.value }),
+    turns: new Turns({ clock, sliceMs: LIMITS.sliceMs.value, nextRound }),
     kernels: kernels ?? new ReadKernels(options.columnCacheBytes),
     lastRows: new LastRows(),
     requestMemory: new MemoryTotal(

@@ -55,10 +55,17 @@ export class Compaction {
       const lastWriteMs = state.memtables.lastWriteMs(shard.descriptor.id);
       for (;;) {
         const isAtRest = all || now - lastWriteMs > REST_MS;
-        const hasTombstones = shard.tombstones.length > 0;
+        const hasTombstones = shard.tombstones.some(
+          (tombstone) => !concernsFrozen(shard, tombstone),
+        );
         const inputs = planCompaction(shard.segments, { isAtRest, hasTombstones });
         if (inputs === undefined || shard.damage !== undefined || !state.has(shard)) break;
-        await this.#compactShard(shard, inputs);
+        const release = state.keepFiles();
+        try {
+          await this.#compactShard(shard, inputs);
+        } finally {
+          release();
+        }
       }
     }
   }
@@ -76,9 +83,13 @@ export class Compaction {
       const at = shard.segments.indexOf(inputs[0]!);
       const behind = shard.segments.slice(at + inputs.length);
       const segments = [...shard.segments.slice(0, at), output, ...behind];
-      // A tombstone is removed when no older segment can hold rows that it covers.
+      // A tombstone is removed when neither an older segment nor the rows that a flush is writing
+      // can hold rows that it covers.
       const isDone = (tombstone: Tombstone): boolean =>
-        at === 0 && tombstones.includes(tombstone) && !covers(tombstone, segments.slice(1));
+        at === 0 &&
+        tombstones.includes(tombstone) &&
+        !covers(tombstone, segments.slice(1)) &&
+        !concernsFrozen(shard, tombstone);
       return { segments, tombstones: shard.tombstones.filter((one) => !isDone(one)) };
     };
     const { gone } = await state.commit({ files: new Map([[shard, files]]) });
@@ -101,6 +112,11 @@ export class Compaction {
     const level = Math.max(...inputs.map((segment) => segment.info.level)) + 1;
     return segmentFiles.open(id, { fileId, sequence, level, sizeBytes });
   }
+}
+
+/** Whether the tombstone may cover rows that a flush is writing. */
+function concernsFrozen({ frozenSequence }: Shard, tombstone: Tombstone): boolean {
+  return frozenSequence !== undefined && frozenSequence < tombstone.sequence;
 }
 
 function covers(tombstone: Tombstone, segments: readonly Segment[]): boolean {

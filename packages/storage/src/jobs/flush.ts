@@ -75,6 +75,8 @@ export class Flush {
   async run(): Promise<void> {
     // A flush that is running may have begun before the caller's rows came.
     await this.#running;
+    // One that has failed is taken up where it was, and later rows are not part of it.
+    if (this.#begun !== undefined) await this.begin();
     await this.begin();
     await this.#options.checkpoints.idle();
   }
@@ -99,6 +101,7 @@ export class Flush {
 
   async #flush(): Promise<void> {
     const { state, indexFiles, checkpoints, fault } = this.#options;
+    const release = state.keepFiles();
     try {
       this.#begun ??= await this.#freeze();
       const flush = this.#begun;
@@ -114,6 +117,8 @@ export class Flush {
     } catch (error) {
       this.counters.flushFailures++;
       throw error;
+    } finally {
+      release();
     }
   }
 
@@ -126,7 +131,9 @@ export class Flush {
       for (const [shardId, tables] of state.memtables.freeze()) {
         const shard = state.shards.get(shardId);
         assert(shard !== undefined, 'memtables go with their shards');
-        shards.push({ shard, tables, sequence: state.ids.takeSequence(), segment: undefined });
+        const sequence = state.ids.takeSequence();
+        shard.frozenSequence = sequence;
+        shards.push({ shard, tables, sequence, segment: undefined });
       }
       const rebuilt = [...state.databases.all()].filter(({ rebuild }) => rebuild?.isReady);
       begun = { walStart, shards, rebuilt };
@@ -182,7 +189,7 @@ export class Flush {
       return;
     }
     const pacer = new Pacer(turns);
-    await rebuild.rebuild.copy(() => pacer.pause());
+    await rebuild.rebuild.copy(() => pacer.pause(), { leavesForgotten: false });
     await indexFiles.persist(rebuild.stored, 'flush');
   }
 

@@ -50,7 +50,7 @@ export class IndexRebuilds {
     const pending = database.beginRebuild(state.ids.takeInstance());
     const pacer = new Pacer(this.#options.turns);
     try {
-      await pending.rebuild.copy(() => pacer.pause(), signal);
+      await pending.rebuild.copy(() => pacer.pause(), { leavesForgotten: true, signal });
       if (!signal.aborted) {
         await indexFiles.persist(pending.stored, 'background');
         await indexFiles.checkpoint(pending.stored, { isClosing: false, signal });

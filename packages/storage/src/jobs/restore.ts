@@ -1,7 +1,7 @@
 // Restores a backup into a running engine. Its databases get ids of this engine and become visible
 // with one commit of the manifest. Before that there are only files that no manifest names; after a
 // crash the next start removes them.
-import { assert, Corruption } from '@tidemark/core';
+import { assert, Conflict, Corruption } from '@tidemark/core';
 
 import type { BackupContents } from '../backup/format.ts';
 import { readFrames } from '../backup/read-frames.ts';
@@ -178,6 +178,10 @@ class Restore {
       database.markLogged();
     }
     await fault('restore:index-written');
+    for (const id of this.#request.policies.values()) {
+      if (!state.shards.isDropped(id)) continue;
+      throw new Conflict(`retention policy was dropped while it was being restored. id=${id}`);
+    }
     const databases = [...this.#databases.values()];
     const shards = this.#shards.map(({ shard }) => shard);
     await state.commit({ adopted: { databases, shards } });

@@ -29,8 +29,12 @@ export class IndexRebuild {
     return this.#from.seriesEnd;
   }
 
-  /** Copies a portion of the series below `limit`. Returns whether there are more. */
-  copySome(limit: SeriesId): boolean {
+  /**
+   * Copies a portion of the series below `limit`. Returns whether there are more. Deleted series
+   * are left out until the log has begun the file with which the new index is put into use: records
+   * in it may still speak of what is deleted later.
+   */
+  copySome(limit: SeriesId, { leavesForgotten = true } = {}): boolean {
     const from = this.#from;
     const { index } = this;
     for (let id = index.measurements.length; id < from.measurements.length; id++) {
@@ -39,14 +43,20 @@ export class IndexRebuild {
     }
     const first = index.seriesEnd;
     const end = Math.min(limit, first + PORTION_SERIES);
-    if (first < end) index.insert(from.encodedSeries(first, end, { leavesForgotten: true }), first);
+    if (first < end) index.insert(from.encodedSeries(first, end, { leavesForgotten }), first);
     return index.seriesEnd < limit;
   }
 
   /** Copies the series that exist now. Those that come meanwhile are left for the next call. */
-  async copy(pause: () => Promise<void>, signal?: AbortSignal): Promise<void> {
+  async copy(
+    pause: () => Promise<void>,
+    options: {
+      readonly leavesForgotten: boolean;
+      readonly signal?: AbortSignal | undefined;
+    },
+  ): Promise<void> {
     const end = this.#from.seriesEnd;
-    while (this.copySome(end) && signal?.aborted !== true) await pause();
+    while (this.copySome(end, options) && options.signal?.aborted !== true) await pause();
   }
 
   /** Copies the rest, and which series are live. The old index must not change from now on. */

@@ -14,6 +14,8 @@ import { tagCondition } from './tag-condition.ts';
 export type MeasurementFilter = {
   readonly measurements?: readonly string[] | undefined;
   readonly measurementPattern?: string | undefined;
+  /** Also measurements whose first rows are still being logged. */
+  readonly includesPending?: boolean | undefined;
 };
 
 /** Measurements that a filter names and that have rows, sorted bytewise. */
@@ -41,7 +43,10 @@ export function* measurementsInSteps(
   for (let i = 0; i < length; i++) {
     if (i % STEP_ELEMENTS === STEP_ELEMENTS - 1) yield undefined;
     const measurement = candidates[i];
-    if (measurement === undefined || measurement.liveSeries === 0) continue;
+    if (measurement === undefined) continue;
+    const { liveSeries, seriesCount, removedSeries } = measurement;
+    const isPending = filter.includesPending === true && seriesCount > removedSeries;
+    if (liveSeries === 0 && !isPending) continue;
     if (matches === undefined || matches(measurement.name)) selected.push(measurement);
   }
   return yield* sortInSteps(selected, (a, b) => compareBytes(a.name, b.name));

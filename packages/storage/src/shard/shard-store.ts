@@ -1,5 +1,5 @@
 // All shards: by id, and per policy in time order.
-import { assert } from '@tidemark/core';
+import { assert, NotFound } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
 
 import { SchemaChanges } from '../series/schema-version.ts';
@@ -18,6 +18,10 @@ export class ShardStore {
    */
   readonly #byPolicy = new Map<number, readonly Shard[]>();
   #nextId = 1;
+  /** Policies that were dropped since the engine was opened. Their ids are never used again. */
+  readonly #dropped = new Set<number>();
+  /** Drops that are being logged, by database. */
+  readonly #drops = new Map<string, Promise<void>>();
   readonly fieldRemovals = new FieldRemovals();
   readonly #versions: SchemaVersions;
 
@@ -33,12 +37,56 @@ export class ShardStore {
     this.#nextId = Math.max(this.#nextId, nextId);
   }
 
+  /** Rows of the policy are refused from now on. */
+  closePolicy(id: number): void {
+    this.#dropped.add(id);
+  }
+
+  /** The policy could not be dropped. */
+  reopenPolicy(id: number): void {
+    this.#dropped.delete(id);
+  }
+
+  /**
+   * Shards are being dropped until `logged` is settled. Writes to their databases wait: rows that
+   * stood behind the drop in the log would be taken for rows of what it drops.
+   */
+  beginDrop(shards: readonly Shard[], logged: Promise<unknown>): void {
+    for (const name of new Set(shards.map(({ descriptor }) => descriptor.database))) {
+      const all = Promise.allSettled([this.#drops.get(name), logged]).then(() => {
+        if (this.#drops.get(name) === all) this.#drops.delete(name);
+      });
+      this.#drops.set(name, all);
+    }
+  }
+
+  /** Resolves when no shard of the database is being dropped; `undefined` when none is. */
+  dropOf(database: string): Promise<void> | undefined {
+    return this.#drops.get(database);
+  }
+
+  isDropped(policyId: number): boolean {
+    return this.#dropped.has(policyId);
+  }
+
+  /** Throws `NotFound` when the policy was dropped. */
+  requirePolicy({ id, database, retentionPolicy }: PolicyRef): void {
+    if (!this.isDropped(id)) return;
+    throw new NotFound(
+      `retention policy was dropped. database=\`${database}\` retentionPolicy=\`${retentionPolicy}\``,
+    );
+  }
+
   takeId(): number {
     return this.#nextId++;
   }
 
   get(id: number): Shard | undefined {
     return this.#byId.get(id);
+  }
+
+  has(id: number): boolean {
+    return this.#byId.has(id);
   }
 
   all(): Iterable<Shard> {

@@ -21,6 +21,11 @@ export class Shard {
    * Segments that cannot be opened. They stay in the manifest, for `repair` and for the next start.
    */
   unreadable: readonly UnreadableSegment[] = [];
+  /**
+   * Place of the frozen rows in the order of writes, while a flush is writing them: tombstones with
+   * a larger sequence concern them.
+   */
+  frozenSequence: number | undefined;
   /** Length of the file of series keys by the manifest; `undefined` while there is no such file. */
   seriesFileBytes: number | undefined;
 

@@ -1,11 +1,14 @@
 // A database: its series index, and how much of that the log has.
 import { assert } from '@tidemark/core';
 
+import { runStarts } from '../memtable/row-runs.ts';
+import type { RowBlock } from '../columns/row-block.ts';
 import type { ManifestDatabase } from '../manifest/manifest.ts';
 import type { SchemaVersions } from '../series/schema-version.ts';
 import type { PostingsCache } from '../series/postings-cache.ts';
 import { IndexRebuild } from '../series/index-rebuild.ts';
 import { SeriesIndex } from '../series/series-index.ts';
+import { SeriesSet } from '../series/series-set.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 import type { DatabaseRef } from '../wal/wal-record.ts';
 import type { IndexAdditions } from '../series/index-additions.ts';
@@ -36,6 +39,8 @@ export class Database {
   #loggedSeries = 0;
   #writesBegun = 0;
   #writesEnded = 0;
+  /** Rows of writes that have begun and not ended. */
+  readonly #pending = new Set<readonly RowBlock[]>();
   readonly #dead: { readonly ids: readonly SeriesId[]; readonly after: number }[] = [];
 
   constructor(
@@ -69,10 +74,12 @@ export class Database {
    * Call it for each record in the order of the log; call the result when the record has been
    * applied or has failed.
    */
-  beginWrite(): () => void {
+  beginWrite(rows: readonly RowBlock[]): () => void {
     this.#writesBegun++;
+    this.#pending.add(rows);
     return () => {
       this.#writesEnded++;
+      this.#pending.delete(rows);
       this.#forgetDead();
     };
   }
@@ -89,8 +96,21 @@ export class Database {
 
   #forgetDead(): void {
     while (this.#dead.length > 0 && this.#dead[0]!.after <= this.#writesEnded) {
-      this.index.forgetDead(this.#dead.shift()!.ids);
+      const { ids } = this.#dead.shift()!;
+      // A write that began later has found the key, and will bring rows under the old id.
+      const pending = this.#pendingSeries();
+      this.index.forgetDead(ids.filter((id) => !pending.has(id)));
+      const kept = ids.filter((id) => pending.has(id));
+      if (kept.length > 0) this.#dead.push({ ids: kept, after: this.#writesBegun });
     }
+  }
+
+  #pendingSeries(): SeriesSet {
+    const pending = new SeriesSet();
+    for (const { series, rows } of [...this.#pending].flat()) {
+      for (const start of runStarts(series, rows)) pending.add(series[start]!);
+    }
+    return pending;
   }
 
   get ref(): DatabaseRef {

@@ -79,6 +79,8 @@ export class State implements Contents {
   readonly #shardFiles: ShardFiles;
   #walStart: number;
   #commits: Promise<unknown> = Promise.resolve();
+  /** The last commit of a restore. */
+  #adoption: Promise<unknown> = Promise.resolve();
 
   constructor(contents: Contents, options: StateOptions) {
     this.ids = contents.ids;
@@ -123,6 +125,14 @@ export class State implements Contents {
     return { shards: views, databases, stopped: this.stopped, servesDamaged, release };
   }
 
+  /**
+   * Keeps the files of shards that are dropped meanwhile, for work that reads or adds some. The
+   * result ends it; call it once.
+   */
+  keepFiles(): () => void {
+    return this.#options.reclaimer.enter();
+  }
+
   /** Makes a change durable, then visible. */
   commit(change: Change): Promise<Committed> {
     const next = this.#commits.then(async () => {
@@ -138,7 +148,13 @@ export class State implements Contents {
       return committed;
     });
     this.#commits = next.catch(() => undefined);
+    if (change.adopted !== undefined) this.#adoption = this.#commits;
     return next;
+  }
+
+  /** Resolves when the restored shards that are being committed are visible. */
+  async adoptionEnded(): Promise<void> {
+    await this.#adoption;
   }
 
   /** Resolves when no commit is under way. */
@@ -149,7 +165,10 @@ export class State implements Contents {
   #apply({ flushed, files, rebuilt, adopted }: Change): Committed {
     if (flushed !== undefined) {
       this.#walStart = flushed.walStart;
-      for (const { descriptor } of flushed.shards) this.memtables.flushed(descriptor.id);
+      for (const shard of flushed.shards) {
+        this.memtables.flushed(shard.descriptor.id);
+        shard.frozenSequence = undefined;
+      }
     }
     const gone = new Set<Shard>();
     for (const [shard, present] of files ?? []) {

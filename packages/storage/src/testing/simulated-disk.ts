@@ -1,20 +1,19 @@
 // A disk in memory that keeps only what was synced: a crash drops, reorders and tears the writes
 // since the last sync, and forgets names whose directory was not synced. It can also end after any
-// operation, be full, and fail a sync.
+// operation, be full, fail a sync, and let a sync take as long as a simulation wants.
 import type { Disk, DiskFile, OpenMode } from '../disk/disk.ts';
 
 type Write =
   | { readonly kind: 'write'; readonly at: number; readonly bytes: Uint8Array }
   | { readonly kind: 'truncate'; readonly length: number };
 
-type Inode = { current: Uint8Array; durable: Uint8Array; unsynced: Write[] };
+type Inode = { current: Uint8Array; durable: Uint8Array; unsynced: readonly Write[] };
 
 /** A change of names that its directory's sync has not made durable. */
-type NameChange = {
-  readonly directory: string;
-  readonly undo: () => void;
-  readonly redo: () => void;
-};
+type NameChange = { readonly directory: string; readonly undo: () => void };
+
+/** What a sync waits for; called with the file or directory. */
+export type SyncGate = (kind: 'sync' | 'sync-directory', path: string) => Promise<void>;
 
 export class SimulatedCrash extends Error {
   override readonly name = 'SimulatedCrash';
@@ -31,7 +30,10 @@ export function randomNumbers(seed: number): () => number {
 
 export class SimulatedDisk implements Disk {
   readonly #names = new Map<string, Inode>();
-  #changes: NameChange[] = [];
+  readonly #directories = new Set<string>();
+  #changes: readonly NameChange[] = [];
+  /** Syncs wait for it. Without one they are over at once. */
+  gate: SyncGate | undefined;
   /** Operations that changed something so far. */
   operations = 0;
   /** Every operation from this number on fails: the machine is off. */
@@ -60,11 +62,18 @@ export class SimulatedDisk implements Disk {
       const kept = Math.floor(random() * (changes.length + 1));
       for (const change of changes.slice(kept).reverse()) change.undo();
     }
-    const disk = new SimulatedDisk();
+    const disk = this.#emptyCopy();
     for (const [path, inode] of this.#names) {
       const bytes = survivingBytes(inode, random);
       disk.#names.set(path, { current: bytes, durable: bytes, unsynced: [] });
     }
+    return disk;
+  }
+
+  /** What is there after the process was killed: a power cut may still take what was not synced. */
+  afterKill(): SimulatedDisk {
+    const disk = this.#emptyCopy();
+    for (const [path, inode] of this.#names) disk.#names.set(path, { ...inode });
     return disk;
   }
 
@@ -85,9 +94,23 @@ export class SimulatedDisk implements Disk {
 
   /** A copy of the present state. */
   copy(): SimulatedDisk {
-    const disk = new SimulatedDisk();
+    const disk = this.#emptyCopy();
     for (const [path, { current }] of this.#names) disk.replace(path, current.slice());
     return disk;
+  }
+
+  #emptyCopy(): SimulatedDisk {
+    const disk = new SimulatedDisk();
+    for (const path of this.#directories) disk.#directories.add(path);
+    return disk;
+  }
+
+  /** Whether a file below the path has bytes that a power cut may take. */
+  hasUnsynced(prefix: string): boolean {
+    for (const [path, { unsynced }] of this.#names) {
+      if (path.startsWith(prefix) && unsynced.length > 0) return true;
+    }
+    return this.#changes.some(({ directory }) => directory.startsWith(prefix));
   }
 
   open(path: string, mode: OpenMode): DiskFile {
@@ -95,6 +118,7 @@ export class SimulatedDisk implements Disk {
     if (mode === 'create') {
       this.#step();
       if (this.#names.has(path)) throw systemError('EEXIST', path);
+      if (!this.#hasDirectory(directoryOf(path))) throw systemError('ENOENT', path);
       const inode: Inode = { current: EMPTY, durable: EMPTY, unsynced: [] };
       this.#change(
         path,
@@ -110,18 +134,19 @@ export class SimulatedDisk implements Disk {
 
   exists(path: string): boolean {
     this.#checkAlive();
-    if (this.#names.has(path)) return true;
+    if (this.#names.has(path) || this.#directories.has(path)) return true;
     return this.list(path).length > 0;
   }
 
-  makeDirectory(): void {
+  makeDirectory(path: string): void {
     this.#checkAlive();
+    this.#directories.add(path);
   }
 
   list(path: string): string[] {
     this.#checkAlive();
     const names = new Set<string>();
-    for (const name of this.#names.keys()) {
+    for (const name of [...this.#names.keys(), ...this.#directories]) {
       if (name.startsWith(`${path}/`)) names.add(name.slice(path.length + 1).split('/')[0]!);
     }
     return [...names].sort();
@@ -159,6 +184,7 @@ export class SimulatedDisk implements Disk {
 
   removeDirectory(path: string): void {
     for (const name of this.#names.keys()) if (name.startsWith(`${path}/`)) this.remove(name);
+    this.#directories.delete(path);
   }
 
   freeBytes(): number {
@@ -167,7 +193,15 @@ export class SimulatedDisk implements Disk {
 
   async syncDirectory(path: string): Promise<void> {
     this.#step();
-    this.#changes = this.#changes.filter((change) => change.directory !== path);
+    if (!this.#hasDirectory(path)) throw systemError('ENOENT', path);
+    const covered = new Set(this.#changes);
+    if (this.gate !== undefined) {
+      await this.gate('sync-directory', path);
+      this.#checkAlive();
+    }
+    const isDurable = (change: NameChange): boolean =>
+      change.directory === path && covered.has(change);
+    this.#changes = this.#changes.filter((change) => !isDurable(change));
   }
 
   #file(path: string, inode: Inode): DiskFile {
@@ -194,20 +228,35 @@ export class SimulatedDisk implements Disk {
       },
       sync: async () => {
         this.#step();
+        if (!isOpen) throw systemError('EBADF', path);
+        const covered = new Set(inode.unsynced);
+        if (this.gate !== undefined) {
+          await this.gate('sync', path);
+          this.#checkAlive();
+          // The descriptor was closed under the sync, and may be another file's by now.
+          if (!isOpen) throw systemError('EBADF', path);
+        }
+        const { unsynced } = inode;
+        inode.unsynced = unsynced.filter((write) => !covered.has(write));
         if (this.failSyncs > 0) {
           this.failSyncs--;
           // As Linux does: the pages are clean now and their contents may never reach the disk.
-          inode.unsynced = [];
           throw systemError('EIO', path);
         }
-        inode.durable = inode.current;
-        inode.unsynced = [];
+        for (const write of unsynced) {
+          if (covered.has(write)) inode.durable = applied(inode.durable, write);
+        }
       },
       close: () => {
         if (isOpen) this.openFiles--;
         isOpen = false;
       },
     };
+  }
+
+  /** Directories in the root are there from the beginning. */
+  #hasDirectory(path: string): boolean {
+    return path.lastIndexOf('/') === 0 || this.exists(path);
   }
 
   #room(inode: Inode, position: number): number {
@@ -230,7 +279,7 @@ export class SimulatedDisk implements Disk {
 
   #change(path: string, redo: () => void, undo: () => void): void {
     redo();
-    this.#changes.push({ directory: path.slice(0, path.lastIndexOf('/')), redo, undo });
+    this.#changes = [...this.#changes, { directory: directoryOf(path), undo }];
   }
 
   #checkAlive(): void {
@@ -245,13 +294,17 @@ export class SimulatedDisk implements Disk {
 
 const EMPTY = new Uint8Array(0);
 
+function directoryOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/'));
+}
+
 function systemError(code: string, path: string): Error {
   return Object.assign(new Error(`${code}: ${path}`), { code });
 }
 
 function change(inode: Inode, write: Write): void {
   inode.current = applied(inode.current, write);
-  inode.unsynced.push(write);
+  inode.unsynced = [...inode.unsynced, write];
 }
 
 function applied(bytes: Uint8Array, write: Write): Uint8Array {

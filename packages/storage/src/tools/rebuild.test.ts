@@ -145,6 +145,7 @@ test('a segment that the file of its shard does not name yet is the newest; an o
 
 async function put(path: string, bytes: Uint8Array): Promise<void> {
   disk.remove(path);
+  disk.makeDirectory(path.slice(0, path.lastIndexOf('/')));
   const file = disk.open(path, 'create');
   file.write(bytes, 0);
   await file.sync();

@@ -1,19 +1,21 @@
-// Reads the files of the log in order and compares them with the list of log files. Only the file
-// that was written last may end in an incomplete record; anything else that is missing had been
-// acknowledged, so it is reported as damage.
+// Reads the files of the log in order and compares them with the list of log files. Only what is
+// behind the last mark (`sync-mark.ts`) of a file that was not finished may be an incomplete write;
+// anything else that is missing or damaged had been acknowledged, so it is reported as damage.
 import { ByteReader, DecodeError } from '../columns/bytes.ts';
 import type { Damage } from '../damage.ts';
-import type { Disk } from '../disk/disk.ts';
+import type { Disk, DiskFile } from '../disk/disk.ts';
 import { walDirectory } from '../disk/paths.ts';
 import { logStatePath, readLogState } from './log-state.ts';
 import type { LogFileEntry } from './log-state.ts';
 import {
   FRAME_BYTES,
   LISTED_VERSION,
+  MARKED_VERSION,
   scanFrames,
   FRAME_FILE_HEADER_BYTES,
 } from '../disk/frames.ts';
 import type { ByteRange, FrameScan } from '../disk/frames.ts';
+import { MARK_BYTES_MAX, markedEnd } from './sync-mark.ts';
 import { decodeOwner } from './wal-record.ts';
 import type { DatabaseRef } from './wal-record.ts';
 import { walFileId, walPath } from './wal.ts';
@@ -156,7 +158,7 @@ function checkFile(
 ): CheckedLogFile {
   const file = disk.open(path, 'read');
   try {
-    const scan = scanFrames(file, { to: entry?.bytes });
+    const scan = withoutUnsynced(scanFrames(file, { to: entry?.bytes }), entry);
     const faults = scan.damaged.map((range): LogFault => {
       const databases = ownerOf(file, range, { entry, knows });
       const message = 'a record of the log is damaged';
@@ -171,10 +173,39 @@ function checkFile(
       const message = `a file of the log has ${goodBytes} readable bytes instead of ${neededBytes}`;
       faults.push({ file: path, offset: goodBytes, message, databases: entry?.databases });
     }
-    return { id, path, entry, scan, tornBytes: file.size() - goodBytes, faults };
+    const tornBytes = endsInMark(file, goodBytes) ? 0 : file.size() - goodBytes;
+    return { id, path, entry, scan, tornBytes, faults };
   } finally {
     file.close();
   }
+}
+
+/** Whether all that follows is the mark that was written when the log was at rest. */
+function endsInMark(file: DiskFile, from: number): boolean {
+  const sizeBytes = file.size();
+  if (from < FRAME_FILE_HEADER_BYTES || sizeBytes - from > MARK_BYTES_MAX) return false;
+  const { payloads, goodBytes } = scanFrames(file, { from });
+  return goodBytes === sizeBytes && payloads.every((one) => markedEnd(one) !== undefined);
+}
+
+/**
+ * The scan without marks. Of a file that was not finished, writes behind the last mark may have
+ * survived a power cut in any order: nothing is read behind the first one that did not.
+ */
+function withoutUnsynced(scan: FrameScan, entry: LogFileEntry | undefined): FrameScan {
+  if (scan.version < MARKED_VERSION) return scan;
+  const isFinished = entry?.bytes !== undefined;
+  const records = scan.payloads.filter((payload) => markedEnd(payload) === undefined);
+  let synced = isFinished ? scan.fileBytes : 0;
+  for (const payload of scan.payloads) synced = Math.max(synced, markedEnd(payload) ?? 0);
+  const torn = scan.damaged.find(({ offset }) => offset >= synced);
+  if (torn === undefined) return { ...scan, payloads: records };
+  return {
+    ...scan,
+    payloads: records.filter((payload) => payload.byteOffset < torn.offset),
+    damaged: scan.damaged.filter(({ offset }) => offset < torn.offset),
+    goodBytes: torn.offset,
+  };
 }
 
 /**

@@ -1,16 +1,17 @@
 // The write-ahead log with group commit: records queue up; one group at a time is written and
-// synced; then its records are applied in order.
+// synced; then its records are applied in order. A mark behind them says how much was synced.
 //
 // After a failed write or sync the end of the file is unknown, so that nothing more is written to
 // it: the file is truncated to the last durable record where possible, and the group is written
 // once to a new file. If that fails too, the group and everything queued behind it (which may
 // depend on it) is refused.
-import { assert, Unavailable } from '@tidemark/core';
+import { Unavailable } from '@tidemark/core';
 
 import type { Disk, DiskFile } from '../disk/disk.ts';
 import { LogState } from './log-state.ts';
 import type { ListedLogs } from './log-state.ts';
-import { LISTED_VERSION, FRAME_FILE_HEADER_BYTES, frameFileHeader } from '../disk/frames.ts';
+import { FRAME_FILE_HEADER_BYTES, frameFileHeader, MARKED_VERSION } from '../disk/frames.ts';
+import { syncMark } from './sync-mark.ts';
 
 export type WalOptions = {
   readonly disk: Disk;
@@ -48,8 +49,14 @@ export class Wal {
   readonly #options: WalOptions;
   #file: DiskFile | undefined;
   #fileId: number;
-  /** End of the last durable record. */
+  /** Where the next record goes. */
   #position = 0;
+  /** End of the last record; a mark may follow it. */
+  #recordsEnd = 0;
+  /** What was synced: the end of a record. */
+  #syncedEnd = 0;
+  /** A sync has succeeded, and no mark says so yet. */
+  #isMarkDue = false;
   readonly #state: LogState;
   /** Databases with records in the current file. */
   #databases = new Set<string>();
@@ -57,7 +64,10 @@ export class Wal {
   #rotations: Rotation[] = [];
   #running: Promise<void> | undefined;
   #isClosed = false;
-  #hasUnsynced = false;
+  /** The sync of `interval` that is under way. The file stays open until it has ended. */
+  #syncing: Promise<void> | undefined;
+  /** A sync has failed: nothing more is written to the file. */
+  #isBroken = false;
 
   constructor(options: WalOptions) {
     this.#options = options;
@@ -118,26 +128,69 @@ export class Wal {
     });
   }
 
-  /** Syncs what `interval` left unsynced. */
+  /**
+   * Syncs what `interval` left unsynced until now. Records may be written meanwhile. Failures are
+   * logged.
+   */
   async syncNow(): Promise<void> {
+    const end = this.#recordsEnd;
     const file = this.#file;
-    if (file === undefined || !this.#hasUnsynced) return;
-    this.#hasUnsynced = false;
+    while (this.#file === file && this.#syncedEnd < end && !this.#isBroken) await this.#syncOnce();
+  }
+
+  /** Joins the sync that is under way, or begins one. */
+  #syncOnce(): Promise<void> {
+    const file = this.#file;
+    if (this.#syncing !== undefined) return this.#syncing;
+    if (file === undefined || !this.#hasUnsynced) return Promise.resolve();
+    this.#syncing = this.#sync(file, this.#recordsEnd).finally(() => {
+      this.#syncing = undefined;
+      // Nothing more is written to a file whose sync failed. `close` finishes it itself.
+      if (this.#isBroken && !this.#isClosed) this.#run();
+      else if (this.#running === undefined) this.#writeMark();
+    });
+    return this.#syncing;
+  }
+
+  get #hasUnsynced(): boolean {
+    return this.#recordsEnd > this.#syncedEnd;
+  }
+
+  async #sync(file: DiskFile, end: number): Promise<void> {
     this.counters.syncs++;
     try {
       await file.sync();
+      this.#syncedEnd = end;
+      this.#isMarkDue = true;
     } catch (error) {
+      this.#isBroken = true;
       this.counters.failures++;
       this.#options.log('log could not be synced; acknowledged points may be lost', error);
-      if (this.#file === file) this.#seal();
     }
+  }
+
+  /**
+   * Says behind the records that they were synced. It is not synced itself: after a power cut it
+   * may be missing, but a damaged record in front of it was acknowledged.
+   */
+  #writeMark(): void {
+    if (!this.#isMarkDue || this.#isBroken || this.#file === undefined) return;
+    const mark = syncMark(this.#syncedEnd);
+    try {
+      this.#file.write(mark, this.#position);
+    } catch (error) {
+      // The disk is full. The next record overwrites what there is of the mark.
+      this.#options.log('mark of the log could not be written', error);
+      return;
+    }
+    this.#position += mark.length;
+    this.#isMarkDue = false;
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#running;
-    await this.syncNow();
-    this.#seal();
+    while (this.#running !== undefined) await this.#running;
+    await this.#seal();
     try {
       await this.#state.write();
     } catch (error) {
@@ -159,13 +212,18 @@ export class Wal {
   #run(): void {
     this.#running ??= this.#drain().finally(() => {
       this.#running = undefined;
-      if (this.#queue.length > 0 || this.#rotations.length > 0) this.#run();
+      if (this.#hasWork) this.#run();
+      else this.#writeMark();
     });
   }
 
+  get #hasWork(): boolean {
+    return this.#queue.length > 0 || this.#rotations.length > 0 || this.#isBroken;
+  }
+
   async #drain(): Promise<void> {
-    while (this.#queue.length > 0 || this.#rotations.length > 0) {
-      this.#startNewFiles();
+    while (this.#hasWork) {
+      await this.#startNewFiles();
       if (this.#queue.length === 0) continue;
       const group = this.#queue;
       this.#queue = [];
@@ -175,13 +233,11 @@ export class Wal {
     }
   }
 
-  #startNewFiles(): void {
+  async #startNewFiles(): Promise<void> {
+    if (this.#isBroken || this.#rotations.length > 0) await this.#seal();
     const rotations = this.#rotations;
     this.#rotations = [];
-    for (const rotation of rotations) {
-      this.#seal();
-      rotation.onRotated(this.#fileId);
-    }
+    for (const rotation of rotations) rotation.onRotated(this.#fileId);
   }
 
   #refuse(group: readonly Entry[], cause: unknown): void {
@@ -205,7 +261,7 @@ export class Wal {
       } catch (error) {
         this.counters.failures++;
         this.#options.log('log could not be written; file is sealed', error);
-        this.#cutBack();
+        await this.#cutBack();
         if (attempt === 1) return error;
       }
     }
@@ -214,14 +270,20 @@ export class Wal {
   async #writeOnce(group: readonly Entry[]): Promise<void> {
     const file = await this.#openFile();
     let end = this.#position;
-    for (const bytes of joined(group)) {
+    const isMarked = this.#isMarkDue;
+    for (const bytes of joined(group, isMarked ? syncMark(this.#syncedEnd) : undefined)) {
       file.write(bytes, end);
       end += bytes.length;
     }
+    // In `interval` a sync may end later, and it is marked then.
+    if (isMarked) this.#isMarkDue = false;
     if (this.#options.fsync === 'always') {
       this.counters.syncs++;
       await file.sync();
-    } else this.#hasUnsynced = true;
+      this.#syncedEnd = end;
+      this.#isMarkDue = true;
+    }
+    this.#recordsEnd = end;
     for (const { databases } of group) for (const name of databases) this.#databases.add(name);
     this.counters.records += group.length;
     this.counters.bytes += end - this.#position;
@@ -237,19 +299,22 @@ export class Wal {
     const file = disk.open(path, 'create');
     this.#file = file;
     this.#position = 0;
-    file.write(frameFileHeader(LISTED_VERSION), 0);
+    file.write(frameFileHeader(MARKED_VERSION), 0);
     await file.sync();
     // Its name becomes durable when the list is written: that syncs the directory.
     this.#state.set({ id: this.#fileId });
     await this.#state.write();
     this.#position = FRAME_FILE_HEADER_BYTES;
+    this.#recordsEnd = FRAME_FILE_HEADER_BYTES;
+    this.#syncedEnd = FRAME_FILE_HEADER_BYTES;
     return file;
   }
 
   /** Truncates the file to its last durable record if possible, and closes it. */
-  #cutBack(): void {
+  async #cutBack(): Promise<void> {
     const file = this.#file;
     if (file === undefined) return;
+    await this.#syncing;
     try {
       if (this.#position > 0) file.truncate(this.#position);
       else {
@@ -263,21 +328,29 @@ export class Wal {
       // may send again.
       this.#options.log('log file could not be cut back', error);
     }
-    this.#seal();
+    await this.#seal();
   }
 
-  #seal(): void {
-    if (this.#file === undefined) return;
-    assert(this.#position >= 0, 'positions are not negative');
-    this.#file.close();
+  /** Syncs the rest of the file, closes it and lists its length. Nothing is written meanwhile. */
+  async #seal(): Promise<void> {
+    const file = this.#file;
+    if (file !== undefined) {
+      while (this.#syncing !== undefined || (this.#hasUnsynced && !this.#isBroken)) {
+        await this.#syncOnce();
+      }
+      file.close();
+      // What could not be synced may be there after a power cut or not.
+      const bytes = this.#hasUnsynced ? undefined : this.#syncedEnd;
+      this.#state.set({ id: this.#fileId, bytes, databases: [...this.#databases] });
+      this.#fileId++;
+    }
     this.#file = undefined;
-    // What was not synced may be there after a power cut or not.
-    const bytes = this.#hasUnsynced ? undefined : this.#position;
-    this.#state.set({ id: this.#fileId, bytes, databases: [...this.#databases] });
     this.#databases = new Set();
-    this.#hasUnsynced = false;
-    this.#fileId++;
     this.#position = 0;
+    this.#recordsEnd = 0;
+    this.#syncedEnd = 0;
+    this.#isMarkDue = false;
+    this.#isBroken = false;
   }
 }
 
@@ -297,9 +370,9 @@ const COPIED_RECORD_BYTES = 16 << 10;
 /**
  * The pieces to write, each with one call: small records are joined, larger ones are not copied.
  */
-function joined(group: readonly Entry[]): readonly Uint8Array[] {
+function joined(group: readonly Entry[], mark: Uint8Array | undefined): readonly Uint8Array[] {
   const writes: Uint8Array[] = [];
-  let small: Uint8Array[] = [];
+  let small: Uint8Array[] = mark === undefined ? [] : [mark];
   const join = (): void => {
     if (small.length > 0) writes.push(small.length === 1 ? small[0]! : Buffer.concat(small));
     small = [];

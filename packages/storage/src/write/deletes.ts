@@ -5,8 +5,10 @@ import type { TimeRange } from '@tidemark/core';
 import { BLOCK_VALUES_MAX } from '@tidemark/kernels';
 
 import { isEmptyRange } from '../columns/overlaps.ts';
+import type { Gate } from '../schedule/gate.ts';
 import { unchangeable } from '../damage.ts';
 import type { DiskReserve } from '../disk/reserve.ts';
+import type { StorageLog } from '../options.ts';
 import type { IndexFiles } from '../series/index-files.ts';
 import { selectMeasurements, selectOrdinals } from '../series/select.ts';
 import type { Shard } from '../shard/shard.ts';
@@ -27,6 +29,9 @@ export type DeletesOptions = {
   readonly reserve: DiskReserve;
   readonly segmentFiles: SegmentFiles;
   readonly indexFiles: IndexFiles;
+  readonly log: StorageLog;
+  /** What deletes and drops pass; a backup holds it. */
+  readonly gate: Gate;
   /**
    * Called when a drop has freed space on the disk: creates the reserve again if it was used up.
    */
@@ -37,6 +42,8 @@ export type DeletesOptions = {
 /** All methods reject with `Unavailable` when the log cannot be written. */
 export class Deletes {
   readonly #options: DeletesOptions;
+  /** Shards that are dropped, and whose files are still there. */
+  readonly #dropped: Shard[] = [];
 
   constructor(options: DeletesOptions) {
     this.#options = options;
@@ -46,14 +53,19 @@ export class Deletes {
    * Deletes rows of the series that match; durable when it resolves. Rejects with `Corruption` when
    * one of the shards is damaged.
    */
-  async rows(request: DeleteRequest): Promise<void> {
+  rows(request: DeleteRequest): Promise<void> {
+    return this.#options.gate.pass(() => this.#deleteRows(request));
+  }
+
+  async #deleteRows(request: DeleteRequest): Promise<void> {
     const { databases, stopped } = this.#options.state;
     stopped.requireServed(request.database);
     const database = databases.get(request.database);
     if (database === undefined) return;
     const rows: DeletedRows[] = [];
     const { index } = database;
-    for (const measurement of selectMeasurements(index, request)) {
+    // Rows that are being logged come before the delete in the log, so that it covers them.
+    for (const measurement of selectMeasurements(index, { ...request, includesPending: true })) {
       const ordinals = selectOrdinals(index, measurement, request.where);
       if (ordinals.length === 0) continue;
       const isAll = ordinals.length === measurement.seriesCount && request.where === undefined;
@@ -70,7 +82,11 @@ export class Deletes {
   }
 
   /** Deletes all rows of a measurement, and the types of its fields. */
-  async measurement(databaseName: string, name: string): Promise<void> {
+  measurement(databaseName: string, name: string): Promise<void> {
+    return this.#options.gate.pass(() => this.#deleteMeasurement(databaseName, name));
+  }
+
+  async #deleteMeasurement(databaseName: string, name: string): Promise<void> {
     const { databases, stopped } = this.#options.state;
     stopped.requireServed(databaseName);
     const database = databases.get(databaseName);
@@ -109,20 +125,55 @@ export class Deletes {
     await reserve.use(() => wal.append(framed, [database.name], apply));
   }
 
+  /** Drops a policy: its shards, and whatever rows come for it later. */
+  policy(policyId: number): Promise<void> {
+    return this.#options.gate.pass(() => this.#dropPolicy(policyId));
+  }
+
+  async #dropPolicy(policyId: number): Promise<void> {
+    const { state } = this.#options;
+    const { shards } = state;
+    // First, so that neither a write nor a restore that is running adds a shard behind the list.
+    shards.closePolicy(policyId);
+    await state.adoptionEnded();
+    try {
+      await this.#dropShards(shards.ofPolicy(policyId));
+    } catch (error) {
+      if (shards.ofPolicy(policyId).length > 0) shards.reopenPolicy(policyId);
+      throw error;
+    }
+  }
+
   /**
    * Drops shards: logs a record, then commits a manifest without them, then removes their files.
    */
-  async shards(shards: readonly Shard[]): Promise<void> {
+  shards(shards: readonly Shard[]): Promise<void> {
+    return this.#options.gate.pass(() => this.#dropShards(shards));
+  }
+
+  async #dropShards(shards: readonly Shard[]): Promise<void> {
     if (shards.length === 0) return;
-    const { state, wal, reserve, segmentFiles, indexFiles } = this.#options;
+    const { state, wal, reserve, segmentFiles, indexFiles, log } = this.#options;
     const record: DropRecord = { kind: 'drop', shardIds: shards.map((s) => s.descriptor.id) };
     const framed = encodeFramed(record);
     const names = [...new Set(shards.map(({ descriptor }) => descriptor.database))];
     const apply = (): void => applyDrop(state, record);
-    await reserve.use(() => wal.append(framed, names, apply));
+    const logged = reserve.use(() => wal.append(framed, names, apply));
+    state.shards.beginDrop(shards, logged);
+    await logged;
+    this.#dropped.push(...shards);
+    // With a delayed sync too: a manifest without the shards must not be on disk before the drop,
+    // because rows of the log would make them anew.
+    await wal.syncNow();
     await this.#options.fault('drop:logged');
-    await state.commit({});
-    segmentFiles.retireShards(shards);
+    try {
+      await state.commit({});
+    } catch (error) {
+      // The drop is durable. Its files go after the next drop, or with the next start.
+      log('error', 'files of dropped shards could not be removed', { error });
+      return;
+    }
+    segmentFiles.retireShards(this.#dropped.splice(0));
     indexFiles.removeOthers(state.databases.storedIndexes());
     await this.#options.leaveReserve();
   }

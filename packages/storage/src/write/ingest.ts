@@ -1,15 +1,12 @@
 // Turns requests into batches. The ingest kernel parses and checks points and assigns series ids.
 // From its memory, rows are encoded for the log in the order of the request, and copied once for
 // the memtable.
-import { isUtf8 } from 'node:buffer';
-
 import { parseLines } from '@tidemark/line-protocol';
-import { assert, utf8Text } from '@tidemark/core';
+import { assert } from '@tidemark/core';
 import type { FieldType } from '@tidemark/core';
 import { IngestKernel } from '@tidemark/kernels';
 import type { Batch, IngestHost, RowBuffers, StagedTable } from '@tidemark/kernels';
 
-import { utf8 } from '../columns/bytes.ts';
 import { RowBlock } from '../columns/row-block.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
 import { canonicalTags } from '../series/series-index.ts';
@@ -31,6 +28,9 @@ export type IngestTarget = {
   readonly shards: ShardStore;
   readonly policy: PolicyRef;
   readonly admission: SeriesAdmission;
+  /** Ids of the shards that the request has points for, so far. */
+  readonly used: Set<number>;
+  readonly outcome: OutcomeCollector;
 };
 
 export type IngestSettings = {
@@ -43,6 +43,8 @@ export type IngestSettings = {
   readonly maxBadLines: number;
   /** Bytes of a text; points with a longer one are refused. 0 means no limit. */
   readonly maxTextBytes: number;
+  /** Size of a batch in memory; by default that of the kernel. */
+  readonly partBytes?: number | undefined;
 };
 
 /** Bad lines are parsed a second time for their errors: some ten milliseconds for so many. */
@@ -84,60 +86,44 @@ export class Ingest {
   }
 
   /**
-   * Yields the batches of a request, usually one: a body that takes more than some milliseconds is
-   * split. Each batch is parsed when it is pulled. `outcome` is complete after the last.
+   * The batch of a request that begins at a byte of its body, usually all of it: a body that takes
+   * more than some milliseconds is split. The body is valid UTF-8. The outcome is complete after
+   * the last batch.
    */
-  *lines(
-    request: WriteLinesRequest,
-    target: IngestTarget,
-    outcome: OutcomeCollector,
-  ): Generator<WriteBatch> {
-    const { precision, now, isDetailed } = request;
-    // Names are compared as text, so invalid UTF-8 is replaced by U+FFFD before they are hashed or
-    // get ids.
-    const body = isUtf8(request.body) ? request.body : utf8(utf8Text(request.body));
+  lines(request: WriteLinesRequest, from: number, target: IngestTarget): WriteBatch {
+    const { body, precision, now, isDetailed } = request;
+    const { outcome } = target;
     const { maxBadLines } = this.#settings;
-    const shards = new Set<number>();
-    for (let from = 0; ;) {
-      const host = this.#host(target, shards);
-      const left = maxBadLines === 0 ? Infinity : maxBadLines - outcome.parseErrorCount;
-      const parseErrorsMax = Math.min(BAD_LINES_PER_BATCH, left);
-      const options = { precision, now, isDetailed, from, parseErrorsMax };
-      const batch = this.#kernel.parseLines(body, options, host);
-      outcome.add(batch);
-      const isLeft = maxBadLines > 0 && outcome.parseErrorCount >= maxBadLines;
-      const isWhole = batch.consumedBytes >= body.length;
-      if (isLeft && !isWhole) outcome.leave(badLineLimit(maxBadLines));
-      const hasMore = batch.consumedBytes > from && !isWhole && !isLeft;
-      yield { ...this.#take(batch, target), hasMore };
-      if (!hasMore) break;
-      from = batch.consumedBytes;
-    }
+    const left = maxBadLines === 0 ? Infinity : maxBadLines - outcome.parseErrorCount;
+    const parseErrorsMax = Math.min(BAD_LINES_PER_BATCH, left);
+    const options = { precision, now, isDetailed, from, parseErrorsMax };
+    const host = this.#host(target);
+    const batch = this.#kernel.parseLines(body, options, host);
+    outcome.add(batch);
+    const isLeft = maxBadLines > 0 && outcome.parseErrorCount >= maxBadLines;
+    const isWhole = batch.consumedBytes >= body.length;
+    if (isLeft && !isWhole) outcome.leave(badLineLimit(maxBadLines));
+    const hasMore = batch.consumedBytes > from && !isWhole && !isLeft;
+    return { ...this.#take(batch, target), next: hasMore ? batch.consumedBytes : undefined };
   }
 
-  *points(
-    request: WritePointsRequest,
-    target: IngestTarget,
-    outcome: OutcomeCollector,
-  ): Generator<WriteBatch> {
-    const shards = new Set<number>();
-    for (let from = 0; from < request.points.length; from += POINTS_PER_BATCH) {
-      const points = request.points.slice(from, from + POINTS_PER_BATCH).flatMap((point) => {
-        // NaN and infinities cannot be stored. A point with no other fields is skipped.
-        const fields = point.fields.filter(
-          ([, value]) => typeof value !== 'number' || Number.isFinite(value),
-        );
-        return fields.length === 0 ? [] : [{ ...point, fields, tags: canonicalTags(point.tags) }];
-      });
-      const batch = this.#kernel.appendPoints(points, this.#host(target, shards));
-      outcome.add(batch);
-      const hasMore = from + POINTS_PER_BATCH < request.points.length;
-      yield { ...this.#take(batch, target), hasMore };
-    }
+  /** As `lines`, from a point on. */
+  points(request: WritePointsRequest, from: number, target: IngestTarget): WriteBatch {
+    const end = from + POINTS_PER_BATCH;
+    const points = request.points.slice(from, end).flatMap((point) => {
+      // NaN and infinities cannot be stored. A point with no other fields is skipped.
+      const fields = point.fields.filter(
+        ([, value]) => typeof value !== 'number' || Number.isFinite(value),
+      );
+      return fields.length === 0 ? [] : [{ ...point, fields, tags: canonicalTags(point.tags) }];
+    });
+    const host = this.#host(target);
+    const batch = this.#kernel.appendPoints(points, host);
+    target.outcome.add(batch);
+    return { ...this.#take(batch, target), next: end < request.points.length ? end : undefined };
   }
 
-  /** `used` collects the ids of the shards that the write has points for. */
-  #host({ shards, policy, admission }: IngestTarget, used: Set<number>): IngestHost {
+  #host({ shards, policy, admission, used }: IngestTarget): IngestHost {
     this.#followIndex();
     const { maxShards } = this.#settings;
     const { count: removals } = shards.fieldRemovals;
@@ -173,7 +159,7 @@ export class Ingest {
   }
 
   /** Copies the rows of the batch out of the kernel's memory. */
-  #take(batch: Batch, { shards, policy }: IngestTarget): Omit<WriteBatch, 'hasMore'> {
+  #take(batch: Batch, { shards, policy }: IngestTarget): Omit<WriteBatch, 'next'> {
     if (batch.newSeriesCount > 0) this.#index.indexNewSeries();
     const parts = new Map<Shard, { tables: RowBlock[]; encoded: Uint8Array[] }>();
     for (const staged of batch.tables) {
@@ -211,11 +197,12 @@ export class Ingest {
 
 function kernelFor(
   index: SeriesIndex,
-  { allowUnsigned, maxTextBytes }: IngestSettings,
+  { allowUnsigned, maxTextBytes, partBytes }: IngestSettings,
 ): IngestKernel {
   return new IngestKernel({
     series: index.keys,
     textBytesMax: maxTextBytes,
+    batchBytesMax: partBytes,
     parseLine: (line, options) => parseLines(line, { ...options, allowUnsigned }),
   });
 }

@@ -32,6 +32,11 @@ export class SeriesAdmission {
     this.#policy = policy;
   }
 
+  /** Whether it counts the series of these. */
+  isOf(parts: AdmissionParts): boolean {
+    return this.#parts === parts;
+  }
+
   get hasLimits(): boolean {
     return this.#policy.maxSeriesPerDatabase > 0 || this.#policy.maxValuesPerTag > 0;
   }

@@ -20,6 +20,6 @@ export type DefinedField = {
 export type WriteBatch = {
   readonly parts: readonly ShardTables[];
   readonly definedFields: readonly DefinedField[];
-  /** The request has more batches after this one. */
-  readonly hasMore: boolean;
+  /** Where the next batch of the request begins; `undefined` after the last one. */
+  readonly next: number | undefined;
 };

@@ -1,9 +1,12 @@
 // Writes: parsed in turns with other work, logged, and applied to the memtable when they are
 // durable. They wait when the memtable fills faster than it is flushed.
-import { Unavailable } from '@tidemark/core';
+import { isUtf8 } from 'node:buffer';
+
+import { assert, Unavailable, utf8Text } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { RowBuffers } from '@tidemark/kernels';
 
+import { utf8 } from '../columns/bytes.ts';
 import type { DiskReserve } from '../disk/reserve.ts';
 import { LIMITS } from '../limits.ts';
 import type { StorageLog, StorageOptions } from '../options.ts';
@@ -51,6 +54,7 @@ export type WritesOptions = {
     | 'maxShardsPerWrite'
     | 'maxTextBytes'
     | 'walMaxBytes'
+    | 'writePartBytes'
     | 'writeQueueMaxBytes'
   >;
 };
@@ -87,8 +91,12 @@ export class Writes {
   lines(request: WriteLinesRequest): Promise<WriteOutcome> {
     const outcome = new OutcomeCollector({ isDetailed: request.isDetailed === true });
     const partBytes = Math.min(request.body.byteLength, PART_BYTES);
-    return this.#write({ policy: request.policy, partBytes }, outcome, (ingest, target) =>
-      ingest.lines(request, target, outcome),
+    // Names are compared as text, so invalid UTF-8 is replaced by U+FFFD before they are hashed or
+    // get ids.
+    const body = isUtf8(request.body) ? request.body : utf8(utf8Text(request.body));
+    const valid = { ...request, body };
+    return this.#write({ policy: request.policy, partBytes }, outcome, (ingest, from, target) =>
+      ingest.lines(valid, from, target),
     );
   }
 
@@ -96,17 +104,17 @@ export class Writes {
   points(request: WritePointsRequest): Promise<WriteOutcome> {
     const outcome = new OutcomeCollector({ isDetailed: false });
     const partBytes = Math.min(request.points.length * POINT_BYTES, PART_BYTES);
-    return this.#write({ policy: request.policy, partBytes }, outcome, (ingest, target) =>
-      ingest.points(request, target, outcome),
+    return this.#write({ policy: request.policy, partBytes }, outcome, (ingest, from, target) =>
+      ingest.points(request, from, target),
     );
   }
 
   async #write(
     { policy, partBytes }: { readonly policy: PolicyRef; readonly partBytes: number },
     collector: OutcomeCollector,
-    parse: (ingest: Ingest, target: IngestTarget) => Iterable<WriteBatch>,
+    parse: (ingest: Ingest, from: number, target: IngestTarget) => WriteBatch,
   ): Promise<WriteOutcome> {
-    const { contents, reserve, turns, settings } = this.#options;
+    const { reserve, settings } = this.#options;
     await reserve.admit();
     const limit = settings.writeQueueMaxBytes ?? LIMITS.queuedWriteBytes.value;
     if (this.#queuedBytes > limit) {
@@ -114,33 +122,53 @@ export class Writes {
         `too many writes wait for the log. setting=\`${LIMITS.queuedWriteBytes.setting}\``,
       );
     }
-    let room = await this.#awaitMemory(partBytes);
-    try {
-      await turns.enter('write');
-      const writes = this.#writesOf(policy.database);
-      const admission = new SeriesAdmission(writes, policy);
-      const target = { shards: contents.shards, policy, admission };
-      this.counters.writeRequests++;
-      for (const batch of parse(writes.ingest, target)) {
-        admission.endBatch();
-        if (batch.parts.length > 0) {
-          await this.#logBatch(writes, batch);
-          this.#flushIfLarge();
-        }
-        if (!batch.hasMore) break;
-        room.leave();
-        room = await this.#awaitMemory(partBytes);
-        await turns.enter('write');
-      }
-    } finally {
-      room.leave();
-    }
+    await this.#writeParts({ policy, partBytes }, collector, parse);
     const { outcome } = collector;
     this.counters.parseErrors += outcome.parseErrors.length;
     this.counters.pointsDropped += outcome.dropped?.count ?? 0;
     this.counters.pointsWritten += outcome.pointsWritten;
     this.counters.valuesWritten += outcome.valuesWritten;
     return outcome;
+  }
+
+  /**
+   * Writes one part after the other. Each is admitted against what exists when it is parsed: while
+   * the one before was being logged, the policy or the database may have been dropped, and a
+   * database of the same name may have been created.
+   */
+  async #writeParts(
+    { policy, partBytes }: { readonly policy: PolicyRef; readonly partBytes: number },
+    outcome: OutcomeCollector,
+    parse: (ingest: Ingest, from: number, target: IngestTarget) => WriteBatch,
+  ): Promise<void> {
+    const { contents, turns } = this.#options;
+    const { shards } = contents;
+    const used = new Set<number>();
+    let admission: SeriesAdmission | undefined;
+    for (let from: number | undefined = 0; from !== undefined;) {
+      const room = await this.#awaitMemory(partBytes);
+      try {
+        await turns.enter('write');
+        for (let drop = shards.dropOf(policy.database); drop !== undefined;) {
+          await drop;
+          await turns.enter('write');
+          drop = shards.dropOf(policy.database);
+        }
+        shards.requirePolicy(policy);
+        const writes = this.#writesOf(policy.database);
+        if (from === 0) this.counters.writeRequests++;
+        if (admission?.isOf(writes) !== true) admission = new SeriesAdmission(writes, policy);
+        const batch = parse(writes.ingest, from, { shards, policy, admission, used, outcome });
+        admission.endBatch();
+        if (batch.parts.length > 0) {
+          await this.#logBatch(writes, batch);
+          this.#flushIfLarge();
+        }
+        from = batch.next;
+      } finally {
+        room.leave();
+      }
+    }
   }
 
   /** Throws `Corruption` when the database is stopped, and `Unavailable` while it is restored. */
@@ -156,6 +184,7 @@ export class Writes {
         maxShards: settings.maxShardsPerWrite ?? LIMITS.shardsPerWrite.value,
         maxBadLines: settings.maxBadLines ?? LIMITS.badLines.value,
         maxTextBytes: settings.maxTextBytes ?? LIMITS.textBytes.value,
+        partBytes: settings.writePartBytes,
       };
       writes = new DatabaseWrites(database, ofIngest, this.#buffers);
       this.#databases.set(database, writes);
@@ -173,7 +202,7 @@ export class Writes {
     const framed = encodeFramed({ kind: 'rows', database: database.ref, additions, parts });
     const queuedBytes = framed.length + memoryOf(batch);
     this.#queuedBytes += queuedBytes;
-    const endWrite = database.beginWrite();
+    const endWrite = database.beginWrite(batch.parts.flatMap((part) => part.tables));
     pendingBatches.add(batch);
     try {
       await this.#options.wal.append(framed, [database.name], () => {
@@ -198,8 +227,8 @@ export class Writes {
     const { contents, clock } = this.#options;
     const nowMs = clock.monotonicMs();
     for (const { shard, tables } of batch.parts) {
-      // The shard was dropped while the batch was being logged: the drop came later, so it wins.
-      if (contents.shards.get(shard.descriptor.id) !== shard) continue;
+      // What drops it comes later in the log.
+      assert(contents.shards.get(shard.descriptor.id) === shard, 'rows come before the drop');
       for (const table of tables) applyRows(contents, { shard, index, nowMs }, table);
     }
   }

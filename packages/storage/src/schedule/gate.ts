@@ -1,0 +1,33 @@
+// A gate that work passes, and that can be held: then work that comes waits, and what is running
+// has ended.
+
+export class Gate {
+  readonly #running = new Set<Promise<unknown>>();
+  #held: Promise<void> | undefined;
+
+  /** Runs work when the gate is not held. */
+  async pass<T>(work: () => Promise<T>): Promise<T> {
+    while (this.#held !== undefined) await this.#held;
+    const running = work();
+    this.#running.add(running);
+    try {
+      return await running;
+    } finally {
+      this.#running.delete(running);
+    }
+  }
+
+  /** Resolves when no work is running. None begins until the result is called. */
+  async hold(): Promise<() => void> {
+    while (this.#held !== undefined) await this.#held;
+    let release = (): void => undefined;
+    this.#held = new Promise((resolve) => {
+      release = () => {
+        this.#held = undefined;
+        resolve();
+      };
+    });
+    await Promise.allSettled(this.#running);
+    return release;
+  }
+}

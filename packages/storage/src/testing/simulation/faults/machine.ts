@@ -1,0 +1,37 @@
+// The machine of a simulation: a disk whose syncs take as long as the scheduler wants and may fail,
+// and which loses power.
+import { randomNumbers, SimulatedCrash, SimulatedDisk } from '../../simulated-disk.ts';
+import type { Scheduler } from '../scheduler.ts';
+
+/** Thrown by everything that is done on a machine that is off. */
+export const MachineOff = SimulatedCrash;
+
+export type Machine = {
+  readonly disk: SimulatedDisk;
+  /** Whether a sync was made to fail since the machine was switched on. */
+  readonly hasFailed: boolean;
+  failSync(): void;
+  /** Ends it. Returns the machine after its restart. */
+  crash(kind: 'power-cut' | 'kill'): Machine;
+};
+
+export function newMachine(scheduler: Scheduler, disk = new SimulatedDisk()): Machine {
+  let hasFailed = false;
+  disk.gate = (kind, path) => scheduler.wait(`${kind} of ${path.slice('/data/'.length)}`);
+  return {
+    disk,
+    get hasFailed() {
+      return hasFailed;
+    },
+    failSync: () => {
+      hasFailed = true;
+      disk.failSyncs++;
+    },
+    crash: (kind) => {
+      disk.crashAt = disk.operations;
+      const seed = scheduler.pick(1 << 30);
+      const left = kind === 'kill' ? disk.afterKill() : disk.afterCrash(randomNumbers(seed));
+      return newMachine(scheduler, left);
+    },
+  };
+}

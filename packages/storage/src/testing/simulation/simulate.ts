@@ -1,0 +1,579 @@
+// Runs a plan: its operations at once, in an order that a seed decides, on a disk that fails and
+// loses power, against a model. A run stops at the first promise that is broken.
+import { AppError, AssertionFailed } from '@tidemark/core';
+
+import { openSubject, query, readEverything } from './workload/subject.ts';
+import type { Subject } from './workload/subject.ts';
+import { Catalog } from './workload/catalog.ts';
+import { describeOperation } from './workload/operations.ts';
+import type { Operation, Plan } from './workload/operations.ts';
+import { checkDirectory, unnamedFiles } from './checkers/directory.ts';
+import { checkQuery } from './checkers/query.ts';
+import { Cells, Worlds } from './model/world.ts';
+import type { Cell, Effect } from './model/world.ts';
+import { MachineOff } from './faults/machine.ts';
+import type { Machine } from './faults/machine.ts';
+import { newMachine } from './faults/machine.ts';
+import { Scheduler, settled } from './scheduler.ts';
+
+/** A broken promise, in words. */
+export class Violation extends Error {
+  override readonly name = 'Violation';
+}
+
+export type Outcome = {
+  readonly violation: string | undefined;
+  /** What happened, line by line. */
+  readonly history: readonly string[];
+  /** How often rare things happened. */
+  readonly marks: ReadonlyMap<string, number>;
+};
+
+/** More than any run takes: beyond it something waits for ever. */
+const STEPS_MAX = 60_000;
+
+export async function simulate(plan: Plan): Promise<Outcome> {
+  const run = new Run(plan);
+  let violation: string | undefined;
+  // An assertion that fails where nobody waits for it ends the storage thread.
+  const onUnhandled = (error: unknown): void => run.complain(`nobody handled ${stackOf(error)}`);
+  process.on('unhandledRejection', onUnhandled);
+  try {
+    await run.all();
+  } catch (error) {
+    violation = error instanceof Violation ? error.message : String((error as Error).stack);
+  } finally {
+    process.off('unhandledRejection', onUnhandled);
+  }
+  return { violation, history: run.history, marks: run.marks };
+}
+
+type Running = {
+  readonly id: number;
+  readonly operation: Operation;
+  /** Whether a fault or the end of the engine may have made it fail. */
+  mayFail: boolean;
+};
+
+/** A backup: what it may hold, and its bytes. */
+type Backup = {
+  /** What could be seen at some moment between its begin and its first bytes. */
+  readonly moments: ReadonlyMap<string, number>[];
+  isTaken: boolean;
+  readonly pieces: Uint8Array[];
+};
+
+class Run {
+  readonly #plan: Plan;
+  readonly history: string[] = [];
+  readonly marks = new Map<string, number>();
+  readonly #scheduler: Scheduler;
+  #machine: Machine;
+  #subject: Subject | undefined;
+  readonly #cells = new Cells();
+  readonly #worlds = new Worlds(this.#cells);
+  readonly #catalog = new Catalog();
+  readonly #running = new Map<number, Running>();
+  /** What operations came to, since the last look. */
+  #ended: (() => Promise<void> | void)[] = [];
+  #backups: Backup[] = [];
+  #starting: Backup[] = [];
+  /** Values that could be seen since the log was last synced. */
+  #unsynced: ReadonlyMap<string, ReadonlySet<number>>[] = [];
+  #nextId = 1;
+  #nextValue = 1;
+  #complaint: string | undefined;
+
+  constructor(plan: Plan) {
+    this.#plan = plan;
+    this.#scheduler = new Scheduler(plan.seed, (what) => this.#say(`  ${what}`));
+    this.#machine = newMachine(this.#scheduler);
+  }
+
+  /** Ends the run with this. */
+  complain(reason: string): void {
+    this.#complaint ??= reason;
+  }
+
+  #say(line: string): void {
+    this.history.push(line);
+  }
+
+  #mark(name: string): void {
+    this.marks.set(name, (this.marks.get(name) ?? 0) + 1);
+  }
+
+  async all(): Promise<void> {
+    await this.#open();
+    const left = [...this.#plan.operations];
+    const { concurrency } = this.#plan.setup;
+    while (left.length > 0 && !this.#isOver) {
+      const isFull = this.#running.size >= concurrency;
+      const startsOne = !isFull && this.#scheduler.isOneOf(this.#running.size === 0 ? 2 : 8);
+      if (startsOne) await this.#start(left.shift()!);
+      else await this.#step();
+    }
+    if (this.#isOver) return;
+    await this.#finishAll();
+    await this.#close();
+    await this.#open();
+    await this.#close();
+  }
+
+  /** After a sync has failed, nothing is promised of a log that is synced later. */
+  #isOver = false;
+
+  async #finishAll(): Promise<void> {
+    while (this.#running.size > 0) await this.#step();
+  }
+
+  async #step(): Promise<void> {
+    if (this.#scheduler.steps > STEPS_MAX) throw new Violation('something waits for ever');
+    const what = await this.#scheduler.step();
+    const mayChange = this.#ended.length > 0 || CHANGES.test(what);
+    if (mayChange || this.#plan.setup.fsync === 'interval') await this.#look();
+    else if (this.#complaint !== undefined) throw new Violation(this.#complaint);
+  }
+
+  /** Takes note of what ended, and compares what can be seen with the model. */
+  async #look(): Promise<void> {
+    for (let ended = this.#ended; ended.length > 0; ended = this.#ended) {
+      this.#ended = [];
+      for (const end of ended) await end();
+      await settled();
+    }
+    if (this.#complaint !== undefined) throw new Violation(this.#complaint);
+    if (this.#subject === undefined) return;
+    this.#observe();
+  }
+
+  #observe(): ReadonlyMap<string, number> {
+    const seen = this.#read();
+    if (!this.#worlds.observe(seen)) {
+      throw new Violation(
+        `what is read is not what was acknowledged\n  read:  ${describe(seen)}\n  model: ${this.#worlds.describe()}`,
+      );
+    }
+    for (const backup of this.#starting) backup.moments.push(seen);
+    if (this.#plan.setup.fsync === 'interval') {
+      // What a failed sync took is lost with the next power cut, whenever that comes.
+      const isSynced = !this.#machine.hasFailed && !this.#machine.disk.hasUnsynced('/data/wal');
+      if (isSynced) this.#unsynced = [];
+      this.#unsynced.push(this.#worlds.possibleValues());
+    }
+    return seen;
+  }
+
+  #read(): Map<string, number> {
+    this.#scheduler.isFrozen = true;
+    try {
+      return readEverything(this.#subject!);
+    } finally {
+      this.#scheduler.isFrozen = false;
+    }
+  }
+
+  /** `look` takes what can be seen at first. */
+  async #open(look?: (seen: ReadonlyMap<string, number>) => void): Promise<void> {
+    const { disk } = this.#machine;
+    const machine = this.#machine;
+    let subject: Subject | undefined;
+    let failure: unknown;
+    openSubject(this.#plan.setup, {
+      disk,
+      scheduler: this.#scheduler,
+      log: (level, message, details) => {
+        if (machine !== this.#machine || level !== 'error') return;
+        this.#say(`  log: ${message} ${String(details?.['error'] ?? '')}`);
+        if (!this.#machine.hasFailed) {
+          this.#complaint ??= `the log says: ${message} ${JSON.stringify(details, printable)}`;
+        }
+      },
+    }).then(
+      (opened) => (subject = opened),
+      (error: unknown) => (failure = error),
+    );
+    await settled();
+    while (subject === undefined) {
+      if (failure !== undefined)
+        throw new Violation(`the engine does not open: ${stackOf(failure)}`);
+      await this.#scheduler.step();
+    }
+    this.#catalog.forgetDrops();
+    this.#subject = subject;
+    const seen = this.#read();
+    this.#say(`opened: ${describe(seen)}`);
+    look?.(seen);
+    const shardIds = (await subject.engine.shardInfos()).map(({ id }) => id);
+    const unnamed = unnamedFiles(disk.copy(), shardIds);
+    if (unnamed.length > 0) throw new Violation(`files that nothing names: ${unnamed.join()}`);
+    await this.#retain();
+  }
+
+  /** As the service does at its start. */
+  async #retain(): Promise<void> {
+    const policies = this.#catalog.policies();
+    const ids = new Set(policies.map(({ id }) => id));
+    const effect: Effect = { kind: 'clear', where: ({ policyId }) => !ids.has(policyId) };
+    await this.#finish(this.#subject!.engine.retainPolicies(policies), 'retain policies', [effect]);
+  }
+
+  /** Runs something to its end while background work goes on. */
+  async #finish(work: Promise<unknown>, what: string, effects: readonly Effect[]): Promise<void> {
+    const id = this.#nextId++;
+    this.#worlds.begin({ id, effects });
+    this.#say(`#${id} begins: ${what}`);
+    let isDone = false;
+    work.then(
+      () => (isDone = true),
+      (error: unknown) => {
+        this.#complaint ??= `${what} failed: ${stackOf(error)}`;
+        isDone = true;
+      },
+    );
+    await settled();
+    while (!isDone) await this.#step();
+    this.#worlds.acknowledge(id);
+    await this.#look();
+  }
+
+  async #close(): Promise<void> {
+    this.#say('close');
+    for (const running of this.#running.values()) running.mayFail = true;
+    const { engine } = this.#subject!;
+    this.#subject = undefined;
+    let isClosed = false;
+    engine.close().then(
+      () => (isClosed = true),
+      (error: unknown) => (this.#complaint ??= `close failed: ${stackOf(error)}`),
+    );
+    await settled();
+    while (!isClosed || this.#running.size > 0) await this.#step();
+    this.#scheduler.forgetAll();
+    this.#worlds.forgetPending();
+    this.#starting = [];
+    const problem = await checkDirectory(this.#machine.disk);
+    if (problem !== undefined) throw new Violation(problem);
+  }
+
+  async #crash(kind: 'power-cut' | 'kill'): Promise<void> {
+    this.#say(kind);
+    this.#mark(kind);
+    this.#scheduler.forgetAll();
+    this.#running.clear();
+    this.#ended = [];
+    this.#starting = [];
+    this.#subject = undefined;
+    const isLossy = this.#plan.setup.fsync === 'interval' && kind === 'power-cut';
+    const isPromised = !this.#machine.hasFailed;
+    const known = isLossy ? [...this.#unsynced, this.#worlds.possibleValues()] : [];
+    this.#machine = this.#machine.crash(kind);
+    if (!isLossy) this.#worlds.forgetPending();
+    await settled();
+    this.#unsynced = [];
+    this.#isOver = isLossy && !isPromised;
+    if (this.#isOver) return;
+    await this.#open(isLossy ? (seen) => this.#adopt(seen, known) : undefined);
+  }
+
+  #adopt(
+    seen: ReadonlyMap<string, number>,
+    known: readonly ReadonlyMap<string, ReadonlySet<number>>[],
+  ): void {
+    const names = new Set([...seen.keys(), ...known.flatMap((one) => [...one.keys()])]);
+    for (const name of names) {
+      const value = seen.get(name) ?? 0;
+      if (!known.some((one) => (one.get(name) ?? ABSENT).has(value))) {
+        throw new Violation(`after a power cut ${name} is ${value}, which it never was`);
+      }
+    }
+    this.#worlds.adopt(
+      [...seen].map(([name, value]) => [this.#catalog.cellNamed(name), value] as const),
+    );
+  }
+
+  async #start(operation: Operation): Promise<void> {
+    switch (operation.kind) {
+      case 'close':
+        await this.#close();
+        return this.#open();
+      case 'power-cut':
+      case 'kill':
+        return this.#crash(operation.kind);
+      case 'fail-sync':
+        this.#say('the next sync of a file fails');
+        this.#machine.failSync();
+        for (const running of this.#running.values()) running.mayFail = true;
+        return undefined;
+      case 'wait':
+        for (let i = 0; i < 20; i++) await this.#step();
+        return undefined;
+      case 'query':
+        await this.#query(operation);
+        return this.#look();
+      case 'backup':
+        await this.#backUp(operation);
+        return this.#look();
+      default:
+        await this.#change(operation);
+        return this.#look();
+    }
+  }
+
+  /** Begins an operation; `end` runs when it was acknowledged. */
+  #begin(
+    operation: Operation,
+    effects: readonly Effect[],
+    work: (id: number) => Promise<unknown>,
+    options: { readonly hasParts?: boolean; readonly onEnd?: (value: unknown) => void } = {},
+  ): void {
+    const id = this.#nextId++;
+    const running: Running = { id, operation, mayFail: this.#machine.hasFailed };
+    const machine = this.#machine;
+    this.#running.set(id, running);
+    this.#worlds.begin({ id, effects });
+    this.#say(`#${id} begins: ${describeOperation(operation)}`);
+    work(id).then(
+      (value) => {
+        if (machine !== this.#machine) return;
+        this.#ended.push(() => {
+          this.#running.delete(id);
+          this.#say(`#${id} done`);
+          this.#worlds.acknowledge(id);
+          options.onEnd?.(value);
+        });
+      },
+      (error: unknown) => {
+        if (machine !== this.#machine || error instanceof MachineOff) return;
+        this.#ended.push(() => {
+          this.#running.delete(id);
+          this.#say(`#${id} refused: ${String(error)}`);
+          if (!isRefusal(error, operation, running.mayFail)) {
+            throw new Violation(`#${id} ${describeOperation(operation)} failed: ${stackOf(error)}`);
+          }
+          const isUncertain = this.#machine.hasFailed || running.mayFail;
+          this.#worlds.refuse(id, { hasParts: options.hasParts === true, isUncertain });
+        });
+      },
+    );
+  }
+
+  async #change(operation: Operation): Promise<void> {
+    const { engine } = this.#subject!;
+    switch (operation.kind) {
+      case 'write': {
+        const { hasParts } = this.#plan.setup;
+        const policy = this.#catalog.policy(operation.database, operation.retentionPolicy);
+        const value = this.#nextValue++;
+        const cells = operation.lines.map(([measurement, tag, time]): Cell => ({
+          policyId: policy.id,
+          database: operation.database,
+          retentionPolicy: operation.retentionPolicy,
+          measurement,
+          tag,
+          time,
+        }));
+        const text = operation.lines.map(([m, tag, time]) => `${m},${tag} v=${value} ${time}\n`);
+        const effects = hasParts
+          ? cells.map((cell): Effect => ({ kind: 'set', cells: [cell], value }))
+          : [{ kind: 'set', cells, value } as const];
+        const body = new TextEncoder().encode(text.join(''));
+        this.#begin(
+          operation,
+          effects,
+          () => engine.writeLines({ policy, body, precision: 'ns', now: 1n }),
+          { hasParts },
+        );
+        return;
+      }
+      case 'delete': {
+        const { database, retentionPolicy, measurement, tag, times } = operation;
+        const where = (cell: Cell): boolean =>
+          cell.database === database &&
+          (retentionPolicy === undefined || cell.retentionPolicy === retentionPolicy) &&
+          (measurement === undefined || cell.measurement === measurement) &&
+          (tag === undefined || cell.tag === tag) &&
+          (times === undefined || (cell.time >= times[0] && cell.time <= times[1]));
+        this.#begin(operation, [{ kind: 'clear', where }], () =>
+          engine.delete({
+            database,
+            retentionPolicy,
+            measurements: measurement === undefined ? undefined : [measurement],
+            where:
+              tag === undefined
+                ? undefined
+                : { kind: 'tag', key: 't', operator: '=', value: tag.slice(2) },
+            timeRange:
+              times === undefined ? undefined : { start: BigInt(times[0]), end: BigInt(times[1]) },
+          }),
+        );
+        return;
+      }
+      case 'drop-measurement': {
+        const { database, measurement } = operation;
+        const where = (cell: Cell): boolean =>
+          cell.database === database && cell.measurement === measurement;
+        this.#begin(operation, [{ kind: 'clear', where }], () =>
+          engine.dropMeasurement(database, measurement),
+        );
+        return;
+      }
+      case 'drop-policy':
+        this.#drop(operation, this.#catalog.drop(operation.database, operation.retentionPolicy));
+        return;
+      case 'drop-database':
+        this.#drop(operation, this.#catalog.drop(operation.database));
+        return;
+      case 'expire': {
+        const id = this.#catalog.known(operation.database, operation.retentionPolicy);
+        const shards = await engine.shardInfos();
+        const shard = shards.find(({ policyId }) => policyId === id);
+        if (shard === undefined) return;
+        const where = ({ policyId, time }: Cell): boolean =>
+          policyId === id && time >= shard.start && time < shard.end;
+        this.#begin(operation, [{ kind: 'clear', where }], () => engine.dropShard(shard.id));
+        return;
+      }
+      case 'flush':
+        this.#begin(operation, [], () => engine.flush());
+        return;
+      case 'compact':
+        this.#begin(operation, [], () => engine.compact());
+        return;
+      case 'restore':
+        this.#restore(operation);
+        return;
+      default:
+        return;
+    }
+  }
+
+  /** As the service does: the names go first, then the data of one policy after the other. */
+  #drop(operation: Operation, ids: readonly number[]): void {
+    const { engine } = this.#subject!;
+    const effects = ids.map((id): Effect => ({
+      kind: 'clear',
+      where: ({ policyId }) => policyId === id,
+    }));
+    this.#begin(
+      operation,
+      effects,
+      async () => {
+        try {
+          for (const id of ids) await engine.dropPolicy(id);
+        } finally {
+          this.#catalog.dropped(ids);
+        }
+      },
+      { hasParts: true },
+    );
+  }
+
+  async #query(operation: Operation & { kind: 'query' }): Promise<void> {
+    const seen = this.#observe();
+    const snapshot = this.#subject!.source.snapshot();
+    const work = async (): Promise<unknown> => {
+      try {
+        return await query(snapshot, operation, operation.aggregates);
+      } finally {
+        snapshot.close();
+      }
+    };
+    this.#begin(operation, [], work, {
+      onEnd: (answer) => {
+        const problem = checkQuery(operation, { seen, answer });
+        if (problem !== undefined) throw new Violation(problem);
+        this.#mark('query');
+      },
+    });
+  }
+
+  async #backUp(operation: Operation): Promise<void> {
+    const { engine } = this.#subject!;
+    const backup: Backup = {
+      moments: [this.#observe()],
+      isTaken: false,
+      pieces: [],
+    };
+    this.#starting.push(backup);
+    const work = async (): Promise<void> => {
+      try {
+        for await (const piece of engine.backup({ databases: ['a'] })) {
+          this.#starting = this.#starting.filter((other) => other !== backup);
+          backup.pieces.push(piece);
+          await this.#scheduler.wait('backup is stored');
+        }
+      } finally {
+        this.#starting = this.#starting.filter((other) => other !== backup);
+      }
+    };
+    this.#begin(operation, [], work, {
+      onEnd: () => {
+        this.#mark('backup');
+        this.#backups = [backup];
+      },
+    });
+  }
+
+  #restore(operation: Operation): void {
+    const [backup] = this.#backups;
+    if (backup === undefined || this.#catalog.has('r')) return;
+    this.#backups = [];
+    const policies = new Map<number, number>();
+    for (const [old, retentionPolicy] of this.#catalog.everPolicies('a')) {
+      policies.set(old, this.#catalog.add('r', retentionPolicy));
+    }
+    const distinct = new Map(backup.moments.map((seen) => [describe(ofDatabase(seen, 'a')), seen]));
+    const contents = [...distinct.values()].map((seen) =>
+      [...ofDatabase(seen, 'a')].map(([name, value]) => {
+        const cell = this.#catalog.cellNamed(`r${name.slice(1)}`);
+        return [cell, value] as const;
+      }),
+    );
+    const bytes = async function* (scheduler: Scheduler): AsyncGenerator<Uint8Array> {
+      for (const piece of backup.pieces) {
+        await scheduler.wait('backup is read');
+        yield piece;
+      }
+    };
+    const { engine } = this.#subject!;
+    this.#begin(
+      operation,
+      [{ kind: 'one-of', contents }],
+      () => engine.restore({ databases: new Map([['a', 'r']]), policies }, bytes(this.#scheduler)),
+      { onEnd: () => this.#mark('restore') },
+    );
+  }
+}
+
+/** What can be seen changes after these steps: the log is synced, or the manifest has its name. */
+const CHANGES = /^sync of wal|^sync-directory of $|^step manifest:after/;
+
+const ABSENT: ReadonlySet<number> = new Set([0]);
+
+function isRefusal(error: unknown, operation: Operation, mayFail: boolean): boolean {
+  if (mayFail) return !(error instanceof AssertionFailed);
+  if (!(error instanceof AppError)) return false;
+  if (operation.kind === 'write') return error.name === 'NotFound';
+  return operation.kind === 'restore' && error.name === 'Conflict';
+}
+
+function ofDatabase(seen: ReadonlyMap<string, number>, database: string): Map<string, number> {
+  return new Map([...seen].filter(([name]) => name.startsWith(`${database}.`)));
+}
+
+function describe(seen: ReadonlyMap<string, number>): string {
+  return [...seen]
+    .map(([name, value]) => `${name}=${value}`)
+    .sort()
+    .join('; ');
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? String(error.stack) : String(error);
+}
+
+function printable(_key: string, value: unknown): unknown {
+  if (value instanceof Error) return String(value.stack);
+  return typeof value === 'bigint' ? String(value) : value;
+}

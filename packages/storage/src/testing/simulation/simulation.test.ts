@@ -1,0 +1,44 @@
+// The simulation, with few of its seeds (`npm run soak:simulation` runs more), and whether it is
+// one: the same seed gives the same history, and what is rare happens.
+import { expect, test } from 'vitest';
+
+import { planOf } from './workload/operations.ts';
+import { shrink } from './shrink/shrink.ts';
+import { simulate } from './simulate.ts';
+
+const SEEDS = 300;
+
+test(`what happens at once keeps every promise, with ${SEEDS} seeds`, async () => {
+  const failures: string[] = [];
+  const marks = new Map<string, number>();
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    const outcome = await simulate(planOf(seed));
+    for (const [name, times] of outcome.marks) marks.set(name, (marks.get(name) ?? 0) + times);
+    if (outcome.violation !== undefined) failures.push(`seed ${seed}: ${outcome.violation}`);
+  }
+
+  expect(failures).toEqual([]);
+  for (const mark of ['power-cut', 'kill', 'query', 'backup', 'restore']) {
+    expect(marks.get(mark) ?? 0, mark).toBeGreaterThan(20);
+  }
+}, 300_000);
+
+test('the same seed gives the same history', async () => {
+  const first = await simulate(planOf(61));
+  const second = await simulate(planOf(61));
+
+  expect(second.history).toEqual(first.history);
+  expect(first.history.length).toBeGreaterThan(100);
+});
+
+test('shrinking keeps what a plan fails with, and little else', async () => {
+  const plan = planOf(1);
+  const isFailure = async ({ operations }: typeof plan): Promise<boolean> =>
+    operations.some(({ kind }) => kind === 'flush') &&
+    operations.some(({ kind }) => kind === 'compact');
+
+  const smallest = await shrink(plan, isFailure);
+
+  expect(await isFailure(plan)).toBe(true);
+  expect(smallest.operations.map(({ kind }) => kind).sort()).toEqual(['compact', 'flush']);
+});

@@ -1,0 +1,179 @@
+// The engine of a simulation, and what reads from it without taking time.
+import { columnValue } from '@tidemark/core';
+import { isPause } from '@tidemark/query';
+import type { AggregateRequest, Operator, SourceSnapshot } from '@tidemark/query';
+
+import { ReadKernels } from '../../../columns/read-kernels.ts';
+import type { Engine } from '../../../engine/engine.ts';
+import { openEngine } from '../../../engine/open-engine.ts';
+import { resourcesFor } from '../../../engine/resources.ts';
+import type { StorageLog, StorageOptions } from '../../../options.ts';
+import { LocalSource } from '../../../read/local-source.ts';
+import { Turns } from '../../../schedule/turns.ts';
+import type { SimulatedDisk } from '../../simulated-disk.ts';
+import type { Scheduler } from '../scheduler.ts';
+import { DATABASES, MEASUREMENTS, POLICIES, RESTORED } from './operations.ts';
+import type { Setup } from './operations.ts';
+
+export const DIRECTORY = '/data';
+
+/** Shared by all engines: they take no turns and keep nothing that belongs to one engine. */
+let kernels: ReadKernels | undefined;
+
+export type Subject = {
+  readonly engine: Engine;
+  readonly source: LocalSource;
+  /** Reads without pauses, in no time. */
+  readonly instant: LocalSource;
+};
+
+export async function openSubject(
+  setup: Setup,
+  { disk, scheduler, log }: { disk: SimulatedDisk; scheduler: Scheduler; log: StorageLog },
+): Promise<Subject> {
+  kernels ??= new ReadKernels(1 << 20);
+  const options: StorageOptions = {
+    directory: DIRECTORY,
+    walFsync: setup.fsync,
+    walSyncIntervalMs: 200,
+    walMaxBytes: 4000,
+    // Two lines, more or less.
+    writePartBytes: setup.hasParts ? 1 : undefined,
+    deadSeriesMin: 1,
+    hasBackgroundWork: setup.hasBackgroundWork,
+    snapshotMaxAgeMs: Number.MAX_SAFE_INTEGER,
+    log,
+  };
+  const { clock } = scheduler;
+  const environment = {
+    disk,
+    clock,
+    kernels,
+    nextRound: (run: () => void): void => scheduler.run('turn', run),
+    fault: (point: string): Promise<void> => scheduler.wait(`step ${point}`),
+  };
+  const resources = resourcesFor(options, environment);
+  const engine = await openEngine(options, environment, resources);
+  const reading = { ...resources, clock, snapshotMaxAgeMs: Number.MAX_SAFE_INTEGER };
+  const snapshot = (): ReturnType<Engine['snapshot']> => engine.snapshot();
+  const still = { ...clock, monotonicMs: () => 0 };
+  const turns = new Turns({ clock: still, sliceMs: 1, nextRound: () => undefined });
+  return {
+    engine,
+    source: new LocalSource({ ...reading, snapshot }),
+    instant: new LocalSource({ ...reading, snapshot, turns, clock: still }),
+  };
+}
+
+const signal = new AbortController().signal;
+const RANGE = { start: -9223372036854775806n, end: 9223372036854775806n };
+
+/** Everything that can be read now: values by names (`nameOf`). */
+export function readEverything({ engine, instant }: Subject): Map<string, number> {
+  const seen = new Map<string, number>();
+  const taken = engine.snapshot();
+  const policies = new Set(
+    taken.shards.map(({ shard: { descriptor: d } }) => `${d.database}.${d.retentionPolicy}`),
+  );
+  taken.release();
+  const snapshot = instant.snapshot();
+  try {
+    for (const database of [...DATABASES, RESTORED]) {
+      for (const retentionPolicy of POLICIES) {
+        if (!policies.has(`${database}.${retentionPolicy}`)) continue;
+        for (const measurement of MEASUREMENTS) {
+          const source = { database, retentionPolicy, measurement };
+          for (const batch of batchesOf(scanOf(snapshot, source))) {
+            batch.times.forEach((time, i) => {
+              const name = `${database}.${retentionPolicy} ${batch.seriesKey} ${time}`;
+              // A row that is there twice is seen as one that nobody wrote.
+              const isTwice = seen.has(name);
+              seen.set(name, isTwice ? -1 : Number(columnValue(batch.columns[0]!, i)));
+            });
+          }
+        }
+      }
+    }
+  } finally {
+    snapshot.close();
+  }
+  return seen;
+}
+
+type Source = {
+  readonly database: string;
+  readonly retentionPolicy: string;
+  readonly measurement: string;
+};
+
+function scanOf(snapshot: SourceSnapshot, source: Source): ReturnType<SourceSnapshot['scan']> {
+  return snapshot.scan(
+    {
+      source,
+      timeRange: RANGE,
+      descending: false,
+      groupBy: 'all',
+      fields: [{ name: 'v', type: 'float' }],
+    },
+    { signal },
+  );
+}
+
+function* batchesOf<T>(work: Operator<T>): Generator<T> {
+  for (const step of work) {
+    if (isPause(step)) {
+      if (step !== undefined) throw new Error('what is read at once waits');
+      continue;
+    }
+    yield step;
+  }
+}
+
+/** Count and sum of a measurement. */
+export type Aggregates = { readonly count: number; readonly sum: number };
+
+const AGGREGATES: AggregateRequest['aggregates'] = [
+  { field: 'v', type: 'float', functions: ['count', 'sum'] },
+];
+
+/** Rows of a measurement, or its aggregates, read in turns with everything else. */
+export async function query(
+  snapshot: SourceSnapshot,
+  source: Source,
+  aggregates: boolean,
+): Promise<ReadonlyMap<string, number> | Aggregates> {
+  if (!aggregates) {
+    const rows = new Map<string, number>();
+    await eachStep(scanOf(snapshot, source), (batch) => {
+      batch.times.forEach((time, i) => {
+        const name = `${source.database}.${source.retentionPolicy} ${batch.seriesKey} ${time}`;
+        rows.set(name, Number(columnValue(batch.columns[0]!, i)));
+      });
+    });
+    return rows;
+  }
+  let count = 0;
+  let sum = 0;
+  const request = {
+    source,
+    timeRange: RANGE,
+    descending: false,
+    groupBy: [],
+    aggregates: AGGREGATES,
+  };
+  await eachStep(snapshot.aggregate(request, { signal }), (batch) => {
+    batch.windowStarts.forEach((_start, i) => {
+      const [counts, sums] = batch.fields.flat();
+      count += Number(columnValue(counts!.values, i));
+      sum += Number(columnValue(sums!.values, i));
+    });
+  });
+  return { count, sum };
+}
+
+async function eachStep<T>(work: Operator<T>, take: (value: T) => void): Promise<void> {
+  for (const step of work) {
+    if (isPause(step)) await step;
+    else take(step);
+  }
+}
