@@ -135,6 +135,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     `service-test run tsdb --options '{"cluster":"default"}'`,
     "service-test run smtp 'pager*'",
   ],
+  version: ['version', 'version --json'],
   completion: ['completion bash > /etc/bash_completion.d/tidemark'],
 };
 

@@ -29,7 +29,10 @@ async function startedTask(host: SlowHost, told: string[]): Promise<HostedTask> 
   const setup = {
     id: 1,
     pipeline,
-    services: { ...silentServices({}), alerts: { lastCause: () => undefined } },
+    services: {
+      ...silentServices({}),
+      alerts: { lastCause: () => undefined, inhibitions: { endOf: () => undefined } },
+    },
     options: { taskId: 't', clock: new TestClock(), savedState: () => undefined },
     onEnd: () => undefined,
   } as unknown as HostedTaskOptions;
