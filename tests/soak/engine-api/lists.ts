@@ -12,7 +12,7 @@ const FIELDS: Readonly<Record<ListStep['what'], readonly string[]>> = {
   replays: ['status', 'error', 'progress', 'task'],
 };
 
-/** The patterns that steps use, as predicates. `[` is none and matches nothing. */
+/** The patterns that steps use, as predicates; `[` is none and refused. */
 const PATTERNS: Readonly<Record<string, (id: string) => boolean>> = {
   '': () => true,
   '*': () => true,
@@ -21,7 +21,6 @@ const PATTERNS: Readonly<Record<string, (id: string) => boolean>> = {
   '?0': (id) => /^.0$/u.test(id),
   '*1': (id) => id.endsWith('1'),
   'none*': () => false,
-  '[': () => false,
 };
 
 /** `ids` are all there are, in the order of the list where it is known. */
@@ -33,6 +32,7 @@ export function listCall(step: ListStep, ids: readonly string[]): Call {
   if (limit !== undefined) search.set('limit', String(limit));
   for (const field of fields) search.append('fields', field);
   const call = { method: 'GET', path: `${what}?${search}`, isSettling: true } as const;
+  if (PATTERNS[pattern] === undefined) return { ...call, status: 400, json: FAILURE };
   const isUnknown = fields.some((field) => !FIELDS[what].includes(field));
   // Of recordings and replays fields are only looked at when there is something to show.
   const isLookedAt = what === 'tasks' || what === 'templates' || page.length > 0;

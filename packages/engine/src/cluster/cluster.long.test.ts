@@ -44,7 +44,7 @@ describe.runIf(hasPrograms('nats-server'))('a cluster of engines', () => {
     const seen = await c.engine.call('GET', '/engine/v1/tasks/one');
 
     expect([made.status, again.status, seen.status]).toEqual([200, 400, 200]);
-    expect(again.json).toEqual({ error: 'task one already exists' });
+    expect(again.json).toEqual({ error: 'task "one" already exists' });
     expect(seen.json).toMatchObject({ id: 'one', executing: true });
   });
 

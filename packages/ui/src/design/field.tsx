@@ -13,7 +13,7 @@ type FieldProps = {
 
 type Described = { readonly id: string; readonly describedBy: string | undefined };
 
-export function Field({
+function Field({
   label,
   hint,
   problem = '',
@@ -115,6 +115,45 @@ export function TextArea({
 export type SelectOption = { readonly value: string; readonly label: string };
 
 /** One of many. Texts stand for options whose value is their label. */
+/** A text of one's own, or one of those that are offered while it is typed. */
+export function SuggestField({
+  label,
+  hint,
+  problem,
+  value,
+  options,
+  onChange,
+}: FieldProps & {
+  readonly value: string;
+  readonly options: readonly SelectOption[];
+  readonly onChange: (value: string) => void;
+}) {
+  const list = useId();
+  return (
+    <Field label={label} hint={hint} problem={problem}>
+      {({ id, describedBy }) => (
+        <>
+          <input
+            id={id}
+            class="input"
+            list={list}
+            value={value}
+            aria-describedby={describedBy}
+            onChange={(event) => onChange(event.currentTarget.value)}
+          />
+          <datalist id={list}>
+            {options.map((option) => (
+              <option key={option.value} value={option.value}>
+                {option.label}
+              </option>
+            ))}
+          </datalist>
+        </>
+      )}
+    </Field>
+  );
+}
+
 export function SelectField({
   label,
   hint,

@@ -9,7 +9,14 @@ import { Button, Choice, IconButton, Toggles } from '../../design/button.tsx';
 import { Caret } from '../../design/caret.tsx';
 import { CopyButton } from '../../design/copy-button.tsx';
 import { ConfirmDialog, Dialog } from '../../design/dialog.tsx';
-import { CheckField, FileField, SelectField, TextArea, TextField } from '../../design/field.tsx';
+import {
+  CheckField,
+  FileField,
+  SelectField,
+  SuggestField,
+  TextArea,
+  TextField,
+} from '../../design/field.tsx';
 import { Figures } from '../../design/figures.tsx';
 import { Icon, ICON_NAMES } from '../../design/icon.tsx';
 import { Panel } from '../../design/panel.tsx';
@@ -141,6 +148,12 @@ function Fields() {
           label="Database"
           value="house"
           options={['house', { value: 'two', label: 'Two' }]}
+          onChange={onInput}
+        />
+        <SuggestField
+          label="Suggested"
+          value="bytes"
+          options={[{ value: 'bytes', label: 'Data' }]}
           onChange={onInput}
         />
         <SelectField label="Fixed" value="a" options={['a']} disabled onChange={onInput} />
