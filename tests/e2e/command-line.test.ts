@@ -297,8 +297,9 @@ describe('task', () => {
     const enabled = await tidemark('task', 'enable', 'unfit');
     expect(enabled.status).toBe(1);
     expect(enabled.stderr).toMatch(finding);
+    // What is refused changes nothing: the task has no error of its own, and stays disabled.
     expect(await output('task', 'show', 'unfit')).toMatch(
-      /^Error: Failed to compile.*\n  line 3, /m,
+      /^Error: \n  line 3, column 27: Failed to compile.*\n(?:.*\n)*Status: disabled$/m,
     );
     await output('task', 'delete', 'unfit');
 
@@ -351,7 +352,11 @@ describe('task', () => {
     // An integer in quotes is a text, and a text is no integer.
     await writeFile(file('quoted.yml'), 'vars:\n  limit: {type: int, value: "9007199254740993"}\n');
     const quoted = await tidemark('task', 'define', 'long', '--file', file('quoted.yml'));
-    expect(quoted).toMatchObject({ status: 1, stderr: expect.stringContaining('invalid JSON') });
+    expect(quoted).toMatchObject({
+      status: 1,
+      stderr:
+        'tidemark: invalid var limit: its value must be an integer of 64 bits, not "9007199254740993"\n',
+    });
     await writeFile(file('long.yml'), 'vars:\n  limit: {type: int, value: 9007199254740993}\n');
     await output('task', 'define', 'long', '--file', file('long.yml'));
 

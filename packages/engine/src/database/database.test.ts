@@ -382,7 +382,7 @@ describe('recordings and replays', () => {
     const { json } = await call('GET', '/engine/v1/tasks/t/out?replay-id=p');
     expect(json.series[0].values[0][1]).toBe(3);
     await call('DELETE', '/engine/v1/replays/p');
-    expect((await call('GET', '/engine/v1/tasks/t/out?replay-id=p')).status).toBe(400);
+    expect((await call('GET', '/engine/v1/tasks/t/out?replay-id=p')).status).toBe(404);
   });
 
   test('a damaged recording fails with its reason', async () => {
