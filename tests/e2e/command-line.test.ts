@@ -135,12 +135,28 @@ describe('task', () => {
 
   test('define changes what is given and reloads an enabled task', async () => {
     const before = await json<{ 'last-enabled': string }>('task', 'show', 'cpu_hot');
-    expect(await output('task', 'define', 'cpu_hot', '--dbrp', 'metrics.autogen')).toBe(
-      'changed cpu_hot (stream, enabled)\n',
-    );
-    const after = await json<{ 'last-enabled': string; script: string }>('task', 'show', 'cpu_hot');
-    expect(after.script).toBe(STREAM);
-    expect(Date.parse(after['last-enabled'])).toBeGreaterThan(Date.parse(before['last-enabled']));
+    const define = async (...flags: string[]) => {
+      expect(await output('task', 'define', 'cpu_hot', ...flags)).toBe(
+        'changed cpu_hot (stream, enabled)\n',
+      );
+      return json('task', 'show', 'cpu_hot');
+    };
+
+    const unloaded = await define('--dbrp', 'metrics.other', '--no-reload');
+    const reloaded = await define('--dbrp', 'metrics.other');
+    const after = await define('--dbrp', 'metrics.autogen');
+
+    expect(unloaded).toMatchObject({ 'needs-restart': true });
+    for (const each of [reloaded, after]) {
+      expect(each).not.toHaveProperty('needs-restart');
+      // It never was disabled on the way.
+      expect(each).toMatchObject({
+        script: STREAM,
+        executing: true,
+        'last-enabled': before['last-enabled'],
+      });
+    }
+    expect(after).toMatchObject({ dbrps: [{ db: 'metrics', rp: 'autogen' }] });
   });
 
   test('define reads a script from standard input', async () => {
