@@ -131,8 +131,8 @@ const idsOf = (json: string): readonly string[] =>
 
 /**
  * Paths of all commands that have no subcommands and talk to an engine, by their own names.
- * `engine drain`, `engine join` and `engine leave` need a cluster: `engine-cluster.long.test.ts` and
- * `histories.test.ts` of the engine have them.
+ * `engine drain`, `engine join` and `engine leave` need a cluster: `engine-cluster.long.test.ts`
+ * and `histories.test.ts` of the engine have them.
  */
 async function verbsOfEngine(): Promise<readonly string[]> {
   const { commands } = await wholeProgram();
