@@ -47,7 +47,7 @@ POST   /api/backup                               401 403 403 403 200
 POST   /api/restore                              401 403 403 403 201
 PUT    /api/restore                              401 403 403 403 404
 DELETE /api/restore                              401 403 403 403 404
-GET    /debug/vars                               200 200 200 200 200
+GET    /debug/vars                               401 403 403 403 200
 GET    /api/audit                                401 403 403 403 200
 GET    /debug/replicas                           401 403 403 403 200
 GET    /debug/slow-queries                       401 403 403 403 200

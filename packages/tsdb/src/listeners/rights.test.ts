@@ -102,7 +102,7 @@ test.each(LISTENER_KINDS)('$section demands: $right', async ({ section, right })
   await SEND[section](portOf(section));
 
   const counted = await untilDefined('what was sent', async () => {
-    const { json } = await service.get('/debug/vars');
+    const { json } = await service.get('/debug/vars?u=root&p=pw');
     type Module = {
       readonly name?: string;
       readonly values: { readonly pointsTx: number; readonly pointsParseFail: number };
