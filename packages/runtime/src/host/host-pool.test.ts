@@ -216,6 +216,8 @@ test('counters are asked for again only when their thread has worked since', asy
 });
 
 /** Takes a time that the length of its text decides. */
+/** Hundreds of states for each letter. */
+const ENDLESS = `stream|from()|eval(lambda: regexReplace(/(x?){300}[yz]/, "v", 'yy')).as('n').keep('n')`;
 const SLOW = `stream|from()|eval(lambda: regexReplace(/x/, "v", 'yy')).as('n').keep('n')`;
 
 test('points, counters, outputs and state of a task cross its thread', async () => {
@@ -400,13 +402,13 @@ test('a task that holds its thread is stopped with its reason, its neighbours go
   saved.push(await good.takeState());
   const restarted = new Record<string>();
   good.onRestarted((reason) => restarted.add(reason ?? ''));
-  const bad = await start('bad', SLOW);
+  const bad = await start('bad', ENDLESS);
   const died = new Record<string>();
   bad.onRestarted((reason) => restarted.add(reason ?? ''));
   bad.onError((error) => died.add(error));
   const looking = lookAfter(200);
 
-  // One value of 5 MB, about half a minute: nothing can be done about it between two rows.
+  // One value of 5 MB, about a minute: nothing can be done about it between two rows.
   const endless = points(['x'.repeat(5_000_000)]);
   bad.push(endless);
   await restarted.until((reason) => reason.includes('task bad'));
