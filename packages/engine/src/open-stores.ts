@@ -33,6 +33,8 @@ export type StoresOptions = {
   readonly ownDatabase: OwnDatabase | undefined;
   /** What this engine shares with others. */
   readonly shared?: Shared | undefined;
+  /** Sends requests; default: over the network. */
+  readonly sender?: HttpSender | undefined;
 };
 
 /** What an engine is given that leads a cluster (docs/adr/0020-engine-cluster.md). */
@@ -66,6 +68,8 @@ export type Shared = {
     pool: HostPool,
     server: HostPoolOptions['server'],
   ) => Promise<RemoteHosts>;
+  /** Opens hosts of this instance; default: as threads. */
+  readonly openHost?: HostPoolOptions['openHost'];
 };
 
 export type Stores = {
@@ -88,14 +92,14 @@ export type Stores = {
 
 /** Opens the stores. What is open is closed with `parts`. */
 export async function openStores(options: StoresOptions, parts: OpenParts): Promise<Stores> {
-  const { config, clock, environment, shared } = options;
+  const { config, clock, environment, shared, sender = httpSender() } = options;
   const metadata = shared?.metadata ?? (await openMetadata(options, parts));
   const redactor = new Redactor();
   redactor.add(config.http.sharedSecret);
   const level = config.logging.level.toLowerCase() as LogLevel | 'off';
   const logs = new LogHub(options.log, clock, level, redactor.redact);
   parts.add(() => logs.close());
-  const http = shared === undefined ? httpSender() : whileLeading(httpSender(), shared);
+  const http = shared === undefined ? sender : whileLeading(sender, shared);
   parts.add(() => http.close());
   const clusters = new Clusters(http, {
     queryResponseBytesMax: config.task.maxQueryResponseBytes,

@@ -310,6 +310,7 @@ function taskHosts(
     memoryMiB: hostMemory,
     hostTimeoutMs,
     stopTimeoutMs,
+    openHost: stores.shared?.openHost,
   };
   return new HostPool(options);
 }

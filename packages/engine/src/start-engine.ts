@@ -3,7 +3,6 @@ import { lockDirectory, makeDirectory, narrowAndTell, PRIVATE_DIRECTORY } from '
 import { Resolver } from 'node:dns/promises';
 import { Budget, openAll, systemClock } from '@tidemark/core';
 import type { Clock, OpenParts } from '@tidemark/core';
-import { HOST_CHECK_MS } from '@tidemark/runtime/host';
 import { defaultOptions } from '@tidemark/settings';
 import type { EngineConfig } from './config/config.ts';
 import { TSDB_SECTION } from './database/cluster-section.ts';
@@ -18,11 +17,11 @@ import { openAlerting } from './open-alerting.ts';
 import type { Alerting } from './open-alerting.ts';
 import type { Build } from './cluster/build.ts';
 import type { OpenEngineOptions } from './cluster/cluster-member.ts';
-import type { PointLog } from './cluster/point-log.ts';
-import { openStores, shutdownMs } from './open-stores.ts';
+import { openStores } from './open-stores.ts';
 import type { Stores } from './open-stores.ts';
 import { openTasks } from './open-tasks.ts';
 import { RestartableEngine } from './restartable.ts';
+import { givePoints, keepTasks, resumeTasks } from './run-tasks.ts';
 import { RestoreUpload } from './store/restore-upload.ts';
 import type { KeyPlace } from './store/store-cipher.ts';
 import type { Restore } from './http/restore-routes.ts';
@@ -196,7 +195,7 @@ async function openEngine(
   service.isListening = true;
   parts.add(() => subscriptions.close());
   subscriptions.start(Number(new URL(front?.url ?? url).port));
-  startBackground(stores, tasking, parts);
+  keepTasks(stores, tasking, parts);
   parts.add(() => scrapers.close());
   await stores.overrides.follow(SCRAPE_SECTIONS, () => scrapers.update());
   if (config.stats.enabled) {
@@ -240,22 +239,6 @@ function openRestore(
   return { ...restoring, upload };
 }
 
-/** Starts what was enabled; at the end, tasks settle and their state is saved. */
-async function resumeTasks(
-  stores: Stores,
-  { starts, executor, router, snapshots }: Tasking,
-  service: { readonly isListening: boolean },
-  parts: OpenParts,
-): Promise<void> {
-  await starts.resumeEnabled();
-  // Tasks that were never started must not cost the state they left.
-  parts.add(async () => {
-    await executor.settle(service.isListening ? shutdownMs(stores) : 0);
-    await router.drained();
-    await snapshots.saveAll(executor);
-  });
-}
-
 async function openLoadDirectory(
   { config, clock, metadata, logs }: Stores,
   { alerts }: Alerting,
@@ -279,61 +262,6 @@ async function openLoadDirectory(
     parts.add(() => ticker.close());
   }
   return load;
-}
-
-/** In a cluster: tasks are given what comes, and read what came since their states were saved. */
-async function givePoints(
-  { shared }: Stores,
-  { executor, router, snapshots, balance }: Tasking,
-  parts: OpenParts,
-): Promise<void> {
-  if (shared === undefined) return;
-  const { points } = shared;
-  parts.add(() => points.close());
-  const after = containedThrough(points, { executor, snapshots });
-  await points.open(after, (batch) => router.dispatch(batch));
-  balance?.open();
-}
-
-/**
- * Number of the last record of the log of points that the saved states of all tasks contain; a task
- * without one needs what it has not been given.
- */
-function containedThrough(
-  points: PointLog,
-  { executor, snapshots }: Pick<Tasking, 'executor' | 'snapshots'>,
-): number {
-  const saved = executor
-    .streamUnits()
-    .map(({ unit, source }) => snapshots.sequenceOf(unit) ?? source?.sequence);
-  return saved.reduce<number>((least, each) => Math.min(least, each ?? least), points.dispatched);
-}
-
-/** What has to be looked at from time to time as long as tasks run. */
-function startBackground(
-  { config, clock, shared }: Stores,
-  { executor, hosts, snapshots, balance, subscriptions }: Tasking,
-  parts: OpenParts,
-): void {
-  const every = (intervalMs: number, work: () => Promise<void> | void): void => {
-    const ticker = new Ticker(clock, intervalMs, work);
-    parts.add(() => ticker.close());
-  };
-  every(1000, () => {
-    executor.measure();
-    balance?.measure();
-    subscriptions.checkInstances();
-  });
-  if (hosts !== undefined) every(HOST_CHECK_MS, () => hosts.check());
-  if (shared !== undefined) {
-    every(config.cluster.snapshotIntervalMs, async () => {
-      await snapshots.saveAll(executor);
-      await shared.points.forget(containedThrough(shared.points, { executor, snapshots }));
-    });
-    return;
-  }
-  const { snapshotIntervalMs } = config.task;
-  if (snapshotIntervalMs > 0) every(snapshotIntervalMs, () => snapshots.saveAll(executor));
 }
 
 /** The database of the same process, which believes the page's server. */

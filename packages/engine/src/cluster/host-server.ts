@@ -7,8 +7,8 @@ import { messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { MessageLog } from '@tidemark/cluster';
 import { PAGE_KEY_HEADER } from '@tidemark/process';
-import { ThreadLink } from '@tidemark/runtime/host';
-import type { HostData } from '@tidemark/runtime/host';
+import { openThread } from '@tidemark/runtime/host';
+import type { HostData, LocalHostLink, OpenLocalHost } from '@tidemark/runtime/host';
 import { isSame } from '../auth/web-token.ts';
 import type { Logger } from '../observability/log-hub.ts';
 import { Ticker } from '../ticker.ts';
@@ -29,7 +29,12 @@ export type HostServerOptions = {
   readonly clock: Clock;
   readonly leaseMs: number;
   readonly logger: Logger;
+  /** Default: as threads. */
+  readonly openHost?: OpenLocalHost | undefined;
 };
+
+/** A request of the method CONNECT, without its connection. */
+export type HostRequest = Pick<IncomingMessage, 'url' | 'headers'>;
 
 export class HostServer {
   readonly #options: HostServerOptions;
@@ -41,8 +46,7 @@ export class HostServer {
     this.#options = options;
   }
 
-  /** A request of the method CONNECT. */
-  connect(request: IncomingMessage, socket: Duplex, head: Uint8Array): void {
+  connect(request: HostRequest, socket: Duplex, head: Uint8Array): void {
     const refusal = this.#refusal(request);
     if (refusal !== undefined) {
       socket.end(`HTTP/1.1 ${refusal}\r\nConnection: close\r\n\r\n`);
@@ -74,7 +78,7 @@ export class HostServer {
     await this.#session?.close('the instance stops');
   }
 
-  #refusal({ url, headers }: IncomingMessage): string | undefined {
+  #refusal({ url, headers }: HostRequest): string | undefined {
     const term = Number(headers[TERM_HEADER]);
     const given = String(headers[PAGE_KEY_HEADER] ?? '');
     if (!isSame(given, this.#options.secret)) return '403 Forbidden';
@@ -90,7 +94,7 @@ export class HostServer {
 class Session {
   readonly #options: HostServerOptions;
   readonly #frames: FrameSocket<ToInstance, FromInstance>;
-  readonly #hosts = new Map<number, ThreadLink>();
+  readonly #hosts = new Map<number, LocalHostLink>();
   readonly #ended = new AbortController();
   readonly #points: PointWindow;
   #silentTicks = 0;
@@ -163,8 +167,8 @@ class Session {
   }
 
   #open({ host, name, server }: ToInstance & { kind: 'open' }): void {
-    const { functions, memoryMiB } = this.#options;
-    const link = new ThreadLink(
+    const { functions, memoryMiB, openHost = openThread } = this.#options;
+    const link = openHost(
       { functions, memoryMiB, server, name },
       {
         message: (message) => this.#frames.send({ kind: 'message', host, message }),

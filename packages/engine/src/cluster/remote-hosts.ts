@@ -12,7 +12,7 @@ import type { RemoteInstanceOptions } from './remote-instance.ts';
 
 export type RemoteHostsOptions = Pick<
   RemoteInstanceOptions,
-  'secret' | 'term' | 'version' | 'leaseMs' | 'server'
+  'secret' | 'term' | 'version' | 'leaseMs' | 'server' | 'dial'
 > & {
   readonly pool: HostPool;
   /** Id of this instance. */

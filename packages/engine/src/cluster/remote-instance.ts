@@ -2,7 +2,7 @@
 // and what they tell crosses one connection; when it ends, all of them have.
 import http from 'node:http';
 import https from 'node:https';
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { messageOf, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { PAGE_KEY_HEADER } from '@tidemark/process';
@@ -40,7 +40,19 @@ export type RemoteInstanceOptions = {
   readonly lost: () => void;
   /** It stops soon, or is asked to: its tasks are to be moved. */
   readonly leaving: () => void;
+  /** Default: by HTTP. */
+  readonly dial?: Dial | undefined;
 };
+
+export type DialOptions = Pick<
+  RemoteInstanceOptions,
+  'url' | 'secret' | 'term' | 'version' | 'leaseMs'
+>;
+
+/** Connects to the hosts of an instance; throws when that cannot be had. */
+export type Dial = (
+  options: DialOptions,
+) => Promise<{ readonly socket: Duplex; readonly head: Uint8Array }>;
 
 export class RemoteInstance implements HostPlace {
   readonly id: string;
@@ -58,10 +70,9 @@ export class RemoteInstance implements HostPlace {
   memoryBytes = 0;
   isLeaving = false;
 
-  private constructor(options: RemoteInstanceOptions, socket: Socket, head: Uint8Array) {
+  private constructor(options: RemoteInstanceOptions, socket: Duplex, head: Uint8Array) {
     this.id = options.id;
     this.#options = options;
-    socket.setNoDelay(true);
     this.#frames = new FrameSocket(socket, head);
     this.#ticker = new Ticker(options.clock, options.leaseMs / SIGNS, () => this.#tick());
     void this.#listen(); // Keeps its failures as the reason of the end.
@@ -69,7 +80,7 @@ export class RemoteInstance implements HostPlace {
 
   /** Throws `Unavailable` when the instance can not be reached, or does not want to run tasks. */
   static async connect(options: RemoteInstanceOptions): Promise<RemoteInstance> {
-    const { socket, head } = await connection(options);
+    const { socket, head } = await (options.dial ?? connection)(options);
     const instance = new RemoteInstance(options, socket, head);
     await instance.#ready.promise;
     if (instance.#end === undefined) return instance;
@@ -219,13 +230,7 @@ class RemoteLink implements HostLink {
   };
 }
 
-function connection({
-  url,
-  secret,
-  term,
-  version,
-  leaseMs,
-}: RemoteInstanceOptions): Promise<{ readonly socket: Socket; readonly head: Uint8Array }> {
+function connection({ url, secret, term, version, leaseMs }: DialOptions): ReturnType<Dial> {
   const { protocol, hostname, port } = new URL(url);
   const request = (protocol === 'https:' ? https : http).request({
     method: 'CONNECT',
@@ -245,6 +250,7 @@ function connection({
     request.once('error', reject);
     request.once('connect', ({ statusCode }, socket, head) => {
       socket.setTimeout(0);
+      socket.setNoDelay(true);
       if (statusCode === 200) return resolve({ socket, head });
       socket.destroy();
       reject(new Unavailable(`the instance does not run tasks for this one: ${statusCode}`));

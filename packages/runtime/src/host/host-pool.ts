@@ -17,7 +17,8 @@ import type { FollowStates, HostedTaskServices } from './hosted-services.ts';
 import { HostedTask } from './hosted-task.ts';
 import type { FromHost, HostItem } from './protocol.ts';
 import { topicsOf } from './task-start.ts';
-import { ThreadLink } from './thread-link.ts';
+import { openThread } from './thread-link.ts';
+import type { OpenLocalHost } from './thread-link.ts';
 import type { UdfFunctionConfig } from './udf-connector.ts';
 
 /**
@@ -54,6 +55,8 @@ export type HostPoolOptions = {
   ) => void;
   /** What user-defined functions write to standard error. */
   readonly logUdf: (functionName: string, line: string) => void;
+  /** Default: as threads. */
+  readonly openHost?: OpenLocalHost | undefined;
 };
 
 /** In this process. */
@@ -102,12 +105,12 @@ export class HostPool {
   constructor(options: HostPoolOptions) {
     assert(options.hostCount > 0, 'a pool has hosts');
     this.#options = options;
-    const { functions, server, memoryMiB, hostCount } = options;
+    const { functions, server, memoryMiB, hostCount, openHost = openThread } = options;
     const settings = { functions, server, memoryMiB };
     this.#own = this.addPlace({
       id: OWN_PLACE,
       hostCount,
-      openHost: (index, told) => new ThreadLink({ ...settings, name: `task-host-${index}` }, told),
+      openHost: (index, told) => openHost({ ...settings, name: `task-host-${index}` }, told),
     });
     const stops = [
       options.followStates((topic, eventId, state) => this.#topicChanged(topic, eventId, state)),

@@ -1,6 +1,7 @@
 // One task inside a task host: what was sent to it, in order, and its share of the thread. Work is
 // cut into slices, so that a busy task delays its neighbours by milliseconds, whatever the size of
 // its writes.
+import type { Clock } from '@tidemark/core';
 import type { RowSource } from '../data/row-source.ts';
 import type { Due } from '../running-task.ts';
 import type { InlineTask } from '../task.ts';
@@ -64,6 +65,7 @@ export class HostTask {
   #msPerRow = 0;
   #queue: Work[] = [];
   #head = 0;
+  readonly #clock: Clock;
   readonly #wake: () => void;
 
   /** `wake` is called when a task that waited has work. It waits until `begin`. */
@@ -72,12 +74,14 @@ export class HostTask {
     options: {
       readonly topics: readonly string[];
       readonly isReplay: boolean;
+      readonly clock: Clock;
       readonly wake: () => void;
     },
   ) {
     this.id = id;
     this.topics = options.topics;
     this.isReplay = options.isReplay;
+    this.#clock = options.clock;
     this.#wake = options.wake;
   }
 
@@ -117,7 +121,7 @@ export class HostTask {
   turn(): void {
     const task = this.#task;
     if (task === undefined) return;
-    const started = performance.now();
+    const started = this.#clock.monotonicMs();
     const until = started + TURN_MS;
     let now = started;
     while (this.canRun && now < until) {
@@ -125,12 +129,12 @@ export class HostTask {
       if (work.kind === 'step') {
         this.#next();
         this.#runStep(task, work.run);
-        now = performance.now();
+        now = this.#clock.monotonicMs();
         continue;
       }
       const count = this.#slice(task, work);
       const before = now;
-      now = performance.now();
+      now = this.#clock.monotonicMs();
       this.#measured(count, now - before);
     }
     this.busyMs += now - started;

@@ -12,7 +12,8 @@ export { HOST_CHECK_MS, HostPool, OWN_PLACE } from './host-pool.ts';
 export type { HostPoolOptions } from './host-pool.ts';
 export type { FromHost, HostData, RowsEntry } from './protocol.ts';
 export { topicsOf } from './task-start.ts';
-export { ThreadLink } from './thread-link.ts';
+export { openThread } from './thread-link.ts';
+export type { LocalHostLink, OpenLocalHost } from './thread-link.ts';
 export type {
   FollowStates,
   HostedAlerts,

@@ -233,7 +233,8 @@ export class TaskHost implements Outside {
 
   #round(): void {
     this.#isRoundDue = false;
-    const until = performance.now() + ROUND_MS;
+    const { clock } = this.#options;
+    const until = clock.monotonicMs() + ROUND_MS;
     do {
       if (this.#unhandledCount > UNHANDLED_ITEMS_MAX) break;
       const task = this.#runnable.shift();
@@ -241,7 +242,7 @@ export class TaskHost implements Outside {
       task.isLinedUp = false;
       task.turn();
       if (task.canRun) this.#ready(task);
-    } while (performance.now() < until);
+    } while (clock.monotonicMs() < until);
     this.#leave();
     this.#flush();
     if (this.#unhandledCount <= UNHANDLED_ITEMS_MAX) this.#scheduleRound();
@@ -315,14 +316,14 @@ export class TaskHost implements Outside {
       this.#answer(id, value());
       return;
     }
-    let isAnswered = false;
+    const answered = new AbortController();
     const answer = (): void => {
-      if (isAnswered) return;
-      isAnswered = true;
-      clearTimeout(timer);
+      if (answered.signal.aborted) return;
+      answered.abort();
       this.#answer(id, value());
     };
-    const timer = setTimeout(answer, ANSWER_WAIT_MS);
+    // Ends early with the answer.
+    this.#options.clock.sleep(ANSWER_WAIT_MS, answered.signal).then(answer, () => undefined);
     this.#step(taskId, answer);
   }
 
@@ -348,6 +349,7 @@ export class TaskHost implements Outside {
     const task: HostTask = new HostTask(taskId, {
       topics,
       isReplay: start.isReplay,
+      clock: this.#options.clock,
       wake: () => this.#ready(task),
     });
     this.#tasks.set(taskId, task);

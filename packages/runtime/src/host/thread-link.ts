@@ -13,7 +13,19 @@ export type ThreadLinkOptions = Pick<HostData, 'functions' | 'server'> & {
   readonly memoryMiB: number;
 };
 
-export class ThreadLink implements HostLink {
+/** A host of this process, which takes rows of other processes, too. */
+export interface LocalHostLink extends HostLink {
+  /** Rows that were packed elsewhere, without numbers for series. */
+  postPacked(entries: readonly RowsEntry[]): void;
+}
+
+/** How hosts of this process are opened. */
+export type OpenLocalHost = (options: ThreadLinkOptions, events: HostLinkEvents) => LocalHostLink;
+
+/** In a thread. */
+export const openThread: OpenLocalHost = (options, events) => new ThreadLink(options, events);
+
+export class ThreadLink implements LocalHostLink {
   readonly #worker: Worker;
   readonly #status = new Int32Array(new SharedArrayBuffer(StatusCell.Count * 4));
   readonly #packer = new BatchPacker();
@@ -69,7 +81,6 @@ export class ThreadLink implements HostLink {
     this.#post({ kind: 'rows', entries }, [...movable]);
   }
 
-  /** Rows that were packed elsewhere, without numbers for series. */
   postPacked(entries: readonly RowsEntry[]): void {
     const adopted = entries.map((entry) => ({
       ...entry,

@@ -1,0 +1,80 @@
+// Tasks from the start of an engine to its stop: they go on from what was saved, are given points,
+// and are looked at and saved from time to time.
+import type { OpenParts } from '@tidemark/core';
+import { HOST_CHECK_MS } from '@tidemark/runtime/host';
+import type { PointLog } from './cluster/point-log.ts';
+import { shutdownMs } from './open-stores.ts';
+import type { Stores } from './open-stores.ts';
+import type { Tasking } from './open-tasks.ts';
+import { Ticker } from './ticker.ts';
+
+/** Starts what was enabled; at the end, tasks settle and their state is saved. */
+export async function resumeTasks(
+  stores: Stores,
+  { starts, executor, router, snapshots }: Tasking,
+  service: { readonly isListening: boolean },
+  parts: OpenParts,
+): Promise<void> {
+  await starts.resumeEnabled();
+  // Tasks that were never started must not cost the state they left.
+  parts.add(async () => {
+    await executor.settle(service.isListening ? shutdownMs(stores) : 0);
+    await router.drained();
+    await snapshots.saveAll(executor);
+  });
+}
+
+/** In a cluster: tasks are given what comes, and read what came since their states were saved. */
+export async function givePoints(
+  { shared }: Stores,
+  { executor, router, snapshots, balance }: Tasking,
+  parts: OpenParts,
+): Promise<void> {
+  if (shared === undefined) return;
+  const { points } = shared;
+  parts.add(() => points.close());
+  const after = containedThrough(points, { executor, snapshots });
+  await points.open(after, (batch) => router.dispatch(batch));
+  balance?.open();
+}
+
+/**
+ * Number of the last record of the log of points that the saved states of all tasks contain; a task
+ * without one needs what it has not been given.
+ */
+function containedThrough(
+  points: PointLog,
+  { executor, snapshots }: Pick<Tasking, 'executor' | 'snapshots'>,
+): number {
+  const saved = executor
+    .streamUnits()
+    .map(({ unit, source }) => snapshots.sequenceOf(unit) ?? source?.sequence);
+  return saved.reduce<number>((least, each) => Math.min(least, each ?? least), points.dispatched);
+}
+
+/** What has to be looked at from time to time as long as tasks run. */
+export function keepTasks(
+  { config, clock, shared }: Stores,
+  { executor, hosts, snapshots, balance, subscriptions }: Tasking,
+  parts: OpenParts,
+): void {
+  const every = (intervalMs: number, work: () => Promise<void> | void): void => {
+    const ticker = new Ticker(clock, intervalMs, work);
+    parts.add(() => ticker.close());
+  };
+  every(1000, () => {
+    executor.measure();
+    balance?.measure();
+    subscriptions.checkInstances();
+  });
+  if (hosts !== undefined) every(HOST_CHECK_MS, () => hosts.check());
+  if (shared !== undefined) {
+    every(config.cluster.snapshotIntervalMs, async () => {
+      await snapshots.saveAll(executor);
+      await shared.points.forget(containedThrough(shared.points, { executor, snapshots }));
+    });
+    return;
+  }
+  const { snapshotIntervalMs } = config.task;
+  if (snapshotIntervalMs > 0) every(snapshotIntervalMs, () => snapshots.saveAll(executor));
+}
