@@ -2,7 +2,7 @@
 // loses power, against a model. A run stops at the first promise that is broken.
 import { AppError, AssertionFailed } from '@tidemark/core';
 
-import { openSubject, query, readEverything } from './workload/subject.ts';
+import { openSubject, query, Reader } from './workload/subject.ts';
 import type { Subject } from './workload/subject.ts';
 import { Catalog } from './workload/catalog.ts';
 import { describeOperation } from './workload/operations.ts';
@@ -70,6 +70,7 @@ class Run {
   readonly #scheduler: Scheduler;
   #machine: Machine;
   #subject: Subject | undefined;
+  #reader: Reader | undefined;
   readonly #cells = new Cells();
   readonly #worlds = new Worlds(this.#cells);
   readonly #catalog = new Catalog();
@@ -130,21 +131,24 @@ class Run {
   async #step(): Promise<void> {
     if (this.#scheduler.steps > STEPS_MAX) throw new Violation('something waits for ever');
     const what = await this.#scheduler.step();
-    const mayChange = this.#ended.length > 0 || CHANGES.test(what);
-    if (mayChange || this.#plan.setup.fsync === 'interval') await this.#look();
-    else if (this.#complaint !== undefined) throw new Violation(this.#complaint);
+    const hasEnded = this.#ended.length > 0;
+    await this.#takeNote();
+    if (hasEnded || CHANGES.test(what) || this.#plan.setup.fsync === 'interval') this.#look();
   }
 
-  /** Takes note of what ended, and compares what can be seen with the model. */
-  async #look(): Promise<void> {
+  /** Tells the model what ended. */
+  async #takeNote(): Promise<void> {
     for (let ended = this.#ended; ended.length > 0; ended = this.#ended) {
       this.#ended = [];
       for (const end of ended) await end();
       await settled();
     }
     if (this.#complaint !== undefined) throw new Violation(this.#complaint);
-    if (this.#subject === undefined) return;
-    this.#observe();
+  }
+
+  /** Compares what can be seen with the model. */
+  #look(): void {
+    if (this.#subject !== undefined) this.#observe();
   }
 
   #observe(): ReadonlyMap<string, number> {
@@ -164,10 +168,10 @@ class Run {
     return seen;
   }
 
-  #read(): Map<string, number> {
+  #read(): ReadonlyMap<string, number> {
     this.#scheduler.isFrozen = true;
     try {
-      return readEverything(this.#subject!);
+      return this.#reader!.read();
     } finally {
       this.#scheduler.isFrozen = false;
     }
@@ -201,6 +205,7 @@ class Run {
     }
     this.#catalog.forgetDrops();
     this.#subject = subject;
+    this.#reader = new Reader(subject);
     const seen = this.#read();
     this.#say(`opened: ${describe(seen)}`);
     look?.(seen);
@@ -234,7 +239,7 @@ class Run {
     await settled();
     while (!isDone) await this.#step();
     this.#worlds.acknowledge(id);
-    await this.#look();
+    this.#look();
   }
 
   async #close(): Promise<void> {
@@ -309,14 +314,11 @@ class Run {
         for (let i = 0; i < 20; i++) await this.#step();
         return undefined;
       case 'query':
-        await this.#query(operation);
-        return this.#look();
+        return this.#query(operation);
       case 'backup':
-        await this.#backUp(operation);
-        return this.#look();
+        return this.#backUp(operation);
       default:
-        await this.#change(operation);
-        return this.#look();
+        return this.#change(operation);
     }
   }
 

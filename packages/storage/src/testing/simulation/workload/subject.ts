@@ -10,6 +10,7 @@ import { resourcesFor } from '../../../engine/resources.ts';
 import type { StorageLog, StorageOptions } from '../../../options.ts';
 import { LocalSource } from '../../../read/local-source.ts';
 import { Turns } from '../../../schedule/turns.ts';
+import type { Snapshot } from '../../../state/snapshot.ts';
 import type { SimulatedDisk } from '../../simulated-disk.ts';
 import type { Scheduler } from '../scheduler.ts';
 import { DATABASES, MEASUREMENTS, POLICIES, RESTORED } from './operations.ts';
@@ -68,20 +69,63 @@ export async function openSubject(
 const signal = new AbortController().signal;
 const RANGE = { start: -9223372036854775806n, end: 9223372036854775806n };
 
-/** Everything that can be read now: values by names (`nameOf`). */
-export function readEverything({ engine, instant }: Subject): Map<string, number> {
+/**
+ * Everything that can be read now: values by names (`nameOf`). It is read again only when the
+ * engine's snapshot consists of other things than the last time.
+ */
+export class Reader {
+  readonly #subject: Subject;
+  #parts: readonly unknown[] = [];
+  #seen: ReadonlyMap<string, number> = new Map();
+
+  constructor(subject: Subject) {
+    this.#subject = subject;
+  }
+
+  read(): ReadonlyMap<string, number> {
+    const taken = this.#subject.engine.snapshot();
+    try {
+      const parts = partsOf(taken);
+      const isSame =
+        parts.length === this.#parts.length && parts.every((part, i) => part === this.#parts[i]);
+      if (!isSame) this.#seen = readEverything(this.#subject, taken);
+      this.#parts = parts;
+    } finally {
+      taken.release();
+    }
+    return this.#seen;
+  }
+}
+
+/** All that decides what a snapshot holds: what is replaced when it changes, and what grows. */
+function partsOf({ shards, databases }: Snapshot): readonly unknown[] {
+  const parts: unknown[] = [];
+  for (const { shard, series, segments, tombstones, tables } of shards) {
+    parts.push(shard, series, segments, tombstones);
+    for (const views of tables.values()) for (const one of views) parts.push(one.table, one.rows);
+  }
+  for (const { index } of databases.values()) {
+    parts.push(index, index.seriesEnd, index.forgottenCount);
+  }
+  return parts;
+}
+
+function readEverything(
+  { instant }: Subject,
+  { shards, databases }: Snapshot,
+): Map<string, number> {
   const seen = new Map<string, number>();
-  const taken = engine.snapshot();
   const policies = new Set(
-    taken.shards.map(({ shard: { descriptor: d } }) => `${d.database}.${d.retentionPolicy}`),
+    shards.map(({ shard: { descriptor: d } }) => `${d.database}.${d.retentionPolicy}`),
   );
-  taken.release();
   const snapshot = instant.snapshot();
   try {
     for (const database of [...DATABASES, RESTORED]) {
       for (const retentionPolicy of POLICIES) {
         if (!policies.has(`${database}.${retentionPolicy}`)) continue;
         for (const measurement of MEASUREMENTS) {
+          const { index } = databases.get(database) ?? {};
+          if (index?.measurement(measurement) === undefined) continue;
           const source = { database, retentionPolicy, measurement };
           for (const batch of batchesOf(scanOf(snapshot, source))) {
             batch.times.forEach((time, i) => {
