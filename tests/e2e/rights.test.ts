@@ -149,7 +149,7 @@ GET    /engine/v1preview/alerts/topics                                401 403 20
 GET    /engine/v1preview/alerts/topics/:topic                         401 403 404 404 404
 DELETE /engine/v1preview/alerts/topics/:topic                         401 403 403 403 204
 GET    /engine/v1preview/alerts/topics/:topic/events                  401 403 404 404 404
-GET    /engine/v1preview/alerts/topics/:topic/events/*                401 403 403 403 404
+GET    /engine/v1preview/alerts/topics/:topic/events/*                401 403 404 404 404
 PUT    /engine/v1preview/alerts/topics/:topic/events/*                401 403 403 403 400
 GET    /engine/v1preview/alerts/topics/:topic/handlers                401 403 200 200 200
 POST   /engine/v1preview/alerts/topics/:topic/handlers                401 403 403 403 400
@@ -158,7 +158,7 @@ GET    /engine/v1preview/alerts/topics/:topic/handlers/:handler       401 403 40
 PUT    /engine/v1preview/alerts/topics/:topic/handlers/:handler       401 403 403 403 400
 PATCH  /engine/v1preview/alerts/topics/:topic/handlers/:handler       401 403 403 403 404
 DELETE /engine/v1preview/alerts/topics/:topic/handlers/:handler       401 403 403 403 204
-GET    /engine/v1preview/alerts/topics/:topic/handlers/:handler/state 401 403 403 403 404
+GET    /engine/v1preview/alerts/topics/:topic/handlers/:handler/state 401 403 404 404 404
 `;
 
 /** Files are for everybody; what is forwarded is decided by the service. */

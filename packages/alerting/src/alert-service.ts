@@ -255,6 +255,10 @@ export class AlertService implements AlertSink, HostedAlerts {
     return this.#view(this.#existing(id));
   }
 
+  hasTopic(id: string): boolean {
+    return this.#topics.has(id);
+  }
+
   topicCount(): number {
     return this.#topics.size;
   }

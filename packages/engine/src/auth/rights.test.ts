@@ -371,6 +371,26 @@ describe('data of a task', () => {
     expect(await Promise.all(statuses)).toEqual([403, 403, 403, 403, 200]);
   });
 
+  test('is not there in a topic that does not exist; what its handlers did is', async () => {
+    const topic = `${ALERTS}/topics/removed`;
+    const state = { level: 'CRITICAL', time: '2020-01-01T00:00:00Z', message: 'taken over' };
+    await done('PUT', `${topic}/events/x`, { state });
+    await done('POST', `${topic}/handlers`, {
+      id: 'sender',
+      kind: 'post',
+      options: { url: receiver.url },
+    });
+    const statuses = (path: string): Promise<readonly number[]> =>
+      Promise.all(USERS.map(async (user) => (await call(user, 'GET', topic + path)).status));
+    expect(await statuses('/events/x')).toEqual([403, 403, 403, 403, 200]);
+
+    await done('DELETE', topic);
+
+    expect(await statuses('/events/x')).toEqual([403, 404, 404, 404, 404]);
+    expect(await statuses('/handlers/none/state')).toEqual([403, 404, 404, 404, 404]);
+    expect(await statuses('/handlers/sender/state')).toEqual([403, 403, 403, 403, 200]);
+  });
+
   test('is in the lines of its log, which others do not get', async () => {
     const lines = async (user: User): Promise<AsyncIterator<string>> => {
       const url = `${engine.url}/engine/v1preview/logs?lvl=debug%2B`;

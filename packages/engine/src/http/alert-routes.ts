@@ -93,7 +93,8 @@ function addTopicRoutes(api: Api, alerts: AlertService): void {
     await settled(alerts);
     const topic = topicOf(request);
     const id = request.params['*'] ?? '';
-    await requireTopic(request, alerts);
+    // Of a topic that does not exist there is nothing to hide: the event is unknown, to everybody.
+    if (alerts.hasTopic(topic)) await requireTopic(request, alerts);
     const state = alerts.event(topic, id);
     return { status: 200, json: eventView({ topic, id, state }, request) };
   });
@@ -150,6 +151,8 @@ function addHandlerRoutes(api: Api, alerts: AlertService): void {
   api.onPreview('GET', one, (request) => show(request, handlerOf(request)));
   api.onPreview('GET', `${one}/state`, async (request) => {
     const [topic, id] = [topicOf(request), handlerOf(request)];
+    // Throws where there is none. A topic that was deleted keeps its handlers and what they did.
+    const state = alerts.handlerState(topic, id);
     await requireTopic(request, alerts);
     const recent = alerts
       .recentDeliveries(topic, id)
@@ -158,7 +161,7 @@ function addHandlerRoutes(api: Api, alerts: AlertService): void {
       status: 200,
       json: {
         link: { rel: 'self', href: request.url },
-        ...alerts.handlerState(topic, id),
+        ...state,
         recent,
       },
     };
