@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { InvalidRequest } from '@tidemark/core';
 import { open } from 'lmdb';
 import type { RootDatabase } from 'lmdb';
-import { METADATA_FILE, START_EMPTY_HINT } from './metadata-file.ts';
+import { FORMAT_VERSION, METADATA_FILE, START_EMPTY_HINT } from './metadata-file.ts';
 import type { Identity } from './metadata-file.ts';
 import { MetadataRoom, PAGE_BYTES } from './metadata-room.ts';
 import type { LogSink } from '../observability/log-hub.ts';
@@ -80,7 +80,7 @@ export async function repairStore(
     return;
   }
   if (isRead && isGood) return;
-  if (cipher !== undefined && !(await isWrittenWith(cipher, file, read))) key = '';
+  if (cipher !== undefined && !isWrittenWith(cipher, await identityOf(file, read))) key = '';
   const kept = await salvage(file, found, read);
   const damagedFile = putAside(file);
   renameSync(`${file}.salvaged`, file);
@@ -141,7 +141,8 @@ async function check(
 
 /**
  * What a file holds that an engine may be opened on: entries by table. Throws `InvalidRequest` for
- * one that is damaged, is something else, or was written with another key than that of `place`.
+ * one that is damaged, is something else, was written by a newer version, or with another key than
+ * that of `place`.
  */
 export async function inspectStore(
   file: string,
@@ -154,7 +155,13 @@ export async function inspectStore(
     if (!isRead || !isGood || !found.has('identity')) {
       throw new InvalidRequest('this is not a backup of a task engine, or it is damaged');
     }
-    if (cipher === undefined || !(await isWrittenWith(cipher, file, read))) {
+    const identity = await identityOf(file, read);
+    if (identity !== undefined && identity.formatVersion > FORMAT_VERSION) {
+      throw new InvalidRequest(
+        `the backup was made by a newer version: it has format ${identity.formatVersion}, and this version reads up to ${FORMAT_VERSION}`,
+      );
+    }
+    if (cipher === undefined || !isWrittenWith(cipher, identity)) {
       throw new InvalidRequest(
         'the backup was made with another engine.key: put that key in its place (secrets-key), then restore',
       );
@@ -165,16 +172,20 @@ export async function inspectStore(
   }
 }
 
-/** Whether a file says that it was written with a key. */
-async function isWrittenWith(cipher: StoreCipher, file: string, read: Read): Promise<boolean> {
-  let isSame = false;
+/** What a file says of itself. */
+async function identityOf(file: string, read: Read): Promise<Identity | undefined> {
+  let identity: Identity | undefined;
   await read([file, 'first', 'identity'], (line) => {
     const { key, value, isGood } = line as Entry;
     if (key !== 'engine' || !isGood) return;
-    const identity = JSON.parse(Buffer.from(value, 'base64').toString('utf8')) as Identity;
-    isSame = identity.keyCheck === cipher.check(identity.clusterId);
+    identity = JSON.parse(Buffer.from(value, 'base64').toString('utf8')) as Identity;
   });
-  return isSame;
+  return identity;
+}
+
+/** Whether a file says that it was written with a key. */
+function isWrittenWith(cipher: StoreCipher, identity: Identity | undefined): boolean {
+  return identity !== undefined && identity.keyCheck === cipher.check(identity.clusterId);
 }
 
 async function salvage(
