@@ -142,6 +142,35 @@ describe.skipIf(!hasPrograms('chromium'))('with authentication', () => {
     expect(visit.faults).toEqual([]);
   });
 
+  test('what leaves the nodes of a task is not offered to who may not read it', async () => {
+    const { page } = visit;
+    const task = {
+      id: 'of-hidden',
+      script: "stream|from().measurement('m')|httpOut('out')",
+      dbrps: [{ db: 'hidden', rp: 'autogen' }],
+      status: 'enabled',
+    };
+    const made = await send(`${visit.server.engine}/engine/v1/tasks`, {
+      method: 'POST',
+      headers: { Authorization: `Basic ${btoa('root:pw')}` },
+      body: JSON.stringify(task),
+    });
+    expect(made.status, made.text).toBe(200);
+    const refused: string[] = [];
+    const listen = (response: { status(): number; url(): string }): void => {
+      if (response.status() === 403) refused.push(response.url());
+    };
+    page.on('response', listen);
+
+    await visit.show('tasks?id=of-hidden&tab=pipeline');
+    await page.getByRole('button', { name: /^http_out2/ }).click();
+
+    await page.getByText('for users with READ on all databases of the task').waitFor();
+    expect(refused).toEqual([]);
+    page.off('response', listen);
+    expect(visit.faults).toEqual([]);
+  });
+
   test('who is no admin looks at dashboards, and keeps statements of their own', async () => {
     const { page } = visit;
     const { tsdb } = visit.server;
@@ -254,6 +283,10 @@ describe.skipIf(!hasPrograms('chromium'))('with authentication', () => {
     await expect
       .poll(() => page.getByLabel('Database').getByRole('option').allTextContents())
       .toEqual(['house']);
+    await visit.show('recordings');
+    await page.getByRole('heading', { name: 'those who may read a database' }).waitFor();
+    const links = page.getByRole('navigation', { name: 'Pages' }).getByRole('listitem');
+    expect(await links.allTextContents()).not.toContain('Recordings');
   });
 
   test('to whom nothing was granted is told what to do', async () => {

@@ -27,6 +27,12 @@ export const hasNothing = (): boolean => {
   return !isAdmin && reads?.length === 0 && writes?.length === 0;
 };
 
+/** Whether who is signed in may read all of some databases. */
+export function mayRead(databases: readonly string[]): boolean {
+  const { isAdmin, reads } = session.value;
+  return isAdmin || reads === undefined || databases.every((name) => reads.includes(name));
+}
+
 /** Whether the sign-in dialog is wanted: a call was answered with "who are you?". */
 export const isSignInWanted = signal(false);
 

@@ -38,11 +38,12 @@ function isOffered(page: PageDefinition): boolean {
   return mayUse(page);
 }
 
-function mayUse({ isForAdmins, isForWriters, isListed }: PageDefinition): boolean {
-  const { isAdmin, writes } = session.value;
+function mayUse({ isForAdmins, isForReaders, isForWriters, isListed }: PageDefinition): boolean {
+  const { isAdmin, reads, writes } = session.value;
   if (isAdmin) return true;
   // What is not listed shows nothing of the services.
   if (isListed && hasNothing()) return false;
+  if (isForReaders === true && reads?.length === 0) return false;
   return isForAdmins !== true && (isForWriters !== true || writes?.length !== 0);
 }
 
@@ -104,8 +105,14 @@ export function App() {
 }
 
 /** Who may not use a page and has its address is told so; what it asks would be refused. */
-function NotForUser({ page: { isForAdmins } }: { readonly page: PageDefinition }) {
-  const title = hasNothing() ? t.noRights : isForAdmins === true ? t.forAdmins : t.forWriters;
+function NotForUser({ page: { isForAdmins, isForReaders } }: { readonly page: PageDefinition }) {
+  const title = hasNothing()
+    ? t.noRights
+    : isForAdmins === true
+      ? t.forAdmins
+      : isForReaders === true
+        ? t.forReaders
+        : t.forWriters;
   const hint = hasNothing() ? t.noRightsHint : t.forAdminsHint;
   return (
     <>

@@ -19,6 +19,8 @@ export type PageDefinition = {
   readonly needs?: readonly Service[] | undefined;
   /** Only for administrators. */
   readonly isForAdmins?: boolean | undefined;
+  /** Only for who may read a database. */
+  readonly isForReaders?: boolean | undefined;
   /** Only for who may write to a database. */
   readonly isForWriters?: boolean | undefined;
   readonly load: () => Promise<{ readonly Page: ComponentType }>;
@@ -87,6 +89,7 @@ export const PAGES: readonly PageDefinition[] = [
     keys: 'g r',
     isListed: true,
     needs: ['engine'],
+    isForReaders: true,
     load: () => import('../pages/recordings/page.tsx'),
   },
   {

@@ -163,13 +163,15 @@ function Recordings({
       title={t.recordings}
       isFlush
       controls={
-        <SelectField
-          label={t.replayWith}
-          isLabelHidden
-          value={task.value}
-          options={[{ value: '', label: t.replayWith }, ...tasks.map(({ id }) => id)]}
-          onChange={(next) => (task.value = next)}
-        />
+        <ForAdmins>
+          <SelectField
+            label={t.replayWith}
+            isLabelHidden
+            value={task.value}
+            options={[{ value: '', label: t.replayWith }, ...tasks.map(({ id }) => id)]}
+            onChange={(next) => (task.value = next)}
+          />
+        </ForAdmins>
       }
     >
       <Table

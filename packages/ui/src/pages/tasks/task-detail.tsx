@@ -5,7 +5,7 @@ import { useMemo } from 'preact/hooks';
 
 import { engine } from '../../api/clients.ts';
 import { problemOf } from '../../api/problem.ts';
-import { session } from '../../api/session.ts';
+import { mayRead, session } from '../../api/session.ts';
 import { useResource } from '../../api/use-resource.ts';
 import { Link } from '../../app/link.tsx';
 import { PageHead } from '../../app/page-frame.tsx';
@@ -167,6 +167,8 @@ function Pipeline({ task }: { readonly task: Task }) {
         />
         {!task.executing ? (
           <Notice>{t.doesNotRun}</Notice>
+        ) : !mayRead(task.dbrps.map(({ db }) => db)) ? (
+          <Notice>{t.tapForReaders}</Notice>
         ) : selected.value === '' ? (
           <p class="muted">{t.chooseNode}</p>
         ) : (

@@ -46,6 +46,7 @@ export const shell = {
   forAdmins: 'This page is for administrators',
   forAdminsHint: (user: string) =>
     `${user} may not use it. Sign in as somebody who may, or ask for the right.`,
+  forReaders: 'This page is for those who may read a database',
   forWriters: 'This page is for those who may write',
   menu: 'Show pages',
   navigation: 'Pages',

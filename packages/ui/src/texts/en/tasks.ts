@@ -72,6 +72,7 @@ export const tasks = {
     log: 'Log',
   },
   tapEnded: 'The task has ended, and with it what is shown here.',
+  tapForReaders: 'What leaves its nodes is for users with READ on all databases of the task.',
   tapOf: (name: string) => `Leaving ${name}`,
   tapWaiting: 'Nothing has left this node since it is watched.',
   taskOf: 'Task of it',
