@@ -21,7 +21,7 @@ import { build } from 'esbuild';
 
 import runtime from '../bin/runtime.cjs';
 import loader from '../../process/boot/bundle-loader.cjs';
-import { EXTERNAL } from './external.mjs';
+import { EXTERNAL, WITH_FIRST_USE } from './external.mjs';
 import programs from './programs.cjs';
 
 const { RUNTIME_FLAGS } = runtime;
@@ -63,7 +63,10 @@ async function bundle() {
     external: EXTERNAL,
     sourcemap: 'linked',
     sourcesContent: false,
-    plugins: [{ name: 'module-addresses', setup: keepModuleAddresses }],
+    plugins: [
+      { name: 'module-addresses', setup: keepModuleAddresses },
+      { name: 'load-with-first-use', setup: loadWithFirstUse },
+    ],
   });
   if (warnings.length > 0) throw new Error('the bundler warns: see above');
   // Also what belongs to an equal program: another build may have kept it in another way.
@@ -87,6 +90,31 @@ function keepModuleAddresses({ onLoad }) {
     const place = JSON.stringify(relative(BUNDLE_DIRECTORY, path));
     const address = `require('node:url').pathToFileURL(require('node:path').join(__dirname, ${place})).href`;
     return { contents: text.replaceAll('import.meta.url', address), loader: 'js' };
+  });
+}
+
+/**
+ * Replaces modules of `WITH_FIRST_USE` by an object that has their names and loads them when one of
+ * these is read. Only for `import`: `require` gives the module itself.
+ */
+function loadWithFirstUse({ onResolve, onLoad }) {
+  const require = createRequire(join(BUNDLE_DIRECTORY, 'tidemark.cjs'));
+  const namespace = 'first-use';
+  onResolve({ filter: /^[@a-z]/ }, ({ path, kind }) =>
+    kind === 'import-statement' && WITH_FIRST_USE.includes(path) ? { path, namespace } : undefined,
+  );
+  onLoad({ filter: /./, namespace }, ({ path }) => {
+    const load = `require(${JSON.stringify(path)})`;
+    const names = Object.keys(require(path)).filter((name) => name !== 'default');
+    const getters = names.map((name) => `get ${name}() { return ${load}.${name}; }`);
+    return {
+      contents: `module.exports = {
+        __esModule: true,
+        get default() { return ${load}; },
+        ${getters.join(',\n')}
+      };`,
+      loader: 'js',
+    };
   });
 }
 

@@ -8,3 +8,18 @@ export const EXTERNAL = [
   'nodemailer',
   'snappy',
 ];
+
+/**
+ * Loaded when the first of their functions is used, not when a module that imports them is: they
+ * took 30 of the 270 ms of processor time of a start. A class that extends one of theirs loads it
+ * at once.
+ */
+export const WITH_FIRST_USE = [
+  '@node-rs/bcrypt',
+  'node:child_process',
+  'node:http2',
+  'node:https',
+  'node:readline',
+  'node:tls',
+  'snappy',
+];

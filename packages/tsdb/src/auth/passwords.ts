@@ -22,8 +22,9 @@ export class PasswordChecker {
   readonly #compare: (password: string, passwordHash: string) => Promise<boolean>;
 
   /** `compareHash` is what takes time; tests count its calls. */
-  constructor(compareHash: (password: string, passwordHash: string) => Promise<boolean> = compare) {
-    this.#compare = compareHash;
+  constructor(compareHash?: (password: string, passwordHash: string) => Promise<boolean>) {
+    // Named only when it is called, because the native module loads with its first use.
+    this.#compare = compareHash ?? ((password, passwordHash) => compare(password, passwordHash));
   }
 
   /** `passwordHash` is `undefined` for an unknown user: the answer is no, after the same time. */
