@@ -59,7 +59,7 @@ const YOUNG_BUFFER_BYTES = 6 << 20;
  * buffers counts as part of the old objects: it makes the engine collect them all, with the help of
  * all its threads, though the buffers belong to young ones, which it would collect by themselves
  * only when they are many. Doing that in time took the CPU time of writes to tasks from 3.2 to 2.3
- * s per million rows (docs/benchmarks/2026-11-21-tasks.md, "Task hosts").
+ * s per million rows.
  */
 export class YoungBuffers {
   readonly #collect: () => void;

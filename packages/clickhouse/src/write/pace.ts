@@ -1,7 +1,7 @@
 // When the next insert into the tables of a policy begins. What an insert costs the servers depends
-// on the parts it makes much more than on its rows (docs/benchmarks/2026-11-22-cluster-load.md), so
-// it waits for as many requests as were under way before: clients that were just answered are
-// likely to write again at once.
+// on the parts it makes much more than on its rows (`npm run bench -- cluster/load`), so it waits
+// for as many requests as were under way before: clients that were just answered are likely to
+// write again at once.
 import type { Clock } from '@tidemark/core';
 
 import { LIMITS } from '../limits.ts';
