@@ -98,6 +98,13 @@ export const SMALL_ANSWER_CELLS = 4096n;
 export const MERGE_ROWS = 200_000;
 
 /**
+ * Rows of a group that are read before it is cut into slices, where its first rows may be enough.
+ * So many are read within a millisecond or two; further slices are twice as large as the one
+ * before.
+ */
+export const EARLY_END_ROWS = 1 << 13;
+
+/**
  * Slices that one scan is cut into at most: data that is crowded in time ends at the memory limit
  * instead.
  */

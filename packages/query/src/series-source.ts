@@ -90,6 +90,11 @@ export type ScanRequest = RowRequest & {
   readonly fields: readonly FieldRef[];
   /** Stop after this many rows of each series (after `where`); `undefined` means all. */
   readonly limitPerSeries?: number | undefined;
+  /**
+   * Of each group, only so many rows are needed: those that come first by time in the order of the
+   * request, and those with the time of the last of them. The source may leave out the others.
+   */
+  readonly limitPerGroup?: number | undefined;
 };
 
 /**
@@ -346,12 +351,20 @@ export type AnswerRequest = {
   readonly limits: QueryLimits;
 };
 
+/** The group of a scan that its reader needs no more rows of; the reader changes it. */
+export type EndedGroup = {
+  /** Its tags, in the order of `groupBy`. */
+  tags: readonly string[] | undefined;
+};
+
 /** Options of every request. Cancellation takes effect within 50 ms. */
 export type RequestOptions = {
   readonly signal: AbortSignal;
   readonly counters?: SourceCounters | undefined;
   /** Ends the request with `LimitExceeded` when it would hold more than this at once. */
   readonly memoryLimitBytes?: number | undefined;
+  /** Of a scan: a group that the source need not read any further. It may send more of it. */
+  readonly ended?: EndedGroup | undefined;
   /**
    * Told, with a sentence, what the answer lacks because it can not be read, where the source is
    * set to answer nevertheless. A request without it fails then: nobody gets a part for the whole

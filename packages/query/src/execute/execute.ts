@@ -11,20 +11,29 @@ import type { ExecutionContext } from '../execution/execution-context.ts';
 import { runRaw } from './run-raw.ts';
 import { runReduced } from './run-reduced.ts';
 import { limitSeries } from '../limit/series-limit.ts';
+import type { GroupEnds } from '../scan/group-ends.ts';
 import { scanSeries } from '../scan/scan-series.ts';
 
-/** Rows of the answer: columns are the plan's outputs, groups in the order of the answer. */
-export function execute(plan: PhysicalPlan, execution: ExecutionContext): Operator<RowBatch> {
-  return execution.operator('select', plan.select, checkedRows(plan, execution));
+/**
+ * Rows of the answer: columns are the plan's outputs, groups in the order of the answer. `ends`
+ * says which groups are not needed any further.
+ */
+export function execute(
+  plan: PhysicalPlan,
+  execution: ExecutionContext,
+  ends?: GroupEnds,
+): Operator<RowBatch> {
+  return execution.operator('select', plan.select, checkedRows(plan, execution, ends));
 }
 
 function* checkedRows(
   { select, rows }: PhysicalPlan,
   execution: ExecutionContext,
+  ends: GroupEnds | undefined,
 ): Operator<RowBatch> {
   yield* checkLimits(select, execution);
   let cells = 0;
-  for (const batch of rowsOf(rows, execution)) {
+  for (const batch of rowsOf(rows, execution, ends)) {
     yield batch;
     if (isPause(batch)) continue;
     cells += batch.times.length * (batch.columns.length + 1);
@@ -34,7 +43,7 @@ function* checkedRows(
   }
 }
 
-function rowsOf(rows: RowsPlan, execution: ExecutionContext): Operator<RowBatch> {
+function rowsOf(rows: RowsPlan, execution: ExecutionContext, ends?: GroupEnds): Operator<RowBatch> {
   switch (rows.kind) {
     case 'fault':
       throw invalid(rows.fault.text, rows.fault.place);
@@ -51,7 +60,7 @@ function rowsOf(rows: RowsPlan, execution: ExecutionContext): Operator<RowBatch>
     case 'series':
       return scanSeries(rows, execution);
     case 'raw':
-      return runRaw(rows, execution, execute);
+      return runRaw(rows, execution, { execute, ends });
     case 'reduced':
       return runReduced(rows, execution, execute);
     case 'aggregated':

@@ -6,6 +6,7 @@ import type { RowsPlan } from '../plan/physical-plan.ts';
 import { rangeBefore } from '../plan/prefetch.ts';
 import { limitRows } from '../limit/limit-rows.ts';
 import { openRows } from '../scan/open-rows.ts';
+import { GroupEnds } from '../scan/group-ends.ts';
 import type { Execute } from '../scan/open-rows.ts';
 import { project } from '../project/project.ts';
 import { RawFiller } from '../fill/row-defaults.ts';
@@ -15,21 +16,28 @@ import type { ExecutionContext } from '../execution/execution-context.ts';
 export function runRaw(
   rows: RawPlan,
   execution: ExecutionContext,
-  execute: Execute,
+  { execute, ends }: RawOptions,
 ): Operator<RowBatch> {
-  return limitRows(selectedRows(rows, execution, execute), rows.select);
+  return limitRows(selectedRows(rows, execution, { execute, ends }), rows.select);
 }
+
+type RawOptions = {
+  readonly execute: Execute;
+  /** Of whoever reads these rows. */
+  readonly ends: GroupEnds | undefined;
+};
 
 type RawPlan = RowsPlan & { readonly kind: 'raw' };
 
 function* selectedRows(
   { select: plan, sources }: RawPlan,
   execution: ExecutionContext,
-  execute: Execute,
+  { execute, ends: ofReader }: RawOptions,
 ): Operator<RowBatch> {
   if (plan.selectedInputCount === 0) return;
   const wanted = plan.limit === 0 ? undefined : plan.limit + plan.offset;
-  const options = { range: rangeBefore(plan, 0), limitPerSeries: wanted };
+  const ends = wanted === undefined ? ofReader : new GroupEnds();
+  const options = { range: rangeBefore(plan, 0), limitPerSeries: wanted, ends };
   const opened = openRows({ select: plan, sources, options }, execution, execute);
   const filler = new RawFiller(plan);
   let done: GroupKey | undefined;
@@ -45,6 +53,8 @@ function* selectedRows(
     }
     if (wanted !== undefined && count >= wanted) continue;
     count += batch.times.length;
+    const isLast = count >= (wanted ?? Infinity) || ofReader?.isEnded(batch.group) === true;
+    if (isLast) ends?.end(batch.group);
     const rows = { times: batch.times, columns: filler.fill(batch) };
     yield yield* execution.step('evaluate columns', plan, project(plan, batch.group, rows));
   }

@@ -114,9 +114,23 @@ function tagColumn({ tags }: Series, input: RowInput, codes: Uint32Array): Strin
   return { type: 'string', codes, dictionary, valid };
 }
 
+/** Whether rows of equal time are in an order that other series have no part in. */
+export function haveOrderOfTheirOwn(parts: readonly SeriesRows[], plan: SelectPlan): boolean {
+  const series = seriesOf(parts);
+  const codes = new Uint32Array();
+  const compared = tieColumnsOf(plan).map((index): ComparedColumn => {
+    const input = plan.inputs[index]!;
+    const column = input.kind === 'tag' ? tagColumn(series, input, codes) : nullColumn('string', 0);
+    return { input, column };
+  });
+  return orderOfSeries(compared, series, plan.descending) !== undefined;
+}
+
+type ComparedColumn = { readonly input: RowInput; readonly column: Column };
+
 /** The recorded order of equal times. */
 function tieOrder(columns: readonly ColumnParts[], series: Series, plan: SelectPlan): TieOrder {
-  const compared = tieColumnsOf(plan).map((index): { input: RowInput; column: Column } => ({
+  const compared = tieColumnsOf(plan).map((index): ComparedColumn => ({
     input: plan.inputs[index]!,
     column: columns[index]!.parts[0]!,
   }));
@@ -144,7 +158,7 @@ function tieColumnsOf(plan: SelectPlan): readonly number[] {
  * as equal: every tag is there, and none is alike in all of them. `undefined` otherwise.
  */
 function orderOfSeries(
-  compared: readonly { readonly input: RowInput; readonly column: Column }[],
+  compared: readonly ComparedColumn[],
   { tags }: Series,
   descending: boolean,
 ): Uint32Array | undefined {

@@ -9,12 +9,17 @@ import type { OpenPlan, PhysicalPlan, SourcesPlan } from '../plan/physical-plan.
 import type { SelectPlan } from '../plan/select-plan.ts';
 import { mergeSources } from '../merge/merge-sources.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
+import type { GroupEnds } from './group-ends.ts';
 import type { ScanOptions } from './scan-measurement.ts';
 import { inputTypes, scanMeasurement } from './scan-measurement.ts';
 import { scanSubquery } from './scan-subquery.ts';
 
 /** What executes the plan of a subquery. */
-export type Execute = (plan: PhysicalPlan, execution: ExecutionContext) => Operator<RowBatch>;
+export type Execute = (
+  plan: PhysicalPlan,
+  execution: ExecutionContext,
+  ends: GroupEnds | undefined,
+) => Operator<RowBatch>;
 
 type Opening = {
   readonly select: SelectPlan;
@@ -37,11 +42,11 @@ export function openRows(
         scanMeasurement(opened, select, options, execution),
       );
     }
-    const inner = execute(opened.inner, execution);
+    const inner = (ends?: GroupEnds): Operator<RowBatch> => execute(opened.inner, execution, ends);
     return execution.operator(
       'read subquery',
       source,
-      scanSubquery(opened.source, select, inner, execution),
+      scanSubquery(opened.source, select, { inner, ends: options.ends }, execution),
     );
   };
   if (kind === 'in-turn') return inSlices(inTurn(sources, open));

@@ -4,16 +4,24 @@ import { columnLength, rowsBytes, tagsBytes } from '@tidemark/core';
 
 import { requestOptions } from '../look-up.ts';
 import { nullColumn, sliceColumn, takeInt64, takeRows } from '../batch/column-ops.ts';
-import { CONDITION_CELLS } from '../limits.ts';
+import { CONDITION_CELLS, EARLY_END_ROWS } from '../limits.ts';
 import type { GroupKey, RowBatch } from '../batch/row-batch.ts';
 import type { RowInput, ValueExpression } from '../analyse/columns.ts';
 import type { OpenPlan } from '../plan/physical-plan.ts';
 import type { MeasurementPlan, SelectPlan } from '../plan/select-plan.ts';
-import type { FieldRef, Predicate, ScanRequest, SeriesBatch } from '../series-source.ts';
+import type {
+  EndedGroup,
+  FieldRef,
+  Predicate,
+  ScanRequest,
+  SeriesBatch,
+} from '../series-source.ts';
 import { evaluate, truth } from '../project/evaluate.ts';
-import { mergeSeries, withTagColumns } from '../merge/merge-series.ts';
+import { haveOrderOfTheirOwn, mergeSeries, withTagColumns } from '../merge/merge-series.ts';
 import type { SeriesRows } from '../merge/merge-series.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
+import { isSameGroup } from './group-ends.ts';
+import type { GroupEnds } from './group-ends.ts';
 import { timeSlices } from './time-slices.ts';
 import { isPause } from '../operator.ts';
 import type { Operator, Steps } from '../operator.ts';
@@ -25,8 +33,12 @@ export function inputTypes(inputs: readonly RowInput[]): readonly FieldType[] {
 
 export type ScanOptions = {
   readonly range: TimeRange;
-  /** Rows of each series that can be needed; undefined is all. */
+  /** Rows of each group, and so of each series, that can be needed; undefined is all. */
   readonly limitPerSeries: number | undefined;
+  /** Whether the source is to send the rows of all series, needed or not. */
+  readonly sendsAll?: boolean | undefined;
+  /** Where reading a group may end before its last row. */
+  readonly ends?: GroupEnds | undefined;
 };
 
 /**
@@ -58,20 +70,42 @@ type Scan = {
   readonly hasSeriesPerGroup: boolean;
 };
 
-/** Scans a range of time; groups of more than `maxRows` rows are cut into slices. */
+/**
+ * Scans a range of time; groups of more than `maxRows` rows are cut into slices. So are groups of
+ * which perhaps the first rows are enough, after less.
+ */
 function* scanGroups(scan: Scan, options: ScanOptions, maxRows: number): Operator<RowBatch> {
   const { source, plan, layout, execution } = scan;
   const { query } = execution;
-  const request = scanRequest(source, plan, layout.fields, options);
+  const { limitPerGroup, ...request } = scanRequest(scan, options, maxRows);
+  const { ends } = options;
+  const ended: EndedGroup = { tags: undefined };
   const held = new HeldRows(execution, plan);
   let group: GroupKey | undefined;
-  let isSliced = false;
-  const merged = function* (key: GroupKey): Steps<RowBatch> {
-    const rows = yield* mergeSeries(held.take(), plan);
-    return { group: key, ...rows };
+  /** Rows of the group that may be read before it is cut into slices. */
+  let left = 0;
+  const readAtOnce =
+    ends !== undefined && request.limitPerSeries === undefined && maxRows < Infinity
+      ? EARLY_END_ROWS
+      : Infinity;
+  const merged = function* (key: GroupKey): Operator<RowBatch> {
+    const parts = held.take();
+    const rows = yield* mergeSeries(parts, plan);
+    if (
+      limitPerGroup === undefined ||
+      !needsAllSeries(rows.times, limitPerGroup, { parts, plan })
+    ) {
+      yield { group: key, ...rows };
+      return;
+    }
+    execution.countPoints(-rows.times.length);
+    const again = { ...scan, plan: withinGroup(plan, key) };
+    for (const batch of scanGroups(again, { ...options, sendsAll: true }, maxRows)) {
+      yield isPause(batch) ? batch : { ...batch, group: key };
+    }
   };
   const scanned = execution.read('scan', source, {
-    from: query.snapshot.scan(request, requestOptions(query)),
+    from: query.snapshot.scan({ ...request, limitPerGroup }, { ...requestOptions(query), ended }),
     rowsOf: (batch) => batch.times.length,
   });
   try {
@@ -83,28 +117,36 @@ function* scanGroups(scan: Scan, options: ScanOptions, maxRows: number): Operato
       yield;
       const tags = plan.dimensions.map((name) => batch.tags.get(name) ?? '');
       if (group === undefined || !isSameGroup(group.tags, tags)) {
-        if (group !== undefined && held.rowCount > 0) yield yield* merged(group);
+        if (group !== undefined && held.rowCount > 0) yield* merged(group);
         group = { name: source.measurement.measurement, tags };
-        isSliced = false;
+        left = readAtOnce;
       }
-      if (isSliced) continue;
+      if (ended.tags === group.tags) continue;
+      if (ends?.isEnded(group) === true) {
+        if (tags.length === 0) return;
+        ended.tags = group.tags;
+        continue;
+      }
       execution.countSeries(batch.seriesKey);
       execution.countPoints(batch.times.length);
       const rows = yield* layout.rows(batch, plan);
-      if (rows === undefined) continue;
       if (scan.hasSeriesPerGroup) {
-        yield { group, ...withTagColumns(rows, plan) };
-      } else if (held.rowCount + rows.times.length <= maxRows) {
-        held.add(rows);
-      } else {
-        execution.countPoints(-held.rowCount - batch.times.length);
-        held.take();
-        yield* scanSlices(scan, options, group);
-        if (plan.dimensions.length === 0) return;
-        isSliced = true;
+        if (rows !== undefined) yield { group, ...withTagColumns(rows, plan) };
+        continue;
       }
+      left -= batch.times.length;
+      const count = rows?.times.length ?? 0;
+      if (left >= 0 && held.rowCount + count <= maxRows) {
+        if (rows !== undefined) held.add(rows);
+        continue;
+      }
+      execution.countPoints(-held.rowCount - batch.times.length);
+      held.take();
+      yield* scanSlices(scan, options, group);
+      if (tags.length === 0) return;
+      ended.tags = group.tags;
     }
-    if (group !== undefined && held.rowCount > 0) yield yield* merged(group);
+    if (group !== undefined && held.rowCount > 0) yield* merged(group);
   } finally {
     held.take();
   }
@@ -115,7 +157,9 @@ function* scanSlices(scan: Scan, options: ScanOptions, group: GroupKey): Operato
   const { source, execution } = scan;
   const plan = withinGroup(scan.plan, group);
   let left = options.limitPerSeries ?? Infinity;
-  for (const range of yield* timeSlices(source, plan, options.range, execution)) {
+  const firstRows = options.ends === undefined ? execution.mergeRows : EARLY_END_ROWS;
+  const { range: whole } = options;
+  for (const range of yield* timeSlices({ source, plan, firstRows }, whole, execution)) {
     for (const batch of scanGroups({ ...scan, plan }, { ...options, range }, Infinity)) {
       if (isPause(batch)) {
         yield batch;
@@ -125,7 +169,7 @@ function* scanSlices(scan: Scan, options: ScanOptions, group: GroupKey): Operato
       yield { ...batch, group };
       left -= batch.times.length;
     }
-    if (left <= 0) return;
+    if (left <= 0 || options.ends?.isEnded(group) === true) return;
   }
 }
 
@@ -189,26 +233,39 @@ class HeldRows {
   }
 }
 
-function isSameGroup(a: readonly string[], b: readonly string[]): boolean {
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
-  return true;
-}
-
 function scanRequest(
-  source: MeasurementPlan,
-  plan: SelectPlan,
-  fields: readonly FieldRef[],
-  options: ScanOptions,
+  { source, plan, layout, hasSeriesPerGroup }: Scan,
+  { range, limitPerSeries, sendsAll = false }: ScanOptions,
+  maxRows: number,
 ): ScanRequest {
+  const limit = plan.condition.residual === undefined ? limitPerSeries : undefined;
+  const isMerged = !hasSeriesPerGroup && !sendsAll && limit !== undefined && limit <= maxRows;
   return {
     source: source.measurement,
-    timeRange: options.range,
+    timeRange: range,
     where: plan.condition.pushed,
     descending: plan.descending,
     groupBy: plan.dimensions,
-    fields,
-    limitPerSeries: plan.condition.residual === undefined ? options.limitPerSeries : undefined,
+    fields: layout.fields,
+    limitPerSeries: limit,
+    limitPerGroup: isMerged ? limit : undefined,
   };
+}
+
+/**
+ * Whether the first rows of a group depend on series that have none among them: they do where times
+ * are equal and the order is that of the heap, in which every series has a place.
+ */
+function needsAllSeries(
+  times: BigInt64Array,
+  limit: number,
+  { parts, plan }: { readonly parts: readonly SeriesRows[]; readonly plan: SelectPlan },
+): boolean {
+  const end = Math.min(limit + 1, times.length);
+  for (let i = 1; i < end; i++) {
+    if (times[i] === times[i - 1]) return !haveOrderOfTheirOwn(parts, plan);
+  }
+  return false;
 }
 
 /** How the columns of a scan become the columns of the plan's inputs. */

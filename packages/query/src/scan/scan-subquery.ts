@@ -17,6 +17,8 @@ import { compareGroups } from '../merge/group-order.ts';
 import type { MergeOptions, SortedRows } from '../merge/merge-sorted-rows.ts';
 import { mergeSortedRows } from '../merge/merge-sorted-rows.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
+import { isSameGroup } from './group-ends.ts';
+import type { GroupEnds } from './group-ends.ts';
 import { conditionMask, inputTypes, maskToRows } from './scan-measurement.ts';
 import { Windows } from '../plan/windows.ts';
 import { isPause } from '../operator.ts';
@@ -25,14 +27,21 @@ import type { Operator, Steps } from '../operator.ts';
 /** Rows of a group: of each group of the subquery its sorted rows, in its order. */
 type CollectedGroup = { readonly key: GroupKey; readonly parts: SortedRows[][]; bytes: number };
 
+export type SubqueryRows = {
+  /** Runs the plan of the subquery. */
+  readonly inner: (ends?: GroupEnds) => Operator<RowBatch>;
+  readonly ends: GroupEnds | undefined;
+};
+
 /**
- * Reads a subquery. `inner` is its running plan. Within an outer group rows are merged by time or
- * window; some subqueries show one inner group after the other (see `keepsGroupsApart`).
+ * Reads a subquery. Within an outer group rows are merged by time or window; some subqueries show
+ * one inner group after the other (see `keepsGroupsApart`), and the groups of some are those of the
+ * query around them: their rows go on as they come.
  */
 export function* scanSubquery(
   source: SubqueryPlan,
   plan: SelectPlan,
-  inner: Operator<RowBatch>,
+  { inner, ends }: SubqueryRows,
   execution: ExecutionContext,
 ): Operator<RowBatch> {
   const types = inputTypes(plan.inputs);
@@ -57,7 +66,10 @@ export function* scanSubquery(
   };
   let current: string | undefined;
   let innerGroup: GroupKey | undefined;
-  for (const batch of inner) {
+  const isSameGrouping = isStreaming && picks.length === source.plan.dimensions.length;
+  const goesOn = isSameGrouping && isInOrderOfTime(source.plan, plan.descending);
+  let group: GroupKey | undefined;
+  for (const batch of inner(goesOn ? ends : undefined)) {
     if (isPause(batch)) {
       yield batch;
       continue;
@@ -66,6 +78,12 @@ export function* scanSubquery(
     const rows = yield* outerRows(batch, { source, plan });
     if (rows === undefined) continue;
     const tags = picks.map((place) => batch.group.tags[place] ?? '');
+    if (goesOn) {
+      const { name } = batch.group;
+      if (group?.name !== name || !isSameGroup(group.tags, tags)) group = { name, tags };
+      yield { group, ...rows };
+      continue;
+    }
     const id = JSON.stringify([batch.group.name, ...tags]);
     if (isStreaming && current !== undefined && id !== current) {
       for (const done of groups.values()) yield* finish(done);
@@ -88,6 +106,14 @@ export function* scanSubquery(
     (a, b) => compareGroups(a.key, b.key) * (plan.descending ? -1 : 1),
   );
   for (const collected of ordered) yield* finish(collected);
+}
+
+/** Whether the rows of each group come in the order of time: a query without functions of rows. */
+function isInOrderOfTime({ calls, sources, descending }: SelectPlan, wanted: boolean): boolean {
+  if (calls.length > 0 || descending !== wanted) return false;
+  return sources.every(
+    (source) => source.kind === 'measurement' || isInOrderOfTime(source.plan, wanted),
+  );
 }
 
 /**

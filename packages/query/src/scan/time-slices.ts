@@ -11,10 +11,16 @@ import { onlyTags } from '../plan/only-tags.ts';
 import { isPause } from '../operator.ts';
 import type { Steps } from '../operator.ts';
 
+export type SliceOptions = {
+  readonly source: MeasurementPlan;
+  readonly plan: SelectPlan;
+  /** Rows of the first slice. Each one is twice as large as the one before, as far as it may be. */
+  readonly firstRows: number;
+};
+
 /** Slices that cover all rows of a range, in the order of the query. Neighbours do not overlap. */
 export function* timeSlices(
-  source: MeasurementPlan,
-  plan: SelectPlan,
+  { source, plan, firstRows }: SliceOptions,
   range: TimeRange,
   execution: ExecutionContext,
 ): Steps<readonly TimeRange[]> {
@@ -22,14 +28,22 @@ export function* timeSlices(
   if (extent === undefined) return [range];
   const { first, last, rows } = extent;
   // Half of what is merged at once, because rows are rarely spread evenly.
-  const wanted = Math.min(Math.ceil(rows / (execution.mergeRows / 2)), MAX_TIME_SLICES);
-  const width = (last - first) / BigInt(wanted) + 1n;
+  const most = Math.max(execution.mergeRows / 2, rows / MAX_TIME_SLICES);
+  const span = last - first;
   const slices: TimeRange[] = [];
-  for (let start = first; start <= last; start += width) {
-    const end = start + width - 1n;
-    slices.push({ start, end: end > last ? last : end });
+  let begin = 0n;
+  for (let wanted = Math.min(firstRows / 2, most); begin <= span;) {
+    const width = (span * BigInt(Math.round(wanted))) / BigInt(rows) + 1n;
+    const end = begin + width > span ? span : begin + width - 1n;
+    slices.push(
+      plan.descending
+        ? { start: last - end, end: last - begin }
+        : { start: first + begin, end: first + end },
+    );
+    begin = end + 1n;
+    wanted = Math.min(wanted * 2, most);
   }
-  return plan.descending ? slices.reverse() : slices;
+  return slices;
 }
 
 type Extent = { readonly first: bigint; readonly last: bigint; readonly rows: number };

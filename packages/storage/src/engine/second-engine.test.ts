@@ -7,7 +7,7 @@ import { afterEach, expect, test } from 'vitest';
 
 import { ReadKernels } from '../columns/read-kernels.ts';
 import { memoryDisk } from '../disk/memory-disk.ts';
-import { emptyCounters } from '../read/local-source.ts';
+import { emptyCounters } from '../read/empty-counters.ts';
 import { SchemaVersions } from '../series/schema-version.ts';
 import type { StorageEngine } from '../storage-engine.ts';
 import { scanRows, testEngine, write } from '../testing/fixtures.ts';

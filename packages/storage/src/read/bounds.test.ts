@@ -11,7 +11,7 @@ import type {
 } from '@tidemark/query';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { emptyCounters } from './local-source.ts';
+import { emptyCounters } from './empty-counters.ts';
 import { EVERYTHING, testEngine, write } from '../testing/fixtures.ts';
 import type { TestEngine } from '../testing/fixtures.ts';
 import { STEP_ELEMENTS } from '../schedule/steps.ts';

@@ -1,7 +1,7 @@
 // What happens when a request needs something that is damaged: it fails, or its answer is marked as
 // partial. Every read of points or of the schema checks this before it selects series, because
 // nobody knows which series an unreadable segment holds.
-import type { SourceCounters } from '@tidemark/query';
+import type { EndedGroup, SourceCounters } from '@tidemark/query';
 
 import { partialAnswer, unreadable } from '../damage.ts';
 import type { Damage } from '../damage.ts';
@@ -20,6 +20,8 @@ export type ReadOptions = {
   readonly memory: RequestMemory;
   readonly kernels: ReadKernels;
   readonly lastRows: LastRows;
+  /** The group of a scan that is not read any further. */
+  readonly ended?: EndedGroup | undefined;
   readonly onPartial?: OnPartial;
 };
 

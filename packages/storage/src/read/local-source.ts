@@ -9,13 +9,13 @@ import type {
   RequestOptions,
   SeriesSource,
   SourceCapabilities,
-  SourceCounters,
   SourceSnapshot,
 } from '@tidemark/query';
 
 import { aggregate } from './aggregate.ts';
 import { cost } from './cost.ts';
 import type { ReadOptions } from './damaged-data.ts';
+import { emptyCounters } from './empty-counters.ts';
 import { RequestMemory } from './request-memory.ts';
 import { scan } from './scan.ts';
 import { schema } from './schema.ts';
@@ -40,17 +40,6 @@ export const CAPABILITIES: SourceCapabilities = {
     'spread',
   ]),
 };
-
-export function emptyCounters(): SourceCounters {
-  return {
-    seriesVisited: 0,
-    chunksRead: 0,
-    chunksSkipped: 0,
-    chunksAnsweredByStatistics: 0,
-    rowsRead: 0,
-    bytesRead: 0,
-  };
-}
 
 function* ending<T>(work: Generator<T>, memory: RequestMemory): Generator<T> {
   try {
@@ -107,10 +96,10 @@ function localSnapshot(options: LocalSourceOptions): SourceSnapshot {
   };
   const run = <T>(
     make: (snapshot: Snapshot, how: ReadOptions) => Operator<T>,
-    { signal, counters = emptyCounters(), memoryLimitBytes, onPartial }: RequestOptions,
+    { signal, counters = emptyCounters(), memoryLimitBytes, ended, onPartial }: RequestOptions,
   ): Operator<T> => {
     const memory = new RequestMemory(memoryLimitBytes, requestMemory);
-    const work = make(use(), { counters, memory, kernels, lastRows, onPartial });
+    const work = make(use(), { counters, memory, kernels, lastRows, ended, onPartial });
     return sliced(ending(work, memory), { turns, signal });
   };
   return {

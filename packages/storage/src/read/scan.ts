@@ -1,18 +1,22 @@
 // SeriesSource.scan over a snapshot. Generators yield batches, and `undefined` where the slicer may
 // pause.
-import type { Column } from '@tidemark/core';
+import type { Column, TimeRange } from '@tidemark/core';
 import { columnFrom } from '@tidemark/core';
-import type { FieldRef, ScanRequest, SeriesBatch } from '@tidemark/query';
+import type { EndedGroup, FieldRef, ScanRequest, SeriesBatch } from '@tidemark/query';
 
 import { scans } from '../columns/codecs.ts';
+import { shardOverlaps } from '../columns/overlaps.ts';
+import type { SeriesId } from '../columns/series-id.ts';
 import type { ShardView, Snapshot } from '../state/snapshot.ts';
-import { residualCondition } from '../series/select.ts';
+import { commonResidual, residualCondition } from '../series/select.ts';
 import type { ChunkReader } from './chunk-reader.ts';
 import { convertColumn } from './convert.ts';
+import { FirstTimes } from './first-times.ts';
 import { select } from './groups.ts';
-import type { Selection } from './groups.ts';
+import type { Selection, SeriesGroup, SeriesIds } from './groups.ts';
 import type { LastRowPlace } from './last-rows.ts';
 import type { ReadOptions } from './damaged-data.ts';
+import { emptyCounters } from './empty-counters.ts';
 import {
   conditionColumn,
   evaluate,
@@ -32,64 +36,157 @@ export function* scan(
   request: ScanRequest,
   budget: ReadOptions,
 ): Generator<SeriesBatch | undefined> {
-  const { counters, memory, lastRows } = budget;
   const selection = yield* select(snapshot, request, budget);
   if (selection === undefined) return;
-  const { database, shards } = selection;
+  const { timeRange, descending, limitPerGroup } = request;
   const lastFields =
-    request.descending && request.limitPerSeries === 1 ? JSON.stringify(request.fields) : undefined;
-  for (const group of selection.groups) {
-    for (const series of group.series) {
-      counters.seriesVisited++;
-      const seriesKey = database.index.seriesKey(series);
-      const tags = new Map(database.index.tags(series));
-      const condition = residualCondition(request.where, tags);
-      const fields = withConditionFields(request.fields, condition);
-      let left = request.limitPerSeries ?? Number.POSITIVE_INFINITY;
-      for (const view of shards) {
-        if (left <= 0) break;
-        if (!view.series.has(series)) continue;
-        const { timeRange } = request;
-        const place =
-          condition === undefined && left === 1 && lastFields !== undefined
-            ? placeOf(selection, view, { series, fields: lastFields, timeRange })
-            : undefined;
-        const known = place && lastRows.get(place);
-        if (known !== undefined) {
-          yield toBatch(known, request, { seriesKey, tags });
-          left = 0;
-          break;
-        }
-        const source = { database, series, fields, timeRange, counters, memory };
-        for (const part of readSeries(view, source, request)) {
-          if (place !== undefined) {
-            const last = lastRow(part.chunk, request);
-            if (last !== undefined) {
-              counters.chunksAnsweredByStatistics++;
-              lastRows.set(place, last);
-              yield toBatch(last, request, { seriesKey, tags });
-              left = 0;
-              break;
-            }
-          }
-          const kept = inOrder(
-            keepRows(part, { condition, fields, request, left }),
-            left,
-            request.descending,
-          );
-          left -= kept.times.length;
-          if (place !== undefined && kept.times.length === 1) lastRows.set(place, kept);
-          if (kept.times.length > 0) {
-            for (const piece of cutByTexts(kept, BATCH_TEXT_BYTES)) {
-              yield toBatch(withUsedTexts(piece), request, { seriesKey, tags });
-            }
-          }
-          if (left <= 0) break;
-          yield undefined;
-        }
-      }
+    descending && request.limitPerSeries === 1 ? JSON.stringify(request.fields) : undefined;
+  for (const { series, tags } of selection.groups) {
+    const first =
+      limitPerGroup === undefined ? undefined : new FirstTimes(limitPerGroup, descending);
+    const isEnded = endOf(budget.ended, tags);
+    const group = { selection, request, budget, lastFields, first, isEnded };
+    const range =
+      limitPerGroup !== undefined && decodesTexts(request)
+        ? yield* rangeOfFirst({ series, selection, request, limit: limitPerGroup, budget })
+        : timeRange;
+    for (const each of series) {
+      if (isEnded()) break;
+      yield* scanSeries(each, range, group);
     }
   }
+}
+
+/** Tells whether the reader has ended the group with these tags. */
+function endOf(ended: EndedGroup | undefined, tags: SeriesGroup['tags']): () => boolean {
+  let seen: readonly string[] | undefined;
+  let isOver = false;
+  return () => {
+    if (ended === undefined || ended.tags === seen) return isOver;
+    seen = ended.tags;
+    const own = [...tags().values()];
+    isOver = seen !== undefined && own.every((value, i) => value === seen?.[i]);
+    return isOver;
+  };
+}
+
+/** A few texts of a block take nearly as long as all of them. */
+function decodesTexts({ fields, where }: ScanRequest): boolean {
+  const residual = commonResidual(where);
+  const isForAll = residual !== undefined && residual.condition === undefined;
+  return isForAll && fields.some(({ type }) => type === 'string');
+}
+
+type GroupScan = {
+  readonly selection: Selection;
+  readonly request: ScanRequest;
+  readonly budget: ReadOptions;
+  /** The wanted fields, where the last row of a series is asked for. */
+  readonly lastFields: string | undefined;
+  /** Times of the rows of the group that are needed; undefined where all are. */
+  readonly first: FirstTimes | undefined;
+  readonly isEnded: () => boolean;
+};
+
+/** Rows of a series. There are none outside of `range`, or they are not needed. */
+function* scanSeries(
+  series: SeriesId,
+  range: TimeRange,
+  { selection, request, budget, lastFields, first, isEnded }: GroupScan,
+): Generator<SeriesBatch | undefined> {
+  const { counters, memory, lastRows } = budget;
+  const { database, shards } = selection;
+  const { index } = database;
+  counters.seriesVisited++;
+  const { where, descending } = request;
+  const condition = where && residualCondition(where, new Map(index.tags(series)));
+  const fields = withConditionFields(request.fields, condition);
+  const timeRange = first === undefined ? range : first.within(range);
+  let names: Pick<SeriesBatch, 'seriesKey' | 'tags'> | undefined;
+  const batchOf = (run: Run): SeriesBatch => {
+    names ??= { seriesKey: index.seriesKey(series), tags: new Map(index.tags(series)) };
+    return toBatch(run, request, names);
+  };
+  let left = request.limitPerSeries ?? Number.POSITIVE_INFINITY;
+  for (const view of shards) {
+    if (left <= 0) return;
+    if (!view.series.has(series) || !shardOverlaps(view.shard.descriptor, timeRange)) continue;
+    const place =
+      condition === undefined && left === 1 && lastFields !== undefined
+        ? placeOf(selection, view, { series, fields: lastFields, timeRange })
+        : undefined;
+    const known = place && lastRows.get(place);
+    if (known !== undefined) {
+      first?.add(known.times);
+      yield batchOf(known);
+      return;
+    }
+    const source = { database, series, fields, timeRange, counters, memory };
+    for (const part of readSeries(view, source, request)) {
+      if (place !== undefined) {
+        const last = lastRow(part.chunk, { ...request, timeRange });
+        if (last !== undefined) {
+          counters.chunksAnsweredByStatistics++;
+          lastRows.set(place, last);
+          first?.add(last.times);
+          yield batchOf(last);
+          return;
+        }
+      }
+      const kept = inOrder(keepRows(part, { condition, fields, request, left }), left, descending);
+      left -= kept.times.length;
+      if (place !== undefined && kept.times.length === 1) lastRows.set(place, kept);
+      if (kept.times.length > 0) {
+        first?.add(kept.times);
+        for (const piece of cutByTexts(kept, BATCH_TEXT_BYTES)) {
+          yield batchOf(withUsedTexts(piece));
+        }
+      }
+      if (left <= 0 || isEnded()) return;
+      yield undefined;
+    }
+  }
+}
+
+type FirstRows = {
+  readonly series: SeriesIds;
+  readonly selection: Selection;
+  readonly request: ScanRequest;
+  readonly limit: number;
+  readonly budget: ReadOptions;
+};
+
+/** The range that the first rows of a group lie in, from the times of its chunks alone. */
+function* rangeOfFirst({
+  series,
+  selection: { database, shards },
+  request,
+  limit,
+  budget: { memory },
+}: FirstRows): Generator<undefined, TimeRange> {
+  const { descending, fields } = request;
+  const first = new FirstTimes(limit, descending);
+  // The reads behind this one are those that count.
+  const counters = emptyCounters();
+  for (const each of series) {
+    let left = limit;
+    for (const view of shards) {
+      if (left <= 0) break;
+      const timeRange = first.within(request.timeRange);
+      if (!view.series.has(each) || !shardOverlaps(view.shard.descriptor, timeRange)) continue;
+      const source = { database, series: each, fields, timeRange, counters, memory };
+      for (const { chunk } of readSeries(view, source, request)) {
+        if (chunk === undefined || !chunk.hasFullColumn(fields, fields.length)) continue;
+        chunk.narrow(left, descending ? 'last' : 'first');
+        const { times } = chunk;
+        first.add(descending ? times.toReversed() : times);
+        left -= times.length;
+        if (left <= 0) break;
+      }
+    }
+    yield undefined;
+  }
+  return first.within(request.timeRange);
 }
 
 function placeOf(
@@ -106,7 +203,9 @@ function placeOf(
  * has nulls or another type than the wanted one.
  */
 function lastRow(chunk: ChunkReader | undefined, request: ScanRequest): Run | undefined {
-  if (chunk?.isWhole !== true) return undefined;
+  if (chunk === undefined) return undefined;
+  const { start, end } = request.timeRange;
+  if (chunk.meta.maxTime < start || chunk.meta.maxTime > end) return undefined;
   const columns: (Column | undefined)[] = [];
   for (let i = 0; i < request.fields.length; i++) {
     const column = chunk.columns[i];

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { aggregateRows, EVERYTHING, testEngine, write } from '../testing/fixtures.ts';
 import type { TestEngine } from '../testing/fixtures.ts';
 import { batchBytes } from '../thread/transfer.ts';
-import { emptyCounters } from './local-source.ts';
+import { emptyCounters } from './empty-counters.ts';
 
 const { signal } = new AbortController();
 const SERIES = 5;

@@ -13,7 +13,7 @@ import { ByteWriter } from '../columns/bytes.ts';
 import { crc32c } from '../columns/codecs.ts';
 import { TEXT_PART_BYTES } from '../columns/run-texts.ts';
 import { nodeDisk } from '../disk/node-disk.ts';
-import { emptyCounters } from '../read/local-source.ts';
+import { emptyCounters } from '../read/empty-counters.ts';
 import { ChunkReader } from '../read/chunk-reader.ts';
 import { SharedRowsReader } from '../read/shared-rows-reader.ts';
 import type { ColumnMeta, SegmentField } from './format.ts';

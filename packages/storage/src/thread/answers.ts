@@ -3,7 +3,8 @@
 import { answerText } from '@tidemark/query';
 import type { SeriesSource, SourceSnapshot, Steps } from '@tidemark/query';
 
-import { CAPABILITIES, emptyCounters } from '../read/local-source.ts';
+import { emptyCounters } from '../read/empty-counters.ts';
+import { CAPABILITIES } from '../read/local-source.ts';
 import type { HeldPlans } from './carried-plans.ts';
 import type { FromThread, ToThread } from './protocol.ts';
 

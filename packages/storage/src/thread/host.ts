@@ -3,11 +3,17 @@ import { parentPort, workerData } from 'node:worker_threads';
 
 import { assert } from '@tidemark/core';
 import { collectWhenIdle } from '@tidemark/process';
-import type { CostRequest, Operator, SourceCounters, SourceSnapshot } from '@tidemark/query';
+import type {
+  CostRequest,
+  EndedGroup,
+  Operator,
+  SourceCounters,
+  SourceSnapshot,
+} from '@tidemark/query';
 
 import { ReadKernels } from '../columns/read-kernels.ts';
 import { memoryDisk } from '../disk/memory-disk.ts';
-import { emptyCounters } from '../read/local-source.ts';
+import { emptyCounters } from '../read/empty-counters.ts';
 import { openStorageInline } from '../engine/open-inline.ts';
 import { SchemaVersions } from '../series/schema-version.ts';
 import type { SchemaScope } from '../series/schema-version.ts';
@@ -49,6 +55,7 @@ const MESSAGE_BYTES = 256 << 10;
 type Stream = {
   readonly batches: Operator<StreamBatch>;
   readonly counters: SourceCounters;
+  readonly ended: EndedGroup;
   /** What the answer lacks, as far as the reader has not been told. */
   readonly partial: string[];
   readonly finish: (() => Promise<SchemaState | undefined>) | undefined;
@@ -123,6 +130,10 @@ class Host {
         this.#cancel(message.id);
         this.#rehearsal?.handle(message);
         break;
+      case 'end-group':
+        this.#endGroup(message);
+        this.#rehearsal?.handle(message);
+        break;
       case 'open-rehearsal':
         this.#answer(message.id, this.#openRehearsal());
         break;
@@ -178,8 +189,14 @@ class Host {
     if (stream?.isWaiting === false) stream.batches.return();
   }
 
+  #endGroup({ id, tags }: ToThread & { kind: 'end-group' }): void {
+    const stream = this.#streams.get(id);
+    if (stream !== undefined) stream.ended.tags = tags;
+  }
+
   #openStream(message: ToThread & { kind: 'stream' }): void {
     const counters = emptyCounters();
+    const ended: EndedGroup = { tags: undefined };
     const partial: string[] = [];
     let isPartial = false;
     const onPartial = (reason: string): void => {
@@ -193,6 +210,7 @@ class Host {
         signal: NEVER,
         counters,
         memoryLimitBytes: message.memoryLimitBytes,
+        ended,
         onPartial: message.takesPartial ? onPartial : undefined,
       });
       // A partial answer must not be cached.
@@ -203,6 +221,7 @@ class Host {
       const stream: Stream = {
         batches,
         counters,
+        ended,
         partial,
         finish,
         isSettled: undefined,

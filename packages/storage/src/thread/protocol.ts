@@ -149,6 +149,8 @@ export type ToThread =
   /** The reader has taken all batches and wants more. */
   | { readonly kind: 'pull'; readonly id: number }
   | { readonly kind: 'cancel'; readonly id: number }
+  /** The reader of a scan needs no more rows of the group with these tags. */
+  | { readonly kind: 'end-group'; readonly id: number; readonly tags: readonly string[] }
   /** Opens a second engine with its data in memory (`StorageThread.rehearsal`). */
   | { readonly kind: 'open-rehearsal'; readonly id: number }
   /** A message for the second engine, which `close` ends. */

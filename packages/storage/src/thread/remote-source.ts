@@ -178,7 +178,7 @@ function* readStream<T extends StreamBatch>(
   connection: EngineLink,
   { snapshot, request, options, wantsShards, onAnswer }: StreamParts,
 ): Operator<T> {
-  const { signal, counters, memoryLimitBytes, onPartial } = options;
+  const { signal, counters, memoryLimitBytes, ended, onPartial } = options;
   /** All batches of an answer that may be cached. Large answers are not. */
   let answer: SchemaBatch[] | undefined = onAnswer === undefined ? undefined : [];
   if (snapshot.isClosed) throw new Unavailable('snapshot is closed');
@@ -225,6 +225,7 @@ function* readStream<T extends StreamBatch>(
     }),
   );
   signal.addEventListener('abort', onAbort, { once: true });
+  let endedTags: readonly string[] | undefined;
   try {
     for (;;) {
       while (batches.length === 0 && !isLast && failure === undefined) {
@@ -238,7 +239,12 @@ function* readStream<T extends StreamBatch>(
       // The thread works on the next batches while these are used.
       if (!isLast) connection.post({ kind: 'pull', id });
       // The kind of the request determines the kind of its batches.
-      for (const batch of received) yield batch as T;
+      for (const batch of received) {
+        yield batch as T;
+        if (ended === undefined || ended.tags === endedTags) continue;
+        endedTags = ended.tags;
+        if (endedTags !== undefined) connection.post({ kind: 'end-group', id, tags: endedTags });
+      }
       if (isLast && batches.length === 0) return;
     }
   } finally {

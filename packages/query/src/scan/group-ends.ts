@@ -1,0 +1,24 @@
+// Which group is answered: reading it ends where its rows come from.
+import type { GroupKey } from '../batch/row-batch.ts';
+
+/** Given to the reader of rows by whoever may need only the first of each group. */
+export class GroupEnds {
+  #ended: GroupKey | undefined;
+
+  /** No more rows of the group are needed. */
+  end(group: GroupKey): void {
+    this.#ended = group;
+  }
+
+  /** Groups come one after the other, so that only the last one counts. */
+  isEnded(group: GroupKey): boolean {
+    const ended = this.#ended;
+    if (ended === undefined || ended.name !== group.name) return false;
+    return ended === group || isSameGroup(ended.tags, group.tags);
+  }
+}
+
+export function isSameGroup(a: readonly string[], b: readonly string[]): boolean {
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}

@@ -1,0 +1,156 @@
+// LIMIT ends reads: the answer has the first rows of the same statement without it, those of equal
+// times included, and what lies behind them is not read.
+import { seededRandom } from '@tidemark/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { startTestService } from '../testing.ts';
+import type { TestService } from '../testing.ts';
+
+type Series = {
+  readonly name: string;
+  readonly tags?: Readonly<Record<string, string>>;
+  readonly values: readonly (readonly unknown[])[];
+};
+
+async function askAll(
+  service: TestService,
+  texts: readonly string[],
+): Promise<readonly (readonly Series[])[]> {
+  const { status, json } = await service.query(texts.join('; '), { db: 'd', epoch: 'ns' });
+  expect([status, json.error]).toEqual([200, undefined]);
+  return json.results.map((result: { series?: Series[]; error?: string }) => {
+    expect(result.error).toBe(undefined);
+    return result.series ?? [];
+  });
+}
+
+describe('the first rows are those of the whole answer', () => {
+  const SERIES = 12;
+  const ROWS = 60;
+  let service: TestService;
+  /** Starts again with what is in memory written to segments. */
+  const flush = async (): Promise<void> => {
+    await service.stop();
+    service = await startTestService({ directory: service.directory });
+  };
+
+  beforeAll(async () => {
+    service = await startTestService();
+    await service.query('CREATE DATABASE d');
+    const random = seededRandom(7);
+    const between = (end: number): number => Math.floor(random() * end);
+    // `apart`: no two rows have the same time. `crowded`: most times occur in several series.
+    // `sparse`: tags and fields are missing here and there.
+    const lines = (): string => {
+      const all: string[] = [];
+      for (let series = 0; series < SERIES; series++) {
+        for (let row = 0; row < ROWS; row++) {
+          const time = between(1_000_000);
+          const text = `s="${between(5)}"`;
+          all.push(
+            `apart,a=a${series},b=b${series % 3} v=${between(9)}i,${text} ${time * 20 + series}`,
+            `crowded,a=a${series},b=b${series % 3} v=${between(9)}i,${text} ${time % 90}`,
+            `sparse${series % 4 === 0 ? '' : `,a=a${series}`},c=c${series} ${
+              row % 3 === 0 ? 'v=1i' : text
+            } ${time % 500}`,
+          );
+        }
+      }
+      return all.join('\n');
+    };
+    for (let turn = 0; turn < 3; turn++) {
+      await service.write(lines(), { db: 'd' });
+      if (turn < 2) await flush();
+    }
+  });
+  afterAll(() => service.close());
+
+  const LIMITS = ['LIMIT 1', 'LIMIT 3 OFFSET 2', 'LIMIT 30'];
+  const sliceOf = (limit: string): [number, number] => {
+    const [rows = 0, offset = 0] = (limit.match(/\d+/g) ?? []).map(Number);
+    return [offset, offset + rows];
+  };
+
+  test.each(
+    ['apart', 'crowded', 'sparse'].flatMap((from) =>
+      [from, `(SELECT * FROM ${from})`, `(SELECT * FROM ${from} GROUP BY *)`].map((source) => ({
+        source,
+      })),
+    ),
+  )('of $source', async ({ source }) => {
+    for (const select of ['*', 'v', 's, v', 'b, s']) {
+      for (const condition of ['', 'WHERE v > 3', 'WHERE v + 1 > 5']) {
+        for (const group of ['', 'GROUP BY b', 'GROUP BY *']) {
+          for (const order of ['', 'ORDER BY time DESC']) {
+            const text = `SELECT ${select} FROM ${source} ${condition} ${group} ${order}`;
+
+            const [whole = [], ...limited] = await askAll(service, [
+              text,
+              ...LIMITS.map((limit) => `${text} ${limit}`),
+            ]);
+
+            for (const [i, limit] of LIMITS.entries()) {
+              const first = whole
+                .map((series) => ({ ...series, values: series.values.slice(...sliceOf(limit)) }))
+                .filter(({ values }) => values.length > 0);
+              expect({ text, limit, series: limited[i] }).toEqual({ text, limit, series: first });
+            }
+          }
+        }
+      }
+    }
+  });
+});
+
+describe('what lies behind the last row is not read', () => {
+  const SERIES = 4;
+  const ROWS = 60_000;
+  let service: TestService;
+
+  beforeAll(async () => {
+    service = await startTestService();
+    await service.query('CREATE DATABASE d');
+    for (let series = 0; series < SERIES; series++) {
+      const lines = Array.from(
+        { length: ROWS },
+        (_, row) => `m,a=a${series},b=b${series % 2} v=${row}i ${row * SERIES + series}`,
+      );
+      await service.write(lines.join('\n'), { db: 'd' });
+    }
+    await service.stop();
+    service = await startTestService({ directory: service.directory });
+  });
+  afterAll(() => service.close());
+
+  async function chunksRead(text: string): Promise<number> {
+    const [[analysis] = []] = await askAll(service, [`EXPLAIN ANALYZE ${text}`]);
+    const lines = analysis!.values.map(([line]) => String(line));
+    return Math.max(...lines.map((line) => Number(/chunks_read: (\d+)/.exec(line)?.[1] ?? 0)));
+  }
+
+  /** Rows of a group are sent four chunks at a time, and one message is under way. */
+  const SENT_AHEAD = 12;
+  /** Of each series a slice of rows, and what measuring the slices takes. */
+  const SLICE = 4 * SERIES;
+
+  test.each([
+    ['SELECT v FROM m', SERIES],
+    ['SELECT v FROM m WHERE v >= 0', SERIES],
+    ['SELECT v FROM m WHERE v + 1 > 0', SLICE],
+    ['SELECT v FROM m GROUP BY a', SERIES],
+    ['SELECT v FROM m GROUP BY b', SERIES],
+    ['SELECT v FROM m WHERE v + 1 > 0 GROUP BY a', 4 * SENT_AHEAD],
+    ['SELECT v FROM m WHERE v + 1 > 0 GROUP BY b', 2 * SENT_AHEAD],
+    ['SELECT v FROM (SELECT v FROM m)', SLICE],
+    ['SELECT v FROM (SELECT v FROM m) WHERE v >= 0', SLICE],
+    ['SELECT v FROM (SELECT v FROM (SELECT v FROM m))', SLICE],
+    ['SELECT v FROM (SELECT v FROM m GROUP BY a) GROUP BY a', 4 * SENT_AHEAD],
+    ['SELECT v FROM (SELECT v FROM m GROUP BY b) WHERE v >= 0 GROUP BY b', 2 * SENT_AHEAD],
+  ] as const)('%s', async (text, most) => {
+    for (const order of ['', 'ORDER BY time DESC']) {
+      expect(await chunksRead(`${text} ${order}`)).toBeGreaterThanOrEqual(60);
+      expect(await chunksRead(`${text} ${order} LIMIT 1`)).toBeLessThanOrEqual(most);
+      expect(await chunksRead(`${text} ${order} LIMIT 50`)).toBeLessThanOrEqual(most);
+    }
+  });
+});
