@@ -19,6 +19,8 @@ import {
   scanned,
   scanRequests,
 } from './testing/compare-sources.ts';
+import { openGate } from './testing/gate.ts';
+import { expectLateInsertToBeHidden, expectRefusedWriteToLose } from './testing/late-inserts.ts';
 import { TEST_SETTINGS, testPolicy } from './testing/test-storage.ts';
 
 const PACKAGE = 'chdb';
@@ -67,6 +69,23 @@ describe.runIf(found !== undefined)('a current ClickHouse', () => {
       await embedded.close();
       await server.close();
       rmSync(directory, { recursive: true, force: true });
+    }
+  });
+
+  test('lets inserts that come late lose, as the oldest version does', async () => {
+    const server = await startChdb(found!);
+    const gate = await openGate(server.url);
+    const twoFrontEnds = async () => ({
+      gates: [gate],
+      one: await openClickHouse({ ...TEST_SETTINGS, urls: [gate.url], writeTimeoutMs: 2000 }),
+      two: await openClickHouse({ ...TEST_SETTINGS, urls: [server.url] }),
+    });
+    try {
+      await expectRefusedWriteToLose(testPolicy(1), await twoFrontEnds());
+      await expectLateInsertToBeHidden(testPolicy(2), await twoFrontEnds());
+    } finally {
+      await gate.close();
+      await server.close();
     }
   });
 });

@@ -3,16 +3,14 @@
 import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { ALL_TIME } from '@tidemark/core';
 import { eachBatch } from '@tidemark/query';
 import type { PolicyRef } from '@tidemark/storage';
 import { hasPrograms } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import type { ClickHouseStorage } from './index.ts';
-import { scanned } from './testing/compare-sources.ts';
 import { CLUSTER_PROGRAMS, useCluster } from './testing/test-cluster.ts';
-import { testPolicy, writeLines } from './testing/test-storage.ts';
+import { storedRows, testPolicy, writeLines } from './testing/test-storage.ts';
 
 const SOON = { timeout: 20_000, interval: 50 };
 
@@ -31,15 +29,6 @@ describe.runIf(hasPrograms(...CLUSTER_PROGRAMS))('front ends of one cluster', ()
   });
 
   const newPolicy = (): PolicyRef => testPolicy(++policies);
-
-  const rows = (storage: ClickHouseStorage, { database, retentionPolicy }: PolicyRef) =>
-    scanned(storage.source, {
-      source: { database, retentionPolicy, measurement: 'm' },
-      timeRange: ALL_TIME,
-      descending: false,
-      groupBy: [],
-      fields: [{ name: 'v', type: 'float' }],
-    });
 
   test('agree on shard groups and types that both want at once', async () => {
     for (let round = 0; round < 4; round++) {
@@ -60,7 +49,7 @@ describe.runIf(hasPrograms(...CLUSTER_PROGRAMS))('front ends of one cluster', ()
         expect(own(second)?.map(({ id }) => id)).toEqual(own(first)?.map(({ id }) => id));
       }, SOON);
       await vi.waitFor(async () =>
-        expect(await rows(two, policy)).toEqual(await rows(one, policy)),
+        expect(await storedRows(two, policy)).toEqual(await storedRows(one, policy)),
       );
     }
   });
@@ -69,15 +58,15 @@ describe.runIf(hasPrograms(...CLUSTER_PROGRAMS))('front ends of one cluster', ()
     const policy = newPolicy();
     const { database } = policy;
     await writeLines(one, policy, ['m,h=a v=1 1']);
-    await vi.waitFor(async () => expect(await rows(two, policy)).toHaveLength(1), SOON);
+    await vi.waitFor(async () => expect(await storedRows(two, policy)).toHaveLength(1), SOON);
     await writeLines(two, policy, ['m,h=a v=2 2']);
 
     await two.delete({ database, measurements: ['m'] });
-    expect(await rows(two, policy)).toEqual([]);
-    await vi.waitFor(async () => expect(await rows(one, policy)).toEqual([]), SOON);
+    expect(await storedRows(two, policy)).toEqual([]);
+    await vi.waitFor(async () => expect(await storedRows(one, policy)).toEqual([]), SOON);
     await vi.waitFor(async () => {
       await writeLines(one, policy, ['m,h=a v=3 3']);
-      expect(await rows(two, policy)).toEqual(['m,h=a 3 3']);
+      expect(await storedRows(two, policy)).toEqual(['m,h=a 3 3']);
     }, SOON);
 
     await one.dropMeasurement(database, 'm');
@@ -186,13 +175,13 @@ describe.runIf(hasPrograms(...CLUSTER_PROGRAMS))('front ends of one cluster', ()
 
     const restored = await cluster.open({ database: 'restored' });
     expect(restored.catalog.text).toBe('backed up');
-    expect(await rows(restored, policy)).toEqual(await rows(one, policy));
+    expect(await storedRows(restored, policy)).toEqual(await storedRows(one, policy));
     await writeLines(restored, policy, ['m,h=c v=3 3']);
     await restored.catalog.change(() => 'changed');
     await restored.close();
     const again = await cluster.open({ database: 'restored' });
     expect(again.catalog.text).toBe('changed');
-    expect(await rows(again, policy)).toHaveLength(3);
+    expect(await storedRows(again, policy)).toHaveLength(3);
     await again.close();
   });
 

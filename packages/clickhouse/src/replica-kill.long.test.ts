@@ -1,42 +1,24 @@
 // Replicas that are killed, hang or do not keep up, and come back: what was acknowledged is there,
 // once, and queries are answered all the time.
-import { ALL_TIME, Unavailable } from '@tidemark/core';
-import { eachBatch } from '@tidemark/query';
-import type { PolicyRef, StorageEngine } from '@tidemark/storage';
+import { Unavailable } from '@tidemark/core';
 import { eventually, hasPrograms } from '@tidemark/testkit';
 import { describe, expect, test } from 'vitest';
 
 import { CLUSTER_PROGRAMS, useCluster } from './testing/test-cluster.ts';
-import { TEST_SETTINGS, testPolicy, writeLines } from './testing/test-storage.ts';
+import {
+  SLOW_MS,
+  storedRows,
+  TEST_SETTINGS,
+  testPolicy,
+  untilWritten,
+  writeLines,
+} from './testing/test-storage.ts';
 
 const { clock } = TEST_SETTINGS;
 const WRITERS = [0, 1, 2, 3];
 
-/** Servers come back several times, on a machine with other work. */
-const SLOW_MS = 180_000;
-
 describe.runIf(hasPrograms(...CLUSTER_PROGRAMS))('a shard of two replicas', () => {
   const cluster = useCluster({ shards: 1, replicas: 2 });
-
-  /** Times by series, as often as they are delivered. */
-  async function stored(
-    engine: StorageEngine,
-    { database, retentionPolicy }: PolicyRef,
-  ): Promise<readonly string[]> {
-    const snapshot = engine.source.snapshot();
-    const request = {
-      source: { database, retentionPolicy, measurement: 'm' },
-      timeRange: ALL_TIME,
-      descending: false,
-      groupBy: [],
-      fields: [{ name: 'v', type: 'float' }],
-    } as const;
-    const times: string[] = [];
-    const { signal } = new AbortController();
-    for await (const batch of eachBatch(snapshot.scan(request, { signal })))
-      for (const time of batch.times) times.push(`${batch.seriesKey}@${time}`);
-    return times;
-  }
 
   test('loses nothing and answers while one is away', async () => {
     const policy = testPolicy(1);
@@ -50,7 +32,7 @@ describe.runIf(hasPrograms(...CLUSTER_PROGRAMS))('a shard of two replicas', () =
         const time = ++next;
         try {
           await writeLines(engine, policy, [`m,w=${writer} v=1 ${time}`]);
-          acknowledged.push(`m,w=${writer}@${time}`);
+          acknowledged.push(`m,w=${writer} ${time} 1`);
         } catch (error) {
           expect(error, String(error)).toBeInstanceOf(Unavailable);
           reasons.push((error as Unavailable).message);
@@ -67,7 +49,7 @@ describe.runIf(hasPrograms(...CLUSTER_PROGRAMS))('a shard of two replicas', () =
     // Until the shard says that it has too few replicas, and longer.
     while (reasons.length < WRITERS.length) {
       const before = [...acknowledged];
-      const found = new Set(await stored(engine, policy));
+      const found = new Set(await storedRows(engine, policy));
       expect(before.filter((one) => !found.has(one))).toEqual([]);
       await clock.sleep(100);
     }
@@ -76,14 +58,14 @@ describe.runIf(hasPrograms(...CLUSTER_PROGRAMS))('a shard of two replicas', () =
     // A service that starts meanwhile takes what is there.
     const other = await cluster.open();
     const seen = [...acknowledged];
-    const found = new Set(await stored(other, policy));
+    const found = new Set(await storedRows(other, policy));
     expect(seen.filter((one) => !found.has(one))).toEqual([]);
 
     await cluster.mend();
     await until(acknowledged.length + 40);
     isOver = true;
     await Promise.all(writers);
-    const last = await stored(other, policy);
+    const last = await storedRows(other, policy);
     expect(new Set(last).size).toBe(last.length);
     expect(acknowledged.filter((one) => !last.includes(one))).toEqual([]);
     await engine.close();
@@ -102,18 +84,6 @@ describe.runIf(hasPrograms(...CLUSTER_PROGRAMS))('a shard of two replicas', () =
     }
   }
 
-  /** Resolves when a write is taken: servers need a while for a new session of ZooKeeper. */
-  const isTaken = (engine: StorageEngine, policy: PolicyRef, line: string) =>
-    eventually(
-      'a write',
-      () =>
-        writeLines(engine, policy, [line]).then(
-          () => true as const,
-          () => undefined,
-        ),
-      SLOW_MS / 3,
-    );
-
   test(
     'asks the other one while one hangs, and both again when it answers',
     { timeout: SLOW_MS },
@@ -125,14 +95,14 @@ describe.runIf(hasPrograms(...CLUSTER_PROGRAMS))('a shard of two replicas', () =
         pingTimeoutMs,
         log: (level, message) => void told.push(`${level} ${message}`),
       });
-      await isTaken(engine, policy, 'm v=1 1');
+      await untilWritten(engine, policy, 'm v=1 1');
       told.length = 0;
 
       await whileHanging([replica(0)], async () => {
         // Each is the first to be asked in turn, so that some of these meet the one that hangs.
-        for (let i = 0; i < 4; i++) expect(await stored(engine, policy)).toEqual(['m@1']);
+        for (let i = 0; i < 4; i++) expect(await storedRows(engine, policy)).toEqual(['m 1 1']);
         const other = await cluster.open({ pingTimeoutMs });
-        expect(await stored(other, policy)).toEqual(['m@1']);
+        expect(await storedRows(other, policy)).toEqual(['m 1 1']);
         await other.close();
         const refused = writeLines(engine, policy, ['m v=2 2']);
         await expect(refused).rejects.toThrow('shard 1 of the cluster does not take writes');
@@ -144,7 +114,7 @@ describe.runIf(hasPrograms(...CLUSTER_PROGRAMS))('a shard of two replicas', () =
 
       const following = 'follow what all services have agreed on';
       await whileHanging([replica(0), replica(1)], async () => {
-        await expect(stored(engine, policy)).rejects.toThrow(
+        await expect(storedRows(engine, policy)).rejects.toThrow(
           'shard 1 of the cluster does not answer: ClickHouse does not answer',
         );
         await eventually('the outage', async () =>
@@ -153,14 +123,14 @@ describe.runIf(hasPrograms(...CLUSTER_PROGRAMS))('a shard of two replicas', () =
             : undefined,
         );
       });
-      await isTaken(engine, policy, 'm v=3 3');
+      await untilWritten(engine, policy, 'm v=3 3');
       await eventually('its end', async () =>
         told.includes(`info the next attempt to ${following} has succeeded`) ? true : undefined,
       );
       expect(told.filter((line) => line.startsWith('error'))).toEqual([]);
-      const found = await stored(engine, policy);
+      const found = await storedRows(engine, policy);
       expect(new Set(found).size).toBe(found.length);
-      expect(found).toEqual(expect.arrayContaining(['m@1', 'm@3']));
+      expect(found).toEqual(expect.arrayContaining(['m 1 1', 'm 3 3']));
       await eventually('both replicas', async () =>
         (await engine.replicas?.())?.every(({ isUp }) => isUp) === true ? true : undefined,
       );
@@ -174,17 +144,17 @@ describe.runIf(hasPrograms(...CLUSTER_PROGRAMS))('a shard of two replicas', () =
     async () => {
       const policy = testPolicy(4);
       const engine = await cluster.open();
-      await isTaken(engine, policy, 'm v=1 1');
+      await untilWritten(engine, policy, 'm v=1 1');
 
       await whileHanging([cluster.status.zookeeper.pid], async () => {
         const refused = writeLines(engine, policy, ['m v=2 2']);
-        expect(await stored(engine, policy)).toEqual(['m@1']);
+        expect(await storedRows(engine, policy)).toEqual(['m 1 1']);
         await expect(refused).rejects.toThrow('the cluster does not take writes');
-        expect(await stored(engine, policy)).toContain('m@1');
+        expect(await storedRows(engine, policy)).toContain('m 1 1');
       });
 
-      await isTaken(engine, policy, 'm v=3 3');
-      expect(await stored(engine, policy)).toEqual(expect.arrayContaining(['m@1', 'm@3']));
+      await untilWritten(engine, policy, 'm v=3 3');
+      expect(await storedRows(engine, policy)).toEqual(expect.arrayContaining(['m 1 1', 'm 3 3']));
       await engine.close();
     },
   );
@@ -192,7 +162,7 @@ describe.runIf(hasPrograms(...CLUSTER_PROGRAMS))('a shard of two replicas', () =
   test('takes no more writes than may wait while the cluster does not keep up', async () => {
     const policy = testPolicy(3);
     const engine = await cluster.open({ writeQueueMaxBytes: 20_000 });
-    await isTaken(engine, policy, 'm v=0 0');
+    await untilWritten(engine, policy, 'm v=0 0');
     const outcomes: Promise<PromiseSettledResult<unknown>[]>[] = [];
 
     await whileHanging([replica(0), replica(1)], async () => {
@@ -212,10 +182,10 @@ describe.runIf(hasPrograms(...CLUSTER_PROGRAMS))('a shard of two replicas', () =
     const taken = settled.flatMap(({ status }, i) => (status === 'fulfilled' ? [i] : []));
     expect(taken.length).toBeGreaterThan(1);
     expect(taken.length).toBeLessThan(60);
-    const found = await stored(engine, policy);
+    const found = await storedRows(engine, policy);
     expect(found).toHaveLength(taken.length * 20 + 1);
-    expect(found).toEqual(expect.arrayContaining(taken.map((i) => `m,w=${i}@19`)));
-    await isTaken(engine, policy, 'm v=1 1');
+    expect(found).toEqual(expect.arrayContaining(taken.map((i) => `m,w=${i} 19 19`)));
+    await untilWritten(engine, policy, 'm v=1 1');
     await engine.close();
   });
 });

@@ -63,7 +63,9 @@ export async function startChdb({ Session }: ChdbPackage): Promise<ChdbServer> {
     if (sql.includes('SELECT count()')) return 'SELECT toUInt64(1), toUInt64(0)';
     const [, version] = /places\/(\d+)'/.exec(sql) ?? [];
     if (version !== undefined) return `SELECT '\`${positions.get(version)?.proposal ?? ''}\`'`;
-    const rows = Array.from(positions, ([name, { order }]) => `('${name}', toUInt64(${order}))`);
+    // The first one gives the array a type, and is left out.
+    const rows = ["('', toUInt64(0))"];
+    for (const [name, { order }] of positions) rows.push(`('${name}', toUInt64(${order}))`);
     return `SELECT r.1, r.2 FROM (SELECT arrayJoin([${rows.join(', ')}]) AS r) WHERE r.2 > 0`;
   }
 

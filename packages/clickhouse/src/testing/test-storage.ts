@@ -1,10 +1,18 @@
-// What tests of the storage have in common: its settings, and policies.
-import { systemClock } from '@tidemark/core';
+// What tests of the storage have in common: its settings, policies, and how they write and read.
+import { ALL_TIME, systemClock, Unavailable } from '@tidemark/core';
+import type { FieldType } from '@tidemark/core';
 import type { PolicyRef, StorageEngine, WriteOutcome } from '@tidemark/storage';
 
 import type { ClickHouseOptions } from '../open-clickhouse.ts';
+import { scanned } from './compare-sources.ts';
 
 export const WEEK = 604_800_000_000_000n;
+
+/** Timeout of a test in which servers come back several times, on a machine with other work. */
+export const SLOW_MS = 180_000;
+
+/** How long a cluster may take until it accepts writes again after its servers are back. */
+const RECOVERY_MS = SLOW_MS / 3;
 
 /** Everything but where the cluster is. */
 export const TEST_SETTINGS = {
@@ -44,4 +52,42 @@ export function writeLines(
     precision: 'ns',
     now: 0n,
   });
+}
+
+/** The points of field `v` of measurement `m`, as texts `key time value`. */
+export function storedRows(
+  storage: StorageEngine,
+  { database, retentionPolicy }: PolicyRef,
+  type: FieldType = 'float',
+): Promise<readonly string[]> {
+  return scanned(storage.source, {
+    source: { database, retentionPolicy, measurement: 'm' },
+    timeRange: ALL_TIME,
+    descending: false,
+    groupBy: [],
+    fields: [{ name: 'v', type }],
+  });
+}
+
+/** Repeats what may be refused: servers need a while for a new session of ZooKeeper. */
+export async function untilAccepted<T>(attempt: () => Promise<T>): Promise<T> {
+  const { clock } = TEST_SETTINGS;
+  const untilMs = clock.monotonicMs() + RECOVERY_MS;
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof Unavailable) || clock.monotonicMs() > untilMs) throw error;
+    }
+    await clock.sleep(50);
+  }
+}
+
+/** Writes a line, again and again until it is acknowledged. */
+export function untilWritten(
+  storage: StorageEngine,
+  policy: PolicyRef,
+  line: string,
+): Promise<WriteOutcome> {
+  return untilAccepted(() => writeLines(storage, policy, [line]));
 }
