@@ -124,6 +124,29 @@ describe.runIf(hasPrograms(...CLUSTER_PROGRAMS))('an impaired cluster', () => {
   );
 
   test(
+    'a write that waits for the series of its database is refused in time',
+    async () => {
+      const policy = { ...testPolicy(6), maxSeriesPerDatabase: 10 };
+      const two = await cluster.open();
+      await untilWritten(two, policy, 'm v=1 1');
+      const one = await cluster.open({ urls: gates.map(({ url }) => url), writeTimeoutMs: 2000 });
+      for (const gate of gates) gate.hold((sql) => sql.includes('groupUniqArray(series)'));
+
+      const late = TEST_SETTINGS.clock.sleep(2000).then(() => 'a timeout');
+      await expect(Promise.race([writeLines(one, policy, ['m v=2 2']), late])).rejects.toThrow(
+        Unavailable,
+      );
+      for (const gate of gates) await gate.release();
+      await untilWritten(one, policy, 'm v=3 3');
+
+      expect(await storedRows(one, policy)).toEqual(['m 1 1', 'm 3 3']);
+      await one.close();
+      await two.close();
+    },
+    SLOW_MS,
+  );
+
+  test(
     'a replica that answers and has lost ZooKeeper is named when it has been silent for too long',
     async () => {
       const policy = testPolicy(4);

@@ -39,7 +39,7 @@ export type Insertion = {
   /** Table, columns and format. */
   readonly into: string;
   readonly rows: Uint8Array;
-  /** Monotonic; without it `LIMITS.insertMs` from now. */
+  /** Monotonic; `Cluster.patienceMs` when absent. */
   readonly untilMs?: number | undefined;
 };
 
@@ -238,12 +238,19 @@ export class Cluster {
   }
 
   /**
-   * The same for what needs ZooKeeper and may be done twice. Tries again for a while; fails at once
-   * when no node can do it.
+   * The same for what needs ZooKeeper and may be done twice. Tries again until `untilMs`; fails at
+   * once when no node can do it.
    */
-  onAnyWriter<T>(work: (node: ClickHouseNode, signal: AbortSignal) => Promise<T>): Promise<T> {
-    const untilMs = this.#clock.monotonicMs() + LIMITS.insertMs.value;
+  onAnyWriter<T>(
+    work: (node: ClickHouseNode, signal: AbortSignal) => Promise<T>,
+    untilMs = this.patienceMs(),
+  ): Promise<T> {
     return this.#onWriter({ target: 'all nodes', needed: 1, untilMs }, work);
+  }
+
+  /** Monotonic: until when something is tried again that has no deadline of its own. */
+  patienceMs(): number {
+    return this.#clock.monotonicMs() + LIMITS.insertMs.value;
   }
 
   /**
@@ -252,10 +259,7 @@ export class Cluster {
    * few others, or when it is not stored until `untilMs`; what comes next to the same shard is then
    * tried only once, so that others do not wait for it.
    */
-  insert(
-    target: Target,
-    { into, rows, untilMs = this.#clock.monotonicMs() + LIMITS.insertMs.value }: Insertion,
-  ): Promise<void> {
+  insert(target: Target, { into, rows, untilMs = this.patienceMs() }: Insertion): Promise<void> {
     const quorum = this.quorum;
     const settings: NodeSettings = {
       insert_deduplicate: 1,
@@ -310,15 +314,14 @@ export class Cluster {
   /**
    * Runs a definition, which may be run twice, on every node. Unreachable ones run it later.
    */
-  async define(sql: (onCluster: string) => string): Promise<void> {
-    const until = this.#clock.monotonicMs() + LIMITS.insertMs.value;
+  async define(sql: (onCluster: string) => string, untilMs = this.patienceMs()): Promise<void> {
     for (let pauseMs = 20; ; pauseMs *= 2) {
       try {
         return await this.#tryDefine(sql);
       } catch (error) {
         // A node that has lost its session of ZooKeeper fails once and opens another one.
         if (!(error instanceof Unreachable)) throw error;
-        if (this.#clock.monotonicMs() + pauseMs > until) throw error;
+        if (this.#clock.monotonicMs() + pauseMs > untilMs) throw error;
       }
       await this.#clock.sleep(pauseMs);
     }

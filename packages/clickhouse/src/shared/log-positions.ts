@@ -70,14 +70,14 @@ export class LogPositions {
    * Tries to take a position; gives the newest one afterwards. When that is a later one, its chain
    * of parents tells which proposal has taken this one. May be called again.
    */
-  take(version: number, proposal: string): Promise<LogPosition> {
+  take(version: number, proposal: string, untilMs?: number): Promise<LogPosition> {
     return this.#cluster.onAnyWriter(async (node, signal) => {
       const isMine = await this.#create(node, { version, proposal, signal });
       // The same node has seen everything that came before its answer.
       const newest = await this.#newest(node, signal);
       if (isMine) await this.#tidy(node, newest.version - KEPT_POSITIONS, signal);
       return newest;
-    });
+    }, untilMs);
   }
 
   async #create(

@@ -87,9 +87,10 @@ export class SharedLog {
    * Gives a number above all that were given before. What has a lower one in the list is applied
    * here when it resolves.
    */
-  async nextOrder(): Promise<bigint> {
-    const { order, seen } = await this.#versionClock.next((node, signal) =>
-      this.#positions.newestVersion(node, signal),
+  async nextOrder(untilMs?: number): Promise<bigint> {
+    const { order, seen } = await this.#versionClock.next(
+      (node, signal) => this.#positions.newestVersion(node, signal),
+      untilMs,
     );
     if (seen > this.#version || this.#uncertain !== undefined) await this.sync();
     return order;
@@ -98,15 +99,15 @@ export class SharedLog {
   /**
    * Appends the entry that `make` gives for the present state. When other entries come first, they
    * are applied and `make` is called again. `undefined` appends nothing. Resolves when the entry is
-   * applied here.
+   * applied here. Tries until `untilMs` (monotonic).
    */
-  append(make: () => string | undefined): Promise<void> {
+  append(make: () => string | undefined, untilMs?: number): Promise<void> {
     return this.#alone(async () => {
-      const until = this.#clock.monotonicMs() + LIMITS.insertMs.value;
+      const until = untilMs ?? this.#cluster.patienceMs();
       for (;;) {
         const payload = make();
         if (payload === undefined) return;
-        if (await this.#tryAppend(payload)) return;
+        if (await this.#tryAppend(payload, untilMs)) return;
         if (this.#clock.monotonicMs() > until)
           throw new Unavailable('other front ends of the cluster change it all the time');
       }
@@ -119,7 +120,7 @@ export class SharedLog {
     return result;
   }
 
-  async #tryAppend(payload: string): Promise<boolean> {
+  async #tryAppend(payload: string, untilMs?: number): Promise<boolean> {
     const version = this.#version + 1;
     const row = {
       proposal: randomBytes(12).toString('hex'),
@@ -127,9 +128,9 @@ export class SharedLog {
       parentOrder: this.#order,
       payload,
     };
-    await this.#insert(version, row);
+    await this.#insert(version, row, untilMs);
     this.#uncertain = version;
-    const newest = await this.#positions.take(version, row.proposal);
+    const newest = await this.#positions.take(version, row.proposal, untilMs);
     this.#uncertain = undefined;
     if (newest.version === version && newest.proposal === row.proposal)
       this.#take(version, row, newest.order);
@@ -167,7 +168,11 @@ export class SharedLog {
     this.#snapshot = this.#version;
   }
 
-  async #insert(version: number, { proposal, parent, parentOrder, payload }: Row): Promise<void> {
+  async #insert(
+    version: number,
+    { proposal, parent, parentOrder, payload }: Row,
+    untilMs?: number,
+  ): Promise<void> {
     const row = new RowWriter();
     row.uint64(BigInt(version));
     row.text(proposal);
@@ -176,7 +181,7 @@ export class SharedLog {
     row.text(payload);
     const into = `${this.#cluster.table(SHARED_TABLE)} (${COLUMNS})`;
     const rows = row.finish();
-    await this.#cluster.insert('all nodes', { into: `${into} FORMAT RowBinary`, rows });
+    await this.#cluster.insert('all nodes', { into: `${into} FORMAT RowBinary`, rows, untilMs });
   }
 
   /**

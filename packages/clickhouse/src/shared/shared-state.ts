@@ -87,21 +87,21 @@ export class SharedState {
    * Gives a version above all that were given before. Everything that was agreed on with a lower
    * one is known here when it resolves.
    */
-  async nextVersion(): Promise<bigint> {
+  async nextVersion(untilMs?: number): Promise<bigint> {
     assert(this.#log !== undefined, 'the state is open');
-    return this.#versionBase + (await this.#log.nextOrder());
+    return this.#versionBase + (await this.#log.nextOrder(untilMs));
   }
 
   /** See `SharedLog.append`. */
-  async agree(make: () => SharedEntry | undefined): Promise<void> {
+  async agree(make: () => SharedEntry | undefined, untilMs?: number): Promise<void> {
     await this.#log?.append(() => {
       const entry = make();
       return entry === undefined ? undefined : printShared(entry);
-    });
+    }, untilMs);
   }
 
   /** Agrees on additions; `false` when others have agreed on something else. */
-  async add(additions: Additions): Promise<boolean> {
+  async add(additions: Additions, untilMs?: number): Promise<boolean> {
     const { registry } = this;
     let isPossible = true;
     await this.agree(() => {
@@ -110,7 +110,7 @@ export class SharedState {
       const missing = registry.missing(additions);
       if (isNothing(missing)) return undefined;
       return { kind: 'add', ...missing };
-    });
+    }, untilMs);
     return isPossible;
   }
 

@@ -28,6 +28,7 @@ export class VersionClock {
    */
   next<T>(
     after: (node: ClickHouseNode, signal: AbortSignal) => Promise<T>,
+    untilMs?: number,
   ): Promise<{ order: bigint; seen: T }> {
     return this.#cluster.onAnyWriter(async (node, signal) => {
       const path = await this.#pathOf(node, signal);
@@ -42,7 +43,7 @@ export class VersionClock {
       assert(reader.hasMore, 'a clock that has ticked has a partition');
       const order = reader.uint64();
       return { order, seen: await after(node, signal) };
-    });
+    }, untilMs);
   }
 
   /**

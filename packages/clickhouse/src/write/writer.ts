@@ -14,7 +14,6 @@ import type {
 } from '@tidemark/storage';
 
 import type { Cluster } from '../cluster/cluster.ts';
-import { LIMITS } from '../limits.ts';
 import { isNothing } from '../shared/entries.ts';
 import type { MeasurementInGroup, SharedEntry } from '../shared/entries.ts';
 import type { SharedState } from '../shared/shared-state.ts';
@@ -28,6 +27,7 @@ import { PendingRows } from './pending.ts';
 import type { ShardFailures } from './pending.ts';
 import { SeriesLimits } from './series-limits.ts';
 import type { Admission } from './series-limits.ts';
+import { refusedAt, writeDeadline } from './write-deadline.ts';
 
 export type WriterParts = {
   readonly cluster: Cluster;
@@ -151,12 +151,15 @@ export class Writer {
   }
 
   /** Makes the tables of a policy when they are not there. */
-  async makeTables(policyId: number): Promise<void> {
+  async #makeTables(policyId: number, untilMs: number): Promise<void> {
     if (this.#ready.has(policyId)) return;
     const { cluster } = this.#parts;
     const { database } = cluster.settings;
     for (let i = 0; i < 2; i++) {
-      await cluster.define((onCluster) => policyTables(policyId, { database, onCluster })[i] ?? '');
+      await cluster.define(
+        (onCluster) => policyTables(policyId, { database, onCluster })[i] ?? '',
+        untilMs,
+      );
     }
     this.#ready.add(policyId);
   }
@@ -173,7 +176,8 @@ export class Writer {
     sinceMs = this.#parts.clock.monotonicMs(),
   ): Promise<WriteOutcome> {
     const unknown = this.#limits.ready(policy);
-    if (unknown !== undefined) return unknown.then(() => this.#write(policy, ingestAll, sinceMs));
+    if (unknown !== undefined)
+      return this.#inTime(unknown, sinceMs).then(() => this.#write(policy, ingestAll, sinceMs));
     if (this.#waitingBytes() > this.#parts.queueMaxBytes)
       return Promise.reject(
         new Unavailable(
@@ -200,6 +204,14 @@ export class Writer {
       queue.pace.arrive();
       this.#start(policy.id, queue);
     });
+  }
+
+  /** What a write waits for before it is parsed, which the service waits for no longer either. */
+  #inTime(work: Promise<void>, sinceMs: number): Promise<void> {
+    const { clock, timeoutMs } = this.#parts;
+    if (timeoutMs === 0) return work;
+    const { refusedMs } = writeDeadline({ sinceMs, nowMs: clock.monotonicMs(), timeoutMs });
+    return refusedAt(refusedMs, clock, () => work);
   }
 
   #waitingBytes(): number {
@@ -318,42 +330,16 @@ export class Writer {
   }
 
   /**
-   * Until when a batch is inserted, in all its steps. Its first request has waited already, perhaps
-   * for the batch before; it is refused before its client gives it up.
-   */
-  #deadline({ sinceMs }: PendingRows): number {
-    const { clock, timeoutMs } = this.#parts;
-    const nowMs = clock.monotonicMs();
-    const firstMs = sinceMs ?? nowMs;
-    const mostMs = timeoutMs === 0 ? Infinity : timeoutMs * ANSWERED_SHARE;
-    const untilMs = Math.max(firstMs + LIMITS.insertMs.value, nowMs + LIMITS.lastTryMs.value);
-    return Math.min(untilMs, firstMs + mostMs - LIMITS.graceMs.value);
-  }
-
-  /**
    * Gives the shards without their rows, or `changed`: others have agreed on something else.
    * Rejects at the deadline: from then on none of the rows is sent, and what was sent has a version
    * that loses against whatever is accepted later.
    */
-  async #insert(policyId: number, rows: PendingRows): Promise<ShardFailures | 'changed'> {
-    const untilMs = this.#deadline(rows);
-    const late = new AbortController();
-    const isOver = new AbortController();
-    const { clock } = this.#parts;
-    const leftMs = Math.max(0, untilMs - clock.monotonicMs()) + LIMITS.graceMs.value;
-    const deadline = clock.sleep(leftMs, isOver.signal).then(
-      () => {
-        const error = new Unavailable('the cluster has not agreed on a write in time');
-        late.abort(error);
-        throw error;
-      },
-      () => 'changed' as const, // The insert is over: nobody waits for this one.
-    );
-    try {
-      return await Promise.race([this.#tryInsert(policyId, rows, late.signal, untilMs), deadline]);
-    } finally {
-      isOver.abort(new Error('the insert is over'));
-    }
+  #insert(policyId: number, rows: PendingRows): Promise<ShardFailures | 'changed'> {
+    const { clock, timeoutMs } = this.#parts;
+    const nowMs = clock.monotonicMs();
+    const { sinceMs = nowMs } = rows;
+    const { untilMs, refusedMs } = writeDeadline({ sinceMs, nowMs, timeoutMs });
+    return refusedAt(refusedMs, clock, (late) => this.#tryInsert(policyId, rows, late, untilMs));
   }
 
   async #tryInsert(
@@ -363,10 +349,10 @@ export class Writer {
     untilMs: number,
   ): Promise<ShardFailures | 'changed'> {
     const { state } = this.#parts;
-    await this.makeTables(policyId);
+    await this.#makeTables(policyId, untilMs);
     const { additions } = rows;
-    if (!isNothing(additions) && !(await state.add(additions))) return 'changed';
-    const version = await state.nextVersion();
+    if (!isNothing(additions) && !(await state.add(additions, untilMs))) return 'changed';
+    const version = await state.nextVersion(untilMs);
     // What was agreed on before the version is known now: deletes and drops hide older rows only.
     if (rows.epoch !== this.#epoch) return 'changed';
     late.throwIfAborted();
@@ -406,6 +392,3 @@ export class Writer {
     return failures;
   }
 }
-
-/** A write is refused after this share of the time in which its client would give it up. */
-const ANSWERED_SHARE = 0.95;
