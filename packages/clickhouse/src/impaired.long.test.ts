@@ -8,6 +8,7 @@ import { Unavailable } from '@tidemark/core';
 import { CuttableLink, eventually, hasPrograms } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { seriesIdOf } from './ids.ts';
 import type { NodeStatus } from './index.ts';
 import { configurationOf } from './local-cluster/configuration.ts';
 import { findPrograms } from './local-cluster/programs.ts';
@@ -20,6 +21,7 @@ import {
   storedRows,
   TEST_SETTINGS,
   testPolicy,
+  untilAccepted,
   untilWritten,
   writeLines,
 } from './testing/test-storage.ts';
@@ -186,6 +188,52 @@ describe.runIf(hasPrograms(...CLUSTER_PROGRAMS))('an impaired cluster', () => {
         await server.stop();
         await link.close();
       }
+    },
+    SLOW_MS,
+  );
+});
+
+describe.runIf(hasPrograms(...CLUSTER_PROGRAMS))('one of two shards that is away', () => {
+  const cluster = useCluster({ shards: 2, replicas: 1 });
+
+  test(
+    'leaves no row of a refused request for a later insert into the other one',
+    async () => {
+      const policy = testPolicy(1);
+      const gates = await Promise.all(cluster.urls.map(openGate));
+      const [gate] = gates;
+      const isTick = (sql: string) => sql.includes('DROP PARTITION ID');
+      const isHeld = () =>
+        eventually('the version', async () => (gate?.heldCount === 1 ? true : undefined));
+      const [a, b] = [0n, 1n].map((shard) => {
+        const hosts = Array.from({ length: 64 }, (_, i) => `m,h=${i}`);
+        return hosts.find((key) => seriesIdOf(Buffer.from(key)) % 2n === shard);
+      });
+      const one = await cluster.open({ urls: gates.map(({ url }) => url) });
+      const two = await cluster.open();
+      await untilAccepted(() => writeLines(one, policy, [`${a} v=1 1`, `${b} v=1 1`]));
+      process.kill(cluster.status.nodes[1]?.pid ?? 0, 'SIGKILL');
+      gate?.hold(isTick);
+
+      const sent = writeLines(one, policy, [`${b} v=2 1`]);
+      await isHeld();
+      const waiting = writeLines(one, policy, [`${a} v=2 1`, `${b} v=2 1`]);
+      const other = writeLines(one, policy, [`${a} v=9 9`]);
+      const refused = Promise.allSettled([sent, waiting]);
+      await gate?.release();
+      gate?.hold(isTick);
+      expect((await refused).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+      await isHeld();
+      await untilWritten(two, policy, `${a} v=3 1`);
+      await gate?.release();
+      await other;
+
+      await cluster.mend();
+      const found = await untilAccepted(() => storedRows(two, policy));
+      expect(found).toEqual(expect.arrayContaining([`${a} 1 3`, `${a} 9 9`]));
+      await one.close();
+      await two.close();
+      for (const each of gates) await each.close();
     },
     SLOW_MS,
   );

@@ -20,7 +20,7 @@ export type ShardFailures = ReadonlyMap<number, unknown>;
 
 /** Rows of several requests, by shard of the cluster. */
 export class PendingRows {
-  readonly points: PointRows[];
+  readonly points: readonly PointRows[];
   readonly series: readonly SeriesRows[];
   waiters: Waiter[] = [];
   /** Monotonic, when the first request came. */
@@ -73,14 +73,13 @@ export class PendingRows {
     });
   }
 
-  /** Rejects those who have rows of a shard that failed; these rows are no longer here. */
+  /** Rejects the requests that have rows of a shard that failed; their rows are still here. */
   rejectOn(failures: ShardFailures): void {
     this.waiters = this.waiters.filter(({ shards, reject }) => {
       const failed = [...shards].find((shard) => failures.has(shard));
       if (failed !== undefined) reject(failures.get(failed));
       return failed === undefined;
     });
-    for (const shard of failures.keys()) this.points[shard] = new PointRows();
   }
 
   resolve(): void {

@@ -293,9 +293,7 @@ export class Writer {
         const failures = await this.#insert(policyId, rows);
         if (failures === 'changed') this.#retry(queue, rows);
         else {
-          // What has come meanwhile would wait as long again, and its clients would give it up.
-          queue.rows.takeAnnouncements(rows, failures);
-          for (const refused of [rows, queue.rows]) refused.rejectOn(failures);
+          if (failures.size > 0) this.#refuse(queue, rows, failures);
           rows.resolve();
         }
       } catch (error) {
@@ -310,6 +308,21 @@ export class Writer {
     }
     // Without an await since the last check: clients that were just answered may write again.
     queue.running = undefined;
+  }
+
+  /**
+   * Refuses the requests that have rows of a shard that failed. One that came meanwhile would wait
+   * as long again, and its client would give it up; its rows must not go to the other shards with a
+   * later insert, whose version is higher than what its client has written since. So the requests
+   * that are left are parsed again.
+   */
+  #refuse(queue: Queue, sent: PendingRows, failures: ShardFailures): void {
+    const waiting = queue.rows;
+    queue.rows = this.#newRows();
+    queue.rows.takeAnnouncements(sent, failures);
+    queue.rows.takeAnnouncements(waiting);
+    for (const refused of [sent, waiting]) refused.rejectOn(failures);
+    waiting.retry();
   }
 
   /**
