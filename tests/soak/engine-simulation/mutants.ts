@@ -1,44 +1,208 @@
-// Repairs that the simulation protects: each taken out, as a change of the source, must be found.
+// Guards that the simulation protects: what happens without each, and which checker notices it.
+//
+// Not among them is what no simulated cluster can reach: an absent load directory
+// (`packages/engine/src/files/load-directory.test.ts`), and NATS' own order of the parts of one
+// record between other writers' (`packages/cluster/src/message-log.test.ts`); here a record that
+// is not one message is refused.
+import type { Edit, Mutant } from '../mutants/mutant.ts';
 
-/** In a file below `packages/engine/src`, wherever it stands. */
-type Edit = { readonly file: string; readonly from: string; readonly to: string };
+const engine = (file: string, from: string, to: string): Edit => ({
+  file: `packages/engine/src/${file}`,
+  from,
+  to,
+});
 
-export type Mutant = Edit & { readonly what: string; readonly also?: Edit };
+const runtime = (file: string, from: string, to: string): Edit => ({
+  file: `packages/runtime/src/${file}`,
+  from,
+  to,
+});
 
 export const MUTANTS: readonly Mutant[] = [
   {
-    what: 'a leader changes its tables before the log has the change',
-    file: 'store/metadata.ts',
-    from: 'await log.commit(sealed, (made) => this.#transact(made));',
-    to: 'await this.#transact(sealed); await log.commit(sealed, (made) => this.#transact(made));',
+    what: 'points of listeners are printed as lines, which cannot carry all of them',
+    edits: [
+      engine(
+        'cluster/point-log.ts',
+        'if (this.#options.level() < POINTS_LEVEL) {',
+        'if (this.#options.level() > 0) {',
+      ),
+    ],
+    foundBy: 'answers',
   },
   {
-    what: 'a record is appended whatever the last one is',
-    file: 'cluster/leader-log.ts',
-    from: 'after: this.#last, signal });',
-    to: 'signal });',
+    what: 'a record that cannot be read stops those behind it',
+    edits: [
+      engine(
+        'cluster/point-record.ts',
+        "const nothing = batchOfPoints({ database: '', retentionPolicy: '' }, []);",
+        'throw error; const nothing = undefined;',
+      ),
+    ],
+    foundBy: 'serving',
   },
   {
     what: 'a term that has begun counts as everything',
-    file: 'cluster/replica.ts',
-    from: 'if (this.#isFilled) await this.#write([], record);',
-    to: 'if (record.sequence > 0) await this.#fill([], record);',
+    edits: [
+      engine(
+        'cluster/replica.ts',
+        'if (this.#isFilled) await this.#write([], record);',
+        'if (record.sequence > 0) await this.#fill([], record);',
+      ),
+    ],
+    foundBy: 'definitions',
   },
   {
     what: 'another instance begins a cluster that waits for definitions',
-    file: 'cluster/instance-role.ts',
-    from: 'if (!replica.isFilled && begins !== undefined &&',
-    to: 'if (replica.isFilled && begins !== undefined &&',
+    edits: [
+      engine(
+        'cluster/instance-role.ts',
+        'if (!replica.isFilled && begins !== undefined &&',
+        'if (replica.isFilled && begins !== undefined &&',
+      ),
+    ],
+    foundBy: 'definitions',
   },
   {
     what: 'a copy believes whatever log there is',
-    file: 'cluster/replica.ts',
-    from: 'throw new OtherHistory(',
-    to: 'void new OtherHistory(',
-    also: {
-      file: 'cluster/instance-role.ts',
-      from: 'throw new OtherHistory(',
-      to: 'void new OtherHistory(',
-    },
+    edits: [
+      engine(
+        'cluster/replica.ts',
+        'if (position.log !== undefined && position.log !== id)',
+        'if (position.log === id)',
+      ),
+      engine('cluster/replica.ts', 'if (position.sequence > last)', 'if (position.sequence < 0)'),
+      engine('cluster/replica.ts', 'if (digestOf(record) !== digest)', "if (digest === '')"),
+      engine('cluster/instance-role.ts', 'if (identity === undefined)', 'if (false)'),
+      engine('cluster/instance-role.ts', 'if (ahead !== undefined)', 'if (false)'),
+    ],
+    foundBy: 'sameDefinitions',
+  },
+  {
+    what: 'a task that is moved while it starts is told of both starts, and lives twice',
+    edits: [
+      runtime(
+        'host/hosted-task.ts',
+        'const isOver = (): boolean => attempt !== this.#restarts;',
+        'const isOver = (): boolean => attempt < 0;',
+      ),
+    ],
+    foundBy: 'hosts',
+  },
+  {
+    what: 'the state of a task goes when its host dies',
+    edits: [
+      engine(
+        'tasks/snapshots.ts',
+        '(unit) => !running.has(unit) && !this.#options.isEnabled(taskOfUnit(unit)),',
+        '(unit) => !running.has(unit),',
+      ),
+    ],
+    foundBy: 'tasks',
+  },
+  {
+    what: 'a write waits for tasks that are behind',
+    edits: [
+      engine(
+        'cluster/point-log.ts',
+        'await within(clock, TAKEN_MS, Promise.all(waiting.map(({ taken }) => taken.promise)));',
+        'await Promise.all(waiting.map(({ taken }) => taken.promise));',
+      ),
+    ],
+    foundBy: 'serving',
+  },
+  {
+    what: 'a body that one message cannot carry is not cut',
+    edits: [
+      engine(
+        'cluster/point-log.ts',
+        'const pieces = cutLines(write.body, this.#roomBeside(label));',
+        'const pieces = [write.body];',
+      ),
+    ],
+    foundBy: 'answers',
+  },
+  {
+    what: 'points that were looped back before are looped back again',
+    edits: [
+      engine(
+        'cluster/looped-points.ts',
+        'else return last?.turn === turn && !isBehind(last, cause);',
+        'else return true;',
+      ),
+    ],
+    foundBy: 'points',
+  },
+  {
+    what: 'a leader does not know what was looped back before it',
+    edits: [engine('cluster/looped-points.ts', 'await causesKnown();', '')],
+    foundBy: 'points',
+  },
+  {
+    what: 'a state is saved before the points that it has looped back',
+    edits: [
+      engine(
+        'open-tasks.ts',
+        'effectsStored: () => bothStored(alerts.stored(), stores.shared?.points.loopedKept()),',
+        'effectsStored: () => alerts.stored(),',
+      ),
+    ],
+    foundBy: 'points',
+  },
+  {
+    what: 'a leader changes its tables before the log has the change',
+    edits: [
+      engine(
+        'store/metadata.ts',
+        'await log.commit(sealed, (made) => this.#transact(made));',
+        'await this.#transact(sealed); await log.commit(sealed, (made) => this.#transact(made));',
+      ),
+    ],
+    foundBy: 'definitions',
+  },
+  {
+    what: 'a record is appended whatever the last one is',
+    edits: [engine('cluster/leader-log.ts', 'after: this.#last, signal });', 'signal });')],
+    foundBy: 'definitions',
+  },
+  {
+    what: 'a leader that was replaced goes on telling',
+    edits: [
+      engine(
+        'open-stores.ts',
+        'mayAct() ? sender.send(request, signal)',
+        'mayAct() !== undefined ? sender.send(request, signal)',
+      ),
+      engine('open-alerting.ts', 'mayDeliver: stores.shared?.mayAct,', ''),
+    ],
+    foundBy: 'events',
+  },
+  {
+    what: 'a task is given what its state contains',
+    edits: [
+      engine(
+        'cluster/log-feed.ts',
+        'if (record <= this.#sequence) return;',
+        'if (record < 0) return;',
+      ),
+      engine('cluster/log-feed.ts', 'first: this.#sequence + 1,', 'first: this.#sequence,'),
+    ],
+    foundBy: 'points',
+  },
+  {
+    what: 'points are purged that a saved state does not contain',
+    edits: [
+      engine(
+        'run-tasks.ts',
+        'await shared.points.forget(containedThrough(shared.points, { executor, snapshots }));',
+        'await shared.points.forget(shared.points.dispatched);',
+      ),
+    ],
+    foundBy: 'points',
+  },
+  {
+    what: 'events that were told before are told again',
+    edits: [runtime('event-cause.ts', 'isTold: !isBehind', 'isTold: false')],
+    foundBy: 'events',
   },
 ];

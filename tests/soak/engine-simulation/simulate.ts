@@ -1,21 +1,36 @@
 // A run: several instances of the real code, a coordinator in memory, virtual time. Checked after
 // each event and at the end.
+import type { LogRecord } from '@tidemark/cluster';
 import { MemoryServer } from '@tidemark/cluster/testing';
 import { seededRandom } from '@tidemark/testkit';
 import { definitions, sameDefinitions } from './checkers/definitions.ts';
 import { events } from './checkers/events.ts';
 import { oneLeader } from './checkers/one-leader.ts';
 import { points } from './checkers/points.ts';
+import { taskOfUnit } from '@tidemark/runtime';
 import { Metadata } from '../../../packages/engine/src/store/metadata.ts';
-import { Instance, LEASE_MS, SIMULATED_KEY } from './instance.ts';
-import { MemoryDisk } from './memory-disk.ts';
-import { EVENT_EVERY } from './leader-engine.ts';
+import type { TaskRecord } from '../../../packages/engine/src/store/records.ts';
 import { Model } from './model/model.ts';
-import { settled, Timeline } from './timeline.ts';
+import { expectedOf, rowsOf } from './model/reference.ts';
+import type { Expected, Totals } from './model/reference.ts';
+import { seedChance } from './world/chance.ts';
+import { countImmediates, settled } from './world/event-loop.ts';
+import { Instance, LEASE_MS, SIMULATED_KEY } from './world/instance.ts';
+import { CRASH } from './world/simulated-host.ts';
+import type { Cut } from './world/instance.ts';
+import { MemoryDisk } from './world/memory-disk.ts';
+import { Timeline } from './world/timeline.ts';
+import { forgetWires } from './world/wire.ts';
+import { Clients } from './workload/clients.ts';
+import type { TaskName } from './workload/tasks.ts';
 import type { Operation, Plan } from './workload/plan.ts';
+import { ownRecord } from './workload/tasks.ts';
 
 /** Long enough for everything to come to rest. */
 const REST_MS = 12 * LEASE_MS;
+
+/** So long at least, and so long once everything is as it should be. */
+const REST_LEAST_MS = 2 * LEASE_MS;
 
 /** Until the first instance is known at the coordinator. */
 const FIRST_MS = 60;
@@ -23,7 +38,7 @@ const FIRST_MS = 60;
 const OWN_COUNT = 12;
 const OWN_LENGTH = 300;
 
-/** How often definitions are compared. */
+/** How often definitions are compared, and tasks defined that are not there yet. */
 const CHECK_MS = 20;
 
 /** Until a process that has ended is started again. */
@@ -32,7 +47,8 @@ const SUPERVISOR_MS = 500;
 export type Run = {
   readonly instances: readonly (Instance | undefined)[];
   readonly model: Model;
-  readonly raised: readonly string[];
+  /** Tasks that have died: what they have missed is not promised to them. */
+  readonly dead: ReadonlySet<TaskName>;
   /** How often rare ways were taken. */
   readonly marks: ReadonlyMap<string, number>;
 };
@@ -46,12 +62,13 @@ export type Result = {
 
 export async function simulate(plan: Plan): Promise<Result> {
   const disk = new MemoryDisk();
-  const simulation = new Simulation(plan.seed, disk);
+  const undo = [countImmediates(), seedChance(plan.seed), () => disk.remove(), forgetWires];
+  const simulation = new Simulation(plan, disk);
   try {
-    return await simulation.run(plan);
+    return await simulation.run();
   } finally {
     await simulation.close();
-    disk.remove();
+    for (const each of undo.reverse()) each();
   }
 }
 
@@ -59,12 +76,13 @@ class Simulation implements Run {
   readonly model = new Model();
   readonly marks = new Map<string, number>();
   readonly instances: (Instance | undefined)[] = [];
+  readonly #plan: Plan;
+  /** Those of the past, too. */
+  readonly #all = new Set<Instance>();
   readonly #timeline = new Timeline();
-  /** Points that raise events, in the order of the log. */
-  readonly raised: string[] = [];
-  readonly #memory = new MemoryServer(({ sequence, bytes }) => {
-    if (sequence % EVENT_EVERY === 0) this.raised.push(Buffer.from(bytes).toString('utf8'));
-  });
+  /** All records of the log of points, whatever is purged. */
+  readonly #logged: LogRecord[] = [];
+  readonly #memory = new MemoryServer((record) => this.#logged.push(record));
   readonly #random: () => number;
   readonly #disk: MemoryDisk;
   readonly #directories: string[] = [];
@@ -73,18 +91,33 @@ class Simulation implements Run {
   readonly #stopping = new Map<number, Instance>();
   /** Whose processes have ended by themselves. */
   readonly #ended: number[] = [];
+  readonly #clients: Clients;
+  /** Tasks that were ended by the failures of hosts. */
+  readonly dead = new Set<TaskName>();
   #checkedMs = 0;
+  #checked = '';
+  #expected: { readonly count: number; readonly of: Expected } | undefined;
   #hasLost = false;
+  #isHanging = false;
   #delayMs = 2;
   #lossShare = 0;
   #failure: string | undefined;
 
-  constructor(seed: number, disk: MemoryDisk) {
-    this.#random = seededRandom(seed ^ 0x5f3759df);
+  constructor(plan: Plan, disk: MemoryDisk) {
+    this.#plan = plan;
+    this.#random = seededRandom(plan.seed ^ 0x5f3759df);
     this.#disk = disk;
+    this.#clients = new Clients(plan, this.model, {
+      nowMs: () => this.#timeline.nowMs,
+      leader: () => this.#leader(),
+      note: (line) => this.#note(line),
+      mark: (what) => this.#mark(what),
+      failed: (failure) => (this.#failure ??= `answers: ${failure}`),
+    });
   }
 
-  async run({ hasOwn, steps }: Plan): Promise<Result> {
+  async run(): Promise<Result> {
+    const { hasOwn, steps } = this.#plan;
     if (hasOwn) await this.#bringOwn();
     this.#start(0);
     // The first one has said what the cluster begins with.
@@ -105,6 +138,8 @@ class Simulation implements Run {
     const all = [...this.instances, ...this.#stopping.values()];
     await Promise.all(all.map((instance) => instance?.kill()));
     await Promise.all(this.#closing);
+    for (const instance of this.#all) instance.forget();
+    await settled();
   }
 
   /** The first instance was a single engine before. */
@@ -114,13 +149,15 @@ class Simulation implements Run {
     const metadata = await Metadata.open(directory, SIMULATED_KEY);
     // More than one record has room for.
     for (let i = 0; i < OWN_COUNT; i++) {
-      const change = this.model.begin(`own${i}`, `${i}`.padEnd(OWN_LENGTH, '.'));
-      const changed = { id: `own${i}`, value: change.value };
+      const id = `own${i}`;
+      const change = this.model.begin(id, `${i}`.padEnd(OWN_LENGTH, '.'));
+      const record = ownRecord(id, change.value ?? '');
+      const versions = [{ ...record, number: 1, time: '', user: '' }];
       await metadata.commit([
-        ...metadata.table('templates').changes(changed),
-        ...metadata.table('tasks').changes(changed),
+        ...metadata.table<TaskRecord>('tasks').changes({ id, value: record }),
+        ...metadata.table('task-versions').changes({ id, value: { versions } }),
       ]);
-      change.outcome = 'acknowledged';
+      this.model.end(change, 'acknowledged');
     }
     await metadata.close();
   }
@@ -136,19 +173,90 @@ class Simulation implements Run {
       if (instance?.isDrained === true) await this.#again(i);
       else if (instance === undefined) await this.#restart(i);
       else {
-        instance.isCut = false;
+        instance.cut = 'nothing';
         instance.goOn();
       }
     }
-    await this.#passTo(this.#timeline.nowMs + REST_MS);
-    if (this.#hasLost) {
-      const isServing = this.#leader() !== undefined;
-      this.#mark(isServing ? 'a loss that nobody noticed' : 'a loss that stops all');
-      if (isServing) this.#failure ??= named(sameDefinitions.name, sameDefinitions(this));
-      return;
+    if (this.#hasLost) return this.#restAfterLoss();
+    const endMs = this.#timeline.nowMs + REST_MS;
+    let last = 'to be written' as 'to be written' | 'under way' | 'there';
+    let goodMs: number | undefined;
+    while (this.#failure === undefined) {
+      await this.#passTo(this.#timeline.nowMs + LEASE_MS / 2);
+      await this.#reviveTasks();
+      if (last === 'to be written') {
+        last = 'under way';
+        this.#clients.writeLast((isThere) => (last = isThere ? 'there' : 'to be written'));
+        await settled();
+      }
+      const problem =
+        last === 'there' ? await this.#missing() : 'serving: the last points are not acknowledged';
+      const { nowMs } = this.#timeline;
+      if (problem !== undefined) {
+        goodMs = undefined;
+        if (nowMs >= endMs) this.#failure ??= problem;
+      } else if ((goodMs ??= nowMs) + REST_LEAST_MS <= nowMs) return;
     }
-    for (const check of [points, events, sameDefinitions])
-      this.#failure ??= named(check.name, check(this));
+  }
+
+  async #restAfterLoss(): Promise<void> {
+    await this.#passTo(this.#timeline.nowMs + REST_MS);
+    const isServing = this.#leader() !== undefined;
+    this.#mark(isServing ? 'a loss that nobody noticed' : 'a loss that stops all');
+    if (isServing) this.#failure ??= named(sameDefinitions.name, sameDefinitions(this));
+  }
+
+  /** A task that has died goes on from its state with the next leader. */
+  async #reviveTasks(): Promise<void> {
+    const leader = this.#leader();
+    const engine = leader?.serving;
+    if (engine === undefined || !this.#clients.isReady) return;
+    const isDead = this.#plan.tasks.some((name) => engine.problemOf(name) !== undefined);
+    if (isDead) await this.#again(this.instances.indexOf(leader));
+  }
+
+  /** Tasks die only when hosts fail while they work for them, and leave their states. */
+  #noteDead(): void {
+    const leader = this.#leader();
+    const engine = leader?.serving;
+    if (engine === undefined) return;
+    for (const name of this.#plan.tasks) {
+      const problem = this.#clients.hasDefined(name) ? engine.problemOf(name) : undefined;
+      if (problem === undefined) continue;
+      if (!problem.includes(CRASH)) this.#failure ??= `tasks: ${name} has ended: ${problem}`;
+      if (!this.dead.has(name)) this.#mark('a task died');
+      this.dead.add(name);
+      const states = leader?.role?.copy?.read('snapshots').keys() ?? [];
+      if (![...states].some((unit) => taskOfUnit(unit) === name))
+        this.#failure ??= `tasks: the state of ${name} went with its host`;
+    }
+  }
+
+  /** What does not hold at this moment; `undefined` when everything does. */
+  async #missing(): Promise<string | undefined> {
+    const totals = await this.#totals();
+    if (totals === undefined) return 'serving: nobody serves';
+    if (this.#expected?.count !== this.#logged.length)
+      this.#expected = { count: this.#logged.length, of: await expectedOf(this.#logged) };
+    const expected = this.#expected.of;
+    return (
+      named(points.name, points(this, expected, totals)) ??
+      named(events.name, events(this, expected)) ??
+      named(sameDefinitions.name, sameDefinitions(this))
+    );
+  }
+
+  async #totals(): Promise<Totals | undefined> {
+    const [task] = this.#leader()?.serving?.unitsOf('totals') ?? [];
+    let rows: Totals | undefined;
+    const asked = Promise.resolve(task?.httpOutput('totals')).then(
+      (found) => void (rows = task === undefined ? undefined : rowsOf(found)),
+      // The leader has ended.
+      () => undefined,
+    );
+    await this.#passTo(this.#timeline.nowMs + LEASE_MS / 4);
+    void asked;
+    return rows;
   }
 
   async #passTo(endMs: number): Promise<void> {
@@ -158,19 +266,30 @@ class Simulation implements Run {
       this.#failure ??= named(oneLeader.name, oneLeader(this));
       if (this.#timeline.nowMs < this.#checkedMs + CHECK_MS) return;
       this.#checkedMs = this.#timeline.nowMs;
-      this.#failure ??= named(definitions.name, definitions(this));
+      this.#checkDefinitions();
+      this.#clients.defineTasks();
+      this.#noteDead();
     });
     await Promise.all(this.#closing.splice(0));
+  }
+
+  /** Nothing can have changed unless a copy or what it may hold has. */
+  #checkDefinitions(): void {
+    const leader = this.#leader();
+    const found = `${leader?.name} ${leader?.role?.sequence} ${this.model.moves}`;
+    if (found === this.#checked) return;
+    this.#checked = found;
+    this.#failure ??= named(definitions.name, definitions(this));
   }
 
   async #apply(operation: Operation): Promise<void> {
     switch (operation.kind) {
       case 'define':
-        return this.#define(operation.id, operation.value);
+        return this.#clients.define(operation.id, operation.value);
       case 'remove':
-        return this.#define(operation.id, undefined);
+        return this.#clients.define(operation.id, undefined);
       case 'write':
-        return this.#write(operation.point);
+        return this.#clients.write(operation.form, operation.points);
       case 'join':
         return this.#start(this.instances.length);
       case 'start':
@@ -198,13 +317,22 @@ class Simulation implements Run {
       case 'lossy':
         this.#lossShare = operation.share;
         return;
+      case 'hang':
+      case 'answer':
+        this.#isHanging = operation.kind === 'hang';
+        return;
+      case 'damage':
+        this.#memory.append('points', { id: '', bytes: Buffer.from('?'), label: '?', level: 1 });
+        return;
+      case 'host ends':
+        return this.#crashHost(operation.instance, operation.host);
       default:
         return this.#harm(operation.kind, operation.instance);
     }
   }
 
   #harm(
-    kind: 'kill' | 'kill with disk' | 'stop' | 'drain' | 'cut' | 'heal' | 'pause' | 'go on',
+    kind: 'kill' | 'kill with disk' | 'stop' | 'drain' | 'pause' | 'go on' | keyof typeof CUTS,
     index: number,
   ): void {
     const instance = this.instances[index];
@@ -214,12 +342,12 @@ class Simulation implements Run {
     if (kind === 'drain') instance.drain();
     else if (kind === 'pause') instance.pause();
     else if (kind === 'go on') instance.goOn();
-    else if (kind === 'cut' || kind === 'heal') instance.isCut = kind === 'cut';
+    else if (kind === 'cut' || kind === 'isolate' || kind === 'heal') instance.cut = CUTS[kind];
     else {
       this.instances[index] = undefined;
       if (kind === 'kill with disk') this.#directories[index] = this.#disk.directory();
       if (kind === 'stop') this.#stop(index, instance);
-      else this.#closing.push(instance.kill());
+      else this.#closing.push(this.#kill(instance));
     }
   }
 
@@ -229,29 +357,8 @@ class Simulation implements Run {
     instance.stop().catch((error: unknown) => this.#note(`does not stop: ${String(error)}`));
   }
 
-  #define(id: string, value: string | undefined): void {
-    const engine = this.#leader()?.serving;
-    if (engine === undefined || this.model.isBusy(id)) return this.#mark('nobody to ask');
-    const change = this.model.begin(id, value);
-    engine.define(id, value).then(
-      () => (change.outcome = 'acknowledged'),
-      (error: unknown) => {
-        const isUnknown = String(error).includes('may have been made');
-        change.outcome = isUnknown ? 'unknown' : 'refused';
-        this.#mark(`a change was ${change.outcome}`);
-        this.#note(`${id}=${value} ${change.outcome}: ${String(error)}`);
-      },
-    );
-  }
-
-  #write(point: string): void {
-    const engine = this.#leader()?.serving;
-    if (engine === undefined) return this.#mark('nobody to ask');
-    this.model.points.set(point, 'under way');
-    engine.write(point).then(
-      () => this.model.points.set(point, 'acknowledged'),
-      () => this.model.points.set(point, 'unknown'),
-    );
+  #crashHost(index: number, host: number): void {
+    if (this.instances[index]?.crashHost(host) === true) this.#mark('a host ended');
   }
 
   #leader(): Instance | undefined {
@@ -266,30 +373,45 @@ class Simulation implements Run {
       delayMs: () => this.#delayMs * (0.5 + this.#random()),
       isAnswerLost: () => this.#random() < this.#lossShare,
       trace: (line) => {
-        if (line.includes('this instance leads ') && !line.includes('no more')) this.#mark('leads');
+        const [, mark] = MARKED.find(([text]) => line.includes(text)) ?? [];
+        if (mark !== undefined) this.#mark(mark);
         this.#note(line);
       },
-      delivered: (point) => {
-        this.#note(`delivered ${point}`);
-        this.model.delivered.push(point);
+      threadDelayMs: () => Math.floor(this.#random() * this.#plan.threadDelayMs),
+      isHanging: () => this.#isHanging,
+      told: (event) => {
+        this.#note(`told ${event.id} ${event.message} ${event.level}`);
+        const isAgain = this.model.delivered.some(({ message }) => message === event.message);
+        if (isAgain) this.#mark('an event was told again');
+        this.model.delivered.push(event);
       },
+      hostFailed: (reason) => (this.#failure ??= `hosts: ${reason}`),
+      at: (url) => this.instances.find((one) => one !== undefined && url === one.url),
       ended: () =>
         this.#timeline.at(this.#timeline.nowMs + SUPERVISOR_MS, () => {
           if (this.instances[index] === instance) this.#ended.push(index);
         }),
     });
     this.instances[index] = instance;
+    this.#all.add(instance);
     instance.start();
   }
 
+  #kill(instance: Instance): Promise<void> {
+    this.#clients.instanceEnded(instance);
+    return instance.kill();
+  }
+
   async #again(index: number): Promise<void> {
-    await this.instances[index]?.kill();
+    const instance = this.instances[index];
+    if (instance !== undefined) await this.#kill(instance);
     this.#start(index);
   }
 
   async #restart(index: number): Promise<void> {
     if (this.instances[index] !== undefined) return;
-    await this.#stopping.get(index)?.kill();
+    const stopping = this.#stopping.get(index);
+    if (stopping !== undefined) await this.#kill(stopping);
     this.#stopping.delete(index);
     this.#start(index);
   }
@@ -299,12 +421,23 @@ class Simulation implements Run {
   }
 
   #note(line: string): void {
-    this.#trace.push(`${this.#timeline.nowMs.toFixed(1)} ${line.replaceAll(UUID, 'ID')}`);
+    this.#trace.push(`${this.#timeline.nowMs.toFixed(1)} ${line}`);
   }
 }
 
-/** Ids are random, whatever the seed. */
-const UUID = /[0-9a-f]{8}-[0-9a-f-]{27}/g;
+const CUTS = { cut: 'coordinator', isolate: 'all', heal: 'nothing' } as const satisfies Record<
+  string,
+  Cut
+>;
+
+/** What the log of an instance says on rare ways. */
+const MARKED: readonly (readonly [string, string])[] = [
+  ['leads no more', 'leads no more'],
+  ['info this instance leads ', 'leads'],
+  ['a task was moved', 'a task was moved'],
+  ['tasks go on elsewhere', 'tasks went on elsewhere'],
+  ['is set aside', 'a record was set aside'],
+];
 
 function named(checker: string, failure: string | undefined): string | undefined {
   return failure === undefined ? undefined : `${checker}: ${failure}`;

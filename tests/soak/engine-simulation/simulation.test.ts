@@ -1,7 +1,9 @@
 // A cluster of engines in virtual time, 200 seeds. More: `npm run soak:engine-simulation`; a seed
 // alone: `npm run soak:engine-simulation SEED 1`.
 import { expect, test } from 'vitest';
+import { misfits } from '../mutants/mutant.ts';
 import { explore } from './explore.ts';
+import { MUTANTS } from './mutants.ts';
 import { simulate } from './simulate.ts';
 import { planOf } from './workload/plan.ts';
 
@@ -15,11 +17,18 @@ test('what a cluster promises holds, whatever goes wrong', { timeout: 300_000 },
   for (const mark of [
     'kill of the leader',
     'cut of the leader',
+    'isolate of the leader',
     'pause of the leader',
     'stop of the leader',
     'drain of the leader',
     'a change was refused',
     'a change was unknown',
+    'a task was moved',
+    'tasks went on elsewhere',
+    'a host ended',
+    'a task died',
+    'a record was set aside',
+    'an event was told again',
     'a loss that stops all',
   ])
     expect([mark, (marks.get(mark) ?? 0) > 0]).toEqual([mark, true]);
@@ -31,4 +40,8 @@ test('the same seed twice takes the same way', async () => {
     expect(second.trace).toEqual(first.trace);
     expect(first.trace.length).toBeGreaterThan(20);
   }
+});
+
+test('mutants fit the source', () => {
+  expect(misfits(MUTANTS)).toEqual([]);
 });

@@ -21,6 +21,8 @@ import { LIMITS } from '../limits.ts';
 /** Small, so that whole stores are several records. */
 const MESSAGE_BYTES = 4096;
 
+type LogName = 'changes' | 'points';
+
 type StoredLog = {
   records: LogRecord[];
   first: number;
@@ -32,7 +34,7 @@ type StoredLog = {
 type Stored = {
   readonly entries: Map<string, Entry>;
   revision: number;
-  readonly logs: Readonly<Record<'changes' | 'points', StoredLog>>;
+  readonly logs: Readonly<Record<LogName, StoredLog>>;
 };
 
 function empty(): Stored {
@@ -58,7 +60,7 @@ export class MemoryServer {
   isUp = true;
   #stored = empty();
   #synced = empty();
-  readonly #readers = new Set<() => void>();
+  readonly #readers = { changes: new Set<() => void>(), points: new Set<() => void>() };
   readonly #onPoint: (record: LogRecord) => void;
 
   /** `onPoint` is told of every record of the log of points. */
@@ -66,34 +68,35 @@ export class MemoryServer {
     this.#onPoint = onPoint;
   }
 
-  /** How much was appended since the beginning. */
-  appends = 0;
+  /** How much was appended to each log since the beginning. */
+  readonly appends = { changes: 0, points: 0 };
 
-  /** Resolves when more was appended than so much, or the signal ends. */
-  appended(seen: number, signal: AbortSignal): Promise<void> {
-    if (this.appends > seen || signal.aborted) return Promise.resolve();
+  /** Resolves when more was appended to a log than so much, or the signal ends. */
+  appended(name: LogName, seen: number, signal: AbortSignal): Promise<void> {
+    if (this.appends[name] > seen || signal.aborted) return Promise.resolve();
+    const readers = this.#readers[name];
     return new Promise((resolve) => {
       const wake = (): void => {
-        this.#readers.delete(wake);
+        readers.delete(wake);
         signal.removeEventListener('abort', wake);
         resolve();
       };
-      this.#readers.add(wake);
+      readers.add(wake);
       signal.addEventListener('abort', wake, { once: true });
     });
   }
 
   /** Appends a record; wakes who reads. */
-  append(name: 'changes' | 'points', of: Omit<LogRecord, 'sequence'> & { id: string }): number {
+  append(name: LogName, of: Omit<LogRecord, 'sequence'> & { id: string }): number {
     const log = this.#stored.logs[name];
     const { id, ...record } = of;
     log.last++;
-    this.appends++;
+    this.appends[name]++;
     const appended = { ...record, sequence: log.last };
     log.records.push(appended);
     log.ids.set(id, log.last);
     if (name === 'points') this.#onPoint(appended);
-    for (const wake of this.#readers) wake();
+    for (const wake of this.#readers[name]) wake();
     return log.last;
   }
 
@@ -196,7 +199,7 @@ function registerOf(access: Access): SharedRegister {
   };
 }
 
-function logOf(access: Access, name: 'changes' | 'points'): SharedLog {
+function logOf(access: Access, name: LogName): SharedLog {
   const ends = (): Promise<LogEnds> =>
     ask(access, ({ logs }) => {
       const { first, last, records } = logs[name];
@@ -218,7 +221,7 @@ function logOf(access: Access, name: 'changes' | 'points'): SharedLog {
 
 async function append(
   access: Access,
-  name: 'changes' | 'points',
+  name: LogName,
   { bytes, options }: { readonly bytes: Uint8Array; readonly options: AppendOptions },
 ): Promise<number> {
   const { label = '', level = FIRST_LEVEL, after, signal } = options;
@@ -245,13 +248,13 @@ async function append(
 
 async function* read(
   access: Access,
-  name: 'changes' | 'points',
+  name: LogName,
   { first, through, signal }: ReadOptions,
 ): AsyncIterable<LogRecord> {
   let next = first;
   let failures = 0;
   while (!signal.aborted) {
-    const seen = access.server.appends;
+    const seen = access.server.appends[name];
     let found: readonly LogRecord[] = [];
     try {
       found = await ask(access, ({ logs }) =>
@@ -272,7 +275,7 @@ async function* read(
     }
     if (through !== undefined && failures === 0) return;
     if (found.length > 0 || failures > 0) continue;
-    await access.server.appended(seen, signal);
+    await access.server.appended(name, seen, signal);
     if (access.signal.aborted) await new Promise(() => undefined);
   }
 }

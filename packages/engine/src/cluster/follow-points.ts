@@ -1,11 +1,11 @@
 // Reading the log of points on and on, whatever becomes of the connection.
 import { messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import type { LogRecord, MessageLog } from '@tidemark/cluster';
+import type { LogRecord, SharedLog } from '@tidemark/cluster';
 import type { Logger } from '../observability/log-hub.ts';
 
 export type FollowOptions = {
-  readonly log: Pick<MessageLog, 'read'>;
+  readonly log: Pick<SharedLog, 'read'>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Ends it. */

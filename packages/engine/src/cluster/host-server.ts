@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import type { MessageLog } from '@tidemark/cluster';
+import type { SharedLog } from '@tidemark/cluster';
 import { PAGE_KEY_HEADER } from '@tidemark/process';
 import { openThread } from '@tidemark/runtime/host';
 import type { HostData, LocalHostLink, OpenLocalHost } from '@tidemark/runtime/host';
@@ -25,7 +25,7 @@ export type HostServerOptions = {
   /** Known to all instances of the cluster and nobody else. */
   readonly secret: string;
   readonly build: Build;
-  readonly points: MessageLog;
+  readonly points: SharedLog;
   readonly clock: Clock;
   readonly leaseMs: number;
   readonly logger: Logger;

@@ -1,5 +1,5 @@
 // What is kept of writes, and what the tasks are given of it.
-import type { LogRecord, MessageLog } from '@tidemark/cluster';
+import type { LogRecord, SharedLog } from '@tidemark/cluster';
 import { systemClock } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { PointBatchBuilder } from '@tidemark/runtime';
@@ -25,7 +25,7 @@ beforeEach(async () => {
 afterEach(() => removeDirectory(directory));
 
 function openLog(
-  log: MessageLog,
+  log: SharedLog,
   { clock = systemClock(), level = 2 }: { readonly clock?: Clock; readonly level?: number } = {},
 ): PointLog {
   return new PointLog({
@@ -168,7 +168,7 @@ function batchFor(database: string): PointBatch {
 const LABEL_BYTES = JSON.stringify({ db: 'd', rp: 'r', precision: 'ns', now: '0' }).length;
 
 /** Records in the order of their appends, each told when it is there. */
-function logInMemory(recordBytesMax = 1_000_000): MessageLog {
+function logInMemory(recordBytesMax = 1_000_000): SharedLog {
   const records: LogRecord[] = [];
   let changed = opening();
   const log = {
@@ -198,5 +198,5 @@ function logInMemory(recordBytesMax = 1_000_000): MessageLog {
       }
     },
   };
-  return log as unknown as MessageLog;
+  return log as unknown as SharedLog;
 }

@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { InvalidRequest, messageOf, Unavailable, within } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import type { LogRecord, MessageLog } from '@tidemark/cluster';
+import type { LogRecord, SharedLog } from '@tidemark/cluster';
 import { cutLines } from '@tidemark/line-protocol';
 import type { Precision } from '@tidemark/line-protocol';
 import { WriteParser } from '@tidemark/runtime';
@@ -36,7 +36,7 @@ export type LoggedWrite = {
 };
 
 export type PointLogOptions = {
-  readonly log: MessageLog;
+  readonly log: SharedLog;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly build: Build;

@@ -2,7 +2,7 @@
 // instance fails, many tasks want much the same part at once: one reading serves all of them.
 import { messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import type { LogRecord, MessageLog } from '@tidemark/cluster';
+import type { LogRecord, SharedLog } from '@tidemark/cluster';
 import type { PointBatch } from '@tidemark/runtime';
 import type { Logger } from '../observability/log-hub.ts';
 import { opening } from '../opening.ts';
@@ -21,7 +21,7 @@ export type Rereading = {
 };
 
 export type PointRereaderOptions = {
-  readonly log: Pick<MessageLog, 'read'>;
+  readonly log: Pick<SharedLog, 'read'>;
   readonly batchOf: (record: LogRecord) => PointBatch;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -2,7 +2,7 @@
 // name by number is kept until it says that it will not any more.
 import { assert, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import type { LogRecord, MessageLog } from '@tidemark/cluster';
+import type { LogRecord, SharedLog } from '@tidemark/cluster';
 import { WriteParser } from '@tidemark/runtime';
 import type { PointBatch } from '@tidemark/runtime';
 import { POINTS_READ_AHEAD } from '../limits.ts';
@@ -14,7 +14,7 @@ import { followPoints } from './follow-points.ts';
 import { labelIn, readRecord } from './point-record.ts';
 
 export type PointWindowOptions = {
-  readonly log: Pick<MessageLog, 'ends' | 'read'>;
+  readonly log: Pick<SharedLog, 'ends' | 'read'>;
   readonly build: Build;
   readonly clock: Clock;
   readonly logger: Logger;

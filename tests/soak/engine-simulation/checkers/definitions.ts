@@ -1,7 +1,10 @@
 // A definition is what was acknowledged last, or what was sent since and may have been made. What
 // was refused is nowhere, and both tables of a change have it, or neither.
 import type { Metadata } from '../../../../packages/engine/src/store/metadata.ts';
+import type { TaskRecord } from '../../../../packages/engine/src/store/records.ts';
+import type { TaskVersionsRecord } from '../../../../packages/engine/src/tasks/task-versions.ts';
 import type { Run } from '../simulate.ts';
+import { definitionScript } from '../workload/tasks.ts';
 
 export function definitions({ instances, model }: Run): string | undefined {
   for (const instance of instances) {
@@ -10,10 +13,12 @@ export function definitions({ instances, model }: Run): string | undefined {
     if (copy === undefined) continue;
     for (const id of model.definitions.keys()) {
       const allowed = model.allowed(id);
-      const [template, task] = shown(copy, id);
-      if (template !== task) return `${instance?.name} shows ${id} as ${template} and ${task}`;
-      if (!allowed.includes(template))
-        return `${instance?.name} shows ${id} as ${template}, not ${allowed.join(' or ')}`;
+      const [record, version] = shown(copy, id);
+      if (record !== version) return `${instance?.name} shows ${id} as ${record} and ${version}`;
+      const fits = allowed.some(
+        (value) => (value === undefined ? undefined : definitionScript(value)) === record,
+      );
+      if (!fits) return `${instance?.name} shows ${id} as ${record}, not ${allowed.join(' or ')}`;
     }
   }
   return undefined;
@@ -31,6 +36,9 @@ export function sameDefinitions({ instances, model }: Run): string | undefined {
   return undefined;
 }
 
+/** Its script as the record says it, and its newest version. */
 function shown(copy: Metadata, id: string): readonly [string | undefined, string | undefined] {
-  return [copy.table<string>('templates').get(id), copy.table<string>('tasks').get(id)];
+  const record = copy.table<TaskRecord>('tasks').get(id);
+  const versions = copy.table<TaskVersionsRecord>('task-versions').get(id);
+  return [record?.script, versions?.versions.at(-1)?.script];
 }

@@ -1,14 +1,24 @@
-// At the end every event of a counted point was delivered, first deliveries in order, and nothing
-// was delivered again but the newest events around a change of leaders.
+// At the end every event of a point was told, events of one id in order, and none again but, after
+// a change of leader, the newest of its id, again in order and before anything newer.
+import type { Expected } from '../model/reference.ts';
 import type { Run } from '../simulate.ts';
 
-export function events({ model, raised, marks }: Run): string | undefined {
-  const first = [...new Set(model.delivered)];
-  const repeats = model.delivered.length - first.length;
-  const terms = marks.get('leads') ?? 0;
-  if (repeats > Math.max(0, terms - 1)) return `${repeats} events told again in ${terms} terms`;
-  const order = raised.filter((point) => first.includes(point));
-  if (order.join() !== first.join()) return `events in the order ${first.join(' ')}`;
-  const missing = raised.filter((point) => !first.includes(point));
-  return missing.length === 0 ? undefined : `events of ${missing.join(' ')} were not told`;
+export function events({ model, dead }: Run, expected: Expected): string | undefined {
+  if (dead.has('levels')) return undefined;
+  for (const [id, messages] of expected.events) {
+    const told = model.delivered.filter((event) => event.id === id);
+    const terms: number[] = [];
+    let next = 0;
+    for (const { message, term } of told) {
+      const index = messages.indexOf(message);
+      if (index < 0) return `${id} was told ${message}, which no point raises`;
+      if (index > next) return `${id} was told ${message} before ${messages[next]}`;
+      if (index < next && terms[index] === term && terms[next - 1] === term)
+        return `${id} was told ${message} twice in term ${term}`;
+      terms[index] = term;
+      next = index + 1;
+    }
+    if (next < messages.length) return `${id} was not told ${messages.slice(next).join(', ')}`;
+  }
+  return undefined;
 }

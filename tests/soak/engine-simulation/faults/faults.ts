@@ -2,7 +2,10 @@
 
 export type Fault =
   | { readonly kind: 'kill' | 'kill with disk' | 'stop' | 'drain'; readonly instance: number }
-  | { readonly kind: 'start' | 'cut' | 'heal' | 'pause' | 'go on'; readonly instance: number }
+  | { readonly kind: 'start' | 'pause' | 'go on'; readonly instance: number }
+  | { readonly kind: 'cut' | 'isolate' | 'heal'; readonly instance: number }
+  | { readonly kind: 'host ends'; readonly instance: number; readonly host: number }
+  | { readonly kind: 'hang' | 'answer' | 'damage' }
   | { readonly kind: 'join' | 'coordinator away' | 'coordinator back' }
   | { readonly kind: 'coordinator syncs' | 'coordinator goes back' | 'coordinator loses its disk' }
   | { readonly kind: 'slow'; readonly delayMs: number }
@@ -15,10 +18,13 @@ type Dice = { readonly atMs: number; readonly below: (count: number) => number }
 const INSTANCES = 3;
 
 /** Up to some leases. */
-const LENGTH_MS = 4000;
+const LENGTH_MS = 3000;
 
 const pair =
-  (begin: 'cut' | 'pause' | 'kill' | 'kill with disk' | 'stop', end: 'heal' | 'go on' | 'start') =>
+  (
+    begin: 'cut' | 'isolate' | 'pause' | 'kill' | 'kill with disk' | 'stop',
+    end: 'heal' | 'go on' | 'start',
+  ) =>
   ({ atMs, below }: Dice): readonly Timed[] => {
     const instance = below(INSTANCES);
     return [
@@ -56,12 +62,27 @@ export function interruptedBegin({ below }: Dice): readonly Timed[] {
 
 export const FAULTS: readonly ((dice: Dice) => readonly Timed[])[] = [
   pair('cut', 'heal'),
+  pair('isolate', 'heal'),
   pair('pause', 'go on'),
   pair('kill', 'start'),
   pair('kill with disk', 'start'),
   pair('stop', 'start'),
   ({ atMs, below }) => [{ atMs, operation: { kind: 'drain', instance: below(INSTANCES) } }],
   ({ atMs }) => [{ atMs, operation: { kind: 'join' } }],
+  // Twice makes a task die that it works for.
+  ({ atMs, below }) => {
+    const crash = { kind: 'host ends', instance: below(INSTANCES), host: below(4) } as const;
+    const again = { atMs: atMs + below(LENGTH_MS), operation: crash };
+    return [{ atMs, operation: crash }, ...(below(2) === 0 ? [again] : [])];
+  },
+  ({ atMs }) => [{ atMs, operation: { kind: 'damage' } }],
+  // Some never answer again.
+  ({ atMs, below }) => [
+    { atMs, operation: { kind: 'hang' } },
+    ...(below(2) === 0
+      ? [{ atMs: atMs + below(LENGTH_MS), operation: { kind: 'answer' } } as const]
+      : []),
+  ],
   ({ atMs, below }) => [
     { atMs, operation: { kind: 'coordinator away' } },
     { atMs: atMs + below(LENGTH_MS), operation: { kind: 'coordinator back' } },

@@ -3,23 +3,52 @@
 import { seededRandom } from '@tidemark/testkit';
 import { FAULTS, interruptedBegin, LOSSES } from '../faults/faults.ts';
 import type { Fault } from '../faults/faults.ts';
+import { GROUPS } from './tasks.ts';
+import type { TaskName } from './tasks.ts';
+
+/** A point of a client. */
+export type PlannedPoint = {
+  /** Each has another one. */
+  readonly n: number;
+  readonly g: string;
+  readonly v: number;
+  /** So much older than its write. */
+  readonly agoMs: number;
+};
+
+/** How points are written: as lines, as a body that several records carry, or by a listener. */
+export type WriteForm = 'lines' | 'long' | 'points';
 
 export type Operation =
   | { readonly kind: 'define'; readonly id: string; readonly value: string }
   | { readonly kind: 'remove'; readonly id: string }
-  | { readonly kind: 'write'; readonly point: string }
+  | {
+      readonly kind: 'write';
+      readonly form: WriteForm;
+      readonly points: readonly PlannedPoint[];
+    }
   | Fault;
 
 export type Step = { readonly atMs: number; readonly operation: Operation };
 
 const DEFINITIONS = 5;
 const FAULTS_MAX = 6;
-const LENGTH_MS = 8000;
+const LENGTH_MS = 5000;
+/** Tasks are there, mostly, when faults begin. */
+const BEGIN_MS = 1000;
+const POINTS_MAX = 3;
+const AGO_MS = 1500;
+const PARTS_MAX = 3;
 
 export type Plan = {
   readonly seed: number;
   /** The first instance has definitions, and the others start later. */
   readonly hasOwn: boolean;
+  readonly tasks: readonly TaskName[];
+  /** In how many parts tasks with groups run. */
+  readonly parts: number;
+  /** At most so long a message between threads takes, in ms. */
+  readonly threadDelayMs: number;
   readonly steps: readonly Step[];
 };
 
@@ -29,12 +58,22 @@ export function planOf(seed: number): Plan {
   const steps: Step[] = [];
   // Enough for the first leader, mostly.
   let atMs = below(500);
+  let n = 0;
   for (let number = 0; atMs < LENGTH_MS; number++) {
     const id = `d${below(DEFINITIONS)}`;
     const dice = random();
-    if (dice < 0.25) steps.push({ atMs, operation: { kind: 'define', id, value: `v${number}` } });
-    else if (dice < 0.35) steps.push({ atMs, operation: { kind: 'remove', id } });
-    else steps.push({ atMs, operation: { kind: 'write', point: `p${number}` } });
+    if (dice < 0.2) steps.push({ atMs, operation: { kind: 'define', id, value: `v${number}` } });
+    else if (dice < 0.28) steps.push({ atMs, operation: { kind: 'remove', id } });
+    else {
+      const form = random() < 0.1 ? 'long' : random() < 0.2 ? 'points' : 'lines';
+      const points = Array.from({ length: 1 + below(POINTS_MAX) }, () => ({
+        n: ++n,
+        g: GROUPS[below(GROUPS.length)] ?? '',
+        v: below(11),
+        agoMs: random() < 0.1 ? below(AGO_MS) : 0,
+      }));
+      steps.push({ atMs, operation: { kind: 'write', form, points } });
+    }
     atMs += 20 + below(300);
   }
   const hasOwn = random() < 0.2;
@@ -42,9 +81,16 @@ export function planOf(seed: number): Plan {
   const kinds = isLoss ? LOSSES : FAULTS;
   if (hasOwn && !isLoss && random() < 0.7) steps.push(...interruptedBegin({ atMs: 0, below }));
   for (let left = isLoss ? 1 : below(FAULTS_MAX) + 1; left > 0; left--) {
-    const begin = 1500 + below(LENGTH_MS - 3000);
+    const begin = BEGIN_MS + below(LENGTH_MS - BEGIN_MS);
     const fault = kinds[below(kinds.length)];
     if (fault !== undefined) steps.push(...fault({ atMs: begin, below }));
   }
-  return { seed, hasOwn, steps: steps.sort((a, b) => a.atMs - b.atMs) };
+  return {
+    seed,
+    hasOwn,
+    tasks: ['windows', 'totals', 'levels', ...(random() < 0.3 ? (['posting'] as const) : [])],
+    parts: 1 + below(PARTS_MAX),
+    threadDelayMs: random() < 0.5 ? 0 : below(30),
+    steps: steps.sort((a, b) => a.atMs - b.atMs),
+  };
 }

@@ -1,10 +1,11 @@
 // Virtual time of a simulation: events in one order, each followed by everything that it causes.
 import type { Clock } from '@tidemark/core';
+import { settled } from './event-loop.ts';
 
 type Event = { readonly atMs: number; readonly number: number; readonly run: () => void };
 
 /** Wall time at the beginning, in ms. */
-const START_MS = 1_700_000_000_000;
+export const START_MS = 1_700_000_000_000;
 
 export class Timeline {
   #nowMs = 0;
@@ -49,11 +50,6 @@ export class Timeline {
   }
 }
 
-/** Everything that follows without time is done: stores write at once, see `memory-disk.ts`. */
-export function settled(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
-
 /** The clock of one process, which may be stopped for a while, or for ever. */
 export class ProcessClock implements Clock {
   readonly #timeline: Timeline;
@@ -87,6 +83,20 @@ export class ProcessClock implements Clock {
       };
       signal?.addEventListener('abort', abort, { once: true });
     });
+  }
+
+  /** Runs something at a later time, when the process is running then, or as soon as it does. */
+  after(delayMs: number, run: () => void): void {
+    this.#timeline.at(this.#timeline.nowMs + delayMs, () => this.#wake(run));
+  }
+
+  /** Runs something now, or as soon as the process is running. */
+  soon(run: () => void): void {
+    this.#wake(run);
+  }
+
+  get hasEnded(): boolean {
+    return this.#state === 'ended';
   }
 
   get isRunning(): boolean {

@@ -1,0 +1,97 @@
+// What a leader runs: the real stores, alerts and tasks of an engine over the logs of its term,
+// without a server in front of it.
+import { resolveEngineConfig } from '../../../../packages/engine/src/config/config.ts';
+import type { OpenParts } from '@tidemark/core';
+import type { RunningTask } from '@tidemark/runtime';
+import type { Shared } from '../../../../packages/engine/src/open-stores.ts';
+import { openStores } from '../../../../packages/engine/src/open-stores.ts';
+import type { StoresOptions } from '../../../../packages/engine/src/open-stores.ts';
+import { openAlerting } from '../../../../packages/engine/src/open-alerting.ts';
+import { openTasks } from '../../../../packages/engine/src/open-tasks.ts';
+import type { Tasking } from '../../../../packages/engine/src/open-tasks.ts';
+import { givePoints, keepTasks, resumeTasks } from '../../../../packages/engine/src/run-tasks.ts';
+import type { TaskInput } from '../../../../packages/engine/src/tasks/task-change.ts';
+import type { ListenerPoint } from '@tidemark/listeners';
+import { DATABASE } from '../workload/tasks.ts';
+
+/** How often states are saved. */
+const SAVE_MS = 1000;
+
+export const SIMULATED_CONFIG = resolveEngineConfig([
+  {
+    source: 'simulation',
+    values: {
+      'secrets-key': 'env:KEY',
+      hostname: 'simulated',
+      task: { hosts: '1' },
+      cluster: { 'snapshot-interval': `${SAVE_MS}ms` },
+      logging: { level: 'INFO' },
+    },
+  },
+]).config;
+
+export type LeaderEngineOptions = Pick<StoresOptions, 'clock' | 'log' | 'sender'> & {
+  readonly shared: Shared;
+};
+
+export class LeaderEngine {
+  readonly #tasking: Tasking;
+
+  private constructor(tasking: Tasking) {
+    this.#tasking = tasking;
+  }
+
+  static async open(options: LeaderEngineOptions, parts: OpenParts): Promise<LeaderEngine> {
+    const stores = await openStores(
+      {
+        ...options,
+        config: SIMULATED_CONFIG,
+        environment: {},
+        skipsOverrides: true,
+        ownDatabase: undefined,
+      },
+      parts,
+    );
+    const alerting = openAlerting(stores, parts);
+    const tasking = await openTasks(stores, alerting, parts);
+    const service = { isListening: false };
+    await resumeTasks(stores, tasking, service, parts);
+    await givePoints(stores, tasking, parts);
+    service.isListening = true;
+    keepTasks(stores, tasking, parts);
+    return new LeaderEngine(tasking);
+  }
+
+  /** Puts a definition, or removes it. */
+  async define(id: string, input: TaskInput | undefined): Promise<void> {
+    const { tasks } = this.#tasking;
+    if (input === undefined) return tasks.delete(id);
+    if (tasks.get(id) === undefined) await tasks.define({ ...input, id });
+    else await tasks.patch(id, input);
+  }
+
+  has(id: string): boolean {
+    return this.#tasking.tasks.get(id) !== undefined;
+  }
+
+  async write(lines: string): Promise<void> {
+    await this.#tasking.writes.write(Buffer.from(lines), { ...DATABASE, precision: 'ns' });
+  }
+
+  /** As a listener does; answers how many were left out. */
+  async writePoints(points: readonly ListenerPoint[]): Promise<number> {
+    const { dropped } = await this.#tasking.writes.writePoints(DATABASE, points);
+    return dropped?.count ?? 0;
+  }
+
+  /** The tasks that run, or ran, under an id. */
+  unitsOf(id: string): readonly RunningTask[] {
+    return this.#tasking.executor.unitsOf(id).map(({ task }) => task);
+  }
+
+  /** Why a task does not run; `undefined` when it does. */
+  problemOf(id: string): string | undefined {
+    const entry = this.#tasking.executor.entry(id);
+    return entry === undefined ? 'does not run' : entry.task.error;
+  }
+}

@@ -1,0 +1,168 @@
+// A task host without a thread: the real one, whose messages cross in the order of virtual time.
+import { messageOf } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+import type { LocalHostLink } from '@tidemark/runtime/host';
+import { BatchPacker } from '../../../../packages/runtime/src/host/batch-codec.ts';
+import type {
+  HostLinkEvents,
+  RowsForTasks,
+  ToHostMessage,
+} from '../../../../packages/runtime/src/host/host-link.ts';
+import { StatusCell } from '../../../../packages/runtime/src/host/protocol.ts';
+import type {
+  FromHost,
+  RowsEntry,
+  ToHost,
+} from '../../../../packages/runtime/src/host/protocol.ts';
+import { TaskHost } from '../../../../packages/runtime/src/host/task-host.ts';
+import type { ThreadLinkOptions } from '../../../../packages/runtime/src/host/thread-link.ts';
+import { enter } from './event-loop.ts';
+import type { Owner } from './event-loop.ts';
+import type { ProcessClock } from './timeline.ts';
+
+/** Why a host ends that is let fail. */
+export const CRASH = 'out of memory';
+
+/** Where a host runs. */
+export type HostProcess = {
+  readonly clock: ProcessClock;
+  /** How long a message between two threads takes, in ms. */
+  readonly delayMs: () => number;
+  /** A host has ended by a failure of the program. */
+  readonly failed: (reason: string) => void;
+};
+
+export class SimulatedHost implements LocalHostLink {
+  readonly #process: HostProcess;
+  readonly #events: HostLinkEvents;
+  readonly #status = new Int32Array(StatusCell.Count);
+  readonly #packer = new BatchPacker();
+  readonly #toHost: Channel<ToHost>;
+  readonly #fromHost: Channel<FromHost>;
+  readonly #host: TaskHost;
+  readonly #owner: Owner;
+  /** The task that was started last. */
+  #lastTask = 0;
+  #isEnded = false;
+
+  constructor({ functions, server }: ThreadLinkOptions, events: HostLinkEvents, of: HostProcess) {
+    this.#process = of;
+    this.#events = events;
+    this.#owner = {
+      failed: (error) => {
+        of.failed(messageOf(error));
+        this.#end(messageOf(error), this.currentTask);
+      },
+    };
+    this.#host = new TaskHost({
+      functions,
+      server,
+      clock: this.#clock(),
+      status: this.#status,
+      post: (message) => this.#fromHost.send(structuredClone(message)),
+    });
+    this.#toHost = new Channel(of, (message) => {
+      if (this.#isEnded) return;
+      enter(this.#owner);
+      try {
+        this.#host.handle(message);
+      } catch (error) {
+        this.#owner.failed(error);
+      }
+    });
+    this.#fromHost = new Channel(of, (message) => {
+      if (!this.#isEnded) this.#events.message(message);
+    });
+  }
+
+  get currentTask(): number {
+    return this.#status[StatusCell.CurrentTask] ?? 0;
+  }
+
+  get work(): number {
+    return this.#status[StatusCell.Work] ?? 0;
+  }
+
+  post(message: ToHostMessage): void {
+    if (message.kind === 'request' && message.request.name === 'start')
+      this.#lastTask = message.task;
+    this.#toHost.send(structuredClone(message));
+  }
+
+  postRows(rows: readonly RowsForTasks[]): void {
+    const entries = rows.map(({ batch, tasks, due }): RowsEntry => {
+      return { batch: this.#packer.pack(batch), tasks, due };
+    });
+    this.#toHost.send(structuredClone({ kind: 'rows', entries }));
+  }
+
+  postPacked(entries: readonly RowsEntry[]): void {
+    const adopted = entries.map((entry) => ({ ...entry, batch: this.#packer.adopt(entry.batch) }));
+    this.#toHost.send(structuredClone({ kind: 'rows', entries: adopted }));
+  }
+
+  terminate(): Promise<void> {
+    this.#end('thread ended with code 1', this.currentTask);
+    return Promise.resolve();
+  }
+
+  /** It ends while it works for a task, as when there is no memory. */
+  crash(): void {
+    this.#end(CRASH, this.#lastTask);
+  }
+
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
+  #end(reason: string, currentTask: number): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#events.ended({ reason, currentTask, isOfPlace: false });
+  }
+
+  /** Nothing of a thread that has ended happens any more. */
+  #clock(): Clock {
+    const { clock } = this.#process;
+    return {
+      now: () => clock.now(),
+      monotonicMs: () => clock.monotonicMs(),
+      sleep: async (delayMs, signal) => {
+        await clock.sleep(delayMs, signal);
+        if (this.#isEnded) await new Promise(() => undefined);
+        enter(this.#owner);
+      },
+    };
+  }
+}
+
+/** Messages in one direction, in order. */
+class Channel<T> {
+  readonly #process: HostProcess;
+  readonly #take: (message: T) => void;
+  readonly #queue: T[] = [];
+  #lastMs = 0;
+
+  constructor(process: HostProcess, take: (message: T) => void) {
+    this.#process = process;
+    this.#take = take;
+  }
+
+  send(message: T): void {
+    const { clock, delayMs } = this.#process;
+    const nowMs = clock.monotonicMs();
+    this.#queue.push(message);
+    this.#lastMs = Math.max(this.#lastMs, nowMs + delayMs());
+    const next = (): void => {
+      enter(undefined);
+      this.#next();
+    };
+    if (this.#lastMs > nowMs) clock.after(this.#lastMs - nowMs, next);
+    else setImmediate(next);
+  }
+
+  #next(): void {
+    const message = this.#queue.shift();
+    if (message !== undefined && !this.#process.clock.hasEnded) this.#take(message);
+  }
+}

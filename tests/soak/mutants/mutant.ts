@@ -1,0 +1,59 @@
+// Mutants: guards taken out of the source, each of which a simulation has to notice. A table names
+// them; a run with one of them is a process of its own, whose loader gives it the changed source.
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** A text that occurs once in a file of the repository, and what stands there instead. */
+export type Edit = { readonly file: string; readonly from: string; readonly to: string };
+
+export type Mutant = {
+  /** What the guard is for: what happens without it. */
+  readonly what: string;
+  readonly edits: readonly Edit[];
+  /** The checker that notices it, as its failures begin. */
+  readonly foundBy: string;
+};
+
+export type Outcome = {
+  /** What the run has said last. */
+  readonly said: string;
+  /** Of its process; 1 where something was found. */
+  readonly status: number | undefined;
+};
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const PATCH = fileURLToPath(new URL('./patch-source.mjs', import.meta.url));
+
+/** Why a table does not fit the source any more: each text has to occur exactly once. */
+export function misfits(mutants: readonly Mutant[]): readonly string[] {
+  return mutants.flatMap(({ what, edits }) =>
+    edits.flatMap(({ file, from }) => {
+      const count = readFileSync(`${ROOT}/${file}`, 'utf8').split(from).length - 1;
+      return count === 1 ? [] : [`${what}: ${file} has its text ${count} times`];
+    }),
+  );
+}
+
+/** Runs a program with a mutant. */
+export function runMutant(
+  { edits }: Pick<Mutant, 'edits'>,
+  program: readonly string[],
+): Promise<Outcome> {
+  const args = ['--import', PATCH, '--conditions=source', '--import', 'tsx', ...program];
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, args, {
+      cwd: ROOT,
+      env: { ...process.env, MUTANT: JSON.stringify(edits) },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let said = '';
+    const hear = (chunk: Buffer): void => {
+      said = `${said}${chunk.toString('utf8')}`.slice(-4000);
+    };
+    child.stdout.on('data', hear);
+    child.stderr.on('data', hear);
+    child.once('error', reject);
+    child.once('close', (status) => resolve({ said, status: status ?? undefined }));
+  });
+}
