@@ -1,4 +1,4 @@
-// Storage on a ClickHouse cluster, as the database service sees it.
+// Opens storage on a ClickHouse cluster: the interface for the database service.
 import { InvalidRequest } from '@tidemark/core';
 import type { Clock, DocumentStore } from '@tidemark/core';
 import type {
@@ -35,13 +35,13 @@ import { Writer } from './write/writer.ts';
 export type ClickHouseOptions = ClusterSettings & {
   readonly ingest: IngestSettings;
   readonly writeQueueMaxBytes: number;
-  /** Of one answer; `LIMITS.pageRows` when absent. */
+  /** Rows of one page of a scan; `LIMITS.pageRows` when absent. */
   readonly pageRows?: number | undefined;
   /** `LIMITS.sweepMs` when absent. */
   readonly sweepMs?: number | undefined;
   /** `LIMITS.deleteKeptMs` when absent. */
   readonly deleteKeptMs?: number | undefined;
-  /** After which a write is answered as failed; 0 is never. */
+  /** The service answers a write with 500 after this time; 0 is never. */
   readonly writeTimeoutMs: number;
   readonly clock: Clock;
   readonly log: StorageLog;
@@ -50,11 +50,11 @@ export type ClickHouseOptions = ClusterSettings & {
 const NO_BACKUP =
   'with storage.engine = clickhouse, points are backed up by the means of the cluster';
 
-/** Storage, and what front ends share besides points. */
+/** Storage, and what front ends share apart from points. */
 export type ClickHouseStorage = StorageEngine & {
   /** The catalog of all front ends. */
   readonly catalog: SharedText;
-  /** What all front ends keep for the web application. */
+  /** Documents of the web application, shared by all front ends. */
   readonly documents: DocumentStore;
   /**
    * Aborted when this front end loses the lease; `undefined` while it does not have it.
@@ -62,7 +62,7 @@ export type ClickHouseStorage = StorageEngine & {
   leaseSignal(): AbortSignal | undefined;
 };
 
-/** Opens storage; makes the tables that all policies share, if they are missing. */
+/** Opens storage, and creates the common tables if they are missing. */
 export async function openClickHouse(options: ClickHouseOptions): Promise<ClickHouseStorage> {
   const { clock, log, pageRows = LIMITS.pageRows.value, sweepMs, deleteKeptMs } = options;
   const cluster = await Cluster.open(options, clock);
@@ -131,7 +131,7 @@ function engineOf(parts: Parts): StorageEngine {
     dropPolicy: (policyId) => dropPolicy(parts, policyId),
     retainPolicies: async (policies, nextId) => {
       const kept = new Set(policies.map(({ id }) => id));
-      // Another front end may have made policies with later ids meanwhile.
+      // Another front end may have created policies with higher ids meanwhile.
       const isGone = (id: number): boolean =>
         !kept.has(id) && (nextId === undefined || id < nextId);
       const gone = registry.groupsOf(({ policyId }) => isGone(policyId));
@@ -161,15 +161,15 @@ function engineOf(parts: Parts): StorageEngine {
   };
 }
 
-/** Numbers about the service do without a shard that does not answer. */
-const IN_PART = { onUnreachable: () => undefined };
+/** Statistics leave out shards that do not answer. */
+const SKIP_UNREACHABLE = { onUnreachable: () => undefined };
 
 async function shardsOf({ cluster, registry }: Parts): Promise<readonly ShardInfo[]> {
   const sizes = new Map<string, number>();
   const answers = await cluster.rowsOfAll(
     `SELECT table, partition, sum(bytes_on_disk) FROM system.parts
      WHERE active AND database = ${sqlText(cluster.settings.database)} GROUP BY table, partition`,
-    IN_PART,
+    SKIP_UNREACHABLE,
   );
   for (const answer of answers) {
     const reader = new RowReader(answer);
@@ -201,7 +201,7 @@ async function statisticsOf({ cluster, registry }: Parts): Promise<StorageStatis
       const answers = await cluster.rowsOfAll(
         `SELECT measurement, uniq(series) FROM (${sources.join(' UNION ALL ')})
          GROUP BY measurement`,
-        IN_PART,
+        SKIP_UNREACHABLE,
       );
       const measurements = new Set<string>();
       let seriesCount = 0;

@@ -1,24 +1,24 @@
-// Work that is repeated while the service runs, and the log of its failures: the first of several
-// in a row, and their end. The next run deals with a cluster that does not answer; any other
-// failure is a defect and is logged as an error.
+// Runs work periodically and logs its failures: the first of several in a row, and the recovery. An
+// unreachable cluster is a warning, because the next run retries; any other failure is a defect and
+// is logged as an error.
 import { messageOf, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { StorageLog } from '@tidemark/storage';
 
-/** Failures of one piece of work, which is tried again by itself. */
+/** Logs the failures of work that is retried. */
 export class FailureLog {
   readonly #log: StorageLog;
   readonly #what: string;
-  /** What was logged last; `undefined` when the last run has succeeded. */
+  /** The failure that was logged last; `undefined` after a success. */
   #logged: string | undefined;
 
-  /** `what` is the work, as it stands behind "failed to". */
+  /** `what` describes the work and follows "failed to" in messages. */
   constructor(log: StorageLog, what: string) {
     this.#log = log;
     this.#what = what;
   }
 
-  /** Logs a failure once, until it is over or something else fails. */
+  /** Logs a failure, unless it is the same as the last one. */
   failed(error: unknown): void {
     const isUnavailable = error instanceof Unavailable;
     const kind = isUnavailable ? 'unavailable' : messageOf(error);
@@ -29,7 +29,7 @@ export class FailureLog {
     else this.#log('error', `failed to ${this.#what}; tried again`, { error });
   }
 
-  /** Logs the end of a failure. */
+  /** Logs the recovery, if a failure was logged before. */
   succeeded(): void {
     if (this.#logged === undefined) return;
     this.#logged = undefined;
@@ -40,9 +40,9 @@ export class FailureLog {
 export type PeriodicJobOptions = {
   readonly clock: Clock;
   readonly log: StorageLog;
-  /** As for `FailureLog`. */
+  /** See `FailureLog`. */
   readonly what: string;
-  /** From the end of one run to the next; the first begins at once. */
+  /** Pause between runs; the first run starts at once. */
   readonly everyMs: number;
   readonly work: () => Promise<void>;
 };
@@ -58,12 +58,12 @@ export class PeriodicJob {
     this.#running = this.#run();
   }
 
-  /** The next run begins as soon as the present one is over. */
+  /** Starts the next run as soon as the current one has ended. */
   runNow(): void {
     this.#pause.abort(new Error('there is work'));
   }
 
-  /** Resolves when the last run is over. */
+  /** Resolves when the last run has ended. */
   async close(): Promise<void> {
     this.#stop.abort(new Error('stopping'));
     await this.#running;
@@ -81,7 +81,7 @@ export class PeriodicJob {
       } catch (error) {
         failures.failed(error);
       }
-      // Ends early with either signal.
+      // Both signals end the pause early.
       const pause = AbortSignal.any([signal, this.#pause.signal]);
       await clock.sleep(everyMs, pause).catch(() => undefined);
     }

@@ -1,5 +1,5 @@
-// The shards and replicas behind the URLs, and which of them a statement is sent to. Every URL is
-// one replica; the id of a series determines its shard.
+// The shards and replicas behind the configured URLs, and which of them each statement goes to.
+// Every URL is one replica; the id of a series determines its shard.
 import {
   assert,
   Cancelled,
@@ -23,20 +23,20 @@ import { watchWriters } from './writers.ts';
 
 export type ClusterSettings = {
   readonly urls: readonly string[];
-  /** In which all tables are. */
+  /** The ClickHouse database that holds all tables. */
   readonly database: string;
-  /** As the servers' configuration names the cluster. */
+  /** The cluster's name in the servers' configuration. */
   readonly cluster: string;
-  /** Answers without shards that do not answer, where the caller takes `onUnreachable`. */
+  /** Whether a read may leave out shards that do not answer; the caller passes `onUnreachable`. */
   readonly givesPartialAnswers: boolean;
-  /** After which the servers end a statement that reads; 0 is never. */
+  /** The servers end a read after this time; 0 is never. */
   readonly readTimeoutMs: number;
-  /** After which a server that does not answer a ping is not waited for; 0 is never. */
+  /** A server that has not answered a ping for this time counts as unreachable; 0 is never. */
   readonly pingTimeoutMs: number;
 };
 
 export type Insertion = {
-  /** Table, columns and format. */
+  /** Table, columns and format, as they follow `INSERT INTO`. */
   readonly into: string;
   readonly rows: Uint8Array;
   /** Monotonic; `Cluster.patienceMs` when absent. */
@@ -45,13 +45,13 @@ export type Insertion = {
 
 type WriteAttempt = {
   readonly target: Target;
-  /** Nodes that have to be able to take it. */
+  /** The write fails when fewer nodes than this can take writes. */
   readonly needed: number;
   /** Monotonic. */
   readonly untilMs: number;
 };
 
-/** A replica whose shard is not known yet, and why. */
+/** A replica whose shard is not known yet, and the reason. */
 type Unidentified = { readonly node: ClickHouseNode; readonly failure?: unknown };
 
 /** Index of a shard, or all nodes: the same is on each of them. */
@@ -60,7 +60,7 @@ export type Target = number | 'all nodes';
 type Found = {
   readonly shards: readonly Shard[];
   readonly unidentified: readonly Unidentified[];
-  /** Of each shard, as the servers know it. */
+  /** Replicas of each shard, according to the servers' configuration. */
   readonly replicaCount: number;
 };
 
@@ -73,10 +73,10 @@ export class Cluster {
   readonly #shards: readonly Shard[];
   #unidentified: readonly Unidentified[];
   readonly #replicaCount: number;
-  /** Where the next one begins, so that nodes share the work. */
+  /** The node that the next statement tries first: round robin. */
   readonly #next = new Map<Target, number>();
   readonly #failedMs = new Map<ClickHouseNode, number>();
-  /** Where rows could not be inserted last. */
+  /** Targets whose last insert failed. */
   readonly #refusing = new Set<Target>();
   #asking: Promise<void> | undefined;
   #nextAskMs = 0;
@@ -90,8 +90,9 @@ export class Cluster {
   }
 
   /**
-   * Asks every URL which shard it is. One that does not answer is asked again later, so that whole
-   * shards may be unreachable; throws when none answers, or when a shard has no URL.
+   * Asks the server at every URL which shard it belongs to. Servers that do not answer are asked
+   * again later, so a whole shard may be unreachable. Throws when no server answers, or when a
+   * shard has no URL.
    */
   static async open(settings: ClusterSettings, clock: Clock): Promise<Cluster> {
     const { urls, pingTimeoutMs, database } = settings;
@@ -124,7 +125,7 @@ export class Cluster {
     return new Cluster(settings, clock, { shards, unidentified, replicaCount });
   }
 
-  /** A table's name with its database, in front of whatever follows it. */
+  /** A table's name, qualified with its database. */
   table(name: string): string {
     return `${sqlName(this.settings.database)}.${name}`;
   }
@@ -133,7 +134,7 @@ export class Cluster {
     return this.#shards.length;
   }
 
-  /** Replicas of every shard that must have a row before it is acknowledged: most of them. */
+  /** A row is acknowledged when this many replicas of its shard have it: a majority. */
   get quorum(): number {
     return Math.floor(this.#replicaCount / 2) + 1;
   }
@@ -148,7 +149,7 @@ export class Cluster {
     return Number(id % BigInt(this.#shards.length));
   }
 
-  /** Reads from one replica of a shard; from another one when that cannot be reached. */
+  /** Reads from one replica of a shard, or from another one when the first is unreachable. */
   async rows(shard: number, sql: string, options: ReadOptions = {}): Promise<Buffer> {
     try {
       return await this.#onReplica(shard, (node) => node.rows(sql, this.#limited(options)));
@@ -202,7 +203,7 @@ export class Cluster {
 
   async #loadOf(node: ClickHouseNode, signal: AbortSignal): Promise<ReplicaLoad> {
     const own = `WHERE database = ${sqlText(this.settings.database)}`;
-    // Only columns that the server answers without ZooKeeper.
+    // These columns are read without asking ZooKeeper.
     const sql = `SELECT sum(bytes), sum(queued), max(delay) FROM (
         SELECT bytes_on_disk AS bytes, toUInt64(0) AS queued, toUInt64(0) AS delay
         FROM system.parts ${own} AND active
@@ -214,7 +215,7 @@ export class Cluster {
     return { diskBytes: next(), queueCount: next(), delaySeconds: next() };
   }
 
-  /** The shard of the unidentified replicas, when only one shard lacks some. */
+  /** The shard of the unidentified replicas, if only one shard lacks replicas. */
   #shardOfUnidentified(): number | undefined {
     const lacking = this.#shards.flatMap((replicas, i) =>
       replicas.length < this.#replicaCount ? [i + 1] : [],
@@ -222,7 +223,7 @@ export class Cluster {
     return lacking.length === 1 ? lacking[0] : undefined;
   }
 
-  /** Reads from every shard, at once. */
+  /** Reads from all shards in parallel. */
   rowsOfAll(sql: string, options: ReadOptions = {}): Promise<readonly Buffer[]> {
     return Promise.all(this.#shards.map((_, shard) => this.rows(shard, sql, options)));
   }
@@ -232,14 +233,14 @@ export class Cluster {
     return this.onAny((node) => node.rows(sql, this.#limited(options)));
   }
 
-  /** Runs work on one node; on another one when that cannot be reached. */
+  /** Runs work on one node, or on another one when the first is unreachable. */
   onAny<T>(work: (node: ClickHouseNode) => Promise<T>): Promise<T> {
     return this.#onReplica('all nodes', work);
   }
 
   /**
-   * The same for what needs ZooKeeper and may be done twice. Tries again until `untilMs`; fails at
-   * once when no node can do it.
+   * The same for idempotent work that needs ZooKeeper. Retries until `untilMs`, and fails at once
+   * when no node can take writes.
    */
   onAnyWriter<T>(
     work: (node: ClickHouseNode, signal: AbortSignal) => Promise<T>,
@@ -248,16 +249,16 @@ export class Cluster {
     return this.#onWriter({ target: 'all nodes', needed: 1, untilMs }, work);
   }
 
-  /** Monotonic: until when something is tried again that has no deadline of its own. */
+  /** The deadline (monotonic) of work that has none of its own. */
   patienceMs(): number {
     return this.#clock.monotonicMs() + LIMITS.insertMs.value;
   }
 
   /**
-   * Inserts into a table, with the quorum. The same bytes may be sent again: the table knows the
-   * block. Throws `Unreachable`, with the replicas that take no writes, as soon as there are too
-   * few others, or when it is not stored until `untilMs`; what comes next to the same shard is then
-   * tried only once, so that others do not wait for it.
+   * Inserts rows with the quorum. The same bytes may be sent again, because the table recognises
+   * the block. Throws `Unreachable`, which names the replicas that take no writes, as soon as too
+   * few others are left or when `untilMs` is over. After such a failure the next insert into the
+   * same target is tried only once, so that the writes behind it do not wait.
    */
   insert(target: Target, { into, rows, untilMs = this.patienceMs() }: Insertion): Promise<void> {
     const quorum = this.quorum;
@@ -271,8 +272,8 @@ export class Cluster {
   }
 
   /**
-   * All nodes of the target are probed meanwhile: when fewer than `needed` can take a write, that
-   * is known as soon as the first of them has been silent for too long.
+   * Meanwhile all nodes of the target are probed, so that the attempt fails as soon as fewer than
+   * `needed` nodes can take writes.
    */
   async #onWriter<T>(
     { target, needed, untilMs }: WriteAttempt,
@@ -289,11 +290,11 @@ export class Cluster {
           this.#refusing.delete(target);
           return result;
         } catch (error) {
-          // The end of the time cancels a statement.
+          // The deadline cancels a running statement.
           const isOver = signal.aborted && error instanceof Cancelled;
           if (!isOver && !(error instanceof Unreachable)) throw error;
           if (writers.signal.aborted) cause = writers.signal.reason;
-          // The answer to an earlier attempt says more than that time was over.
+          // An earlier error says more than that the deadline has passed.
           else if (cause === undefined || !signal.aborted) cause = error;
           const isLate = this.#clock.monotonicMs() + pauseMs > untilMs;
           if (writers.signal.aborted || this.#refusing.has(target) || isLate) {
@@ -303,7 +304,7 @@ export class Cluster {
             });
           }
         }
-        // Ends early with the signal; the next attempt fails then.
+        // The signal ends the pause early, and the next attempt fails at once.
         await this.#clock.sleep(pauseMs, signal).catch(() => undefined);
       }
     } finally {
@@ -312,14 +313,14 @@ export class Cluster {
   }
 
   /**
-   * Runs a definition, which may be run twice, on every node. Unreachable ones run it later.
+   * Runs an idempotent definition (DDL) on every node. Unreachable nodes run it when they are back.
    */
   async define(sql: (onCluster: string) => string, untilMs = this.patienceMs()): Promise<void> {
     for (let pauseMs = 20; ; pauseMs *= 2) {
       try {
         return await this.#tryDefine(sql);
       } catch (error) {
-        // A node that has lost its session of ZooKeeper fails once and opens another one.
+        // A node that has lost its ZooKeeper session fails once and then opens a new one.
         if (!(error instanceof Unreachable)) throw error;
         if (this.#clock.monotonicMs() + pauseMs > untilMs) throw error;
       }
@@ -337,7 +338,8 @@ export class Cluster {
     );
     for (const failure of failures) if (!(failure instanceof Unreachable)) throw failure;
     if (failures.length === 0 && this.#unidentified.length === 0) return;
-    // The queue of the cluster keeps the definition for unreachable nodes; it is not waited for.
+    // The DDL queue of ClickHouse keeps the definition for unreachable nodes; nothing waits for
+    // them.
     const onCluster = `ON CLUSTER ${this.settings.cluster}`;
     try {
       const settings = { distributed_ddl_task_timeout: 0 };
@@ -347,9 +349,12 @@ export class Cluster {
     }
   }
 
-  /** Changes a table of a shard; resolves when one replica has done it, the others follow. */
+  /**
+   * Alters a table of a shard. Resolves when one replica has done it; the others follow by
+   * replication.
+   */
   async alter(target: Target, table: string, change: string): Promise<void> {
-    // An unreachable replica does it when it is back; waiting for all would take as long.
+    // Waiting for all replicas would wait for unreachable ones.
     const settings = { replication_alter_partitions_sync: 1 };
     const signal = AbortSignal.timeout(LIMITS.alterMs.value);
     await this.#onReplica(target, (node) =>
@@ -358,8 +363,8 @@ export class Cluster {
   }
 
   /**
-   * Starts to remove rows of a shard, on every replica. `mark` is part of the statement, by which
-   * `isDeleteDone` recognises it.
+   * Starts a mutation that removes rows on every replica of a shard. Returns a mark in its text, by
+   * which `isDeleteDone` recognises it.
    */
   async startDelete(target: Target, table: string, condition: string): Promise<string> {
     const mark = `'${crypto.randomUUID()}' != ''`;
@@ -367,7 +372,7 @@ export class Cluster {
     return mark;
   }
 
-  /** Whether every replica has removed the rows; `false` while one does not answer. */
+  /** Whether every replica has finished the mutation; `false` while one does not answer. */
   async isDeleteDone(target: Target, table: string, mark: string): Promise<boolean> {
     const state = `SELECT countIf(is_done), count() FROM system.mutations
       WHERE table = ${sqlText(table)} AND position(command, ${sqlText(mark)}) > 0`;
@@ -376,7 +381,7 @@ export class Cluster {
       this.#nodesOf(target).map(async (node) => {
         try {
           const reader = new RowReader(await node.rows(state));
-          // A replica knows of the statement a moment after it was made.
+          // A replica learns of the mutation a moment after it was created.
           return reader.uint64() > 0n && reader.uint64() === 1n;
         } catch (error) {
           if (error instanceof Unreachable) return false;
@@ -397,7 +402,7 @@ export class Cluster {
     return nowMs - (this.#failedMs.get(node) ?? -Infinity) < LIMITS.askAgainMs.value;
   }
 
-  /** Asks unidentified replicas again, at intervals. */
+  /** Asks unidentified replicas again, from time to time. */
   #identifyLater(): void {
     const nowMs = this.#clock.monotonicMs();
     if (this.#unidentified.length === 0 || this.#asking !== undefined || nowMs < this.#nextAskMs)
@@ -407,7 +412,7 @@ export class Cluster {
       const { cluster } = this.settings;
       const asked = await Promise.all(
         this.#unidentified.map(async ({ node }) => {
-          // A server with another configuration stays unidentified; /health shows the reason.
+          // A server with a wrong configuration stays unidentified; /health shows the reason.
           const answer = await identify(node, cluster).catch((failure: unknown): Identified => ({
             failure,
           }));
@@ -435,7 +440,7 @@ export class Cluster {
     this.#next.set(target, next + 1);
     const first = next % nodes.length;
     const nowMs = this.#clock.monotonicMs();
-    // A node that failed a moment ago comes last: it may take long to fail again.
+    // Nodes that failed a moment ago are tried last, because they may take long to fail again.
     const inTurn = [...nodes.slice(first), ...nodes.slice(0, first)].sort(
       (a, b) => Number(this.#isSuspect(a, nowMs)) - Number(this.#isSuspect(b, nowMs)),
     );
@@ -458,5 +463,7 @@ const NO_ROWS = Buffer.alloc(0);
 const nameOf = (target: Target): string =>
   target === 'all nodes' ? 'the cluster' : `shard ${target + 1} of the cluster`;
 
-/** How long a replica waits for the others before a block is sent again. */
+/**
+ * How long a replica waits for the quorum (`insert_quorum_timeout`) before the block is sent again.
+ */
 const QUORUM_MS = 5000;

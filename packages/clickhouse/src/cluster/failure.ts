@@ -1,4 +1,4 @@
-// Errors of ClickHouse and of the connection to it, as errors that a caller can act on.
+// Translates errors of ClickHouse and of connections into errors that a caller can act on.
 import {
   AppError,
   Cancelled,
@@ -8,12 +8,14 @@ import {
   Unavailable,
 } from '@tidemark/core';
 
-/** The cluster did not get a statement, or it is not known whether it did: another replica may. */
+/** A statement failed or its outcome is unknown; another replica may be tried. */
 export class Unreachable extends Unavailable {}
 
 const MEMORY_LIMIT = '241';
 const TIMEOUT = new Set(['159', '160']);
-/** Replication, its leader, quorum and ZooKeeper, too many parts, readonly, too many queries. */
+/**
+ * Errors of replication, quorum and ZooKeeper; too many parts, read-only tables, too many queries.
+ */
 const RETRY = new Set([
   '202',
   '225',
@@ -29,18 +31,18 @@ const RETRY = new Set([
   '999',
 ]);
 
-/** A definition that some nodes have not made yet; they will. */
+/** A definition that some nodes have not run yet; the DDL queue keeps it for them. */
 export class Queued extends Unreachable {}
 const QUEUED = /DB::Exception: Watching task .* is executing longer than/;
 
-/** The server's number; the client does not find it in every text. */
+/** ClickHouse's error code, which the client does not find in every message. */
 function codeOf(cause: unknown): string | undefined {
   return (
     /^Code: (\d+)/.exec(messageOf(cause))?.[1] ?? (cause as { code?: string } | undefined)?.code
   );
 }
 
-/** The server's number behind an error that was translated. */
+/** ClickHouse's error code of an error that was translated. */
 export function errorCode(error: unknown): string | undefined {
   return error instanceof AppError ? codeOf(error.cause) : undefined;
 }
@@ -55,7 +57,7 @@ export function failureOf(cause: unknown, url: string): AppError {
   const code = codeOf(cause);
   const message = messageOf(cause).split('\n')[0] ?? '';
   if (QUEUED.test(message)) return new Queued(message, { cause });
-  // Numbers are the server's, names are Node's.
+  // ClickHouse's codes are numbers; names such as ECONNRESET are Node's.
   if (code === undefined || !/^\d+$/.test(code)) {
     return new Unreachable(`ClickHouse cannot be reached. url=\`${url}\` reason=\`${message}\``, {
       cause,
@@ -82,7 +84,10 @@ export function failureOf(cause: unknown, url: string): AppError {
   });
 }
 
-/** KILL QUERY, a time limit and a shutdown have texts of their own. */
+/**
+ * The reason of the signal if it is an error of ours: KILL QUERY, time limits and shutdowns have
+ * their own messages.
+ */
 export function cancelledBy({ reason }: AbortSignal): AppError {
   if (reason instanceof AppError) return reason;
   return new Cancelled('request was cancelled', { cause: reason });

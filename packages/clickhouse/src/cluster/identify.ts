@@ -1,4 +1,4 @@
-// Which shard of the cluster a server is.
+// Asks a server which shard of the cluster it belongs to.
 import { InvalidRequest } from '@tidemark/core';
 
 import { sqlText } from '../sql/literals.ts';
@@ -7,9 +7,9 @@ import { Unreachable } from './failure.ts';
 import { ClickHouseNode } from './node.ts';
 import type { NodeOptions } from './node.ts';
 
-/** Which part of a cluster a server is. */
+/** A server's position in the cluster. */
 export type Identity = {
-  /** From 1 on. */
+  /** Counted from 1. */
   readonly shard: number;
   readonly shardCount: number;
   readonly replicaCount: number;
@@ -17,7 +17,7 @@ export type Identity = {
 
 export type Identified = { readonly identity?: Identity; readonly failure?: unknown };
 
-/** Opens a connection, and asks the server which part of the cluster it is. */
+/** Opens a connection and asks for the server's position in the cluster. */
 export async function connectAndIdentify(
   url: string,
   cluster: string,
@@ -27,7 +27,7 @@ export async function connectAndIdentify(
   return { node, ...(await identify(node, cluster)) };
 }
 
-/** Where a server is in the cluster; a failure when it cannot be reached. */
+/** A server's position in the cluster, or the failure when it is unreachable. */
 export async function identify(node: ClickHouseNode, cluster: string): Promise<Identified> {
   const macro = `SELECT substitution FROM system.macros WHERE macro = 'shard'`;
   const counts = `SELECT uniqExact(shard_num), uniqExact(replica_num)

@@ -1,4 +1,4 @@
-// One ClickHouse process over HTTP.
+// One ClickHouse server over HTTP.
 import { setMaxListeners } from 'node:events';
 import { Readable } from 'node:stream';
 
@@ -9,32 +9,33 @@ import { ClickHouseLogLevel } from '@clickhouse/client';
 import { LIMITS } from '../limits.ts';
 import { cancelledBy, failureOf, Unreachable } from './failure.ts';
 import { pingProbe, writeProbe } from './probes.ts';
-import { Pulse } from './pulse.ts';
-import type { PulseOptions, Wait } from './pulse.ts';
+import { HealthMonitor } from './health-monitor.ts';
+import type { HealthMonitorOptions, Wait } from './health-monitor.ts';
 import { StatementClient } from './statement-client.ts';
 
 /** Settings that go with one statement. */
 export type NodeSettings = Readonly<Record<string, string | number>>;
 
-export type NodeOptions = PulseOptions & {
-  /** In which the tables are that have to take writes. */
+export type NodeOptions = HealthMonitorOptions & {
+  /** The database whose tables the write probe checks. */
   readonly database: string;
 };
 
 export type ReadOptions = {
   readonly signal?: AbortSignal | undefined;
-  /** The server asks ZooKeeper for the answer: it fails with what a write would fail with. */
+  /** The statement reads from ZooKeeper, so it is given up when writes are not possible. */
   readonly asksZookeeper?: boolean | undefined;
   readonly settings?: NodeSettings | undefined;
   /**
-   * Called when a shard does not answer; its answer has no rows then. Without it the read fails.
+   * Called when a shard does not answer; the read then returns no rows of it. Without it the read
+   * fails.
    */
   readonly onUnreachable?: ((reason: string) => void) | undefined;
 };
 
 /**
- * An answer counts only as a whole: its status is known before its first byte. Literals of many
- * series make a statement long.
+ * The server sends an answer only when it is complete, so that an error is never hidden among rows.
+ * Statements that name many series are long.
  */
 const WHOLE_ANSWER: NodeSettings = { wait_end_of_query: 1, max_query_size: 1 << 28 };
 
@@ -44,15 +45,15 @@ export class ClickHouseNode {
   readonly #statements: StatementClient;
   readonly database: string;
   /** Whether the server answers. */
-  readonly #pulse: Pulse;
+  readonly #health: HealthMonitor;
   /** Whether it can take a write. */
-  readonly #writePulse: Pulse;
+  readonly #writeHealth: HealthMonitor;
 
   constructor(url: string, options: NodeOptions) {
     this.url = url;
     this.database = options.database;
-    this.#pulse = new Pulse(pingProbe(this.name, options.pingTimeoutMs), options);
-    this.#writePulse = new Pulse(writeProbe(this, options.clock), options);
+    this.#health = new HealthMonitor(pingProbe(this.name, options.pingTimeoutMs), options);
+    this.#writeHealth = new HealthMonitor(writeProbe(this, options.clock), options);
     this.#statements = new StatementClient(url);
     this.#client = createClient({
       url,
@@ -74,16 +75,13 @@ export class ClickHouseNode {
 
   /** The rows of an answer in RowBinary. `FORMAT` is added here. */
   async rows(sql: string, { signal, settings, asksZookeeper }: ReadOptions = {}): Promise<Buffer> {
-    // A query asks many statements at once, all of which listen to its signal.
+    // A query sends many statements at once, and all of them listen to its signal.
     if (signal !== undefined) setMaxListeners(0, signal);
-    const wait = asksZookeeper === true ? this.waitToWrite(signal) : this.#pulse.wait(signal);
+    const wait = asksZookeeper === true ? this.waitToWrite(signal) : this.#health.wait(signal);
     return this.#send(`${sql}\nFORMAT RowBinary`, wait, settings);
   }
 
-  /**
-   * A definition: a statement without an answer, which may be run twice. When `signal` ends it, it
-   * may have been run.
-   */
+  /** Runs an idempotent definition (DDL). When `signal` ends it, its outcome is unknown. */
   async run(
     sql: string,
     { settings, signal }: { readonly settings?: NodeSettings; readonly signal: AbortSignal },
@@ -98,11 +96,11 @@ export class ClickHouseNode {
     }
   }
 
-  /** Waits for the server to take a write; see `Pulse.wait`. */
+  /** Begins to wait for a server that has to take a write; see `HealthMonitor.wait`. */
   waitToWrite(signal?: AbortSignal): Wait {
-    const answers = this.#pulse.wait(signal);
+    const answers = this.#health.wait(signal);
     try {
-      const writes = this.#writePulse.wait(answers.signal);
+      const writes = this.#writeHealth.wait(answers.signal);
       const end = (): void => {
         writes.end();
         answers.end();
@@ -124,7 +122,7 @@ export class ClickHouseNode {
       });
     } catch (error) {
       if (wait.signal.aborted) {
-        // A server notices late, or not at all, that the connection is closed.
+        // The server may not notice that the connection was closed.
         void this.#kill(queryId);
         throw cancelledBy(wait.signal);
       }
@@ -135,8 +133,8 @@ export class ClickHouseNode {
   }
 
   /**
-   * Inserts rows. `into` names table, columns and format. When `signal` ends it, the rows may have
-   * been stored.
+   * Inserts rows. `into` names table, columns and format. When `signal` ends it, the outcome is
+   * unknown.
    */
   async insert(
     into: string,
@@ -153,7 +151,7 @@ export class ClickHouseNode {
         abort_signal: wait.signal,
         clickhouse_settings: { ...settings } as ClickHouseSettings,
       });
-      for await (const _ of stream); // Has nothing; its end ends the request.
+      for await (const _ of stream); // The body is empty; the request ends with it.
     } catch (error) {
       if (!wait.signal.aborted) throw failureOf(error, this.name);
       void this.#kill(queryId);
@@ -167,19 +165,19 @@ export class ClickHouseNode {
   }
 
   async close(): Promise<void> {
-    await this.#writePulse.close();
-    await this.#pulse.close();
+    await this.#writeHealth.close();
+    await this.#health.close();
     this.#statements.close();
     await this.#client.close();
   }
 
   async #kill(queryId: string): Promise<void> {
     try {
-      const { signal, end } = this.#pulse.wait();
+      const { signal, end } = this.#health.wait();
       const sql = `KILL QUERY WHERE query_id = '${queryId}' ASYNC`;
       await this.#statements.send({ sql, parameters: {}, signal }).finally(end);
     } catch {
-      // It ends by itself, or with the server that did not answer.
+      // The statement ends by itself, or the server is gone.
     }
   }
 }

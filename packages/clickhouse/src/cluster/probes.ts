@@ -1,4 +1,4 @@
-// Probes of a server: whether it answers at all, and whether it can take a write.
+// Health probes of a server: whether it answers, and whether it can take writes.
 import { get as getHttp } from 'node:http';
 import { get as getHttps } from 'node:https';
 
@@ -9,9 +9,9 @@ import { sqlText } from '../sql/literals.ts';
 import { RowReader } from '../sql/row-binary.ts';
 import { Unreachable } from './failure.ts';
 import type { ClickHouseNode } from './node.ts';
-import type { Probe } from './pulse.ts';
+import type { Probe } from './health-monitor.ts';
 
-/** Any answer will do. `name` is the address without a password. */
+/** Any answer counts as success. `name` is the address without a password. */
 export function pingProbe(name: string, pingTimeoutMs: number): Probe {
   return {
     ask: (signal) => ping(`${name}/ping`, signal),
@@ -23,8 +23,8 @@ export function pingProbe(name: string, pingTimeoutMs: number): Probe {
 }
 
 /**
- * A session of ZooKeeper, and tables that are not read-only. A server that loses its session and
- * finds another one in time is well: it is asked again until the signal.
+ * Checks that the server has a ZooKeeper session and no read-only table. It asks again until the
+ * signal, so that a server may lose its session and open a new one in time.
  */
 export function writeProbe(node: ClickHouseNode, clock: Clock): Probe {
   return {
@@ -33,7 +33,7 @@ export function writeProbe(node: ClickHouseNode, clock: Clock): Probe {
         const reason = await refusal(node, signal);
         if (reason === undefined) return;
         if (signal.aborted) throw reason;
-        // Ends early with the signal; the server is asked once more then.
+        // The signal ends the pause early.
         await clock.sleep(LIMITS.probeAgainMs.value, signal).catch(() => undefined);
         if (signal.aborted) throw reason;
       }
@@ -50,7 +50,7 @@ export async function refusal(
 ): Promise<Error | undefined> {
   const replicas = `SELECT count() FROM system.replicas
     WHERE database = ${sqlText(node.database)} AND (is_readonly OR is_session_expired)`;
-  // ZooKeeper is asked, too: tables are read-only only after a session has expired.
+  // Also reads from ZooKeeper, because tables become read-only only after the session has expired.
   const root = `SELECT count() FROM system.zookeeper WHERE path = '/'`;
   try {
     const reader = new RowReader(await node.rows(`SELECT (${root}), (${replicas})`, { signal }));
@@ -64,7 +64,7 @@ export async function refusal(
   }
 }
 
-/** On a connection of its own: those of statements may all be in use. */
+/** Uses its own connection, because the pool may be exhausted by statements. */
 function ping(url: string, signal: AbortSignal): Promise<void> {
   const get = url.startsWith('https:') ? getHttps : getHttp;
   return new Promise((resolve, reject) => {

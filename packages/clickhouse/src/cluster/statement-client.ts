@@ -1,7 +1,7 @@
-// Statements whose answers are read as a whole. The client waits a turn of the timers before each
-// request and takes an answer through several streams, which a query for a few values notices: a
-// statement without work takes 2.0 ms with it and 0.5 ms without, and 0.55 and 0.17 ms of processor
-// time (docs/adr/0024-reads-without-the-client.md).
+// Sends statements and reads their answers as a whole. `@clickhouse/client` waits for a timer
+// before each request and pipes the answer through several streams: a trivial statement takes 2.0
+// ms with it and 0.5 ms without, and 0.55 and 0.17 ms of CPU time
+// (docs/adr/0024-reads-without-the-client.md).
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
@@ -12,13 +12,13 @@ import { LIMITS } from '../limits.ts';
 
 export type Statement = {
   readonly sql: string;
-  /** Of the URL: settings, and the id of the query. */
+  /** Parameters of the URL: settings and the query id. */
   readonly parameters: Readonly<Record<string, string | number>>;
-  /** Ends the wait, not the statement. */
+  /** Ends the wait, but not the statement on the server. */
   readonly signal: AbortSignal;
 };
 
-/** Sends statements to one server that may be sent twice. */
+/** Sends idempotent statements to one server. */
 export class StatementClient {
   readonly #agent: HttpAgent;
   readonly #open: typeof httpRequest;
@@ -30,7 +30,7 @@ export class StatementClient {
     const options = {
       keepAlive: true,
       maxSockets: LIMITS.connections.value,
-      // Of a connection that is not used.
+      // An idle connection is closed after this time.
       timeout: LIMITS.idleConnectionMs.value,
     };
     this.#agent = isSecure ? new HttpsAgent(options) : new HttpAgent(options);
@@ -39,21 +39,21 @@ export class StatementClient {
     this.#options = {
       method: 'POST',
       agent: this.#agent,
-      // As URLs have them, an address of IPv6 is in brackets.
+      // In a URL an IPv6 address is in brackets.
       host: hostname.replace(/^\[|\]$/g, ''),
       port: port === '' ? undefined : Number(port),
       auth: user === ':' ? undefined : user,
     };
   }
 
-  /** Gives the answer. Rejects with the server's error, as `@clickhouse/client` does. */
+  /** Returns the answer. Rejects with the server's error, as `@clickhouse/client` does. */
   async send(statement: Statement): Promise<Buffer> {
     for (;;) {
       const call = this.#request(statement);
       try {
         return await bytesOf(call);
       } catch (error) {
-        // The server has closed a connection that was idle; a new one is as good.
+        // The server has closed an idle connection; the statement is sent again on a new one.
         const isStale = call.reusedSocket && (error as { code?: string }).code === 'ECONNRESET';
         if (!isStale || statement.signal.aborted) throw error;
       }

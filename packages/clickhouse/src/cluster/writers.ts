@@ -1,17 +1,17 @@
-// Whether enough replicas can take a write, while one is on its way: a replica that waits for a
-// quorum does not say that the others have lost ZooKeeper.
+// Watches, during a write, whether enough replicas can take writes: a replica that waits for a
+// quorum does not report that the others have lost ZooKeeper.
 import { messageOf } from '@tidemark/core';
 
 import { Unreachable } from './failure.ts';
 import type { ClickHouseNode } from './node.ts';
 
 export type Writers = {
-  /** Aborted, with the replicas that fail and their reasons, when too few can take a write. */
+  /** Aborted when too few nodes can take writes; the reason names the failed ones. */
   readonly signal: AbortSignal;
   end(): void;
 };
 
-/** Probes all nodes until `end`; `needed` of them have to take the write. */
+/** Probes all nodes until `end`; `needed` of them have to be able to take writes. */
 export function watchWriters(nodes: readonly ClickHouseNode[], needed: number): Writers {
   const tooFew = new AbortController();
   const failures = new Map<ClickHouseNode, unknown>();

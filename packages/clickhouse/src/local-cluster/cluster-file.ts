@@ -1,5 +1,6 @@
-// DIR/cluster.json: what a local cluster is made of and which processes run it.
-/** One ClickHouse process: a replica of a shard, both counted from 1. */
+// DIR/cluster.json: the processes of a local cluster.
+
+/** A ClickHouse process, which is a replica of a shard; both are counted from 1. */
 export type ClusterNode = {
   readonly name: string;
   readonly shard: number;

@@ -5,15 +5,15 @@ import { join } from 'node:path';
 
 import type { ClusterFile, ClusterNode } from './cluster-file.ts';
 
-/** The name under which the processes know their cluster. */
+/** The name of the cluster in the configuration of its processes. */
 export const CLUSTER_NAME = 'tidemark';
 
-/** The process that all others need. */
+/** The name of the ZooKeeper process. */
 export const ZOOKEEPER = 'zookeeper';
 
 const HOST = '127.0.0.1';
 
-/** Where a process of the cluster keeps its files. Its configuration is in there, too. */
+/** The configuration file of a process, in the directory with its data. */
 export function configurationOf(directory: string, name: string): string {
   return join(directory, name, name === ZOOKEEPER ? 'zoo.cfg' : 'config.xml');
 }

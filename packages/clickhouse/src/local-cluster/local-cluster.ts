@@ -1,5 +1,5 @@
-// A complete cluster on this machine, for trying and for tests: one ZooKeeper, and a ClickHouse for
-// each replica of each shard.
+// A complete cluster on this machine, for trials and tests: one ZooKeeper, and a ClickHouse server
+// for each replica of each shard.
 import { connect } from 'node:net';
 import { dirname } from 'node:path';
 
@@ -16,9 +16,9 @@ import { findPrograms } from './programs.ts';
 
 export type ClusterOptions = {
   readonly directory: string;
-  /** Of a new cluster; one that is there must have as many. `undefined`: two, or what is there. */
+  /** Shards of a new cluster, two by default. An existing cluster must have this many, if given. */
   readonly shards?: number | undefined;
-  /** Of each shard; likewise. */
+  /** Replicas of each shard, likewise. */
   readonly replicas?: number | undefined;
   readonly environment: NodeJS.ProcessEnv;
   readonly clock: Clock;
@@ -64,7 +64,9 @@ const KIND: LocalClusterKind<ClusterFile> = {
   }),
 };
 
-/** Starts what does not run, and resolves when all of it answers (`LocalCluster.start`). */
+/**
+ * Starts the processes that do not run. Resolves when all of them answer (`LocalCluster.start`).
+ */
 export async function startCluster(options: ClusterOptions): Promise<ClusterStatus> {
   const { clickhouseServer, java, zookeeperJar } = findPrograms(options.environment);
   const cluster = new LocalCluster(KIND, options.directory);
@@ -83,12 +85,12 @@ export async function startCluster(options: ClusterOptions): Promise<ClusterStat
   );
 }
 
-/** Which processes there are and which of them answer. */
+/** The processes, and which of them answer. */
 export async function clusterStatus(directory: string): Promise<ClusterStatus> {
   return statusOf(await new LocalCluster(KIND, directory).state());
 }
 
-/** Ends every process. Data and ports stay for the next start. */
+/** Stops all processes. Data and ports are kept for the next start. */
 export function stopCluster(directory: string, clock: Clock): Promise<void> {
   return new LocalCluster(KIND, directory).stop(clock);
 }
@@ -125,7 +127,7 @@ function requireShape(file: ClusterFile, { directory, shards, replicas }: Cluste
   );
 }
 
-/** A heap for a handful of processes; and no sync of each change, which nobody needs to try. */
+/** A small heap, and no sync of every change, which a trial does not need. */
 function zookeeperParameters(jar: string, configuration: string): readonly string[] {
   const main = 'org.apache.zookeeper.server.quorum.QuorumPeerMain';
   const options = ['-Xmx96m', '-XX:+UseSerialGC', '-Dzookeeper.forceSync=no'];
@@ -155,7 +157,7 @@ function statusOf({
   };
 }
 
-/** Whether it answers queries, is the one that was configured, and has found ZooKeeper. */
+/** Whether the server answers queries, is the configured one, and is connected to ZooKeeper. */
 async function isNodeUp(node: ClusterNode, directory: string): Promise<boolean> {
   const home = "SELECT substitution FROM system.macros WHERE macro = 'home'";
   const zookeeper = `SELECT count() > 0 FROM system.zookeeper WHERE path = '/'`;
@@ -166,14 +168,14 @@ async function isNodeUp(node: ClusterNode, directory: string): Promise<boolean> 
     });
     return (await answer.text()) === `${directory}\n`;
   } catch {
-    // It does not listen yet, or not any more: that is the question.
+    // Not listening means not up.
     return false;
   }
 }
 
 /**
- * Whether it takes sessions. It answers `ruok` before it does; a ClickHouse that is refused at its
- * start never tries again and ends at the first statement `ON CLUSTER`.
+ * Whether ZooKeeper accepts sessions, which is later than its answer to `ruok`. A ClickHouse server
+ * that is refused at its start never retries, and exits at the first `ON CLUSTER` statement.
  */
 function isZookeeperUp(port: number): Promise<boolean> {
   return new Promise((done) => {

@@ -1,5 +1,5 @@
-// The programs of a local cluster, as Debian's packages `clickhouse-server` and `zookeeper` install
-// them.
+// Finds the programs of a local cluster where Debian's packages `clickhouse-server` and `zookeeper`
+// install them.
 import { existsSync } from 'node:fs';
 
 import { Unavailable } from '@tidemark/core';
@@ -8,13 +8,13 @@ import { findProgram } from '@tidemark/process';
 export type ClusterPrograms = {
   readonly clickhouseServer: string;
   readonly java: string;
-  /** Names in its manifest the libraries that it needs. */
+  /** Its manifest names the libraries that it needs. */
   readonly zookeeperJar: string;
 };
 
 const ZOOKEEPER_JAR = '/usr/share/java/zookeeper.jar';
 
-/** Finds them. Throws `Unavailable` with what to install. */
+/** Throws `Unavailable`, which names the packages to install, when a program is missing. */
 export function findPrograms(environment: NodeJS.ProcessEnv): ClusterPrograms {
   const clickhouseServer = findProgram('clickhouse-server', environment);
   const java = findProgram('java', environment);

@@ -1,19 +1,19 @@
-// What the cluster calculates of the values of a window, and how it is read: partial aggregates
-// that can be put together whatever shard or part they come from.
+// Partial aggregates of windows: the SQL that computes them on the shards, and how their answers
+// are read. Partial aggregates of different shards and policies can be merged.
 import { wrapInteger } from '@tidemark/core';
 import type { FieldType } from '@tidemark/core';
 import type { AggregateFunction } from '@tidemark/query';
 
 import type { RowReader } from '../sql/row-binary.ts';
 
-/** A value in the type in which it is wanted; booleans are 0 and 1. */
+/** A value in the requested type; booleans are 0 and 1. */
 export type PartialValue = number | bigint | string;
 type Picked = { readonly value: PartialValue; readonly time: bigint };
 
-/** Of the values of one field in one window. */
+/** The partial aggregate of one field in one window. */
 export type Partial = {
   readonly count: bigint;
-  /** Of integers exact, beyond 64 bits. */
+  /** The sum of integers is exact, even beyond 64 bits. */
   readonly sum?: number | bigint | undefined;
   readonly min?: Picked | undefined;
   readonly max?: Picked | undefined;
@@ -23,7 +23,7 @@ export type Partial = {
 
 export type PartName = Exclude<keyof Partial, 'count'>;
 
-/** Numbers are all that, and strings and booleans have an order in time. */
+/** The parts that a type has. */
 const PARTS: Readonly<Record<FieldType, readonly PartName[]>> = {
   float: ['sum', 'min', 'max', 'first', 'last'],
   integer: ['sum', 'min', 'max', 'first', 'last'],
@@ -43,7 +43,7 @@ const NEEDS: Readonly<Record<AggregateFunction, readonly PartName[]>> = {
   spread: ['min', 'max'],
 };
 
-/** What the functions need of values of a type. */
+/** The parts that the functions need. */
 export function partsFor(
   type: FieldType,
   functions: Iterable<AggregateFunction>,
@@ -54,15 +54,15 @@ export function partsFor(
 
 export type PartOptions = {
   readonly type: FieldType;
-  /** The times of the least and of the largest value are wanted. */
+  /** Whether the times of the minimum and the maximum are requested. */
   readonly withTimes: boolean;
 };
 
 /**
- * SQL of a part, over a value `v` at `time`. Order is that of pairs: the earliest of equal values,
- * the larger of values at one time (`first` of booleans the smaller); `bitNot` turns an order
- * around and has no overflow. Integers are summed in halves, which no window is long enough to
- * overflow.
+ * The SQL expressions of a part, over a value `v` at `time`. Minima and maxima of pairs break ties:
+ * of equal values the earliest wins, of values at one time the larger (for `first` of booleans the
+ * smaller). `bitNot` reverses an order without overflow. Integers are summed in two halves, which
+ * cannot overflow.
  */
 export function partSql(part: PartName, { type, withTimes }: PartOptions): readonly string[] {
   switch (part) {
@@ -74,7 +74,8 @@ export function partSql(part: PartName, { type, withTimes }: PartOptions): reado
     case 'max':
       return [withTimes ? 'max((v, bitNot(time)))' : 'max(v)'];
     case 'first':
-      // Texts have no opposite order; the statement has reduced them to one per time.
+      // The order of texts cannot be reversed, so the statement has reduced them to one per time
+      // before.
       if (type === 'string') return ['min(time)', 'argMin(v, time)'];
       return [`min((time, ${type === 'boolean' ? 'v' : opposite(type)}))`];
     case 'last':
@@ -82,7 +83,7 @@ export function partSql(part: PartName, { type, withTimes }: PartOptions): reado
   }
 }
 
-/** What puts each of `partSql` together, of several sets of values; not that of the first text. */
+/** The functions that merge the expressions of `partSql`; there is none for the first text. */
 export function mergeSql(part: PartName, { type }: PartOptions): readonly string[] {
   switch (part) {
     case 'sum':
@@ -99,7 +100,7 @@ function opposite(type: FieldType): string {
   return type === 'float' ? '-v' : 'bitNot(v)';
 }
 
-/** Reads what `count()` and the parts gave. */
+/** Reads the values of `count()` and of the parts. */
 export function readPartial(
   reader: RowReader,
   parts: readonly PartName[],

@@ -1,4 +1,4 @@
-// The statement that reduces the values of some columns to windows on each shard.
+// The statement that aggregates columns by window on each shard.
 import { floorMod } from '@tidemark/core';
 import type { AggregateRequest, WindowSpec } from '@tidemark/query';
 
@@ -11,10 +11,10 @@ import { liveSeries } from './live.ts';
 import { pointCondition, tableOf, tagCondition } from './point-condition.ts';
 import type { PointScope } from './point-condition.ts';
 
-/** Columns with the parts that are asked of their windows. */
+/** Columns with the parts that are computed of them. */
 export type ReducedColumns = TypedColumns & { readonly parts: readonly PartName[] };
 
-/** Which columns of a part a request reduces. */
+/** The columns of a policy that a request aggregates. */
 export function reducedOf(
   { registry, part, measurement }: PointScope,
   { aggregates }: AggregateRequest,
@@ -27,7 +27,9 @@ export function reducedOf(
   });
 }
 
-/** The key of a group: none where there is only one, its series, or a hash of its tags. */
+/**
+ * How rows name their group: not at all if there is only one, by series, or by a hash of its tags.
+ */
 export type GroupNaming = 'one' | 'series' | 'tags';
 
 export function namingOf({ groupBy }: AggregateRequest): GroupNaming {
@@ -35,13 +37,14 @@ export function namingOf({ groupBy }: AggregateRequest): GroupNaming {
   return groupBy.length === 0 ? 'one' : 'tags';
 }
 
-/** Whether rows say which column they are of. */
+/** Whether rows name their column. */
 export function namesColumns({ columns }: ReducedColumns): boolean {
   return columns.length > 1;
 }
 
 /**
- * Of each row: its group unless there is one, its window and its column if there are any, parts.
+ * Each row of the answer has its group unless there is only one, its window and column if there are
+ * several, the count and the parts.
  */
 export function aggregateStatement(
   scope: PointScope,
@@ -55,14 +58,15 @@ export function aggregateStatement(
   const condition = pointCondition(scope, {
     columns: columns.map(({ column }) => column),
     timeRange: request.timeRange,
-    // The join leaves the others out.
+    // The join drops the other series.
     ...(naming === 'tags' ? { series: '1' } : {}),
   });
   const values = `SELECT ${[...column, 'series', 'time'].join(', ')}, ${valueSql(reduced)} AS v
      FROM ${tableOf(scope)} FINAL WHERE ${condition}`;
   const options = { type, withTimes: omitsPointTimes !== true };
   const hasFirstText = type === 'string' && parts.includes('first');
-  // Without windows there are few series in comparison with their values: these are not joined.
+  // Without windows there are far fewer series than values, so series are aggregated before the
+  // join.
   if (naming === 'tags' && window === undefined && !hasFirstText) {
     const own = ['count() AS n', ...parts.flatMap((part) => partSql(part, options))];
     const of = ['series', ...column].join(', ');
@@ -80,19 +84,19 @@ export function aggregateStatement(
   let from = naming === 'tags' ? withGroups(values, scope, request) : `(${values})`;
   let select = [...group, ...start, ...column, 'count()'];
   if (hasFirstText && naming !== 'series') {
-    // Of the texts at one time the largest counts.
+    // Of several texts at one time the largest counts.
     const of = [...group, ...column, 'time'];
     from = `(SELECT ${[...of, 'max(v) AS v', 'count() AS n'].join(', ')}
       FROM ${from} GROUP BY ${of.join(', ')})`;
     select = [...group, ...start, ...column, 'sum(n)'];
   }
   select.push(...parts.flatMap((part) => partSql(part, options)));
-  // Without a key SQL gives one row even when there are no values; it is left out.
+  // Without GROUP BY, SQL returns a row even for no values; HAVING drops it.
   const by = keys.length === 0 ? ' HAVING count() > 0' : ` GROUP BY ${keys.join(', ')}`;
   return `SELECT ${select.join(', ')} FROM ${from}${by}${limitSql(request, keys)}`;
 }
 
-/** The first windows of each group and column. */
+/** Limits the windows of each group and column. */
 function limitSql(
   { window, descending, limitWindows }: AggregateRequest,
   keys: readonly string[],
@@ -103,7 +107,7 @@ function limitSql(
   return ` ORDER BY w${descending ? ' DESC' : ''} LIMIT ${limitWindows}${by}`;
 }
 
-/** Names the parts `p1`, `p2` and so on; the first expression is the count, `n`. */
+/** Names the parts `p1`, `p2` and so on; the first expression is the count `n`. */
 function named(expression: string, index: number): string {
   return index === 0 ? expression : `${expression} AS p${index}`;
 }
@@ -112,12 +116,12 @@ function ofNamed(merge: string, index: number): string {
   return `${merge}(p${index + 1})`;
 }
 
-/** Rows with the groups of their series. */
+/** Joins rows with the groups of their series. */
 function withGroups(rows: string, scope: PointScope, request: AggregateRequest): string {
   return `(${rows}) AS r ALL INNER JOIN (${groupsSql(scope, request)}) AS s USING series`;
 }
 
-/** The tags of the groups that the statements speak of. */
+/** The statement that returns the tags of the groups. */
 export function groupNamesStatement(scope: PointScope, request: AggregateRequest): string {
   const { groupBy } = request;
   const names = groupBy === 'all' ? [] : groupBy;
@@ -134,7 +138,7 @@ function seriesRows(scope: PointScope): string {
   return `${liveSeries(scope)} AND ${tagCondition(scope)}`;
 }
 
-/** Of the values of the tags of a group: joins and groups by it are faster than by texts. */
+/** A hash of the tag values of a group, because joining and grouping by texts is slower. */
 function tagHash(names: readonly string[]): string {
   return `sipHash64(${names.map(tagValue).join(', ')})`;
 }
@@ -143,7 +147,7 @@ function tagValue(name: string): string {
   return `tag_values[indexOf(tag_keys, ${sqlText(name)})]`;
 }
 
-/** The start of the window of `time`, without an intermediate result beyond 64 bits. */
+/** The start of the window of `time`, computed without overflow. */
 function windowSql(
   { everyNanos, offsetNanos }: WindowSpec,
   { start }: AggregateRequest['timeRange'],

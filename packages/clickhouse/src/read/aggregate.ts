@@ -1,5 +1,5 @@
-// SeriesSource.aggregate: every shard reduces the values that it has; what it answers is put
-// together here.
+// SeriesSource.aggregate: every shard aggregates its own values, and the service merges the
+// answers.
 import { compareBytes } from '@tidemark/core';
 import { memoryLimitExceeded, waitFor } from '@tidemark/query';
 import type { AggregateBatch, AggregateRequest, Operator, RequestOptions } from '@tidemark/query';
@@ -22,7 +22,7 @@ import { readOptions } from './scan.ts';
 import type { ReadParts } from './scan.ts';
 import { WindowGroups } from './window-groups.ts';
 
-/** The only group, where nothing is grouped by. */
+/** The key of the only group when nothing is grouped. */
 const ONE = 0n;
 
 export function* aggregate(
@@ -116,8 +116,8 @@ function readWindows(
 type NamedGroup = { readonly id: bigint; readonly tags: ReadonlyMap<string, string> };
 
 /**
- * Groups in the order of the answer. Asked for together with their values: a group that is not
- * known yet has no points that were acknowledged before.
+ * Groups in the order of the answer. They are requested together with their values: a group that is
+ * missing here has no points that were acknowledged before.
  */
 async function groupsOf(
   scopes: readonly AggregateScope[],

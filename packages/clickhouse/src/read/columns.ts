@@ -1,5 +1,5 @@
-// Which stored columns a request reads: a field has a column for each type that it has in the shard
-// groups of the request.
+// The stored columns that a request reads: a field has one column for each type that it has in the
+// shard groups of the request.
 import { FIELD_TYPES, MIN_INT64 } from '@tidemark/core';
 import type { FieldType } from '@tidemark/core';
 import type { FieldRef } from '@tidemark/query';
@@ -9,16 +9,16 @@ import type { Registry } from '../shared/registry.ts';
 import { sqlInt64 } from '../sql/literals.ts';
 import type { PolicyPart } from './parts.ts';
 
-/** A column of values of one field in one type. */
+/** The values of one field in one type. */
 export type StoredColumn = {
   readonly id: bigint;
   readonly field: string;
   readonly type: FieldType;
-  /** Places in the request's list of fields that it fills. */
+  /** Indexes in the request's list of fields for which it provides values. */
   readonly fieldIndexes: readonly number[];
 };
 
-/** Where a type has its values: columns of the table. */
+/** The column of the table that holds values of a type. */
 export const VALUE_COLUMN: Readonly<Record<FieldType, 'f' | 'i' | 's'>> = {
   float: 'f',
   integer: 'i',
@@ -31,12 +31,12 @@ function isNumeric(type: FieldType): boolean {
   return type !== 'string' && type !== 'boolean';
 }
 
-/** Whether a request for one type reads values that are stored in another one. */
+/** Whether values of a stored type are read for a requested type. */
 function converts(stored: FieldType, wanted: FieldType): boolean {
   return stored === wanted || (isNumeric(stored) && isNumeric(wanted));
 }
 
-/** Columns of the fields that are wanted. */
+/** The stored columns of the requested fields. */
 export function columnsOf(
   registry: Registry,
   part: PolicyPart,
@@ -54,15 +54,15 @@ export function columnsOf(
   });
 }
 
-/** Columns of one stored type that are wanted in one type. */
+/** Columns with the same stored and requested type. */
 export type TypedColumns = {
   readonly stored: FieldType;
   readonly type: FieldType;
-  /** With the fieldIndexes in the request that they fill. */
+  /** Each with the index of the field for which it provides values. */
   readonly columns: readonly { readonly column: StoredColumn; readonly fieldIndex: number }[];
 };
 
-/** One for every pair of types. `wanted` has the type of every fieldIndex. */
+/** Groups columns by stored and requested type. `wanted` has the requested type by field index. */
 export function byTypes(
   columns: readonly StoredColumn[],
   wanted: readonly { readonly type: FieldType }[],
@@ -84,14 +84,14 @@ export function byTypes(
 }
 
 /**
- * SQL of a stored value in the type in which it is wanted (`FieldRef` of the query package), over
+ * SQL that converts a stored value to the requested type (`FieldRef` of the query package), from
  * the columns `f`, `i` and `s`; booleans are 0 and 1.
  */
 export function valueSql({ stored, type }: Pick<TypedColumns, 'stored' | 'type'>): string {
   if (stored === 'string') return 's';
   if (stored === 'float') {
     if (type === 'float') return 'f';
-    // Beyond the bounds of an int64 it becomes the smallest.
+    // Values beyond an int64 become the smallest int64.
     const bound = '9223372036854775808.';
     const integer = `if(f >= -${bound} AND f < ${bound}, toInt64(f), ${sqlInt64(MIN_INT64)})`;
     return type === 'unsigned' ? `toUInt64(${integer})` : integer;

@@ -1,4 +1,4 @@
-// What a scan has to read, and the statements that the cluster is sent: for EXPLAIN.
+// The cost of a scan and its statements, for EXPLAIN.
 import { waitFor } from '@tidemark/query';
 import type { CostRequest, RequestOptions, SourceCost, Steps } from '@tidemark/query';
 
@@ -12,7 +12,7 @@ import { partsOf } from './parts.ts';
 import { pointsStatement, readOptions } from './scan.ts';
 import type { ReadParts } from './scan.ts';
 
-/** Files are parts of the tables and blocks their marks: whole shard groups, with all fields. */
+/** Counts parts as files and marks as blocks, of whole shard groups with all fields. */
 export function* cost(
   { cluster, registry, pageRows }: ReadParts,
   request: CostRequest,
@@ -54,7 +54,7 @@ export function* cost(
       ),
     );
     for (const reader of sizes.map((answer) => new RowReader(answer))) {
-      if (!reader.hasMore) continue; // Its shard does not answer.
+      if (!reader.hasMore) continue; // The shard does not answer.
       total.files += Number(reader.uint64());
       total.blocks += Number(reader.uint64());
       total.blockBytes += Number(reader.uint64());

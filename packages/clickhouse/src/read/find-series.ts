@@ -1,4 +1,4 @@
-// The series of one measurement that a request speaks of, in the order of its answer.
+// Finds the series of a measurement that a request selects.
 import { compareBytes, formatSeriesKey } from '@tidemark/core';
 import type { SeriesGrouping } from '@tidemark/query';
 
@@ -11,16 +11,16 @@ import type { PointScope } from './point-condition.ts';
 
 export type FoundSeries = {
   readonly id: bigint;
-  /** Index of its shard. */
+  /** Index of the shard. */
   readonly shard: number;
   readonly key: string;
   readonly tags: ReadonlyMap<string, string>;
 };
 
-/** Which series of a measurement are wanted. */
+/** A look-up of the selected series of a measurement. */
 export type SeriesQuestion = { readonly measurement: string; readonly statement: string };
 
-/** In no order. */
+/** Returns the series unordered. */
 export async function findSeries(
   cluster: Cluster,
   { measurement, statement }: SeriesQuestion,
@@ -41,7 +41,7 @@ export async function findSeries(
   });
 }
 
-/** The series that may have rows that are wanted, with their tags. */
+/** The look-up of the series, with their tags, that may have selected rows. */
 export function seriesQuestion(scope: PointScope): SeriesQuestion {
   const { measurement, where } = scope;
   const condition = filterCondition({ measurements: [measurement], where });
@@ -50,7 +50,7 @@ export function seriesQuestion(scope: PointScope): SeriesQuestion {
   return { measurement, statement };
 }
 
-/** By the tags of their groups, then by their keys. */
+/** Sorts by the tags of the grouping, then by key. */
 export function sortSeries(
   series: FoundSeries[],
   { groupBy, descending }: { readonly groupBy: SeriesGrouping; readonly descending: boolean },

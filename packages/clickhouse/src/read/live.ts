@@ -1,5 +1,5 @@
-// What deletes leave of the points and series that are stored, as SQL: rows of lower versions that
-// a delete covers are hidden until they are removed.
+// SQL conditions that hide deleted points and series: rows that a delete covers, with a lower
+// version than the delete, are hidden until they are removed.
 import type { TimeRange } from '@tidemark/core';
 
 import type { Cluster } from '../cluster/cluster.ts';
@@ -14,19 +14,22 @@ import { inGroups } from './parts.ts';
 import type { PolicyPart } from './parts.ts';
 import { timeCondition } from '../sql/time-condition.ts';
 
-/** A part of what is stored, with the deletes that are agreed on. */
+/** Part of a policy, with the registry that knows the deletes. */
 export type StoredPart = {
   readonly cluster: Cluster;
   readonly registry: Registry;
   readonly part: PolicyPart;
 };
 
-/** Over a points table: conditions that leave out the deleted points of a measurement. */
+/** Conditions over a points table that hide the deleted points of a measurement. */
 export function livePoints(
   { cluster, registry, part, measurement }: StoredPart & { readonly measurement: string },
   timeRange: TimeRange,
 ): readonly string[] {
-  /** By the condition on series: it is the same of many deletes, and costs more than the rest. */
+  /**
+   * Covered rows by the condition on series, which many deletes share and which costs more than the
+   * rest.
+   */
   const covered = new Map<string, string[]>();
   for (const { deleted, groups } of deletesOf(registry, part)) {
     const range = deleted.timeRange;
@@ -34,7 +37,7 @@ export function livePoints(
       continue;
     if (!coversMeasurement(deleted, measurement)) continue;
     const { where } = deleted.filter;
-    // Also of series that are gone: their rows keep the tags.
+    // Series that are marked as gone are included, because their rows keep the tags.
     const series =
       where === undefined
         ? '1'
@@ -46,7 +49,7 @@ export function livePoints(
   return Array.from(covered, ([series, rows]) => `NOT (${series} AND (${rows.join(' OR ')}))`);
 }
 
-/** The rows of the series that a part has: the table and conditions, to be followed by others. */
+/** The FROM and WHERE of a read of the live series of a part; more conditions may follow. */
 export function liveSeries({ cluster, registry, part }: StoredPart): string {
   const hidden = deletesOf(registry, part).flatMap(({ deleted, groups }) => {
     const whole = groups.filter((group) => coversGroup(deleted, group));
@@ -63,7 +66,7 @@ export function coversGroup({ timeRange }: Delete, { start, end }: ShardGroup): 
   return timeRange === undefined || (timeRange.start <= start && timeRange.end >= end - 1n);
 }
 
-/** Over either table: rows of the shard groups and times, and of lower versions. */
+/** Conditions over both tables: rows that a delete covers, by version, shard group and time. */
 export function coveredRows(
   { version, timeRange }: Delete,
   groups: readonly ShardGroup[],
@@ -83,7 +86,7 @@ export function coveredRows(
 
 type DeleteOfPart = { readonly deleted: Delete; readonly groups: readonly ShardGroup[] };
 
-/** Deletes that cover shard groups of a part. */
+/** The deletes that cover shard groups of a part. */
 function deletesOf(registry: Registry, part: PolicyPart): readonly DeleteOfPart[] {
   return registry.deletes.all.flatMap((deleted) => {
     const groups = part.groups.filter(({ id }) => deleted.groups.includes(id));

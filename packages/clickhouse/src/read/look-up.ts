@@ -1,4 +1,4 @@
-// The statements of one schema look-up, and their answers put in order.
+// Runs the statements of a schema look-up, and merges and sorts their answers.
 import { compareBytes, FIELD_TYPES, formatSeriesKey } from '@tidemark/core';
 import type { FieldType } from '@tidemark/core';
 import { textMatcher, waitFor } from '@tidemark/query';
@@ -21,7 +21,7 @@ import type { ReadParts } from './scan.ts';
 
 export type TagPair = { readonly key: string; readonly value: string };
 
-/** The statements of one look-up. Answers are sorted, and without duplicates. */
+/** A schema look-up. Answers are sorted and have no duplicates. */
 export class LookUp {
   readonly #parts: ReadParts;
   readonly #filter: SchemaFilter;
@@ -40,7 +40,7 @@ export class LookUp {
     return [...names].sort(compareBytes);
   }
 
-  /** What the registry knows of the shard groups, each type once. */
+  /** Fields from the registry, with each of their types once. */
   fieldsOf(measurement: string) {
     const { registry } = this.#parts;
     const groups = partsOf(registry, this.#filter).flatMap((part) => part.groups);
@@ -49,7 +49,7 @@ export class LookUp {
     );
   }
 
-  /** Fields and tags of each measurement, with the shard groups that hold it. */
+  /** Fields and tags of each measurement, with the shard groups that have it. */
   names(): Extract<SchemaBatch, { readonly kind: 'names' }>[] {
     const { registry } = this.#parts;
     const { database, measurements, measurementPattern } = this.#filter;
@@ -143,7 +143,10 @@ export class LookUp {
     return keys.entries(() => 0);
   }
 
-  /** Series by measurement. A series is on one shard, however many policies have it. */
+  /**
+   * Number of series by measurement. A series is on one shard only, even if several policies have
+   * it.
+   */
   *counts(): Steps<[string, number][]> {
     const readers = yield* this.#ask('measurement, uniqExact(series)', 'measurement', '');
     const counts = new Map<string, number>();
@@ -157,7 +160,7 @@ export class LookUp {
     return [...counts].sort(([a], [b]) => compareBytes(a, b));
   }
 
-  /** The same question to every shard, over the series of all policies that are meant. */
+  /** Sends one statement to every shard, over the series of all selected policies. */
   *#ask(
     select: string,
     groupBy: string,
@@ -182,7 +185,7 @@ export class LookUp {
   }
 }
 
-/** Things of measurements, each once. */
+/** Distinct values by measurement. */
 class Grouped<T> {
   readonly #groups = new Map<string, Map<string, T>>();
 
@@ -203,7 +206,7 @@ function byPolicyAndTime(a: ShardGroup, b: ShardGroup): number {
   return compareBytes(a.retentionPolicy, b.retentionPolicy) || (a.start < b.start ? -1 : 1);
 }
 
-/** Fields with each of their types, by name, then by type. */
+/** Fields with each of their types, sorted by name and type. */
 function sortedTypes(
   names: ReadonlySet<string>,
   typesOf: (name: string) => ReadonlySet<FieldType>,

@@ -1,5 +1,4 @@
-// Where the points of a request lie: retention policies with those of their shard groups that
-// overlap its time.
+// The retention policies that a request reads, with the shard groups that overlap its time range.
 import type { TimeRange } from '@tidemark/core';
 
 import type { ShardGroup } from '../shared/entries.ts';
@@ -18,7 +17,7 @@ export type PartFilter = {
   readonly timeRange?: TimeRange | undefined;
 };
 
-/** Those that may hold points; a policy without such a group is left out. */
+/** The policies that may have points, with the shard groups in question. */
 export function partsOf(registry: Registry, filter: PartFilter): readonly PolicyPart[] {
   const { database, retentionPolicy, timeRange } = filter;
   const groups = registry.groupsOf(
@@ -36,7 +35,7 @@ export function partsOf(registry: Registry, filter: PartFilter): readonly Policy
   return Array.from(parts, ([policyId, own]) => ({ policyId, groups: own }));
 }
 
-/** Which partitions of its tables a part speaks of. */
+/** The condition on the partitions of a part. */
 export function inGroups({ groups }: PolicyPart): string {
   return sqlIn(
     'grp',

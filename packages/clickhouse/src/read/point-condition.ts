@@ -1,4 +1,4 @@
-// Which rows of a points table a request speaks of, as SQL.
+// SQL conditions that select rows of a points table.
 import { FIELD_TYPES } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 import type { Predicate } from '@tidemark/query';
@@ -25,16 +25,16 @@ export type PointScope = {
 };
 
 type Wanted = {
-  /** Stored columns that are read. */
+  /** The stored columns to read. */
   readonly columns: readonly { readonly id: bigint; readonly field: string }[];
   readonly timeRange: TimeRange;
-  /** A condition on `series`; derived from the tags when it is left out. */
+  /** A condition on `series`; by default it is derived from the tags. */
   readonly series?: string | undefined;
 };
 
 /**
- * Over the columns of a points table. Conditions on values of the one field that is read are asked
- * of its rows; others of all values that a series has at a time.
+ * The condition over a points table. A condition on the only field that is read is applied to its
+ * rows; other field conditions select pairs of series and time.
  */
 export function pointCondition(scope: PointScope, wanted: Wanted): string {
   const { columns, timeRange } = wanted;
@@ -49,7 +49,7 @@ export function pointCondition(scope: PointScope, wanted: Wanted): string {
   if (columns.every(({ field }) => fields.length === 1 && fields[0] === field))
     return [...own, valueCondition(scope, values, (leaf) => leaf)].join(' AND ');
   const held = fields.flatMap((field) => storedTypes(scope, field));
-  // Without such a value the condition may hold all the same: for every row that is read.
+  // The condition may hold without such a value, so every row that is read is a candidate.
   const needsNone = held.length === 0 || !needsValue(values);
   const asked = needsNone ? [...held, ...columns] : held;
   const rows = `SELECT series, time FROM ${tableOf(scope)} FINAL
@@ -62,7 +62,7 @@ export function tableOf({ cluster, part }: Pick<PointScope, 'cluster' | 'part'>)
   return cluster.table(pointsTable(part.policyId));
 }
 
-/** Over the series table: what the tags alone decide. */
+/** The condition over the series table: the part of the predicate that tags decide. */
 export function tagCondition({ measurement, where }: PointScope): string {
   const { tags } = splitCondition(where);
   return filterCondition({ measurements: [measurement], where: tags });
@@ -83,7 +83,7 @@ function seriesIn(scope: PointScope, tags: Predicate): string {
 
 type Split = { readonly tags: Predicate | undefined; readonly values: Predicate | undefined };
 
-/** What only reads tags, and the rest; both have to hold. */
+/** Splits a predicate into the part that reads only tags and the rest; both must hold. */
 function splitCondition(where: Predicate | undefined): Split {
   if (where === undefined) return { tags: undefined, values: undefined };
   if (conditionFields(where).length === 0) return { tags: where, values: undefined };
@@ -98,7 +98,7 @@ function both(left: Predicate | undefined, right: Predicate | undefined): Predic
   return { kind: 'and', left, right };
 }
 
-/** Names of the fields that a condition reads. */
+/** The names of the fields in a condition. */
 function conditionFields(predicate: Predicate): readonly string[] {
   switch (predicate.kind) {
     case 'and':
@@ -114,7 +114,7 @@ function conditionFields(predicate: Predicate): readonly string[] {
   }
 }
 
-/** Whether the condition is false where none of its fields has a value. */
+/** Whether a condition is false if none of its fields has a value. */
 function needsValue(predicate: Predicate): boolean {
   switch (predicate.kind) {
     case 'and':
@@ -131,7 +131,7 @@ function needsValue(predicate: Predicate): boolean {
   }
 }
 
-/** `ofLeaf` combines a comparison over all rows that a series has at a time. */
+/** `ofLeaf` aggregates a comparison over all rows of a series at one time. */
 function valueCondition(
   scope: PointScope,
   predicate: Predicate,
@@ -161,7 +161,7 @@ function valueCondition(
   }
 }
 
-/** The columns that a field has in the part, one per type. */
+/** The columns of a field in the part, one per type. */
 function storedTypes({ registry, part, measurement }: PointScope, field: string) {
   const types = registry.typesOf(part.groups, measurement, field);
   return FIELD_TYPES.filter((type) => types.has(type)).map((type) => ({

@@ -1,5 +1,5 @@
-// Rows of the series of a request. They are asked for in pages: some series at once, or a stretch
-// of time of a long one, so that what is held here and sorted there has a bound.
+// SeriesSource.scan. Rows are requested in pages, of several series or of a time range of a long
+// series, so that the memory of the service and the sort on the server are bounded.
 import type { TimeRange } from '@tidemark/core';
 import { memoryLimitExceeded, waitFor } from '@tidemark/query';
 import type { Operator, RequestOptions, ScanRequest, SeriesBatch, Steps } from '@tidemark/query';
@@ -25,12 +25,12 @@ import { lastTime, readRuns, seriesBatch, withoutTime } from './value-runs.ts';
 export type ReadParts = {
   readonly cluster: Cluster;
   readonly registry: Registry;
-  /** Of one answer. */
+  /** Rows of one page. */
   readonly pageRows: number;
   readonly seriesCache: SeriesCache;
 };
 
-/** How the statements of a request run. */
+/** Options of the statements of a request. */
 export function readOptions(
   { settings }: Cluster,
   { signal, memoryLimitBytes, onPartial }: RequestOptions,
@@ -66,7 +66,7 @@ export function* scan(
     sortSeries(series, request);
     let few: readonly Buffer[] | undefined;
     if (guess !== undefined && areSame(guess, series)) few = guessed;
-    // One series is read in pages without being counted.
+    // A single series is read in pages and need not be counted.
     else if (series.length !== 1) few = yield* waitFor(readFew(run, series));
     if (guess !== undefined && few === undefined) seriesCache.delete(question.statement);
     else seriesCache.set(question.statement, series);
@@ -90,7 +90,7 @@ type Scan = {
   readonly pageRows: number;
 };
 
-/** Cuts the series into pages of at most `pageRows` rows, or of one series. */
+/** Splits the series into pages of at most `pageRows` rows, or of one series. */
 function* pagesOf(run: Scan, series: readonly FoundSeries[]): Steps<readonly FoundSeries[][]> {
   if (series.length < 2) return series.map((one) => [one]);
   const { columns, request, options, pageRows } = run;
@@ -116,7 +116,7 @@ function* pagesOf(run: Scan, series: readonly FoundSeries[]): Steps<readonly Fou
   return pages;
 }
 
-/** Of each series, whatever their values are. */
+/** The number of rows of each series, before conditions on values. */
 async function countRows({ scope, columns, options, request }: Scan) {
   const { cluster } = scope;
   const counts = new Map<bigint, number>();
@@ -133,14 +133,14 @@ async function countRows({ scope, columns, options, request }: Scan) {
   return counts;
 }
 
-/** Several series, all rows of each at once. */
+/** Reads a page of several series. */
 function* manySeries(run: Scan, page: readonly FoundSeries[]): Operator<SeriesBatch> {
   const { timeRange } = run.request;
   const answers = yield* waitFor(readShards(run, { series: page, timeRange }));
   yield* seriesOf(run, page, answers);
 }
 
-/** What the answers have of the series, in their order. */
+/** The rows of the series in an answer, in the order of the series. */
 function* seriesOf(
   run: Scan,
   all: readonly FoundSeries[],
@@ -157,7 +157,7 @@ function* seriesOf(
   }
 }
 
-/** One series, a stretch of time after the other. */
+/** Reads one series in pages of consecutive time ranges. */
 function* longSeries(run: Scan, series: FoundSeries): Operator<SeriesBatch> {
   const { request, columns, pageRows } = run;
   const { limitPerSeries, descending } = request;
@@ -169,7 +169,7 @@ function* longSeries(run: Scan, series: FoundSeries): Operator<SeriesBatch> {
     const answer = yield* waitFor(readRows(run, { shard, series: [series], timeRange, limitRows }));
     const runs = readRuns(answer, typesOf(run)).get(series.id) ?? [];
     const isFull = runs.reduce((sum, { times }) => sum + times.length, 0) >= limitRows;
-    // Of the last time of a full page some values may be missing.
+    // The last time of a full page may be incomplete.
     const last = isFull ? lastTime(runs, descending) : undefined;
     const whole = last === undefined ? runs : withoutTime(runs, last);
     const batch = seriesBatch(series, whole, { ...request, limit: left });
@@ -189,8 +189,8 @@ function typesOf({ columns, request }: Scan): readonly TypedColumns[] {
 }
 
 /**
- * The rows of all series at once; `undefined` when they are too many for one page, or a shard would
- * have to read too many to find them. Counting them first would take as long as reading them.
+ * Reads all series in one page; `undefined` if there are too many rows for a page, or a shard would
+ * have to read too many to find them. Counting first would take as long as reading.
  */
 async function readFew(
   run: Scan,
@@ -207,10 +207,10 @@ async function readFew(
   }
 }
 
-/** The server's number for a statement that reads more rows than it may. */
+/** ClickHouse's error code TOO_MANY_ROWS. */
 const TOO_MANY_ROWS = '158';
 
-/** From each shard the rows of its series. */
+/** Reads, from each shard, the rows of its series. */
 function readShards(run: Scan, page: Omit<Page, 'shard'>): Promise<readonly Buffer[]> {
   const shards = new Set(page.series.map(({ shard }) => shard));
   return Promise.all(
@@ -226,7 +226,7 @@ type Page = {
   readonly series: readonly FoundSeries[];
   readonly timeRange: TimeRange;
   readonly limitRows?: number | undefined;
-  /** Of the statement. */
+  /** LIMIT of the statement. */
   readonly settings?: NodeSettings | undefined;
 };
 
@@ -246,13 +246,13 @@ async function readRows(run: Scan, page: Page): Promise<Buffer> {
 }
 
 /**
- * Values of some series, as arrays by series and column: a row per value would cost here many times
- * what the value does.
+ * The statement that reads values as arrays by series and column, which are much cheaper to decode
+ * here than a row per value.
  */
 export function pointsStatement(
   run: Scan,
   page: {
-    /** A condition. */
+    /** A condition on `series`. */
     readonly series: string;
     readonly timeRange: TimeRange;
     readonly limitRows?: number | undefined;
@@ -276,7 +276,7 @@ export function pointsStatement(
      GROUP BY column, series`;
 }
 
-/** Every value of a row counts: so many values have so many rows at least. */
+/** A row has at most one value per column, so n × columns values include n rows. */
 function limitText({ request, columns }: Scan, limitRows: number | undefined): string {
   if (limitRows !== undefined) return ` LIMIT ${limitRows}`;
   if (request.limitPerSeries === undefined) return '';

@@ -1,4 +1,4 @@
-// Schema look-ups: what the series tables of all shards know, put in order here.
+// SeriesSource.schema: look-ups in the series tables of all shards.
 import { compareBytes } from '@tidemark/core';
 import { compareSeriesKeys } from '@tidemark/query';
 import type { Operator, RequestOptions, SchemaBatch, SchemaRequest } from '@tidemark/query';

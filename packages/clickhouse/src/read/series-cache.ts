@@ -1,16 +1,16 @@
-// Which series a question was about when it was asked last: their rows are asked for together with
-// the question, and count when its answer is the same again.
+// Caches the result of series look-ups. A scan reads the rows of the cached series in parallel with
+// the look-up, and uses them if the look-up finds the same series again.
 import { ByteLru } from '@tidemark/core';
 
 import type { FoundSeries } from './find-series.ts';
 
-/** Questions that are seriesCache; then the oldest is forgotten. */
+/** Cached look-ups; the least recently used is evicted. */
 const MOST_QUESTIONS = 1000;
 
-/** Of one question: with more series, the look-up is a small part of the wait. */
+/** Look-ups with more series are not cached, because reading their rows takes most of the time. */
 const MOST_SERIES = 100;
 
-/** By the text of a statement. */
+/** Series by the text of the look-up. */
 export class SeriesCache {
   readonly #questions = new ByteLru<string, readonly FoundSeries[]>(MOST_QUESTIONS);
 
@@ -28,7 +28,7 @@ export class SeriesCache {
   }
 }
 
-/** Whether both lists have the same series, in whatever order. */
+/** Whether both lists have the same series, in any order. */
 export function areSame(a: readonly FoundSeries[], b: readonly FoundSeries[]): boolean {
   const ids = new Set(a.map(({ id }) => id));
   return a.length === b.length && b.every(({ id }) => ids.has(id));

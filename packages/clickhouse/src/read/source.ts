@@ -8,7 +8,7 @@ import { scan } from './scan.ts';
 import type { ReadParts } from './scan.ts';
 import { schema } from './schema.ts';
 
-/** Statements of one request see what was stored when each of them began. */
+/** Each statement of a request sees what was stored when it began. */
 const CAPABILITIES: SourceCapabilities = {
   hasSnapshots: false,
   filtersFields: true,

@@ -1,4 +1,4 @@
-// An answer with the values of columns, put together to rows of series.
+// Decodes answers of arrays, and combines the columns into rows of series.
 import { columnFrom } from '@tidemark/core';
 import type { Column, FieldType } from '@tidemark/core';
 import type { FieldRef, SeriesBatch } from '@tidemark/query';
@@ -8,15 +8,18 @@ import type { TypedColumns } from './columns.ts';
 
 type Values = Float64Array | BigInt64Array | BigUint64Array | readonly string[];
 
-/** Values of one field of one series, in the order of the answer. */
+/** Values of one field of one series, in the order of the rows. */
 export type ValueRun = {
-  /** Of the field in the request. */
+  /** Index of the field in the request. */
   readonly fieldIndex: number;
   readonly times: BigInt64Array;
   readonly values: Values;
 };
 
-/** Runs by series. Of every row: column, series, times, and the values of each pair of types. */
+/**
+ * Decodes an answer to runs by series. A row has column, series, times, and an array of values for
+ * each pair of types.
+ */
 export function readRuns(
   answer: Buffer,
   types: readonly TypedColumns[],
@@ -53,7 +56,7 @@ function readArray(reader: RowReader, type: FieldType): Values {
   }
 }
 
-/** The last time of all runs. */
+/** The last time in any run. */
 export function lastTime(runs: readonly ValueRun[], descending: boolean): bigint | undefined {
   let last: bigint | undefined;
   for (const { times } of runs) {
@@ -63,7 +66,7 @@ export function lastTime(runs: readonly ValueRun[], descending: boolean): bigint
   return last;
 }
 
-/** Without what the runs have at their last time. */
+/** Drops the values at the last time. */
 export function withoutTime(runs: readonly ValueRun[], last: bigint): readonly ValueRun[] {
   return runs.map((run) => (run.times.at(-1) === last ? firstOf(run, run.times.length - 1) : run));
 }
@@ -76,7 +79,7 @@ function firstOf({ fieldIndex, times, values }: ValueRun, count: number): ValueR
   return { fieldIndex, times: times.subarray(0, count), values: kept };
 }
 
-/** The first rows of a series; `undefined` when it has none. */
+/** The first rows of a series as a batch; `undefined` if it has none. */
 export function seriesBatch(
   series: Pick<SeriesBatch, 'tags'> & { readonly key: string },
   all: readonly ValueRun[],
@@ -122,7 +125,10 @@ function bytesOf({ buffer, byteOffset, byteLength }: BigInt64Array): Uint8Array 
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
-/** All times once, and of each run the rows of its values; those behind the limit have none. */
+/**
+ * Merges the times of all runs, and maps the values of each run to rows; values beyond the limit
+ * have no row.
+ */
 function mergeTimes(
   runs: readonly ValueRun[],
   { descending, limit }: { readonly descending: boolean; readonly limit: number },
@@ -153,7 +159,7 @@ function mergeTimes(
   };
 }
 
-/** A column from values at some of its rows. */
+/** A column that has values at some rows. */
 function scattered(
   type: FieldType,
   runs: readonly { readonly values: Values; readonly rows: Uint32Array | undefined }[],

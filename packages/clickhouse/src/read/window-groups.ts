@@ -1,4 +1,4 @@
-// Windows of groups, put together from what shards and parts have of them.
+// Merges partial aggregates of windows by group.
 import { columnFrom, compareBytes, wrapInteger } from '@tidemark/core';
 import type { FieldType, FieldValue } from '@tidemark/core';
 import type {
@@ -10,10 +10,10 @@ import type {
 
 import type { Partial, PartialValue } from './aggregate-parts.ts';
 
-/** Windows of one batch. */
+/** Windows per batch. */
 const BATCH_WINDOWS = 4096;
 
-/** Of one group, by start: per field of the request what is known of it. */
+/** The windows of a group by start, with a partial aggregate for each field of the request. */
 type Windows = Map<bigint, (Partial | undefined)[]>;
 
 export class WindowGroups {
@@ -24,7 +24,7 @@ export class WindowGroups {
     this.#request = request;
   }
 
-  /** Adds what one statement knows of a window of the field at `fieldIndex`. */
+  /** Merges a partial aggregate of a window and field. */
   add(
     at: { readonly group: bigint; readonly start: bigint },
     fieldIndex: number,
@@ -39,10 +39,10 @@ export class WindowGroups {
     }
     const known = fields[fieldIndex];
     const { type } = this.#request.aggregates[fieldIndex]!;
-    fields[fieldIndex] = known === undefined ? more : together(known, more, type);
+    fields[fieldIndex] = known === undefined ? more : merged(known, more, type);
   }
 
-  /** In no order; a group nobody can name has been deleted meanwhile. */
+  /** Batches of a group, with its windows in order of time. */
   *batches(group: bigint, groupTags: ReadonlyMap<string, string>): Iterable<AggregateBatch> {
     const { aggregates, descending, limitWindows } = this.#request;
     const direction = descending ? -1 : 1;
@@ -63,8 +63,8 @@ export class WindowGroups {
   }
 }
 
-/** Of the values of two sets of points; each part is in both, or in none. */
-function together(a: Partial, b: Partial, type: FieldType): Partial {
+/** Merges two partial aggregates with the same parts. */
+function merged(a: Partial, b: Partial, type: FieldType): Partial {
   const better = (
     part: 'min' | 'max' | 'first' | 'last',
     isBetter: (one: Picked, other: Picked) => boolean,

@@ -1,4 +1,4 @@
-// Deletes that front ends have agreed on and whose rows may still be stored: reads leave them out.
+// Deletes that front ends have agreed on and whose rows may still be stored; reads hide these rows.
 import type { TimeRange } from '@tidemark/core';
 import { textMatcher } from '@tidemark/query';
 import type { DeleteRequest } from '@tidemark/storage';
@@ -6,18 +6,18 @@ import type { DeleteRequest } from '@tidemark/storage';
 /** Which series of a database a delete covers. */
 export type SeriesFilter = Pick<DeleteRequest, 'measurements' | 'measurementPattern' | 'where'>;
 
-/** A delete, before it has a place in the order of writes. */
+/** A delete without a version yet. */
 export type NewDelete = {
   /** Shard groups that it covers, of any policy. */
   readonly groups: readonly number[];
   readonly filter: SeriesFilter;
   /** `undefined`: all times. */
   readonly timeRange?: TimeRange | undefined;
-  /** Columns that no type names any more: those of a measurement that is dropped. */
+  /** Columns of a dropped measurement, which the registry no longer knows. */
   readonly columns?: readonly string[] | undefined;
 };
 
-/** Hides the rows of lower versions. No two have the same version. */
+/** Hides rows with lower versions. Versions of deletes are unique. */
 export type Delete = NewDelete & { readonly version: bigint };
 
 export class Deletes {
@@ -27,7 +27,7 @@ export class Deletes {
     return this.#all;
   }
 
-  /** A later delete replaces the earlier ones whose rows it hides, too. */
+  /** Adds a delete, which replaces earlier ones that cover nothing else. */
   add(added: Delete): void {
     const replaced = this.#all.filter((one) => covers(added, one));
     const columns = [added, ...replaced].flatMap((one) => one.columns ?? []);
@@ -35,7 +35,7 @@ export class Deletes {
     this.#all = [...this.#all.filter((one) => !replaced.includes(one)), merged];
   }
 
-  /** The last delete with the scope of another one; `undefined` when its groups are gone. */
+  /** The last delete with the same scope; `undefined` when its groups are dropped. */
   latest(scope: NewDelete): Delete | undefined {
     const wanted = scopeOf(scope);
     return this.#all.findLast((one) => scopeOf(one) === wanted);
@@ -46,7 +46,7 @@ export class Deletes {
     this.#all = this.#all.filter(({ version }) => !versions.includes(version));
   }
 
-  /** Nothing is left to hide in shard groups that were dropped. */
+  /** Dropped shard groups have no rows to hide. */
   dropGroups(ids: readonly number[]): void {
     const dropped = new Set(ids);
     this.#all = this.#all.flatMap((one) => {
@@ -70,7 +70,7 @@ export function coversMeasurement(
   return measurementPattern === undefined || textMatcher(measurementPattern)(measurement);
 }
 
-/** Whether a later delete covers all that an earlier one does. */
+/** Whether a later delete covers everything that an earlier one covers. */
 function covers(later: Delete, earlier: Delete): boolean {
   const groups = new Set(later.groups);
   if (!earlier.groups.every((group) => groups.has(group))) return false;

@@ -1,6 +1,6 @@
-// The lease: one of all front ends runs the work that only one may run. The holder is agreed on; it
-// loses the lease when its heartbeats stop. Times are measured by each front end for itself, so
-// that clocks may differ.
+// The lease: its holder is the one front end that runs work which only one may run. Front ends
+// agree on the holder in the shared log; it loses the lease when its heartbeats stop. Each front
+// end measures times by its own monotonic clock, so that clocks may differ.
 import { randomUUID } from 'node:crypto';
 
 import type { Clock } from '@tidemark/core';
@@ -26,9 +26,9 @@ export class Lease {
   readonly #id = randomUUID();
   readonly #jobs: readonly PeriodicJob[];
   #beat = 0n;
-  /** Monotonic: no other front end takes it before. */
+  /** Monotonic: no other front end takes the lease before. */
   #heldUntilMs = -Infinity;
-  /** What this front end has seen last of the holder, and when that was new. */
+  /** The last heartbeat of the holder that this front end has seen, and when it was new. */
   #seen = { holder: '', beat: -1n, atMs: 0 };
   #held: AbortController | undefined;
 
@@ -61,7 +61,7 @@ export class Lease {
         state.leader === this.#id ? { kind: 'leader', holder: '' } : undefined,
       );
     } catch (error) {
-      // The others take it when it has expired.
+      // The others take the lease when it expires.
       new FailureLog(log, 'give the lease back').failed(error);
     }
   }
@@ -93,7 +93,10 @@ export class Lease {
     if (state.leader === this.#id) await this.#renew();
   }
 
-  /** The holder stops before the others may begin: they count from when they see the beat. */
+  /**
+   * The holder gives up before others may take over, because they measure from when they see the
+   * heartbeat.
+   */
   async #renew(): Promise<void> {
     const { cluster, clock } = this.#parts;
     const startedMs = clock.monotonicMs();
@@ -111,7 +114,7 @@ export class Lease {
     const reader = new RowReader(
       await cluster.rowsOfAny(
         `SELECT max(beat) FROM ${cluster.table(BEATS_TABLE)} WHERE holder = ${sqlText(holder)}`,
-        // Any replica shows what was acknowledged.
+        // Reads every acknowledged heartbeat, whichever replica answers.
         { settings: cluster.quorum > 1 ? { select_sequential_consistency: 1 } : {} },
       ),
     );
@@ -119,5 +122,5 @@ export class Lease {
   }
 }
 
-/** Of the time after which others take the lease. */
+/** The holder keeps the lease for this share of `LIMITS.leaseMs` after a heartbeat. */
 const HELD_SHARE = 0.6;

@@ -1,6 +1,6 @@
-// Positions in the list of what front ends agree on, each taken once and for all. A position is the
-// path of a replicated table in ZooKeeper: the first front end to create it takes the position for
-// the proposal that its only column names; later ones get an error, because their column differs.
+// Positions of the shared log: compare-and-set through ZooKeeper. A position is the path of a
+// replicated table. The first front end that creates the table takes the position for the proposal
+// that its only column names; later ones get an error, because their column differs.
 import { assert } from '@tidemark/core';
 
 import type { Cluster } from '../cluster/cluster.ts';
@@ -9,22 +9,24 @@ import type { ClickHouseNode } from '../cluster/node.ts';
 import { sqlText } from '../sql/literals.ts';
 import { RowReader } from '../sql/row-binary.ts';
 
-/** How many of the newest positions are kept. */
+/** Tables of older positions are dropped. */
 const KEPT_POSITIONS = 8;
 
-/** The replica is there already, or the table: this proposal has taken the position before. */
+/** Table or replica exists already: this proposal has taken the position before. */
 const IS_MINE = new Set(['57', '253']);
-/** The structure in ZooKeeper is another one. */
+/** ZooKeeper has another structure: another proposal has taken the position. */
 const IS_TAKEN = new Set(['122', '342']);
 
-/** The first position, which everyone takes alike: the list is never without one. */
+/**
+ * The proposal of position 0, which is the same for all front ends, so that the log is never empty.
+ */
 const ORIGIN = 'origin';
 
 type Proposed = { readonly version: number; readonly proposal: string };
 
 /** A position with the proposal that has taken it. */
 export type LogPosition = Proposed & {
-  /** When it was taken, among writes (`VersionClock`). */
+  /** The ZooKeeper transaction that took the position (`VersionClock`). */
   readonly order: bigint;
 };
 
@@ -35,12 +37,12 @@ export class LogPositions {
     this.#cluster = cluster;
   }
 
-  /** The last position that is taken. */
+  /** The last position of the log. */
   newest(): Promise<LogPosition> {
     return this.#cluster.onAnyWriter((node, signal) => this.#newest(node, signal));
   }
 
-  /** The version of the last position that a node knows to be taken. */
+  /** The number of the last position, as one node sees it. */
   async newestVersion(node: ClickHouseNode, signal: AbortSignal): Promise<number> {
     return Math.max(0, ...(await this.#orders(node, signal)).keys());
   }
@@ -67,13 +69,13 @@ export class LogPositions {
   }
 
   /**
-   * Tries to take a position; gives the newest one afterwards. When that is a later one, its chain
-   * of parents tells which proposal has taken this one. May be called again.
+   * Tries to take a position, and returns the newest one afterwards. If that is a later one, its
+   * chain of parents tells which proposal has taken this one. Idempotent.
    */
   take(version: number, proposal: string, untilMs?: number): Promise<LogPosition> {
     return this.#cluster.onAnyWriter(async (node, signal) => {
       const isMine = await this.#create(node, { version, proposal, signal });
-      // The same node has seen everything that came before its answer.
+      // The same node sees everything that happened before its answer.
       const newest = await this.#newest(node, signal);
       if (isMine) await this.#tidy(node, newest.version - KEPT_POSITIONS, signal);
       return newest;
@@ -100,7 +102,7 @@ export class LogPositions {
     }
   }
 
-  /** When each position was taken: the transaction that created its path. */
+  /** The transaction that created each position. */
   async #orders(node: ClickHouseNode, signal: AbortSignal): Promise<ReadonlyMap<number, bigint>> {
     const orders = new Map<number, bigint>();
     try {
@@ -118,7 +120,7 @@ export class LogPositions {
     return orders;
   }
 
-  /** Drops the tables of old positions, as far as this node has them. */
+  /** Drops the tables of old positions that this node has. */
   async #tidy(node: ClickHouseNode, last: number, signal: AbortSignal): Promise<void> {
     const { database } = this.#cluster.settings;
     const reader = new RowReader(

@@ -1,4 +1,4 @@
-// A map by shard group, measurement and name: types of fields, tag keys.
+// A map by shard group, measurement and name, for types of fields and tag keys.
 import type { MeasurementInGroup } from './entries.ts';
 
 const NONE: ReadonlyMap<string, never> = new Map<string, never>();
@@ -11,12 +11,12 @@ export class NameTable<T> {
     return this.#groups.get(group)?.get(measurement) ?? NONE;
   }
 
-  /** Measurements of which something is known in a shard group. */
+  /** Measurements with entries in a shard group. */
   measurements(group: number): Iterable<string> {
     return this.#groups.get(group)?.keys() ?? [];
   }
 
-  /** The first one stays. */
+  /** Adds an entry, unless there is one. */
   add({ group, measurement }: MeasurementInGroup, name: string, known: T): void {
     let measurements = this.#groups.get(group);
     if (measurements === undefined) this.#groups.set(group, (measurements = new Map()));
@@ -37,7 +37,7 @@ export class NameTable<T> {
     this.#groups.delete(group);
   }
 
-  /** Nested arrays, for a text that names nothing twice. */
+  /** The entries as nested arrays, a compact form for texts. */
   entries(): NameTableEntries<T> {
     return Array.from(this.#groups, ([group, measurements]) => [
       group,

@@ -1,5 +1,5 @@
-// Shard groups, and the types of fields and the tag keys in them: those that front ends agreed on,
-// and those that this one proposes for points that it is about to store.
+// Shard groups with their field types and tag keys: those that front ends have agreed on, and
+// proposals of this front end for points that it is about to store.
 import type { FieldType, TimeRange, Timestamp } from '@tidemark/core';
 import { shardBounds } from '@tidemark/storage';
 import type { PolicyRef } from '@tidemark/storage';
@@ -28,7 +28,7 @@ export class Registry {
   readonly #proposedTags = new NameTable<true>();
   #nextId = 1;
 
-  /** Adds what was agreed on. */
+  /** Adds agreed entries. */
   add({ groups, fields, tags }: Additions): void {
     for (const group of groups) {
       this.#groups.set(group.id, group);
@@ -45,7 +45,7 @@ export class Registry {
     }
   }
 
-  /** Adds what this front end will propose, so that later points are checked against it. */
+  /** Adds proposals, so that later points are checked against them. */
   propose({ groups, fields, tags }: Additions): void {
     for (const group of groups) {
       this.#proposedGroups.set(group.id, group);
@@ -55,7 +55,7 @@ export class Registry {
     for (const { tag, ...owner } of tags) this.#proposedTags.add(owner, tag, true);
   }
 
-  /** Forgets proposals that others did not agree on. */
+  /** Removes proposals that contradict the shared log. */
   withdraw({ groups, fields, tags }: Additions): void {
     for (const { id } of groups) {
       this.#proposedGroups.delete(id);
@@ -66,7 +66,7 @@ export class Registry {
     for (const one of tags) this.#proposedTags.delete(one, one.tag);
   }
 
-  /** Gives the additions that are not agreed on yet. */
+  /** The additions that are not agreed on yet. */
   missing({ groups, fields, tags }: Additions): Additions {
     return {
       groups: groups.filter(({ id }) => !this.#groups.has(id)),
@@ -80,7 +80,7 @@ export class Registry {
     };
   }
 
-  /** Whether others have agreed on something else meanwhile. */
+  /** Whether additions contradict what is agreed on. */
   contradicts({ groups, fields, tags }: Additions): boolean {
     const known = [...this.#groups.values()];
     const isTaken = (group: ShardGroup): boolean =>
@@ -96,7 +96,7 @@ export class Registry {
       );
     if (groups.some(isTaken)) return true;
     const here = new Set(groups.map(({ id }) => id));
-    // The group itself may have been dropped.
+    // The shard group may have been dropped.
     const isGone = ({ group }: MeasurementInGroup): boolean =>
       !this.#groups.has(group) && !here.has(group);
     if (tags.some(isGone)) return true;
@@ -132,7 +132,7 @@ export class Registry {
     return this.#groups.get(id);
   }
 
-  /** Groups that may hold points, in the order of time. */
+  /** Agreed shard groups that overlap a time range, in order of time. */
   groupsOf(
     wanted: (group: ShardGroup) => boolean,
     timeRange?: TimeRange | undefined,
@@ -147,7 +147,7 @@ export class Registry {
       .sort((a, b) => (a.start < b.start ? -1 : 1));
   }
 
-  /** Also among the groups that this front end proposes. */
+  /** The shard group of a time, agreed or proposed. */
   find(policyId: number, time: Timestamp): ShardGroup | undefined {
     for (const groups of [this.#groups, this.#proposedGroups]) {
       for (const group of groups.values()) {
@@ -157,7 +157,7 @@ export class Registry {
     return undefined;
   }
 
-  /** A group for `time`, which is in none of the policy; not proposed yet. */
+  /** A new shard group for a time that no group of the policy contains. It is not proposed yet. */
   makeGroup(policy: PolicyRef, time: Timestamp): ShardGroup {
     const neighbours = [...this.#groups.values(), ...this.#proposedGroups.values()].filter(
       (group) => group.policyId === policy.id,
@@ -171,7 +171,7 @@ export class Registry {
     };
   }
 
-  /** Tag keys of a measurement in a shard group, with an empty one; none when it has no series. */
+  /** Tag keys of a measurement in a shard group, and the empty key; none if it has no series. */
   tags(group: number, measurement: string): Iterable<string> {
     return this.#tags.of(group, measurement).keys();
   }
@@ -180,7 +180,7 @@ export class Registry {
     return this.#tags.of(group, measurement).has('');
   }
 
-  /** Measurements with series in some of the groups. */
+  /** Measurements that have series in any of the groups. */
   measurementsOf(groups: readonly ShardGroup[]): Set<string> {
     return new Set(
       groups.flatMap(({ id }) =>
@@ -189,7 +189,7 @@ export class Registry {
     );
   }
 
-  /** Whether a tag key has neither been agreed on nor proposed. */
+  /** Whether a tag key is neither agreed on nor proposed. */
   isNewTag(group: number, measurement: string, tag: string): boolean {
     return (
       !this.#tags.of(group, measurement).has(tag) &&
@@ -197,26 +197,26 @@ export class Registry {
     );
   }
 
-  /** Fields of a measurement in a shard group. */
+  /** Fields of a measurement in a shard group, agreed or proposed. */
   fields(group: number, measurement: string): ReadonlyMap<string, FieldType> {
     const held = this.#fields.of(group, measurement);
     const wanted = this.#proposedFields.of(group, measurement);
     return wanted.size === 0 ? held : new Map([...wanted, ...held]);
   }
 
-  /** Groups of a database, also those that this front end proposes. */
+  /** Groups of a database, agreed or proposed. */
   allGroupsOf(database: string): readonly ShardGroup[] {
     return [...this.#groups.values(), ...this.#proposedGroups.values()].filter(
       (group) => group.database === database,
     );
   }
 
-  /** Every field of a measurement in these groups. */
+  /** The agreed fields of a measurement in these groups. */
   namesOf(groups: readonly ShardGroup[], measurement: string): Set<string> {
     return new Set(groups.flatMap(({ id }) => [...this.#fields.of(id, measurement).keys()]));
   }
 
-  /** Every type that a field of a measurement has in these groups. */
+  /** All types of a field of a measurement in these groups. */
   typesOf(groups: readonly ShardGroup[], measurement: string, field: string): Set<FieldType> {
     const types = new Set<FieldType>();
     for (const { id } of groups) {

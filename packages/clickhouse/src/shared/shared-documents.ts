@@ -1,5 +1,6 @@
-// Documents of all front ends. The text of a document is a row of a table that every node has;
-// front ends agree on the name of the row, and on what lists show (docs/adr/0018-documents.md).
+// Documents that all front ends share. The text of a document is a row of a table that is the same
+// on every node; the shared log has the id of the row and the document's entry in lists
+// (docs/adr/0018-documents.md).
 import { randomUUID } from 'node:crypto';
 
 import { listedDocument, Unavailable } from '@tidemark/core';
@@ -48,7 +49,7 @@ export class SharedDocuments implements DocumentStore {
       if (stored === undefined) return undefined;
       const text = await this.#textOf(key, stored.row);
       if (text !== undefined) return JSON.parse(text) as DocumentRecord;
-      // The replica lags behind, or the document has changed since.
+      // The replica lags behind, or the document has changed meanwhile.
       if (clock.monotonicMs() > until)
         throw new Unavailable(`no replica of the cluster has the document \`${key}\``);
       await clock.sleep(POLL_MS);
@@ -61,7 +62,7 @@ export class SharedDocuments implements DocumentStore {
     try {
       await this.#change(key, check, { row, listed: listedDocument(record) });
     } catch (error) {
-      // Unless it may have been agreed on after all.
+      // When the cluster is unavailable, the change may have been agreed on after all.
       if (!(error instanceof Unavailable)) await this.#forget(key, row);
       throw error;
     }
@@ -110,7 +111,7 @@ export class SharedDocuments implements DocumentStore {
     try {
       await this.#parts.cluster.startDelete('all nodes', DOCUMENTS_TABLE, whichRow(key, row));
     } catch (error) {
-      // The change itself is made: a row that nothing names takes some room.
+      // The change has succeeded; an unused row only takes space.
       new FailureLog(this.#parts.log, 'remove a row that no document names').failed(error);
     }
   }
@@ -119,5 +120,5 @@ export class SharedDocuments implements DocumentStore {
 const whichRow = (key: string, row: string): string =>
   `document = ${sqlText(key)} AND row = ${sqlText(row)}`;
 
-/** How often a row is looked for that a replica will have soon. */
+/** Pause between reads of a row that a replica does not have yet. */
 const POLL_MS = 50;

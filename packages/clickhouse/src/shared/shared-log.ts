@@ -1,6 +1,5 @@
-// What all front ends agree on, as a list of entries: everyone sees the same ones in the same
-// order. An entry takes effect when its position in the list is its own
-// (docs/adr/0019-front-ends.md).
+// The shared log: a list of entries on which all front ends agree, in the same order for all. An
+// entry takes effect when its proposal has taken a position (docs/adr/0019-front-ends.md).
 import { randomBytes } from 'node:crypto';
 
 import { assert, Unavailable } from '@tidemark/core';
@@ -15,26 +14,29 @@ import { LogPositions } from './log-positions.ts';
 import type { LogPosition } from './log-positions.ts';
 import { VersionClock } from './version-clock.ts';
 
-/** Entries between snapshots: a front end that starts reads no more than these. */
+/** Entries between snapshots; a front end that starts reads no more than these. */
 const ENTRIES_PER_SNAPSHOT = 128;
 
-/** The proposal of a row that holds a snapshot of the state. */
+/** The name of the proposal in rows that are snapshots. */
 const SNAPSHOT = 'snapshot';
 
-/** The state that entries change. */
+/** The state that the entries of the log change. */
 export type SharedSubject = {
-  /** Applies an entry, as all front ends do, with its place in the order of writes. */
+  /** Applies an entry, with the transaction number of its position. */
   apply(payload: string, order: bigint): void;
-  /** The whole state as text, and back. */
+  /** A snapshot of the whole state, and back. */
   print(): string;
   restore(text: string): void;
-  /** Tables were put back from a backup: another ZooKeeper counts orders from its beginning. */
+  /**
+   * Called when tables were restored into a cluster whose ZooKeeper counts transactions from its
+   * beginning.
+   */
   adopt(): Promise<void>;
 };
 
 type Row = {
   readonly proposal: string;
-  /** The entry before it, and its place in the order of writes. */
+  /** The proposal of the entry before, and its transaction number. */
   readonly parent: string;
   readonly parentOrder: bigint;
   readonly payload: string;
@@ -47,16 +49,18 @@ export class SharedLog {
   readonly #positions: LogPositions;
   readonly #versionClock: VersionClock;
   #version = -1;
-  /** Of the entry that has taken the position `#version`. */
+  /** The proposal that has taken the position `#version`. */
   #proposal = '';
   #order = 0n;
-  /** A position that a proposal of this front end may take late, although its append has failed. */
+  /**
+   * A position that a proposal of this front end may still take, although its append has failed.
+   */
   #uncertain: number | undefined;
-  /** Of the last entries that were applied one by one, by version. */
+  /** The proposals of the last applied entries, by version. */
   readonly #recent = new Map<number, string>();
-  /** Of a snapshot that is in the table. */
+  /** The version of the last snapshot. */
   #snapshot = 0;
-  /** One of `sync` and `append` runs at a time. */
+  /** Serialises `sync` and `append`. */
   #tail: Promise<unknown> = Promise.resolve();
 
   private constructor(cluster: Cluster, subject: SharedSubject, clock: Clock) {
@@ -67,7 +71,7 @@ export class SharedLog {
     this.#versionClock = new VersionClock(cluster);
   }
 
-  /** Reads everything that is agreed on. */
+  /** Opens the log and applies all its entries. */
   static async open(cluster: Cluster, subject: SharedSubject, clock: Clock): Promise<SharedLog> {
     const log = new SharedLog(cluster, subject, clock);
     await log.#adopt();
@@ -75,17 +79,17 @@ export class SharedLog {
     return log;
   }
 
-  /** Resolves when everything that was agreed on before the call is applied. */
+  /** Applies all entries that were appended before the call. */
   sync(): Promise<void> {
-    return this.#alone(async () => {
+    return this.#serialised(async () => {
       await this.#readOn(await this.#positions.newest());
       await this.#settle();
     });
   }
 
   /**
-   * Gives a number above all that were given before. What has a lower one in the list is applied
-   * here when it resolves.
+   * Returns a number above all that were returned before. When it resolves, all entries with lower
+   * numbers are applied here.
    */
   async nextOrder(untilMs?: number): Promise<bigint> {
     const { order, seen } = await this.#versionClock.next(
@@ -97,12 +101,12 @@ export class SharedLog {
   }
 
   /**
-   * Appends the entry that `make` gives for the present state. When other entries come first, they
+   * Appends the entry that `make` returns for the current state. If other entries come first, they
    * are applied and `make` is called again. `undefined` appends nothing. Resolves when the entry is
-   * applied here. Tries until `untilMs` (monotonic).
+   * applied here. Retries until `untilMs` (monotonic).
    */
   append(make: () => string | undefined, untilMs?: number): Promise<void> {
-    return this.#alone(async () => {
+    return this.#serialised(async () => {
       const until = untilMs ?? this.#cluster.patienceMs();
       for (;;) {
         const payload = make();
@@ -114,9 +118,9 @@ export class SharedLog {
     });
   }
 
-  #alone<T>(work: () => Promise<T>): Promise<T> {
+  #serialised<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#tail.then(work);
-    this.#tail = result.catch(() => undefined); // The caller gets it; the next one must still run.
+    this.#tail = result.catch(() => undefined); // The next call must run all the same.
     return result;
   }
 
@@ -140,7 +144,9 @@ export class SharedLog {
     return true;
   }
 
-  /** Takes a position whose proposal was refused with an empty entry, unless it is taken. */
+  /**
+   * Fills a position that a failed append may still take with an empty entry, unless it is taken.
+   */
   async #settle(): Promise<void> {
     if (this.#uncertain === undefined) return;
     if (this.#uncertain <= this.#version) this.#uncertain = undefined;
@@ -156,7 +162,7 @@ export class SharedLog {
     this.#recent.delete(version - ENTRIES_PER_SNAPSHOT);
   }
 
-  /** Stores the state with all entries so far; it is the same on every front end. */
+  /** Stores a snapshot, which is the same on every front end. */
   async #makeSnapshot(): Promise<void> {
     const payload = this.#subject.print();
     await this.#insert(this.#version, {
@@ -185,9 +191,9 @@ export class SharedLog {
   }
 
   /**
-   * Tables that were put back from a backup have entries and no positions: all front ends begin
-   * with the entries of the longest chain. Where there is a second entry, the first position was
-   * taken, so these rows are more than proposals for it.
+   * Tables that were restored from a backup have entries but no positions; front ends then adopt
+   * the longest chain of entries. A second entry shows that the first position was taken, so the
+   * rows are not mere proposals.
    */
   async #adopt(): Promise<void> {
     if ((await this.#positions.newest()).version > 0) return;
@@ -198,7 +204,8 @@ export class SharedLog {
     if (origin.version > 0) return;
     const proposals = [...rows.values()].flatMap((own) => [...own.keys()]);
     const [tip = ''] = [...(rows.get(last)?.keys() ?? [])].filter((one) => one !== SNAPSHOT).sort();
-    // When the last entry was agreed on is not known: if it is a delete, it hides nothing.
+    // The transaction number of the last entry is unknown; if the entry is a delete, it hides
+    // nothing.
     const isWhole = await this.#readUpTo({ version: last, proposal: tip, order: 0n });
     if (!isWhole) throw new Unavailable('the entries that front ends agreed on are not complete');
     const mark = await this.#cluster.startDelete(
@@ -220,7 +227,7 @@ export class SharedLog {
     }
   }
 
-  /** Applies new entries; asks again while a replica lacks a row that another one has. */
+  /** Applies new entries. Reads again while a replica lacks a row that another one has. */
   async #readOn(newest: LogPosition): Promise<void> {
     if (newest.version <= this.#version) return;
     const until = this.#clock.monotonicMs() + LIMITS.insertMs.value;
@@ -237,7 +244,7 @@ export class SharedLog {
     const snapshot = [...rows].reverse().find(([, own]) => own.has(SNAPSHOT));
     const isBehind = snapshot !== undefined && snapshot[0] > this.#version;
     const first = Math.max(0, isBehind ? snapshot[0] : this.#version);
-    // From the newest one back: each names the one before it.
+    // Follows the chain back from the newest entry; each names the one before it.
     const chain: { readonly row: Row; readonly order: bigint }[] = [];
     let { proposal, order } = newest;
     for (let version = newest.version; version > first; version--) {
@@ -257,14 +264,14 @@ export class SharedLog {
     }
     assert(proposal === this.#proposal, 'entries follow each other');
     this.#version = first;
-    // A list that was just begun knows no order yet.
+    // A new log has no transaction number yet.
     this.#order = order;
     for (const one of chain.reverse()) this.#take(this.#version + 1, one.row, one.order);
     if (snapshot !== undefined) this.#snapshot = Math.max(this.#snapshot, snapshot[0]);
     return true;
   }
 
-  /** By version, then by proposal. A front end that starts begins with the last snapshot. */
+  /** Rows by version and proposal. A front end that starts begins with the last snapshot. */
   async #rowsUpTo(newest: number): Promise<ReadonlyMap<number, ReadonlyMap<string, Row>>> {
     const table = this.#cluster.table(SHARED_TABLE);
     const first =
@@ -294,10 +301,10 @@ export class SharedLog {
   }
 }
 
-/** Of an entry that changes nothing. */
+/** The payload of an entry that changes nothing. */
 const NOTHING = '';
 
 const COLUMNS = 'version, proposal, parent, parent_order, payload';
 
-/** How often a row is looked for that a replica will have soon. */
+/** Pause between reads of a row that a replica does not have yet. */
 const POLL_MS = 50;

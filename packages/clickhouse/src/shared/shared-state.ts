@@ -1,4 +1,4 @@
-// What all front ends of a cluster agree on: shard groups and types of fields, the catalog,
+// The state that all front ends of a cluster share: shard groups and field types, the catalog,
 // documents, deletes, and the holder of the lease.
 import { assert } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
@@ -7,7 +7,7 @@ import type { StorageLog } from '@tidemark/storage';
 import type { Cluster } from '../cluster/cluster.ts';
 import { LIMITS } from '../limits.ts';
 import { PeriodicJob } from '../periodic-job.ts';
-import { isNothing, parseShared, printShared } from './entries.ts';
+import { isEmpty, parseShared, printShared } from './entries.ts';
 import type { Additions, StoredDocument, SharedEntry } from './entries.ts';
 import { Registry } from './registry.ts';
 import type { RegistryText } from './registry.ts';
@@ -15,7 +15,10 @@ import { SharedLog } from './shared-log.ts';
 import { newestVersion } from './stored-versions.ts';
 
 type Whole = {
-  /** Added to orders: versions go on where they were when the cluster got another ZooKeeper. */
+  /**
+   * Added to transaction numbers, so that versions continue when the cluster gets another
+   * ZooKeeper.
+   */
   readonly versionBase: bigint;
   readonly registry: RegistryText;
   readonly catalog: string | undefined;
@@ -23,7 +26,7 @@ type Whole = {
   readonly documents: readonly (readonly [key: string, stored: StoredDocument])[];
 };
 
-/** Called with every entry, and with `undefined` when the whole state was replaced. */
+/** Called with every entry, or with `undefined` when the whole state was replaced. */
 export type EntryListener = (entry: SharedEntry | undefined) => void;
 
 export class SharedState {
@@ -36,7 +39,7 @@ export class SharedState {
   readonly #listeners: EntryListener[] = [];
   #following: PeriodicJob | undefined;
 
-  /** Reads what is agreed on, and goes on following it. */
+  /** Reads the shared log, and keeps following it. */
   static async open(cluster: Cluster, clock: Clock, log: StorageLog): Promise<SharedState> {
     const state = new SharedState();
     state.#log = await SharedLog.open(
@@ -69,7 +72,7 @@ export class SharedState {
     return this.#documents;
   }
 
-  /** The front end that has the lease; empty when none has it. */
+  /** The front end that has the lease; empty if none has it. */
   get leader(): string {
     return this.#leader;
   }
@@ -78,14 +81,14 @@ export class SharedState {
     this.#listeners.push(listener);
   }
 
-  /** Resolves when everything that was agreed on before is known here. */
+  /** Resolves when all entries that were appended before are applied here. */
   async sync(): Promise<void> {
     await this.#log?.sync();
   }
 
   /**
-   * Gives a version above all that were given before. Everything that was agreed on with a lower
-   * one is known here when it resolves.
+   * Returns a version above all that were returned before. When it resolves, all entries with lower
+   * versions are applied here.
    */
   async nextVersion(untilMs?: number): Promise<bigint> {
     assert(this.#log !== undefined, 'the state is open');
@@ -100,7 +103,7 @@ export class SharedState {
     }, untilMs);
   }
 
-  /** Agrees on additions; `false` when others have agreed on something else. */
+  /** Appends additions to the shared log; `false` if they contradict what is agreed on. */
   async add(additions: Additions, untilMs?: number): Promise<boolean> {
     const { registry } = this;
     let isPossible = true;
@@ -108,7 +111,7 @@ export class SharedState {
       isPossible = !registry.contradicts(additions);
       if (!isPossible) return undefined;
       const missing = registry.missing(additions);
-      if (isNothing(missing)) return undefined;
+      if (isEmpty(missing)) return undefined;
       return { kind: 'add', ...missing };
     }, untilMs);
     return isPossible;

@@ -1,15 +1,15 @@
-// A text that all front ends share, as the catalog wants it.
+// A text that all front ends share, such as the catalog.
 import type { SharedState } from './shared-state.ts';
 
 export interface SharedText {
-  /** The text that was agreed on last, as far as this front end knows; `undefined` if none was. */
+  /** The last agreed text that this front end knows; `undefined` if there is none. */
   readonly text: string | undefined;
-  /** Calls the listener when the text has changed, before other listeners. */
+  /** Calls the listener after every change of the text, in the order of registration. */
   onChange(listener: () => void): void;
   /**
-   * Puts what `make` gives in place of the text, which is up to date when it is called; it may be
-   * called again. `undefined` changes nothing. Resolves when the change is agreed on; what `make`
-   * throws leaves everything as it was.
+   * Replaces the text by the result of `make`, which is called when the text is up to date, and may
+   * be called again. `undefined` changes nothing. Resolves when the change is agreed on; if `make`
+   * throws, nothing changes.
    */
   change(make: () => string | undefined): Promise<void>;
 }

@@ -1,9 +1,9 @@
-// The versions that rows have which are stored.
+// The versions of stored rows.
 import type { Cluster } from '../cluster/cluster.ts';
 import { sqlText } from '../sql/literals.ts';
 import { RowReader } from '../sql/row-binary.ts';
 
-/** The highest version of all rows of points and series; 0 when there are none. Reads them all. */
+/** The highest version of all points and series; 0 if there are none. Reads all rows. */
 export async function newestVersion(cluster: Cluster): Promise<bigint> {
   const tables = new Set<string>();
   for (const answer of await cluster.rowsOfAll(

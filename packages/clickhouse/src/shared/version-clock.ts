@@ -1,6 +1,6 @@
-// Versions: numbers that order writes and deletes of all front ends, whatever their clocks say. A
-// version is a transaction number of ZooKeeper (zxid), of a transaction that was made for it: it is
-// above every number that any front end had before, and ZooKeeper shows what came before it.
+// Versions: numbers that order the writes and deletes of all front ends independently of their
+// clocks. A version is the number (zxid) of a ZooKeeper transaction that is made for it, so it is
+// higher than every earlier version of any front end.
 import { assert } from '@tidemark/core';
 
 import type { Cluster } from '../cluster/cluster.ts';
@@ -15,7 +15,7 @@ const PARTITION = 'all';
 
 export class VersionClock {
   readonly #cluster: Cluster;
-  /** In ZooKeeper, of the clock of each node. */
+  /** The ZooKeeper path of each node's clock table. */
   readonly #paths = new WeakMap<ClickHouseNode, string>();
 
   constructor(cluster: Cluster) {
@@ -23,8 +23,8 @@ export class VersionClock {
   }
 
   /**
-   * Gives a number above all that were given or agreed on before the call, and what `after` reads
-   * from the same node then: nothing that has a lower number is missing there.
+   * Returns a number above all versions and entries before the call, and the result of `after`,
+   * which then reads from the same node and sees everything with a lower number.
    */
   next<T>(
     after: (node: ClickHouseNode, signal: AbortSignal) => Promise<T>,
@@ -47,8 +47,8 @@ export class VersionClock {
   }
 
   /**
-   * Drops the partition, which is always empty: ClickHouse reserves a block number for it, which is
-   * a transaction of ZooKeeper, and writes nothing else. An insert would make a part.
+   * Drops the partition, which is always empty. ClickHouse reserves a block number for that, which
+   * is a ZooKeeper transaction, and writes nothing else; an insert would write a part.
    */
   async #tick(node: ClickHouseNode, signal: AbortSignal): Promise<void> {
     const table = this.#cluster.table(CLOCK_TABLE);

@@ -1,10 +1,10 @@
-// Comparisons of stored values with constants as SQL.
+// SQL comparisons of stored values with constants.
 import { planComparison } from '@tidemark/core';
 import type { ComparisonOperator, FieldType, FieldValue } from '@tidemark/core';
 
 import { sqlFloat64, sqlInt64, sqlText } from './literals.ts';
 
-/** Over the columns `f`, `i` and `s` of a row that holds a value of the type. */
+/** A comparison over the columns `f`, `i` and `s` of a row with a value of the type. */
 export function comparison(
   type: FieldType,
   operator: ComparisonOperator,

@@ -1,11 +1,11 @@
-// Conditions on series and on tag keys as SQL.
+// SQL conditions on series and tag keys.
 import type { Predicate, SchemaFilter, TagKeyMatch } from '@tidemark/query';
 
 import { sqlIn, sqlText } from './literals.ts';
 
 /**
- * Whether a text holds a match. A dot must not match the end of a line. In a group of its own the
- * pattern is not searched for a text that every match holds: 18.16 does not know `(?i)` there.
+ * Whether a text has a match. The flag makes the dot not match a newline. The group around the
+ * pattern keeps 18.16 from searching for a literal substring first, in which it ignores `(?i)`.
  */
 export function matches(expression: string, operator: '=~' | '!~', pattern: string): string {
   const match = `match(${expression}, ${sqlText(`(?-s:${pattern})`)})`;
@@ -13,8 +13,8 @@ export function matches(expression: string, operator: '=~' | '!~', pattern: stri
 }
 
 /**
- * Whether some row of a series may meet the predicate: of tags exactly, of fields whatever they
- * hold. Over the columns of the series table; a missing tag is the empty text.
+ * Whether a series may have rows that satisfy the predicate: conditions on tags are exact,
+ * conditions on fields count as true. Over the series table; a missing tag is an empty text.
  */
 export function seriesCondition(predicate: Predicate): string {
   switch (predicate.kind) {
@@ -39,7 +39,7 @@ function tagValue(key: string): string {
   return `tag_values[indexOf(tag_keys, ${sqlText(key)})]`;
 }
 
-/** Names of measurements and tags of a look-up. */
+/** The condition of a look-up on measurements and tags. */
 export function filterCondition(
   filter: Pick<SchemaFilter, 'measurements' | 'measurementPattern' | 'where'>,
 ): string {
@@ -56,7 +56,7 @@ function inTexts(expression: string, texts: readonly string[]): string {
   return sqlIn(expression, texts.map(sqlText));
 }
 
-/** Which tag keys are meant, of an expression. */
+/** Whether an expression is one of the selected tag keys. */
 export function keyCondition(expression: string, match: TagKeyMatch): string {
   switch (match.kind) {
     case 'in':

@@ -1,13 +1,13 @@
-// Rows as ClickHouse's format RowBinary has them: values one after the other, little-endian, texts
-// behind their length as a varint.
+// ClickHouse's format RowBinary: values in sequence, little-endian; texts follow their length as a
+// varint.
 
-/** Appends values to bytes that grow. */
+/** Appends values to a growing buffer. */
 export class RowWriter {
   #bytes: Uint8Array<ArrayBuffer>;
   #view: DataView;
   #length = 0;
 
-  /** `capacityBytes`: from which on it grows. */
+  /** `capacityBytes` is the initial capacity. */
   constructor(capacityBytes: number = 1 << 12) {
     this.#bytes = new Uint8Array(capacityBytes);
     this.#view = new DataView(this.#bytes.buffer);
@@ -62,7 +62,7 @@ export class RowWriter {
     for (const value of values) this.text(value);
   }
 
-  /** Whole rows that another writer has made. */
+  /** Appends complete rows of another writer. */
   bytes(rows: Uint8Array): void {
     const at = this.#room(rows.length);
     this.#bytes.set(rows, at);
@@ -77,7 +77,7 @@ export class RowWriter {
     this.uint8(left);
   }
 
-  /** What was written, as a view; nothing is to be appended any more. */
+  /** The written bytes, as a view. Nothing may be appended afterwards. */
   finish(): Uint8Array {
     return this.#bytes.subarray(0, this.#length);
   }

@@ -20,18 +20,21 @@ export const DOCUMENTS_TABLE = 'documents';
 /** Heartbeats of the holder of the lease, the same on every node. */
 export const BEATS_TABLE = 'beats';
 
-/** Empty; every node has its own. Its path in ZooKeeper orders writes (`VersionClock`). */
+/**
+ * An empty table of which every node has its own. Its path in ZooKeeper orders writes
+ * (`VersionClock`).
+ */
 export const CLOCK_TABLE = 'clock';
 
 export const POINT_COLUMNS = '(column, hour, series, time, f, i, s, version, grp)';
 export const SERIES_COLUMNS = '(version, measurement, series, tag_keys, tag_values, is_gone, grp)';
 
-/** The hour that a time is in, also before 1970. */
+/** The hour of a time, rounded down also before 1970. */
 const HOUR = 'toInt32(intDiv(time, toInt64(3600000000000)) - (time % toInt64(3600000000000) < 0))';
 
 /**
- * How many of the last blocks of a table ClickHouse recognises. One that is sent again after more
- * than these is stored a second time, with the versions that its rows had before.
+ * How many of the last blocks of a table ClickHouse recognises. A block that is repeated later is
+ * stored twice, with the same version in its rows.
  */
 const BLOCKS_KNOWN = 1000;
 
@@ -65,7 +68,8 @@ export function commonTables(database: string): readonly ((onCluster: string) =>
 }
 
 /**
- * The tables of a retention policy. Of rows with one key, the one of the highest version counts.
+ * The tables of a retention policy. Of rows with the same key the one with the highest version
+ * counts.
  */
 export function policyTables(policyId: number, { database, onCluster }: Placement) {
   const sharded = (name: string, columns: string, order: string): string =>
@@ -85,7 +89,7 @@ export function policyTables(policyId: number, { database, onCluster }: Placemen
       seriesTable(policyId),
       `measurement String, series UInt64, tag_keys Array(String), tag_values Array(String),
        is_gone UInt8, version UInt64, grp UInt32`,
-      // FINAL also merges across partitions.
+      // The shard group is part of the key, because FINAL also merges across partitions.
       '(measurement, series, grp)',
     ),
   ];

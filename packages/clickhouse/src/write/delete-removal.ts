@@ -1,7 +1,6 @@
-// Removes the rows that deletes hide. It may take days, and nothing waits for it. The holder of the
-// lease starts the removal on every shard, checks at intervals whether all replicas have finished,
-// and then keeps the delete for a while, because a server that hung may still store an older
-// insert.
+// Removes deleted rows in the background, which may take days. The holder of the lease starts the
+// mutations on every shard, polls until all replicas have finished them, and then keeps the delete
+// for a while, because a server that hung may still store an older insert.
 import type { Clock } from '@tidemark/core';
 import type { StorageLog } from '@tidemark/storage';
 
@@ -39,12 +38,12 @@ export type RemovalParts = {
   readonly deleteKeptMs?: number | undefined;
 };
 
-/** Series that one statement names. */
+/** Series per statement. */
 const SERIES_PER_STATEMENT = 10_000;
 
 type Statement = { readonly shard: number; readonly table: string; readonly mark: string };
 
-/** The state of a removal, in memory: the next holder of the lease begins again. */
+/** The state of a removal, in memory only: the next holder of the lease starts over. */
 type Progress = {
   readonly statements: readonly Statement[];
   /** Monotonic, when all replicas had removed the rows. */
@@ -54,7 +53,7 @@ type Progress = {
 export class DeleteRemoval {
   readonly #parts: RemovalParts;
   readonly #job: PeriodicJob;
-  /** By version of the delete. */
+  /** Progress by version of the delete. */
   readonly #progress = new Map<bigint, Progress>();
 
   constructor(parts: RemovalParts) {
@@ -85,7 +84,7 @@ export class DeleteRemoval {
         await restoreSeries(this.#parts, deleted);
         removed.push(deleted.version);
       } catch (error) {
-        // One shard that does not answer keeps no others waiting.
+        // A shard that does not answer must not delay the other deletes.
         failure = error;
       }
     }
@@ -149,7 +148,7 @@ export class DeleteRemoval {
     return statements;
   }
 
-  /** Columns of the measurements that a delete covers, as the registry and the delete know them. */
+  /** Columns of the covered measurements, from the registry and the delete. */
   async #columnsOf(deleted: Delete, part: PolicyPart, shard: number): Promise<readonly string[]> {
     const { cluster, state } = this.#parts;
     const groups = part.groups.map(({ id }) => id);
@@ -169,7 +168,7 @@ export class DeleteRemoval {
     return [...columns];
   }
 
-  /** Ids of the series whose tags a delete names, also of those that are gone. */
+  /** Ids of the series that a delete covers, including those that are marked as gone. */
   async *#seriesOf(
     deleted: Delete,
     part: PolicyPart,
@@ -195,8 +194,9 @@ export class DeleteRemoval {
   }
 
   /**
-   * 18.16 leaves the last block alone that was inserted with a quorum into a partition, and waits
-   * for the next one: rows of no column, in every partition of the table, are these next ones.
+   * 18.16 mutates the last block that was inserted with a quorum into a partition only after
+   * another block. This inserts such a block, of a row that belongs to no column, into every
+   * partition.
    */
   async #insertFillers(policyId: number, shard: number): Promise<void> {
     const { cluster, state } = this.#parts;

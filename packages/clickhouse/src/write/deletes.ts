@@ -1,6 +1,6 @@
-// Deletes of points and measurements. A delete is an entry of the list that front ends agree on:
-// from its place in the order of writes on, rows of lower versions that it covers are hidden.
-// Nothing waits for the removal of these rows (`DeleteRemoval`).
+// Deletes points and measurements. A delete is an entry of the shared log; rows that it covers,
+// with versions lower than the entry's, are hidden from then on. They are removed in the background
+// (`DeleteRemoval`).
 import { Unavailable } from '@tidemark/core';
 import type { DeleteRequest, StorageLog } from '@tidemark/storage';
 
@@ -20,8 +20,8 @@ export type DeleteParts = {
 };
 
 /**
- * Deletes rows; series that have no others vanish, unless the cluster cannot tell now which ones
- * these are: then they vanish with the rows.
+ * Deletes points. Series without other points disappear at once or, if the cluster cannot find them
+ * now, when the rows are removed.
  */
 export async function deletePoints(parts: DeleteParts, request: DeleteRequest): Promise<void> {
   const { registry } = parts.state;
@@ -70,7 +70,7 @@ async function agreeOn({ state }: DeleteParts, make: () => SharedEntry | undefin
   });
 }
 
-/** The delete of what a request covers now; `undefined` when it covers nothing. */
+/** The delete of what a request covers now; `undefined` if that is nothing. */
 function newDelete({ state }: DeleteParts, request: DeleteRequest): NewDelete | undefined {
   const { measurements, measurementPattern, where, timeRange } = request;
   const groups = partsOf(state.registry, request).flatMap((part) => part.groups);

@@ -1,5 +1,5 @@
-// Drops of shard groups and policies: front ends agree on them, and their tables and partitions are
-// removed afterwards.
+// Drops shard groups and policies: first by an entry of the shared log, then their partitions and
+// tables.
 import type { Cluster } from '../cluster/cluster.ts';
 import type { ShardGroup } from '../shared/entries.ts';
 import type { SharedState } from '../shared/shared-state.ts';
@@ -19,7 +19,7 @@ export type DropParts = {
 export async function dropPolicy(parts: DropParts, policyId: number): Promise<void> {
   const { cluster, state, writer } = parts;
   const { database } = cluster.settings;
-  await writer.alone(policyId, async () => {
+  await writer.exclusively(policyId, async () => {
     await state.sync();
     if (!(await dropGroups(state, (group) => group.policyId === policyId))) return;
     writer.forgetTables(policyId);
@@ -30,9 +30,7 @@ export async function dropPolicy(parts: DropParts, policyId: number): Promise<vo
   });
 }
 
-/**
- * Drops a shard group; `false` when there is none. Its partitions are removed in the background.
- */
+/** Drops a shard group; `false` if there is none. Its partitions are removed in the background. */
 export async function dropGroup({ state, sweeper }: DropParts, id: number): Promise<boolean> {
   await state.sync();
   if (!(await dropGroups(state, (one) => one.id === id))) return false;
@@ -40,7 +38,7 @@ export async function dropGroup({ state, sweeper }: DropParts, id: number): Prom
   return true;
 }
 
-/** Agrees that groups are gone; `false` when there were none. */
+/** Appends the drop of shard groups to the shared log; `false` if there are none. */
 async function dropGroups(
   state: SharedState,
   isMeant: (group: ShardGroup) => boolean,

@@ -1,4 +1,4 @@
-// Rows of the ingest kernel as rows of the tables: a value per series, time and field.
+// Converts rows of the ingest kernel to rows of a points table, one per series, time and field.
 import type { Column } from '@tidemark/core';
 import { ScratchBuffer } from '@tidemark/kernels';
 import type { StagedTable } from '@tidemark/kernels';
@@ -10,11 +10,11 @@ import type { PointRows } from './point-rows.ts';
 const scratch = new ScratchBuffer();
 
 export type EncodeTarget = {
-  /** Series of the ingest that made the table; has ids and shards of all of them. */
+  /** Ids and shards of the series of the ingest that made the table. */
   readonly series: LocalSeries;
-  /** By shard of the cluster. */
+  /** Rows by shard of the cluster. */
   readonly shards: readonly PointRows[];
-  /** Called for every series of the rows, before its id and shard are read. */
+  /** Called for every series before its id and shard are read. */
   readonly onSeries: (local: number) => void;
 };
 
@@ -70,7 +70,10 @@ function wordsOf({ buffer, byteOffset, length }: EightBytes): Uint32Array {
 
 type EightBytes = Float64Array | BigInt64Array | BigUint64Array;
 
-/** A float is in `f`; an integer, an unsigned one by its bits, and a boolean as 0 or 1 in `i`. */
+/**
+ * Values as 64-bit words: floats go to column `f`; integers, unsigned integers by their bits, and
+ * booleans as 0 or 1 to `i`.
+ */
 function eightBytes(column: Exclude<Column, { readonly type: 'string' }>): EightBytes {
   return column.type === 'boolean' ? BigInt64Array.from(column.values, BigInt) : column.values;
 }

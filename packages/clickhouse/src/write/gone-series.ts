@@ -1,5 +1,5 @@
-// Series that a delete has left without rows: they are marked in the series tables, and tag keys
-// that no series has any more are forgotten.
+// Marks series that a delete has left without rows as gone, and removes tag keys that no series has
+// any more.
 import { ALL_TIME } from '@tidemark/core';
 
 import type { Cluster } from '../cluster/cluster.ts';
@@ -21,10 +21,10 @@ import type { SeriesRow } from './series-rows.ts';
 
 export type GoneParts = { readonly cluster: Cluster; readonly state: SharedState };
 
-/** Series that one statement names. */
+/** Series per statement. */
 const SERIES_PER_STATEMENT = 10_000;
 
-/** The policies of a delete, with those of its shard groups that are still there. */
+/** The policies of a delete, with those of its shard groups that still exist. */
 export function partsOfDelete(registry: Registry, { groups }: Delete): readonly PolicyPart[] {
   const parts = new Map<number, PolicyPart['groups'][number][]>();
   for (const id of groups) {
@@ -36,7 +36,7 @@ export function partsOfDelete(registry: Registry, { groups }: Delete): readonly 
   return Array.from(parts, ([policyId, own]) => ({ policyId, groups: own }));
 }
 
-/** Ids of the columns that a measurement has in shard groups. */
+/** Ids of the columns of a measurement in shard groups. */
 export function columnsIn(
   registry: Registry,
   groups: readonly number[],
@@ -51,22 +51,25 @@ export function columnsIn(
 }
 
 /**
- * Marks series that a delete covers as gone when they have no rows that it leaves. Series that were
- * announced after the delete stay: their rows may be on the way.
+ * Marks series as gone that have no rows left after a delete. Series that were announced after the
+ * delete are kept, because their rows may be on the way.
  */
 export async function markGoneSeries(parts: GoneParts, deleted: Delete): Promise<void> {
   await replaceMarks(parts, deleted, { isGone: false, olderThan: deleted.version });
 }
 
 /**
- * Takes the marks back from series that have rows all the same: a write that was accepted before
- * the delete may have come after the marks.
+ * Removes the marks of series that do have rows: a write that was accepted before the delete may be
+ * stored after the marks.
  */
 export async function restoreSeries(parts: GoneParts, deleted: Delete): Promise<void> {
   await replaceMarks(parts, deleted, { isGone: true, olderThan: undefined });
 }
 
-/** Agrees that tag keys are gone that no series of the covered measurements has any more. */
+/**
+ * Removes tag keys, by an entry of the shared log, that no series of the covered measurements has
+ * any more.
+ */
 export async function dropTagsOf(parts: GoneParts, deleted: Delete): Promise<void> {
   const { cluster, state } = parts;
   const { registry } = state;
@@ -100,7 +103,7 @@ export async function dropTagsOf(parts: GoneParts, deleted: Delete): Promise<voi
   }
 }
 
-/** Series whose mark is `isGone`. */
+/** Series that are, or are not, marked as gone. */
 type Marked = { readonly isGone: boolean; readonly olderThan: bigint | undefined };
 
 async function replaceMarks(parts: GoneParts, deleted: Delete, marked: Marked): Promise<void> {
@@ -128,7 +131,7 @@ type OnShard = {
 
 type Found = SeriesRow & { readonly version: bigint };
 
-/** Some series that a delete covers, in the order of their ids. */
+/** A page of the series that a delete covers, in order of their ids. */
 async function findMarked(
   { cluster }: GoneParts,
   on: OnShard & { readonly after: Found | undefined },
@@ -198,7 +201,7 @@ async function announceTags(state: SharedState, { group, measurement, tagKeys }:
   await state.add({ groups: [], fields: [], tags });
 }
 
-/** Those of some series of a measurement that have rows which no delete hides. */
+/** The series, of some of a measurement, that have rows which no delete hides. */
 async function withRows(
   { cluster, state: { registry } }: GoneParts,
   on: { readonly part: PolicyPart; readonly shard: number; readonly measurement: string },
@@ -212,7 +215,7 @@ async function withRows(
     sqlIn('column', columns),
     sqlIn('series', ids),
     inGroups(part),
-    // Without FINAL: of several rows with one key, the one that counts is hidden if all are.
+    // Needs no FINAL: a key has a visible row if any of its rows is visible.
     ...livePoints({ cluster, registry, part, measurement }, ALL_TIME),
   ];
   const live = new Set<string>();

@@ -1,5 +1,5 @@
-// Requests of one database to rows: the ingest kernel parses and checks, as for the embedded
-// engine; the rows are given to the caller, with the ids of the cluster.
+// Turns write requests of one database into rows. The ingest kernel parses and checks them, as in
+// the embedded engine; the caller gets the rows with the cluster's ids of series.
 import { isUtf8 } from 'node:buffer';
 
 import { parseLines } from '@tidemark/line-protocol';
@@ -21,20 +21,20 @@ import type { Admission } from './series-limits.ts';
 export type IngestSettings = {
   readonly allowUnsigned: boolean;
   readonly fieldTypes: 'shard' | 'measurement';
-  /** Of one write; 0 is no limit. */
+  /** Shard groups of one write; 0 is no limit. */
   readonly maxShards: number;
   readonly maxBadLines: number;
-  /** Bytes of a text; 0 and absent are no limit. */
+  /** Bytes of a string value; 0 or absent is no limit. */
   readonly maxTextBytes?: number;
 };
 
-/** The rows of a part of a request. Its tables are valid until the next call. */
+/** The rows of a part of a request. The tables are valid until the next call. */
 export type IngestedPart = {
   readonly batch: Batch;
   readonly newGroups: readonly ShardGroup[];
 };
 
-/** Bad lines are parsed again for their errors: a thousand take some ten milliseconds. */
+/** Bad lines are parsed a second time for their errors; a thousand take about ten milliseconds. */
 const BAD_LINES_PER_BATCH = 1000;
 
 export class Ingest {
@@ -42,7 +42,7 @@ export class Ingest {
   readonly #kernel: IngestKernel;
   readonly #settings: IngestSettings;
   readonly #registry: Registry;
-  /** By the kernel's number of a series. */
+  /** Series by the kernel's number. */
   readonly series = new LocalSeries();
 
   constructor(registry: Registry, settings: IngestSettings) {
@@ -56,12 +56,12 @@ export class Ingest {
     });
   }
 
-  /** Types of fields may have gone: the next request asks the registry again. */
+  /** Clears the cached field types, so that the next request asks the registry again. */
   forgetTypes(): void {
     this.#kernel.forgetTypes();
   }
 
-  /** Gives a series its id and its shard. */
+  /** Assigns id and shard to a series. */
   assignShard(local: number, shardOfSeries: (id: bigint) => number): void {
     this.series.assignShard(local, () => this.#keys.key(local), shardOfSeries);
   }
@@ -71,7 +71,7 @@ export class Ingest {
     return Buffer.from(this.#keys.key(local)).toString('utf8');
   }
 
-  /** Parses line protocol in parts; `take` gets each part before the next one is parsed. */
+  /** Parses line protocol in parts. `take` gets each part before the next one is parsed. */
   lines(
     request: WriteLinesRequest,
     admission: Admission | undefined,
@@ -102,7 +102,7 @@ export class Ingest {
     }
   }
 
-  /** Takes points from inside the process. */
+  /** Ingests points that come from this process. */
   points(
     request: WritePointsRequest,
     admission: Admission | undefined,
@@ -127,7 +127,7 @@ export class Ingest {
     return outcome.outcome;
   }
 
-  /** `used`: ids of the groups that the write has points for. */
+  /** `used` collects the ids of the shard groups of the write. */
   #host(
     policy: PolicyRef,
     {

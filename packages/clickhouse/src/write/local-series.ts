@@ -1,17 +1,17 @@
-// Ids and shards of the series that an ingest has numbered: arrays by these numbers, because every
-// row asks.
+// Ids and shards of series, in arrays by the ingest kernel's numbers, because they are read for
+// every row.
 import { seriesIdOf } from '../ids.ts';
 
 const FIRST_CAPACITY = 1024;
 
-/** The ids that all front ends give the series, and the shards of the cluster that hold them. */
+/** The cluster-wide ids of series, and their shards. */
 export class LocalSeries {
-  /** Two words each. */
+  /** Two 32-bit words per id. */
   ids = new Uint32Array(2 * FIRST_CAPACITY);
   shardOf = new Uint16Array(FIRST_CAPACITY);
   readonly #known = new LocalSet();
 
-  /** Gives a series its id and its shard, before they are read. */
+  /** Assigns id and shard to a series, unless it has them. */
   assignShard(local: number, key: () => Uint8Array, shardOfSeries: (id: bigint) => number): void {
     if (!this.#known.add(local)) return;
     if (local >= this.shardOf.length) {
@@ -29,11 +29,11 @@ export class LocalSeries {
   }
 }
 
-/** Numbers of series, in some order of arrival. */
+/** A set of the kernel's numbers of series. */
 export class LocalSet {
   #flags = new Uint8Array(FIRST_CAPACITY);
 
-  /** `false` when it was there. */
+  /** `false` if it is in the set already. */
   add(local: number): boolean {
     if (this.#flags[local] === 1) return false;
     if (local >= this.#flags.length)

@@ -1,7 +1,7 @@
-// When the next insert into the tables of a policy begins. What an insert costs the servers depends
-// on the parts it makes much more than on its rows (`npm run bench -- cluster/load`), so it waits
-// for as many requests as were under way before: clients that were just answered are likely to
-// write again at once.
+// Decides when the next insert into the tables of a policy begins. The cost of an insert depends on
+// its parts much more than on its rows (`npm run bench -- cluster/load`). So it waits until as many
+// requests have come as were in flight before, because clients that were just answered are likely
+// to write again at once.
 import type { Clock } from '@tidemark/core';
 
 import { LIMITS } from '../limits.ts';
@@ -11,7 +11,7 @@ export type Waiting = { readonly waiters: readonly unknown[]; readonly sizeBytes
 
 export class InsertPace {
   readonly #clock: Clock;
-  /** Of the last insert. Monotonic, as all times here. */
+  /** Times of the last insert. All times here are monotonic. */
   #beganMs = -Infinity;
   #endedMs = -Infinity;
   /** Requests that the next insert waits for. */
@@ -22,12 +22,12 @@ export class InsertPace {
     this.#clock = clock;
   }
 
-  /** Says that one more request waits. */
+  /** Called when another request has come. */
   arrive(): void {
     this.#arrived?.();
   }
 
-  /** Resolves when what waits is to be inserted; no promise when that is at once. */
+  /** Resolves when the insert should begin; no promise if that is at once. */
   begin(waiting: () => Waiting): Promise<void> | undefined {
     const nowMs = this.#clock.monotonicMs();
     const isRested = this.#beganMs + LIMITS.batchMs.value <= nowMs;
@@ -47,7 +47,7 @@ export class InsertPace {
       this.#arrived = () => {
         if (this.#isEnough(waiting)) enough.abort(this);
       };
-      // Rejects when there is enough.
+      // Rejects when enough requests have come.
       await clock.sleep(leftMs, enough.signal).catch(() => undefined);
       this.#arrived = undefined;
     }
@@ -59,13 +59,16 @@ export class InsertPace {
     return waiters.length >= this.#expected || sizeBytes >= LIMITS.batchBytes.value;
   }
 
-  /** An insert has ended: so many were answered, and so many have come meanwhile. */
+  /**
+   * Called at the end of an insert, with the number of requests that were answered and that have
+   * come meanwhile.
+   */
   end(answered: number, waiting: number): void {
     this.#endedMs = this.#clock.monotonicMs();
     this.#expected = answered + waiting;
   }
 
-  /** As long as the last insert took: a slow cluster is given fewer of them. */
+  /** The duration of the last insert, so that a slow cluster gets fewer inserts. */
   #patienceMs(): number {
     const tookMs = this.#endedMs - this.#beganMs;
     return Math.min(Math.max(tookMs, LIMITS.batchMs.value), LIMITS.gatherMs.value);

@@ -1,6 +1,6 @@
-// Removes partitions of dropped shard groups: those that were just dropped here at once, and those
-// that were left on shards that were unreachable, or written by front ends that did not know of the
-// drop yet, later. The holder of the lease looks for the latter.
+// Removes partitions of dropped shard groups. The front end that drops a group removes its
+// partitions at once. The holder of the lease looks for those that are left, on shards that were
+// unreachable or from front ends that did not know of the drop yet.
 import type { Clock } from '@tidemark/core';
 import type { StorageLog } from '@tidemark/storage';
 
@@ -43,7 +43,7 @@ export class PartitionSweeper {
     });
   }
 
-  /** Removes what was just dropped, without anybody waiting for it. */
+  /** Starts to remove what was just dropped. */
   sweepNow(): void {
     this.#hasDropped = true;
     this.#job.runNow();
@@ -57,7 +57,8 @@ export class PartitionSweeper {
     const { cluster, state } = this.#parts;
     const shards = Array.from({ length: cluster.shardCount }, (_, shard) => shard);
     const found = await Promise.all(shards.map((shard) => this.#partitions(shard)));
-    // Read after them: a group is known before anything is written to it.
+    // Groups are read after the partitions, because a group is agreed on before anything is written
+    // to it.
     await state.sync();
     for (const [shard, partitions] of found.entries()) {
       for (const { table, group } of partitions) {
@@ -86,7 +87,7 @@ export class PartitionSweeper {
 
 type Partition = { readonly table: string; readonly group: number };
 
-/** Drops a partition. The next sweep does it on a shard that is unreachable now. */
+/** Drops a partition. The next sweep does so on shards that are unreachable now. */
 async function dropPartition(
   cluster: Cluster,
   shard: number,

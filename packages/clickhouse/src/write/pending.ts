@@ -1,4 +1,4 @@
-// What waits to be inserted into the tables of one retention policy.
+// Rows that wait to be inserted into the tables of one retention policy.
 import type { WriteOutcome } from '@tidemark/storage';
 
 import type { Additions } from '../shared/entries.ts';
@@ -11,23 +11,23 @@ type Waiter = {
   readonly shards: ReadonlySet<number>;
   readonly resolve: (outcome: WriteOutcome | Promise<WriteOutcome>) => void;
   readonly reject: (reason: unknown) => void;
-  /** Parses the request again, from its beginning. */
+  /** Parses the whole request again. */
   readonly retry: () => Promise<WriteOutcome>;
 };
 
-/** What went wrong, by shard of the cluster. */
+/** Errors by shard of the cluster. */
 export type ShardFailures = ReadonlyMap<number, unknown>;
 
-/** Rows of several requests, by shard of the cluster. */
+/** The rows of several requests, by shard of the cluster. */
 export class PendingRows {
   readonly points: readonly PointRows[];
   readonly series: readonly SeriesRows[];
   waiters: Waiter[] = [];
-  /** Monotonic, when the first request came. */
+  /** Monotonic; when the first request came. */
   sinceMs: number | undefined;
   /**
-   * How often announcements were forgotten before the first row was added: rows that were added
-   * before the last time rely on announcements that a delete or a drop has undone.
+   * The writer's epoch when the first row was added. Rows of an earlier epoch rely on announcements
+   * of series that a delete or drop has undone.
    */
   readonly epoch: number;
   readonly #groups: Additions['groups'][number][] = [];
@@ -40,7 +40,7 @@ export class PendingRows {
     this.series = Array.from({ length: shardCount }, () => new SeriesRows());
   }
 
-  /** What has to be agreed on before the rows are inserted. */
+  /** Additions to the shared log that must be agreed on before the rows are inserted. */
   get additions(): Additions {
     return { groups: this.#groups, fields: this.#fields, tags: this.#tags };
   }
@@ -55,7 +55,7 @@ export class PendingRows {
     for (const tag of tags) this.#tags.push(tag);
   }
 
-  /** Says that a series has rows in a shard group. */
+  /** Announces that a series has rows in a shard group. */
   addSeries(
     shard: number,
     series: { readonly measurement: string; readonly id: bigint; readonly group: number },
@@ -65,7 +65,10 @@ export class PendingRows {
     this.series[shard]!.add({ ...series, tagKeys, tagValues });
   }
 
-  /** Points that come later rely on what was announced with these: it is announced again. */
+  /**
+   * Takes over the announcements of rows that are not inserted, because points that come later rely
+   * on them.
+   */
   takeAnnouncements({ additions, series }: PendingRows, failures?: ShardFailures): void {
     if (failures === undefined) this.add(additions);
     series.forEach((rows, shard) => {
@@ -73,7 +76,7 @@ export class PendingRows {
     });
   }
 
-  /** Rejects the requests that have rows of a shard that failed; their rows are still here. */
+  /** Rejects and removes the requests that have rows of a failed shard, but not their rows. */
   rejectOn(failures: ShardFailures): void {
     this.waiters = this.waiters.filter(({ shards, reject }) => {
       const failed = [...shards].find((shard) => failures.has(shard));
@@ -90,7 +93,7 @@ export class PendingRows {
     for (const { reject } of this.waiters) reject(reason);
   }
 
-  /** Parses all requests again, in their order. */
+  /** Parses all requests again, in order. */
   retry(): void {
     for (const { resolve, retry } of this.waiters) resolve(retry());
   }

@@ -1,16 +1,16 @@
-// Rows of a points table as ClickHouse's format Native has them: blocks of columns, which are
-// written here and read there as arrays. In RowBinary, both ends would touch every value.
+// Rows of a points table in ClickHouse's format Native: blocks of columns, which both ends handle
+// as arrays. In RowBinary both ends would handle every value.
 import type { BodyBuffers } from '@tidemark/storage';
 
 import { RowWriter } from '../sql/row-binary.ts';
 
-/** What every row of a block needs; `hour` is calculated by the table. */
+/** Bytes of a row without its text. The table calculates `hour`. */
 const ROW_BYTES = 44;
 
-/** Rows of the first block; each further one has room for more, up to the last. */
+/** Capacities of the first block, the second, and all others. */
 const BLOCK_ROWS = [256, 4096, 16_384] as const;
 
-/** Rows for one insert. */
+/** The rows of one insert. */
 export class PointRows {
   readonly #blocks: PointBlock[] = [];
 
@@ -28,7 +28,10 @@ export class PointRows {
     return block;
   }
 
-  /** Names of the columns that the blocks have, in parentheses; the others have their defaults. */
+  /**
+   * The names of the columns in the blocks, in parentheses. The table's other columns get their
+   * defaults.
+   */
   get columns(): string {
     return `(${this.#columns()
       .map(({ name }) => name)
@@ -36,8 +39,8 @@ export class PointRows {
   }
 
   /**
-   * The blocks, one after the other, copied into a buffer of `buffers`; they are given away. Every
-   * row gets the version.
+   * The blocks in sequence, copied into a buffer of `buffers`, which the caller owns. Every row
+   * gets the version.
    */
   finish(buffers: BodyBuffers, version: bigint): Uint8Array {
     const columns = this.#columns();
@@ -57,7 +60,7 @@ export class PointRows {
     return bytesOfAll;
   }
 
-  /** All blocks have the same ones: those in which any has a value. */
+  /** The columns of all blocks: those in which any block has a value. */
   #columns(): readonly NativeColumn[] {
     const blocks = this.#blocks;
     return [
@@ -70,8 +73,8 @@ export class PointRows {
 }
 
 /**
- * Some rows, column by column. 64-bit numbers are two words each: a bigint per number takes ten
- * times as long.
+ * A block of rows in columns. 64-bit numbers are written as two 32-bit words, because a bigint per
+ * number takes ten times as long.
  */
 export class PointBlock {
   length = 0;
@@ -84,7 +87,7 @@ export class PointBlock {
   readonly #integers: Numbers = { words: undefined, isUsed: false };
   readonly #capacity: number;
   #texts: RowWriter | undefined;
-  /** Rows whose texts are written; those behind have empty ones. */
+  /** Rows whose texts are written; later rows have empty texts. */
   #textRows = 0;
 
   constructor(capacity: number) {
@@ -108,7 +111,7 @@ export class PointBlock {
     return this.#texts !== undefined;
   }
 
-  /** `undefined` while all are 0. */
+  /** `undefined` while all values are 0. */
   get floats(): Uint32Array | undefined {
     return this.#floats.isUsed ? this.#floats.words : undefined;
   }
@@ -117,13 +120,13 @@ export class PointBlock {
     return this.#integers.isUsed ? this.#integers.words : undefined;
   }
 
-  /** Says of which column and shard group the rows from `first` on are. */
+  /** Sets column and shard group of the rows from `first` on. */
   fill(first: number, column: bigint, group: number): void {
     this.#columns.fill(column, first, this.length);
     this.#groups.fill(group, first, this.length);
   }
 
-  /** A column of each row. */
+  /** The column id of each row. */
   get columns(): BigUint64Array {
     return this.#columns.subarray(0, this.length);
   }
@@ -132,19 +135,19 @@ export class PointBlock {
     return this.#groups.subarray(0, this.length);
   }
 
-  /** The same number in each row. */
+  /** The same version for each row. */
   versions(version: bigint): BigUint64Array {
     return this.#versions.fill(version, 0, this.length).subarray(0, this.length);
   }
 
-  /** Where values of one kind go. */
+  /** The array for values of one kind. */
   numbers(isFloat: boolean): Uint32Array {
     const numbers = isFloat ? this.#floats : this.#integers;
     numbers.isUsed = true;
     return (numbers.words ??= new Uint32Array(2 * this.#capacity));
   }
 
-  /** The text of a row; rows come in order. */
+  /** Sets the text of a row. Rows must come in order. */
   text(row: number, value: string): void {
     this.#texts ??= new RowWriter();
     this.#fillTexts(row);
@@ -152,14 +155,17 @@ export class PointBlock {
     this.#textRows = row + 1;
   }
 
-  /** Texts of all rows. */
+  /** The texts of all rows. */
   finishTexts(): Uint8Array {
     if (this.#texts === undefined) return new Uint8Array(this.length);
     this.#fillTexts(this.length);
     return this.#texts.finish();
   }
 
-  /** Empty again, for other rows: new arrays of this size keep the garbage collector busy. */
+  /**
+   * Clears the block and puts it into the pool: new arrays of this size would keep the garbage
+   * collector busy.
+   */
   giveBack(): void {
     for (const numbers of [this.#floats, this.#integers]) {
       if (numbers.isUsed) numbers.words?.fill(0, 0, 2 * this.length);
@@ -180,10 +186,12 @@ export class PointBlock {
 
 type Numbers = { words: Uint32Array | undefined; isUsed: boolean };
 
-/** By the rows that they have room for. */
+/** The pool of blocks, by capacity. */
 const spare = new Map<number, PointBlock[]>();
 
-/** Of one size: what some inserts have under way. The largest are 1 MB. */
+/**
+ * Blocks of one size in the pool, enough for several inserts in flight. The largest take 1 MB each.
+ */
 const SPARE_BLOCKS = 16;
 
 type NativeColumn = {
@@ -232,7 +240,7 @@ function title(name: string, type: string): Uint8Array {
 
 const SMALL_BYTES = 32;
 
-/** Zeros where a block has none of a column that others have. */
+/** The words of a column; zeros if the block has no values that other blocks have. */
 function pairs(words: Uint32Array | undefined, { length }: PointBlock): Uint8Array {
   return words === undefined ? new Uint8Array(8 * length) : bytes(words.subarray(0, 2 * length));
 }

@@ -1,5 +1,5 @@
-// Whether a series may be new: the soft limits of a policy. What the cluster has is read before the
-// first write of a database and now and then, so that several front ends together may overshoot.
+// The soft limits on new series of a policy. The series of the cluster are read before the first
+// write of a database and from time to time, so several front ends together may exceed the limit.
 import type { Clock } from '@tidemark/core';
 import { parseSeriesKey, seriesLimit, tagValueLimit } from '@tidemark/storage';
 import type { PolicyRef, StorageLog } from '@tidemark/storage';
@@ -20,25 +20,27 @@ export type LimitParts = {
   readonly log: StorageLog;
 };
 
-/** A shard that does not answer takes no series either. */
-const IN_PART = { onUnreachable: () => undefined };
+/** Shards that do not answer are left out; they take no new series either. */
+const SKIP_UNREACHABLE = { onUnreachable: () => undefined };
 
 type Limits = Pick<PolicyRef, 'database' | 'maxSeriesPerDatabase' | 'maxValuesPerTag'>;
 
-/** Of one request: gives the reason to refuse a series, or lets it in. */
+/** Admits the series of one request. */
 export type Admission = {
   admit(key: Uint8Array): string | number;
-  /** What was let in counts from now on. */
+  /** Counts the values of tags that were admitted. */
   end(): void;
 };
 
 type Known = {
-  /** Ascending. */
+  /** Series of the cluster, ascending. */
   readonly ids: BigUint64Array;
-  /** Let in since then, which may not be stored yet, and before. */
+  /**
+   * Series that were admitted since the read, and before it but may not have been stored by then.
+   */
   readonly added: Set<bigint>;
   readonly addedBefore: ReadonlySet<bigint>;
-  /** By measurement and key of the tag. */
+  /** Tag values by measurement and tag key. */
   readonly values: Map<string, Set<string>>;
   readonly atMs: number;
 };
@@ -54,14 +56,14 @@ export class SeriesLimits {
     this.#failures = new FailureLog(parts.log, 'read again which series there are');
   }
 
-  /** To be waited for before a request is parsed; `undefined` when there is nothing to wait for. */
+  /** Must be awaited before a request is parsed; `undefined` if nothing has to be read. */
   ready(limits: Limits): Promise<void> | undefined {
     const { database, maxSeriesPerDatabase, maxValuesPerTag } = limits;
     if (maxSeriesPerDatabase === 0 && maxValuesPerTag === 0) return undefined;
     const known = this.#known.get(database);
     if (known === undefined) return this.#load(limits);
     const isOld = this.#parts.clock.monotonicMs() - known.atMs > LIMITS.seriesCountMs.value;
-    // The next ones use it; until then what is known counts.
+    // Later requests use the result; this one uses what is known.
     if (isOld)
       void this.#load(limits).then(
         () => this.#failures.succeeded(),
@@ -70,7 +72,7 @@ export class SeriesLimits {
     return undefined;
   }
 
-  /** What admits the series of one request; `undefined` where all are. */
+  /** The admission for one request; `undefined` if there is no limit. */
   admission(limits: Limits): Admission | undefined {
     const known = this.#known.get(limits.database);
     const { maxSeriesPerDatabase: most, maxValuesPerTag } = limits;
@@ -127,15 +129,15 @@ export class SeriesLimits {
     if (sources.length > 0) {
       const answers = await cluster.rowsOfAll(
         `SELECT groupUniqArray(series) FROM ${from}`,
-        IN_PART,
+        SKIP_UNREACHABLE,
       );
-      ids = together(answers.flatMap(idsIn));
+      ids = sortedIds(answers.flatMap(idsIn));
       if (maxValuesPerTag > 0) await this.#readValues(from, values);
     }
     this.#known.set(database, {
       ids,
       added: new Set(),
-      // What was let in while this was read may not be part of it.
+      // Series that were admitted during the read may be missing in its result.
       addedBefore: new Set([...(before?.added ?? [])].filter((id) => !holds(ids, id))),
       values,
       atMs,
@@ -146,7 +148,7 @@ export class SeriesLimits {
     const answers = await this.#parts.cluster.rowsOfAll(
       `SELECT measurement, tag_key, groupUniqArray(tag_value) FROM ${from}
        ARRAY JOIN tag_keys AS tag_key, tag_values AS tag_value GROUP BY measurement, tag_key`,
-      IN_PART,
+      SKIP_UNREACHABLE,
     );
     for (const answer of answers) {
       const reader = new RowReader(answer);
@@ -172,13 +174,13 @@ function isKnown({ ids, added, addedBefore }: Known, id: bigint): boolean {
   return added.has(id) || addedBefore.has(id) || holds(ids, id);
 }
 
-/** Of a shard that does not answer there is no row. */
+/** A shard that does not answer returns no row. */
 function idsIn(answer: Buffer): BigUint64Array[] {
   const reader = new RowReader(answer);
   return reader.hasMore ? [reader.uint64s()] : [];
 }
 
-function together(parts: readonly BigUint64Array[]): BigUint64Array<ArrayBuffer> {
+function sortedIds(parts: readonly BigUint64Array[]): BigUint64Array<ArrayBuffer> {
   const all = new BigUint64Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const part of parts) {

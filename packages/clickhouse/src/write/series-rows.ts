@@ -1,4 +1,4 @@
-// Rows of a series table, in RowBinary: which series have rows in which shard group.
+// Rows of a series table in RowBinary: which series have rows in which shard group.
 import { RowWriter } from '../sql/row-binary.ts';
 
 export type SeriesRow = {
@@ -9,28 +9,28 @@ export type SeriesRow = {
   readonly tagValues: readonly string[];
 };
 
-/** Whether a series has rows, as of a version. */
+/** A row that says whether a series has rows, as of a version. */
 type Mark = { readonly version: bigint; readonly isGone: boolean };
 
-/** Rows for one insert. Their version is not known yet while they are added. */
+/** The rows of one insert. Their version is not known yet when they are added. */
 export class SeriesRows {
   readonly #rows = new RowWriter();
-  /** Where the version of each row is that has none of its own. */
+  /** Offsets of the versions to fill in. */
   readonly #versionAt: number[] = [];
 
   get sizeBytes(): number {
     return this.#rows.sizeBytes;
   }
 
-  /** A series that has rows. */
+  /** Adds a series that has rows. */
   add(series: SeriesRow): void {
     this.#versionAt.push(this.#rows.sizeBytes);
     this.#append(series, { version: 0n, isGone: false });
   }
 
   /**
-   * Replaces the row of this version: whether the series has rows. One that is gone keeps its tags,
-   * by which deletes find its points.
+   * Adds a row with a version of its own, which replaces the row of that version. A series that is
+   * gone keeps its tags, by which deletes find its points.
    */
   replace(series: SeriesRow, { version, isGone }: Mark): void {
     this.#append(series, { version: version + 1n, isGone });
@@ -47,14 +47,14 @@ export class SeriesRows {
     rows.uint32(series.group);
   }
 
-  /** Adds the rows of another one. */
+  /** Appends the rows of another one. */
   append(others: SeriesRows): void {
     const start = this.#rows.sizeBytes;
     for (const at of others.#versionAt) this.#versionAt.push(start + at);
     this.#rows.bytes(others.#rows.finish());
   }
 
-  /** The bytes, as a view; nothing is to be added any more. */
+  /** The bytes, as a view. Nothing may be added afterwards. */
   finish(version = 0n): Uint8Array {
     const bytes = this.#rows.finish();
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

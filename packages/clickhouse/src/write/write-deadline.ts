@@ -1,25 +1,25 @@
-// How long a batch of rows is tried: a request is answered with 503 and the reason before the
-// service would end it with 500, and no earlier than that.
+// The deadline of a batch of rows: a request is refused with 503 and the reason shortly before the
+// service would answer 500.
 import { Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 
 import { LIMITS } from '../limits.ts';
 
-/** A write is refused after this share of the time after which the service ends it. */
+/** A write is refused after this share of `coordinator.write-timeout`. */
 const ANSWERED_SHARE = 0.95;
 
 /** Monotonic times. */
 export type WriteDeadline = {
-  /** No row is sent from then on. */
+  /** No rows are sent after this time. */
   readonly untilMs: number;
-  /** The requests of the batch are refused then, whatever its statements are doing. */
+  /** The requests of the batch are refused at this time, even if statements are still running. */
   readonly refusedMs: number;
 };
 
 export type WaitingBatch = {
-  /** Monotonic, when the first request of the batch came. */
+  /** Monotonic; when the first request of the batch came. */
   readonly sinceMs: number;
-  /** Monotonic, when the batch begins: it may have waited for the one before. */
+  /** Monotonic; when the batch begins, after it may have waited for the one before. */
   readonly nowMs: number;
   /** `coordinator.write-timeout`; 0 is never. */
   readonly timeoutMs: number;
@@ -36,8 +36,8 @@ export function writeDeadline({ sinceMs, nowMs, timeoutMs }: WaitingBatch): Writ
 }
 
 /**
- * The result of some work of a write. Rejects with `Unavailable` when it does not end in time; the
- * work, which goes on, is told by its signal.
+ * Returns the result of some work. Rejects with `Unavailable` if it does not end in time; then the
+ * signal of the work, which goes on, is aborted.
  */
 export async function refusedAt<T>(
   refusedMs: number,

@@ -1,6 +1,7 @@
-// Writes: rows of many requests become one insert per table and shard. One insert of a table runs
-// at a time, what comes meanwhile goes with the next one; a request is answered when the quorum has
-// its rows. All rows of an insert have one version, which places them in the order of all writes.
+// Writes points. The rows of many requests become one insert per table and shard. One insert runs
+// at a time for each policy; requests that come meanwhile go with the next one. A request is
+// acknowledged when the quorum has its rows. All rows of an insert have the same version, which
+// orders them among all writes.
 import { Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { tagsOfSeriesKey } from '@tidemark/query';
@@ -14,7 +15,7 @@ import type {
 } from '@tidemark/storage';
 
 import type { Cluster } from '../cluster/cluster.ts';
-import { isNothing } from '../shared/entries.ts';
+import { isEmpty } from '../shared/entries.ts';
 import type { MeasurementInGroup, SharedEntry } from '../shared/entries.ts';
 import type { SharedState } from '../shared/shared-state.ts';
 import { pointsTable, policyTables, SERIES_COLUMNS, seriesTable } from '../sql/tables.ts';
@@ -35,22 +36,22 @@ export type WriterParts = {
   readonly clock: Clock;
   readonly log: StorageLog;
   readonly settings: IngestSettings;
-  /** Bytes of rows that may wait, of all policies together. */
+  /** Bytes of waiting rows of all policies together. */
   readonly queueMaxBytes: number;
-  /** After which a write is answered as failed; 0 is never. */
+  /** The service answers a write with 500 after this time; 0 is never. */
   readonly timeoutMs: number;
 };
 
 /** The queue of one retention policy. */
 type Queue = {
   rows: PendingRows;
-  /** Ends with the insert that runs. */
+  /** Resolves when the running insert has ended. */
   running: Promise<void> | undefined;
   readonly pace: InsertPace;
 };
 
-/** A request whose points are taken. */
-type Taken = {
+/** A request whose points are being queued. */
+type QueuedRequest = {
   readonly ingest: Ingest;
   readonly rows: PendingRows;
   /** Cluster shards that received rows of the request; filled while it is parsed. */
@@ -60,15 +61,15 @@ type Taken = {
 export class Writer {
   readonly #parts: WriterParts;
   readonly #limits: SeriesLimits;
-  /** For what is received and what is sent. */
+  /** Buffers for received bodies and for inserts. */
   readonly #bodies = new BodyBuffers();
   readonly #ingests = new Map<string, Ingest>();
   readonly #queues = new Map<number, Queue>();
-  /** Series that were announced, by shard group and the ingest's number. */
+  /** Announced series, by shard group. */
   readonly #announced = new Map<number, LocalSet>();
-  /** How often announcements were forgotten. */
+  /** Incremented whenever announcements were cleared. */
   #epoch = 0;
-  /** Policies that have their tables. */
+  /** Policies whose tables exist. */
   readonly #ready = new Set<number>();
 
   constructor(parts: WriterParts) {
@@ -77,7 +78,7 @@ export class Writer {
     parts.state.onEntry((entry) => this.#follow(entry));
   }
 
-  /** Memory for a body that is then given to `lines`. Its contents are unspecified. */
+  /** A buffer for a body that is then passed to `lines`. Its contents are undefined. */
   bodyBuffer(sizeBytes: number): Uint8Array {
     return this.#bodies.take(sizeBytes);
   }
@@ -87,7 +88,7 @@ export class Writer {
     const outcome = this.#write(request.policy, (ingest, admission, take) =>
       ingest.lines(request, admission, take),
     );
-    // Until then the body may have to be parsed again.
+    // The body may have to be parsed again until then.
     const { buffer } = body;
     const isLent = this.#bodies.isLent(body) && buffer instanceof ArrayBuffer;
     return isLent ? outcome.finally(() => this.#bodies.giveBack(buffer)) : outcome;
@@ -99,7 +100,7 @@ export class Writer {
     );
   }
 
-  /** What was dropped or deleted has to be announced again when it is written again. */
+  /** Series that were dropped or deleted must be announced again when they are written again. */
   #follow(entry: SharedEntry | undefined): void {
     switch (entry?.kind) {
       case undefined:
@@ -122,19 +123,19 @@ export class Writer {
     for (const ingest of this.#ingests.values()) ingest.forgetTypes();
   }
 
-  /** The tables of a policy have gone: who writes to it needs them again. */
+  /** Called when the tables of a policy were dropped; the next write creates them again. */
   forgetTables(policyId: number): void {
     this.#ready.delete(policyId);
   }
 
-  /** Runs work while nothing is inserted for a policy: behind the insert that runs. */
-  async alone<T>(policyId: number, work: () => Promise<T>): Promise<T> {
+  /** Runs work while no insert of a policy runs. */
+  async exclusively<T>(policyId: number, work: () => Promise<T>): Promise<T> {
     const queue = this.#queueOf(policyId);
     while (queue.running !== undefined) await queue.running;
     const change = work();
     queue.running = change.then(
       () => undefined,
-      () => undefined, // The caller gets the failure.
+      () => undefined, // The caller gets the error.
     );
     try {
       return await change;
@@ -144,13 +145,13 @@ export class Writer {
     }
   }
 
-  /** Resolves when everything that was taken is stored or refused. */
+  /** Resolves when all queued requests are acknowledged or refused. */
   async drain(): Promise<void> {
     while ([...this.#queues.values()].some(({ running }) => running !== undefined))
       await Promise.all([...this.#queues.values()].map(({ running }) => running));
   }
 
-  /** Makes the tables of a policy when they are not there. */
+  /** Creates the tables of a policy unless they exist. */
   async #makeTables(policyId: number, untilMs: number): Promise<void> {
     if (this.#ready.has(policyId)) return;
     const { cluster } = this.#parts;
@@ -164,8 +165,8 @@ export class Writer {
     this.#ready.add(policyId);
   }
 
-  // Not `async`: a body is parsed and its rows are queued in the turn in which it came, so that
-  // rows are inserted in the order of the requests.
+  // Not `async`: the body is parsed and its rows are queued synchronously, so that rows are
+  // inserted in the order of the requests.
   #write(
     policy: PolicyRef,
     ingestAll: (
@@ -192,7 +193,7 @@ export class Writer {
         const admission = this.#limits.admission(policy);
         const shards = new Set<number>();
         const outcome = ingestAll(ingest, admission, (part) =>
-          this.#take(part, { ingest, rows, shards }),
+          this.#enqueue(part, { ingest, rows, shards }),
         );
         admission?.end();
         const retry = (): Promise<WriteOutcome> => this.#write(policy, ingestAll, sinceMs);
@@ -206,7 +207,7 @@ export class Writer {
     });
   }
 
-  /** What a write waits for before it is parsed, which the service waits for no longer either. */
+  /** Awaits what a write needs before it is parsed, within the deadline of the write. */
   #inTime(work: Promise<void>, sinceMs: number): Promise<void> {
     const { clock, timeoutMs } = this.#parts;
     if (timeoutMs === 0) return work;
@@ -244,7 +245,7 @@ export class Writer {
     return ingest;
   }
 
-  #take({ batch, newGroups }: IngestedPart, request: Taken): void {
+  #enqueue({ batch, newGroups }: IngestedPart, request: QueuedRequest): void {
     const { ingest, rows, shards } = request;
     const fields = batch.newFields.map(({ shardId, ...field }) => ({ group: shardId, ...field }));
     rows.add({ groups: newGroups, fields, tags: [] });
@@ -268,7 +269,10 @@ export class Writer {
     }
   }
 
-  /** Names are looked up without asking the cluster: all front ends know every tag key. */
+  /**
+   * Announces tag keys, which all front ends must know, because look-ups of names do not ask the
+   * cluster.
+   */
   #announceTags(owner: MeasurementInGroup, keys: Iterable<string>, rows: PendingRows): void {
     const { registry } = this.#parts.state;
     for (const tag of ['', ...keys]) {
@@ -306,15 +310,15 @@ export class Writer {
       }
       queue.pace.end(rows.waiters.length, queue.rows.waiters.length);
     }
-    // Without an await since the last check: clients that were just answered may write again.
+    // There is no await since the last check, so no request is missed.
     queue.running = undefined;
   }
 
   /**
-   * Refuses the requests that have rows of a shard that failed. One that came meanwhile would wait
-   * as long again, and its client would give it up; its rows must not go to the other shards with a
-   * later insert, whose version is higher than what its client has written since. So the requests
-   * that are left are parsed again.
+   * Refuses the requests that have rows of a failed shard, including those that came meanwhile,
+   * because they would have to wait as long again. Rows of refused requests must not be inserted
+   * into other shards later: with the version of the later insert they would replace what their
+   * clients have written since. So the remaining requests are parsed again.
    */
   #refuse(queue: Queue, sent: PendingRows, failures: ShardFailures): void {
     const waiting = queue.rows;
@@ -326,13 +330,13 @@ export class Writer {
   }
 
   /**
-   * Other front ends have agreed on other groups or types, or have deleted something: what was
-   * parsed meanwhile is parsed again with these.
+   * Parses requests again, because other front ends have agreed on other groups or types, or have
+   * deleted something.
    */
   #retry(queue: Queue, refused: PendingRows): void {
     const { state } = this.#parts;
     const waiting = queue.rows;
-    // Nothing was announced with these rows.
+    // The announcements of these rows are lost.
     this.#announced.clear();
     this.#epoch++;
     queue.rows = this.#newRows();
@@ -343,9 +347,9 @@ export class Writer {
   }
 
   /**
-   * Gives the shards without their rows, or `changed`: others have agreed on something else.
-   * Rejects at the deadline: from then on none of the rows is sent, and what was sent has a version
-   * that loses against whatever is accepted later.
+   * Returns the shards that do not have their rows, or `changed` if others have agreed on something
+   * else. Rejects at the deadline; after it no row is sent, and rows that were sent lose against
+   * everything that is accepted later.
    */
   #insert(policyId: number, rows: PendingRows): Promise<ShardFailures | 'changed'> {
     const { clock, timeoutMs } = this.#parts;
@@ -364,17 +368,18 @@ export class Writer {
     const { state } = this.#parts;
     await this.#makeTables(policyId, untilMs);
     const { additions } = rows;
-    if (!isNothing(additions) && !(await state.add(additions, untilMs))) return 'changed';
+    if (!isEmpty(additions) && !(await state.add(additions, untilMs))) return 'changed';
     const version = await state.nextVersion(untilMs);
-    // What was agreed on before the version is known now: deletes and drops hide older rows only.
+    // All entries before the version are applied now. If one was a delete or drop, the rows are
+    // parsed again.
     if (rows.epoch !== this.#epoch) return 'changed';
     late.throwIfAborted();
     return this.#insertSharded(policyId, rows, { version, untilMs });
   }
 
   /**
-   * Inserts series before points into each shard: points are visible as soon as they are stored,
-   * and are found by their series. No shard waits for another one.
+   * Inserts into all shards in parallel, series before points, because points are visible as soon
+   * as they are stored and are found by their series.
    */
   async #insertSharded(
     policyId: number,
@@ -395,7 +400,7 @@ export class Writer {
           const into = `${pointsInto} ${part.columns} FORMAT Native`;
           const bytes = part.finish(this.#bodies, version);
           await cluster.insert(shard, { into, rows: bytes, untilMs });
-          // An insert that was given up may still be sending them.
+          // A failed insert may still be sending the bytes, so its buffer is not reused.
           if (this.#bodies.isLent(bytes)) this.#bodies.giveBack(bytes.buffer as ArrayBuffer);
         } catch (error) {
           failures.set(shard, error);

@@ -1,48 +1,48 @@
-// Whether a server that is waited for is still there. One that hangs closes no connection, and
-// neither does a machine that is gone: both only say nothing. A statement may take long, a probe
-// does not; so a slow statement is no sign of a failure, and an unanswered probe is one.
+// Watches a server while something waits for it. A server that hangs, or whose machine is gone,
+// does not close its connections; it is only silent. A statement may take long but a probe does
+// not, so an unanswered probe means failure and a slow statement does not.
 import { messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 
 import { LIMITS } from '../limits.ts';
 import { Unreachable } from './failure.ts';
 
-export type PulseOptions = {
+export type HealthMonitorOptions = {
   readonly clock: Clock;
-  /** How long a server may be silent; 0 waits for ever. */
+  /** The longest silence before a server counts as failed; 0 is no limit. */
   readonly pingTimeoutMs: number;
 };
 
 export type Probe = {
-  /** Resolves when the server is well. Rejects soon after the signal. */
+  /** Resolves when the server is healthy. Rejects soon after the signal. */
   readonly ask: (signal: AbortSignal) => Promise<void>;
-  /** The message of a failed probe; `isLate`: it was not answered in time. */
+  /** The error message of a failed probe; `isLate` means that it timed out. */
   readonly failed: (reason: string, isLate: boolean) => string;
 };
 
-/** Something that is waited for. */
+/** A wait for a server, such as a running statement. */
 export type Wait = {
-  /** Aborted by the caller's signal, or with `Unreachable` when a probe fails. */
+  /** Aborted with the caller's signal, or with `Unreachable` when a probe fails. */
   readonly signal: AbortSignal;
   end(): void;
 };
 
-export class Pulse {
+export class HealthMonitor {
   readonly #probe: Probe;
-  readonly #options: PulseOptions;
+  readonly #options: HealthMonitorOptions;
   readonly #waiting = new Set<AbortController>();
   readonly #closed = new AbortController();
   #failure: Unreachable | undefined;
   #watching: Promise<void> | undefined;
 
-  constructor(probe: Probe, options: PulseOptions) {
+  constructor(probe: Probe, options: HealthMonitorOptions) {
     this.#probe = probe;
     this.#options = options;
   }
 
   /**
-   * Begins to wait for the server. Throws `Unreachable` at once while the last probe has failed:
-   * the server is probed until it answers, and waited for again from then on.
+   * Begins a wait. Throws `Unreachable` at once if the last probe failed; the server is probed
+   * until it answers again.
    */
   wait(signal?: AbortSignal): Wait {
     if (this.#failure !== undefined) throw this.#failure;
@@ -60,12 +60,12 @@ export class Pulse {
     await this.#watching;
   }
 
-  /** Together with the timeout of the probe that follows, no longer than a server may be silent. */
+  /** Pause and timeout of the next probe together are the longest allowed silence. */
   get #pauseMs(): number {
     return Math.min(LIMITS.pingAfterMs.value, this.#options.pingTimeoutMs / 4);
   }
 
-  /** Runs while something is waited for, and until a silent server answers. */
+  /** Runs while there are waits, and until a failed server answers again. */
   async #watch(): Promise<void> {
     const { clock } = this.#options;
     const { signal } = this.#closed;
@@ -76,7 +76,7 @@ export class Pulse {
         await this.#ask();
       }
     } catch {
-      // Closed: nothing is waited for any more.
+      // Closed: nobody waits any more.
     }
     this.#watching = undefined;
   }
