@@ -32,7 +32,7 @@ export function writeDeadline({ sinceMs, nowMs, timeoutMs }: WaitingBatch): Writ
     return { untilMs, refusedMs: untilMs + graceMs };
   }
   const refusedMs = sinceMs + timeoutMs * ANSWERED_SHARE;
-  return { untilMs: refusedMs - graceMs, refusedMs };
+  return { untilMs: refusedMs - Math.min(graceMs, (refusedMs - sinceMs) / 2), refusedMs };
 }
 
 /**
