@@ -1,6 +1,6 @@
-// Work on what the instances share while none of them leads: the leader is asked to resign, its
-// place is held meanwhile, and then left to whoever wants it. Nothing that the leader had
-// acknowledged is missing, as it ends in peace.
+// Runs work on the shared state while no instance leads: the leader is asked to resign, the lease
+// is held during the work, and then released. Nothing that the leader acknowledged is missing,
+// because it stops in an orderly way.
 import { messageOf, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 
@@ -13,22 +13,24 @@ export type BetweenOptions = {
   readonly coordinator: Coordinator;
   readonly clock: Clock;
   readonly leaseMs: number;
-  /** Under which the place is held. */
+  /** The holder of the lease during the work. */
   readonly id: string;
 };
 
-/** How often it is looked whether the leader has resigned. Instances look less often. */
+/**
+ * Interval at which this checks whether the leader has resigned; shorter than that of instances.
+ */
 const LOOK_MS = 20;
 
-/** How long a leader may take to save what its tasks hold. */
+/** How long a leader may take to save the states of its tasks. */
 const RESIGN_LEASES = 20;
 
-/** The place is renewed so many times within a lease. */
+/** Renewals per lease. */
 const RENEWALS = 4;
 
 /**
- * Runs `work` while nobody leads. Its signal ends when the place is lost: nothing may be written
- * any more. Throws `Unavailable` when the leader does not resign.
+ * Runs `work` while nobody leads. Its signal is aborted when the lease is lost; nothing may be
+ * written afterwards. Throws `Unavailable` if the leader does not resign.
  */
 export async function betweenLeaders<T>(
   options: BetweenOptions,
@@ -40,7 +42,7 @@ export async function betweenLeaders<T>(
   const ended = new AbortController();
   const renewing = (async () => {
     for (;;) {
-      // Ends with the signal, which is what it is for.
+      // The signal ends the pause.
       await clock.sleep(leaseMs / RENEWALS, ended.signal).catch(() => undefined);
       if (ended.signal.aborted) return;
       const { record, revision } = held;
@@ -55,7 +57,7 @@ export async function betweenLeaders<T>(
     ended.abort();
     await renewing;
     const { record, revision } = held;
-    // What was worked on is done; without this the place is taken when its lease has ended.
+    // The work is done; if the release fails, the lease expires.
     await coordinator.register
       .change(LEADER, JSON.stringify(vacant(record)), revision)
       .catch(() => undefined);
@@ -80,7 +82,7 @@ async function takePlace({
       const revision = await register.change(LEADER, JSON.stringify(record), before);
       if (revision !== undefined) return { record, revision };
     } else if (entry.record.term !== asked.term) {
-      // The same instance may lead again, if it was faster than this.
+      // The same instance may lead again, if it was quicker.
       asked = entry.record;
       await register.put(`${DRAIN}.${asked.id}`, RESIGN);
     }

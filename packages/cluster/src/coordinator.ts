@@ -1,28 +1,29 @@
-// What a coordinator keeps for several engines, as those see it: a register of small values and
-// logs. NATS keeps them (`nats-coordinator.ts`), or memory, for simulations
-// (`testing/memory-coordinator.ts`).
+// The interface of a coordinator: a register of small values, and logs. It is implemented with NATS
+// (`nats-coordinator.ts`) and, for simulations, in memory (`testing/memory-coordinator.ts`).
 import { Conflict } from '@tidemark/core';
 
 export type LogRecord = {
-  /** Of its last part. */
+  /** The number of its last part. */
   readonly sequence: number;
   readonly bytes: Uint8Array;
-  /** What its writer says about it, beside it. */
+  /** Metadata of its writer. */
   readonly label: string;
-  /** Level that a reader has to know. */
+  /** The format level that a reader must know. */
   readonly level: number;
 };
 
-/** The log has another end than its writer has expected: somebody else writes it now. */
+/** The log does not end with the record that its writer expected: somebody else writes it now. */
 export class Superseded extends Conflict {}
 
 export type AppendOptions = {
   readonly label?: string | undefined;
-  /** Level that a reader has to know; default: the first. */
+  /** The format level that a reader must know; the first by default. */
   readonly level?: number | undefined;
-  /** Number of the last record; throws `Superseded` when it is another one. */
+  /**
+   * The expected number of the last record; the append throws `Superseded` if it is another one.
+   */
   readonly after?: number | undefined;
-  /** No attempt begins later; throws `Unavailable` then. */
+  /** The append throws `Unavailable` instead of beginning an attempt after this time. */
   readonly signal: AbortSignal;
 };
 
@@ -34,54 +35,54 @@ export type ReadOptions = {
 
 export type LogEnds = { readonly first: number; readonly last: number; readonly bytes: number };
 
-/** Records with numbers that rise, kept until they are purged. */
+/** A log: records with increasing numbers, kept until they are purged. */
 export type SharedLog = {
-  /** Numbers of the first and the last record; the first is one more where there are none. */
+  /** Numbers of the first and the last record; without records, first is last + 1. */
   ends(): Promise<LogEnds>;
   /**
-   * Appends a record; resolves with its number when the coordinator has it. An attempt without an
-   * answer is repeated and counts once.
+   * Appends a record; resolves with its number when the coordinator has it. An unanswered attempt
+   * is repeated and takes effect once.
    */
   append(bytes: Uint8Array, options: AppendOptions): Promise<number>;
   /**
-   * Records from `first` on, those that are there and then those that come, until the signal ends
-   * it, or up to `through`, which has been there: what is purged meanwhile is left out. Throws
-   * `Unavailable` when the coordinator does not send what it has.
+   * Yields records from `first` on, stored ones and then new ones, until the signal is aborted, or
+   * up to `through`, which must have existed. Purged records are left out. Throws `Unavailable` if
+   * the coordinator does not send what it has.
    */
   read(options: ReadOptions): AsyncIterable<LogRecord>;
-  /** Forgets everything before a number. */
+  /** Purges all records before a number. */
   purge(before: number): Promise<void>;
-  /** What one record can be without being several messages. */
+  /** The largest record that fits one message. */
   readonly bytesMax: number;
 };
 
 export type Entry = {
   readonly text: string;
-  /** Rises with every change of any value. */
+  /** Increases with every change of any value. */
   readonly revision: number;
 };
 
-/** Small values by key, the newest of each. */
+/** A register: the newest value of each key. */
 export type SharedRegister = {
   get(key: string): Promise<Entry | undefined>;
-  /** All entries whose keys begin so. */
+  /** All entries whose keys have a prefix. */
   list(prefix: string): Promise<ReadonlyMap<string, Entry>>;
-  /** Sets a value whatever it was. */
+  /** Sets a value unconditionally. */
   put(key: string, text: string): Promise<number>;
   /**
-   * Sets a value that has this revision, 0 for one that is absent; the new revision, or `undefined`
-   * when it has another one.
+   * Sets a value if it has this revision (0: if it is absent). Returns the new revision, or
+   * `undefined` if the value has another one.
    */
   change(key: string, text: string, revision: number): Promise<number | undefined>;
-  /** Forgets a value. */
+  /** Removes a value. */
   remove(key: string): Promise<void>;
 };
 
 export type Coordinator = {
   readonly register: SharedRegister;
-  /** What has been changed of what the instances store. */
+  /** The log of changes to the definitions and other stored data of the instances. */
   readonly changes: SharedLog;
-  /** Points that the instances have taken. */
+  /** The log of accepted points. */
   readonly points: SharedLog;
   close(): Promise<void>;
 };

@@ -1,15 +1,15 @@
-// The entry of the register that says who leads.
+// The leader's entry in the register.
 import type { SharedRegister } from './coordinator.ts';
 
 export type LeaderRecord = {
-  /** '' when the last one has left. */
+  /** '' if the last leader has resigned. */
   readonly id: string;
   readonly url: string;
-  /** Counts the leaders: a fencing token. */
+  /** Counts leaders; a fencing token. */
   readonly term: number;
-  /** Whether it serves already. */
+  /** Whether the leader serves already. */
   readonly isServing: boolean;
-  /** Of what is written: every instance that has been a member since it rose knows this level. */
+  /** The format level of what is written; every member knows it. */
   readonly level: number;
 };
 
@@ -17,7 +17,7 @@ export type LeaderEntry = { readonly record: LeaderRecord; readonly revision: nu
 
 export const LEADER = 'leader';
 
-/** Of records and messages of instances that do not speak of levels. */
+/** The level of records and messages that name none. */
 export const FIRST_LEVEL = 1;
 
 export async function readLeader(register: SharedRegister): Promise<LeaderEntry | undefined> {
@@ -27,7 +27,7 @@ export async function readLeader(register: SharedRegister): Promise<LeaderEntry 
   return { record: { ...record, level: record.level ?? FIRST_LEVEL }, revision: entry.revision };
 }
 
-/** As it is left behind by who has led. */
+/** The entry that a leader leaves when it resigns. */
 export function vacant({ term, level }: LeaderRecord): LeaderRecord {
   return { id: '', url: '', term, isServing: false, level };
 }

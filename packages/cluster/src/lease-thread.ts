@@ -1,6 +1,6 @@
-// Entry of the thread that keeps an instance a member and renews its lease as leader: whatever the
-// instance's own thread works on, and whatever its connection to the coordinator carries, the lease
-// does not wait for it. An instance that does not answer for some leases loses it all the same.
+// Entry of the thread that renews an instance's membership and its lease as leader, so that the
+// lease depends neither on the instance's own thread nor on its connection to the coordinator. An
+// instance whose thread does not answer for some leases loses the lease all the same.
 import { assert, InvalidRequest, messageOf, systemClock } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -17,7 +17,7 @@ import type {
 } from './member-protocol.ts';
 import { Membership } from './membership.ts';
 
-/** So many leases the instance's own thread may be silent. */
+/** The instance's own thread may be silent for this many leases. */
 const SILENT_LEASES = 2;
 
 assert(parentPort !== null, 'runs in a thread');

@@ -1,7 +1,7 @@
-// Bounds of what is said to the coordinator and kept by it.
+// Limits of messages and of what the coordinator keeps.
 import type { Limit } from '@tidemark/core';
 
-/** Of one message besides what it carries: its subject and headers. */
+/** Overhead of a message: its subject and headers. */
 export const MESSAGE_FRAME_BYTES = 4096;
 
 export const LIMITS = {

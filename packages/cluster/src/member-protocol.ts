@@ -1,4 +1,4 @@
-// What an instance and the thread that renews its lease say to each other.
+// The messages between an instance and the thread that renews its lease.
 import type { CoordinatorOptions } from './nats-coordinator.ts';
 import type { LeaderRecord } from './leader-entry.ts';
 import type { Member, MemberReport, MembershipOptions } from './membership.ts';
@@ -7,12 +7,15 @@ export type LeaseThreadData = {
   readonly coordinator: CoordinatorOptions;
   readonly leaseMs: number;
   readonly self: MembershipOptions['self'];
-  /** One number: the end of the lease as leader in `leaseClockNs`; 0 when it does not lead. */
+  /**
+   * Shared memory with one number: the end of the lease as leader, in `leaseClockNs`; 0 if the
+   * instance does not lead.
+   */
   readonly leaseUntil: SharedArrayBuffer;
   readonly report: MemberReport;
 };
 
-/** What is asked of the thread, by name. */
+/** Requests to the thread, by name. */
 export type MemberCall =
   | { readonly name: 'start' | 'serve' | 'abdicate' | 'close' }
   | { readonly name: 'requestDrain' | 'forget'; readonly member: string };
@@ -20,10 +23,10 @@ export type MemberCall =
 export type ToLeaseThread =
   | { readonly kind: 'call'; readonly id: number; readonly call: MemberCall }
   | { readonly kind: 'drain' }
-  /** Also the sign that the instance's own thread answers. */
+  /** Also shows that the instance's own thread answers. */
   | { readonly kind: 'report'; readonly report: MemberReport };
 
-/** What the thread knows. */
+/** The state of the thread. */
 export type MemberView = {
   readonly members: readonly Member[];
   readonly leader: LeaderRecord | undefined;
@@ -46,14 +49,14 @@ export type FromLeaseThread = { readonly view: MemberView } & (
 
 export type CallFailure = {
   readonly message: string;
-  /** A mistake of who has configured the instance. */
+  /** An error in the configuration of the instance. */
   readonly isInvalid: boolean;
 };
 
-/** Reports within a lease. */
+/** Reports per lease. */
 export const REPORTS = 4;
 
-/** The same in all threads of a process, and does not stop with it. */
+/** A clock that is the same in all threads of a process. */
 export function leaseClockNs(): bigint {
   return process.hrtime.bigint();
 }

@@ -1,5 +1,6 @@
-// An instance as a member of its cluster. What keeps it one, and renews its lease as leader, is a
-// thread with a connection of its own (`lease-thread.ts`); here is what that has told last.
+// An instance's membership in its cluster, as seen from its own thread. Another thread with its own
+// connection renews membership and lease (`lease-thread.ts`); this has the state that it reported
+// last.
 import { InvalidRequest, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { startThread } from '@tidemark/process';
@@ -42,8 +43,9 @@ export class MemberThread {
   }
 
   /**
-   * Joins; resolves when this instance is a member and knows who leads, if anybody does. Throws
-   * `InvalidRequest` when the cluster has gone on to a level that this instance does not know.
+   * Joins the cluster. Resolves when this instance is a member and knows the leader, if there is
+   * one. Throws `InvalidRequest` if the cluster writes a format level that this instance does not
+   * know.
    */
   async start(): Promise<void> {
     const { coordinator, leaseMs, self, report } = this.#options;
@@ -61,7 +63,7 @@ export class MemberThread {
     this.#worker = worker;
     worker.on('message', (message: FromLeaseThread) => this.#take(message));
     worker.on('error', (error) => {
-      // A bug, which ends the process as it does in any other thread.
+      // A bug ends the process, as in any other thread.
       throw error;
     });
     void this.#tell(); // Never rejects.
@@ -72,7 +74,7 @@ export class MemberThread {
     return this.#options.self.id;
   }
 
-  /** All that are known, this one included, by id. */
+  /** All known members by id, including this one. */
   get members(): readonly Member[] {
     return this.#view.members;
   }
@@ -81,17 +83,19 @@ export class MemberThread {
     return this.#view.leader;
   }
 
-  /** Whether this instance leads at this moment: what it does in the name of all must ask first. */
+  /** Whether this instance leads at this moment; must be checked before every act as leader. */
   get isLeading(): boolean {
     return this.#term > 0 && leaseClockNs() < Atomics.load(this.#leaseUntil, 0);
   }
 
-  /** What may be written: the instances that are there know it, and so do those that come back. */
+  /**
+   * The format level that may be written: all members know it, including those that may come back.
+   */
   get level(): number {
     return this.#view.level;
   }
 
-  /** Why the coordinator could not be asked the last time. */
+  /** Why the last request to the coordinator failed. */
   get problem(): string | undefined {
     return this.#view.problem;
   }
@@ -101,29 +105,30 @@ export class MemberThread {
     return this.#call({ name: 'serve' });
   }
 
-  /** Does not lead any more and lets another one lead at once. What it led has ended. */
+  /** Resigns, so that another instance can lead at once. The work as leader must have ended. */
   abdicate(): Promise<void> {
     this.#term = 0;
     return this.#call({ name: 'abdicate' });
   }
 
-  /** Asks an instance not to lead until it is started again. */
+  /** Asks an instance not to lead until it is restarted. */
   requestDrain(member: string): Promise<void> {
     return this.#call({ name: 'requestDrain', member });
   }
 
-  /** Drops an instance that is gone for good. One that is not joins again by itself. */
+  /** Removes an instance that is gone for good. A live one joins again by itself. */
   forget(member: string): Promise<void> {
     return this.#call({ name: 'forget', member });
   }
 
-  /** This instance is about to leave: it does not stand for election any more. */
+  /** This instance is about to leave and no longer stands for election. */
   drain(): void {
     this.#post({ kind: 'drain' });
   }
 
   /**
-   * Leaves. Rejects when the coordinator can not be told; others notice at the end of the lease.
+   * Leaves the cluster. Rejects if the coordinator cannot be told; others notice when the lease
+   * ends.
    */
   async close(): Promise<void> {
     const worker = this.#worker;
@@ -137,7 +142,7 @@ export class MemberThread {
     }
   }
 
-  /** Says again and again that this thread answers, and how it is. */
+  /** Reports periodically that this thread answers, and its state. */
   async #tell(): Promise<void> {
     const { clock, leaseMs, report } = this.#options;
     const { signal } = this.#closed;

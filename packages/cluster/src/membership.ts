@@ -1,7 +1,7 @@
-// Who is there, and who leads. Every instance renews an entry of its own; one of them renews the
-// entry of the leader, too, which is changed against its revision only. No clocks are compared:
-// others take an entry for dead when it has not changed for as long as its lease by their own
-// monotonic clock, which begins later than the holder's own, who counts from before its renewal.
+// Membership and leader election. Every instance renews its own entry in the register; the leader
+// also renews the leader's entry, by compare-and-set. Clocks are not compared: an entry is dead
+// when it has not changed for its lease by the observer's monotonic clock. The observer's count
+// starts after the holder's, which starts before the renewal.
 import { InvalidRequest, messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 
@@ -9,30 +9,30 @@ import type { Coordinator } from './coordinator.ts';
 import { FIRST_LEVEL, LEADER, readLeader, vacant } from './leader-entry.ts';
 import type { LeaderRecord } from './leader-entry.ts';
 
-/** What an instance says of itself. */
+/** What an instance publishes about itself. */
 export type MemberRecord = {
   readonly id: string;
-  /** Where others reach its API. */
+  /** The URL of its API for the others. */
   readonly url: string;
   readonly hostname: string;
   readonly pid: number;
   readonly version: string;
-  /** Records up to this level are known to it (`packages/engine/src/cluster/build.ts`). */
+  /** The highest format level that it knows (`packages/engine/src/cluster/build.ts`). */
   readonly level: number;
-  /** It leaves soon: it does not lead any more. */
+  /** It is about to leave and does not lead any more. */
   readonly isDraining: boolean;
 } & MemberReport;
 
-/** What an instance says anew whenever it gives a sign of life. */
+/** What an instance publishes with every renewal. */
 export type MemberReport = {
-  /** Number of the last record of the shared log that is in its copy. */
+  /** Number of the last record of the shared log that its copy has. */
   readonly replica: number;
-  /** Why it can not lead at present; absent when it can. */
+  /** Why it cannot lead at present; absent if it can. */
   readonly problem?: string | undefined;
 };
 
 export type Member = MemberRecord & {
-  /** It has renewed its entry within its lease. */
+  /** Whether it has renewed its entry within its lease. */
   readonly isAlive: boolean;
   readonly isLeader: boolean;
 };
@@ -40,11 +40,11 @@ export type Member = MemberRecord & {
 export type MembershipEvents = {
   /** This instance leads from now on, until `lost`. */
   readonly elected: (term: number) => void;
-  /** It does not lead any more; its lease has ended, or somebody else leads. */
+  /** It does not lead any more: its lease has ended, or another instance leads. */
   readonly lost: (reason: string) => void;
-  /** This instance leads and was asked to let another one lead. */
+  /** This instance leads and was asked to resign. */
   readonly drained: () => void;
-  /** What is known of the members, or of the coordinator, may have changed. */
+  /** The known members, or the state of the coordinator, may have changed. */
   readonly looked: () => void;
   readonly log: (
     level: 'info' | 'warn',
@@ -58,28 +58,26 @@ export type MembershipOptions = {
   readonly clock: Clock;
   readonly leaseMs: number;
   readonly self: Omit<MemberRecord, 'isDraining' | keyof MemberReport>;
-  /** `undefined` while whom this speaks for does not answer: then no sign of life is given. */
+  /** `undefined` while the instance's own thread does not answer: then the entry is not renewed. */
   readonly report: () => MemberReport | undefined;
-  /**
-   * Told of the end of the lease of this instance as leader, by `clock`; 0 when it does not lead.
-   */
+  /** Called with the end of this instance's lease as leader, by `clock`; 0 if it does not lead. */
   readonly leased: (untilMs: number) => void;
   readonly events: MembershipEvents;
 };
 
-/** What members say that are older than the rest of what they could say. */
+/** Defaults for what older versions do not publish. */
 const OLDEST = { level: FIRST_LEVEL, replica: 0 };
 
 const MEMBERS = 'member';
 export const DRAIN = 'drain';
 
-/** As the value of `DRAIN`: only once. The instance may lead again. */
+/** A value of `DRAIN` that applies once; the instance may lead again afterwards. */
 export const RESIGN = 'once';
 
-/** So many renewals within a lease. */
+/** Renewals per lease. */
 const RENEWALS = 4;
 
-/** So many leases all instances have to know a level before it is written. */
+/** All instances must know a level for this many leases before it is written. */
 const RAISE_LEASES = 5;
 
 type Seen = { readonly revision: number; readonly sinceMs: number };
@@ -91,11 +89,11 @@ export class Membership {
   #members: readonly Member[] = [];
   #leader: LeaderRecord | undefined;
   #leaderRevision = 0;
-  /** Of this instance, by its monotonic clock; 0 when it does not lead. */
+  /** End of this instance's lease as leader, by its monotonic clock; 0 if it does not lead. */
   #leaseUntilMs = 0;
   #term = 0;
   #isServing = false;
-  /** Since when all that are there have known a higher level than is written. */
+  /** Since when all members have known a higher level than is written. */
   #raisedMs: number | undefined;
   #isDraining = false;
   #problem: string | undefined;
@@ -107,8 +105,9 @@ export class Membership {
   }
 
   /**
-   * Joins; resolves when this instance is a member and knows who leads, if anybody does. Throws
-   * `InvalidRequest` when the cluster has gone on to a level that this instance does not know.
+   * Joins the cluster. Resolves when this instance is a member and knows the leader, if there is
+   * one. Throws `InvalidRequest` if the cluster writes a format level that this instance does not
+   * know.
    */
   async start(): Promise<void> {
     const { coordinator, self } = this.#options;
@@ -126,7 +125,7 @@ export class Membership {
     return this.#options.self.id;
   }
 
-  /** All that are known, this one included, by id. */
+  /** All known members by id, including this one. */
   get members(): readonly Member[] {
     return this.#members;
   }
@@ -135,17 +134,19 @@ export class Membership {
     return this.#leader;
   }
 
-  /** Whether this instance leads at this moment: what it does in the name of all must ask first. */
+  /** Whether this instance leads at this moment; must be checked before every act as leader. */
   get isLeading(): boolean {
     return this.#term > 0 && this.#options.clock.monotonicMs() < this.#leaseUntilMs;
   }
 
-  /** What may be written: the instances that are there know it, and so do those that come back. */
+  /**
+   * The format level that may be written: all members know it, including those that may come back.
+   */
   get level(): number {
     return this.#leader?.level ?? FIRST_LEVEL;
   }
 
-  /** Why the coordinator could not be asked the last time. */
+  /** Why the last request to the coordinator failed. */
   get problem(): string | undefined {
     return this.#problem;
   }
@@ -165,7 +166,7 @@ export class Membership {
     if (this.isLeading) await this.#renew();
   }
 
-  /** Does not lead any more and lets another one lead at once. What it led has ended. */
+  /** Resigns, so that another instance can lead at once. The work as leader must have ended. */
   async abdicate(): Promise<void> {
     const term = this.#term;
     this.#term = 0;
@@ -179,24 +180,25 @@ export class Membership {
     await register.change(LEADER, JSON.stringify(left), this.#leaderRevision);
   }
 
-  /** Asks an instance not to lead until it is started again. */
+  /** Asks an instance not to lead until it is restarted. */
   async requestDrain(id: string): Promise<void> {
     await this.#options.coordinator.register.put(`${DRAIN}.${id}`, '');
   }
 
-  /** Drops an instance that is gone for good. One that is not joins again by itself. */
+  /** Removes an instance that is gone for good. A live one joins again by itself. */
   async forget(id: string): Promise<void> {
     await this.#options.coordinator.register.remove(`${MEMBERS}.${id}`);
     this.#members = this.#members.filter((member) => member.id !== id);
   }
 
-  /** This instance is about to leave: it does not stand for election any more. */
+  /** This instance is about to leave and no longer stands for election. */
   drain(): void {
     this.#isDraining = true;
   }
 
   /**
-   * Leaves. Rejects when the coordinator can not be told; others notice at the end of the lease.
+   * Leaves the cluster. Rejects if the coordinator cannot be told; others notice when the lease
+   * ends.
    */
   async close(): Promise<void> {
     this.#stopped.abort();
@@ -205,7 +207,7 @@ export class Membership {
     await this.#options.coordinator.register.remove(`${MEMBERS}.${this.#options.self.id}`);
   }
 
-  /** The lease of the leader does not wait for what else is said and asked. */
+  /** The renewal of the lease does not wait for the other requests. */
   async #run(): Promise<void> {
     await Promise.all([this.#repeat(() => this.#renew()), this.#repeat(() => this.#round())]);
   }
@@ -214,19 +216,19 @@ export class Membership {
     const { clock, leaseMs } = this.#options;
     const { signal } = this.#stopped;
     while (!signal.aborted) {
-      // Ends with the signal, which is what it is for.
+      // The signal ends the pause.
       await clock.sleep(leaseMs / RENEWALS, signal).catch(() => undefined);
       if (signal.aborted) return;
       const done = work().then(
         () => this.#recovered(),
         (error: unknown) => this.#failed(error),
       );
-      // The end of the lease does not wait for an answer.
+      // The lease ends whether or not an answer comes.
       await this.#within(done);
     }
   }
 
-  /** Waits for a round, and meanwhile for the end of the lease. */
+  /** Waits for a round, or for the end of the lease. */
   async #within(round: Promise<void>): Promise<void> {
     const ended = new AbortController();
     void this.#expire(ended.signal); // Never rejects.
@@ -236,10 +238,10 @@ export class Membership {
     this.#options.events.looked();
   }
 
-  /** Gives up the lead at the end of the lease, until the signal ends it. */
+  /** Gives up the leadership when the lease ends; runs until the signal. */
   async #expire(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
-    // A timer may fire before its time.
+    // A timer may fire early.
     while (this.isLeading && !signal.aborted)
       await clock
         .sleep(this.#leaseUntilMs - clock.monotonicMs() + 1, signal)
@@ -274,7 +276,7 @@ export class Membership {
     const asked = await register.get(`${DRAIN}.${self.id}`);
     if (asked !== undefined && asked.text !== RESIGN) this.drain();
     if (this.#term > 0) {
-      // Again in every round, until it has resigned.
+      // Repeated in every round until it has resigned.
       if (asked !== undefined) events.drained();
     } else {
       if (asked?.text === RESIGN) await register.remove(`${DRAIN}.${self.id}`);
@@ -307,7 +309,7 @@ export class Membership {
     this.#lease(Math.max(this.#leaseUntilMs, sentMs + leaseMs));
   }
 
-  /** An earlier renewal may have come through without its answer; the next one is made after it. */
+  /** An earlier renewal may have succeeded without an answer; the next one follows it. */
   async #adopt({ id, term }: LeaderRecord): Promise<void> {
     const entry = await readLeader(this.#options.coordinator.register);
     const there = entry?.record;
@@ -316,7 +318,7 @@ export class Membership {
     else this.#lose('another instance leads');
   }
 
-  /** Looks who leads, and leads when nobody does. */
+  /** Reads the leader's entry, and takes the leadership if nobody leads. */
   async #challenge(): Promise<void> {
     const { coordinator, clock, leaseMs, events, report } = this.#options;
     const { register } = coordinator;
@@ -326,7 +328,7 @@ export class Membership {
     const { id, url, level } = this.#options.self;
     const isUnfit = this.#isDraining || this.level > level || report()?.problem !== undefined;
     const isVacant = found === undefined || found.id === '';
-    // An entry of this very instance is one of before it was deposed; nobody else holds it.
+    // An entry of this instance is from before it lost the lease; nobody else holds it.
     const isDead = !isVacant && found.id !== id && !this.#isFresh(LEADER, entry?.revision ?? 0);
     const isOwnOld = found?.id === id && !this.#isFresh(LEADER, entry?.revision ?? 0);
     if (isUnfit || !(isVacant || isDead || isOwnOld)) return;
@@ -371,8 +373,9 @@ export class Membership {
   }
 
   /**
-   * Never falls, as what was written at a level is there. It rises when all have known more for a
-   * while: one that is being restarted comes back as the version that it was.
+   * The level never decreases, because records of that level exist. It increases when all members
+   * have known a higher one for a while, because an instance that is being restarted may come back
+   * in its old version.
    */
   #commonLevel(): number {
     const { clock, self, leaseMs } = this.#options;

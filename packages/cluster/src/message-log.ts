@@ -1,5 +1,5 @@
-// A log at the coordinator: records with numbers that rise, kept until they are purged. A record
-// that is longer than a message is several of them; readers see it when its last part is there.
+// A log at the coordinator: records with increasing numbers, kept until they are purged. A record
+// that does not fit one message is split into parts; readers see it when its last part exists.
 import { randomUUID } from 'node:crypto';
 
 import { DeliverPolicy } from '@nats-io/jetstream';
@@ -15,22 +15,22 @@ import { isSuperseded } from './register.ts';
 import { Superseded } from './coordinator.ts';
 import type { AppendOptions, LogEnds, LogRecord, ReadOptions, SharedLog } from './coordinator.ts';
 
-/** Which part of how many a message is, of a record that is several. */
+/** Header: index and count of a part of a split record. */
 const PART = 'Tidemark-Part';
 const LABEL = 'Tidemark-Label';
-/** Absent for the first level. */
+/** Header: the format level; absent for the first. */
 const LEVEL = 'Tidemark-Level';
 
 /**
- * About what the server may send before it was read: less than what it takes for a client that is
- * too slow (64 MiB), whose connection it ends. Messages that are asked for at once, fewer the
- * longer one may be; the client can not be told bytes, as it fails when it has to begin anew then.
+ * Bytes that the server may send ahead, well below the 64 MiB at which it disconnects a slow
+ * client. They are requested as a number of messages, which depends on their largest size, because
+ * the client fails to resume when it is given a limit in bytes.
  */
 const AHEAD_BYTES = 32 * 1024 * 1024;
 const AHEAD_MESSAGES_MIN = 4;
 const AHEAD_MESSAGES_MAX = 200;
 
-/** When so long nothing has come that is there, it is looked whether it still is. */
+/** After this much silence, check that the stream still exists. */
 const SILENCE_MS = 500;
 
 export class MessageLog implements SharedLog {
@@ -42,7 +42,7 @@ export class MessageLog implements SharedLog {
     this.#place = place;
   }
 
-  /** Numbers of the first and the last message; the first is one more where there are none. */
+  /** Numbers of the first and the last message; without messages, first is last + 1. */
   async ends(): Promise<LogEnds> {
     const { stream } = this.#place;
     const { manager } = this.#access;
@@ -51,14 +51,13 @@ export class MessageLog implements SharedLog {
   }
 
   /**
-   * Appends a record; resolves with its number when the coordinator has it. An attempt without an
-   * answer is repeated and counts once. A record that is longer than a message needs one writer,
-   * who says what it is `after`.
+   * Appends a record; resolves with its number when the coordinator has it. An unanswered attempt
+   * is repeated and takes effect once. A record that does not fit one message needs a single
+   * writer, which passes `after`.
    */
   async append(bytes: Uint8Array, options: AppendOptions): Promise<number> {
     const { bytesMax } = this.#access;
-    // Of several writers, one with short records would keep the parts of another from ever being
-    // appended one behind the other.
+    // With several writers, short records of one would keep coming between the parts of another.
     if (options.after === undefined && bytes.length > bytesMax)
       throw new InvalidRequest(`a record is too long: ${bytes.length} bytes, at most ${bytesMax}`);
     return this.#appendParts(split(bytes, bytesMax), options);
@@ -103,9 +102,9 @@ export class MessageLog implements SharedLog {
   }
 
   /**
-   * Records from the message `first` on, those that are there and then those that come, until the
-   * signal ends it, or up to the message `through`, which has been there: what is purged meanwhile
-   * is left out. Throws `Unavailable` when the coordinator does not send what it has.
+   * Yields records from the message `first` on, stored ones and then new ones, until the signal is
+   * aborted, or up to the message `through`, which must have existed. Purged records are left out.
+   * Throws `Unavailable` if the coordinator does not send what it has.
    */
   async *read(options: ReadOptions): AsyncIterable<LogRecord> {
     const { first, through, signal } = options;
@@ -120,7 +119,7 @@ export class MessageLog implements SharedLog {
       for (;;) {
         const coming = iterator.next();
         const next = through === undefined ? await coming : await this.#sent(coming, options);
-        // Messages that are here already come after the end of the signal, too.
+        // Messages that were received before the signal are still delivered.
         if (next === undefined || signal.aborted) return;
         if (next.done === true) {
           if (through === undefined) return;
@@ -128,7 +127,7 @@ export class MessageLog implements SharedLog {
         }
         const message = next.value;
         const { index, count } = partOf(message.headers?.get(PART));
-        // What was begun and never ended is no record.
+        // A record without its last part is dropped.
         if (index === 0) parts = [];
         if (index === parts.length) parts.push(message.data);
         if (parts.length === count) {
@@ -145,13 +144,13 @@ export class MessageLog implements SharedLog {
       }
     } finally {
       signal.removeEventListener('abort', stop);
-      // The first ends a wait for the next message, the second an iteration between two.
+      // The first ends a wait for the next message, the second an iteration between messages.
       stop();
       await iterator.return?.();
     }
   }
 
-  /** `undefined` when nothing comes. */
+  /** `undefined` if nothing comes. */
   async #consume(options: ReadOptions): Promise<ConsumerMessages | undefined> {
     const { client, bytesMax } = this.#access;
     const { stream } = this.#place;
@@ -165,7 +164,7 @@ export class MessageLog implements SharedLog {
         AHEAD_MESSAGES_MAX,
         Math.max(AHEAD_MESSAGES_MIN, Math.floor(AHEAD_BYTES / bytesMax)),
       ),
-      // Also how long the client waits before it repeats what has failed: 30 s unless told.
+      // Also the pause before the client retries, which is 30 s by default.
       expires: LIMITS.requestMs.value,
       idle_heartbeat: LIMITS.requestMs.value / 2,
     });
@@ -174,7 +173,7 @@ export class MessageLog implements SharedLog {
       messages = await this.#sent(opening, options);
       return messages;
     } finally {
-      // Nobody reads what it sends when it comes late.
+      // If it comes late, nobody reads what it sends.
       if (messages === undefined)
         void opening.then(
           (late) => late.close(),
@@ -184,8 +183,8 @@ export class MessageLog implements SharedLog {
   }
 
   /**
-   * Waits for what the coordinator sends by itself; `undefined` when nothing more comes. Throws
-   * `Unavailable` when it is silent for too long.
+   * Waits for the next message; `undefined` at the end. Throws `Unavailable` if the coordinator is
+   * silent for too long.
    */
   async #sent<T>(coming: Promise<T>, { through, signal }: ReadOptions): Promise<T | undefined> {
     let silentMs = 0;
@@ -201,7 +200,7 @@ export class MessageLog implements SharedLog {
       try {
         if (through !== undefined && (await this.ends()).first > through) return undefined;
       } catch (error) {
-        // Told below, if it goes on.
+        // Reported below, if it goes on.
         failure = error;
         silentMs += LIMITS.requestMs.value;
       }
@@ -216,14 +215,14 @@ export class MessageLog implements SharedLog {
     }
   }
 
-  /** Forgets everything before a number. */
+  /** Purges all messages before a number. */
   async purge(before: number): Promise<void> {
     const { stream } = this.#place;
     const { manager } = this.#access;
     await answered(`shorten ${stream}`, manager.streams.purge(stream, { seq: before }));
   }
 
-  /** What one record can be without being several messages. */
+  /** The largest record that fits one message. */
   get bytesMax(): number {
     return this.#access.bytesMax;
   }

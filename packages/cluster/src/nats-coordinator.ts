@@ -1,6 +1,6 @@
-// The connection to the coordinator, a NATS server or cluster with JetStream. What is kept there is
-// in streams: a register of small values, each with a revision that changes are made against, and
-// logs (docs/adr/0020-engine-cluster.md).
+// The coordinator: a NATS server or cluster with JetStream. Streams hold a register of small
+// values, which are changed by compare-and-set on their revision, and logs
+// (docs/adr/0020-engine-cluster.md).
 import { jetstream, JetStreamApiCodes, jetstreamManager, StorageType } from '@nats-io/jetstream';
 import type { JetStreamClient, JetStreamManager, StreamConfig } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
@@ -16,11 +16,11 @@ import { Register } from './register.ts';
 export type CoordinatorOptions = {
   /** `nats://host:port` or `tls://host:port`. */
   readonly urls: readonly string[];
-  /** `user:password`; '' where the coordinator asks for none. */
+  /** `user:password`; '' if the coordinator requires none. */
   readonly login: string;
-  /** Instances with the same name share their work. */
+  /** Name of the cluster; its instances share their work. */
   readonly name: string;
-  /** Servers of the coordinator that keep each value. */
+  /** Number of NATS servers that store each value. */
   readonly replicas: number;
 };
 
@@ -28,9 +28,9 @@ const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 export class NatsCoordinator implements Coordinator {
   readonly register: Register;
-  /** What has been changed of what the instances store. */
+  /** The log of changes to the definitions and other stored data of the instances. */
   readonly changes: MessageLog;
-  /** Points that the instances have taken. */
+  /** The log of accepted points. */
   readonly points: MessageLog;
   readonly #connection: NatsConnection;
 
@@ -44,7 +44,7 @@ export class NatsCoordinator implements Coordinator {
     this.points = parts.points;
   }
 
-  /** Throws `Unavailable` when no server answers, or one has no JetStream. */
+  /** Throws `Unavailable` if no server answers, or the server has no JetStream. */
   static async open(options: CoordinatorOptions): Promise<NatsCoordinator> {
     const { urls, name } = options;
     if (!NAME.test(name))
@@ -71,7 +71,7 @@ export class NatsCoordinator implements Coordinator {
     }
   }
 
-  /** Resolves when the server at a URL answers and has JetStream. Throws `Unavailable`. */
+  /** Checks that the server at a URL answers and has JetStream. Throws `Unavailable` if not. */
   static async check(url: string): Promise<void> {
     const connection = await connectTo({ urls: [url], login: '', isPatient: false });
     try {
@@ -89,13 +89,13 @@ export class NatsCoordinator implements Coordinator {
   }
 }
 
-/** Where something is kept. */
+/** A stream and the subject of its messages. */
 export type StreamPlace = { readonly stream: string; readonly subject: string };
 
 export type StreamAccess = {
   readonly client: JetStreamClient;
   readonly manager: JetStreamManager;
-  /** What one message may carry. */
+  /** The largest payload of a message. */
   readonly bytesMax: number;
 };
 
@@ -104,7 +104,7 @@ async function connectTo({
   login,
   isPatient,
 }: Pick<CoordinatorOptions, 'urls' | 'login'> & {
-  /** Connects again whenever the connection is lost. */
+  /** Reconnects whenever the connection is lost. */
   readonly isPatient: boolean;
 }): Promise<NatsConnection> {
   const [first = ''] = urls;
@@ -118,7 +118,7 @@ async function connectTo({
       maxReconnectAttempts: -1,
       reconnectTimeWait: 200,
       reconnectJitter: 100,
-      // A network that is cut tells nobody; so much later it is noticed.
+      // A cut network closes no connection; pings notice it after this time.
       pingInterval: 1000,
       maxPingOut: 2,
       timeout: LIMITS.requestMs.value,
@@ -179,7 +179,7 @@ async function ensure(
     await manager.streams.info(config.name);
   } catch (error) {
     if (!isApiError(error, JetStreamApiCodes.StreamNotFound)) throw error;
-    // Another instance may make the same at this moment, which is the same to the server.
+    // Another instance may create the same stream at this moment; the server treats both alike.
     await manager.streams.add(config);
   }
 }

@@ -1,5 +1,5 @@
-// Small values by key, the newest of each. A change is made against the revision that was read: of
-// two that are made at once, one is refused.
+// A register of small values by key. Changes are compare-and-set on the revision that was read: of
+// two concurrent changes one is refused.
 import { JetStreamApiCodes } from '@nats-io/jetstream';
 import { utf8Text } from '@tidemark/core';
 
@@ -24,7 +24,7 @@ export class Register implements SharedRegister {
     return message === null ? undefined : { text: utf8Text(message.data), revision: message.seq };
   }
 
-  /** All entries whose keys begin so. */
+  /** All entries whose keys have a prefix. */
   async list(prefix: string): Promise<ReadonlyMap<string, Entry>> {
     const { manager } = this.#access;
     const { stream, subject } = this.#place;
@@ -38,15 +38,15 @@ export class Register implements SharedRegister {
     return new Map(entries.flatMap(([key, entry]) => (entry === undefined ? [] : [[key, entry]])));
   }
 
-  /** Sets a value whatever it was. */
+  /** Sets a value unconditionally. */
   async put(key: string, text: string): Promise<number> {
     const subject = this.#subjectOf(key);
     return (await answered(`set ${subject}`, this.#access.client.publish(subject, text))).seq;
   }
 
   /**
-   * Sets a value that has this revision, 0 for one that is absent; the new revision, or `undefined`
-   * when it has another one.
+   * Sets a value if it has this revision (0: if it is absent). Returns the new revision, or
+   * `undefined` if the value has another one.
    */
   async change(key: string, text: string, revision: number): Promise<number | undefined> {
     try {
@@ -60,7 +60,7 @@ export class Register implements SharedRegister {
     }
   }
 
-  /** Forgets a value. */
+  /** Removes a value. */
   async remove(key: string): Promise<void> {
     const { manager } = this.#access;
     const filter = this.#subjectOf(key);
@@ -72,7 +72,7 @@ export class Register implements SharedRegister {
   }
 }
 
-/** Whether what is there has another number than the writer has expected. */
+/** Whether the stream ends with another number than the writer expected. */
 export function isSuperseded(error: unknown): boolean {
   return isApiError(error, JetStreamApiCodes.StreamWrongLastSequence);
 }

@@ -1,4 +1,4 @@
-// DIR/engine-cluster.json: what a local cluster of engines is made of and which processes run it.
+// DIR/engine-cluster.json: the processes of a local cluster of engines.
 export type InstanceFile = { readonly name: string; readonly port: number; readonly pid: number };
 
 export type ClusterFile = {

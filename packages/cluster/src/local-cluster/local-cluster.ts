@@ -1,4 +1,4 @@
-// Several engines and their coordinator on this machine, for trying and for tests.
+// Several engines and their coordinator on this machine, for trials and tests.
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,10 +17,10 @@ import { natsConfiguration, natsVersion } from './nats-configuration.ts';
 export type LocalClusterOptions = {
   readonly directory: string;
   /**
-   * Of a new cluster; one that is there must have as many. `undefined`: three, or what is there.
+   * Engines of a new cluster, three by default. An existing cluster must have this many, if given.
    */
   readonly instances?: number | undefined;
-  /** What starts an engine: a program and its first parameters. */
+  /** The command that starts an engine: a program and its first parameters. */
   readonly command: readonly string[];
   readonly environment: NodeJS.ProcessEnv;
   readonly clock: Clock;
@@ -30,12 +30,12 @@ export type InstanceStatus = {
   readonly instance: string;
   readonly url: string;
   readonly pid: number;
-  /** Whether it answers. */
+  /** Whether the engine answers. */
   readonly isUp: boolean;
   readonly isLeader: boolean;
-  /** Tasks that it runs; of those that are split, the parts. */
+  /** Tasks that the engine runs; each part of a split task counts. */
   readonly tasks: number;
-  /** How many of these are parts. */
+  /** How many of these are parts of split tasks. */
   readonly parts: number;
 };
 
@@ -72,7 +72,9 @@ const KIND: LocalClusterKind<ClusterFile> = {
   }),
 };
 
-/** Starts what does not run, and resolves when all of it answers (`LocalCluster.start`). */
+/**
+ * Starts the processes that do not run. Resolves when all of them answer (`LocalCluster.start`).
+ */
 export async function startLocalCluster(options: LocalClusterOptions): Promise<LocalClusterStatus> {
   const program = findProgram('nats-server', options.environment);
   if (program === undefined)
@@ -95,12 +97,12 @@ export async function startLocalCluster(options: LocalClusterOptions): Promise<L
   );
 }
 
-/** Which processes there are, which of them answer, and what they do. */
+/** The processes, which of them answer, and what they run. */
 export async function localClusterStatus(directory: string): Promise<LocalClusterStatus> {
   return statusOf(await new LocalCluster(KIND, directory).state());
 }
 
-/** Ends every process. Data and ports stay. */
+/** Stops all processes. Data and ports are kept. */
 export function stopLocalCluster(directory: string, clock: Clock): Promise<void> {
   return new LocalCluster(KIND, directory).stop(clock);
 }
@@ -148,7 +150,7 @@ function writeConfiguration(
   for (const { name, port } of instances) {
     mkdirSync(join(directory, name), { recursive: true });
     const path = configurationOf(directory, name);
-    // What an operator has added stays.
+    // Keeps what an operator has added.
     if (existsSync(path)) continue;
     const lines = [
       `data_dir = ${JSON.stringify(join(directory, name, 'data'))}`,
@@ -174,7 +176,7 @@ async function isCoordinatorUp(port: number): Promise<boolean> {
     await NatsCoordinator.check(coordinatorUrl(port));
     return true;
   } catch {
-    // Not yet, or not any more.
+    // Not up yet, or not any more.
     return false;
   }
 }
@@ -184,14 +186,14 @@ async function isAnswering(port: number): Promise<boolean> {
     const signal = AbortSignal.timeout(LIMITS.requestMs.value);
     return (await fetch(`${urlOf(port)}/health`, { signal })).ok;
   } catch {
-    // Not yet, or not any more.
+    // Not up yet, or not any more.
     return false;
   }
 }
 
 type MemberView = Pick<InstanceStatus, 'url' | 'tasks' | 'parts'> & { readonly leader: boolean };
 
-/** What an instance says of all; nothing when it does not answer. */
+/** The members as one instance sees them; none if the instance does not answer. */
 async function membersOf(port: number): Promise<readonly MemberView[]> {
   try {
     const signal = AbortSignal.timeout(LIMITS.requestMs.value);
@@ -199,7 +201,7 @@ async function membersOf(port: number): Promise<readonly MemberView[]> {
     const { members } = (await response.json()) as { readonly members?: readonly MemberView[] };
     return members ?? [];
   } catch {
-    // Asked next is another one.
+    // Another instance is asked next.
     return [];
   }
 }

@@ -1,20 +1,21 @@
-// The configuration of the coordinator of a local cluster.
+// The configuration of a local cluster's coordinator.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 
-/** From this version on a server can sync its files after every change. */
+/** The first version whose servers can sync their files after every change. */
 const SYNCS_FROM = [2, 10] as const;
 
 /**
- * As a server tells its version: `nats-server: v2.9.10`. Throws when the program can not be run.
+ * The version of a server, which it prints as `nats-server: v2.9.10`. Throws if the program cannot
+ * be run.
  */
 export function natsVersion(program: string): string {
   return execFileSync(program, ['--version'], { encoding: 'utf8' });
 }
 
 /**
- * What is acknowledged survives a power failure where the server can do that; others sync their
- * files now and then.
+ * The configuration. If the server can sync after every change, acknowledged data survives a power
+ * failure; older ones sync from time to time.
  */
 export function natsConfiguration({
   port,
