@@ -1,6 +1,6 @@
-// A crash in every named step of flush, compaction, drop, rebuild of the index, backup and restore:
-// the process is killed (what it wrote stays in the page cache) or the power goes (only what was
-// synced stays).
+// A crash in every named step of flush, compaction, delete, drop, rebuild of the index, backup and
+// restore: the process is killed (what it wrote stays in the page cache) or the power goes (only
+// what was synced stays).
 import { expect, test } from 'vitest';
 
 import { joinBackups, storeBackup } from '../backup/chain.ts';
@@ -13,6 +13,8 @@ const POINTS = [
   'backup:segment',
   'compaction:committed',
   'compaction:segment-written',
+  'delete:logged',
+  'delete:selected',
   'drop:logged',
   'flush:index-written',
   'flush:segments-written',

@@ -21,6 +21,8 @@ import type {
 } from '../manifest/manifest.ts';
 import { lacksManifest } from '../manifest/rebuild.ts';
 import { SHARD_FILE_NAME } from '../manifest/shard-file.ts';
+import { Deletion } from '../memtable/deletion.ts';
+import { finish } from '../schedule/steps.ts';
 import type { Contents } from '../state/contents.ts';
 import type { SegmentFiles } from '../state/segment-files.ts';
 import type { IndexFiles } from '../series/index-files.ts';
@@ -39,7 +41,13 @@ import type { FrameScan } from '../disk/frames.ts';
 import { walFileId } from '../wal/wal.ts';
 import { decodeRecord } from '../wal/wal-record.ts';
 import type { RowsRecord, WalRecord } from '../wal/wal-record.ts';
-import { applyDelete, applyDrop, applyRows } from '../write/apply.ts';
+import {
+  applyDelete,
+  applyDrop,
+  applyRows,
+  releaseDeleted,
+  releaseDropped,
+} from '../write/apply.ts';
 import { applyAdditions, padIndex } from '../series/index-additions.ts';
 import { indexDirectory, shardsDirectory, walDirectory } from '../disk/paths.ts';
 import { registerSegment } from '../shard/live-series.ts';
@@ -351,7 +359,8 @@ class Replay {
         break;
       case 'delete':
         databases.add(record.database.name);
-        applyDelete(this.#contents, record);
+        applyDelete(this.#contents, record, new Deletion(record.timeRange, record.rows));
+        finish(releaseDeleted(this.#contents, record));
         break;
       case 'drop':
         for (const id of record.shardIds) {
@@ -393,7 +402,7 @@ class Replay {
       // Rows of the shard may never have reached the log; its id is not used again all the same.
       this.#contents.shards.reserveIds(id + 1);
     }
-    applyDrop(this.#contents, { kind: 'drop', shardIds });
+    finish(releaseDropped(applyDrop(this.#contents, { kind: 'drop', shardIds })));
     for (const database of before) {
       if (databases.get(database.name) === undefined) this.#droppedInstances.add(database.instance);
     }

@@ -31,10 +31,12 @@ export class IndexRebuilds {
     this.#options = options;
   }
 
-  /** Rebuilds indexes that need it. */
+  /** Forgets series that have died, and rebuilds indexes that need it. */
   async run(): Promise<void> {
-    const { state, clock, deadSeriesMin, signal } = this.#options;
+    const { state, clock, turns, deadSeriesMin, signal } = this.#options;
     for (const database of state.databases.all()) {
+      // A delete leaves what writes might have brought back.
+      await new Pacer(turns).run(database.forgetDead());
       if (clock.monotonicMs() < this.#notBeforeMs || signal.aborted) return;
       if (!database.needsRebuild(deadSeriesMin)) continue;
       if (state.stopped.reason(database.name) !== undefined) continue;

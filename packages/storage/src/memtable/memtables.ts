@@ -1,19 +1,15 @@
 // The owner of the memtables of all shards: of all rows that are in no segment yet. It counts their
 // memory, and holds writes back when there is too much (`back-pressure.ts`).
 import { assert } from '@tidemark/core';
-import type { TimeRange } from '@tidemark/core';
 
 import type { RowBlock } from '../columns/row-block.ts';
-import type { DeletedRows } from '../wal/wal-record.ts';
 import { BackPressure } from './back-pressure.ts';
+import type { Deletion } from './deletion.ts';
 import { Table } from './table.ts';
 import type { SeriesOrdinals } from './table.ts';
 
 /** Tables by measurement id. */
 export type MemtableTables = ReadonlyMap<number, Table>;
-
-/** The rows that a delete removes. */
-export type Deletion = { readonly rows: readonly DeletedRows[]; readonly timeRange: TimeRange };
 
 type Memtable = {
   /** The newest rows. */
@@ -120,6 +116,21 @@ export class Memtables {
     return this.#byShard.get(shardId)?.frozen !== undefined;
   }
 
+  /**
+   * Does the larger part of a `delete` of the shard ahead of it. Rows may be added, frozen and
+   * flushed meanwhile; no other delete may take effect.
+   */
+  *prepareDelete(shardId: number, deletion: Deletion): Generator<undefined> {
+    for (const tables of this.tablesOf(shardId)) {
+      for (const measurementId of deletion.measurementIds()) {
+        const table = tables.get(measurementId);
+        if (table === undefined) continue;
+        while (deletion.prepareSome(table)) yield undefined;
+        yield undefined;
+      }
+    }
+  }
+
   /** Removes rows. Flushes and readers that hold the old tables are not affected. */
   delete(shardId: number, deletion: Deletion): void {
     const memtable = this.#byShard.get(shardId);
@@ -157,15 +168,12 @@ export class Memtables {
     return frozen === undefined ? [active] : [frozen, active];
   }
 
-  /** Ids of the series of a measurement with rows here. */
-  seriesOf(shardId: number, measurementId: number): Set<number> {
-    const ids = new Set<number>();
-    for (const tables of this.tablesOf(shardId)) {
-      for (const { series, rows } of tables.get(measurementId)?.blocks ?? []) {
-        for (let row = 0; row < rows; row++) ids.add(series[row]!);
-      }
-    }
-    return ids;
+  /** Whether a series has rows here. */
+  hasSeries(shardId: number, measurementId: number, series: number): boolean {
+    const memtable = this.#byShard.get(shardId);
+    if (memtable === undefined) return false;
+    const { active, frozen } = memtable;
+    return [active, frozen].some((tables) => tables?.get(measurementId)?.hasSeries(series));
   }
 
   /** Monotonic time of the shard's last write, 0 when none is known. */
@@ -189,28 +197,16 @@ export class Memtables {
 }
 
 /** Returns the bytes that it freed. */
-function deleteFrom(tables: Map<number, Table>, { rows, timeRange }: Deletion): number {
+function deleteFrom(tables: Map<number, Table>, deletion: Deletion): number {
   let freedBytes = 0;
-  for (const deleted of rows) {
-    const table = tables.get(deleted.measurementId);
+  for (const measurementId of deletion.measurementIds()) {
+    const table = tables.get(measurementId);
     if (table === undefined) continue;
-    const kept = withoutDeleted(table, deleted, timeRange);
+    const kept = deletion.apply(table);
     if (kept === table) continue;
-    freedBytes += table.memoryBytes;
-    if (kept.rows === 0) tables.delete(deleted.measurementId);
-    else {
-      tables.set(deleted.measurementId, kept);
-      freedBytes -= kept.memoryBytes;
-    }
+    freedBytes += table.memoryBytes - (kept?.memoryBytes ?? 0);
+    if (kept === undefined) tables.delete(measurementId);
+    else tables.set(measurementId, kept);
   }
   return freedBytes;
-}
-
-function withoutDeleted(table: Table, deleted: DeletedRows, { start, end }: TimeRange): Table {
-  const series = deleted.series === undefined ? undefined : new Set(deleted.series);
-  return table.without((block, row) => {
-    const time = block.times[row]!;
-    if (time < start || time > end) return false;
-    return series === undefined || series.has(block.series[row]!);
-  });
 }

@@ -1,9 +1,11 @@
+import { MAX_INT64, MIN_INT64 } from '@tidemark/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { valuesOf } from '../columns/run.ts';
 import { RowBlock } from '../columns/row-block.ts';
 import { Uint32List } from '../columns/uint32-list.ts';
+import { Deletion } from './deletion.ts';
 import { Table } from './table.ts';
 
 type Row = {
@@ -15,6 +17,9 @@ type Row = {
 
 /** Series 3, 5, 7 … are ordinals 1, 2, 3 …, as if others lay between them. */
 const INDEX = { ordinalOf: (series: number) => (series - 1) / 2 };
+
+const ALL = { start: MIN_INT64, end: MAX_INT64 };
+const ALL_SERIES = [{ measurementId: 1, series: undefined }];
 
 function blockOf(rows: readonly Row[]): RowBlock {
   const block = RowBlock.adopt(
@@ -115,9 +120,13 @@ test('a table without some rows has the others; without none it stays the same',
   table.append(blockOf(rows.slice(10, 2500)));
   table.append(blockOf(rows.slice(2500)));
 
-  const kept = table.without((block, row) => block.series[row] === 5 && block.times[row]! < 2700n);
+  const deletion = new Deletion({ start: MIN_INT64, end: 2699n }, [
+    { measurementId: 1, series: Uint32Array.of(5) },
+  ]);
+  const kept = deletion.apply(table)!;
 
-  expect(table.without(() => false)).toBe(table);
+  expect(new Deletion({ start: 5000n, end: 6000n }, ALL_SERIES).apply(table)).toBe(table);
+  expect(new Deletion(ALL, ALL_SERIES).apply(table)).toBeUndefined();
   expect(rowsOf(kept, 3, kept.rows)).toEqual(rows.filter(({ series }) => series === 3));
   expect(rowsOf(kept, 5, kept.rows)).toEqual(
     rows.filter(({ series, time }) => series === 5 && time >= 2700n),

@@ -5,7 +5,7 @@ import { compareBytes } from '@tidemark/core';
 import type { Predicate } from '@tidemark/query';
 import { textMatcher } from '@tidemark/query/regex';
 
-import { finish, sortInSteps, STEP_ELEMENTS } from '../schedule/steps.ts';
+import { sortInSteps, STEP_ELEMENTS } from '../schedule/steps.ts';
 import type { MeasurementIndex } from './measurement-index.ts';
 import { ALL_ORDINALS, membersBelow } from './ordinal-set.ts';
 import type { SeriesIndex } from './series-index.ts';
@@ -18,15 +18,9 @@ export type MeasurementFilter = {
   readonly includesPending?: boolean | undefined;
 };
 
-/** Measurements that a filter names and that have rows, sorted bytewise. */
-export function selectMeasurements(
-  index: SeriesIndex,
-  filter: MeasurementFilter,
-): MeasurementIndex[] {
-  return finish(measurementsInSteps(index, filter));
-}
-
-/** As `selectMeasurements`, but pauses during long loops. */
+/**
+ * Measurements that a filter names and that have rows, sorted bytewise. Pauses during long loops.
+ */
 export function* measurementsInSteps(
   index: SeriesIndex,
   filter: MeasurementFilter,
@@ -54,16 +48,8 @@ export function* measurementsInSteps(
 
 /**
  * Ordinals of the series that may have matching rows, ascending. They include series without rows.
+ * Pauses during long loops.
  */
-export function selectOrdinals(
-  index: SeriesIndex,
-  measurement: MeasurementIndex,
-  where: Predicate | undefined,
-): Uint32Array {
-  return finish(ordinalsInSteps(index, measurement, where));
-}
-
-/** As `selectOrdinals`, but pauses during long loops. */
 export function* ordinalsInSteps(
   index: SeriesIndex,
   measurement: MeasurementIndex,

@@ -262,13 +262,15 @@ export class SeriesIndex {
     this.liveSeries++;
   }
 
-  removedFromShard(id: SeriesId): void {
+  removedFromShard(ids: Iterable<SeriesId>): void {
     this.#changes.names();
-    assert(this.isLive(id), 'a series leaves only shards that hold it');
-    if (this.#refs.addShards(id, -1) > 0) return;
-    this.measurementOf(id).liveSeries--;
-    this.liveSeries--;
-    this.#dead.push(id);
+    for (const id of ids) {
+      assert(this.isLive(id), 'a series leaves only shards that hold it');
+      if (this.#refs.addShards(id, -1) > 0) continue;
+      this.measurementOf(id).liveSeries--;
+      this.liveSeries--;
+      this.#dead.push(id);
+    }
   }
 
   /** Series that have lost their last shard since the last call. */

@@ -4,8 +4,10 @@ import type { Predicate } from '@tidemark/query';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
+import { finish } from '../schedule/steps.ts';
+import type { MeasurementIndex } from './measurement-index.ts';
 import { PostingsCache } from './postings-cache.ts';
-import { selectOrdinals } from './select.ts';
+import { ordinalsInSteps } from './select.ts';
 import { SeriesIndex } from './series-index.ts';
 import type { TagPair } from './series-index.ts';
 
@@ -21,6 +23,14 @@ const tags: fc.Arbitrary<readonly TagPair[]> = fc
     rack: fc.constantFrom('', '', '', 'ab'),
   })
   .map((values) => Object.entries(values).filter(([, value]) => value !== ''));
+
+function selectOrdinals(
+  index: SeriesIndex,
+  measurement: MeasurementIndex,
+  where: Predicate,
+): Uint32Array {
+  return finish(ordinalsInSteps(index, measurement, where));
+}
 
 function either(nodes: readonly Predicate[]): Predicate {
   return nodes.reduce((left, right) => ({ kind: 'or', left, right }));

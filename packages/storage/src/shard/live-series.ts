@@ -1,9 +1,10 @@
 // Which series have rows in a shard: in a segment where no tombstone covers them, or in the
 // memtable.
+import { AssertionFailed } from '@tidemark/core';
+
 import type { Segment } from '../segment/segment.ts';
 import { padIndex } from '../series/index-additions.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
-import type { SeriesSet } from '../series/series-set.ts';
 import type { DeletedRows } from '../wal/wal-record.ts';
 import type { Shard } from './shard.ts';
 import { coverage, deletedRanges, withoutRanges } from './tombstone.ts';
@@ -39,28 +40,46 @@ export function registerSegment({ shard, index }: ShardAndIndex, segment: Segmen
   }
 }
 
+/** Series that are looked at between two pauses: some milliseconds at worst. */
+export const STEP_SERIES = 512;
+
+export type EmptySeriesOptions = {
+  /** The index now; `undefined` when the shard is gone. */
+  readonly index: () => SeriesIndex | undefined;
+  readonly isInMemory: (measurementId: number, series: number) => boolean;
+};
+
 /**
- * The series of a shard that still have rows after a delete. The index is told of those that have
- * none left. `inMemory` returns the series of a measurement with rows in the memtable.
+ * Takes series that have no rows left after a delete out of their shard, and tells the index. Rows
+ * may come and go during pauses: series that were looked at before are not looked at again.
  */
-export function dropEmptySeries(
-  { shard, index }: ShardAndIndex,
+export function* dropEmptySeries(
+  shard: Shard,
   rows: readonly DeletedRows[],
-  inMemory: (measurementId: number) => ReadonlySet<number>,
-): SeriesSet {
-  const kept = shard.series.clone();
+  { index, isInMemory }: EmptySeriesOptions,
+): Generator<undefined> {
   for (const { measurementId, series } of rows) {
-    const measurement = index.measurements[measurementId];
-    if (measurement === undefined) continue;
-    const held = inMemory(measurementId);
-    for (const id of series ?? measurement.seriesIds()) {
-      if (held.has(id) || !kept.has(id)) continue;
-      if (hasRowsInSegments(shard, measurementId, id)) continue;
-      kept.delete(id);
-      index.removedFromShard(id);
+    const ids = series ?? index()?.measurements[measurementId]?.seriesIds() ?? [];
+    for (let at = 0; at < ids.length; at += STEP_SERIES) {
+      const present = index();
+      if (present === undefined) return;
+      const empty = ids
+        .slice(at, at + STEP_SERIES)
+        .filter(
+          (id) =>
+            shard.series.has(id) &&
+            !isInMemory(measurementId, id) &&
+            !hasRowsInSegments(shard, measurementId, id),
+        );
+      if (empty.length > 0) {
+        const kept = shard.series.clone();
+        for (const id of empty) kept.delete(id);
+        shard.series = kept;
+        present.removedFromShard(empty);
+      }
+      yield undefined;
     }
   }
-  return kept;
 }
 
 /** Whether a segment of the shard holds rows of the series that no tombstone covers. */
@@ -69,7 +88,8 @@ export function hasRowsInSegments(shard: Shard, measurementId: number, series: n
   if (shard.damage !== undefined) return true;
   try {
     return findRowsInSegments(shard, measurementId, series);
-  } catch {
+  } catch (error) {
+    if (error instanceof AssertionFailed) throw error;
     // The block is damaged: the series stays listed, and reading it reports the damage.
     return true;
   }

@@ -28,6 +28,9 @@ export type IndexResources = {
   readonly schemaVersions: SchemaVersions;
 };
 
+/** About a millisecond of work. */
+const FORGOTTEN_AT_ONCE = 1024;
+
 export class Database {
   readonly name: string;
   /** Tells this database from an earlier one of the same name. */
@@ -41,7 +44,7 @@ export class Database {
   #writesEnded = 0;
   /** Rows of writes that have begun and not ended. */
   readonly #pending = new Set<readonly RowBlock[]>();
-  readonly #dead: { readonly ids: readonly SeriesId[]; readonly after: number }[] = [];
+  readonly #dead: { readonly ids: Uint32Array; readonly after: number }[] = [];
 
   constructor(
     ref: DatabaseRef & { readonly indexFile: number },
@@ -80,28 +83,42 @@ export class Database {
     return () => {
       this.#writesEnded++;
       this.#pending.delete(rows);
-      this.#forgetDead();
     };
   }
 
   /**
-   * Called after a delete. Series that no shard holds any more leave the index once all writes are
-   * applied that were parsed before: these may bring rows of such a series.
+   * Called when series have lost rows. Those that no shard holds any more leave the index by
+   * `forgetDead`.
    */
   dropDead(): void {
     const ids = this.index.takeDead();
-    if (ids.length > 0) this.#dead.push({ ids, after: this.#writesBegun });
-    this.#forgetDead();
+    if (ids.length === 0) return;
+    this.#dead.push({ ids: Uint32Array.from(ids), after: this.#writesBegun });
   }
 
-  #forgetDead(): void {
-    while (this.#dead.length > 0 && this.#dead[0]!.after <= this.#writesEnded) {
-      const { ids } = this.#dead.shift()!;
+  /**
+   * Removes dead series from the index, in steps, as far as all writes are applied that were parsed
+   * before they died: these may bring rows of such a series.
+   */
+  *forgetDead(): Generator<undefined> {
+    for (;;) {
+      const dead = this.#dead.shift();
+      if (dead === undefined) return;
+      const { ids, after } = dead;
+      if (after > this.#writesEnded) {
+        this.#dead.unshift(dead);
+        return;
+      }
+      if (ids.length > FORGOTTEN_AT_ONCE) {
+        this.#dead.unshift({ ids: ids.subarray(FORGOTTEN_AT_ONCE), after });
+      }
+      const portion = ids.subarray(0, FORGOTTEN_AT_ONCE);
       // A write that began later has found the key, and will bring rows under the old id.
       const pending = this.#pendingSeries();
-      this.index.forgetDead(ids.filter((id) => !pending.has(id)));
-      const kept = ids.filter((id) => pending.has(id));
+      this.index.forgetDead(portion.filter((id) => !pending.has(id)));
+      const kept = portion.filter((id) => pending.has(id));
       if (kept.length > 0) this.#dead.push({ ids: kept, after: this.#writesBegun });
+      yield undefined;
     }
   }
 

@@ -35,6 +35,8 @@ export type RowsRecord = {
 export type DeletedRows = {
   readonly measurementId: number;
   readonly series: Uint32Array | undefined;
+  /** The series as `encodedSeries` encodes them, when that was done already. */
+  readonly encoded?: Uint8Array | undefined;
 };
 
 export type DeleteRecord = {
@@ -80,6 +82,9 @@ export function encodeFramed(record: WalRecord): Uint8Array {
 /** A capacity that is enough for most records: growing would copy what was written so far. */
 function capacityFor(record: WalRecord): number {
   let bytes = 1 << 12;
+  if (record.kind === 'delete') {
+    for (const { encoded } of record.rows) bytes += encoded?.length ?? 0;
+  }
   if (record.kind !== 'rows') return bytes;
   bytes += record.additions.series.bytes.length;
   for (const { encoded = [] } of record.parts) for (const one of encoded) bytes += one.length;
@@ -236,12 +241,17 @@ function encodeDelete(record: DeleteRecord, out: ByteWriter): void {
   out.i64(record.timeRange.end);
   out.u8(record.freesTypes ? 1 : 0);
   out.varint(record.rows.length);
-  for (const { measurementId, series } of record.rows) {
+  for (const { measurementId, series, encoded } of record.rows) {
     out.varint(measurementId);
     out.u8(series === undefined ? 0 : 1);
     if (series === undefined) continue;
-    out.block(codecs().encodeIntegers(widened(series)));
+    out.block(encoded ?? encodedSeries(series));
   }
+}
+
+/** The series of a delete as its record has them. */
+export function encodedSeries(series: Uint32Array): Uint8Array {
+  return codecs().encodeIntegers(widened(series));
 }
 
 function decodeDelete(reader: ByteReader): DeleteRecord {

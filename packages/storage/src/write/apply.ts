@@ -2,10 +2,12 @@
 import type { RowBlock } from '../columns/row-block.ts';
 import { runStarts } from '../memtable/row-runs.ts';
 import type { SeriesIndex } from '../series/series-index.ts';
-import { dropEmptySeries } from '../shard/live-series.ts';
+import type { Deletion } from '../memtable/deletion.ts';
+import { dropEmptySeries, STEP_SERIES } from '../shard/live-series.ts';
 import type { Shard } from '../shard/shard.ts';
 import type { Contents } from '../state/contents.ts';
-import type { DeleteRecord, DropRecord } from '../wal/wal-record.ts';
+import type { Database } from '../state/database.ts';
+import type { DeletedRows, DeleteRecord, DropRecord } from '../wal/wal-record.ts';
 
 /** Adds rows to the memtable of a shard, and their series to the shard. */
 export function applyRows(
@@ -23,24 +25,80 @@ export function applyRows(
   memtables.append(shard.descriptor.id, block, { index, starts, nowMs });
 }
 
-/** Applies a durable delete. It does not touch rows logged after it. */
-export function applyDelete(contents: Contents, record: DeleteRecord): void {
-  const { databases, shards, memtables } = contents;
-  const database = databases.get(record.database.name);
-  if (database?.instance !== record.database.instance) return;
-  const { index } = database;
+/**
+ * Applies a durable delete: its rows are not seen any more. It does not touch rows logged after it.
+ * `deletion` may have been prepared. `releaseDeleted` has to follow.
+ */
+export function applyDelete(contents: Contents, record: DeleteRecord, deletion: Deletion): void {
+  const { shards, memtables } = contents;
+  if (databaseOf(contents, record) === undefined) return;
+  const deleted = joinedParts(record.rows);
   for (const id of record.shardIds) {
     const shard = shards.get(id);
     if (shard === undefined) continue;
-    memtables.delete(id, record);
-    addTombstones(contents, shard, record);
-    shard.series = dropEmptySeries({ shard, index }, record.rows, (measurementId) =>
-      memtables.seriesOf(id, measurementId),
-    );
+    memtables.delete(id, deletion);
+    addTombstones(contents, shard, { ...record, rows: deleted });
     if (!record.freesTypes) continue;
-    for (const { measurementId } of record.rows) shard.fields.removeMeasurement(measurementId);
+    for (const { measurementId } of deleted) shard.fields.removeMeasurement(measurementId);
+  }
+}
+
+/**
+ * Takes series that have no rows left after a delete out of their shards and the index, in steps.
+ */
+export function* releaseDeleted(contents: Contents, record: DeleteRecord): Generator<undefined> {
+  const { shards, memtables } = contents;
+  const database = databaseOf(contents, record);
+  if (database === undefined) return;
+  for (const id of record.shardIds) {
+    const shard = shards.get(id);
+    if (shard === undefined) continue;
+    yield* dropEmptySeries(shard, record.rows, {
+      index: () => (shards.get(id) === shard ? database.index : undefined),
+      isInMemory: (measurementId, series) => memtables.hasSeries(id, measurementId, series),
+    });
   }
   database.dropDead();
+  yield* database.forgetDead();
+}
+
+/** The database of the record, unless it was dropped. */
+function databaseOf(
+  { databases }: Contents,
+  { database: ref }: DeleteRecord,
+): Database | undefined {
+  const database = databases.get(ref.name);
+  return database?.instance === ref.instance ? database : undefined;
+}
+
+/** The deleted series of each measurement as one ascending list. */
+function joinedParts(parts: readonly DeletedRows[]): readonly DeletedRows[] {
+  const byMeasurement = new Map<number, DeletedRows[]>();
+  for (const part of parts) {
+    const known = byMeasurement.get(part.measurementId);
+    if (known === undefined) byMeasurement.set(part.measurementId, [part]);
+    else known.push(part);
+  }
+  return Array.from(byMeasurement, ([measurementId, same]) => ({
+    measurementId,
+    series: joinedSeries(same),
+  }));
+}
+
+function joinedSeries(parts: readonly DeletedRows[]): Uint32Array | undefined {
+  let length = 0;
+  for (const { series } of parts) {
+    if (series === undefined) return undefined;
+    length += series.length;
+  }
+  const joined = new Uint32Array(length);
+  let at = 0;
+  for (const { series } of parts) {
+    joined.set(series ?? [], at);
+    at += series?.length ?? 0;
+  }
+  for (let i = 1; i < length; i++) if (joined[i]! < joined[i - 1]!) return joined.sort();
+  return joined;
 }
 
 /** Adds tombstones for rows in segments, and for frozen rows that a flush is writing. */
@@ -52,18 +110,25 @@ function addTombstones({ ids, memtables }: Contents, shard: Shard, record: Delet
   const added = record.rows.map(({ measurementId, series }) => ({
     sequence,
     measurementId,
-    series: series?.slice().sort(),
+    series,
     timeRange,
     freesTypes,
   }));
   shard.tombstones = [...shard.tombstones, ...added];
 }
 
-/** Removes shards, and databases that have none left. */
+/** What a shard that was dropped leaves in the index of a database that goes on. */
+export type DroppedShard = { readonly database: Database; readonly shard: Shard };
+
+/**
+ * Removes shards, and databases that have none left. `releaseDropped` has to follow with the
+ * result.
+ */
 export function applyDrop(
   { shards, memtables, databases, stopped }: Contents,
   record: DropRecord,
-): void {
+): readonly DroppedShard[] {
+  const dropped: DroppedShard[] = [];
   for (const id of record.shardIds) {
     const shard = shards.remove(id);
     if (shard === undefined) continue;
@@ -71,10 +136,23 @@ export function applyDrop(
     const { database: name } = shard.descriptor;
     const database = databases.get(name);
     if (database === undefined) continue;
-    for (const series of shard.series) database.index.removedFromShard(series);
-    database.dropDead();
+    dropped.push({ database, shard });
     if (shards.ofDatabase(name).length > 0) continue;
     databases.delete(database);
     stopped.forget(name);
+  }
+  return dropped.filter(({ database }) => databases.has(database));
+}
+
+/** Takes the series of dropped shards out of the index, in steps. */
+export function* releaseDropped(dropped: readonly DroppedShard[]): Generator<undefined> {
+  for (const { database, shard } of dropped) {
+    const series = Uint32Array.from(shard.series);
+    for (let at = 0; at < series.length; at += STEP_SERIES) {
+      database.index.removedFromShard(series.subarray(at, at + STEP_SERIES));
+      yield undefined;
+    }
+    database.dropDead();
+    yield* database.forgetDead();
   }
 }

@@ -2,15 +2,16 @@
 // memtable and tombstones. Segments lose the rows when they are compacted.
 import { MAX_INT64, MIN_INT64 } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
-import { BLOCK_VALUES_MAX } from '@tidemark/kernels';
 
 import { isEmptyRange } from '../columns/overlaps.ts';
+import { Deletion } from '../memtable/deletion.ts';
 import type { Gate } from '../schedule/gate.ts';
+import { Pacer } from '../schedule/pacer.ts';
+import type { Turns } from '../schedule/turns.ts';
 import { unchangeable } from '../damage.ts';
 import type { DiskReserve } from '../disk/reserve.ts';
 import type { StorageLog } from '../options.ts';
 import type { IndexFiles } from '../series/index-files.ts';
-import { selectMeasurements, selectOrdinals } from '../series/select.ts';
 import type { Shard } from '../shard/shard.ts';
 import type { Database } from '../state/database.ts';
 import type { SegmentFiles } from '../state/segment-files.ts';
@@ -19,7 +20,9 @@ import type { DeleteRequest } from '../storage-engine.ts';
 import { encodeFramed } from '../wal/wal-record.ts';
 import type { DeletedRows, DeleteRecord, DropRecord } from '../wal/wal-record.ts';
 import type { Wal } from '../wal/wal.ts';
-import { applyDelete, applyDrop } from './apply.ts';
+import { applyDelete, applyDrop, releaseDeleted, releaseDropped } from './apply.ts';
+import type { DroppedShard } from './apply.ts';
+import { DeleteSelection } from './delete-selection.ts';
 
 const ALL_INT64: TimeRange = { start: MIN_INT64, end: MAX_INT64 };
 
@@ -30,6 +33,7 @@ export type DeletesOptions = {
   readonly segmentFiles: SegmentFiles;
   readonly indexFiles: IndexFiles;
   readonly log: StorageLog;
+  readonly turns: Turns;
   /** What deletes and drops pass; a backup holds it. */
   readonly gate: Gate;
   /**
@@ -39,9 +43,25 @@ export type DeletesOptions = {
   readonly fault: (point: string) => Promise<void>;
 };
 
+/** What a delete is about, beside its series. */
+type DeletedPart = Pick<DeleteRecord, 'timeRange' | 'freesTypes'> & {
+  readonly database: Database;
+  /** `undefined`: every retention policy. */
+  readonly retentionPolicy?: string | undefined;
+};
+
+/** The series of a delete: selected in steps, extended by series that come meanwhile. */
+type Selection = {
+  readonly select?: (() => Generator<undefined>) | undefined;
+  readonly extend?: (() => void) | undefined;
+  readonly parts: readonly DeletedRows[];
+};
+
 /** All methods reject with `Unavailable` when the log cannot be written. */
 export class Deletes {
   readonly #options: DeletesOptions;
+  /** The last delete of each database: resolved when it has taken effect. */
+  readonly #running = new WeakMap<Database, Promise<void>>();
   /** Shards that are dropped, and whose files are still there. */
   readonly #dropped: Shard[] = [];
 
@@ -61,24 +81,15 @@ export class Deletes {
     const { databases, stopped } = this.#options.state;
     stopped.requireServed(request.database);
     const database = databases.get(request.database);
-    if (database === undefined) return;
-    const rows: DeletedRows[] = [];
-    const { index } = database;
-    // Rows that are being logged come before the delete in the log, so that it covers them.
-    for (const measurement of selectMeasurements(index, { ...request, includesPending: true })) {
-      const ordinals = selectOrdinals(index, measurement, request.where);
-      if (ordinals.length === 0) continue;
-      const isAll = ordinals.length === measurement.seriesCount && request.where === undefined;
-      const series = isAll ? undefined : ordinals.map((ordinal) => measurement.seriesId(ordinal));
-      if (series === undefined) rows.push({ measurementId: measurement.id, series });
-      // Each part fits into one block of the record.
-      for (let at = 0; at < (series?.length ?? 0); at += BLOCK_VALUES_MAX.value) {
-        const part = series?.subarray(at, at + BLOCK_VALUES_MAX.value);
-        rows.push({ measurementId: measurement.id, series: part });
-      }
-    }
     const { retentionPolicy, timeRange = ALL_INT64 } = request;
-    await this.#logDelete(database, { rows, retentionPolicy, timeRange, freesTypes: false });
+    if (database === undefined || isEmptyRange(timeRange)) return;
+    const deletion = new Deletion(timeRange);
+    const selection = new DeleteSelection(database, request, (part) => deletion.add(part));
+    await this.#delete({ database, retentionPolicy, timeRange, freesTypes: false }, deletion, {
+      select: () => selection.select(),
+      extend: () => selection.extend(),
+      parts: selection.parts,
+    });
   }
 
   /** Deletes all rows of a measurement, and the types of its fields. */
@@ -92,37 +103,93 @@ export class Deletes {
     const database = databases.get(databaseName);
     const measurement = database?.index.measurement(name);
     if (database === undefined || measurement === undefined) return;
-    const rows = [{ measurementId: measurement.id, series: undefined }];
-    await this.#logDelete(database, { rows, timeRange: ALL_INT64, freesTypes: true });
+    const parts = [{ measurementId: measurement.id, series: undefined }];
+    const what = { database, timeRange: ALL_INT64, freesTypes: true };
+    await this.#delete(what, new Deletion(ALL_INT64, parts), { parts });
   }
 
+  /**
+   * Deletes of a database take effect one after the other: one that changes the memtable makes the
+   * preparation of others useless, and their effect a long turn.
+   */
+  async #delete(what: DeletedPart, deletion: Deletion, selection: Selection): Promise<void> {
+    const { state, turns } = this.#options;
+    const { database } = what;
+    const before = this.#running.get(database);
+    const logged = (async () => {
+      await before;
+      return this.#logDelete(what, deletion, selection);
+    })();
+    this.#running.set(
+      database,
+      logged.then(
+        () => undefined,
+        () => undefined,
+      ),
+    );
+    const record = await logged;
+    if (record === undefined) return;
+    await this.#options.fault('delete:logged');
+    await new Pacer(turns, { work: 'write' }).run(releaseDeleted(state, record));
+  }
+
+  /** Logs a delete and applies it. Returns nothing when there is nothing to delete. */
   async #logDelete(
-    database: Database,
-    what: Pick<DeleteRecord, 'rows' | 'timeRange' | 'freesTypes'> & {
-      readonly retentionPolicy?: string | undefined;
-    },
-  ): Promise<void> {
-    const { state, wal, reserve } = this.#options;
-    const { rows, timeRange, freesTypes } = what;
-    if (isEmptyRange(timeRange)) return;
-    const shards = state.shards
-      .ofDatabase(database.name, what.retentionPolicy)
-      .filter(({ descriptor: d }) => d.start <= timeRange.end && d.end > timeRange.start);
+    what: DeletedPart,
+    deletion: Deletion,
+    { select, extend, parts }: Selection,
+  ): Promise<DeleteRecord | undefined> {
+    const { state, wal, reserve, turns, fault } = this.#options;
+    const { database, timeRange, freesTypes } = what;
+    const pacer = new Pacer(turns, { work: 'write' });
+    if (select !== undefined) await pacer.run(select());
+    if (parts.length === 0) return undefined;
+    await fault('delete:selected');
+    await pacer.run(this.#prepare(this.#shardsOf(what), deletion, extend));
+    // From here to the log nothing is waited for.
+    extend?.();
+    const shards = this.#shardsOf(what);
     for (const { damage } of shards) if (damage !== undefined) throw unchangeable(damage);
     const shardIds = shards.map((shard) => shard.descriptor.id);
-    if (rows.length === 0 || shardIds.length === 0) return;
+    if (shardIds.length === 0) return undefined;
     const { ref } = database;
     const record: DeleteRecord = {
       kind: 'delete',
       database: ref,
       shardIds,
       timeRange,
-      rows,
+      rows: parts,
       freesTypes,
     };
     const framed = encodeFramed(record);
-    const apply = (): void => applyDelete(state, record);
+    const apply = (): void => applyDelete(state, record, deletion);
     await reserve.use(() => wal.append(framed, [database.name], apply));
+    return record;
+  }
+
+  #shardsOf({ database, retentionPolicy, timeRange }: DeletedPart): readonly Shard[] {
+    const { databases, shards } = this.#options.state;
+    if (!databases.has(database)) return [];
+    return shards
+      .ofDatabase(database.name, retentionPolicy)
+      .filter(({ descriptor: d }) => d.start <= timeRange.end && d.end > timeRange.start);
+  }
+
+  *#prepare(
+    shards: readonly Shard[],
+    deletion: Deletion,
+    extend: (() => void) | undefined,
+  ): Generator<undefined> {
+    const { memtables } = this.#options.state;
+    for (const { descriptor } of shards) {
+      const steps = memtables.prepareDelete(descriptor.id, deletion);
+      for (;;) {
+        // Rows that came during a pause may be of new series.
+        extend?.();
+        if (steps.next().done === true) break;
+        yield undefined;
+      }
+    }
   }
 
   /** Drops a policy: its shards, and whatever rows come for it later. */
@@ -153,15 +220,19 @@ export class Deletes {
 
   async #dropShards(shards: readonly Shard[]): Promise<void> {
     if (shards.length === 0) return;
-    const { state, wal, reserve, segmentFiles, indexFiles, log } = this.#options;
+    const { state, wal, reserve, segmentFiles, indexFiles, log, turns } = this.#options;
     const record: DropRecord = { kind: 'drop', shardIds: shards.map((s) => s.descriptor.id) };
     const framed = encodeFramed(record);
     const names = [...new Set(shards.map(({ descriptor }) => descriptor.database))];
-    const apply = (): void => applyDrop(state, record);
+    let dropped: readonly DroppedShard[] = [];
+    const apply = (): void => {
+      dropped = applyDrop(state, record);
+    };
     const logged = reserve.use(() => wal.append(framed, names, apply));
     state.shards.beginDrop(shards, logged);
     await logged;
     this.#dropped.push(...shards);
+    await new Pacer(turns, { work: 'write' }).run(releaseDropped(dropped));
     // With a delayed sync too: a manifest without the shards must not be on disk before the drop,
     // because rows of the log would make them anew.
     await wal.syncNow();

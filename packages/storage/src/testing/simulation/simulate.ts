@@ -9,6 +9,7 @@ import { describeOperation } from './workload/operations.ts';
 import type { Operation, Plan } from './workload/operations.ts';
 import { checkDirectory, unnamedFiles } from './checkers/directory.ts';
 import { checkQuery } from './checkers/query.ts';
+import { checkSeries } from './checkers/series.ts';
 import { Cells, Worlds } from './model/world.ts';
 import type { Cell, Effect } from './model/world.ts';
 import { MachineOff } from './faults/machine.ts';
@@ -116,6 +117,8 @@ class Run {
     }
     if (this.#isOver) return;
     await this.#finishAll();
+    const problem = checkSeries(this.#subject!, this.#observe());
+    if (problem !== undefined) throw new Violation(problem);
     await this.#close();
     await this.#open();
     await this.#close();

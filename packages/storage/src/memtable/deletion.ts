@@ -1,0 +1,87 @@
+// The rows that a delete removes from memtables. A table that loses rows is replaced by a copy
+// without them. The copy can be prepared in steps while the table is read and grows: then only rows
+// that came since are looked at when the delete takes effect.
+import type { TimeRange } from '@tidemark/core';
+
+import { SeriesSet } from '../series/series-set.ts';
+import type { DeletedRows } from '../wal/wal-record.ts';
+import type { RowsLeft, Table } from './table.ts';
+
+/** What is left of a table among its first `rows` rows. */
+type Copy = { readonly kept: Table; rows: number };
+
+export class Deletion {
+  readonly #timeRange: TimeRange;
+  /** By id of the measurement; `undefined` means all of its series. */
+  readonly #series = new Map<number, SeriesSet | undefined>();
+  readonly #copies = new Map<Table, Copy>();
+
+  constructor(timeRange: TimeRange, rows: readonly DeletedRows[] = []) {
+    this.#timeRange = timeRange;
+    for (const part of rows) this.add(part);
+  }
+
+  /** Deletes rows of these series too. No copy has looked at any of their rows yet. */
+  add({ measurementId, series }: DeletedRows): void {
+    if (series === undefined) {
+      this.#series.set(measurementId, undefined);
+      return;
+    }
+    if (!this.#series.has(measurementId)) this.#series.set(measurementId, new SeriesSet());
+    const set = this.#series.get(measurementId);
+    if (set !== undefined) for (const id of series) set.add(id);
+  }
+
+  measurementIds(): Iterable<number> {
+    return this.#series.keys();
+  }
+
+  /** Copies what is left of the rows that are in the table now. Returns whether there are more. */
+  prepareSome(table: Table): boolean {
+    const copy = this.#copyOf(table);
+    if (copy.rows < table.rows) this.#copySome(table, copy);
+    return copy.rows < table.rows;
+  }
+
+  /** The table without the deleted rows: itself when it has none, `undefined` when none is left. */
+  apply(table: Table): Table | undefined {
+    const copy = this.#copyOf(table);
+    while (copy.rows < table.rows) this.#copySome(table, copy);
+    if (copy.kept.rows === table.rows) return table;
+    return copy.kept.rows === 0 ? undefined : copy.kept;
+  }
+
+  #copyOf(table: Table): Copy {
+    let copy = this.#copies.get(table);
+    if (copy === undefined) {
+      copy = { kept: table.empty(), rows: 0 };
+      this.#copies.set(table, copy);
+    }
+    return copy;
+  }
+
+  #copySome(table: Table, copy: Copy): void {
+    copy.rows = table.copySome(copy.kept, copy.rows, this.#rowsLeft);
+  }
+
+  /** Rows among [from, to) of a block that are not deleted. */
+  readonly #rowsLeft: RowsLeft = (block, from, to) => {
+    const { start, end } = this.#timeRange;
+    const { min, max } = block.timeBounds;
+    if (max < start || end < min) return undefined;
+    const isInRange = start <= min && max <= end;
+    const deleted = this.#series.get(block.measurementId);
+    const left: number[] = [];
+    if (isInRange && deleted === undefined) return left;
+    for (let row = from; row < to; row++) {
+      const isOfSeries = deleted === undefined || deleted.has(block.series[row]!);
+      const isDeleted = isOfSeries && (isInRange || isWithin(block.times[row]!, start, end));
+      if (!isDeleted) left.push(row);
+    }
+    return left.length === to - from ? undefined : left;
+  };
+}
+
+function isWithin(time: bigint, start: bigint, end: bigint): boolean {
+  return start <= time && time <= end;
+}

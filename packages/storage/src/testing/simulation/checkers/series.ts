@@ -1,0 +1,24 @@
+// When nothing is going on, the series that a database lists are those with rows.
+import type { Subject } from '../workload/subject.ts';
+
+/** What is wrong; `undefined` when all is well. `seen` are all rows, by names. */
+export function checkSeries(
+  { engine }: Subject,
+  seen: ReadonlyMap<string, number>,
+): string | undefined {
+  const withRows = new Set<string>();
+  for (const name of seen.keys()) {
+    const [where = '', series = ''] = name.split(' ');
+    withRows.add(`${where.slice(0, where.indexOf('.'))} ${series}`);
+  }
+  const listed: string[] = [];
+  const snapshot = engine.snapshot();
+  for (const [database, { index }] of snapshot.databases) {
+    for (let id = 0; id < index.seriesEnd; id++) {
+      if (index.isLive(id)) listed.push(`${database} ${index.seriesKey(id)}`);
+    }
+  }
+  snapshot.release();
+  const [wanted, found] = [[...withRows], listed].map((names) => names.sort().join('; '));
+  return wanted === found ? undefined : `series listed are ${found} instead of ${wanted}`;
+}
