@@ -53,6 +53,8 @@ export type StorageOptions = {
   readonly servesDamaged?: boolean | undefined;
   /** `false`: flush and compaction run only when asked, for tests and offline tools. */
   readonly hasBackgroundWork?: boolean | undefined;
+  /** For tests: an assertion fails in the storage thread when it comes to this step. */
+  readonly failsAt?: string | undefined;
   readonly log?: StorageLog | undefined;
   /**
    * The storage thread failed twice within a minute and stays down: the process should end with

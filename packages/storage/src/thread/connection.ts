@@ -9,6 +9,7 @@ import type { StorageLog } from '../options.ts';
 import { BodyBuffers } from './body-buffers.ts';
 import { SentPlans } from './carried-plans.ts';
 import { errorFromMessage } from './errors.ts';
+import type { ErrorMessage } from './errors.ts';
 import type { FromThread, ThreadData, ThreadOptions, ToThread } from './protocol.ts';
 import { SchemaVersions } from '../series/schema-version.ts';
 import { SchemaCache } from './schema-cache.ts';
@@ -84,7 +85,8 @@ export class Connection {
           reject(errorFromMessage(message.error));
           // The thread runs nothing, so nobody has to wait for its end.
           void worker.terminate();
-        } else connection.#handle(message);
+        } else if (message.kind === 'broken') reason = brokenBy(message.error);
+        else connection.#handle(message);
       });
       worker.on('error', (cause) => {
         const error = cause instanceof Error ? cause : new Internal(String(cause), { cause });
@@ -199,6 +201,7 @@ export class Connection {
         break;
       case 'opened':
       case 'open-failed':
+      case 'broken':
         break;
     }
   }
@@ -215,4 +218,11 @@ export class Connection {
     this.#streams.clear();
     if (!this.#isClosing) this.#events.onLost(reason);
   }
+}
+
+/** The failed assertion, with the stack that it had in the thread. */
+function brokenBy({ message, stack }: ErrorMessage): Internal {
+  const error = new Internal(message);
+  if (stack !== undefined) error.stack = stack;
+  return error;
 }

@@ -1,7 +1,7 @@
 // The storage thread: runs the engine and answers the proxy's messages.
 import { parentPort, workerData } from 'node:worker_threads';
 
-import { assert } from '@tidemark/core';
+import { assert, AssertionFailed } from '@tidemark/core';
 import { collectWhenIdle } from '@tidemark/process';
 import type {
   CostRequest,
@@ -81,6 +81,16 @@ function versionsOf({ kind, request }: StreamRequest): Versions | undefined {
 
 function send(message: FromThread, transfer: readonly ArrayBuffer[] = []): void {
   port.postMessage(message, [...transfer]);
+}
+
+/**
+ * Ends the thread when an assertion has failed: what is in its memory cannot be trusted, so that no
+ * answer may come from it. The other side opens the directory again, from the log.
+ */
+function endIfBroken(error: unknown): void {
+  if (!(error instanceof AssertionFailed)) return;
+  send({ kind: 'broken', error: errorToMessage(error) });
+  process.exit(1);
 }
 
 class Host {
@@ -173,6 +183,7 @@ class Host {
   }
 
   #fail(id: number, error: unknown): void {
+    endIfBroken(error);
     send({ kind: 'failed', id, error: errorToMessage(error) });
   }
 
@@ -363,10 +374,14 @@ async function open(): Promise<void> {
   try {
     const log: StorageLog = (level, message, details) => {
       const error = details?.['error'];
+      // Nobody waits for background work, which logs what fails and goes on.
+      endIfBroken(error);
       const plain = error === undefined ? details : { ...details, error: String(error) };
       send({ kind: 'log', level, message, details: plain });
     };
-    const shared = { schemaVersions: versions, kernels };
+    const fault = (point: string): void =>
+      assert(point !== options.failsAt, `no fault at ${point}`);
+    const shared = { schemaVersions: versions, kernels, fault };
     const engine = await openStorageInline({ ...options, log }, shared);
     const host = new Host(engine);
     port.on('message', (messages: readonly ToThread[]) => {

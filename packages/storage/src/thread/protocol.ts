@@ -180,6 +180,8 @@ export const SOURCE_COUNTERS = [
 export type FromThread =
   | { readonly kind: 'opened' }
   | { readonly kind: 'open-failed'; readonly error: ErrorMessage }
+  /** An assertion has failed. The thread ends, and nothing else comes from it. */
+  | { readonly kind: 'broken'; readonly error: ErrorMessage }
   | {
       readonly kind: 'result';
       readonly id: number;
