@@ -51,16 +51,18 @@ test.each([
 });
 
 test.each([
-  ['x', 'missing field(s)'],
-  ['60 * * * *', 'bad minute 60, not 0 to 59'],
-  ['* * 0 * *', 'bad day of month 0, not 1 to 31'],
-  ['* * * foo *', 'bad month foo, not 1 to 12'],
-  ['* * * * 8', 'bad day of week 8, not 0 to 7'],
+  ['x', 'exactly five, six, or seven space separated parts are required'],
+  ['60 * * * *', 'Invalid value for minute: 60'],
+  ['* * 0 * *', 'Invalid value for day'],
+  ['* * * foo *', 'entry 4 (foo) contains illegal characters'],
+  ['* * * * 8', 'Invalid value for dayOfWeek: 8'],
   ['* * * * * 2100', 'bad year 2100, not 1970 to 2099'],
-  ['*/0 * * * *', 'bad minute 0, not 1 to 59'],
-  ['5-2 * * * *', 'bad minute 5-2: it ends before it begins'],
-  ['1,, * * * *', 'bad minute (nothing)'],
-  ['1-2-3 * * * *', 'bad minute 1-2-3'],
+  ['* * * * * 1969-1980', 'bad year 1969, not 1970 to 2099'],
+  ['*/0 * * * *', 'illegal stepping: 0'],
+  ['5-2 * * * *', "From value is larger than to value: '5-2'"],
+  ['1,, * * * *', 'entry minute () is empty'],
+  ['1-2-3 * * * *', "illegal range: '1-2-3'"],
+  ['x', 'fields are [second] minute hour day-of-month month day-of-week [year]'],
 ])('%s is refused', (expression, reason) => {
   expect(() => parseCron(expression)).toThrow(reason);
 });
