@@ -772,4 +772,55 @@ add('continuous-query-names', policies, [
   { q: combine(NAMED, { into: ['avg'], from: ['only.m'] })[0], method: 'POST', fresh: true },
 ]);
 
+// ------------------------------------------------ rows of one time in many series, in two shards and two policies
+const tied = { db: 'ties', setup: ['CREATE DATABASE ties', 'CREATE RETENTION POLICY r2 ON ties DURATION INF REPLICATION 1'] };
+const tiedLines = Array.from({ length: 23 }, (_, k) => {
+  const tags = `host=h${(k * 7) % 23}${k % 4 === 0 ? '' : `,zone=z${k % 3}`}`;
+  const fields = [`f=${random(8) / 4}`, `i=${random(5)}i`, `b=${random(2) === 1}`, `s="${['ann', 'bob', 'cyd'][random(3)]}"`];
+  const line = (time) => `m,${tags} ${fields.filter(() => random(5) > 0).join() || 'f=9'} ${time}`;
+  // The first and the last time of each shard have several series, and not all.
+  return [0, 600, 7 * 86_400, 7 * 86_400 + 600].flatMap((time) =>
+    random(3) === 0 ? [] : [line(OPEN + time + (random(3) === 0 ? 60 : 0))],
+  );
+}).flat();
+tied.writes = [
+  { db: 'ties', precision: 's', lines: tiedLines },
+  { db: 'ties', rp: 'r2', precision: 's', lines: tiedLines.map((line) => line.replace(/f=[\d.]+/, 'f=1.5')) },
+];
+add('equal-times', tied, [
+  ...combine('SELECT {end}({field}) FROM m{rest}', {
+    end: ['first', 'last'],
+    field: ['f', 'i', 'b', 's', '*'],
+    rest: ['', ' GROUP BY zone', ' GROUP BY *', " WHERE time < '2023-01-08T00:05:00Z'"],
+  }),
+  ...combine('SELECT {end}(f), {beside} FROM m{rest}', {
+    end: ['first', 'last'],
+    beside: ['i', 's', 'host', 'zone, s', 'last(i)', 'first(s), mean(f)', 'median(i)'],
+    rest: ['', ' GROUP BY zone'],
+  }),
+  ...combine('SELECT {end}({field}) FROM {from}', {
+    end: ['first', 'last'],
+    field: ['f', 'i'],
+    from: [
+      'autogen.m, r2.m',
+      'm WHERE f > 0.5',
+      "m WHERE zone = 'z1' OR f < 1",
+      'm WHERE f + i > 1',
+      'm ORDER BY time DESC',
+      'm LIMIT 1',
+      "m WHERE time >= '2023-01-01T00:05:00Z' AND time <= '2023-01-08T00:00:00Z'",
+      'm GROUP BY time(1w) fill(none)',
+      'm GROUP BY time(10m), zone fill(none)',
+      '(SELECT f, i FROM m)',
+      '(SELECT last(f) AS f, first(i) AS i FROM m)',
+    ],
+  }),
+  ...combine('SELECT {names} FROM m{rest}', {
+    names: ['f', 's', 's, zone', 'zone, f', 'host, i', '*'],
+    rest: ['', ' ORDER BY time DESC', ' LIMIT 7'],
+  }),
+  'SELECT f FROM (SELECT first(f) AS f FROM m)',
+  'SELECT f FROM (SELECT last(f) AS f FROM m) GROUP BY zone',
+]);
+
 export default groups;

@@ -20,6 +20,8 @@ export type { Zone } from './analyse/zone.ts';
 export { Windows } from './plan/windows.ts';
 export { FUNCTIONS } from './functions/registry.ts';
 export type { FunctionKind, FunctionSpec } from './functions/registry.ts';
+export { pickTied } from './functions/merge-heads.ts';
+export type { EndFunction, TiedRow } from './functions/merge-heads.ts';
 export { checkRegex, textMatcher } from './regex.ts';
 export type { TextMatcher } from './regex.ts';
 export { keptPlanCounters } from './plan/known-plans.ts';

@@ -19,6 +19,8 @@ export type MeasurementSchema = {
    */
   readonly absentFields?: ReadonlyMap<string, FieldType> | undefined;
   readonly tags: ReadonlySet<string>;
+  /** Those of the policy that the range meets. */
+  readonly shards: readonly ShardSpan[];
 };
 
 const PRECEDENCE: readonly FieldType[] = ['boolean', 'string', 'unsigned', 'integer', 'float'];
@@ -97,6 +99,7 @@ export class MeasurementNames {
       fields,
       otherTypes,
       tags,
+      shards: this.#shards.slice(from, to),
     };
   }
 }

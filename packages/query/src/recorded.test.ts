@@ -107,6 +107,7 @@ const GROUPS: readonly (readonly [string, number])[] = [
   ['extra/unsigned-casts', 11],
   ['extra/times-from-now', 11],
   ['extra/into-types', 14],
+  ['extra/equal-times', 130],
   ['fuzz', 60],
 ];
 

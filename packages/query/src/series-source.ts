@@ -152,6 +152,11 @@ export type AggregateRequest = RowRequest & {
    * reading there.
    */
   readonly limitWindows?: number | undefined;
+  /**
+   * `first` and `last` choose among rows of one time as `pickTied` does
+   * (`functions/merge-heads.ts`). Only without a window.
+   */
+  readonly picksTiedByKey?: boolean | undefined;
   /** Nobody reads the times of selected points: they may be left out. */
   readonly omitsPointTimes?: boolean | undefined;
 };
@@ -164,9 +169,9 @@ export type AggregateRequest = RowRequest & {
  * Semantics: sum of integers wraps in int64, of unsigned in uint64; mean = sum / count, of integers
  * with a sum that does not wrap; min/max keep the earliest point among equals and support boolean
  * (false < true); first/last by time, among equal times the larger value (first of booleans prefers
- * false); spread = max - min (integers wrap). Types: count integer, mean float, the others as the
- * field. Strings and booleans: only count, first, last (booleans min and max too); other functions
- * give all-null columns.
+ * false; see `picksTiedByKey`); spread = max - min (integers wrap). Types: count integer, mean
+ * float, the others as the field. Strings and booleans: only count, first, last (booleans min and
+ * max too); other functions give all-null columns.
  */
 export type AggregateBatch = {
   /**

@@ -19,8 +19,8 @@ const HOSTS = ['a', 'b', 'c'] as const;
 const ZONES = ['', 'x', 'y'] as const;
 
 /**
- * Lines with timestamps in seconds. No two points of one measurement share a time: the order of
- * equal times is not defined on the reference server.
+ * Lines with timestamps in seconds. No two points of one measurement share a time: which of these
+ * most functions take is not defined on the reference server. `ends.ts` has data that do.
  */
 export function randomLines(random: Random): readonly Line[] {
   const lines: Line[] = [];

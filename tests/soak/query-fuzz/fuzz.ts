@@ -28,6 +28,8 @@ export type FuzzOptions = {
   readonly seed: number;
   /** Stops when this says so; asked before every statement. */
   readonly isOver: () => boolean;
+  /** A data set; `randomLines` when absent. */
+  readonly randomLines?: ((random: Random) => readonly string[]) | undefined;
   readonly randomStatement: (random: Random) => Statement;
   /** Statements drawn per data set. */
   readonly statementsPerRound: number;
@@ -81,10 +83,11 @@ class FuzzRun {
 
   async round(seed: number): Promise<void> {
     const { randomStatement, statementsPerRound, isOver } = this.#options;
+    const linesOf = this.#options.randomLines ?? randomLines;
     const random = new Random(seed);
     this.counts.rounds++;
     this.#seed = seed;
-    this.#lines = randomLines(random);
+    this.#lines = linesOf(random);
     await this.#load(this.#lines);
     for (let k = 0; k < statementsPerRound && !isOver(); k++) {
       const statement = randomStatement(random);

@@ -4,9 +4,10 @@ import { parseArgs } from 'node:util';
 
 import { removeDirectory, startInfluxdb, startTidemark } from '@tidemark/testkit';
 
+import { randomEnds, randomTiedLines } from './ends.ts';
 import { concerning } from './excuses.ts';
 import { asRecordedCase, fuzz } from './fuzz.ts';
-import type { Difference } from './fuzz.ts';
+import type { Difference, FuzzOptions } from './fuzz.ts';
 import { Server } from './server.ts';
 import { randomShow } from './shows.ts';
 import { randomStatement } from './statements.ts';
@@ -22,6 +23,12 @@ const { values } = parseArgs({
     only: { type: 'string' },
   },
 });
+
+/** Parts of the language that can be asked alone. */
+const PARTS: Readonly<Record<string, Pick<FuzzOptions, 'randomLines' | 'randomStatement'>>> = {
+  shows: { randomStatement: randomShow },
+  ends: { randomLines: randomTiedLines, randomStatement: randomEnds },
+};
 
 type Running = { readonly url: string; stop(): Promise<unknown> };
 
@@ -62,9 +69,10 @@ function report(found: Difference): void {
 
 async function main(): Promise<void> {
   const { only } = values;
-  if ((only ?? 'shows') !== 'shows') {
+  const part = only === undefined ? { randomStatement } : PARTS[only];
+  if (part === undefined) {
     print(
-      'usage: main.ts [--reference URL] [--candidate URL] [--seed N] [--seconds S] [--out FILE] [--only shows]',
+      'usage: main.ts [--reference URL] [--candidate URL] [--seed N] [--seconds S] [--out FILE] [--only shows|ends]',
     );
     process.exitCode = 2;
     return;
@@ -78,7 +86,7 @@ async function main(): Promise<void> {
       candidate: new Server(candidate.url),
       seed: Number(values.seed),
       statementsPerRound: 60,
-      randomStatement: only === 'shows' ? randomShow : randomStatement,
+      ...part,
       isOver: () => performance.now() > end,
       onDifference: report,
     });

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import { firstDifference } from './compare.ts';
 import { randomLines } from './data.ts';
+import { randomEnds, randomTiedLines } from './ends.ts';
 import { excuseFor } from './excuses.ts';
 import { asRecordedCase, fuzz } from './fuzz.ts';
 import type { Difference, FuzzServer } from './fuzz.ts';
@@ -32,6 +33,19 @@ describe('random statements', () => {
       expect(error).toBeUndefined();
       expect(query.statements.map((one) => printStatement(one))).toEqual([text]);
     }
+  });
+
+  test('of equal times parse, and are about first and last or rows', () => {
+    const random = new Random(5);
+    for (let k = 0; k < 500; k++) {
+      const drawn = printStatement(randomEnds(random));
+      const { query, error } = parseQuery(drawn);
+
+      expect(error).toBeUndefined();
+      expect(query.statements.map((one) => printStatement(one))).toEqual([drawn]);
+    }
+    const times = randomTiedLines(new Random(6)).map((line) => line.split(' ').at(-1));
+    expect(new Set(times).size).toBeLessThan(times.length / 2);
   });
 
   test('cover the language', () => {

@@ -392,7 +392,7 @@ function randomFill(random: Random): Fill {
   return { kind, value: random.chance(0.3) ? value + 0.75 : BigInt(value) };
 }
 
-function randomCondition(random: Random, hasRange: boolean): Expression | undefined {
+export function randomCondition(random: Random, hasRange: boolean): Expression | undefined {
   const parts = random.chance(0.4) ? [randomFilter(random, 2)] : [];
   if (hasRange) {
     const early = START_SECONDS + random.below(SPAN_SECONDS / 2 / 60) * 60;

@@ -8,8 +8,12 @@ import type { ReducerSpec } from '../functions/reducers.ts';
 import type { TransformationSpec } from '../functions/transformation.ts';
 import type { Slotted } from '../series-source.ts';
 
-/** A column that sources deliver. Tags are string columns, null where the series lacks the tag. */
+/**
+ * A column that sources deliver. Tags are string columns, null where the series lacks the tag. So
+ * are labels of series (`series-label.ts`), null in rows of subqueries.
+ */
 export type RowInput =
+  | { readonly kind: 'series'; readonly name: '' }
   | { readonly kind: 'field'; readonly name: string; readonly type: FieldType }
   | {
       readonly kind: 'tag';

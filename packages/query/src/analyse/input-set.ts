@@ -28,5 +28,6 @@ export class InputSet {
 
 function inputKey(input: RowInput): string {
   if (input.kind === 'field') return `${input.type} ${input.name}`;
+  if (input.kind === 'series') return input.kind;
   return `${input.isHidden === true ? 'hidden' : 'tag'} ${input.name}`;
 }

@@ -79,7 +79,7 @@ export class RawFiller {
     const { fill } = plan;
     if (fill.kind !== 'number' && fill.kind !== 'previous') return;
     this.#columns = plan.inputs.map((input) => {
-      const type = input.kind === 'tag' ? 'string' : input.type;
+      const type = input.kind === 'field' ? input.type : 'string';
       if (fill.kind !== 'number') return new ColumnDefaults(type, undefined);
       // A number does not fit into a column of texts; the last step puts it there (see
       // `to-results.ts`).

@@ -5,6 +5,8 @@ import { unreachable } from '@tidemark/core';
 
 import type { PointWriter } from '../batch/point-writer.ts';
 import { CountAccumulator, MeanAccumulator, SpreadAccumulator, SumAccumulator } from './sums.ts';
+import { MergedFirstLast } from './first-last.ts';
+import type { SeriesMerge } from './first-last.ts';
 import { ExtremeAccumulator, FirstLastAccumulator } from './selectors.ts';
 import { CountDistinctAccumulator, DistinctAccumulator, ModeAccumulator } from './distinct.ts';
 import { MedianAccumulator, PercentileAccumulator, StddevAccumulator } from './value-lists.ts';
@@ -69,6 +71,8 @@ export type AccumulatorContext = {
    * Whether the row that a point was picked from is answered: its own time, or other columns of it.
    */
   readonly needsRow: boolean;
+  /** Set where `first` and `last` have to know how series were merged. */
+  readonly merge?: SeriesMerge | undefined;
   /** Counts memory that the accumulator takes (or, negative, gives back) as the query's. */
   readonly hold: (bytes: number) => void;
 };
@@ -90,7 +94,9 @@ export function createAccumulator(spec: ReducerSpec, context: AccumulatorContext
       return new ExtremeAccumulator(spec.kind);
     case 'first':
     case 'last':
-      return new FirstLastAccumulator(spec.kind);
+      return context.merge === undefined
+        ? new FirstLastAccumulator(spec.kind)
+        : new MergedFirstLast(spec.kind, context.merge, context);
     case 'median':
       return new MedianAccumulator(context);
     case 'mode':

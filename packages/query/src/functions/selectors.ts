@@ -3,6 +3,7 @@ import type { FieldValue } from '@tidemark/core';
 import { columnValue } from '@tidemark/core';
 
 import type { PointWriter, RowRef } from '../batch/point-writer.ts';
+import { isPreferred } from './merge-heads.ts';
 import type { Accumulator, ReducerInput } from './reducers.ts';
 
 type Picked = {
@@ -52,7 +53,7 @@ export class ExtremeAccumulator extends Picker {
   }
 }
 
-/** Oldest or newest point; among equal times the larger value, but `first` prefers false. */
+/** Oldest or newest point; among equal times the preferred value. */
 export class FirstLastAccumulator extends Picker {
   readonly #wantsLast: boolean;
 
@@ -63,7 +64,6 @@ export class FirstLastAccumulator extends Picker {
 
   protected isBetter(time: bigint, value: FieldValue, best: Picked): boolean {
     if (time !== best.time) return this.#wantsLast ? time > best.time : time < best.time;
-    if (typeof value === 'boolean' && !this.#wantsLast) return value < best.value;
-    return value > best.value;
+    return isPreferred(value, best.value, this.#wantsLast ? 'last' : 'first');
   }
 }

@@ -10,6 +10,7 @@ import type { TieOrder } from '@tidemark/kernels';
 
 import { concatColumns, concatTimes, nullColumn } from '../batch/column-ops.ts';
 import type { RowInput } from '../analyse/columns.ts';
+import { comparedInputs } from '../plan/compared-inputs.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
 import type { ColumnParts, SortedRows } from './merge-sorted-rows.ts';
 import { inOrder } from './merge-sorted-rows.ts';
@@ -18,7 +19,7 @@ import type { Steps } from '../operator.ts';
 /** Rows of one series in the order of the query. */
 export type SeriesRows = {
   readonly times: BigInt64Array;
-  /** One per input of the plan; `undefined` for tags. */
+  /** One per input of the plan; `undefined` for tags and the series. */
   readonly columns: readonly (Column | undefined)[];
   readonly seriesKey: string;
   readonly tags: ReadonlyMap<string, string>;
@@ -58,7 +59,7 @@ export function* mergeSeries(parts: readonly SeriesRows[], plan: SelectPlan): St
   const columns: ColumnParts[] = [];
   for (const [i, input] of plan.inputs.entries()) {
     yield;
-    if (input.kind === 'tag') {
+    if (input.kind !== 'field') {
       columns.push({ type: 'string', parts: [tagColumn(series, input, codes)] });
       continue;
     }
@@ -145,12 +146,8 @@ function tieOrder(columns: readonly ColumnParts[], series: Series, plan: SelectP
  */
 function tieColumnsOf(plan: SelectPlan): readonly number[] {
   if (plan.calls.length > 0) return [];
-  const selected = plan.inputs.slice(0, plan.selectedInputCount);
-  const byName = [...selected.entries()].sort(([, a], [, b]) => compareBytes(a.name, b.name));
-  const isText = ([, input]: readonly [number, RowInput]): boolean =>
-    input.kind === 'tag' || input.type === 'string';
-  const end = byName.findIndex((entry) => !isText(entry));
-  return (end < 0 ? byName : byName.slice(0, end)).map(([index]) => index);
+  const selected = Array.from({ length: plan.selectedInputCount }, (_, i) => i);
+  return comparedInputs(plan.inputs, selected);
 }
 
 /**

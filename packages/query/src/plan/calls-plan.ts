@@ -3,6 +3,8 @@ import type { FieldType, TimeRange } from '@tidemark/core';
 import { MIN_TIME } from '@tidemark/core';
 
 import type { AggregateCall } from '../analyse/columns.ts';
+import type { SeriesMerge } from '../functions/first-last.ts';
+import { comparedInputs } from './compared-inputs.ts';
 import { mostPrefetched, rangeBefore, widenedRange } from './prefetch.ts';
 import type { SelectPlan } from './select-plan.ts';
 import { Windows } from './windows.ts';
@@ -15,6 +17,22 @@ export function hasPointTimes(call: AggregateCall): boolean {
   return call.reducer !== undefined && POINT_TIME_ALWAYS.has(call.reducer.kind);
 }
 
+function seriesMerge(plan: SelectPlan): SeriesMerge | undefined {
+  const { seriesInput, auxiliaryInputs, inputs, sources } = plan;
+  if (seriesInput === undefined) return undefined;
+  return {
+    input: seriesInput,
+    compared: comparedInputs(inputs, auxiliaryInputs),
+    shardOf: (source, time) => {
+      const from = sources[source];
+      const shards = from?.kind === 'measurement' ? from.shards : [];
+      // A source without snapshots may have a shard by now that the plan does not know.
+      const shard = shards.find(({ start, end }) => time >= start && time < end);
+      return shard ?? { start: time, end: time + 1n };
+    },
+  };
+}
+
 /** The decisions about a plan's calls that are the same for every group. */
 export class CallsPlan {
   readonly plan: SelectPlan;
@@ -24,6 +42,8 @@ export class CallsPlan {
   /** A lone selector without windows answers with the time of its point. */
   readonly keepsPointTime: boolean;
   readonly types: readonly FieldType[];
+  /** How `first` and `last` choose among rows of one time; absent where there is no choice. */
+  readonly merge: SeriesMerge | undefined;
   readonly auxiliary: readonly { readonly input: number; readonly type: FieldType }[];
 
   constructor(plan: SelectPlan) {
@@ -38,8 +58,9 @@ export class CallsPlan {
       SELECTORS.has(only.reducer.kind);
     this.auxiliary = plan.auxiliaryInputs.map((input) => {
       const wanted = plan.inputs[input]!;
-      return { input, type: wanted.kind === 'tag' ? ('string' as const) : wanted.type };
+      return { input, type: wanted.kind === 'field' ? wanted.type : ('string' as const) };
     });
+    this.merge = seriesMerge(plan);
     this.types = [...plan.calls.map((call) => call.type), ...this.auxiliary.map((a) => a.type)];
   }
 

@@ -4,6 +4,7 @@ import { compareBytes } from '@tidemark/core';
 
 import type { CallFault } from '../analyse/columns.ts';
 import type { FieldRef, SourceCapabilities } from '../series-source.ts';
+import { hasSeriesPerGroup } from './plan-select.ts';
 import { canPushAggregates } from './push-aggregates.ts';
 import type { MeasurementPlan, SelectPlan, SourcePlan, SubqueryPlan } from './select-plan.ts';
 
@@ -139,15 +140,15 @@ function endsOutside({ interval, sources, calls }: SelectPlan): boolean {
 function sourcesPlan(select: SelectPlan, capabilities: SourceCapabilities): SourcesPlan {
   const open = (source: SourcePlan): OpenPlan =>
     source.kind === 'measurement'
-      ? { kind: 'scan', source, hasSeriesPerGroup: hasSeriesPerGroup(source, select) }
+      ? {
+          kind: 'scan',
+          source,
+          hasSeriesPerGroup: hasSeriesPerGroup(source.tagKeys, select.dimensions),
+        }
       : { kind: 'subquery', source, inner: physicalPlan(source.plan, capabilities) };
   return haveDistinctNames(select)
     ? { kind: 'in-turn', sources: inNameOrder(select).map(open) }
     : { kind: 'merge', sources: select.sources.map(open) };
-}
-
-function hasSeriesPerGroup({ tagKeys }: MeasurementPlan, { dimensions }: SelectPlan): boolean {
-  return tagKeys.size <= dimensions.length && [...tagKeys].every((key) => dimensions.includes(key));
 }
 
 /** Whether every source is a measurement with a name of its own. */

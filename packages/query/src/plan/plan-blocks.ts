@@ -45,7 +45,7 @@ export function planBlocks(plan: SelectPlan): readonly PlanBlock[] {
 function inputText(plan: SelectPlan, index: number): string {
   const input = plan.inputs[index];
   if (input === undefined) return '';
-  return `${input.name}::${input.kind === 'tag' ? 'tag' : input.type}`;
+  return `${input.name}::${input.kind === 'field' ? input.type : input.kind}`;
 }
 
 /** `mean(heat)` with the type of its field: `mean(heat::float)`. */

@@ -8,6 +8,7 @@ import type { Interval } from '../analyse/dimensions.ts';
 import { InputSet } from '../analyse/input-set.ts';
 import type { PreparedSelect, PreparedSource } from '../analyse/prepared.ts';
 import { intersect } from '../analyse/time-range.ts';
+import { isEndFunction } from '../functions/merge-heads.ts';
 import { buildCondition } from './build-condition.ts';
 import { mostPrefetched, mostShifted, rangeBefore, widenedRange } from './prefetch.ts';
 import type { RowInput } from '../analyse/columns.ts';
@@ -48,6 +49,9 @@ function plan(
   const dimensions = [...new Set([...prepared.tagDimensions, ...(around?.dimensions ?? [])])].sort(
     compareBytes,
   );
+  const seriesInput = isMergedByKey(prepared, dimensions)
+    ? inputSet.add({ kind: 'series', name: '' })
+    : undefined;
   const asked = around === undefined ? split.range : intersect(split.range, around.range);
   const range = plannedRange(asked, interval, options.now);
   const readableRange = around?.readableRange;
@@ -62,6 +66,7 @@ function plan(
   return {
     sources: prepared.sources.map((source) => planSource(source, inner, inputs, options)),
     inputs,
+    seriesInput,
     selectedInputCount: built.inputs.length,
     condition,
     calls: built.calls,
@@ -80,6 +85,29 @@ function plan(
     seriesLimit: toCount(statement.seriesLimit),
     seriesOffset: toCount(statement.seriesOffset),
   };
+}
+
+/**
+ * Whether `first` and `last` choose among rows of several series by how these are merged: in
+ * windows they do not, and neither does a group of one series.
+ */
+function isMergedByKey(
+  { built, interval, sources }: PreparedSelect,
+  dimensions: readonly string[],
+): boolean {
+  if (interval !== undefined) return false;
+  if (!built.calls.some(({ reducer }) => isEndFunction(reducer?.kind))) return false;
+  return sources.some(
+    (source) => source.kind === 'measurement' && !hasSeriesPerGroup(source.schema.tags, dimensions),
+  );
+}
+
+/** Whether the tags of a group leave no choice of its series. */
+export function hasSeriesPerGroup(
+  tagKeys: ReadonlySet<string>,
+  dimensions: readonly string[],
+): boolean {
+  return tagKeys.size <= dimensions.length && [...tagKeys].every((key) => dimensions.includes(key));
 }
 
 /** What is read of the range that was asked for: windows end now. */
@@ -115,8 +143,8 @@ function planSource(
   options: PlanOptions,
 ): SourcePlan {
   if (source.kind === 'measurement') {
-    const { measurement, tags } = source.schema;
-    return { kind: 'measurement', measurement, tagKeys: tags };
+    const { measurement, tags, shards } = source.schema;
+    return { kind: 'measurement', measurement, tagKeys: tags, shards };
   }
   const inner = plan(source.select, around, { ...options, isInto: false });
   return {
@@ -131,6 +159,7 @@ function subqueryInput(
   prepared: PreparedSelect,
   inner: SelectPlan,
 ): SubqueryInput {
+  if (input.kind === 'series') return { kind: 'missing' };
   const index = prepared.columns.findIndex((column) => column.name === input.name);
   if (index >= 0) return { kind: 'column', index };
   // Tags that only the outer query groups by are known here too, because they are passed on to the

@@ -20,7 +20,7 @@ export type SeriesRead = {
 export function planSeries({ measurements, field, range, where }: SeriesRead): PhysicalPlan {
   const { name, type } = field;
   const sources = measurements.map((measurement): MeasurementPlan => {
-    return { kind: 'measurement', measurement, tagKeys: new Set() };
+    return { kind: 'measurement', measurement, tagKeys: new Set(), shards: [] };
   });
   const expression = { kind: 'column', index: 0, type } as const;
   const select: SelectPlan = {

@@ -6,7 +6,7 @@ import type { Fill } from '@tidemark/influxql';
 import type { AggregateCall, OutputColumn, RowInput, ValueExpression } from '../analyse/columns.ts';
 import type { Interval } from '../analyse/dimensions.ts';
 import type { Zone } from '../analyse/zone.ts';
-import type { MeasurementRef, Predicate } from '../series-source.ts';
+import type { MeasurementRef, Predicate, ShardSpan } from '../series-source.ts';
 
 /** Where rows come from. */
 export type SourcePlan = MeasurementPlan | SubqueryPlan;
@@ -16,6 +16,8 @@ export type MeasurementPlan = {
   readonly measurement: MeasurementRef;
   /** All keys of tags that its series may have. */
   readonly tagKeys: ReadonlySet<string>;
+  /** Those of its policy that the range meets. */
+  readonly shards: readonly ShardSpan[];
 };
 
 export type SubqueryPlan = {
@@ -46,6 +48,11 @@ export type ConditionPlan = {
 export type SelectPlan = {
   readonly sources: readonly SourcePlan[];
   readonly inputs: readonly RowInput[];
+  /**
+   * The input with the series of each row, where the pick among rows of one time depends on it
+   * (`functions/merge-heads.ts`).
+   */
+  readonly seriesInput?: number | undefined;
   /** The first so many inputs are selected; the others are only read for the condition. */
   readonly selectedInputCount: number;
   readonly condition: ConditionPlan;

@@ -128,6 +128,7 @@ function reductionOf(
       descending: calls.plan.descending,
       random: execution.query.random,
       needsRow: calls.keepsPointTime || hasPointTimes(call) || calls.auxiliary.length > 0,
+      merge: calls.merge,
       hold: (bytes) => execution.hold(bytes),
     }),
     new PointWriter(reducedType(call), calls.auxiliary),

@@ -99,6 +99,7 @@ export function aggregateRequest(
       aggregates: fields,
       window: options.window,
       limitWindows: options.limitWindows,
+      picksTiedByKey: plan.seriesInput !== undefined,
       omitsPointTimes: options.omitsPointTimes,
     },
   };

@@ -16,8 +16,11 @@ import type {
   ScanRequest,
   SeriesBatch,
 } from '../series-source.ts';
+import { seriesLabel } from '../series-label.ts';
 import { evaluate, truth } from '../project/evaluate.ts';
+import { byShard } from '../merge/by-shard.ts';
 import { haveOrderOfTheirOwn, mergeSeries, withTagColumns } from '../merge/merge-series.ts';
+import type { SortedRows } from '../merge/merge-sorted-rows.ts';
 import type { SeriesRows } from '../merge/merge-series.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
 import { isSameGroup } from './group-ends.ts';
@@ -28,7 +31,7 @@ import type { Operator, Steps } from '../operator.ts';
 
 /** Types of the columns that a plan's inputs become. */
 export function inputTypes(inputs: readonly RowInput[]): readonly FieldType[] {
-  return inputs.map((input) => (input.kind === 'tag' ? 'string' : input.type));
+  return inputs.map((input) => (input.kind === 'field' ? input.type : 'string'));
 }
 
 export type ScanOptions = {
@@ -53,7 +56,7 @@ export function* scanMeasurement(
   options: ScanOptions,
   execution: ExecutionContext,
 ): Operator<RowBatch> {
-  const layout = new InputLayout(plan);
+  const layout = new InputLayout(plan, source);
   if (layout.fields.length === 0) return;
   yield* scanGroups(
     { source, plan, layout, execution, hasSeriesPerGroup },
@@ -90,15 +93,15 @@ function* scanGroups(scan: Scan, options: ScanOptions, maxRows: number): Operato
       : Infinity;
   const merged = function* (key: GroupKey): Operator<RowBatch> {
     const parts = held.take();
-    const rows = yield* mergeSeries(parts, plan);
-    if (
-      limitPerGroup === undefined ||
-      !needsAllSeries(rows.times, limitPerGroup, { parts, plan })
-    ) {
-      yield { group: key, ...rows };
+    const all: SortedRows[] = [];
+    for (const ofShard of byShard(parts, source.shards, plan.descending)) {
+      all.push(yield* mergeSeries(ofShard, plan));
+    }
+    if (limitPerGroup === undefined || !needsAllSeries(all, limitPerGroup, { parts, plan })) {
+      for (const rows of all) yield { group: key, ...rows };
       return;
     }
-    execution.countPoints(-rows.times.length);
+    for (const { times } of all) execution.countPoints(-times.length);
     const again = { ...scan, plan: withinGroup(plan, key) };
     for (const batch of scanGroups(again, { ...options, sendsAll: true }, maxRows)) {
       yield isPause(batch) ? batch : { ...batch, group: key };
@@ -196,7 +199,7 @@ class HeldRows {
 
   constructor(execution: ExecutionContext, { inputs }: SelectPlan) {
     this.#execution = execution;
-    this.#tagNames = inputs.filter(({ kind }) => kind === 'tag').map(({ name }) => name);
+    this.#tagNames = inputs.filter(({ kind }) => kind !== 'field').map(({ name }) => name);
   }
 
   add({ times, columns, seriesKey, tags }: SeriesRows): void {
@@ -257,13 +260,18 @@ function scanRequest(
  * are equal and the order is that of the heap, in which every series has a place.
  */
 function needsAllSeries(
-  times: BigInt64Array,
+  shards: readonly SortedRows[],
   limit: number,
   { parts, plan }: { readonly parts: readonly SeriesRows[]; readonly plan: SelectPlan },
 ): boolean {
-  const end = Math.min(limit + 1, times.length);
-  for (let i = 1; i < end; i++) {
-    if (times[i] === times[i - 1]) return !haveOrderOfTheirOwn(parts, plan);
+  let left = limit;
+  for (const { times } of shards) {
+    const end = Math.min(left + 1, times.length);
+    for (let i = 1; i < end; i++) {
+      if (times[i] === times[i - 1]) return !haveOrderOfTheirOwn(parts, plan);
+    }
+    left -= times.length;
+    if (left <= 0) return false;
   }
   return false;
 }
@@ -273,11 +281,14 @@ class InputLayout {
   readonly fields: FieldRef[] = [];
   readonly #fieldOf: (number | undefined)[] = [];
   readonly #selectedFieldCount: number;
+  /** Number of the source, when rows tell their series. */
+  readonly #source: number | undefined;
 
-  constructor(plan: SelectPlan) {
+  constructor(plan: SelectPlan, source: MeasurementPlan) {
+    this.#source = plan.seriesInput === undefined ? undefined : plan.sources.indexOf(source);
     let selected = 0;
     for (const [i, input] of plan.inputs.entries()) {
-      if (input.kind === 'tag') {
+      if (input.kind !== 'field') {
         this.#fieldOf.push(undefined);
         continue;
       }
@@ -294,7 +305,8 @@ class InputLayout {
    * there are none.
    */
   *rows(batch: SeriesBatch, plan: SelectPlan): Steps<SeriesRows | undefined> {
-    const { times, seriesKey, tags } = batch;
+    const { times, seriesKey } = batch;
+    const tags = this.#tagsOf(batch);
     const columns = this.#fieldOf.map((field): Column | undefined =>
       field === undefined ? undefined : (batch.columns[field] ?? nullColumn('float', times.length)),
     );
@@ -307,6 +319,12 @@ class InputLayout {
       times: takeInt64(times, keep),
       columns: columns.map((column) => column && takeRows(column, keep)),
     };
+  }
+
+  /** The label of the series has the name that no tag has. */
+  #tagsOf({ tags, seriesKey }: SeriesBatch): SeriesBatch['tags'] {
+    if (this.#source === undefined) return tags;
+    return new Map([...tags, ['', seriesLabel(this.#source, seriesKey)]]);
   }
 
   /** Numbers of the rows to keep; undefined keeps all. */

@@ -174,7 +174,7 @@ function* outerRows(
   const rowCount = batch.times.length;
   const columns = source.inputs.map((pick, i): Column => {
     const input = plan.inputs[i]!;
-    const type = input.kind === 'tag' ? 'string' : input.type;
+    const type = input.kind === 'field' ? input.type : 'string';
     switch (pick.kind) {
       case 'column':
         return convertColumn(batch.columns[pick.index] ?? nullColumn(type, rowCount), type);

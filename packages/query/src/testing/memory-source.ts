@@ -10,6 +10,7 @@ import {
   wrapInteger,
 } from '@tidemark/core';
 
+import { pickTied } from '../functions/merge-heads.ts';
 import { collectNames } from '../measurement-names.ts';
 import type {
   AggregateBatch,
@@ -193,19 +194,45 @@ export class MemorySource implements SeriesSource {
   }
 
   *#aggregate(request: AggregateRequest, options: RequestOptions): Operator<AggregateBatch> {
-    const groups = new Map<string, { tags: Map<string, string>; rows: Row[] }>();
+    const groups = new Map<string, { tags: Map<string, string>; series: Row[][] }>();
     const wanted = request.aggregates.map(({ field, type }) => ({ name: field, type }));
     for (const { series, rows } of this.#rows(request, wanted)) {
       const names = request.groupBy === 'all' ? [...series.tags.keys()] : request.groupBy;
       const tags = new Map(names.map((name) => [name, series.tags.get(name) ?? '']));
       const id = JSON.stringify([...tags]);
-      const group = groups.get(id) ?? { tags, rows: [] };
+      const group = groups.get(id) ?? { tags, series: [] };
       groups.set(id, group);
-      group.rows.push(...rows);
+      group.series.push(rows);
     }
-    for (const { tags, rows } of groups.values()) {
+    for (const { tags, series } of groups.values()) {
       options.signal.throwIfAborted();
-      yield* this.#windows(request, tags, rows);
+      const windows = this.#windows(request, tags, series.flat());
+      if (request.picksTiedByKey === true) yield* this.#settled(request, series, windows);
+      else yield* windows;
+    }
+  }
+
+  /** The only window of a group, with what `first` and `last` pick among rows of one time. */
+  *#settled(
+    { source, aggregates, descending }: AggregateRequest,
+    series: readonly (readonly Row[])[],
+    windows: Iterable<AggregateBatch>,
+  ): Iterable<AggregateBatch> {
+    const policy = this.#find(source.database, source.retentionPolicy)!;
+    const byKey = descending ? series.toReversed() : series;
+    for (const { fields, ...batch } of windows) {
+      yield {
+        ...batch,
+        fields: aggregates.map(({ field, type, functions }, i) =>
+          functions.map((name, j): AggregateColumn => {
+            const column = fields[i]![j]!;
+            if (name !== 'first' && name !== 'last') return column;
+            const rows = byKey.map((each) => pointsOf(each, { name: field, type }));
+            const value = pickAmong(rows, name, (time) => shardStart(policy, time));
+            return { ...column, values: columnFrom(type, [value ?? null]) };
+          }),
+        ),
+      };
     }
   }
 
@@ -283,10 +310,7 @@ function aggregateColumn(
   windows: readonly (readonly [bigint, readonly Row[]])[],
 ): AggregateColumn {
   const results = windows.map(([, rows]) => {
-    const points = rows.flatMap((row): Picked[] => {
-      const value = readField(row, field);
-      return value === null ? [] : [{ value, time: row.time }];
-    });
+    const points = pointsOf(rows, field);
     return points.length === 0 ? undefined : aggregateOf(name, field.type, points);
   });
   const type = name === 'count' ? 'integer' : name === 'mean' ? 'float' : field.type;
@@ -295,6 +319,35 @@ function aggregateColumn(
     results.map((result) => result?.value ?? null),
   );
   return { values, pointTimes: BigInt64Array.from(results, (result) => result?.time ?? 0n) };
+}
+
+function pointsOf(
+  rows: readonly Row[],
+  field: { readonly name: string; readonly type: FieldType },
+): readonly Picked[] {
+  return rows.flatMap((row): Picked[] => {
+    const value = readField(row, field);
+    return value === null ? [] : [{ value, time: row.time }];
+  });
+}
+
+/** What `first` or `last` picks of the points of several series, which are in the order of keys. */
+function pickAmong(
+  series: readonly (readonly Picked[])[],
+  name: 'first' | 'last',
+  shardOf: (time: bigint) => bigint,
+): FieldValue | undefined {
+  const isBetter = (a: bigint, b: bigint): boolean => (name === 'first' ? a < b : a > b);
+  const ends = series.flatMap((points) => {
+    const [first, ...others] = points;
+    return first ? [others.reduce((a, b) => (isBetter(b.time, a.time) ? b : a), first)] : [];
+  });
+  const times = ends.map(({ time }) => time);
+  const best = times.reduce((a, b) => (isBetter(b, a) ? b : a), times[0] ?? 0n);
+  const heads = ends.filter(({ time }) => shardOf(time) === shardOf(best));
+  const tied = heads.flatMap(({ time, value }, place) => (time === best ? [{ place, value }] : []));
+  const [one, ...more] = tied;
+  return one && pickTied([one, ...more], heads.length, name).value;
 }
 
 function aggregateOf(

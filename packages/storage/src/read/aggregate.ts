@@ -28,6 +28,8 @@ import {
 } from './row-filter.ts';
 import type { RequestMemory } from './request-memory.ts';
 import { readSeries } from './series-reader.ts';
+import { settleTies } from './tied-rows.ts';
+import type { SeriesAggregates, SeriesPart } from './tied-rows.ts';
 import type { WantedField } from './convert.ts';
 
 export function* aggregate(
@@ -73,7 +75,7 @@ function* aggregateBySeries(work: Work): Generator<AggregateBatch | undefined> {
       if (request.window === undefined || request.limitWindows === undefined) {
         yield* addGroup(ofGroup, request.timeRange);
       } else yield* addUntil(ofGroup, request.window, request.limitWindows);
-      yield* windows.batches(group.tags());
+      yield* settled(ofGroup, windows.batches(group.tags()));
       windows.reset();
     }
   } finally {
@@ -94,28 +96,95 @@ function* aggregateBlocks(
   memory.hold(groupCount * request.aggregates.length * OPEN_GROUP_BYTES, 'groups');
   const windows = new WindowsOfGroups(request, work.scans, groupCount);
   try {
-    const groups = new GroupOfSeries(selection.groups, memory);
-    for (const { series } of selection.groups) work.counters.seriesVisited += series.length;
-    const short = { ...work, condition, windows, groups, presenceOnly: work.countsOnly };
-    for (const view of selection.shards) {
-      const long = longSeries(view, selection.measurement.id);
-      yield* addShortSeries(view, long, short);
-      if (long.length === 0) continue;
-      for (const [i, group] of selection.groups.entries()) {
-        const ofGroup = { ...work, group, all: windows, windows: windows.of(i) };
-        for (const series of group.series) {
-          if (isInRanges(long, series))
-            yield* addSeries(ofGroup, series, [view], request.timeRange);
-        }
-      }
-    }
+    yield* foldBlocks(work, condition, windows);
     for (const [i, group] of selection.groups.entries()) {
-      yield* windows.batches(i, group.tags());
+      yield* settled({ ...work, group }, windows.batches(i, group.tags()));
     }
   } finally {
     windows.close();
   }
 }
+
+function* foldBlocks(
+  work: Work,
+  condition: AggregateRequest['where'],
+  windows: WindowsOfGroups,
+): Generator<undefined> {
+  const { request, selection, memory } = work;
+  const groups = new GroupOfSeries(selection.groups, memory);
+  for (const { series } of selection.groups) work.counters.seriesVisited += series.length;
+  const short = { ...work, condition, windows, groups, presenceOnly: work.countsOnly };
+  for (const view of selection.shards) {
+    const long = longSeries(view, selection.measurement.id);
+    yield* addShortSeries(view, long, short);
+    if (long.length === 0) continue;
+    for (const [i, group] of selection.groups.entries()) {
+      const ofGroup = { ...work, group, all: windows, windows: windows.of(i) };
+      for (const series of group.series) {
+        if (isInRanges(long, series)) yield* addSeries(ofGroup, series, [view], request.timeRange);
+      }
+    }
+  }
+}
+
+/** The batches of a group, in which `first` and `last` have chosen among rows of one time. */
+function* settled(
+  work: Omit<GroupWork, 'all' | 'windows'>,
+  batches: Iterable<AggregateBatch>,
+): Generator<AggregateBatch | undefined> {
+  const { request, memory } = work;
+  const { database, shards } = work.selection;
+  const { series } = work.group;
+  if (request.picksTiedByKey !== true || series.length < 2) {
+    yield* batches;
+    return;
+  }
+  const read = (part: SeriesPart) => eachSeries(work, part);
+  const group = { database, shards, series, request, memory, read };
+  for (const batch of batches) yield yield* settleTies(batch, group);
+}
+
+/** Aggregates of each series of a part that has any. Counters are those of the first pass. */
+function* eachSeries(
+  { request, selection, counters, memory, scans }: Work,
+  { view, series, aggregates }: SeriesPart,
+): Generator<SeriesAggregates | undefined> {
+  const own: AggregateRequest = { ...request, aggregates, omitsPointTimes: false };
+  const groups = Array.from(series, (id): SeriesGroup => ({
+    tags: noTags,
+    series: [id as SeriesId],
+  }));
+  const work: Work = {
+    request: own,
+    selection: { ...selection, shards: [view], groups },
+    wanted: aggregates.map(({ field, type }) => ({ name: field, type })),
+    counters: { ...counters },
+    memory,
+    countsOnly: false,
+    scans,
+  };
+  const windows = new WindowsOfGroups(own, scans, groups.length);
+  try {
+    const common = groups.length < MANY_SERIES ? undefined : commonResidual(request.where);
+    if (common !== undefined) yield* foldBlocks(work, common.condition, windows);
+    else {
+      for (const [i, group] of groups.entries()) {
+        yield* addGroup({ ...work, group, all: windows, windows: windows.of(i) }, own.timeRange);
+      }
+    }
+    for (let index = 0; index < groups.length; index++) {
+      for (const batch of windows.batches(index, noTags())) yield { index, batch };
+    }
+  } finally {
+    windows.close();
+  }
+}
+
+function noTags(): ReadonlyMap<string, string> {
+  return NO_TAGS;
+}
+
+const NO_TAGS: ReadonlyMap<string, string> = new Map();
 
 /** Ranges of series that are better read one by one, because they have many rows each. */
 function longSeries(view: ShardView, measurementId: number): readonly SeriesRange[] {
