@@ -767,6 +767,24 @@ add(
     ].map((q) => ({ q, params: { rp } })),
   ),
 );
+add(
+  'request-policy-of-lists',
+  policies,
+  ['r2', 'nosuch'].flatMap((rp) =>
+    [
+      'SHOW SERIES',
+      'SHOW SERIES FROM m',
+      'SHOW SERIES FROM pa..m',
+      'SHOW SERIES WHERE time > 0',
+      'SHOW SERIES ON pb',
+      'SHOW MEASUREMENTS',
+      'SHOW TAG KEYS',
+      'SHOW FIELD KEYS',
+      'SHOW SERIES EXACT CARDINALITY',
+      'SHOW MEASUREMENT EXACT CARDINALITY',
+    ].map((q) => ({ q, params: { rp } })),
+  ),
+);
 const NAMED = 'CREATE CONTINUOUS QUERY c ON pb BEGIN SELECT mean(f) INTO {into} FROM {from} GROUP BY time(1h) END';
 add('continuous-query-names', policies, [
   { q: combine(NAMED, { into: ['avg'], from: ['only.m'] })[0], method: 'POST', fresh: true },

@@ -30,6 +30,8 @@ export type PlaceOptions = {
   readonly database: string | undefined;
   /** A source that names no policy lies in the default one, not in all. */
   readonly needsPolicy: boolean;
+  /** The policy of the request has to exist even where it is not needed. */
+  readonly checksPolicy?: boolean | undefined;
 };
 
 /** What of the data a statement speaks of; without a policy, of all of them. */
@@ -41,7 +43,7 @@ export type Place = { readonly database: string; readonly retentionPolicy: strin
  */
 export function placeOf(
   source: MeasurementSource | undefined,
-  { database: on, needsPolicy }: PlaceOptions,
+  { database: on, needsPolicy, checksPolicy = needsPolicy }: PlaceOptions,
   context: QueryContext,
 ): Place {
   const database = namedDatabase(source?.database ?? on, context);
@@ -49,7 +51,7 @@ export function placeOf(
   if (!context.catalog.hasDatabase(database)) {
     throw databaseNotFound(database, isOwn ? source.span : undefined);
   }
-  const byRequest = needsPolicy ? context.retentionPolicy : undefined;
+  const byRequest = checksPolicy ? context.retentionPolicy : undefined;
   const written = source?.retentionPolicy ?? byRequest;
   if (written !== undefined && written !== '') {
     if (!context.catalog.hasRetentionPolicy(database, written)) {
@@ -58,7 +60,8 @@ export function placeOf(
         source?.retentionPolicy === undefined ? undefined : source.span,
       );
     }
-    return { database, retentionPolicy: written };
+    const isWanted = needsPolicy || source?.retentionPolicy !== undefined;
+    return { database, retentionPolicy: isWanted ? written : undefined };
   }
   if (!needsPolicy) return { database, retentionPolicy: undefined };
   const byDefault = context.catalog.defaultRetentionPolicy(database);

@@ -37,7 +37,7 @@ export function* showSeries(
   const { database, sources } = statement;
   const filters = yield* sourceFilters(
     sources,
-    { database, needsPolicy: hasTime, condition },
+    { database, needsPolicy: hasTime, checksPolicy: true, condition },
     execution,
   );
   const order = hasTime ? 'key' : 'tags';
