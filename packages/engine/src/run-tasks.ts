@@ -71,6 +71,8 @@ export function keepTasks(
   if (shared !== undefined) {
     every(config.cluster.snapshotIntervalMs, async () => {
       await snapshots.saveAll(executor);
+      // One that leads no more does not know which tasks go on with the next leader.
+      if (!shared.mayAct()) return;
       await shared.points.forget(containedThrough(shared.points, { executor, snapshots }));
     });
     return;

@@ -39,7 +39,7 @@ export const MUTANTS: readonly Mutant[] = [
         'throw error; const nothing = undefined;',
       ),
     ],
-    foundBy: 'serving',
+    foundBy: 'points',
   },
   {
     what: 'a term that has begun counts as everything',
@@ -50,7 +50,7 @@ export const MUTANTS: readonly Mutant[] = [
         'if (record.sequence > 0) await this.#fill([], record);',
       ),
     ],
-    foundBy: 'definitions',
+    foundBy: 'sameDefinitions',
   },
   {
     what: 'another instance begins a cluster that waits for definitions',
@@ -69,11 +69,10 @@ export const MUTANTS: readonly Mutant[] = [
       engine(
         'cluster/replica.ts',
         'if (position.log !== undefined && position.log !== id)',
-        'if (position.log === id)',
+        "if (position.log === '')",
       ),
       engine('cluster/replica.ts', 'if (position.sequence > last)', 'if (position.sequence < 0)'),
       engine('cluster/replica.ts', 'if (digestOf(record) !== digest)', "if (digest === '')"),
-      engine('cluster/instance-role.ts', 'if (identity === undefined)', 'if (false)'),
       engine('cluster/instance-role.ts', 'if (ahead !== undefined)', 'if (false)'),
     ],
     foundBy: 'sameDefinitions',
@@ -199,6 +198,33 @@ export const MUTANTS: readonly Mutant[] = [
       ),
     ],
     foundBy: 'points',
+  },
+  {
+    what: 'a leader that leads no more purges points of tasks that it does not know to run',
+    edits: [engine('run-tasks.ts', 'if (!shared.mayAct()) return;', '')],
+    foundBy: 'points',
+  },
+  {
+    what: 'tasks whose host fails while they start do not run',
+    edits: [
+      runtime(
+        'host/host-pool.ts',
+        'if (isOfPlace || !isOver) this.#displaced.set(task, { isSuspect });',
+        'if (isOfPlace) this.#displaced.set(task, { isSuspect });',
+      ),
+    ],
+    foundBy: 'tasks',
+  },
+  {
+    what: 'a deletion that is refused has stopped the task',
+    edits: [
+      engine(
+        'tasks/task-service.ts',
+        '// What cannot be stored stops nothing.',
+        'await executor.stop(id);',
+      ),
+    ],
+    foundBy: 'running',
   },
   {
     what: 'events that were told before are told again',

@@ -7,6 +7,7 @@ import { definitions, sameDefinitions } from './checkers/definitions.ts';
 import { events } from './checkers/events.ts';
 import { oneLeader } from './checkers/one-leader.ts';
 import { points } from './checkers/points.ts';
+import { running } from './checkers/running.ts';
 import { taskOfUnit } from '@tidemark/runtime';
 import { Metadata } from '../../../packages/engine/src/store/metadata.ts';
 import type { TaskRecord } from '../../../packages/engine/src/store/records.ts';
@@ -117,7 +118,8 @@ class Simulation implements Run {
   }
 
   async run(): Promise<Result> {
-    const { hasOwn, steps } = this.#plan;
+    const { hasOwn, level, steps } = this.#plan;
+    this.#memory.begin(level);
     if (hasOwn) await this.#bringOwn();
     this.#start(0);
     // The first one has said what the cluster begins with.
@@ -280,6 +282,7 @@ class Simulation implements Run {
     if (found === this.#checked) return;
     this.#checked = found;
     this.#failure ??= named(definitions.name, definitions(this));
+    this.#failure ??= named(running.name, running(this));
   }
 
   async #apply(operation: Operation): Promise<void> {

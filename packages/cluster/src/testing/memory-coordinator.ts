@@ -15,7 +15,7 @@ import type {
   SharedLog,
   SharedRegister,
 } from '../coordinator.ts';
-import { FIRST_LEVEL } from '../leader-entry.ts';
+import { FIRST_LEVEL, LEADER, vacant } from '../leader-entry.ts';
 import { LIMITS } from '../limits.ts';
 
 /** Small, so that whole stores are several records. */
@@ -98,6 +98,14 @@ export class MemoryServer {
     if (name === 'points') this.#onPoint(appended);
     for (const wake of this.#readers[name]) wake();
     return log.last;
+  }
+
+  /** As a cluster has left it whose instances knew this level. */
+  begin(level: number): void {
+    const left = vacant({ id: '', url: '', term: 0, isServing: false, level });
+    this.#stored.revision++;
+    const { revision } = this.#stored;
+    this.#stored.entries.set(LEADER, { text: JSON.stringify(left), revision });
   }
 
   get stored(): Stored {

@@ -179,9 +179,10 @@ export class TaskService {
   async delete(id: string): Promise<void> {
     const { lock, executor, starts, metadata, tasks, versions, alerts, redactor } = this.#options;
     await lock.one(id, async () => {
+      // What cannot be stored stops nothing.
+      await metadata.commit([...tasks.changes({ id, value: undefined }), ...versions.removals(id)]);
       await executor.stop(id);
       starts.forget(id);
-      await metadata.commit([...tasks.changes({ id, value: undefined }), ...versions.removals(id)]);
       redactor.setOwned(id, []);
       await alerts.deleteTopicsOf('main', id);
     });

@@ -460,6 +460,19 @@ test('a host that runs out of memory fails alone: its tasks are started again', 
   expect(await other.httpOutput('o')).toMatchObject([{ values: [[1n, 7]] }]);
 }, 60_000);
 
+test('a task whose host fails while it starts begins on another one', async () => {
+  open({});
+  const task = make('t', `stream|from()|httpOut('o')`);
+  const starting = task.start();
+
+  await task.client.terminate({ isExpected: false, reason: 'it broke' });
+
+  await starting;
+  task.push(points([7]));
+  await task.drain();
+  expect(await task.httpOutput('o')).toMatchObject([{ values: [[1n, 7]] }]);
+});
+
 test('taps see what leaves a node, go on after a restart, and end', async () => {
   open();
   const task = await start('t', `stream|from().groupBy('h')|where(lambda: "v" > 1.0)`);

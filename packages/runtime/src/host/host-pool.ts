@@ -90,8 +90,8 @@ export class HostPool {
   readonly #own: Place;
   readonly #places = new Map<string, Place>();
   readonly #all = new Set<Host>();
-  /** Tasks that were about to start where a place was lost. */
-  readonly #displaced = new Set<HostedTask>();
+  /** Tasks that were about to start on a host that was lost, and whether they are why. */
+  readonly #displaced = new Map<HostedTask, { readonly isSuspect: boolean }>();
   readonly #topicsOf = new Map<number, readonly string[]>();
   readonly #stopFollowing: () => void;
   #nextTask = 1;
@@ -351,10 +351,12 @@ export class HostPool {
     if (host.place.hosts[host.index] === host) host.place.hosts[host.index] = undefined;
   }
 
-  /** Another host for a task whose place was lost before it was started. */
+  /** Another host for a task whose host was lost before it was started. */
   #elsewhere(task: HostedTask): RpcClient | undefined {
-    if (this.#isClosed || !this.#displaced.delete(task)) return undefined;
-    const host = this.#leastLoaded(this.#own);
+    const displaced = this.#displaced.get(task);
+    this.#displaced.delete(task);
+    if (this.#isClosed || displaced === undefined) return undefined;
+    const host = displaced.isSuspect ? this.#openReserved(this.#own) : this.#leastLoaded(this.#own);
     this.#place(task, host);
     return host.client;
   }
@@ -473,18 +475,16 @@ export class HostPool {
     const text = `task host failed${where}: ${reason}`;
     // A copy: tasks leave the host while it is walked.
     for (const task of Array.from(host.tasks.values())) {
-      // The others learn it from the requests that they wait for.
-      if (isOfPlace && !task.isStarted) this.#displaced.add(task);
-      if (!task.isStarted || task.isEnding) continue;
-      const isRepeated = task === blamed && now - task.lastBlameMs < FAILURE_WINDOW_MS;
-      if (task === blamed) task.lastBlameMs = now;
-      if (isRepeated || isHopeless || task.isReplay) task.fail(text);
-      else
-        this.#restart(task, {
-          from: host,
-          isSuspect: task === blamed,
-          reason: isOfPlace ? undefined : text,
-        });
+      if (task.isEnding) continue;
+      const isSuspect = task === blamed;
+      const isRepeated = isSuspect && now - task.lastBlameMs < FAILURE_WINDOW_MS;
+      if (isSuspect) task.lastBlameMs = now;
+      const isOver = isRepeated || isHopeless || task.isReplay;
+      if (!task.isStarted) {
+        // It learns from the request that it waits for whether it can start elsewhere.
+        if (isOfPlace || !isOver) this.#displaced.set(task, { isSuspect });
+      } else if (isOver) task.fail(text);
+      else this.#restart(task, { from: host, isSuspect, reason: isOfPlace ? undefined : text });
     }
   }
 

@@ -159,14 +159,16 @@ export class HostedTask implements RunningTask {
 
   async #startSomewhere(): Promise<void> {
     const state = this.#state;
-    try {
-      await this.#startOn(this.#client);
-    } catch (cause) {
-      const other = cause instanceof Unavailable ? this.#setup.elsewhere() : undefined;
-      if (other === undefined) throw cause;
-      this.#client = other;
-      this.#state = state;
-      await this.#startOn(other);
+    // The pool gives no other host to a task that has brought down two.
+    for (;;) {
+      try {
+        return await this.#startOn(this.#client);
+      } catch (cause) {
+        const other = cause instanceof Unavailable ? this.#setup.elsewhere() : undefined;
+        if (other === undefined) throw cause;
+        this.#client = other;
+        this.#state = state;
+      }
     }
   }
 

@@ -14,11 +14,13 @@ export function definitions({ instances, model }: Run): string | undefined {
     for (const id of model.definitions.keys()) {
       const allowed = model.allowed(id);
       const [record, version] = shown(copy, id);
-      if (record !== version) return `${instance?.name} shows ${id} as ${record} and ${version}`;
+      if (record !== version)
+        return `${instance?.name} shows ${id} as ${value(record)} and ${value(version)}`;
       const fits = allowed.some(
         (value) => (value === undefined ? undefined : definitionScript(value)) === record,
       );
-      if (!fits) return `${instance?.name} shows ${id} as ${record}, not ${allowed.join(' or ')}`;
+      if (!fits)
+        return `${instance?.name} shows ${id} as ${value(record)}, not ${allowed.map((each) => each?.slice(0, 20)).join(' or ')}`;
     }
   }
   return undefined;
@@ -29,7 +31,7 @@ export function sameDefinitions({ instances, model }: Run): string | undefined {
   for (const id of model.definitions.keys()) {
     const values = instances.flatMap((instance) => {
       const copy = instance?.role?.copy;
-      return copy === undefined ? [] : [shown(copy, id).join(' ')];
+      return copy === undefined ? [] : [shown(copy, id).map(value).join(' ')];
     });
     if (new Set(values).size > 1) return `copies have ${id} as ${values.join(', ')}`;
   }
@@ -41,4 +43,9 @@ function shown(copy: Metadata, id: string): readonly [string | undefined, string
   const record = copy.table<TaskRecord>('tasks').get(id);
   const versions = copy.table<TaskVersionsRecord>('task-versions').get(id);
   return [record?.script, versions?.versions.at(-1)?.script];
+}
+
+/** What a script says, in a line. */
+function value(script: string | undefined): string {
+  return script === undefined ? 'absent' : (/'([^']{1,20})/.exec(script)?.[1] ?? script);
 }

@@ -1,9 +1,10 @@
 // What happens in a run, by its seed: an operation and when. A plan is data, so that a failing one
 // can be made shorter.
 import { seededRandom } from '@tidemark/testkit';
+import { POINTS_LEVEL } from '../../../../packages/engine/src/cluster/point-record.ts';
 import { FAULTS, interruptedBegin, LOSSES } from '../faults/faults.ts';
 import type { Fault } from '../faults/faults.ts';
-import { GROUPS } from './tasks.ts';
+import { GROUPS, RUNS } from './tasks.ts';
 import type { TaskName } from './tasks.ts';
 
 /** A point of a client. */
@@ -44,6 +45,8 @@ export type Plan = {
   readonly seed: number;
   /** The first instance has definitions, and the others start later. */
   readonly hasOwn: boolean;
+  /** What may be written from the beginning: all instances have known it for long. */
+  readonly level: number;
   readonly tasks: readonly TaskName[];
   /** In how many parts tasks with groups run. */
   readonly parts: number;
@@ -62,8 +65,10 @@ export function planOf(seed: number): Plan {
   for (let number = 0; atMs < LENGTH_MS; number++) {
     const id = `d${below(DEFINITIONS)}`;
     const dice = random();
-    if (dice < 0.2) steps.push({ atMs, operation: { kind: 'define', id, value: `v${number}` } });
-    else if (dice < 0.28) steps.push({ atMs, operation: { kind: 'remove', id } });
+    if (dice < 0.2) {
+      const value = `${random() < 0.3 ? RUNS : 'v'}${number}`;
+      steps.push({ atMs, operation: { kind: 'define', id, value } });
+    } else if (dice < 0.28) steps.push({ atMs, operation: { kind: 'remove', id } });
     else {
       const form = random() < 0.1 ? 'long' : random() < 0.2 ? 'points' : 'lines';
       const points = Array.from({ length: 1 + below(POINTS_MAX) }, () => ({
@@ -88,6 +93,7 @@ export function planOf(seed: number): Plan {
   return {
     seed,
     hasOwn,
+    level: random() < 0.8 ? POINTS_LEVEL : 1,
     tasks: ['windows', 'totals', 'levels', ...(random() < 0.3 ? (['posting'] as const) : [])],
     parts: 1 + below(PARTS_MAX),
     threadDelayMs: random() < 0.5 ? 0 : below(30),

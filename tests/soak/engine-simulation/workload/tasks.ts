@@ -53,12 +53,15 @@ export function taskInput(name: TaskName, parts: number): TaskInput {
   };
 }
 
-/** A definition that does not run: its value is what it says. */
+/** Definitions whose values begin so run. */
+export const RUNS = 'r';
+
+/** A definition of a task that takes no points: its value is what it says. */
 export function definitionInput(value: string): TaskInput {
   return {
     script: definitionScript(value),
     dbrps: [{ db: DATABASE.database, rp: DATABASE.retentionPolicy }],
-    status: 'disabled',
+    status: value.startsWith(RUNS) ? 'enabled' : 'disabled',
   };
 }
 
