@@ -132,3 +132,30 @@ test('verify names a damaged block, repair keeps the rest and lists what is lost
   await server.stop();
   expect(Number(series?.values?.[0]?.[1])).toBeGreaterThan(0);
 }, 60_000);
+
+test('a shard of a dropped policy is named, and set aside', async () => {
+  const storage = await openStorage({ directory: join(directory, 'tsdb', 'data') });
+  const policy = {
+    id: 999,
+    database: 'd',
+    retentionPolicy: 'gone',
+    shardDurationNanos: 604_800_000_000_000n,
+    maxSeriesPerDatabase: 0,
+    maxValuesPerTag: 0,
+  };
+  const body = new TextEncoder().encode('m,host=left v=1 1');
+  await storage.writeLines({ policy, body, precision: 's', now: 0n });
+  await storage.flush();
+  await storage.close();
+  const tool = (name: string): ReturnType<typeof runTidemark> =>
+    runTidemark(['tsdb', name, '--data-dir', directory]);
+
+  const found = await tool('verify');
+  const repaired = await tool('repair');
+  const left = await tool('verify');
+
+  expect(found.stdout).toMatch(/ORPHAN shard \d+ of `d`.`gone` .* retention policy was dropped/);
+  expect(found.status).toBe(1);
+  expect(repaired.stdout).toMatch(/SET ASIDE shard \d+ of `d`.`gone`/);
+  expect(left.stdout).not.toContain('ORPHAN');
+});

@@ -19,6 +19,7 @@ export type {
   ShardReport,
 } from './tools/inspect.ts';
 export { repairDirectory } from './tools/repair.ts';
+export type { KnownPolicy } from './tools/directory.ts';
 export type { RepairReport } from './tools/repair.ts';
 export { openArriving, withAttachments } from './backup/arriving.ts';
 export { describeBackup, joinBackups, storeBackup } from './backup/chain.ts';

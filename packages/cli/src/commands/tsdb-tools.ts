@@ -50,14 +50,15 @@ export function tsdbToolCommands(finish: (status: number) => void): readonly Com
 function verifyCommand(finish: (status: number) => void): Command {
   return toolCommand(
     'verify',
-    'Read every block of a database that is not running; exit status 1 when one is damaged.',
+    'Read every block of a database that is not running; exit status 1 when one is damaged, or a shard belongs to nothing.',
   ).action(async (flags: Flags) => {
     const { verifyDirectory } = await import('@tidemark/storage');
     const { checkCatalog } = await import('@tidemark/tsdb');
-    const found = await withByteBar('verify', (onProgress) =>
-      verifyDirectory({ directory: storageDirectory(flags.dataDir), onProgress }),
-    );
     const catalog = await checkCatalog(databaseDirectory(flags.dataDir), { mends: false });
+    const { policies } = catalog;
+    const found = await withByteBar('verify', (onProgress) =>
+      verifyDirectory({ directory: storageDirectory(flags.dataDir), policies, onProgress }),
+    );
     const damage = [...found.damage, ...catalog.damage];
     const report = { ...found, files: found.files + 1, damage };
     if (flags.json === true) printJson(report);
@@ -70,9 +71,11 @@ function verifyCommand(finish: (status: number) => void): Command {
           `${report.tornBytes} bytes of an unfinished write at the end of the log; the next start cuts them off`,
         );
       printDamage(report.damage);
+      for (const { message } of report.orphans) print(`ORPHAN ${message}; repair sets it aside`);
       if (report.damage.length === 0) print('everything is readable');
     }
-    finish(report.damage.length === 0 ? ExitStatus.Ok : ExitStatus.Failed);
+    const isSound = report.damage.length === 0 && report.orphans.length === 0;
+    finish(isSound ? ExitStatus.Ok : ExitStatus.Failed);
   });
 }
 
@@ -83,10 +86,11 @@ function repairCommand(finish: (status: number) => void): Command {
   ).action(async (flags: Flags) => {
     const { repairDirectory } = await import('@tidemark/storage');
     const { checkCatalog } = await import('@tidemark/tsdb');
-    const repaired = await withByteBar('repair', (onProgress) =>
-      repairDirectory({ directory: storageDirectory(flags.dataDir), onProgress }),
-    );
     const catalog = await checkCatalog(databaseDirectory(flags.dataDir), { mends: true });
+    const { policies } = catalog;
+    const repaired = await withByteBar('repair', (onProgress) =>
+      repairDirectory({ directory: storageDirectory(flags.dataDir), policies, onProgress }),
+    );
     const lost = [...repaired.lost, ...catalog.damage];
     const report = { ...repaired, lost, isCatalogMended: catalog.isMended };
     if (flags.json === true) printJson(report);
@@ -96,6 +100,7 @@ function repairCommand(finish: (status: number) => void): Command {
       );
       if (report.isManifestRebuilt) print('the manifest was made anew of the files of the shards');
       if (report.isCatalogMended) print('a damaged copy of the catalog was written anew');
+      for (const { message } of report.setAside) print(`SET ASIDE ${message}`);
       printDamage(report.lost);
     }
     finish(report.lost.length === 0 ? ExitStatus.Ok : ExitStatus.Failed);

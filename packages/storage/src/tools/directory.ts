@@ -15,6 +15,7 @@ import { lacksManifest, rebuildManifest } from '../manifest/rebuild.ts';
 import { SegmentCaches } from '../segment/segment-caches.ts';
 import { Segment } from '../segment/segment.ts';
 import type { SegmentInfo } from '../segment/segment.ts';
+import type { PolicyRef } from '../storage-engine.ts';
 import { checkLog } from '../wal/log-check.ts';
 import type { LogCheck } from '../wal/log-check.ts';
 
@@ -25,9 +26,14 @@ export type ToolProgress = {
   readonly file: string;
 };
 
+/** A policy that exists. */
+export type KnownPolicy = Pick<PolicyRef, 'id' | 'database' | 'retentionPolicy'>;
+
 export type ToolOptions = {
   readonly directory: string;
   readonly onProgress?: ((progress: ToolProgress) => void) | undefined;
+  /** The policies of the catalog, if it is known: shards of others are orphans. */
+  readonly policies?: readonly KnownPolicy[] | undefined;
   readonly disk?: Disk | undefined;
 };
 

@@ -24,6 +24,8 @@ import { checkpointDamage, HeldSeries } from './index-contents.ts';
 import { repairIndex, rewriteSeriesFile } from './repair-index.ts';
 import { manifestPath, openLog, openSegment, withDirectory } from './directory.ts';
 import type { OpenDirectory, ToolOptions } from './directory.ts';
+import { findOrphans } from './orphans.ts';
+import type { Orphan } from './orphans.ts';
 
 export type RepairReport = {
   readonly segmentsChecked: number;
@@ -47,6 +49,8 @@ export type RepairReport = {
   readonly shardFilesRewritten: number;
   /** What is lost. `rows` is known when the directory of the segment can be read. */
   readonly lost: readonly (Damage & { readonly rows: number | undefined })[];
+  /** Shards that belonged to no policy or database. Their files are in `movedTo`. */
+  readonly setAside: readonly Orphan[];
   /** The folder with the damaged files. */
   readonly movedTo: string | undefined;
 };
@@ -88,13 +92,19 @@ export function repairDirectory(options: ToolOptions): Promise<RepairReport> {
       work.moved.push(...leftOut);
       await copyAside(open, manifestPath(directory));
     }
+    const setAside = findOrphans(open, options.policies);
+    const orphanIds = new Set(setAside.map(({ shardId }) => shardId));
+    for (const { file } of setAside) {
+      work.moved.push(...disk.list(file).map((name) => `${file}/${name}`));
+    }
+    const present = manifest.shards.filter(({ descriptor }) => !orphanIds.has(descriptor.id));
     const shards: ManifestShard[] = [];
     const held = new Map<string, HeldSeries>();
-    const totalBytes = manifest.shards
+    const totalBytes = present
       .flatMap((shard) => shard.segments)
       .reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
     let doneBytes = 0;
-    for (const shard of manifest.shards) {
+    for (const shard of present) {
       const segments: SegmentInfo[] = [];
       const heldHere = held.get(shard.descriptor.database) ?? new HeldSeries();
       held.set(shard.descriptor.database, heldHere);
@@ -138,6 +148,7 @@ export function repairDirectory(options: ToolOptions): Promise<RepairReport> {
       open.rebuilt !== undefined;
     return {
       ...report,
+      setAside,
       shardFilesRewritten,
       isManifestRebuilt: open.rebuilt !== undefined,
       movedTo: hasMoved ? damagedDirectory(directory) : undefined,

@@ -13,6 +13,8 @@ import { SeriesSet } from '../series/series-set.ts';
 import { logFiles, manifestPath, openLog, openSegment, withDirectory } from './directory.ts';
 import { checkpointDamage, HeldSeries, missingEntry, readIndex } from './index-contents.ts';
 import type { OpenDirectory, ToolOptions } from './directory.ts';
+import { findOrphans } from './orphans.ts';
+import type { Orphan } from './orphans.ts';
 
 export type VerifyReport = {
   readonly files: number;
@@ -25,6 +27,8 @@ export type VerifyReport = {
    */
   readonly tornBytes: number;
   readonly damage: readonly Damage[];
+  /** Shards that belong to no policy or database. */
+  readonly orphans: readonly Orphan[];
 };
 
 type Tally = {
@@ -77,7 +81,7 @@ export function verifyDirectory(options: ToolOptions): Promise<VerifyReport> {
     }
     verifyLog(open, tally, report);
     report('');
-    return tally;
+    return { ...tally, orphans: findOrphans(open, options.policies) };
   });
 }
 

@@ -3,15 +3,18 @@ import { join } from 'node:path';
 
 import { Corruption } from '@tidemark/core';
 import { lockStorage } from '@tidemark/storage';
-import type { Damage } from '@tidemark/storage';
+import type { Damage, KnownPolicy } from '@tidemark/storage';
 
 import { catalogPath, readCatalogFile, writeCatalogFile } from './catalog.ts';
+import type { CatalogState } from './model.ts';
 
 export type CatalogReport = {
   /** Empty also when there is no catalog yet. */
   readonly damage: readonly Damage[];
   /** One copy was damaged, and was written anew from the other. */
   readonly isMended: boolean;
+  /** All retention policies; `undefined` when there is no catalog, or none that can be read. */
+  readonly policies: readonly KnownPolicy[] | undefined;
 };
 
 /**
@@ -27,18 +30,25 @@ export async function checkCatalog(
   const file = catalogPath(join(directory, 'meta'));
   try {
     const found = readCatalogFile(file);
-    if (found?.hasDamagedCopy !== true) return { damage: [], isMended: false };
+    const policies = found && policiesOf(found.state);
+    if (found?.hasDamagedCopy !== true) return { damage: [], isMended: false, policies };
     if (mends) {
       await writeCatalogFile(file, found.state);
-      return { damage: [], isMended: true };
+      return { damage: [], isMended: true, policies };
     }
     const message = 'one of the two copies of the catalog is damaged';
-    return { damage: [{ file, offset: 0, message }], isMended: false };
+    return { damage: [{ file, offset: 0, message }], isMended: false, policies };
   } catch (error) {
     if (!(error instanceof Corruption)) throw error;
     const { offset, message } = error;
-    return { damage: [{ file, offset, message }], isMended: false };
+    return { damage: [{ file, offset, message }], isMended: false, policies: undefined };
   } finally {
     await lock.release();
   }
+}
+
+function policiesOf({ databases }: CatalogState): readonly KnownPolicy[] {
+  return [...databases.values()].flatMap(({ name: database, policies }) =>
+    policies.map(({ id, name }) => ({ id, database, retentionPolicy: name })),
+  );
 }
