@@ -16,9 +16,9 @@ import {
 
 useEngine();
 
-sentences('Alerts', [
+sentences('Alerts (preview base path `/engine/v1preview`)', [
   [
-    'GET topics: min-level and pattern',
+    'GET /engine/v1preview/alerts/topics | query `min-level` (default `OK`; values `OK`, `INFO`, `WARNING`, `CRITICAL`; returns topics at or above it), `pattern` (default `*`, glob on topic id) | `{link, topics:[topic...]}`',
     async () => {
       const { topic } = await event();
       const quiet = newId();
@@ -34,11 +34,11 @@ sentences('Alerts', [
     },
   ],
   [
-    'GET topics/<id>',
+    'GET /engine/v1preview/alerts/topics/<topic_id> | - | topic',
     async () => expect((await get(topicPath((await event()).topic))).status).toBe(200),
   ],
   [
-    'DELETE topics/<id>: it reappears with a new event',
+    'DELETE /engine/v1preview/alerts/topics/<topic_id> | - | deletes all known events and state of the topic; the topic reappears if a new event is created for it',
     async () => {
       const { topic, id } = await event();
       expect((await call('DELETE', topicPath(topic))).status).toBe(204);
@@ -50,7 +50,7 @@ sentences('Alerts', [
     },
   ],
   [
-    'GET topics/<id>/events',
+    'GET /engine/v1preview/alerts/topics/<topic_id>/events | query `min-level` (default `OK`) | `{link, topic, events:[event...]}`',
     async () => {
       const { topic, id } = await event();
       const { json } = await get(`${topicPath(topic)}/events?min-level=CRITICAL`);
@@ -58,14 +58,14 @@ sentences('Alerts', [
     },
   ],
   [
-    'GET topics/<id>/events/<id>',
+    'GET /engine/v1preview/alerts/topics/<topic_id>/events/<event_id> | - | event',
     async () => {
       const { topic, id } = await event();
       expect((await get(`${topicPath(topic)}/events/${id}`)).json.id).toBe(id);
     },
   ],
   [
-    'GET topics/<id>/handlers: null for an auto-generated topic',
+    'GET /engine/v1preview/alerts/topics/<topic_id>/handlers | query `pattern` (default `*`) | `{link, topic, handlers:[handler...]}`; `handlers` is null for an auto-generated topic whose handlers are defined in a script',
     async () => {
       const topic = newId();
       const { id } = await handler(topic);
@@ -78,7 +78,7 @@ sentences('Alerts', [
     },
   ],
   [
-    'GET topics/<id>/handlers/<id>',
+    'GET /engine/v1preview/alerts/topics/<topic_id>/handlers/<handler_id> | - | handler',
     async () => {
       const topic = newId();
       const { id } = await handler(topic);
@@ -86,11 +86,11 @@ sentences('Alerts', [
     },
   ],
   [
-    'POST topics/<id>/handlers',
+    'POST /engine/v1preview/alerts/topics/<topic_id>/handlers | handler: `id`, `actions` | created handler',
     async () => expect((await handler(newId())).actions).toEqual([POST_ACTION]),
   ],
   [
-    'PUT topics/<id>/handlers/<id>',
+    'PUT /engine/v1preview/alerts/topics/<topic_id>/handlers/<handler_id> | full handler | replaces the handler; returns it',
     async () => {
       const topic = newId();
       const { id } = await handler(topic);
@@ -100,7 +100,7 @@ sentences('Alerts', [
     },
   ],
   [
-    'PATCH topics/<id>/handlers/<id>',
+    'PATCH /engine/v1preview/alerts/topics/<topic_id>/handlers/<handler_id> | JSON patch document per RFC 6902: array of `{op, path, value}` | returns the updated handler',
     async () => {
       const topic = newId();
       const { id } = await handler(topic);
@@ -112,12 +112,34 @@ sentences('Alerts', [
     },
   ],
   [
-    'DELETE topics/<id>/handlers/<id>',
+    'DELETE /engine/v1preview/alerts/topics/<topic_id>/handlers/<handler_id> | - | removes the handler',
     async () => {
       const topic = newId();
       const { id } = await handler(topic);
       expect((await call('DELETE', `${topicPath(topic)}/handlers/${id}`)).status).toBe(204);
       expect((await get(`${topicPath(topic)}/handlers/${id}`)).status).toBe(404);
+    },
+  ],
+  [
+    'Topics are created dynamically when a script or a handler refers to them.',
+    async () => {
+      const [byHandler, byScript] = [newId(), newId()];
+      expect((await get(topicPath(byHandler))).status).toBe(404);
+      await handler(byHandler);
+      const script = `stream|from()|alert().crit(lambda: TRUE).topic('${byScript}')`;
+      await define({ script, status: 'enabled' });
+      expect((await get(topicPath(byHandler))).status).toBe(200);
+      expect((await get(topicPath(byScript))).status).toBe(200);
+    },
+  ],
+  [
+    'Anonymous handlers created from scripts cannot be listed or modified through the API.',
+    async () => {
+      const script = "stream|from()|alert().crit(lambda: TRUE).post('http://127.0.0.1:1')";
+      const task = await define({ script, status: 'enabled' });
+      const path = `${topicPath(`main:${task.id}:alert2`)}/handlers`;
+      expect((await get(path)).json.handlers).toBeNull();
+      expect((await call('PATCH', `${path}/post1`, [])).status).toBe(404);
     },
   ],
 ]);

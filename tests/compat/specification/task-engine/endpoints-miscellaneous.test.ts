@@ -6,13 +6,16 @@ import { get, sentences, useEngine } from './harness.ts';
 useEngine();
 
 sentences('Miscellaneous', [
-  ['GET ping', async () => expect(await get('ping')).toMatchObject({ status: 204, json: '' })],
   [
-    'GET debug/vars',
+    'GET /engine/v1/ping | 204 with no body',
+    async () => expect(await get('ping')).toMatchObject({ status: 204, json: '' }),
+  ],
+  [
+    'GET /engine/v1/debug/vars | runtime statistics',
     async () => expect((await get('debug/vars')).json).toHaveProperty('num_tasks'),
   ],
   [
-    'GET debug/pprof/...',
+    'GET /engine/v1/debug/pprof/... | standard runtime profiling endpoints; not all return JSON',
     async () => {
       expect((await get('debug/pprof/')).json).toContain('profile?seconds');
       expect((await get('debug/pprof/cmdline')).json).toContain('node');
@@ -22,7 +25,7 @@ sentences('Miscellaneous', [
     },
   ],
   [
-    'GET :routes',
+    'GET /engine/v1/:routes | the available routes',
     async () => {
       const { json } = await get(':routes');
       expect(json['/engine/v1/tasks']).toEqual(['GET', 'HEAD', 'POST']);

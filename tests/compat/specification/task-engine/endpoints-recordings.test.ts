@@ -19,7 +19,7 @@ useEngine();
 
 sentences('Recordings', [
   [
-    'POST recordings/stream',
+    "POST /engine/v1/recordings/stream | `id`, `task` (record only data of the task's dbrps), `stop` (timestamp; record until then) | 201 recording, returns at once",
     async () => {
       const { id } = await define();
       const recording = await record('stream', { task: id, stop: '2018-01-01T00:00:00Z' });
@@ -36,7 +36,7 @@ sentences('Recordings', [
     },
   ],
   [
-    'POST recordings/batch',
+    "POST /engine/v1/recordings/batch | `id`, `task` (records results of the task's queries), `start` (RFC3339Nano), `stop` (RFC3339Nano; default current time) | 201",
     async () => {
       const { id } = await define({ script: BATCH });
       const recording = await record('batch', { task: id, ...PAST });
@@ -47,7 +47,7 @@ sentences('Recordings', [
     },
   ],
   [
-    'POST recordings/query: type is required',
+    'POST /engine/v1/recordings/query | `id`, `type` (`stream` or `batch`, required because a recording is typed), `query` (string), `cluster` (name of a configured cluster; default cluster when empty) | 201',
     async () => {
       expect((await recordQuery('batch')).type).toBe('batch');
       expect(
@@ -56,7 +56,7 @@ sentences('Recordings', [
     },
   ],
   [
-    'GET recordings/<id>: 200, 202, 404',
+    'GET /engine/v1/recordings/<recording_id> | - | 200 when no longer running; 202 when exists but not finished; 404 when absent',
     async () => {
       const { id } = await define();
       const recording = await record('stream', { task: id, stop: '2018-01-01T00:00:00Z' });
@@ -66,7 +66,7 @@ sentences('Recordings', [
     },
   ],
   [
-    'DELETE recordings/<id>',
+    'DELETE /engine/v1/recordings/<recording_id> | - | 204, also when nonexistent',
     async () => {
       const { id } = await define();
       const recording = await record('stream', { task: id, stop: '2018-01-01T00:00:00Z' });
@@ -76,7 +76,7 @@ sentences('Recordings', [
     },
   ],
   [
-    'GET recordings: sorted by date',
+    'GET /engine/v1/recordings | query `pattern`, `fields`, `offset` (0), `limit` (100) | 200 `{recordings:[...]}` sorted by date',
     async () => {
       await recordQuery();
       await recordQuery();

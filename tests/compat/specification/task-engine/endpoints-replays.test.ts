@@ -20,7 +20,7 @@ useEngine();
 
 sentences('Replays', [
   [
-    'POST replays/: times in the recording, or relative to now',
+    'POST /engine/v1/replays/ | `id` (random default), `task`, `recording`, `recording-time` (default false; true uses times in the recording, otherwise times are shifted relative to now), `clock` (`fast` default, or `real` which waits real time matching the recording) | 201 replay',
     async () => {
       const task = await define();
       const lines = async (isRecordingTime: boolean): Promise<string> => {
@@ -42,7 +42,7 @@ sentences('Replays', [
     },
   ],
   [
-    'POST replays/batch',
+    'POST /engine/v1/replays/batch | `id`, `task`, `start` (RFC3339Nano), `stop` (default now), `recording-time`, `clock` | 201; `recording` in the result is empty',
     async () => {
       const { id } = await define({ script: BATCH });
       const made = await replay('batch', { task: id, ...PAST });
@@ -52,7 +52,7 @@ sentences('Replays', [
     },
   ],
   [
-    'POST replays/query',
+    'POST /engine/v1/replays/query | `id`, `task`, `query`, `cluster`, `recording-time`, `clock` | 201; `recording` empty',
     async () => {
       const { id } = await define({ script: BATCH });
       const made = await replay('query', { task: id, query: 'SELECT v FROM "d"."r".m1' });
@@ -63,7 +63,7 @@ sentences('Replays', [
     },
   ],
   [
-    'GET replays/<id>: 200, 202, 404',
+    'GET /engine/v1/replays/<replay_id> | - | 200 when no longer running; 202 not finished; 404',
     async () => {
       const { id } = await replayed();
       expect((await get(`replays/${id}`)).status).toBe(200);
@@ -74,7 +74,7 @@ sentences('Replays', [
     },
   ],
   [
-    'DELETE replays/<id>',
+    'DELETE /engine/v1/replays/<replay_id> | - | 204, also when nonexistent',
     async () => {
       const running = await slowReplay();
       expect((await call('DELETE', `replays/${running}`)).status).toBe(204);
@@ -83,11 +83,20 @@ sentences('Replays', [
     },
   ],
   [
-    'GET replays',
+    'GET /engine/v1/replays | query `pattern`, `fields`, `offset` (0), `limit` (100) | 200 `{replays:[...]}`',
     async () => {
       const { id } = await replayed();
       const { json } = await get(`replays?pattern=${id}&fields=status`);
       expect(json.replays).toEqual([{ id, link: expect.anything(), status: 'finished' }]);
+    },
+  ],
+  [
+    'Replaying a stream without a recording is not supported (it equals enabling the task).',
+    async () => {
+      const { id } = await define();
+      expect((await call('POST', 'replays/', { task: id })).status).toBe(404);
+      expect((await call('POST', 'replays/batch', { task: id, ...PAST })).status).toBe(400);
+      expect((await call('POST', 'replays/stream', { task: id })).status).toBe(405);
     },
   ],
 ]);

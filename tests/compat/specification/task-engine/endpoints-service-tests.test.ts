@@ -7,7 +7,7 @@ useEngine();
 
 sentences('Service tests', [
   [
-    'GET service-tests',
+    'GET /engine/v1/service-tests | query `pattern` (default `*`, glob on service name) | 200 `{link, services:[service test...]}`',
     async () => {
       const { json } = await get('service-tests?pattern=[st]*');
       const names = json.services.map(({ name }: any) => name);
@@ -16,7 +16,7 @@ sentences('Service tests', [
     },
   ],
   [
-    'GET service-tests/<name>',
+    'GET /engine/v1/service-tests/<service_name> | - | service test; its options are also the defaults',
     async () => {
       const optionsOf = async (name: string): Promise<string[]> =>
         Object.keys((await get(`service-tests/${name}`)).json.options);
@@ -28,7 +28,10 @@ sentences('Service tests', [
     },
   ],
   [
-    'POST service-tests/<name>',
+    [
+      'POST /engine/v1/service-tests/<service_name> | JSON object of options (depends on the service) | 200 `{success: <boolean>, message: <string>}`',
+      'A 200 is returned even when the service under test fails; the failure is reported as `success: false` with a message.',
+    ],
     async () => {
       const good = await call('POST', 'service-tests/tsdb', { cluster: 'fake' });
       expect(good).toMatchObject({ status: 200, json: { success: true, message: '' } });

@@ -6,7 +6,7 @@ useEngine();
 
 sentences('Storage', [
   [
-    'GET storage/backup',
+    'GET /engine/v1/storage/backup | - | a dump of the underlying database; restoring replaces the stored database file with it',
     async () => {
       const { status, headers } = await get('storage/backup');
       expect(status).toBe(200);
@@ -14,7 +14,7 @@ sentences('Storage', [
     },
   ],
   [
-    'POST storage/stores/<name>',
+    'POST /engine/v1/storage/stores/<store_name> | `{action: "rebuild"}` (only action; rebuilds all indexes of the store, possibly expensive) | 204',
     async () => {
       expect((await call('POST', 'storage/stores/tasks', { action: 'rebuild' })).status).toBe(204);
     },

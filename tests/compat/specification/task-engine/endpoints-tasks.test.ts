@@ -19,7 +19,7 @@ useEngine();
 
 sentences('Tasks', [
   [
-    'POST tasks',
+    'POST /engine/v1/tasks | JSON task fields (`id`, `template-id`, `type`, `dbrps`, `script`, `status`, `vars`) | 200 with task (link, id and task fields)',
     async () =>
       expect(await define()).toMatchObject({
         link: { rel: 'self' },
@@ -27,7 +27,7 @@ sentences('Tasks', [
       }),
   ],
   [
-    'PATCH tasks/<id>',
+    'PATCH /engine/v1/tasks/<task_id> | any subset of the client-settable fields; missing fields are left unchanged | 200; 404 when the task does not exist',
     async () => {
       const { id, script, dbrps } = await define();
       expect((await call('PATCH', `tasks/${id}`, {})).json).toMatchObject({ script, dbrps });
@@ -35,7 +35,7 @@ sentences('Tasks', [
     },
   ],
   [
-    'GET tasks/<id>: dot-view, script-format, replay-id',
+    "GET /engine/v1/tasks/<task_id> | query: `dot-view` (`attributes` default, or `labels`), `script-format` (`formatted` default, or `raw` which returns the script as defined), `replay-id` (optional id of a running replay; result is in the context of that replay's task) | 200 task; 404",
     async () => {
       const { id, script } = await define({ status: 'enabled' });
       expect((await get(`tasks/${id}?script-format=raw`)).json.script).toBe(STREAM);
@@ -51,7 +51,7 @@ sentences('Tasks', [
     },
   ],
   [
-    'DELETE tasks/<id>',
+    'DELETE /engine/v1/tasks/<task_id> | - | 204, also when the task does not exist',
     async () => {
       const { id } = await define({ status: 'enabled' });
       expect((await call('DELETE', `tasks/${id}`)).status).toBe(204);
@@ -60,7 +60,7 @@ sentences('Tasks', [
     },
   ],
   [
-    'GET tasks',
+    'GET /engine/v1/tasks | query: `pattern`, `fields`, `dot-view`, `script-format`, `offset` (default 0), `limit` (default 100) | 200 `{tasks:[task...]}`; empty array when nothing matches',
     async () => {
       const { id } = await define();
       const { json } = await get(`tasks?pattern=${id}&fields=status&fields=type`);
@@ -79,7 +79,7 @@ sentences('Tasks', [
     },
   ],
   [
-    'GET tasks/<id>/<endpoint>',
+    'GET /engine/v1/tasks/<task_id>/<endpoint_name> | - | data cached by an HTTP-output node of the task script; body has the shape of a database query result `{series:[{name, columns, values}]}`',
     async () => {
       const { id } = await event();
       const output = await eventually('the row', async () => {
@@ -89,6 +89,21 @@ sentences('Tasks', [
       expect(output).toEqual({
         series: [{ name: 'm', columns: ['time', 'v'], values: [['2017-07-14T02:40:00Z', 9]] }],
       });
+    },
+  ],
+  [
+    'The `pattern` is a shell glob matched on the id.',
+    async () => {
+      const id = newId();
+      for (const end of ['a1', 'a2', 'b1']) await define({ id: `${id}-${end}` });
+      const found = async (pattern: string): Promise<readonly string[]> =>
+        (await get(`tasks?pattern=${encodeURIComponent(id + pattern)}`)).json.tasks.map(
+          (task: any) => task.id.slice(id.length + 1),
+        );
+      expect(await found('-a*')).toEqual(['a1', 'a2']);
+      expect(await found('-?1')).toEqual(['a1', 'b1']);
+      expect(await found('-[bc]1')).toEqual(['b1']);
+      expect((await get('tasks?pattern=%5B')).status).toBe(400);
     },
   ],
 ]);

@@ -5,9 +5,16 @@ import { call, define, get, newId, sentences, template, useEngine } from './harn
 useEngine();
 
 sentences('Templates', [
-  ['POST templates', async () => expect(await template()).toMatchObject({ link: { rel: 'self' } })],
   [
-    'PATCH templates/<id>: all tasks follow or none',
+    'POST /engine/v1/templates | `id`, `type`, `script` | 200 with template',
+    async () => expect(await template()).toMatchObject({ link: { rel: 'self' } }),
+  ],
+  [
+    [
+      'PATCH /engine/v1/templates/<template_id> | any subset of the fields | 200; 404',
+      'Updating a template reloads all tasks that use it.',
+      'If any task fails to reload, the first error is returned and all tasks revert to the old definition, so all succeed or all fail together.',
+    ],
     async () => {
       const { id } = await template();
       const task = await define({ script: undefined, 'template-id': id, status: 'enabled' });
@@ -25,7 +32,7 @@ sentences('Templates', [
     },
   ],
   [
-    'GET templates/<id>',
+    'GET /engine/v1/templates/<template_id> | query `script-format` (`formatted` default, `raw`) | 200; 404',
     async () => {
       const { id } = await template('stream|from()');
       expect((await get(`templates/${id}?script-format=raw`)).json.script).toBe('stream|from()');
@@ -33,7 +40,7 @@ sentences('Templates', [
     },
   ],
   [
-    'DELETE templates/<id>',
+    'DELETE /engine/v1/templates/<template_id> | - | 204, also when nonexistent',
     async () => {
       const { id } = await template();
       expect((await call('DELETE', `templates/${id}`)).status).toBe(204);
@@ -41,7 +48,7 @@ sentences('Templates', [
     },
   ],
   [
-    'GET templates',
+    'GET /engine/v1/templates | query `pattern`, `fields`, `script-format`, `offset` (0), `limit` (100) | 200 `{templates:[...]}`',
     async () => {
       const { id } = await template();
       const { json } = await get(`templates?pattern=${id}&fields=type`);

@@ -2,13 +2,18 @@
 // gives every query the same answer, and makers of tasks, recordings, replays, topics and handlers
 // with ids of their own. What is asked and answered below a sentence is compared with what was
 // answered before (exchanges.ts), so that no answer changes unseen.
+import { resolveEngineConfig, startEngine } from '@tidemark/engine';
+import type { EngineService } from '@tidemark/engine';
 import { eventually } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TestServer } from '@tidemark/testkit';
 import { startPeer } from '../../../soak/engine-api/peer.ts';
 import { startInProcess } from '../../../soak/engine-api/subject.ts';
 import type { Subject } from '../../../soak/engine-api/subject.ts';
+import { hashOf } from './document.ts';
+import type { Sentences } from './document.ts';
 import { Exchanges } from './exchanges.ts';
+import hashes from './sentences.json' with { type: 'json' };
 
 export const STREAM =
   "stream|from().measurement('m')|httpOut('out')|alert().id('{{ .TaskName }}').crit(lambda: \"v\" > 5).topic('spec')";
@@ -16,6 +21,8 @@ export const BATCH = `batch|query('SELECT v FROM "d"."r"."m1"').period(10s).ever
 export const DBRPS = [{ db: 'd', rp: 'r' }];
 export const PAST = { start: '2020-01-01T00:00:00Z', stop: '2020-01-01T02:00:01Z' };
 export const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
+
+const ALL: Sentences = hashes;
 
 let peer: TestServer;
 let engine: Subject;
@@ -132,13 +139,42 @@ export async function event(): Promise<{ topic: string; id: string }> {
   return { topic, id: task.id };
 }
 
-/** Sentences of a section: their words, and what shows them. */
+/** An engine of its own, with other settings, on a directory that its caller removes. */
+export async function startOther(
+  directory: string,
+  settings: Readonly<Record<string, unknown>>,
+): Promise<EngineService> {
+  const values = {
+    data_dir: directory,
+    stats: { enabled: false },
+    task: { hosts: '0' },
+    http: { 'bind-address': '127.0.0.1:0' },
+    ...settings,
+  };
+  const { config, problems } = resolveEngineConfig([{ source: 'test', values }]);
+  expect(problems).toEqual([]);
+  return startEngine(config, { log: QUIET });
+}
+
+const nothing = (): void => {};
+const QUIET = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+
+/** Words of the specification: one sentence, or several that are shown together. */
+type Quote = string | readonly string[];
+
+/** Every sentence of a section, as it is written there, and what shows it. */
 export function sentences(
   section: string,
-  rows: readonly (readonly [quote: string, show: () => Promise<unknown>])[],
+  rows: readonly (readonly [quote: Quote, show: () => unknown])[],
 ): void {
+  const titled = rows.map(([quote, show]) => [[quote].flat().join(' '), show] as const);
   describe(section, () => {
-    test.each(rows)('%s', { timeout: 120_000 }, async (_quote, show) => {
+    test('is quoted sentence by sentence', () => {
+      const quoted = rows.flatMap(([quote]) => [quote].flat().map(hashOf));
+      expect([...new Set(quoted)].toSorted()).toEqual(ALL[section]?.toSorted());
+    });
+
+    test.each(titled)('%s', { timeout: 120_000 }, async (_quote, show) => {
       exchanges.begin();
       await show();
       expect(exchanges.taken()).toMatchSnapshot();

@@ -17,12 +17,12 @@ useEngine();
 
 sentences('Limits', [
   [
-    'default port: 9092',
+    'default port | service | 9092',
     async () =>
       expect(resolveEngineConfig([]).config.http.bindAddress.split(':').at(-1)).toBe('9092'),
   ],
   [
-    'limit: default 100',
+    '`limit` | all list endpoints | default 100 (maximum number returned)',
     async () => {
       const ids = Array.from({ length: 101 }, () => newId());
       for (const id of ids)
@@ -33,7 +33,7 @@ sentences('Limits', [
     },
   ],
   [
-    'offset: default 0',
+    '`offset` | all list endpoints | default 0',
     async () => {
       const first = (await get('templates')).json.templates[0].id;
       expect((await get('templates?offset=0')).json.templates[0].id).toBe(first);
@@ -41,7 +41,7 @@ sentences('Limits', [
     },
   ],
   [
-    'progress: from 0 to 1',
+    'progress | recordings, replays | number 0 to 1',
     async () => {
       const task = await define();
       const { progress, id } = await record('stream', { task: task.id, stop: PAST.stop });

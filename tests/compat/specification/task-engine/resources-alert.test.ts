@@ -16,7 +16,7 @@ useEngine();
 
 sentences('Alert topic, event, handler', [
   [
-    'topic',
+    'topic | `id` string, `level` (`OK`, `INFO`, `WARNING`, `CRITICAL`), `link`, `events-link` (link object with rel `events`), `handlers-link` (link object with rel `handlers`)',
     async () => {
       const { topic } = await event();
       const href = topicPath(topic);
@@ -30,7 +30,7 @@ sentences('Alert topic, event, handler', [
     },
   ],
   [
-    'event',
+    'event | `id` string, `link`, `state` = `{level, message: <string>, time: <timestamp>, duration: <duration string>}`',
     async () => {
       const { topic, id } = await event();
       const href = `${topicPath(topic)}/events/${id}`;
@@ -47,7 +47,7 @@ sentences('Alert topic, event, handler', [
     },
   ],
   [
-    'handler',
+    'handler | `id` string, `link`, `actions`: array of `{kind: <string>, options?: <object>}`',
     async () => {
       const topic = newId();
       const { id, link, actions } = await handler(topic);

@@ -6,21 +6,21 @@ useEngine();
 
 sentences('Recording', [
   [
-    'id: random when not given',
+    'id | string | random when not given',
     async () =>
       expect((await record('query', { id: '', type: 'stream', query: 'q' })).id).toMatch(
         /^[0-9a-f-]{36}$/,
       ),
   ],
   [
-    'link',
+    'link | link object |',
     async () => {
       const { id, link } = await recordQuery();
       expect(link).toEqual({ rel: 'self', href: `/engine/v1/recordings/${id}` });
     },
   ],
   [
-    'type: replayed only to a task of the same type',
+    'type | `stream` or `batch` | a recording can be replayed only to a task of the same type',
     async () => {
       const recording = await recordQuery('batch');
       const task = await define();
@@ -28,10 +28,16 @@ sentences('Recording', [
       expect((await call('POST', 'replays/', body)).status).toBe(400);
     },
   ],
-  ['size: bytes on disk', async () => expect((await recordQuery()).size).toBeGreaterThan(20)],
-  ['date: when it finished', async () => expect((await recordQuery()).date).toMatch(TIME)],
   [
-    'error',
+    'size | integer | bytes on disk',
+    async () => expect((await recordQuery()).size).toBeGreaterThan(20),
+  ],
+  [
+    'date | timestamp string | date the recording finished',
+    async () => expect((await recordQuery()).date).toMatch(TIME),
+  ],
+  [
+    'error | string | error that occurred while recording',
     async () => {
       const { id } = await record('query', { type: 'stream', query: 'SELECT v FROM m' });
       expect(await ended(`recordings/${id}`)).toMatchObject({
@@ -41,8 +47,11 @@ sentences('Recording', [
     },
   ],
   [
-    'status: running, failed, finished',
+    'status | `running`, `failed`, `finished` |',
     async () => expect((await recordQuery()).status).toBe('finished'),
   ],
-  ['progress: between 0 and 1', async () => expect((await recordQuery()).progress).toBe(1)],
+  [
+    'progress | number between 0 and 1 | approximate progress',
+    async () => expect((await recordQuery()).progress).toBe(1),
+  ],
 ]);

@@ -6,19 +6,19 @@ useEngine();
 
 sentences('Replay', [
   [
-    'id: random when not given',
+    'id | string | random when not given',
     async () => expect((await replayed({ id: '' })).id).toMatch(/^[0-9a-f-]{36}$/),
   ],
   [
-    'link',
+    'link | link object |',
     async () => {
       const { id, link } = await replayed();
       expect(link).toEqual({ rel: 'self', href: `/engine/v1/replays/${id}` });
     },
   ],
-  ['task', async () => expect((await replayed()).task).toMatch(/^row-/)],
+  ['task | string | task id', async () => expect((await replayed()).task).toMatch(/^row-/)],
   [
-    'recording: empty when made without one',
+    'recording | string | recording id; empty when the replay was made without a recording',
     async () => {
       expect((await replayed()).recording).toMatch(/^row-/);
       const { id } = await define();
@@ -27,23 +27,29 @@ sentences('Replay', [
     },
   ],
   [
-    'clock: default fast',
+    'clock | `fast` or `real` | default `fast`',
     async () => {
       expect((await replayed()).clock).toBe('fast');
       expect((await replayed({ clock: 'real' })).clock).toBe('real');
     },
   ],
   [
-    'recording-time: default false',
+    'recording-time | boolean | default false',
     async () => {
       expect((await replayed())['recording-time']).toBe(false);
       expect((await replayed({ 'recording-time': true }))['recording-time']).toBe(true);
     },
   ],
-  ['status', async () => expect((await replayed()).status).toBe('finished')],
-  ['progress', async () => expect((await replayed()).progress).toBe(1)],
   [
-    'error',
+    'status | `running`, `failed`, `finished` |',
+    async () => expect((await replayed()).status).toBe('finished'),
+  ],
+  [
+    'progress | number between 0 and 1 | approximate',
+    async () => expect((await replayed()).progress).toBe(1),
+  ],
+  [
+    'error | string | error that occurred during the replay',
     async () => {
       const task = await define();
       const { id } = await replay('query', { task: task.id, query: 'SELECT v FROM m' });

@@ -1,5 +1,5 @@
 // The section “Task” of the specification of the task engine's HTTP API, sentence by sentence.
-import { describe, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import {
   BATCH,
   DBRPS,
@@ -16,20 +16,36 @@ import {
 
 useEngine();
 
+/** Whether a var takes values, as they are shown then, and refuses others. */
+async function takes(
+  type: string,
+  good: readonly (readonly [value: unknown, shown: unknown])[],
+  bad: readonly unknown[],
+): Promise<void> {
+  for (const [value, shown] of good) {
+    const { vars } = await define({ vars: { x: { type, value } } });
+    expect([value, vars.x]).toMatchObject([value, { type, value: shown }]);
+  }
+  for (const value of bad) {
+    const body = { id: newId(), script: STREAM, dbrps: DBRPS, vars: { x: { type, value } } };
+    expect([value, (await call('POST', 'tasks', body)).status]).toEqual([value, 400]);
+  }
+}
+
 sentences('Task', [
   [
-    'id: unique',
+    'id | string | client-settable | unique; random when empty',
     async () => {
       const { id } = await define();
       expect((await call('POST', 'tasks', { id, script: STREAM, dbrps: DBRPS })).status).toBe(400);
     },
   ],
   [
-    'id: random when empty',
+    'id | string | client-settable | unique; random when empty',
     async () => expect((await define({ id: '' })).id).toMatch(/^[0-9a-f-]{36}$/),
   ],
   [
-    'template-id',
+    'template-id | string | client-settable | optional; use a template instead of giving script and type',
     async () => {
       const { id } = await template();
       const task = await define({ script: undefined, 'template-id': id });
@@ -37,14 +53,14 @@ sentences('Task', [
     },
   ],
   [
-    'type',
+    'type | `stream` or `batch` | client-settable |',
     async () => {
       expect((await define()).type).toBe('stream');
       expect((await define({ script: BATCH })).type).toBe('batch');
     },
   ],
   [
-    'dbrps: setting it on PATCH overwrites the whole list',
+    'dbrps | array of `{db: <string>, rp: <string>}` | client-settable | pairs the task may access; setting it on PATCH overwrites the whole stored list',
     async () => {
       const { id, dbrps } = await define({ dbrps: [...DBRPS, { db: 'e', rp: 'r' }] });
       expect(dbrps).toHaveLength(2);
@@ -52,16 +68,19 @@ sentences('Task', [
       expect((await call('PATCH', `tasks/${id}`, { dbrps: other })).json.dbrps).toEqual(other);
     },
   ],
-  ['script', async () => expect((await define()).script).toContain("|httpOut('out')")],
   [
-    'status',
+    'script | string | client-settable | script content',
+    async () => expect((await define()).script).toContain("|httpOut('out')"),
+  ],
+  [
+    'status | `enabled` or `disabled` | client-settable |',
     async () => {
       expect((await define()).status).toBe('disabled');
       expect((await define({ status: 'enabled' })).status).toBe('enabled');
     },
   ],
   [
-    'vars: setting on PATCH overwrites all stored vars',
+    'vars | object: `<name>` -> `{value: <VALUE>, type: <TYPE>}` | client-settable | overrides variables defined in the script; setting on PATCH overwrites all stored vars',
     async () => {
       const { id } = await define({
         vars: { a: { type: 'int', value: 1 }, b: { type: 'int', value: 2 } },
@@ -73,22 +92,25 @@ sentences('Task', [
     },
   ],
   [
-    'link',
+    'link | link object | read-only |',
     async () => {
       const { id, link } = await define();
       expect(link).toEqual({ rel: 'self', href: `/engine/v1/tasks/${id}` });
     },
   ],
-  ['dot', async () => expect((await define()).dot).toMatch(/^digraph .*from1 -> http_out2/s)],
   [
-    'executing',
+    'dot | string | read-only | GraphViz DOT representation of the task graph',
+    async () => expect((await define()).dot).toMatch(/^digraph .*from1 -> http_out2/s),
+  ],
+  [
+    'executing | boolean | read-only | whether the task is currently executing',
     async () => {
       expect((await define()).executing).toBe(false);
       expect((await define({ status: 'enabled' })).executing).toBe(true);
     },
   ],
   [
-    'error: empty when none',
+    'error | string | read-only | any error encountered while executing; empty when none',
     async () => {
       expect((await define()).error).toBe('');
       const id = newId();
@@ -102,7 +124,7 @@ sentences('Task', [
     },
   ],
   [
-    'stats',
+    'stats | object | read-only | map of statistics',
     async () => {
       expect((await define()).stats).toEqual({});
       const { stats } = await define({ status: 'enabled' });
@@ -110,7 +132,7 @@ sentences('Task', [
     },
   ],
   [
-    'created: first creation time',
+    'created | timestamp string | read-only | first creation time',
     async () => {
       const { id, created } = await define();
       expect(created).toMatch(TIME);
@@ -120,7 +142,7 @@ sentences('Task', [
     },
   ],
   [
-    'modified: last modification time',
+    'modified | timestamp string | read-only | last modification time',
     async () => {
       const { id, created, modified } = await define();
       expect(modified).toBe(created);
@@ -128,7 +150,7 @@ sentences('Task', [
     },
   ],
   [
-    'last-enabled: last time status was set to enabled',
+    'last-enabled | timestamp string | read-only | last time status was set to enabled',
     async () => {
       const { id, 'last-enabled': never } = await define();
       expect(never).toBe('0001-01-01T00:00:00Z');
@@ -141,45 +163,86 @@ sentences('Task', [
       ).toBe(first);
     },
   ],
-]);
-
-const goodVars: readonly (readonly [string, unknown, unknown])[] = [
-  ['bool', true, true],
-  ['int', -7, -7],
-  ['float', 1.5, 1.5],
-  ['duration', '10s', 10_000_000_000],
-  ['duration', 5, 5],
-  ['string', 'any', 'any'],
-  ['regex', '^a+$', '^a+$'],
-  ['lambda', '"a" > 1', '"a" > 1'],
-  ['star', '', ''],
   [
-    'list',
-    [
-      { type: 'string', value: 'a' },
-      { type: 'star', value: '' },
-    ],
-    expect.any(Array),
+    'bool | true or false',
+    () =>
+      takes(
+        'bool',
+        [
+          [true, true],
+          [false, false],
+        ],
+        ['true', 1],
+      ),
   ],
-];
-const badVars: readonly (readonly [string, unknown])[] = [
-  ['bool', 'true'],
-  ['int', 1.5],
-  ['float', 'one'],
-  ['duration', 'ten'],
-  ['string', 1],
-  ['regex', '('],
-  ['lambda', '"a" >'],
-  ['list', [{ type: 'int', value: 1 }]],
-];
-
-describe('Var types', () => {
-  test.each(goodVars)('%s accepts %j', async (type, value, shown) => {
-    const { vars } = await define({ vars: { x: { type, value } } });
-    expect(vars.x).toMatchObject({ type, value: shown });
-  });
-  test.each(badVars)('%s does not accept %j', async (type, value) => {
-    const body = { id: newId(), script: STREAM, dbrps: DBRPS, vars: { x: { type, value } } };
-    expect((await call('POST', 'tasks', body)).status).toBe(400);
-  });
-});
+  [
+    'int | any integer',
+    () =>
+      takes(
+        'int',
+        [
+          [-7, -7],
+          [0, 0],
+        ],
+        [1.5, '1'],
+      ),
+  ],
+  [
+    'float | any number',
+    () =>
+      takes(
+        'float',
+        [
+          [1.5, 1.5],
+          [2, 2],
+        ],
+        ['one'],
+      ),
+  ],
+  [
+    'duration | integer (nanoseconds) or a duration string of the query language such as `10s`',
+    () =>
+      takes(
+        'duration',
+        [
+          ['10s', 10_000_000_000],
+          [5, 5],
+        ],
+        ['ten', true],
+      ),
+  ],
+  [
+    'string | any string',
+    () =>
+      takes(
+        'string',
+        [
+          ['any', 'any'],
+          ['', ''],
+        ],
+        [1],
+      ),
+  ],
+  [
+    'regex | string that is a valid regular expression',
+    () => takes('regex', [['^a+$', '^a+$']], ['(', 1]),
+  ],
+  [
+    'lambda | string that is a valid lambda expression of the script language',
+    () => takes('lambda', [['"a" > 1', '"a" > 1']], ['"a" >', 1]),
+  ],
+  [
+    'star | empty string; stands for the literal `*` in the script',
+    () => takes('star', [['', '']], ['x']),
+  ],
+  [
+    'list | array of `{type, value}` objects; only string and star vars are allowed inside',
+    () => {
+      const list = [
+        { type: 'string', value: 'a' },
+        { type: 'star', value: '' },
+      ];
+      return takes('list', [[list, expect.any(Array)]], [[{ type: 'int', value: 1 }], 'a']);
+    },
+  ],
+]);
