@@ -2,7 +2,7 @@
 import { hasPrograms, query, write } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { HOUSE, houseLines } from './house.ts';
+import { HOUSE, houseLines, place, queryOf } from './house.ts';
 import { Visit } from './visit.ts';
 
 describe.skipIf(!hasPrograms('chromium'))('dashboards that are changed', () => {
@@ -54,6 +54,86 @@ describe.skipIf(!hasPrograms('chromium'))('dashboards that are changed', () => {
     await press('Discard changes');
     await page.getByRole('dialog').getByRole('button', { name: 'Discard changes' }).click();
     await page.getByText('There are changes that are not saved').waitFor({ state: 'detached' });
+  });
+
+  test('options of a cell and of single series change what it shows', async () => {
+    const { page } = visit;
+    const now = {
+      ...place(0, 0),
+      id: 'now',
+      title: 'Now',
+      kind: 'single',
+      queries: [queryOf('SELECT last(celsius) FROM room GROUP BY "name"')],
+    };
+    const content = { title: 'Options', database: 'house', cells: [now] };
+    expect((await put('options', 0, content, 'Options')).status).toBe(201);
+    await visit.show('dashboards?id=options&edit=1');
+    await press('What to do with Now');
+    await page.getByRole('menuitem', { name: 'Edit' }).click();
+    const dialog = page.getByRole('dialog');
+
+    await dialog.getByLabel('Decimals', { exact: true }).fill('3');
+    await dialog.getByLabel('Text after the value').fill(' deg');
+    await press('Add a mapping');
+    const mapping = dialog.getByRole('group', { name: 'Mapping 1' });
+    await mapping.getByLabel('Mapped').selectOption('a range');
+    await mapping.getByLabel('From').fill('19.5');
+    await mapping.getByLabel('Shown as').fill('warm');
+    await press('Add an override');
+    const override = dialog.getByRole('group', { name: 'Override 1' });
+    await override.getByLabel('Matches').fill('last name=attic');
+    await override.getByLabel('Name').fill('Attic');
+    await press('Add a transformation');
+    const step = dialog.getByRole('group', { name: 'Transformation 1' });
+    await step.getByLabel('Names').fill('last name=kitchen = Kitchen');
+    await visit.inspect('cell-options');
+    await press('Try it');
+    await dialog.getByText('Kitchen', { exact: true }).waitFor();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+
+    await cell('Now').getByText('Attic', { exact: true }).waitFor();
+    await cell('Now').getByText('Kitchen', { exact: true }).waitFor();
+    const values = await cell('Now').locator('strong').allTextContents();
+    expect(values.toSorted()).toEqual([expect.stringMatching(/^1\d\.\d{3} deg$/), 'warm']);
+    await press('Save');
+    await page.getByText('Saved').waitFor();
+    await page.reload();
+    await cell('Now').getByText('Attic', { exact: true }).waitFor();
+    expect(visit.faults).toEqual([]);
+  });
+
+  test('a row is folded and unfolded, and repeats with its cells for each value', async () => {
+    const { page } = visit;
+    const cells = [
+      {
+        ...place(0, 0, 12, 1),
+        id: 'r',
+        title: 'Room $room',
+        kind: 'row',
+        options: { repeat: 'room' },
+      },
+      {
+        ...place(0, 1),
+        id: 'c',
+        title: 'Warmth of $room',
+        kind: 'line',
+        queries: [queryOf('SELECT celsius FROM room WHERE "name" =~ /^$room$/ AND $timeFilter')],
+      },
+    ];
+    const content = { ...HOUSE, title: 'Rows', annotations: [], cells };
+    expect((await put('rows', 0, content, 'Rows')).status).toBe(201);
+    await visit.show('dashboards?id=rows');
+
+    for (const room of ['attic', 'kitchen']) {
+      await page.getByRole('heading', { name: `Room ${room}` }).waitFor();
+      await cell(`Warmth of ${room}`).getByText('celsius').waitFor();
+    }
+    await visit.inspect('dashboard-rows');
+    await page.getByRole('button', { name: 'Room attic', expanded: true }).click();
+    await cell('Warmth of attic').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Room attic', expanded: false }).click();
+    await cell('Warmth of attic').waitFor();
+    expect(visit.faults).toEqual([]);
   });
 
   test('a dashboard is made, saved, brought back and deleted; somebody else may be first', async () => {

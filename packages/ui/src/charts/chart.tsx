@@ -7,14 +7,16 @@ import { problemOf } from '../api/problem.ts';
 import { shownTheme } from '../app/theme.ts';
 import { Failure } from '../design/states.tsx';
 import { texts } from '../texts/texts.ts';
-import { resolveColour, SERIES_COLOUR_COUNT, seriesColour } from './colours.ts';
-import type { ChartData } from './data.ts';
+import { colourOf, resolveColour } from './colours.ts';
+import type { Calc } from './calc.ts';
+import type { ChartData, ChartSeries } from './data.ts';
 import { formatValue } from './format.ts';
 import { Legend } from './legend.tsx';
-import type { ChartStyle, Mark, Plot, Threshold } from './plot.ts';
+import type { ChartStyle, Mark, Plot, PlotLook, Threshold } from './plot.ts';
 
 const DRAWN_MAX = 200;
 const NOTHING: readonly never[] = [];
+const PLAIN: PlotLook = {};
 
 /** What a page can do with a chart that is shown. */
 export type ChartHandle = { readonly picture: () => Promise<Blob | undefined> };
@@ -27,12 +29,18 @@ export type ChartProps = {
   readonly style?: ChartStyle | undefined;
   readonly isStacked?: boolean | undefined;
   readonly unit?: string | undefined;
+  readonly decimals?: number | undefined;
+  /** Compared by identity, as all that is an object here. */
+  readonly look?: PlotLook | undefined;
   readonly span?: readonly [number, number] | undefined;
   readonly zone?: string | undefined;
   readonly thresholds?: readonly Threshold[] | undefined;
   readonly marks?: readonly Mark[] | undefined;
   readonly syncKey?: string | undefined;
   readonly isLegendHidden?: boolean | undefined;
+  /** Figures of the legend, and where it stands. */
+  readonly legendCalcs?: readonly Calc[] | undefined;
+  readonly legendSide?: 'bottom' | 'right' | undefined;
   /** A span was chosen by dragging. Without it the chart zooms into what it has. */
   readonly onZoom?: ((from: number, to: number) => void) | undefined;
   readonly onReady?: ((handle: ChartHandle) => void) | undefined;
@@ -40,7 +48,8 @@ export type ChartProps = {
 
 export function Chart(props: ChartProps) {
   const { label, data, height = 280, style = 'line', unit = 'none', isStacked = false } = props;
-  const { span, zone, syncKey, thresholds = NOTHING, marks = NOTHING } = props;
+  const { span, zone, syncKey, thresholds = NOTHING, marks = NOTHING, look = PLAIN } = props;
+  const { decimals } = props;
   const drawn = useMemo(() => ({ series: data.series.slice(0, DRAWN_MAX) }), [data]);
   const parent = useRef<HTMLDivElement>(null);
   const plot = useRef<Plot>();
@@ -70,12 +79,11 @@ export function Chart(props: ChartProps) {
         syncKey,
         thresholds: thresholds.map((each) => ({ ...each, colour: resolveColour(each.colour) })),
         marks: marks.map((each) => ({ ...each, colour: resolveColour(each.colour) })),
-        colours: Array.from({ length: SERIES_COLOUR_COUNT }, (_, i) =>
-          resolveColour(seriesColour(i)),
-        ),
+        look,
+        colours: drawn.series.map((one, i) => resolveColour(colourOf(one, i))),
         text: resolveColour('muted'),
         line: resolveColour('line'),
-        formatValue: (value) => formatValue(value, unit),
+        formatValue: (value, side) => formatValue(value, unitOf(drawn, side, unit), decimals),
         onCursor: (time) => (cursorTime.value = time),
         onSpan: ([from, to], isChosen) => {
           if (!isChosen) shownSpan.value = [from, to];
@@ -111,6 +119,8 @@ export function Chart(props: ChartProps) {
     zone,
     syncKey,
     unit,
+    decimals,
+    look,
     theme,
     thresholds,
     marks,
@@ -129,13 +139,13 @@ export function Chart(props: ChartProps) {
 
   if (failure.value !== undefined) return <Failure error={problemOf(failure.value)} />;
   return (
-    <figure class="chart">
+    <figure class={`chart ${props.legendSide === 'right' ? 'beside' : ''}`}>
       <div
         ref={parent}
         class="chart-plot"
         style={{ minHeight: `${height}px` }}
         role="img"
-        aria-label={`${label}. ${texts.charts.keys}`}
+        aria-label={`${label}: ${texts.charts.seriesCount(data.series.length)}. ${texts.charts.keys}`}
         tabIndex={0}
         onKeyDown={(event) => {
           if (plot.current !== undefined && moveByKey(plot.current, event.key, latest.current)) {
@@ -151,6 +161,8 @@ export function Chart(props: ChartProps) {
           cursorTime={cursorTime.value}
           hidden={hidden.value}
           unit={unit}
+          decimals={decimals}
+          calcs={props.legendCalcs}
           onToggle={toggle}
         />
       )}
@@ -161,6 +173,14 @@ export function Chart(props: ChartProps) {
       ) : null}
     </figure>
   );
+}
+
+/** Numbers on the right are those of the series that are drawn against it. */
+function unitOf({ series }: ChartData, side: 'left' | 'right', unit: string): string {
+  const isThere = (one: ChartSeries): boolean => (one.look?.axis ?? 'left') === side;
+  const own = series.filter(isThere).map(({ look }) => look?.unit);
+  const [first] = own;
+  return first !== undefined && own.every((each) => each === first) ? first : unit;
 }
 
 function toggled(set: ReadonlySet<string>, one: string): ReadonlySet<string> {

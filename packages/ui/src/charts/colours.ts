@@ -1,4 +1,5 @@
 // Colours of the design system for canvases, which know no variables.
+import type { ChartSeries } from './data.ts';
 
 /** A colour variable (`series-1`) as the browser resolves it in the present theme: `rgb(…)`. */
 export function resolveColour(name: string, within: HTMLElement = document.body): string {
@@ -15,3 +16,7 @@ export const SERIES_COLOUR_COUNT = 8;
 /** Variable of the colour of the series with an index. */
 export const seriesColour = (index: number): string =>
   `series-${(index % SERIES_COLOUR_COUNT) + 1}`;
+
+/** Variable of the colour of a series among others. */
+export const colourOf = ({ look }: ChartSeries, index: number): string =>
+  look?.colour ?? seriesColour(index);

@@ -1,8 +1,33 @@
 // What charts draw. Each series has its own times, so that nothing has to be lined up before it is
 // sampled.
 
+/** Where a series of an answer comes from. */
+export type SeriesSource = {
+  readonly measurement: string;
+  readonly column: string;
+  readonly tags: Readonly<Record<string, string>>;
+};
+
+/** What is otherwise with one series than with those beside it. */
+export type SeriesLook = {
+  /** Variable of a colour. */
+  readonly colour?: string | undefined;
+  readonly axis?: 'left' | 'right' | undefined;
+  readonly form?: 'line' | 'area' | 'bars' | 'points' | undefined;
+  readonly lineWidth?: number | undefined;
+  /** In percent. */
+  readonly fill?: number | undefined;
+  readonly isDashed?: boolean | undefined;
+  /** Not stacked on others. */
+  readonly isAlone?: boolean | undefined;
+  readonly unit?: string | undefined;
+  readonly decimals?: number | undefined;
+};
+
 export type ChartSeries = {
   readonly label: string;
+  readonly source?: SeriesSource | undefined;
+  readonly look?: SeriesLook | undefined;
   /** Milliseconds since 1970, ascending. Series of one query mostly share the array. */
   readonly times: Float64Array;
   /** As long as `times`; NaN where the line is interrupted. */

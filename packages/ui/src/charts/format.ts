@@ -5,28 +5,39 @@ import type { UnitShape } from './units.ts';
 const STEPS = ['', 'k', 'M', 'G', 'T', 'P', 'E'];
 const BINARY_STEPS = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 
-function digits(value: number): string {
+function digits(value: number, decimals?: number): string {
+  if (decimals !== undefined) return value.toFixed(Math.min(20, Math.max(0, Math.round(decimals))));
   const size = Math.abs(value);
   if (size !== 0 && size < 0.001) return value.toExponential(1);
   return String(Number(value.toPrecision(size >= 100 ? 4 : 3)));
 }
 
 /** `1234567` → `1.23M`; small numbers keep three figures. */
-function short(value: number): string {
+function short(value: number, decimals?: number): string {
   let rest = value;
   let step = 0;
   while (Math.abs(rest) >= 10_000 || (step > 0 && Math.abs(rest) >= 1000)) {
     rest /= 1000;
     step++;
   }
-  return step >= STEPS.length ? value.toExponential(2) : digits(rest) + (STEPS[step] ?? '');
+  return step >= STEPS.length
+    ? value.toExponential(2)
+    : digits(rest, decimals) + (STEPS[step] ?? '');
 }
 
 /** With a unit behind it: `1,500` W → `1.5 kW`. */
 function stepped(
   value: number,
   suffix: string,
-  { steps, size }: { readonly steps: readonly string[]; readonly size: number },
+  {
+    steps,
+    size,
+    decimals,
+  }: {
+    readonly steps: readonly string[];
+    readonly size: number;
+    readonly decimals?: number | undefined;
+  },
 ): string {
   let rest = value;
   let step = 0;
@@ -36,7 +47,7 @@ function stepped(
   }
   // A rate is no quantity of its own: 1.5k/s.
   const space = suffix.startsWith('/') ? '' : ' ';
-  return `${digits(rest)}${space}${steps[step] ?? ''}${suffix}`;
+  return `${digits(rest, decimals)}${space}${steps[step] ?? ''}${suffix}`;
 }
 
 /** `1536` → `1.5 KiB`. */
@@ -55,35 +66,47 @@ const SPANS: readonly (readonly [number, string])[] = [
 
 /** Milliseconds as `1.5 s`, `20 ms`, `3 d`. */
 export function formatMs(value: number): string {
+  return durationText(value, undefined);
+}
+
+function durationText(value: number, decimals: number | undefined): string {
   const [size, name] = SPANS.find(([span]) => Math.abs(value) >= span) ?? [0.000_001, 'ns'];
-  return value === 0 ? '0 ms' : `${digits(value / size)} ${name}`;
+  return value === 0 ? '0 ms' : `${digits(value / size, decimals)} ${name}`;
 }
 
-/** A value with its unit (`units.ts`); an en dash for none. */
-export function formatValue(value: number, unit = 'none'): string {
-  return Number.isNaN(value) ? '–' : shaped(value, shapeOfUnit(unit));
+/**
+ * A value with its unit (`units.ts`), and so many decimals where that is said; an en dash for none.
+ */
+export function formatValue(value: number, unit = 'none', decimals?: number): string {
+  return Number.isNaN(value) ? '–' : shaped(value, shapeOfUnit(unit), decimals);
 }
 
-function shaped(value: number, shape: UnitShape): string {
+function shaped(value: number, shape: UnitShape, decimals: number | undefined): string {
   switch (shape.kind) {
     case 'plain':
-      return `${short(value)} ${shape.suffix}`;
+      return `${short(value, decimals)} ${shape.suffix}`;
     case 'si':
       return shape.suffix.startsWith('/')
-        ? short(value * shape.scale) + shape.suffix
-        : stepped(value * shape.scale, shape.suffix, { steps: STEPS, size: 1000 });
+        ? short(value * shape.scale, decimals) + shape.suffix
+        : stepped(value * shape.scale, shape.suffix, { steps: STEPS, size: 1000, decimals });
     case 'binary':
-      return stepped(value * shape.scale, shape.suffix, { steps: BINARY_STEPS, size: 1024 });
+      return stepped(value * shape.scale, shape.suffix, {
+        steps: BINARY_STEPS,
+        size: 1024,
+        decimals,
+      });
     case 'duration':
-      return formatMs(value * shape.ms);
+      return durationText(value * shape.ms, decimals);
     case 'percent':
-      return `${digits(value * shape.factor)} %`;
-    case 'currency':
-      return shape.isAfter ? `${short(value)} ${shape.symbol}` : `${shape.symbol}${short(value)}`;
+      return `${digits(value * shape.factor, decimals)} %`;
+    case 'currency': {
+      const text = short(value, decimals);
+      return shape.isAfter ? `${text} ${shape.symbol}` : `${shape.symbol}${text}`;
+    }
     case 'choice':
       return value === 0 ? shape.no : shape.yes;
     case 'number':
-      return numbered(value, shape.style);
+      return numbered(value, shape.style, decimals);
     case 'instant':
       return instantOf(value, shape.style);
   }
@@ -92,14 +115,20 @@ function shaped(value: number, shape: UnitShape): string {
 function numbered(
   value: number,
   style: Extract<UnitShape, { readonly kind: 'number' }>['style'],
+  decimals: number | undefined,
 ): string {
   switch (style) {
     case 'short':
-      return short(value);
+      return short(value, decimals);
     case 'locale':
-      return value.toLocaleString('en-US');
+      return value.toLocaleString(
+        'en-US',
+        decimals === undefined
+          ? {}
+          : { minimumFractionDigits: decimals, maximumFractionDigits: decimals },
+      );
     case 'exponent':
-      return value.toExponential(2);
+      return value.toExponential(decimals ?? 2);
     case 'hex':
     case 'hex0x': {
       const text = Math.trunc(value).toString(16).toUpperCase();

@@ -2,12 +2,16 @@
 import { useMemo } from 'preact/hooks';
 
 import { texts } from '../texts/texts.ts';
-import { seriesColour } from './colours.ts';
+import { calculated } from './calc.ts';
+import type { Calc } from './calc.ts';
+import { colourOf } from './colours.ts';
 import { lowerBound, statsOf } from './data.ts';
 import type { ChartData, ChartSeries } from './data.ts';
 import { formatValue } from './format.ts';
 
 const t = texts.charts;
+
+const ALL: readonly Calc[] = ['min', 'max', 'mean', 'last'];
 
 export function Legend({
   data,
@@ -15,6 +19,8 @@ export function Legend({
   cursorTime,
   hidden,
   unit,
+  decimals,
+  calcs = ALL,
   onToggle,
 }: {
   readonly data: ChartData;
@@ -22,17 +28,22 @@ export function Legend({
   readonly cursorTime: number | undefined;
   readonly hidden: ReadonlySet<string>;
   readonly unit: string;
+  readonly decimals?: number | undefined;
+  readonly calcs?: readonly Calc[] | undefined;
   readonly onToggle: (index: number, isAlone: boolean) => void;
 }) {
   const [from, to] = span ?? [-Infinity, Infinity];
-  const stats = useMemo(() => data.series.map((one) => statsOf(one, from, to)), [data, from, to]);
+  const figures = useMemo(
+    () => data.series.map((one) => figuresOf(one, { from, to, calcs })),
+    [data, from, to, calcs],
+  );
   return (
     <div class="legend" role="group" aria-label={t.legend} tabIndex={0}>
       <table class="table">
         <thead>
           <tr>
             <th scope="col">{t.series}</th>
-            {[t.min, t.max, t.mean, t.last, t.atCursor].map((name) => (
+            {[...calcs.map((calc) => texts.cells.calcs[calc]), t.atCursor].map((name) => (
               <th key={name} scope="col" class="number">
                 {name}
               </th>
@@ -41,7 +52,8 @@ export function Legend({
         </thead>
         <tbody>
           {data.series.map((one, index) => {
-            const { min, max, mean, last } = stats[index] ?? statsOf(one, 0, -1);
+            const own = one.look?.unit ?? unit;
+            const digits = one.look?.decimals ?? decimals;
             const isHidden = hidden.has(one.label);
             return (
               <tr key={one.label}>
@@ -54,18 +66,20 @@ export function Legend({
                   >
                     <span
                       class="legend-colour"
-                      style={{ background: isHidden ? '' : `var(--${seriesColour(index)})` }}
+                      style={{ background: isHidden ? '' : `var(--${colourOf(one, index)})` }}
                     />
                     {one.label}
                   </button>
                 </td>
-                {[min, max, mean, last].map((value, i) => (
+                {(figures[index] ?? []).map((value, i) => (
                   <td key={i} class="number">
-                    {formatValue(value, unit)}
+                    {formatValue(value, own, digits)}
                   </td>
                 ))}
                 <td class="number">
-                  {cursorTime === undefined ? '' : formatValue(valueAt(one, cursorTime), unit)}
+                  {cursorTime === undefined
+                    ? ''
+                    : formatValue(valueAt(one, cursorTime), own, digits)}
                 </td>
               </tr>
             );
@@ -74,6 +88,38 @@ export function Legend({
       </table>
     </div>
   );
+}
+
+/** Those figures that need no list of the numbers: there may be millions. */
+const isQuick = (calc: Calc): calc is 'min' | 'max' | 'mean' | 'last' | 'count' =>
+  ['min', 'max', 'mean', 'last', 'count'].includes(calc);
+
+function figuresOf(
+  one: ChartSeries,
+  {
+    from,
+    to,
+    calcs,
+  }: { readonly from: number; readonly to: number; readonly calcs: readonly Calc[] },
+): readonly number[] {
+  const stats = statsOf(one, from, to);
+  if (calcs.every(isQuick)) return calcs.map((calc) => stats[calc]);
+  const numbers = numbersWithin(one, from, to);
+  return calcs.map((calc) => calculated(calc, numbers));
+}
+
+/** Values of a span, without gaps. */
+function numbersWithin(
+  { times, values }: ChartSeries,
+  from: number,
+  to: number,
+): readonly number[] {
+  const numbers: number[] = [];
+  for (let i = lowerBound(times, from); i < times.length && (times[i] ?? NaN) <= to; i++) {
+    const value = values[i] ?? NaN;
+    if (!Number.isNaN(value)) numbers.push(value);
+  }
+  return numbers;
 }
 
 /** The value whose time is nearest. */

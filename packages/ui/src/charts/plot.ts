@@ -3,7 +3,8 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 
 import { timeBounds } from './data.ts';
-import type { ChartData } from './data.ts';
+import type { ChartData, ChartSeries, SeriesLook } from './data.ts';
+import { SERIES_COLOUR_COUNT } from './colours.ts';
 import { lonelyPlaces } from './lonely.ts';
 import { alignSeries, POINTS_OF_COLUMN, Sampler } from './sample.ts';
 
@@ -12,15 +13,38 @@ export type ChartStyle = 'line' | 'area' | 'bars' | 'points' | 'steps';
 export type Threshold = { readonly value: number; readonly colour: string };
 export type Mark = { readonly time: number; readonly label: string; readonly colour: string };
 
+/** How lines and their axis look; what is left out is as it is without. */
+export type PlotLook = {
+  /** Ends of the axis, and ends that values may leave. */
+  readonly yMin?: number | undefined;
+  readonly yMax?: number | undefined;
+  readonly softMin?: number | undefined;
+  readonly softMax?: number | undefined;
+  readonly scale?: 'linear' | 'log2' | 'log10' | undefined;
+  readonly axisLabel?: string | undefined;
+  readonly isAxisHidden?: boolean | undefined;
+  readonly lineWidth?: number | undefined;
+  /** In percent. */
+  readonly fill?: number | undefined;
+  readonly points?: 'auto' | 'always' | 'never' | undefined;
+  readonly pointSize?: number | undefined;
+  readonly course?: 'linear' | 'smooth' | 'stepBefore' | 'stepAfter' | undefined;
+  /** Stacks are shares of their whole. */
+  readonly isShare?: boolean | undefined;
+  readonly thresholdStyle?: 'line' | 'area' | 'both' | 'off' | undefined;
+};
+
 export type PlotOptions = {
   readonly data: ChartData;
   readonly height: number;
   readonly style: ChartStyle;
   readonly isStacked: boolean;
+  readonly look: PlotLook;
   /** Span that is shown at first, in milliseconds; all of the data without. */
   readonly span?: readonly [number, number] | undefined;
   /** Zone of the axis; that of the browser without. */
   readonly zone?: string | undefined;
+  /** Of each series. */
   readonly colours: readonly string[];
   readonly text: string;
   readonly line: string;
@@ -28,7 +52,7 @@ export type PlotOptions = {
   readonly marks: readonly Mark[];
   /** Charts with the same key share the cursor. */
   readonly syncKey?: string | undefined;
-  readonly formatValue: (value: number) => string;
+  readonly formatValue: (value: number, side: 'left' | 'right') => string;
   /** Somebody chose a span by dragging, or moved to one. */
   readonly onSpan: (span: readonly [number, number], isChosen: boolean) => void;
   /** Time below the cursor; `undefined` when it has left. */
@@ -58,8 +82,10 @@ const AXIS_FONT = '12px system-ui, sans-serif';
 
 /** Makes a plot within an element. */
 export function makePlot(parent: HTMLElement, options: PlotOptions): Plot {
-  const { data, style } = options;
-  const series = options.isStacked ? stack(data) : data;
+  const { data, style, look } = options;
+  const stacked = options.isStacked ? stack(data, look.isShare === true) : data;
+  const log = look.scale === 'log2' ? 2 : look.scale === 'log10' ? 10 : undefined;
+  const series = log === undefined ? stacked : aboveZero(stacked);
   const whole = options.span ?? timeBounds(data) ?? [0, 1];
   let [from, to] = whole[0] === whole[1] ? [whole[0] - 30_000, whole[1] + 30_000] : whole;
   let width = Math.max(80, parent.clientWidth);
@@ -86,7 +112,8 @@ export function makePlot(parent: HTMLElement, options: PlotOptions): Plot {
       height: options.height,
       ms: 1,
       legend: { show: false },
-      padding: [8, 20, 0, 0],
+      // Half of a label of the time stands left of the first one.
+      padding: [8, 20, 0, look.isAxisHidden === true ? 40 : 0],
       ...(zone === undefined
         ? {}
         : { tzDate: (time: number) => uPlot.tzDate(new Date(time), zone) }),
@@ -98,20 +125,46 @@ export function makePlot(parent: HTMLElement, options: PlotOptions): Plot {
       },
       scales: {
         x: { time: true, auto: false, range: () => [from, to] },
-        y: { range: (_, min, max) => valueRange(min, max, style === 'bars' || options.isStacked) },
+        ...Object.fromEntries(
+          sidesOf(data).map((side) => [
+            SCALES[side],
+            {
+              ...(log === undefined ? {} : { distr: 3 as const, log }),
+              range: (_: uPlot, min: number, max: number): [number, number] =>
+                rangeOf(min, max, {
+                  isFromZero: style === 'bars' || options.isStacked,
+                  // Bounds are those of the axis that a cell speaks of.
+                  look: side === 'left' ? look : { scale: look.scale },
+                  log,
+                }),
+            },
+          ]),
+        ),
       },
       axes: [
         axis(options, {
           space: 64,
           values: (_, splits, _axis, _space, increment) => timeLabels(splits, increment, clock),
         }),
-        axis(options, {
-          size: (self, values) => axisSize(self, values),
-          values: (_, splits) => splits.map((value) => options.formatValue(value)),
-        }),
+        ...sidesOf(data).map((side) =>
+          axis(options, {
+            scale: SCALES[side],
+            side: side === 'left' ? 3 : 1,
+            ...(side === 'left' && look.isAxisHidden === true ? { show: false } : {}),
+            ...(side === 'left' && (look.axisLabel ?? '') !== ''
+              ? { label: look.axisLabel ?? '', labelFont: AXIS_FONT, labelSize: 20, labelGap: 0 }
+              : {}),
+            ...(side === 'right' ? { grid: { show: false } } : {}),
+            size: (self, values) => axisSize(self, values),
+            values: (_, splits) =>
+              // Between the powers there are lines of a logarithmic axis, without a number.
+              splits.map((value) => (value === null ? '' : options.formatValue(value, side))),
+          }),
+        ),
       ],
-      series: [{}, ...data.series.map(({ label }, index) => lineOf(label, index, options))],
+      series: [{}, ...data.series.map((one, index) => lineOf(one, index, options))],
       hooks: {
+        drawClear: [(self) => drawBands(self, options)],
         draw: [(self) => drawMarks(self, options)],
         setSelect: [
           (self) => {
@@ -212,6 +265,40 @@ function axisSize(plot: uPlot, values: readonly string[] | null): number {
   return Math.max(AXIS_PIXELS_MIN, width);
 }
 
+const SCALES = { left: 'y', right: 'right' } as const;
+
+/** The sides on which there is an axis; of a chart without series the left one. */
+function sidesOf({ series }: ChartData): readonly ('left' | 'right')[] {
+  const isRight = ({ look }: ChartSeries): boolean => look?.axis === 'right';
+  const hasRight = series.some(isRight);
+  // Marks and thresholds are those of the left one, so that it is always there.
+  return hasRight ? ['left', 'right'] : ['left'];
+}
+
+type RangeOptions = {
+  readonly isFromZero: boolean;
+  readonly look: PlotLook;
+  readonly log: 2 | 10 | undefined;
+};
+
+/** What an axis shows for values between two: as a cell wants it, else a little more than them. */
+function rangeOf(
+  min: number,
+  max: number,
+  { isFromZero, look, log }: RangeOptions,
+): [number, number] {
+  const { yMin, yMax, softMin, softMax } = look;
+  const least = Math.min(min, softMin ?? Infinity);
+  const most = Math.max(max, softMax ?? -Infinity);
+  const [low, high] =
+    log === undefined
+      ? valueRange(least, most, isFromZero)
+      : uPlot.rangeLog(Math.max(least, 1e-12), Math.max(most, 1e-12), log, false);
+  const from = yMin === undefined || (log !== undefined && yMin <= 0) ? (low ?? 0) : yMin;
+  const to = yMax ?? high ?? 1;
+  return from < to ? [from, to] : [from, from + 1];
+}
+
 /** A little room above and below; bars and stacks stand on zero. */
 function valueRange(min: number, max: number, isFromZero: boolean): [number, number] {
   if (!Number.isFinite(min) || !Number.isFinite(max)) return [0, 1];
@@ -221,34 +308,63 @@ function valueRange(min: number, max: number, isFromZero: boolean): [number, num
   return [isFromZero && low === 0 ? 0 : low - room, isFromZero && high === 0 ? 0 : high + room];
 }
 
-function lineOf(label: string, index: number, options: PlotOptions): uPlot.Series {
-  const colour = options.colours[index % options.colours.length] ?? '#888';
-  const { style } = options;
-  const paths =
-    style === 'bars'
-      ? uPlot.paths.bars?.({ size: [0.8, 40] })
-      : style === 'steps'
-        ? uPlot.paths.stepped?.({ align: 1 })
-        : style === 'points'
-          ? uPlot.paths.points?.()
-          : linesOf(uPlot.paths.linear?.());
+/** Opacity of an area of which nothing else is said. */
+const FILL_PERCENT = 22;
+
+/** Colours come again after some series; dashes tell those apart. */
+const DASHES: readonly (readonly number[])[] = [[], [8, 4], [3, 3], [10, 3, 2, 3]];
+const DASH_OF_LOOK = [6, 4];
+
+function lineOf(one: ChartSeries, index: number, options: PlotOptions): uPlot.Series {
+  const { label } = one;
+  const own: SeriesLook = one.look ?? {};
+  const { style, look } = options;
+  const colour = options.colours[index] ?? '#888';
+  const form = own.form ?? style;
+  const width = own.lineWidth ?? look.lineWidth ?? LINE_PIXELS;
+  const isFilled = form === 'area' || form === 'bars' || (options.isStacked && form !== 'points');
+  const fill = own.fill ?? look.fill ?? (isFilled ? FILL_PERCENT : 0);
+  const dash =
+    own.isDashed === true
+      ? DASH_OF_LOOK
+      : (DASHES[Math.floor(index / SERIES_COLOUR_COUNT) % DASHES.length] ?? []);
+  const paths = pathsOf(form, look.course, width);
+  const points = look.points ?? 'auto';
+  const size = look.pointSize ?? 4;
   return {
     label,
+    scale: SCALES[own.axis ?? 'left'],
     stroke: colour,
-    width: style === 'points' ? 0 : LINE_PIXELS,
-    ...(style === 'area' || style === 'bars' || options.isStacked
-      ? { fill: translucent(colour) }
-      : {}),
+    width: form === 'points' ? 0 : width,
+    ...(dash.length === 0 || (own.colour !== undefined && own.isDashed !== true)
+      ? {}
+      : { dash: [...dash] }),
+    ...(fill > 0 && form !== 'points' ? { fill: translucent(colour, fill) } : {}),
     ...(paths === undefined ? {} : { paths }),
     points:
-      style === 'points'
-        ? { show: true, size: 4, fill: colour }
-        : {
-            size: 4,
-            filter: (plot, at, isShown) => (isShown ? null : lonelyPlaces(plot.data[at] ?? [])),
-          },
+      form === 'points' || points === 'always'
+        ? { show: true, size, fill: colour }
+        : points === 'never'
+          ? { show: false }
+          : {
+              size: 4,
+              filter: (plot, at, isShown) => (isShown ? null : lonelyPlaces(plot.data[at] ?? [])),
+            },
     spanGaps: false,
   };
+}
+
+function pathsOf(
+  form: ChartStyle,
+  course: PlotLook['course'],
+  width: number,
+): uPlot.Series.PathBuilder | undefined {
+  if (form === 'bars') return uPlot.paths.bars?.({ size: [0.8, 40] });
+  if (form === 'points') return uPlot.paths.points?.();
+  if (form === 'steps' || course === 'stepAfter') return uPlot.paths.stepped?.({ align: 1 });
+  if (course === 'stepBefore') return uPlot.paths.stepped?.({ align: -1 });
+  if (course === 'smooth') return uPlot.paths.spline?.();
+  return linesOf(uPlot.paths.linear?.(), width);
 }
 
 const LINE_PIXELS = 1.5;
@@ -257,42 +373,99 @@ const LINE_PIXELS = 1.5;
  * Where a line fills columns of pixels it is one pixel wide: that looks the same, and takes a
  * browser a fraction of the time.
  */
-function linesOf(linear: uPlot.Series.PathBuilder | undefined): uPlot.Series.PathBuilder {
+function linesOf(
+  linear: uPlot.Series.PathBuilder | undefined,
+  width: number,
+): uPlot.Series.PathBuilder {
   return (plot, index, first, last) => {
     const line = plot.series[index];
     const isDense = last - first > widthOf(plot) * 2;
-    if (line !== undefined) line.width = isDense ? 1 : LINE_PIXELS;
+    if (line !== undefined) line.width = isDense ? Math.min(1, width) : width;
     return linear?.(plot, index, first, last) ?? null;
   };
 }
 
-function translucent(colour: string): string {
-  return colour.replace(/^rgb\((.*)\)$/, (_, parts: string) => `rgba(${parts}, 0.22)`);
+function translucent(colour: string, percent: number): string {
+  return colour.replace(/^rgb\((.*)\)$/, (_, parts: string) => `rgba(${parts}, ${percent / 100})`);
 }
 
-/** Each series on top of those before it, for series with the same times. */
-function stack({ series }: ChartData): ChartData {
+/**
+ * Each series on top of those before it, for series with the same times; as shares, up to 100.
+ * Those that stand alone stay as they are.
+ */
+function stack({ series }: ChartData, isShare: boolean): ChartData {
+  const wholes = new Map<number, number>();
+  const eachOf = (one: ChartSeries, take: (time: number, value: number) => void): void =>
+    one.values.forEach((value, i) => {
+      if (!Number.isNaN(value)) take(one.times[i] ?? 0, value);
+    });
+  const isAlone = ({ look }: ChartSeries): boolean => look?.isAlone === true;
+  if (isShare) {
+    for (const one of series) {
+      if (!isAlone(one)) {
+        eachOf(one, (time, value) => wholes.set(time, (wholes.get(time) ?? 0) + value));
+      }
+    }
+  }
   const sums = new Map<number, number>();
+  return {
+    series: series.map((one) =>
+      isAlone(one)
+        ? one
+        : {
+            ...one,
+            values: one.values.map((value, i) => {
+              const time = one.times[i] ?? 0;
+              const part = isShare ? (value / (wholes.get(time) || 1)) * 100 : value;
+              const sum = (sums.get(time) ?? 0) + (Number.isNaN(part) ? 0 : part);
+              sums.set(time, sum);
+              return Number.isNaN(value) ? NaN : sum;
+            }),
+          },
+    ),
+  };
+}
+
+/** A logarithm has no zero: values up to it are gaps. */
+function aboveZero({ series }: ChartData): ChartData {
   return {
     series: series.map((one) => ({
       ...one,
-      values: one.values.map((value, i) => {
-        const time = one.times[i] ?? 0;
-        const sum = (sums.get(time) ?? 0) + (Number.isNaN(value) ? 0 : value);
-        sums.set(time, sum);
-        return Number.isNaN(value) ? NaN : sum;
-      }),
+      values: one.values.map((value) => (value > 0 ? value : NaN)),
     })),
   };
 }
 
-function drawMarks(plot: uPlot, { thresholds, marks }: PlotOptions): void {
+const BAND_PERCENT = 12;
+
+/** From each threshold to the next, below what is drawn. */
+function drawBands(plot: uPlot, { thresholds, look }: PlotOptions): void {
+  const { thresholdStyle } = look;
+  if (thresholdStyle !== 'area' && thresholdStyle !== 'both') return;
+  const { ctx } = plot;
+  const { left, top, width, height } = plot.bbox;
+  const within = (y: number): number => Math.min(top + height, Math.max(top, y));
+  ctx.save();
+  thresholds
+    .toSorted((a, b) => a.value - b.value)
+    .forEach(({ value, colour }, i, sorted) => {
+      const next = sorted[i + 1];
+      const below = within(plot.valToPos(value, 'y', true));
+      const above = next === undefined ? top : within(plot.valToPos(next.value, 'y', true));
+      ctx.fillStyle = translucent(colour, BAND_PERCENT);
+      ctx.fillRect(left, above, width, Math.max(0, below - above));
+    });
+  ctx.restore();
+}
+
+function drawMarks(plot: uPlot, { thresholds, marks, look }: PlotOptions): void {
   const { ctx } = plot;
   const { left, top, width, height } = plot.bbox;
   ctx.save();
   ctx.lineWidth = devicePixelRatio;
   ctx.setLineDash([5 * devicePixelRatio, 4 * devicePixelRatio]);
-  for (const { value, colour } of thresholds) {
+  const hasLines = look.thresholdStyle !== 'area' && look.thresholdStyle !== 'off';
+  for (const { value, colour } of hasLines ? thresholds : []) {
     const y = plot.valToPos(value, 'y', true);
     if (y < top || y > top + height) continue;
     ctx.strokeStyle = colour;

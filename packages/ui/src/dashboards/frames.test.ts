@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { barsOf, gridOf, heatOf, histogramOf, lanesOf, linesOf } from './frames.ts';
+import { gridOf, heatOf, histogramOf, lanesOf, linesOf } from './frames.ts';
 
 const at = (second: number): string => new Date(second * 1000).toISOString();
 const statement = (
@@ -34,33 +34,6 @@ test('the label of a query stands for its lines', () => {
     'v host=a (2)',
     'v host=b (2)',
   ]);
-});
-
-test('groups with one value each are bars', () => {
-  const one = (host: string, value: number) => ({
-    tags: { host },
-    columns,
-    rows: [[at(0), value]],
-  });
-  expect(barsOf(linesOf([statement([one('a', 1), one('b', 2)])]))).toEqual([
-    { label: 'v host=a', value: 1 },
-    { label: 'v host=b', value: 2 },
-  ]);
-  expect(
-    barsOf(
-      linesOf([
-        statement([
-          {
-            columns,
-            rows: [
-              [at(0), 1],
-              [at(1), 2],
-            ],
-          },
-        ]),
-      ]),
-    ),
-  ).toBe(undefined);
 });
 
 test('a histogram counts each value once', () => {

@@ -6,26 +6,55 @@ import type { ChartData, ChartSeries } from '../charts/data.ts';
 import { chartOf } from '../query/frames.ts';
 import type { Span } from '../time/range.ts';
 
-type Labelled = StatementAnswer & { readonly label: string };
+/** An answer, how its lines are called, and the letter of its query. */
+export type Labelled = StatementAnswer & { readonly label: string; readonly letter?: string };
 
 /** Lines of all statements; the label of a query stands before, or instead of, what they say. */
 export function linesOf(statements: readonly Labelled[]): ChartData {
-  const series = statements.flatMap((statement) => {
-    const lines = chartOf(statement).series;
-    if (statement.label === '') return lines;
-    return lines.map((line): ChartSeries => {
-      const tags = line.label.includes(' ') ? line.label.slice(line.label.indexOf(' ')) : '';
-      return {
-        ...line,
-        label: statement.label + (lines.length === 1 ? '' : tags || ` ${line.label}`),
-      };
-    });
+  return { series: withOwnLabels(statements.flatMap(linesOfOne)) };
+}
+
+/** Lines of one statement; several may have the same label. */
+export function linesOfOne(statement: Labelled): readonly ChartSeries[] {
+  const lines = chartOf(statement).series;
+  const { label } = statement;
+  if (label === '') return lines;
+  if (isPattern(label)) {
+    return lines.map((line): ChartSeries => ({ ...line, label: filledIn(label, line) }));
+  }
+  return lines.map((line): ChartSeries => {
+    const tags = line.label.includes(' ') ? line.label.slice(line.label.indexOf(' ')) : '';
+    return {
+      ...line,
+      label: label + (lines.length === 1 ? '' : tags || ` ${line.label}`),
+    };
   });
-  return { series: withOwnLabels(series) };
+}
+
+const LABEL_PART = /\$\{?(\w+)\}?|\[\[(\w+)\]\]/g;
+
+/** Whether a label has parts that stand for those of a line's name. */
+const isPattern = (label: string): boolean => label.search(LABEL_PART) >= 0;
+
+/** `$tag_host`, `$col`, `$m`, `$1`: parts of a line's name; what is none stays as it is written. */
+function filledIn(label: string, { source }: ChartSeries): string {
+  if (source === undefined) return label;
+  const { measurement, column, tags } = source;
+  return label.replaceAll(
+    LABEL_PART,
+    (all, bare: string | undefined, boxed: string | undefined) => {
+      const name = bare ?? boxed ?? '';
+      if (name === 'm' || name === 'measurement') return measurement;
+      if (name === 'col' || name === 'field') return column;
+      if (name.startsWith('tag_')) return tags[name.slice('tag_'.length)] ?? '';
+      if (/^\d+$/.test(name)) return measurement.split('.')[Number(name)] ?? '';
+      return all;
+    },
+  );
 }
 
 /** A legend tells lines apart by their label. */
-function withOwnLabels(series: readonly ChartSeries[]): readonly ChartSeries[] {
+export function withOwnLabels(series: readonly ChartSeries[]): readonly ChartSeries[] {
   const seen = new Map<string, number>();
   return series.map((line) => {
     const count = (seen.get(line.label) ?? 0) + 1;
@@ -37,14 +66,6 @@ function withOwnLabels(series: readonly ChartSeries[]): readonly ChartSeries[] {
 /** Numbers of a line, oldest first, without gaps. */
 export function numbersOf({ values }: ChartSeries): readonly number[] {
   return [...values].filter((value) => !Number.isNaN(value));
-}
-
-export type Bar = { readonly label: string; readonly value: number };
-
-/** One bar for each series, where each has one value: groups rather than times. */
-export function barsOf({ series }: ChartData): readonly Bar[] | undefined {
-  if (series.length === 0 || series.some(({ values }) => values.length > 1)) return undefined;
-  return series.map((line) => ({ label: line.label, value: line.values[0] ?? NaN }));
 }
 
 export type Bucket = { readonly from: number; readonly to: number; readonly count: number };

@@ -1,35 +1,24 @@
 // What a dashboard says. Documents come from the server and from files that people import, so they
 // are read as what they are: anything.
-export const CELL_KINDS = [
-  'line',
-  'area',
-  'bar',
-  'scatter',
-  'histogram',
-  'heatmap',
-  'single',
-  'gauge',
-  'table',
-  'states',
-  'note',
-  'alerts',
-  'placeholder',
-] as const;
-export type CellKind = (typeof CELL_KINDS)[number];
-
-export const LEVELS = ['good', 'warn', 'bad'] as const;
-export type Level = (typeof LEVELS)[number];
+import type { Kind } from '../cells/kind.ts';
+import { readOptions } from '../cells/option.ts';
+import type { OptionRow, Options } from '../cells/option.ts';
+import { isKind, kindOf } from '../cells/registry.ts';
+import { OF_ALL, OF_QUERIES } from '../cells/options/common.ts';
+import { fieldsOf, listOf, numberOf, oneOf, textOf } from './fields.ts';
 
 export type CellQuery = {
   readonly text: string;
   /** Empty for that of the dashboard. */
   readonly database: string;
-  /** Stands for its lines in a legend; empty leaves them as the answer names them. */
+  /**
+   * Stands for its lines in a legend; empty leaves them as the answer names them. `$tag_host`,
+   * `$col`, `$m` and `$1` stand for parts of a line's name.
+   */
   readonly label: string;
+  /** It is kept, and not asked. */
+  readonly isHidden?: boolean | undefined;
 };
-
-/** From a value on, something is good, doubtful or bad. */
-export type CellThreshold = { readonly value: number; readonly level: Level };
 
 /** Where a cell lies: columns of twelve, rows of `ROW_PIXELS`. */
 export type CellPlace = {
@@ -42,24 +31,11 @@ export type CellPlace = {
 export type Cell = CellPlace & {
   readonly id: string;
   readonly title: string;
-  readonly kind: CellKind;
+  /** The id of a row of `cells/registry.ts`. */
+  readonly kind: string;
   readonly queries: readonly CellQuery[];
-  /** Of its numbers, an id of `charts/units.ts` or free text. */
-  readonly unit: string;
-  readonly isStacked: boolean;
-  readonly hasLegend: boolean;
-  readonly thresholds: readonly CellThreshold[];
-  /** Ends of a gauge. */
-  readonly min: number;
-  readonly max: number;
-  /** Text of a note, and whether it is HTML. */
-  readonly note: string;
-  readonly isHtml: boolean;
-  /** Of a placeholder: why nothing is drawn, and what was imported, as JSON. */
-  readonly reason: string;
-  readonly original: string;
-  /** Topics of an alert list, a pattern with `*`. */
-  readonly topic: string;
+  /** Values of the options of its kind, as far as they are not what is meant anyway. */
+  readonly options: Options;
 };
 
 export const VARIABLE_KINDS = ['query', 'list', 'interval', 'text'] as const;
@@ -110,25 +86,12 @@ const CELLS_MAX = 500;
 const LIST_MAX = 200;
 /** Rows of a cell. */
 export const ROWS_MAX = 60;
-/** Characters of what a placeholder stands for. */
-const ORIGINAL_MAX = 100_000;
-
 export const EMPTY_CELL: Cell = {
   id: '',
   title: '',
   kind: 'line',
   queries: [],
-  unit: 'none',
-  isStacked: false,
-  hasLegend: true,
-  thresholds: [],
-  min: 0,
-  max: 100,
-  note: '',
-  isHtml: false,
-  reason: '',
-  original: '',
-  topic: '*',
+  options: {},
   x: 0,
   y: 0,
   w: 6,
@@ -158,28 +121,10 @@ export const EMPTY_DASHBOARD: Dashboard = {
   cells: [],
 };
 
-type Fields = Readonly<Record<string, unknown>>;
-
-/** Fields of an object; none of anything else. */
-export function fieldsOf(value: unknown): Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Fields)
-    : {};
-}
-
-export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-export const textOf = (value: unknown, missing = ''): string =>
-  typeof value === 'string' ? value : missing;
-const numberOf = (value: unknown, missing: number): number =>
-  typeof value === 'number' && Number.isFinite(value) ? value : missing;
 const texts = (value: unknown): readonly string[] =>
   listOf(value)
     .filter((each) => typeof each === 'string')
     .slice(0, LIST_MAX);
-
-function oneOf<T extends string>(options: readonly T[], value: unknown, missing: T): T {
-  return options.find((each) => each === value) ?? missing;
-}
 
 const within = (value: number, min: number, max: number): number =>
   Math.min(max, Math.max(min, Math.round(value)));
@@ -203,34 +148,26 @@ export function readDashboard(value: unknown): Dashboard {
 export function isDashboard(value: unknown): boolean {
   const { cells } = fieldsOf(value);
   if (!Array.isArray(cells)) return false;
-  return cells.every((cell) => CELL_KINDS.some((kind) => kind === fieldsOf(cell)['kind']));
+  return cells.every((cell) => isKind(fieldsOf(cell)['kind']));
 }
 
-function readCell(value: unknown, at: number): Cell {
+/** All options that a cell of a kind has. */
+export function optionsOf({ options, draws }: Kind): readonly OptionRow<unknown>[] {
+  return [...options, ...OF_ALL, ...(draws === undefined ? [] : OF_QUERIES)];
+}
+
+export function readCell(value: unknown, at: number): Cell {
   const fields = fieldsOf(value);
   const w = within(numberOf(fields['w'], EMPTY_CELL.w), 1, COLUMNS);
+  const kind = kindOf(textOf(fields['kind']));
+  const rows = optionsOf(kind);
   return {
     id: textOf(fields['id'], `cell-${at + 1}`),
     title: textOf(fields['title']),
-    kind: oneOf(CELL_KINDS, fields['kind'], 'line'),
+    kind: kind.id,
     queries: listOf(fields['queries']).slice(0, LIST_MAX).map(readQuery),
-    unit: textOf(fields['unit'], 'none'),
-    isStacked: fields['isStacked'] === true,
-    hasLegend: fields['hasLegend'] !== false,
-    thresholds: listOf(fields['thresholds'])
-      .slice(0, LIST_MAX)
-      .map(fieldsOf)
-      .map(({ value: limit, level }) => ({
-        value: numberOf(limit, 0),
-        level: oneOf(LEVELS, level, 'warn'),
-      })),
-    min: numberOf(fields['min'], EMPTY_CELL.min),
-    max: numberOf(fields['max'], EMPTY_CELL.max),
-    note: textOf(fields['note']),
-    isHtml: fields['isHtml'] === true,
-    reason: textOf(fields['reason']),
-    original: textOf(fields['original']).slice(0, ORIGINAL_MAX),
-    topic: textOf(fields['topic'], EMPTY_CELL.topic),
+    // Earlier documents have them beside the other members.
+    options: readOptions({ ...fields, ...fieldsOf(fields['options']) }, rows),
     x: within(numberOf(fields['x'], 0), 0, COLUMNS - w),
     y: within(numberOf(fields['y'], 0), 0, CELLS_MAX * ROWS_MAX),
     w,
@@ -239,8 +176,13 @@ function readCell(value: unknown, at: number): Cell {
 }
 
 function readQuery(value: unknown): CellQuery {
-  const { text, database, label } = fieldsOf(value);
-  return { text: textOf(text), database: textOf(database), label: textOf(label) };
+  const { text, database, label, isHidden } = fieldsOf(value);
+  return {
+    text: textOf(text),
+    database: textOf(database),
+    label: textOf(label),
+    ...(isHidden === true ? { isHidden } : {}),
+  };
 }
 
 function readVariable(value: unknown): Variable {
@@ -267,12 +209,4 @@ function readAnnotation(value: unknown): Annotation {
     database: textOf(fields['database']),
     topic: textOf(fields['topic'], '*'),
   };
-}
-
-/** The level of a value: that of the highest threshold it has reached. */
-export function levelOf(value: number, thresholds: readonly CellThreshold[]): Level | undefined {
-  return thresholds
-    .filter((each) => value >= each.value)
-    .toSorted((a, b) => a.value - b.value)
-    .at(-1)?.level;
 }

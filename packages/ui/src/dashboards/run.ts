@@ -3,14 +3,18 @@
 import { parseQuery } from '@tidemark/influxql';
 
 import { QueryCursor } from '../api/query-stream.ts';
-import type { StatementAnswer } from '../api/query-stream.ts';
-import { expandMacros, intervalOf } from '../query/macros.ts';
+import { valueOf } from '../cells/option.ts';
+import { MIN_INTERVAL, TIME_FROM, TIME_SHIFT } from '../cells/options/common.ts';
+import { expandMacros, intervalOf, millisecondsOf } from '../query/macros.ts';
 import { isReadOnly } from '../query/read-only.ts';
 import { texts } from '../texts/texts.ts';
 import { spanOf } from '../time/range.ts';
 import type { Span } from '../time/range.ts';
+import { kindOf } from '../cells/registry.ts';
+import type { Labelled } from './frames.ts';
+import { loadPatterns, matching } from './patterns.ts';
 import type { Cell, CellQuery, Dashboard, Variable } from './model.ts';
-import { withVariables } from './variables.ts';
+import { withValues, withVariables } from './variables.ts';
 import type { Chosen } from './variables.ts';
 
 const t = texts.dashboards;
@@ -24,7 +28,7 @@ export type CellContext = {
 };
 
 export type CellAnswer = {
-  readonly statements: readonly (StatementAnswer & { readonly label: string })[];
+  readonly statements: readonly Labelled[];
   readonly span: Span;
   /** Whether rows were left in the database. */
   readonly isPartial: boolean;
@@ -38,16 +42,17 @@ const TABLE_ROWS_MAX = 1000;
  * Rejects with what went wrong; a statement that the database refuses has its error in the answer.
  */
 export async function runCell(
-  cell: Pick<Cell, 'kind' | 'queries'>,
+  cell: Pick<Cell, 'kind' | 'queries' | 'options'>,
   context: CellContext,
   options: { readonly widthPixels: number; readonly nowMs: number; readonly signal: AbortSignal },
 ): Promise<CellAnswer> {
   const { nowMs, signal, widthPixels } = options;
-  const span = spanOf(context, nowMs);
-  if (span === undefined) throw new Error(t.noSpan);
-  const rowsMax = cell.kind === 'table' ? TABLE_ROWS_MAX : CHART_ROWS_MAX;
-  const interval = intervalOf(span.toMs - span.fromMs, widthPixels);
-  const run = async (query: CellQuery) => {
+  const span = shownSpan(cell, context, nowMs);
+  const rowsMax = kindOf(cell.kind).draws === 'rows' ? TABLE_ROWS_MAX : CHART_ROWS_MAX;
+  const least = valueOf(cell, MIN_INTERVAL);
+  const wanted = intervalOf(span.toMs - span.fromMs, widthPixels);
+  const interval = millisecondsOf(least) > millisecondsOf(wanted) ? least : wanted;
+  const run = async ({ query, letter }: { readonly query: CellQuery; readonly letter: string }) => {
     const text = expandMacros(withVariables(query.text, context.chosen), {
       ...span,
       interval,
@@ -62,21 +67,37 @@ export async function runCell(
     try {
       const answer = await cursor.read(rowsMax);
       if (answer.error !== undefined) throw new Error(answer.error);
-      return { answer, label: query.label };
+      return { answer, letter, label: withValues(query.label, context.chosen) };
     } finally {
       signal.removeEventListener('abort', cancel);
       // What was not read is not wanted: it must not wait in the database.
       cursor.cancel();
     }
   };
-  const answers = await Promise.all(cell.queries.filter(({ text }) => text.trim() !== '').map(run));
+  const asked = cell.queries
+    .map((query, i) => ({ query, letter: letterOf(i) }))
+    .filter(({ query }) => query.text.trim() !== '' && query.isHidden !== true);
+  const [answers] = await Promise.all([Promise.all(asked.map(run)), loadPatterns(cell.options)]);
   return {
-    statements: answers.flatMap(({ answer, label }) =>
-      answer.statements.map((statement) => ({ ...statement, label })),
+    statements: answers.flatMap(({ answer, label, letter }) =>
+      answer.statements.map((statement) => ({ ...statement, label, letter })),
     ),
     span,
     isPartial: answers.some(({ answer }) => answer.hasMore),
   };
+}
+
+/** Queries are called A, B, … as elsewhere. */
+const letterOf = (index: number): string => String.fromCodePoint('A'.codePointAt(0)! + index);
+
+/** The span of the dashboard, else the cell's own, at another time if it is shifted. */
+function shownSpan(cell: Pick<Cell, 'options'>, context: CellContext, nowMs: number): Span {
+  const own = valueOf(cell, TIME_FROM);
+  const range = own === '' ? context : { from: `now-${own}`, to: 'now' };
+  const span = spanOf(range, nowMs);
+  if (span === undefined) throw new Error(t.noSpan);
+  const shiftMs = millisecondsOf(valueOf(cell, TIME_SHIFT));
+  return { fromMs: span.fromMs - shiftMs, toMs: span.toMs - shiftMs };
 }
 
 /** Values that a variable's statement offers: the last column that is no time, each once. */
@@ -85,7 +106,11 @@ export async function runVariable(
   context: CellContext,
   options: { readonly nowMs: number; readonly signal: AbortSignal },
 ): Promise<readonly string[]> {
-  const cell = { kind: 'table' as const, queries: [{ text: query, database: '', label: '' }] };
+  const cell = {
+    kind: 'table',
+    queries: [{ text: query, database: '', label: '' }],
+    options: {},
+  };
   const { statements } = await runCell(cell, context, { ...options, widthPixels: 1000 });
   const error = statements.find((one) => one.error !== undefined)?.error;
   if (error !== undefined) throw new Error(error);
@@ -100,22 +125,6 @@ export async function runVariable(
   );
   const wanted = pattern === '' ? values : await matching(values, pattern);
   return [...new Set(wanted)].filter((value) => value !== '');
-}
-
-/**
- * Values that match `/pattern/flags`, or what its group `value`, else its first group, matches of
- * them. Rejects with what is wrong with the pattern.
- */
-async function matching(values: readonly string[], written: string): Promise<readonly string[]> {
-  // Loaded when it is needed. Its time is linear: dashboards come from strangers.
-  const { RE2JS } = await import('re2js');
-  const [, pattern = written, flags = ''] = /^\/(.*)\/(\w*)$/s.exec(written) ?? [];
-  const regex = RE2JS.compile(pattern, flags.includes('i') ? RE2JS.CASE_INSENSITIVE : 0);
-  const group = regex.namedGroups()['value'] ?? Math.min(1, regex.groupCount());
-  return values.flatMap((value) => {
-    const matcher = regex.matcher(value);
-    return matcher.find() ? [matcher.group(group) ?? ''] : [];
-  });
 }
 
 /** The context of a dashboard with what the address says. */

@@ -2,6 +2,7 @@
 // there depends on what surrounds it, so that a value is never read as anything but a value.
 import { formatIdentifier } from '@tidemark/influxql';
 
+import { texts } from '../texts/texts.ts';
 import type { Variable } from './model.ts';
 
 /** Chosen values by the name of their variable. */
@@ -34,6 +35,18 @@ export function withVariables(text: string, chosen: Chosen): string {
     if (values === undefined) return undefined;
     return printed(values, within);
   });
+}
+
+/** A text for people, such as a title, with what is chosen in place of variables. */
+export function withValues(text: string, chosen: Chosen): string {
+  return text.replaceAll(
+    new RegExp(PLACE.source, 'g'),
+    (all, braced?: string, boxed?: string, bare?: string) => {
+      const values = chosen.get(braced ?? boxed ?? bare ?? '');
+      if (values === undefined) return all;
+      return values.length === 0 ? texts.dashboards.all : values.join(' + ');
+    },
+  );
 }
 
 type Within = 'text' | 'string' | 'name' | 'regex';

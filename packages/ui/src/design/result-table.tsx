@@ -7,13 +7,16 @@ const ROW_PIXELS = 22.75;
 /** Rows drawn beyond both edges, so that scrolling shows no gaps. */
 const SPARE_ROWS = 20;
 
+/** A text, and how good it is: a class of its cell. */
+export type Formatted = { readonly text: string; readonly level?: string | undefined };
+
 export type ResultTableProps = {
   readonly label: string;
   readonly caption?: ComponentChildren;
   readonly columns: readonly string[];
   readonly rows: readonly (readonly Cell[])[];
   /** How a cell is shown when not as it is. */
-  readonly format?: ((value: Cell, column: number) => string) | undefined;
+  readonly format?: ((value: Cell, column: number) => string | Formatted) | undefined;
   readonly height?: number | undefined;
 };
 
@@ -49,11 +52,15 @@ export function ResultTable(props: ResultTableProps) {
           <Spacer rowCount={first} columnCount={columns.length} />
           {rows.slice(first, last).map((row, i) => (
             <tr key={first + i}>
-              {row.map((value, j) => (
-                <td key={j} class={typeof value === 'string' ? '' : 'number'}>
-                  {format(value, j)}
-                </td>
-              ))}
+              {row.map((value, j) => {
+                const shown = format(value, j);
+                const { text, level = '' } = typeof shown === 'string' ? { text: shown } : shown;
+                return (
+                  <td key={j} class={`${typeof value === 'string' ? '' : 'number'} ${level}`}>
+                    {text}
+                  </td>
+                );
+              })}
             </tr>
           ))}
           <Spacer rowCount={rows.length - last} columnCount={columns.length} />

@@ -36,7 +36,9 @@ export function chartOf(statement: Pick<StatementAnswer, 'series'>): ChartData {
     one.columns.forEach((column, at) => {
       if (at === timeColumn || !rows.some((row) => isNumeric(row[at]))) return;
       const values = Float64Array.from(rows, (row) => valueOf(row[at]));
-      lines.push({ label: labelOf(one, column, isNamed), ...compact(times, values, rows, at) });
+      const source = { measurement: one.name, column, tags: one.tags };
+      const label = labelOf(one, column, isNamed);
+      lines.push({ label, source, ...compact(times, values, rows, at) });
     });
   }
   return { series: lines };

@@ -101,8 +101,8 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   w: 604_800_000,
 };
 
-/** Of a duration that `intervalOf` writes. */
-function millisecondsOf(duration: string): number {
+/** Of a duration of one unit, such as `intervalOf` writes; 0 for anything else. */
+export function millisecondsOf(duration: string): number {
   const [, count = '0', unit = 'ms'] = /^(\d+)([a-z]+)$/.exec(duration) ?? [];
   return Number(count) * (UNIT_MS[unit] ?? 1);
 }

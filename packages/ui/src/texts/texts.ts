@@ -2,6 +2,7 @@
 // shape.
 import { admin } from './en/admin.ts';
 import { alerts } from './en/alerts.ts';
+import { cells } from './en/cells.ts';
 import { charts } from './en/charts.ts';
 import { common, palette, shell, signIn, nav } from './en/common.ts';
 import { config } from './en/config.ts';
@@ -23,6 +24,7 @@ import { write } from './en/write.ts';
 export const texts = {
   admin,
   alerts,
+  cells,
   charts,
   common,
   config,

@@ -2,36 +2,17 @@
 import { formatIdentifier } from '@tidemark/influxql';
 
 import { texts } from '../../texts/texts.ts';
+import { KINDS } from '../../cells/registry.ts';
+import { fieldAt, fieldsOf, listOf, textOf } from '../fields.ts';
+import type { Fields } from '../fields.ts';
 import { clamped, settled } from '../layout.ts';
-import {
-  COLUMNS,
-  EMPTY_CELL,
-  EMPTY_DASHBOARD,
-  EMPTY_VARIABLE,
-  fieldsOf,
-  listOf,
-  textOf,
-} from '../model.ts';
-import type { Cell, CellKind, CellQuery, CellThreshold, Dashboard, Variable } from '../model.ts';
+import { COLUMNS, EMPTY_CELL, EMPTY_DASHBOARD, EMPTY_VARIABLE, optionsOf } from '../model.ts';
+import type { Cell, CellQuery, Dashboard, Variable } from '../model.ts';
+import { optionValues } from './option-values.ts';
 import { placeholder } from './placeholder.ts';
 import type { Report } from './report.ts';
 
 const t = texts.imports;
-
-type Fields = Readonly<Record<string, unknown>>;
-
-const KINDS: Readonly<Record<string, CellKind>> = {
-  line: 'line',
-  'line-stacked': 'area',
-  'line-stepplot': 'line',
-  'line-plus-single-stat': 'line',
-  bar: 'bar',
-  'single-stat': 'single',
-  gauge: 'gauge',
-  table: 'table',
-  alerts: 'alerts',
-  note: 'note',
-};
 
 /** A row of its grid of twelve columns is so many of ours; newer files count eighths of both. */
 const OWN_ROWS = 1.6;
@@ -67,68 +48,67 @@ function cellOf(cell: Fields, types: ReadonlyMap<string, string>, report: Report
   const type = textOf(cell['type'], 'line');
   const title = textOf(cell['name']);
   const where = title === '' ? type : title;
-  const kind = Object.hasOwn(KINDS, type) ? KINDS[type] : undefined;
+  const kind = KINDS.find(({ isChronograf }) => isChronograf?.(cell) === true);
   if (kind === undefined) {
     return placeholder({ title, reason: t.kind(type), original: cell }, where, report);
   }
-  const note = textOf(cell['note']);
-  if (kind === 'note' || kind === 'alerts') return { ...EMPTY_CELL, title, kind, note };
-  const queries = listOf(cell['queries']).flatMap((each): readonly CellQuery[] => {
-    const fields = fieldsOf(each);
-    const text = textOf(fields['query'], textOf(fieldsOf(fields['queryConfig'])['rawText']));
-    if (text.trim() === '' || fields['type'] === 'flux' || /\|>/.test(text)) {
-      report.add(where, t.notInfluxql);
-      return [];
-    }
-    const database = textOf(fieldsOf(fields['queryConfig'])['database'], textOf(fields['db']));
-    return [{ text: statementOf(text, types), database, label: textOf(fields['label']) }];
-  });
-  if (queries.length === 0) {
+  const queries =
+    kind.draws === undefined
+      ? []
+      : listOf(cell['queries']).flatMap((each) => queryOf(fieldsOf(each), types, where, report));
+  if (kind.draws !== undefined && queries.length === 0) {
     const reason = listOf(cell['queries']).length === 0 ? t.noQuery : t.notInfluxql;
     return placeholder({ title, reason, original: cell }, where, report);
   }
-  const colours = listOf(cell['colors']).map(fieldsOf);
-  const limit = (name: string): number | undefined => {
-    const found = colours.find((each) => each['type'] === name)?.['value'];
-    return found === undefined ? undefined : Number(found);
-  };
-  return {
-    ...EMPTY_CELL,
-    title,
-    kind,
-    queries,
-    unit: unitOf(fieldsOf(fieldsOf(cell['axes'])['y'])),
-    isStacked: type === 'line-stacked',
-    thresholds: thresholdsOf(colours),
-    min: limit('min') ?? 0,
-    max: limit('max') ?? 100,
-  };
+  for (const line of leftOutOf(cell)) report.add(where, line);
+  const options = optionValues(optionsOf(kind), (row) => row.fromChronograf?.(cell));
+  return { ...EMPTY_CELL, title, kind: kind.id, queries, options };
 }
 
-/** What it writes behind numbers is free text; some of it is a unit. */
-function unitOf({ suffix, base }: Fields): string {
-  const text = textOf(suffix).trim();
-  if (text === '%') return 'percent';
-  if (/^(?:b|bytes?)$/i.test(text)) return 'bytes';
-  if (/^(?:b|bytes?)\/s(?:ec)?$/i.test(text)) return 'bytes-per-second';
-  if (text === 'ns' || text === 'ms' || text === 's') return text;
-  if (text !== '') return `suffix:${text}`;
-  return textOf(base) === '2' ? 'bytes' : 'none';
+function queryOf(
+  fields: Fields,
+  types: ReadonlyMap<string, string>,
+  where: string,
+  report: Report,
+): readonly CellQuery[] {
+  const config = fieldsOf(fields['queryConfig']);
+  const text = textOf(fields['query'], textOf(config['rawText']));
+  if (text.trim() === '' || fields['type'] === 'flux' || /\|>/.test(text)) {
+    report.add(where, t.notInfluxql);
+    return [];
+  }
+  if (listOf(config['shifts']).length > 0) report.add(where, t.shifts);
+  const database = textOf(config['database'], textOf(fields['db']));
+  return [{ text: statementOf(text, types), database, label: textOf(fields['label']) }];
 }
 
-function thresholdsOf(colours: readonly Fields[]): readonly CellThreshold[] {
-  return colours
-    .filter(({ type, id }) => (type === 'threshold' || type === 'text') && id !== 'base')
-    .map(({ value, name, hex }) => ({
-      value: Number(value ?? 0),
-      level: /green|honeydew|rainforest|viridian/i.test(`${String(name)} ${String(hex)}`)
-        ? ('good' as const)
-        : /ruby|fire|red|curacao|dreamsicle/i.test(String(name))
-          ? ('bad' as const)
-          : ('warn' as const),
-    }))
-    .filter(({ value }) => Number.isFinite(value));
+/** What a cell says that nothing here stands for. */
+function leftOutOf(cell: Fields): readonly string[] {
+  const found: string[] = [];
+  const tell = (is: boolean, name: string): void => {
+    if (is) found.push(t.option(name));
+  };
+  const bounds = listOf(fieldAt(cell, 'axes', 'x', 'bounds')).some((each) => textOf(each) !== '');
+  tell(bounds, 'axes.x.bounds');
+  const right = fieldsOf(fieldAt(cell, 'axes', 'y2'));
+  const hasRight = listOf(right['bounds']).some((each) => textOf(each) !== '');
+  tell(hasRight || textOf(right['label']) !== '', 'axes.y2');
+  tell(cell['type'] === 'line-plus-single-stat', 'type: single-stat');
+  const table = cell['type'] === 'table' ? fieldsOf(cell['tableOptions']) : {};
+  tell(table['verticalTimeAxis'] === false, 'tableOptions.verticalTimeAxis');
+  tell(table['fixFirstColumn'] === true, 'tableOptions.fixFirstColumn');
+  tell(textOf(table['wrapping'], 'truncate') === 'wrap', 'tableOptions.wrapping');
+  const isTimed = cell['type'] === 'table' && textOf(cell['timeFormat']) !== '';
+  tell(isTimed && cell['timeFormat'] !== 'MM/DD/YYYY HH:mm:ss', 'timeFormat');
+  const hasOwnScale = listOf(cell['colors'])
+    .map(fieldsOf)
+    .some(({ type, name }) => type === 'scale' && name !== USUAL_SCALE);
+  tell(hasOwnScale, 'colors');
+  return found;
 }
+
+/** The scale of colours that its editor writes anyway. */
+const USUAL_SCALE = 'Nineteen Eighty Four';
 
 const NAME_TYPES = ['fieldKeys', 'tagKeys', 'measurements', 'databases'];
 
@@ -159,6 +139,8 @@ function variableOf(
   const type = textOf(template['type']);
   const values = listOf(template['values']).map(fieldsOf);
   const options = values.map(({ value }) => textOf(value));
+  // Of a map people choose a key.
+  const labels = type === 'map' ? values.map(({ key }) => textOf(key)) : [];
   const selected = values.find(
     ({ selected: is, localSelected }) => localSelected === true || is === true,
   );
@@ -169,6 +151,7 @@ function variableOf(
     name,
     database: textOf(asked['db']),
     options,
+    labels,
     chosen,
   };
   const measurement = textOf(asked['measurement']);
@@ -189,6 +172,7 @@ function variableOf(
     case 'influxql':
       return [{ ...base, kind: 'query', query: statementOf(textOf(asked['influxql']), types) }];
     case 'csv':
+    case 'map':
       return [base];
     case 'constant':
     case 'text':

@@ -1,7 +1,7 @@
 // Queries that Grafana keeps as a form, as statements.
 import { formatIdentifier, quoteString } from '@tidemark/influxql';
 
-import { fieldsOf, listOf, textOf } from '../model.ts';
+import { fieldsOf, listOf, textOf } from '../fields.ts';
 
 type Part = { readonly type: string; readonly params: readonly string[] };
 

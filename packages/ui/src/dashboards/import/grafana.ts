@@ -1,57 +1,23 @@
 // Grafana's dashboards: panels with InfluxQL queries, variables, annotations.
+import type { GrafanaPanel } from '../../cells/option.ts';
+import { KINDS } from '../../cells/registry.ts';
 import { texts } from '../../texts/texts.ts';
+import { fieldAt, fieldsOf, listOf, textOf } from '../fields.ts';
+import type { Fields } from '../fields.ts';
 import { below, clamped, settled } from '../layout.ts';
-import {
-  COLUMNS,
-  EMPTY_CELL,
-  EMPTY_DASHBOARD,
-  EMPTY_VARIABLE,
-  fieldsOf,
-  listOf,
-  textOf,
-} from '../model.ts';
-import type {
-  Annotation,
-  Cell,
-  CellKind,
-  CellPlace,
-  CellQuery,
-  CellThreshold,
-  Dashboard,
-  Level,
-  Variable,
-} from '../model.ts';
+import { COLUMNS, EMPTY_CELL, EMPTY_DASHBOARD, EMPTY_VARIABLE, optionsOf } from '../model.ts';
+import type { Annotation, Cell, CellPlace, CellQuery, Dashboard, Variable } from '../model.ts';
+import { leftOutOf } from './grafana-left-out.ts';
 import { statementOf } from './grafana-query.ts';
 import { choicesOf } from '../variables.ts';
+import { optionValues } from './option-values.ts';
 import { placeholder } from './placeholder.ts';
 import type { Report } from './report.ts';
 
 const t = texts.imports;
 
-type Fields = Readonly<Record<string, unknown>>;
-
 /** Its grid: 24 columns, rows of 38 pixels with their gap. */
 const GRID = { columns: 24, rowPixels: 38, ownRowPixels: 52 };
-
-const KINDS: Readonly<Record<string, CellKind>> = {
-  graph: 'line',
-  timeseries: 'line',
-  singlestat: 'single',
-  stat: 'single',
-  gauge: 'gauge',
-  bargauge: 'gauge',
-  table: 'table',
-  'table-old': 'table',
-  text: 'note',
-  heatmap: 'heatmap',
-  histogram: 'histogram',
-  'state-timeline': 'states',
-  'status-history': 'states',
-  alertlist: 'alerts',
-  barchart: 'bar',
-  piechart: 'bar',
-  'grafana-piechart-panel': 'bar',
-};
 
 export function fromGrafana(document: Fields, report: Report): Dashboard {
   const inputs = constantsOf(document);
@@ -63,6 +29,8 @@ export function fromGrafana(document: Fields, report: Report): Dashboard {
     return { ...cell, ...clamped(place), id: `cell-${i + 1}` };
   });
   if (listOf(fields['links']).length > 0) report.add('', t.links);
+  const zone = textOf(fields['timezone']);
+  if (zone !== '' && zone !== 'browser') report.add('', t.timeZone(zone));
   return {
     ...EMPTY_DASHBOARD,
     title: textOf(fields['title']),
@@ -120,19 +88,23 @@ function panelsOf(fields: Fields): readonly Placed[] {
   const flat = listOf(fields['panels'])
     .map(fieldsOf)
     // Panels of a row that is folded are inside of it.
-    .flatMap((panel) => (panel['type'] === 'row' ? listOf(panel['panels']).map(fieldsOf) : [panel]))
-    .map((panel) => ({ panel, place: placeOf(fieldsOf(panel['gridPos'])) }));
+    .flatMap((panel) => [panel, ...(isRow(panel) ? listOf(panel['panels']).map(fieldsOf) : [])])
+    .map((panel) => ({ panel, place: placeOf(panel) }));
   const rows = listOf(fields['rows']).map(fieldsOf);
   const placed: Placed[] = [...flat];
   for (const row of rows) placed.push(...rowOf(row, below(placed.map(({ place }) => place))));
   return placed;
 }
 
-function placeOf({ x, y, w, h }: Fields): CellPlace {
+const isRow = (panel: Fields): boolean => panel['type'] === 'row';
+
+function placeOf(panel: Fields): CellPlace {
+  const { x, y, w, h } = fieldsOf(panel['gridPos']);
   const columns = (value: unknown): number =>
     Math.round((Number(value ?? 0) * COLUMNS) / GRID.columns);
   const rows = (value: unknown): number =>
     Math.round((Number(value ?? 0) * GRID.rowPixels) / GRID.ownRowPixels);
+  if (isRow(panel)) return { x: 0, y: rows(y), w: COLUMNS, h: 1 };
   return {
     x: columns(x),
     y: rows(y),
@@ -147,9 +119,12 @@ function placeOf({ x, y, w, h }: Fields): CellPlace {
 function rowOf(row: Fields, top: number): readonly Placed[] {
   const pixels = Number.parseInt(String(row['height'] ?? 250), 10) || 250;
   const h = Math.max(2, Math.round(pixels / GRID.ownRowPixels));
+  const isTitled = textOf(row['title']) !== '' && row['showTitle'] === true;
+  const isKept = isTitled || row['collapse'] === true || textOf(row['repeat']) !== '';
+  const heading = { panel: { ...row, type: 'row' }, place: { x: 0, y: top, w: COLUMNS, h: 1 } };
   let x = 0;
-  let y = top;
-  return listOf(row['panels'])
+  let y = isKept ? top + 1 : top;
+  const panels = listOf(row['panels'])
     .map(fieldsOf)
     .map((panel) => {
       const w = Math.min(COLUMNS, Math.max(1, Math.round(Number(panel['span'] ?? 12))));
@@ -161,74 +136,49 @@ function rowOf(row: Fields, top: number): readonly Placed[] {
       x += w;
       return { panel, place };
     });
+  return isKept ? [heading, ...panels] : panels;
 }
 
 /** What cannot be drawn keeps its place, and says why. */
 function cellOf(panel: Fields, report: Report): Cell {
-  const type = textOf(panel['type']);
+  const read = grafanaPanel(panel);
+  const { type } = read;
   const title = textOf(panel['title']);
   const where = title === '' ? type : title;
-  const kind = kindOf(panel, type);
+  const kind = KINDS.find(({ isGrafana }) => isGrafana?.(read) === true);
   if (kind === undefined) {
     return placeholder({ title, reason: t.kind(type), original: panel }, where, report);
   }
-  if (kind === 'note') {
-    const options = fieldsOf(panel['options']);
-    const note = textOf(options['content'], textOf(panel['content']));
-    const isHtml = textOf(options['mode'], textOf(panel['mode'])) === 'html';
-    return { ...EMPTY_CELL, title, kind, note, isHtml };
-  }
-  if (kind === 'alerts') return { ...EMPTY_CELL, title, kind };
-  const queries = listOf(panel['targets']).flatMap((target) =>
-    queryOf(fieldsOf(target), where, report),
-  );
-  if (queries.length === 0) {
+  const queries =
+    kind.draws === undefined
+      ? []
+      : listOf(panel['targets']).flatMap((target) => queryOf(fieldsOf(target), where, report));
+  if (kind.draws !== undefined && queries.length === 0) {
     const reason = listOf(panel['targets']).length === 0 ? t.noQuery : t.notInfluxql;
     return placeholder({ title, reason, original: panel }, where, report);
   }
-  tellLeftOut(panel, where, report);
-  const defaults = fieldsOf(fieldsOf(panel['fieldConfig'])['defaults']);
-  const custom = fieldsOf(defaults['custom']);
-  const gauge = fieldsOf(panel['gauge']);
+  const rows = optionsOf(kind);
+  for (const line of leftOutOf(read, rows)) report.add(where, line);
+  const options = optionValues(rows, (row) => row.fromGrafana?.(read));
+  return { ...EMPTY_CELL, title, kind: kind.id, queries, options };
+}
+
+function grafanaPanel(panel: Fields): GrafanaPanel {
+  const defaults = fieldsOf(fieldAt(panel, 'fieldConfig', 'defaults'));
   return {
-    ...EMPTY_CELL,
-    title,
-    kind,
-    queries,
-    unit: unitOf(panel, defaults),
-    isStacked:
-      panel['stack'] === true || textOf(fieldsOf(custom['stacking'])['mode'], 'none') !== 'none',
-    hasLegend: fieldsOf(panel['legend'])['show'] !== false,
-    thresholds: thresholdsOf(panel, defaults),
-    min: Number(defaults['min'] ?? gauge['minValue'] ?? 0),
-    max: Number(defaults['max'] ?? gauge['maxValue'] ?? 100),
+    panel,
+    type: textOf(panel['type']),
+    defaults,
+    custom: fieldsOf(defaults['custom']),
+    options: fieldsOf(panel['options']),
   };
 }
 
-function kindOf(panel: Fields, type: string): CellKind | undefined {
-  const kind = Object.hasOwn(KINDS, type) ? KINDS[type] : undefined;
-  if (type === 'singlestat' && fieldsOf(panel['gauge'])['show'] === true) return 'gauge';
-  if (type === 'graph') {
-    if (fieldsOf(panel['xaxis'])['mode'] === 'histogram') return 'histogram';
-    if (panel['bars'] === true) return 'bar';
-    if (panel['points'] === true && panel['lines'] === false) return 'scatter';
-    return Number(panel['fill'] ?? 0) > 1 || panel['stack'] === true ? 'area' : 'line';
-  }
-  if (type !== 'timeseries') return kind;
-  const { custom } = fieldsOf(fieldsOf(panel['fieldConfig'])['defaults']);
-  const { drawStyle, fillOpacity } = fieldsOf(custom);
-  if (drawStyle === 'bars') return 'bar';
-  if (drawStyle === 'points') return 'scatter';
-  return Number(fillOpacity ?? 0) > 0 ? 'area' : 'line';
-}
-
 function queryOf(target: Fields, where: string, report: Report): readonly CellQuery[] {
-  if (target['hide'] === true) {
-    report.add(where, t.hidden);
-    return [];
-  }
   const raw = textOf(target['query']);
   const isRaw = target['rawQuery'] === true || !Array.isArray(target['select']);
+  const isHidden = target['hide'] === true;
+  if (isHidden && isRaw && raw === '') return [];
   // A panel that was once of another data source keeps an empty expression.
   const isOther =
     textOf(target['expr']) !== '' || /^\s*from\s*\(|\|>/.test(raw) || (isRaw && raw === '');
@@ -236,61 +186,9 @@ function queryOf(target: Fields, where: string, report: Report): readonly CellQu
     report.add(where, t.notInfluxql);
     return [];
   }
-  const alias = textOf(target['alias']);
-  // What an alias makes of tags, a legend says by itself.
-  const label = /[$[\]]/.test(alias) ? '' : alias;
-  return [{ text: isRaw ? raw : statementOf(target), database: '', label }];
-}
-
-function tellLeftOut(panel: Fields, where: string, report: Report): void {
-  if (panel['alert'] !== undefined) report.add(where, t.alertRule);
-  if (listOf(panel['transformations']).length > 0) report.add(where, t.transformations);
-  const { overrides } = fieldsOf(panel['fieldConfig']);
-  const hasOverrides = listOf(overrides).length > 0 || listOf(panel['seriesOverrides']).length > 0;
-  if (hasOverrides) report.add(where, t.overrides);
-  if (listOf(panel['links']).length > 0) report.add(where, t.links);
-  const repeat = textOf(panel['repeat']);
-  if (repeat !== '') report.add(where, t.repeated(repeat));
-}
-
-function unitOf(panel: Fields, defaults: Fields): string {
-  const axis = fieldsOf(listOf(panel['yaxes'])[0]);
-  const name = textOf(defaults['unit'], textOf(axis['format'], textOf(panel['format'])));
-  return name === '' || name === 'short' ? 'none' : name;
-}
-
-/** Its colours are names or codes; what matters is which of three they come nearest to. */
-function levelOfColour(colour: string): Level {
-  if (/green|#(?:73BF69|299c46|7EB26D|37872D|56A64B)/i.test(colour)) return 'good';
-  return /red|#(?:F2495C|d44a3a|E24D42|C4162A|BF1B00|E02F44)|245, 54, 54/i.test(colour)
-    ? 'bad'
-    : 'warn';
-}
-
-function thresholdsOf(panel: Fields, defaults: Fields): readonly CellThreshold[] {
-  const steps = listOf(fieldsOf(defaults['thresholds'])['steps']).map(fieldsOf);
-  const given = steps.flatMap(({ value, color }): readonly CellThreshold[] =>
-    typeof value === 'number' ? [{ value, level: levelOfColour(textOf(color)) }] : [],
-  );
-  if (given.length > 0) return given;
-  const old = panel['thresholds'];
-  // Of a single value: "70,90", between green, orange and red.
-  if (typeof old === 'string') {
-    const limits = old
-      .split(',')
-      .map(Number)
-      .filter((limit) => !Number.isNaN(limit));
-    return old.trim() === ''
-      ? []
-      : limits.map((value, i) => ({ value, level: i === limits.length - 1 ? 'bad' : 'warn' }));
-  }
-  return listOf(old)
-    .map(fieldsOf)
-    .flatMap(({ value, colorMode }): readonly CellThreshold[] =>
-      typeof value === 'number'
-        ? [{ value, level: colorMode === 'critical' ? 'bad' : 'warn' }]
-        : [],
-    );
+  const text = isRaw ? raw : statementOf(target);
+  const label = textOf(target['alias']);
+  return [{ text, database: '', label, ...(isHidden ? { isHidden } : {}) }];
 }
 
 function variableOf(fields: Fields, report: Report): readonly Variable[] {
@@ -309,6 +207,9 @@ function variableOf(fields: Fields, report: Report): readonly Variable[] {
   // A comma that belongs to a value is escaped.
   const listed = query.split(/(?<!\\),/).map((each) => each.replaceAll('\\,', ','));
   const offered = choicesOf(listed);
+  const everything = textOf(fields['allValue']);
+  if (everything !== '' && everything !== '.*') report.add('', t.allValue(name, everything));
+  if (Number(fields['hide'] ?? 0) > 0) report.add('', t.hiddenVariable(name));
   switch (type) {
     case 'query':
       return [{ ...base, kind: 'query', query, pattern: textOf(fields['regex']) }];

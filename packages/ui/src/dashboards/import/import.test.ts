@@ -27,7 +27,9 @@ test('our own are taken as they are', () => {
   const cells = [{ kind: 'note', note: 'x', id: 'a', x: 0, y: 0, w: 3, h: 3 }];
   const found = importDashboard({ title: 'Own', cells });
   expect(found).toMatchObject({ source: 'Tidemark', leftOut: [], dashboard: { title: 'Own' } });
-  expect(found?.dashboard.cells).toMatchObject(cells);
+  expect(found?.dashboard.cells).toMatchObject([
+    { kind: 'note', id: 'a', x: 0, y: 0, w: 3, h: 3, options: { note: 'x' } },
+  ]);
 });
 
 describe("Grafana's forms as statements", () => {
@@ -104,21 +106,39 @@ test('what of Grafana is not taken over is said, each once', () => {
       type: 'timeseries',
       targets: [raw('SELECT $__unheard FROM m'), { expr: 'up' }, { expr: 'down' }, { hide: true }],
       alert: {},
-      transformations: [{}],
+      links: [{}],
+      transformations: [
+        { id: 'calculateField', options: {} },
+        { id: 'merge', options: {} },
+      ],
       repeat: 'host',
-      fieldConfig: { overrides: [{}] },
+      options: { tooltip: { mode: 'single' }, legend: { showLegend: true, width: 100 } },
+      fieldConfig: {
+        defaults: { unit: 's', color: { mode: 'continuous-GrYlRd' } },
+        overrides: [
+          {
+            matcher: { id: 'byName', options: 'a' },
+            properties: [
+              { id: 'unit', value: 'ms' },
+              { id: 'custom.width', value: 80 },
+            ],
+          },
+        ],
+      },
     },
     { templating: { list: [{ type: 'adhoc', name: 'f' }] } },
   );
   expect(found?.leftOut).toEqual([
     'P: a query that is not InfluxQL',
-    'P: a query that is hidden',
     'P: its alert rule; write a task for it',
-    'P: transformations of the answer',
-    'P: settings of single fields',
-    'P: it is shown once, not for each value of host',
+    'P: links',
+    'P: the transformation calculateField',
+    'P: the setting custom.width of a',
+    'P: the option options.legend.width',
+    'P: the option defaults.color.mode',
     'the variable f (adhoc)',
     'P: $__unheard stands for nothing here; change the statement',
+    'P: $host stands for nothing here; change the statement',
   ]);
 });
 
@@ -276,7 +296,9 @@ test('options have labels, and values of statements a pattern', () => {
     { options: ['prod', 'test', 'a,b'], labels: ['Production', '', ''] },
     { pattern: '/^web-(.*)/' },
   ]);
-  expect(found?.dashboard.cells).toMatchObject([{ kind: 'note', note: '<b>x</b>', isHtml: true }]);
+  expect(found?.dashboard.cells).toMatchObject([
+    { kind: 'note', options: { note: '<b>x</b>', isHtml: true } },
+  ]);
 });
 
 test.each([
@@ -287,8 +309,9 @@ test.each([
   const gridPos = { x: 12, y: 0, w: 12, h: 8 };
   const found = grafana({ ...panel, gridPos, id: 7 });
   const [cell] = found?.dashboard.cells ?? [];
-  expect(cell).toMatchObject({ title: 'P', kind: 'placeholder', reason, x: 6, y: 0, w: 6, h: 6 });
-  expect(JSON.parse(cell?.original ?? '')).toMatchObject({ ...panel, id: 7 });
+  expect(cell).toMatchObject({ title: 'P', kind: 'placeholder', x: 6, y: 0, w: 6, h: 6 });
+  expect(cell?.options['reason']).toBe(reason);
+  expect(JSON.parse(String(cell?.options['original']))).toMatchObject({ ...panel, id: 7 });
   expect(found?.leftOut).toContain(`P: ${reason}`);
 });
 
@@ -306,7 +329,7 @@ test('every unit has a number to show, and any text is one', () => {
       type: 'timeseries',
       targets: [raw('SELECT 1')],
       fieldConfig: { defaults: { unit } },
-    })?.dashboard.cells.map((cell) => formatValue(1536, cell.unit));
+    })?.dashboard.cells.map((cell) => formatValue(1536, String(cell.options['unit'])));
   expect(shown('bytes')).toEqual(['1.5 KiB']);
   expect(shown('decbytes')).toEqual(['1.54 kB']);
   expect(shown('kwatth')).toEqual(['1.54 MWh']);

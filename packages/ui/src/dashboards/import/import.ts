@@ -1,6 +1,9 @@
 // Dashboards from files: our own, Grafana's and Chronograf's. What cannot be taken over is said.
-import { fieldsOf, isDashboard, readDashboard } from '../model.ts';
+import { fieldsOf } from '../fields.ts';
+import { isDashboard, readDashboard } from '../model.ts';
 import type { Dashboard } from '../model.ts';
+import { valueOf } from '../../cells/option.ts';
+import { REPEAT } from '../../cells/options/repeat.ts';
 import { MACRO_NAMES } from '../../query/macros.ts';
 import { namesIn } from '../variables.ts';
 import { texts } from '../../texts/texts.ts';
@@ -27,10 +30,13 @@ export function importDashboard(value: unknown): Imported | undefined {
   if (found === undefined) return undefined;
   const { source, dashboard } = found;
   const known = new Set([...MACRO_NAMES, ...dashboard.variables.map(({ name }) => name)]);
-  for (const { title, queries } of dashboard.cells) {
+  for (const cell of dashboard.cells) {
+    const { title, queries } = cell;
     for (const name of queries.flatMap(({ text }) => namesIn(text))) {
       if (!known.has(name)) report.add(title, t.unknownWord(name));
     }
+    const repeat = valueOf(cell, REPEAT);
+    if (repeat !== '' && !known.has(repeat)) report.add(title, t.unknownWord(repeat));
   }
   // As any other document: what a foreign one holds is kept within our bounds.
   return { source, dashboard: readDashboard(dashboard), leftOut: report.lines };

@@ -1,4 +1,5 @@
 // A cell in the place of what cannot be drawn.
+import { ORIGINAL, placeholder as KIND, REASON } from '../../cells/placeholder/kind.ts';
 import { EMPTY_CELL } from '../model.ts';
 import type { Cell } from '../model.ts';
 import type { Report } from './report.ts';
@@ -15,5 +16,6 @@ export function placeholder(
   const { title, reason, original } = what;
   report.add(where, reason);
   const text = JSON.stringify(original, undefined, 2);
-  return { ...EMPTY_CELL, title, kind: 'placeholder', reason, original: text };
+  const options = { [REASON.name]: reason, [ORIGINAL.name]: text };
+  return { ...EMPTY_CELL, title, kind: KIND.id, options };
 }

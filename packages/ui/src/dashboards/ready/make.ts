@@ -1,11 +1,16 @@
 // Short ways to say the cells of dashboards that come along.
 import { settled } from '../layout.ts';
-import { COLUMNS, EMPTY_CELL, EMPTY_DASHBOARD } from '../model.ts';
+import { COLUMNS, EMPTY_DASHBOARD, readCell } from '../model.ts';
 import type { Cell, CellQuery, Dashboard } from '../model.ts';
 
-type Made = Partial<Omit<Cell, 'id' | 'queries'>> & {
+type Made = {
   readonly title: string;
+  readonly kind?: string;
+  readonly w?: number;
+  readonly h?: number;
   readonly queries?: readonly (string | readonly [label: string, text: string])[];
+  /** Options of the kind. */
+  readonly [option: string]: unknown;
 };
 
 /** Cells from left to right, a new row where one does not fit. */
@@ -26,7 +31,7 @@ export function madeOf(
     const place = { x, y, w, h };
     x += w;
     high = Math.max(high, h);
-    return { ...EMPTY_CELL, ...rest, ...place, id: `cell-${i + 1}`, queries: queries.map(queryOf) };
+    return readCell({ ...rest, ...place, queries: queries.map(queryOf) }, i);
   });
   return { ...EMPTY_DASHBOARD, ...dashboard, cells: settled(cells) };
 }

@@ -23,7 +23,7 @@ async function marksOf(
 ): Promise<readonly Mark[]> {
   if (annotation.kind === 'alerts') return marksOfAlerts(annotation, context, signal);
   const { query: text, database } = annotation;
-  const cell = { kind: 'table' as const, queries: [{ text, database, label: '' }] };
+  const cell = { kind: 'table', queries: [{ text, database, label: '' }], options: {} };
   const { statements } = await runCell(cell, context, {
     widthPixels: 1000,
     nowMs: Date.now(),

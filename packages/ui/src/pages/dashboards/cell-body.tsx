@@ -1,75 +1,58 @@
-// What a cell shows: its query is run while it can be seen, and drawn as its kind says.
-import { useMemo, useRef } from 'preact/hooks';
+// What a cell shows: its queries are run while it can be seen, and drawn as its kind says.
+import type { ComponentType } from 'preact';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
+import { problemOf } from '../../api/problem.ts';
 import { useResource } from '../../api/use-resource.ts';
-import { seriesColour } from '../../charts/colours.ts';
-import { Chart } from '../../charts/chart.tsx';
-import type { ChartData } from '../../charts/data.ts';
-import type { ChartStyle, Mark } from '../../charts/plot.ts';
-import { ResultTable } from '../../design/result-table.tsx';
-import { Failure, Loading, Notice } from '../../design/states.tsx';
-import { barsOf, gridOf, lanesOf, linesOf } from '../../dashboards/frames.ts';
-import type { Cell, CellKind } from '../../dashboards/model.ts';
+import { kindOf } from '../../cells/registry.ts';
+import type { CellView, DrawingProps } from '../../cells/kind.ts';
+import { shownLines } from '../../cells/shown.ts';
+import { MIN_INTERVAL, TIME_FROM, TIME_SHIFT } from '../../cells/options/common.ts';
+import type { Cell } from '../../dashboards/model.ts';
 import { runCell } from '../../dashboards/run.ts';
-import type { CellAnswer, CellContext } from '../../dashboards/run.ts';
+import type { CellAnswer } from '../../dashboards/run.ts';
 import { namesVariable } from '../../dashboards/variables.ts';
-import { formatTime, shownZone, zoneName } from '../../time/zone.ts';
+import { Failure, Loading, Notice } from '../../design/states.tsx';
 import { texts } from '../../texts/texts.ts';
-import { AlertList } from './alert-list.tsx';
-import { Bars, Gauges, HeatMap, Histogram, SingleValues, States } from './figures.tsx';
-import { Note } from './note.tsx';
-import { Placeholder } from './placeholder.tsx';
 
 const t = texts.dashboards;
 
-export type CellView = {
-  readonly context: CellContext;
-  /** Counts how often somebody asked for all of it anew. */
-  readonly round: number;
-  readonly refreshMs: number | undefined;
-  readonly marks: readonly Mark[];
-  /** Charts with the same share the cursor. */
-  readonly syncKey: string;
-  readonly onZoom: (fromMs: number, toMs: number) => void;
+type BodyProps = {
+  readonly cell: Cell;
+  readonly view: CellView;
+  readonly height: number;
 };
 
-export function CellBody({
-  cell,
-  view,
-  height,
-  isSeen,
-}: {
-  readonly cell: Cell;
-  readonly view: CellView;
-  readonly height: number;
-  readonly isSeen: boolean;
-}) {
-  if (cell.kind === 'note') return <Note text={cell.note} isHtml={cell.isHtml} />;
-  if (cell.kind === 'placeholder') return <Placeholder cell={cell} />;
-  if (cell.kind === 'alerts') {
-    return <AlertList topic={cell.topic} label={cell.title} refreshMs={view.refreshMs} />;
+const NO_ANSWER: CellAnswer = {
+  statements: [],
+  span: { fromMs: 0, toMs: 0 },
+  isPartial: false,
+};
+const NO_DATA = { series: [] };
+
+export function CellBody({ isSeen, ...props }: BodyProps & { readonly isSeen: boolean }) {
+  const { cell } = props;
+  if (kindOf(cell.kind).draws === undefined) {
+    return <Drawn {...props} answer={NO_ANSWER} data={NO_DATA} />;
   }
-  if (cell.queries.every(({ text }) => text.trim() === '')) return <p class="muted">{t.noQuery}</p>;
+  const isAsked = cell.queries.some(
+    ({ text, isHidden }) => text.trim() !== '' && isHidden !== true,
+  );
+  if (!isAsked) return <p class="muted">{t.noQuery}</p>;
   if (!isSeen) return <Loading rows={3} />;
-  return <Answered cell={cell} view={view} height={height} />;
+  return <Answered {...props} />;
 }
 
-function Answered({
-  cell,
-  view,
-  height,
-}: {
-  readonly cell: Cell;
-  readonly view: CellView;
-  readonly height: number;
-}) {
+function Answered({ cell, view, height }: BodyProps) {
   const frame = useRef<HTMLDivElement>(null);
   const { context, round, refreshMs } = view;
   const { database, from, to } = context;
   // Only what its own statements name is a reason to ask again.
   const named = [...context.chosen].filter(([name]) =>
-    cell.queries.some(({ text }) => namesVariable(text, name)),
+    cell.queries.some(({ text, label }) => namesVariable(text, name) || namesVariable(label, name)),
   );
+  const asked = [MIN_INTERVAL, TIME_FROM, TIME_SHIFT].map(({ name }) => cell.options[name]);
+  const isTable = kindOf(cell.kind).draws === 'rows';
   const answer = useResource(
     (signal) =>
       runCell(cell, context, {
@@ -77,7 +60,7 @@ function Answered({
         nowMs: Date.now(),
         signal,
       }),
-    [JSON.stringify([cell.kind === 'table', cell.queries, database, from, to, named]), round],
+    [JSON.stringify([isTable, cell.queries, asked, database, from, to, named]), round],
     { refreshMs },
   );
   const { value, error } = answer;
@@ -88,27 +71,19 @@ function Answered({
       ) : value.value === undefined ? (
         <Loading rows={Math.max(1, Math.floor(height / 40))} />
       ) : (
-        <Drawn cell={cell} view={view} height={height} answer={value.value} />
+        <Picture cell={cell} view={view} height={height} answer={value.value} />
       )}
     </div>
   );
 }
 
-function Drawn({
-  cell,
-  view,
-  height,
-  answer,
-}: {
-  readonly cell: Cell;
-  readonly view: CellView;
-  readonly height: number;
-  readonly answer: CellAnswer;
-}) {
-  const data = useMemo(() => linesOf(answer.statements), [answer]);
+function Picture(props: BodyProps & { readonly answer: CellAnswer }) {
+  const { cell, answer } = props;
+  const options = JSON.stringify(cell.options);
+  const data = useMemo(() => shownLines(cell, answer.statements), [answer, options]);
   const errors = answer.statements.flatMap(({ error = '' }) => (error === '' ? [] : [error]));
   const hasRows = answer.statements.some(({ series }) => series.length > 0);
-  const needsNumbers = cell.kind !== 'table' && cell.kind !== 'states';
+  const needsNumbers = kindOf(cell.kind).draws === 'numbers';
   return (
     <>
       {[...new Set(errors)].map((error) => (
@@ -124,131 +99,30 @@ function Drawn({
       ) : needsNumbers && data.series.length === 0 ? (
         <p class="muted">{t.noNumbers}</p>
       ) : (
-        <Picture cell={cell} view={view} height={height} answer={answer} data={data} />
+        <Drawn {...props} data={data} />
       )}
     </>
   );
 }
 
-const STYLES: Partial<Readonly<Record<CellKind, ChartStyle>>> = {
-  line: 'line',
-  area: 'area',
-  bar: 'bars',
-  scatter: 'points',
-};
+const loaded = new Map<string, ComponentType<DrawingProps>>();
 
-function Picture({
-  cell,
-  view,
-  height,
-  answer,
-  data,
-}: {
-  readonly cell: Cell;
-  readonly view: CellView;
-  readonly height: number;
-  readonly answer: CellAnswer;
-  readonly data: ChartData;
-}) {
-  const { span, statements } = answer;
-  switch (cell.kind) {
-    case 'single':
-      return <SingleValues data={data} cell={cell} />;
-    case 'gauge':
-      return <Gauges data={data} cell={cell} />;
-    case 'histogram':
-      return <Histogram data={data} cell={cell} />;
-    case 'heatmap':
-      return <HeatMap data={data} span={span} cell={cell} />;
-    case 'states':
-      return <States lanes={lanesOf(statements, span)} span={span} cell={cell} />;
-    case 'table':
-      return <Rows cell={cell} answer={answer} height={height} />;
-    default: {
-      const bars = cell.kind === 'bar' ? barsOf(data) : undefined;
-      if (bars !== undefined) return <Bars bars={bars} cell={cell} />;
-      return <Lines cell={cell} view={view} height={height} answer={answer} data={data} />;
-    }
-  }
-}
-
-const LEGEND_PIXELS = 24;
-
-function Lines({
-  cell,
-  view,
-  height,
-  answer,
-  data,
-}: {
-  readonly cell: Cell;
-  readonly view: CellView;
-  readonly height: number;
-  readonly answer: CellAnswer;
-  readonly data: ChartData;
-}) {
-  const thresholds = useMemo(
-    () => cell.thresholds.map(({ value, level }) => ({ value, colour: level })),
-    [JSON.stringify(cell.thresholds)],
-  );
-  const { fromMs, toMs } = answer.span;
-  const span = useMemo(() => [fromMs, toMs] as const, [fromMs, toMs]);
-  const chartHeight = Math.max(60, height - (cell.hasLegend ? LEGEND_PIXELS : 0));
-  return (
-    <>
-      <Chart
-        label={t.chartOf(cell.title)}
-        data={data}
-        height={chartHeight}
-        style={STYLES[cell.kind]}
-        isStacked={cell.isStacked}
-        unit={cell.unit}
-        span={span}
-        zone={zoneName(shownZone.value)}
-        thresholds={thresholds}
-        marks={view.marks}
-        syncKey={view.syncKey}
-        isLegendHidden
-        onZoom={view.onZoom}
-      />
-      {cell.hasLegend ? (
-        <ul class="cell-legend small" aria-label={texts.charts.legend} tabIndex={0}>
-          {data.series.map(({ label }, i) => (
-            <li key={label}>
-              <span class="legend-colour" style={{ background: `var(--${seriesColour(i)})` }} />
-              {label}
-            </li>
-          ))}
-        </ul>
-      ) : null}
-    </>
-  );
-}
-
-function Rows({
-  cell,
-  answer,
-  height,
-}: {
-  readonly cell: Cell;
-  readonly answer: CellAnswer;
-  readonly height: number;
-}) {
-  const grid = useMemo(() => gridOf(answer.statements), [answer]);
-  const zone = shownZone.value;
-  return (
-    <ResultTable
-      label={t.chartOf(cell.title)}
-      columns={grid.columns}
-      rows={grid.rows}
-      height={height}
-      format={(value, column) =>
-        value === null
-          ? ''
-          : grid.columns[column] === 'time'
-            ? formatTime(String(value), zone)
-            : String(value)
-      }
-    />
-  );
+/** Code that draws a kind comes when the first of it is shown. */
+function Drawn(props: DrawingProps) {
+  const kind = kindOf(props.cell.kind);
+  const [problem, setProblem] = useState<unknown>(undefined);
+  const [, setIsLoaded] = useState(false);
+  const Drawing = loaded.get(kind.id);
+  useEffect(() => {
+    // Another cell may have loaded it since this one was rendered: asking again costs nothing.
+    kind.load().then(
+      (module) => {
+        loaded.set(kind.id, module.Drawing);
+        setIsLoaded(true);
+      },
+      (error: unknown) => setProblem(error),
+    );
+  }, [kind.id]);
+  if (problem !== undefined) return <Failure error={problemOf(problem)} />;
+  return Drawing === undefined ? <Loading rows={2} /> : <Drawing {...props} />;
 }

@@ -4,22 +4,25 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
+import type { CellView } from '../../cells/kind.ts';
+import { valueOf } from '../../cells/option.ts';
+import { DESCRIPTION } from '../../cells/options/common.ts';
+import { kindOf } from '../../cells/registry.ts';
+import { IS_FOLDED } from '../../cells/row/kind.ts';
+import { expanded } from '../../dashboards/expand.ts';
 import { moved, readingOrder } from '../../dashboards/layout.ts';
 import { COLUMNS, ROW_PIXELS } from '../../dashboards/model.ts';
-import type { Cell, CellKind, CellPlace } from '../../dashboards/model.ts';
+import type { Cell, CellPlace } from '../../dashboards/model.ts';
 import { Icon } from '../../design/icon.tsx';
 import { Menu } from '../../design/popover.tsx';
 import { texts } from '../../texts/texts.ts';
 import { CellBody } from './cell-body.tsx';
-import type { CellView } from './cell-body.tsx';
 
 const t = texts.dashboards;
 
 const GAP_PIXELS = 8;
 /** Heading, frame and padding of a cell. */
 const CELL_FRAME_PIXELS = 48;
-
-const SCROLLING: readonly CellKind[] = ['single', 'gauge', 'bar', 'states', 'alerts'];
 
 /** What is done with cells; absent where they are only looked at. */
 export type CellDeeds = {
@@ -32,13 +35,18 @@ export type CellDeeds = {
 export function Grid({
   cells,
   view,
+  offered,
   deeds,
 }: {
   readonly cells: readonly Cell[];
   readonly view: CellView;
+  /** Values of variables, for what repeats. */
+  readonly offered: ReadonlyMap<string, readonly string[]>;
   readonly deeds: CellDeeds | undefined;
 }) {
   const grid = useRef<HTMLDivElement>(null);
+  const folds = useSignal<ReadonlyMap<string, boolean>>(new Map());
+  const isFolded = (row: Cell): boolean => folds.value.get(row.id) ?? valueOf(row, IS_FOLDED);
   // While somebody drags; what it comes to is kept when they let go.
   const dragged = useSignal<readonly Cell[] | undefined>(undefined);
   const shown = dragged.value ?? cells;
@@ -65,18 +73,76 @@ export function Grid({
     down.preventDefault();
   };
 
+  if (deeds === undefined) {
+    const { chosen } = view.context;
+    return (
+      <div ref={grid} class="dash-grid">
+        {expanded(cells, { chosen, offered }, isFolded).map(({ cell, chosen: own }) =>
+          cell.kind === 'row' ? (
+            <RowFrame
+              key={cell.id}
+              row={cell}
+              isFolded={isFolded(cell)}
+              onFold={(is) => (folds.value = new Map([...folds.value, [cell.id, is]]))}
+            />
+          ) : (
+            <CellFrame
+              key={cell.id}
+              cell={cell}
+              view={own === chosen ? view : { ...view, context: { ...view.context, chosen: own } }}
+              deeds={undefined}
+            />
+          ),
+        )}
+      </div>
+    );
+  }
   return (
-    <div ref={grid} class={`dash-grid ${deeds === undefined ? '' : 'editing'}`}>
+    <div ref={grid} class="dash-grid editing">
       {readingOrder(shown).map((cell) => (
         <CellFrame
           key={cell.id}
           cell={cell}
           view={view}
           deeds={deeds}
-          onPlace={(to) => deeds?.place(moved(cells, cell.id, to))}
+          onPlace={(to) => deeds.place(moved(cells, cell.id, to))}
           onDrag={(event, isSize) => drag(cell, event, isSize)}
         />
       ))}
+    </div>
+  );
+}
+
+const placeOf = ({ x, y, w, h }: CellPlace) => ({
+  '--column': `${x + 1} / span ${w}`,
+  '--row': `${y + 1} / span ${h}`,
+  '--height': `span ${h}`,
+});
+
+/** The heading of the cells below it, which it hides and shows. */
+function RowFrame({
+  row,
+  isFolded,
+  onFold,
+}: {
+  readonly row: Cell;
+  readonly isFolded: boolean;
+  readonly onFold: (isFolded: boolean) => void;
+}) {
+  const title = row.title === '' ? kindOf('row').title : row.title;
+  return (
+    <div class="dash-row" style={placeOf(row)}>
+      <h2>
+        <button
+          type="button"
+          class="dash-fold"
+          aria-expanded={isFolded ? 'false' : 'true'}
+          onClick={() => onFold(!isFolded)}
+        >
+          <span aria-hidden="true">{isFolded ? '▸' : '▾'}</span>
+          {title}
+        </button>
+      </h2>
     </div>
   );
 }
@@ -91,33 +157,31 @@ function CellFrame({
   readonly cell: Cell;
   readonly view: CellView;
   readonly deeds: CellDeeds | undefined;
-  readonly onPlace: (to: Partial<CellPlace>) => void;
-  readonly onDrag: (event: PointerEvent, isSize: boolean) => void;
+  readonly onPlace?: ((to: Partial<CellPlace>) => void) | undefined;
+  readonly onDrag?: ((event: PointerEvent, isSize: boolean) => void) | undefined;
 }) {
   const { x, y, w, h } = cell;
-  const title = cell.title === '' ? t.kinds[cell.kind] : cell.title;
+  const kind = kindOf(cell.kind);
+  const title = cell.title === '' ? kind.title : cell.title;
+  const description = valueOf(cell, DESCRIPTION);
   const [frame, visible] = useSeen();
   return (
     <section
       ref={frame}
       class={`panel dash-cell of-${cell.kind}`}
       aria-label={`${title} (${x + 1}, ${y + 1})`}
-      style={{
-        '--column': `${x + 1} / span ${w}`,
-        '--row': `${y + 1} / span ${h}`,
-        '--height': `span ${h}`,
-      }}
+      style={placeOf(cell)}
     >
       <header>
         {deeds === undefined ? null : (
           <Handle
             label={t.move(title)}
             icon="grip"
-            onDrag={(event) => onDrag(event, false)}
-            onStep={(dx, dy) => onPlace({ x: x + dx, y: y + dy })}
+            onDrag={(event) => onDrag?.(event, false)}
+            onStep={(dx, dy) => onPlace?.({ x: x + dx, y: y + dy })}
           />
         )}
-        <h2>{title}</h2>
+        <h2 title={description === '' ? undefined : description}>{title}</h2>
         {deeds === undefined ? null : (
           <Menu
             label={t.cellMenu(title)}
@@ -133,7 +197,7 @@ function CellFrame({
         )}
       </header>
       {/* What scrolls can be scrolled by keys. */}
-      <div class="dash-body" tabIndex={SCROLLING.includes(cell.kind) ? 0 : undefined}>
+      <div class="dash-body" tabIndex={kind.isScrolling === true ? undefined : 0}>
         <CellBody
           cell={cell}
           view={visible.now ? view : { ...view, refreshMs: undefined }}
@@ -145,8 +209,8 @@ function CellFrame({
         <Handle
           label={t.resize(title)}
           icon="resize"
-          onDrag={(event) => onDrag(event, true)}
-          onStep={(dx, dy) => onPlace({ w: w + dx, h: h + dy })}
+          onDrag={(event) => onDrag?.(event, true)}
+          onStep={(dx, dy) => onPlace?.({ w: w + dx, h: h + dy })}
         />
       )}
     </section>

@@ -6,6 +6,7 @@ import { useResource } from '../../api/use-resource.ts';
 import { addDashboard } from '../../dashboards/add.ts';
 import { importDashboard } from '../../dashboards/import/import.ts';
 import type { Imported } from '../../dashboards/import/import.ts';
+import type { Dashboard } from '../../dashboards/model.ts';
 import { Button } from '../../design/button.tsx';
 import { Dialog } from '../../design/dialog.tsx';
 import { SelectField, TextArea } from '../../design/field.tsx';
@@ -27,6 +28,10 @@ function read(text: string): Read | undefined {
   }
 }
 
+/** Whether a query would be asked without one. */
+const needsDatabase = ({ database, cells }: Dashboard): boolean =>
+  database === '' && cells.some(({ queries }) => queries.some((query) => query.database === ''));
+
 export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
   const text = draft('dashboard.import', '');
   const database = useSignal('');
@@ -34,6 +39,8 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
   const databases = useResource(() => schemaSource.databases(), []);
   const found = read(text.value);
   const imported = found !== undefined && 'imported' in found ? found.imported : undefined;
+  const isMissing =
+    imported !== undefined && database.value === '' && needsDatabase(imported.dashboard);
   const add = async (): Promise<void> => {
     if (imported === undefined) return;
     const { dashboard } = imported;
@@ -57,7 +64,7 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
           <Button
             kind="primary"
             isBusy={isBusy.value}
-            disabled={imported === undefined}
+            disabled={imported === undefined || isMissing}
             onClick={() => void add()}
           >
             {t.importAction}
@@ -91,7 +98,7 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
         {imported === undefined ? null : <Findings imported={imported} />}
         <SelectField
           label={t.database}
-          hint={t.databaseHint}
+          hint={isMissing ? t.importDatabase : t.databaseHint}
           value={database.value}
           options={[
             { value: '', label: imported?.dashboard.database ?? '' },

@@ -24,7 +24,7 @@ import { refreshMs } from '../../time/range-picker.tsx';
 import { rangeOf as rangeOfSpan } from '../../time/range.ts';
 import { texts } from '../../texts/texts.ts';
 import { useMarks } from './annotations.ts';
-import type { CellView } from './cell-body.tsx';
+import type { CellView } from '../../cells/kind.ts';
 import { CellEditor } from './cell-editor.tsx';
 import { Dialogs } from './dialogs.tsx';
 import type { ShownDialog } from './dialogs.tsx';
@@ -268,6 +268,7 @@ function Loaded({
         <Grid
           cells={dashboard.cells}
           view={view}
+          offered={variables.offered}
           deeds={
             isChanging
               ? {

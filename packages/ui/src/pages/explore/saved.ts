@@ -5,7 +5,7 @@ import { useResource } from '../../api/use-resource.ts';
 import type { Resource } from '../../api/use-resource.ts';
 import { preference } from '../../app/stored.ts';
 import { toast } from '../../design/toasts.tsx';
-import { fieldsOf, textOf } from '../../dashboards/model.ts';
+import { fieldsOf, textOf } from '../../dashboards/fields.ts';
 
 export type Remembered = { readonly text: string; readonly database: string };
 

@@ -7,7 +7,8 @@ import { useResource } from '../../api/use-resource.ts';
 import { navigate } from '../../app/router.ts';
 import { addDashboard } from '../../dashboards/add.ts';
 import { withCell } from '../../dashboards/layout.ts';
-import { CELL_KINDS, EMPTY_CELL, EMPTY_DASHBOARD, readDashboard } from '../../dashboards/model.ts';
+import { KINDS } from '../../cells/registry.ts';
+import { EMPTY_CELL, EMPTY_DASHBOARD, readDashboard } from '../../dashboards/model.ts';
 import type { Cell } from '../../dashboards/model.ts';
 import { Button } from '../../design/button.tsx';
 import { Dialog } from '../../design/dialog.tsx';
@@ -20,7 +21,7 @@ import type { Remembered } from './saved.ts';
 const t = texts.explore;
 
 /** Kinds that show what a statement answers. */
-const KINDS = CELL_KINDS.filter((kind) => kind !== 'note' && kind !== 'alerts');
+const SHOWN_KINDS = KINDS.filter(({ draws }) => draws !== undefined);
 
 export function ToDashboard({
   query,
@@ -112,8 +113,8 @@ export function ToDashboard({
           <SelectField
             label={texts.dashboards.cellKind}
             value={kind.value}
-            options={KINDS.map((one) => ({ value: one, label: texts.dashboards.kinds[one] }))}
-            onChange={(one) => (kind.value = KINDS.find((each) => each === one) ?? 'line')}
+            options={SHOWN_KINDS.map(({ id, title: label }) => ({ value: id, label }))}
+            onChange={(id) => (kind.value = id)}
           />
           <pre class="built">{query.text}</pre>
         </div>

@@ -7,6 +7,7 @@ export const charts = {
   mean: 'Mean',
   min: 'Min',
   series: 'Series',
+  seriesCount: (value: number) => `${value} series`,
   someSeries: (shown: number, all: number) =>
     `${shown} of ${all} series are drawn. Group by fewer tags, or filter, to see the others.`,
 } as const;

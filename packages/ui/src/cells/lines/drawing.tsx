@@ -1,0 +1,131 @@
+// Lines, areas, bars and points over time.
+import { useMemo } from 'preact/hooks';
+
+import { Chart } from '../../charts/chart.tsx';
+import { colourOf } from '../../charts/colours.ts';
+import { statsOf } from '../../charts/data.ts';
+import type { ChartData } from '../../charts/data.ts';
+import type { ChartStyle, PlotLook } from '../../charts/plot.ts';
+import type { Cell } from '../../dashboards/model.ts';
+import { shownZone, zoneName } from '../../time/zone.ts';
+import { texts } from '../../texts/texts.ts';
+import type { DrawingProps } from '../kind.ts';
+import { valueOf } from '../option.ts';
+import { HAS_LEGEND, LEGEND_CALCS, LEGEND_FORM, LEGEND_SIDE } from '../options/legend.ts';
+import { ARE_SHARES, THRESHOLD_STYLE, THRESHOLDS } from '../options/levels.ts';
+import {
+  AXIS_LABEL,
+  COURSE,
+  FILL,
+  IS_AXIS_HIDDEN,
+  IS_SHARE,
+  IS_STACKED,
+  LINE_WIDTH,
+  POINT_SIZE,
+  POINTS,
+  SCALE,
+  SOFT_MAX,
+  SOFT_MIN,
+  Y_MAX,
+  Y_MIN,
+} from '../options/lines.ts';
+import { DECIMALS, UNIT } from '../options/values.ts';
+
+const STYLES: Readonly<Record<string, ChartStyle>> = {
+  line: 'line',
+  area: 'area',
+  bar: 'bars',
+  scatter: 'points',
+};
+
+const LEGEND_PIXELS = 24;
+/** A table of figures takes so much of the height, and no more than its rows need. */
+const TABLE_SHARE = 0.4;
+const TABLE_ROW_PIXELS = 25;
+
+function lookOf(cell: Cell): PlotLook {
+  return {
+    yMin: valueOf(cell, Y_MIN),
+    yMax: valueOf(cell, Y_MAX),
+    softMin: valueOf(cell, SOFT_MIN),
+    softMax: valueOf(cell, SOFT_MAX),
+    scale: valueOf(cell, SCALE),
+    axisLabel: valueOf(cell, AXIS_LABEL),
+    isAxisHidden: valueOf(cell, IS_AXIS_HIDDEN),
+    lineWidth: valueOf(cell, LINE_WIDTH),
+    fill: valueOf(cell, FILL),
+    points: valueOf(cell, POINTS),
+    pointSize: valueOf(cell, POINT_SIZE),
+    course: valueOf(cell, COURSE),
+    isShare: valueOf(cell, IS_SHARE),
+    thresholdStyle: valueOf(cell, THRESHOLD_STYLE),
+  };
+}
+
+/** Thresholds, of shares those of the values that they stand for. */
+function thresholdsOf(cell: Cell, data: ChartData) {
+  const given = valueOf(cell, THRESHOLDS).map(({ value, level }) => ({ value, colour: level }));
+  if (!valueOf(cell, ARE_SHARES)) return given;
+  const stats = data.series.map((one) => statsOf(one, -Infinity, Infinity));
+  const low = valueOf(cell, Y_MIN) ?? Math.min(...stats.map(({ min }) => min));
+  const high = valueOf(cell, Y_MAX) ?? Math.max(...stats.map(({ max }) => max));
+  return given.map((each) => ({ ...each, value: low + (each.value / 100) * (high - low) }));
+}
+
+export function Drawing({ cell, view, height, answer, data }: DrawingProps) {
+  const optionsKey = JSON.stringify(cell.options);
+  const look = useMemo(() => lookOf(cell), [optionsKey]);
+  const thresholds = useMemo(() => thresholdsOf(cell, data), [optionsKey, data]);
+  const calcs = useMemo(() => valueOf(cell, LEGEND_CALCS), [optionsKey]);
+  const { fromMs, toMs } = answer.span;
+  const span = useMemo(() => [fromMs, toMs] as const, [fromMs, toMs]);
+  const hasLegend = valueOf(cell, HAS_LEGEND);
+  const isTable = valueOf(cell, LEGEND_FORM) === 'table';
+  const side = valueOf(cell, LEGEND_SIDE);
+  const tableHeight = Math.min(
+    Math.floor(height * TABLE_SHARE),
+    (data.series.length + 1) * TABLE_ROW_PIXELS,
+  );
+  const below = !hasLegend || side === 'right' ? 0 : isTable ? tableHeight : LEGEND_PIXELS;
+  const chart = (
+    <Chart
+      label={texts.dashboards.chartOf(cell.title)}
+      data={data}
+      height={Math.max(60, height - below)}
+      style={STYLES[cell.kind]}
+      isStacked={valueOf(cell, IS_STACKED)}
+      unit={valueOf(cell, UNIT)}
+      decimals={valueOf(cell, DECIMALS)}
+      look={look}
+      span={span}
+      zone={zoneName(shownZone.value)}
+      thresholds={thresholds}
+      marks={view.marks}
+      syncKey={view.syncKey}
+      isLegendHidden={!hasLegend || !isTable}
+      legendCalcs={calcs.length === 0 ? undefined : calcs}
+      legendSide={hasLegend && isTable ? side : undefined}
+      onZoom={view.onZoom}
+    />
+  );
+  if (!hasLegend || isTable) {
+    return (
+      <div class="cell-lines" style={{ '--legend-height': `${tableHeight}px` }}>
+        {chart}
+      </div>
+    );
+  }
+  return (
+    <div class={`cell-lines ${side === 'right' ? 'beside' : ''}`}>
+      {chart}
+      <ul class="cell-legend small" aria-label={texts.charts.legend} tabIndex={0}>
+        {data.series.map((one, i) => (
+          <li key={one.label}>
+            <span class="legend-colour" style={{ background: `var(--${colourOf(one, i)})` }} />
+            {one.label}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

@@ -1,0 +1,53 @@
+// Options that every cell with queries has, and those that every cell has.
+import { textOf } from '../../dashboards/fields.ts';
+import { texts } from '../../texts/texts.ts';
+import { text } from '../option.ts';
+import type { OptionRow } from '../option.ts';
+import { REPEAT, REPEAT_DIRECTION, REPEAT_MAX } from './repeat.ts';
+
+const t = texts.cells;
+
+export const DESCRIPTION = text({
+  name: 'description',
+  label: t.description,
+  grafanaPaths: ['description'],
+  fromGrafana: ({ panel }) => textOf(panel['description']) || undefined,
+});
+
+const DURATION = /^>?=?(\d+(?:ms|s|m|h|d|w))$/;
+
+/** `>10s` of older files is `10s`. */
+const durationOf = (value: unknown): string | undefined => DURATION.exec(textOf(value).trim())?.[1];
+
+export const MIN_INTERVAL = text({
+  name: 'interval',
+  label: t.interval,
+  hint: t.intervalHint,
+  grafanaPaths: ['interval'],
+  fromGrafana: ({ panel }) => durationOf(panel['interval']),
+});
+
+export const TIME_FROM = text({
+  name: 'timeFrom',
+  label: t.timeFrom,
+  hint: t.timeFromHint,
+  grafanaPaths: ['timeFrom', 'hideTimeOverride'],
+  fromGrafana: ({ panel }) => durationOf(panel['timeFrom']),
+});
+
+export const TIME_SHIFT = text({
+  name: 'timeShift',
+  label: t.timeShift,
+  hint: t.timeShiftHint,
+  grafanaPaths: ['timeShift', 'hideTimeOverride'],
+  fromGrafana: ({ panel }) => durationOf(panel['timeShift']),
+});
+
+export const OF_ALL: readonly OptionRow<unknown>[] = [
+  DESCRIPTION,
+  REPEAT,
+  REPEAT_DIRECTION,
+  REPEAT_MAX,
+];
+
+export const OF_QUERIES: readonly OptionRow<unknown>[] = [MIN_INTERVAL, TIME_FROM, TIME_SHIFT];

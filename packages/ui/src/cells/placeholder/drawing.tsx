@@ -1,0 +1,20 @@
+// A cell that was imported and cannot be drawn: why, and all that is known of it.
+import { Notice } from '../../design/states.tsx';
+import { texts } from '../../texts/texts.ts';
+import type { DrawingProps } from '../kind.ts';
+import { valueOf } from '../option.ts';
+import { ORIGINAL, REASON } from './kind.ts';
+
+export function Drawing({ cell }: DrawingProps) {
+  return (
+    <div class="stack">
+      <Notice>{valueOf(cell, REASON)}</Notice>
+      <details>
+        <summary>{texts.cells.original}</summary>
+        <pre class="small" tabIndex={0}>
+          {valueOf(cell, ORIGINAL)}
+        </pre>
+      </details>
+    </div>
+  );
+}

@@ -1,0 +1,13 @@
+// Both ends of a span, below a picture that has no axis.
+import type { Span } from '../time/range.ts';
+import { formatInstant, shownZone } from '../time/zone.ts';
+
+export function Times({ span }: { readonly span: Span }) {
+  const zone = shownZone.value;
+  return (
+    <figcaption class="muted small">
+      <span>{formatInstant(span.fromMs, zone)}</span>
+      <span>{formatInstant(span.toMs, zone)}</span>
+    </figcaption>
+  );
+}

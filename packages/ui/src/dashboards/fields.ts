@@ -1,0 +1,27 @@
+// Documents come from the server and from files that people import, so they are read as what they
+// are: anything.
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** Fields of an object; none of anything else. */
+export function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Fields)
+    : {};
+}
+
+export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+export const textOf = (value: unknown, missing = ''): string =>
+  typeof value === 'string' ? value : missing;
+
+export const numberOf = <T>(value: unknown, missing: T): number | T =>
+  typeof value === 'number' && Number.isFinite(value) ? value : missing;
+
+export function oneOf<T extends string>(options: readonly T[], value: unknown, missing: T): T {
+  return options.find((each) => each === value) ?? missing;
+}
+
+/** The field at the end of a path. */
+export function fieldAt(value: unknown, ...path: readonly string[]): unknown {
+  return path.reduce((at, name) => fieldsOf(at)[name], value);
+}

@@ -1,0 +1,10 @@
+// Values of options that an import finds; those that say nothing are left out.
+import type { OptionRow, Options } from '../../cells/option.ts';
+
+export function optionValues(
+  rows: readonly OptionRow<unknown>[],
+  found: (row: OptionRow<unknown>) => unknown,
+): Options {
+  const values = rows.map((row) => [row.name, found(row)] as const);
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined));
+}

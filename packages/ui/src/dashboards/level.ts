@@ -1,0 +1,14 @@
+// Values that are good, doubtful or bad, and from which value on.
+export const LEVELS = ['good', 'warn', 'bad'] as const;
+export type Level = (typeof LEVELS)[number];
+
+/** From a value on, something is good, doubtful or bad. */
+export type CellThreshold = { readonly value: number; readonly level: Level };
+
+/** The level of a value: that of the highest threshold it has reached. */
+export function levelOf(value: number, thresholds: readonly CellThreshold[]): Level | undefined {
+  return thresholds
+    .filter((each) => value >= each.value)
+    .toSorted((a, b) => a.value - b.value)
+    .at(-1)?.level;
+}
