@@ -82,12 +82,18 @@ export class HealthMonitor {
   }
 
   async #ask(): Promise<void> {
+    const { clock, pingTimeoutMs } = this.#options;
     const asked = [...this.#waiting];
-    const late = AbortSignal.timeout(this.#options.pingTimeoutMs - this.#pauseMs);
+    const leftMs = pingTimeoutMs - this.#pauseMs;
+    const lateMs = clock.monotonicMs() + leftMs;
+    const late = AbortSignal.timeout(leftMs);
     try {
       await this.#probe.ask(AbortSignal.any([late, this.#closed.signal]));
       this.#failure = undefined;
     } catch (cause) {
+      // The timer fires late when this process was suspended or too busy to read the answer: the
+      // silence was its own, and the server is asked again.
+      if (late.aborted && clock.monotonicMs() - lateMs > this.#pauseMs) return;
       const message = this.#probe.failed(messageOf(cause), late.aborted);
       this.#failure = new Unreachable(message, { cause });
       for (const one of asked) one.abort(this.#failure);

@@ -1,0 +1,69 @@
+// Which writes are tried, how often, and what is said when they fail: on servers that answer as the
+// test wants.
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import { startFakeServer } from '../testing/fake-servers.ts';
+import type { FakeServer } from '../testing/fake-servers.ts';
+import { TEST_SETTINGS } from '../testing/test-storage.ts';
+import { Cluster } from './cluster.ts';
+import { Unreachable } from './failure.ts';
+
+const { clock } = TEST_SETTINGS;
+
+describe('an insert into a shard of two replicas', () => {
+  let servers: readonly FakeServer[];
+  let cluster: Cluster;
+
+  beforeEach(async () => {
+    servers = await Promise.all([startFakeServer(2), startFakeServer(2)]);
+    const urls = servers.map(({ url }) => url);
+    cluster = await Cluster.open({ ...TEST_SETTINGS, urls, pingTimeoutMs: 400 }, clock);
+  });
+  afterEach(async () => {
+    await cluster.close();
+    for (const server of servers) await server.close();
+  });
+
+  const insert = (leftMs: number): Promise<void> =>
+    cluster.insert(0, {
+      into: 'points_1 (x) FORMAT RowBinary',
+      rows: new Uint8Array(1),
+      untilMs: clock.monotonicMs() + leftMs,
+    });
+  const sent = (): number => servers.reduce((sum, { insertCount }) => sum + insertCount, 0);
+
+  test('ends, with the name of the replica that takes no writes, while the other one waits', async () => {
+    const [first, second] = servers;
+    for (const server of servers) server.inserts = 'never answered';
+    second!.readOnlyTables = 3;
+
+    const failure = await insert(600_000).catch((error: unknown) => error);
+
+    expect(failure).toBeInstanceOf(Unreachable);
+    expect(String(failure)).toContain(
+      `url=\`${second!.url}\` reason=\`3 of its tables are read-only\``,
+    );
+    expect(String(failure)).not.toContain(first!.url);
+    expect(await cluster.replicas()).toMatchObject([
+      { url: first!.url, isUp: true, takesWrites: true },
+      { url: second!.url, isUp: true, takesWrites: false, reason: '3 of its tables are read-only' },
+    ]);
+  });
+
+  test('is repeated until its deadline; the next one is tried once, until one succeeds', async () => {
+    for (const server of servers) server.inserts = 'refused';
+    await expect(insert(300)).rejects.toThrow('shard 1 of the cluster does not take writes');
+    expect(sent()).toBeGreaterThan(2);
+
+    const before = sent();
+    await expect(insert(600_000)).rejects.toThrow('shard 1 of the cluster does not take writes');
+    expect(sent() - before).toBe(2);
+
+    for (const server of servers) server.inserts = 'stored';
+    await insert(600_000);
+    for (const server of servers) server.inserts = 'refused';
+    const again = sent();
+    await expect(insert(300)).rejects.toThrow(Unreachable);
+    expect(sent() - again).toBeGreaterThan(2);
+  });
+});

@@ -1,0 +1,64 @@
+// Servers that answer as ClickHouse does and as a test says: a shard of a cluster without
+// processes.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { RowWriter } from '../sql/row-binary.ts';
+
+export type FakeServer = {
+  readonly url: string;
+  /** Tables that say that they are read-only. */
+  readOnlyTables: number;
+  /** What becomes of an insert. */
+  inserts: 'stored' | 'refused' | 'never answered';
+  /** Inserts that were sent here. */
+  insertCount: number;
+  close(): Promise<void>;
+};
+
+/** Starts a replica of the only shard of a cluster. */
+export async function startFakeServer(replicaCount: number): Promise<FakeServer> {
+  const answerTo = (sql: string): Uint8Array => {
+    const row = new RowWriter();
+    if (sql.includes('system.macros')) row.text('1');
+    else if (sql.includes('system.clusters')) {
+      row.uint64(1n);
+      row.uint64(BigInt(replicaCount));
+    } else {
+      // The probe of writes reads two numbers, the one of the load three.
+      row.uint64(1n);
+      row.uint64(BigInt(fake.readOnlyTables));
+      row.uint64(0n);
+    }
+    return row.finish();
+  };
+  const server = createServer((request, response) => {
+    const query = new URL(request.url ?? '/', 'http://fake').searchParams.get('query');
+    let body = '';
+    request.setEncoding('latin1').on('data', (text: string) => (body += text));
+    request.on('end', () => {
+      const sql = query ?? body;
+      if (!sql.startsWith('INSERT')) return response.end(answerTo(sql));
+      fake.insertCount++;
+      if (fake.inserts === 'stored') return response.end();
+      if (fake.inserts === 'refused')
+        return response.writeHead(500).end('Code: 285, e.displayText() = DB::Exception: too few');
+      return undefined;
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const fake: FakeServer = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    readOnlyTables: 0,
+    inserts: 'stored',
+    insertCount: 0,
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+  return fake;
+}
