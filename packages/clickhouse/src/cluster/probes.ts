@@ -29,10 +29,12 @@ export function pingProbe(name: string, pingTimeoutMs: number): Probe {
 export function writeProbe(node: ClickHouseNode, clock: Clock): Probe {
   return {
     ask: async (signal) => {
-      for (;;) {
+      // The signal may end a question: the answer to the one before says more.
+      for (let known: Error | undefined; ;) {
         const reason = await refusal(node, signal);
         if (reason === undefined) return;
-        if (signal.aborted) throw reason;
+        if (signal.aborted) throw known ?? reason;
+        known = reason;
         // The signal ends the pause early.
         await clock.sleep(LIMITS.probeAgainMs.value, signal).catch(() => undefined);
         if (signal.aborted) throw reason;
