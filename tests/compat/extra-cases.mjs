@@ -841,4 +841,68 @@ add('equal-times', tied, [
   'SELECT f FROM (SELECT last(f) AS f FROM m) GROUP BY zone',
 ]);
 
+// ------------------------------------------------ casts of tags that subqueries select; where reading subqueries ends
+add('subquery-tag-casts', shop, [
+  ...combine('SELECT {what} FROM (SELECT sales, store FROM shop {group}) {rest}', {
+    what: [
+      'store::field',
+      'store::tag',
+      'store::field, sales',
+      'store::field, region::field',
+      'region::field, sales',
+      '*::field',
+      '*::tag',
+      '*::tag, sales',
+      'count(store::field)',
+      'count(store::tag)',
+      'first(store::tag), sales',
+      'last(store::field), sales',
+      'distinct(store::tag)',
+      'mean(store::tag)',
+    ],
+    group: ['', 'GROUP BY region'],
+    rest: ['', "WHERE store::field = 's1'"],
+  }),
+  ...combine('SELECT {what} FROM (SELECT sales, store AS at FROM shop)', { what: ['at::field', 'at::tag', '*::tag'] }),
+]);
+add('several-subqueries-end', apart, [
+  ...combine(`SELECT {call} FROM {from} WHERE ${WHOLE}`, {
+    call: ['min', 'count', 'sum', 'mean', 'first', 'last', 'max', 'median', 'stddev'].map((name) => `${name}(v)`),
+    from: [
+      '(SELECT min(p) AS v FROM a GROUP BY time(30m, 19m)), (SELECT p AS v FROM b)',
+      '(SELECT p AS v FROM a), (SELECT min(p) AS v FROM b GROUP BY time(2h, 30m))',
+    ],
+  }),
+  `SELECT min(v), max(v) FROM (SELECT min(p) AS v FROM a GROUP BY time(30m, 19m)), (SELECT p AS v FROM b) WHERE ${WHOLE}`,
+]);
+
+// ------------------------------------------------ lines between two points: which digits they have
+const slopes = {
+  db: 'slopes',
+  setup: ['CREATE DATABASE slopes'],
+  writes: [
+    {
+      db: 'slopes',
+      precision: 's',
+      lines: [
+        'm f=2,i=2i 1614563466',
+        'm f=-2,i=-9i 1614566176',
+        'k f=1,i=9007199254740993i 1614563466',
+        'k f=0.3,i=9007199254741993i 1614566176',
+      ],
+    },
+  ],
+};
+add('linear-digits', slopes, [
+  ...combine(
+    'SELECT {call} FROM {from} WHERE time >= 1614561840s AND time < 1614569460s GROUP BY time({every}) fill(linear){rest}',
+    {
+      call: ['mean(f)', 'max(i)', 'median(i)'],
+      from: ['m', 'k'],
+      every: ['10m', '7m', '7m, 2m', '90s'],
+      rest: ['', ' ORDER BY time DESC', " tz('America/New_York')"],
+    },
+  ),
+]);
+
 export default groups;

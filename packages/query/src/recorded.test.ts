@@ -108,6 +108,9 @@ const GROUPS: readonly (readonly [string, number])[] = [
   ['extra/times-from-now', 11],
   ['extra/into-types', 14],
   ['extra/equal-times', 130],
+  ['extra/linear-digits', 72],
+  ['extra/subquery-tag-casts', 59],
+  ['extra/several-subqueries-end', 19],
   ['fuzz', 60],
 ];
 

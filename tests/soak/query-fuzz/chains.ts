@@ -25,9 +25,9 @@ export function intoChain(statement: SelectStatement): readonly string[] {
 export function deleteChain(random: Random): readonly string[] {
   return [
     ...random.list(1, 3, () => randomDelete(random)),
-    // Fields of a shard without points are columns there as long as the shard is.
+    // Fields of a shard without points are columns of wildcards there as long as the shard is.
     'SELECT f, g, i, s, b FROM /./ GROUP BY *',
-    'SELECT count(*), first(f), last(i) FROM /./ GROUP BY host',
+    'SELECT count(f), count(s), first(f), last(i) FROM /./ GROUP BY host',
     'SHOW SERIES',
   ];
 }

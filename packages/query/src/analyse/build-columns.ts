@@ -44,9 +44,15 @@ class ColumnsBuilder {
   readonly #callsOf = new Map<string, number[]>();
   readonly #auxiliary: number[] = [];
   readonly #isRaw: boolean;
+  /** Whether nothing is selected but tags, or what nobody knows, as fields. */
+  readonly #asksOnlyForFields: boolean;
 
   constructor(request: ColumnRequest) {
     this.#request = request;
+    this.#asksOnlyForFields = request.fields.every(({ expression: read }) => {
+      if (read.kind !== 'reference' || read.cast !== 'field') return false;
+      return resolveReference(read, request.sources).kind !== 'field';
+    });
     this.#isRaw = !request.fields.some((field) => containsCall(field.expression));
   }
 
@@ -79,8 +85,12 @@ class ColumnsBuilder {
     return resolved.kind === 'tag' || (resolved.kind === 'field' && resolved.isTagColumn === true);
   }
 
-  #resolve(reference: Reference) {
-    return resolveReference(reference, this.#request.sources);
+  #resolve(reference: Reference): ResolvedName {
+    const resolved = resolveReference(reference, this.#request.sources);
+    // Where nothing else is selected, a tag that is asked for as a field is none.
+    const isAlone =
+      resolved.kind === 'tag' && reference.cast === 'field' && this.#asksOnlyForFields;
+    return isAlone ? { kind: 'unknown' } : resolved;
   }
 
   #collectCalls(expression: Expression): void {
@@ -141,8 +151,12 @@ class ColumnsBuilder {
   /** The field that a call reads; undefined for tags and unknown names, which give nothing. */
   #inputOf(reference: Reference) {
     const resolved = this.#resolve(reference);
+    const { name } = reference;
+    if (isTagOfSubquery(reference, this.#request.sources)) {
+      return { index: this.#inputs.add({ kind: 'tag', name }), type: 'string' } as const;
+    }
     if (resolved.kind !== 'field') return undefined;
-    const input = { kind: 'field', name: reference.name, type: resolved.type } as const;
+    const input = { kind: 'field', name, type: resolved.type } as const;
     return { index: this.#inputs.add(input), type: resolved.type };
   }
 
@@ -253,6 +267,16 @@ function containsCall(expression: Expression): boolean {
   }
 }
 
+/** Whether a reference asks for a tag of subqueries as one: calls read it then (recorded). */
+function isTagOfSubquery(reference: Reference, sources: readonly PreparedSource[]): boolean {
+  return (
+    reference.cast === 'tag' &&
+    sources.every((source) => source.kind === 'subquery') &&
+    resolveReference(reference, sources).kind === 'tag' &&
+    resolveName(reference.name, sources).kind !== 'unknown'
+  );
+}
+
 /** What a reference stands for, its cast considered. */
 export function resolveReference(
   reference: Reference,
@@ -275,7 +299,9 @@ export function resolveReference(
  * (recorded).
  */
 function resolveColumn(cast: CastType, resolved: ResolvedName): ResolvedName {
-  if (cast === 'field') return resolved.kind === 'field' ? resolved : { kind: 'unknown' };
+  if (cast === 'field') {
+    return resolved.kind === 'field' && resolved.isTagColumn === true ? { kind: 'tag' } : resolved;
+  }
   if (cast === 'tag') {
     return resolved.kind === 'field' && resolved.isTagColumn !== true
       ? { ...resolved, type: resolved.valueType ?? resolved.type }

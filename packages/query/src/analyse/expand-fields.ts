@@ -75,6 +75,8 @@ class NameSpace {
 type Names = {
   readonly fields: ReadonlyMap<string, FieldType>;
   readonly tags: ReadonlySet<string>;
+  /** Tags that subqueries select, and that are no field of any source. */
+  readonly selectedTags: ReadonlySet<string>;
   /**
    * Tags and unknown names that a subquery selects: columns to a wildcard, but no arguments of
    * functions.
@@ -112,8 +114,9 @@ function namesOf(sources: readonly PreparedSource[]): Names {
     }
   }
   for (const name of unknown) if (!fields.has(name)) fields.set(name, 'float');
+  for (const name of proper) selectedTags.delete(name);
   const noArguments = new Set([...unknown, ...selectedTags].filter((name) => !proper.has(name)));
-  return { fields, tags, noArguments };
+  return { fields, tags, selectedTags, noArguments };
 }
 
 function expandField(
@@ -183,10 +186,10 @@ function references(
 ): readonly Candidate[] {
   const found: Reference[] = [];
   const span = { start: 0, end: 0 };
-  if (only !== 'tag') {
-    for (const name of names.fields.keys()) {
-      if (matches(name)) found.push({ kind: 'reference', name, cast: 'field', span });
-    }
+  for (const name of names.fields.keys()) {
+    const isTag = names.selectedTags.has(name);
+    if (!matches(name) || only === (isTag ? 'field' : 'tag')) continue;
+    found.push({ kind: 'reference', name, cast: isTag ? undefined : 'field', span });
   }
   if (only !== 'field') {
     for (const name of names.tags) {
@@ -195,7 +198,7 @@ function references(
       }
     }
   }
-  found.sort((a, b) => compareBytes(a.name, b.name) || (a.cast === 'field' ? -1 : 1));
+  found.sort((a, b) => compareBytes(a.name, b.name) || (a.cast === 'tag' ? 1 : -1));
   return found.map((expression) => ({ expression, alias: undefined }));
 }
 

@@ -8,7 +8,7 @@ import { CallsPlan } from '../plan/calls-plan.ts';
 import { OpenGroup } from '../reduce/open-group.ts';
 import { openRows } from '../scan/open-rows.ts';
 import type { Execute } from '../scan/open-rows.ts';
-import { OutsideEnd } from '../scan/outside-end.ts';
+import { endingInputs, OutsideEnd } from '../scan/outside-end.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
 import type { ScanOptions } from '../scan/scan-measurement.ts';
 
@@ -20,9 +20,10 @@ export function* runReduced(
 ): Operator<RowBatch> {
   const calls = new CallsPlan(plan);
   const options: ScanOptions = { range: calls.range, limitPerSeries: undefined };
-  const ends = endsOutside ? new OutsideEnd(plan) : undefined;
+  const ending = endsOutside ? endingInputs(plan) : undefined;
+  const ends = ending && new OutsideEnd(plan, ending.ofAll);
   const open = new OpenGroup(calls, execution);
-  for (const batch of openRows({ select: plan, sources, options }, execution, execute)) {
+  for (const batch of openRows({ select: plan, sources, options, ending }, execution, execute)) {
     if (isPause(batch)) {
       yield batch;
       continue;

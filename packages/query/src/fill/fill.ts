@@ -147,7 +147,10 @@ export class Filler {
         return castNumber(fill.value, type);
       case 'linear':
         if (column > 0) return null;
-        return interpolate(this.#previous, following, window);
+        return interpolate(this.#previous, following, {
+          time: window,
+          everyNanos: this.#options.windows.everyNanos,
+        });
       case 'null':
         return isCount && column === 0 ? 0n : null;
       case 'none':
@@ -177,32 +180,21 @@ export function castNumber(value: number | bigint, type: FieldType): FieldValue 
   }
 }
 
+/** The recorded way: distances are whole numbers of windows, so that most slopes are exact. */
 function interpolate(
   before: Known | undefined,
   after: Known | undefined,
-  time: bigint,
+  { time, everyNanos }: { readonly time: bigint; readonly everyNanos: bigint },
 ): FieldValue | null {
   if (before === undefined || after === undefined) return null;
   const a = before.value;
   const b = after.value;
-  // Distances fit into doubles well enough: the recorded system computes them in doubles too.
+  const start = before.time / everyNanos;
+  const total = Number(after.time / everyNanos - start);
+  const passed = Number(time / everyNanos - start);
   if (typeof a === 'bigint' && typeof b === 'bigint') {
-    if (isExact(a) && isExact(b)) {
-      // One rounding at the end, as recorded: what is whole stays whole.
-      const total = after.time - before.time;
-      return (a * total + (b - a) * (time - before.time)) / total;
-    }
-    const slope = Number(b - a) / Number(after.time - before.time);
-    return floatToInt64(slope * Number(time - before.time) + Number(a));
+    return floatToInt64((Number(b - a) / total) * passed + Number(a));
   }
   if (typeof a !== 'number' || typeof b !== 'number') return null;
-  const slope = (b - a) / Number(after.time - before.time);
-  return slope * Number(time - before.time) + a;
+  return ((b - a) / total) * passed + a;
 }
-
-/** Whether a double holds the integer exactly. */
-function isExact(value: bigint): boolean {
-  return value >= -MAX_EXACT && value <= MAX_EXACT;
-}
-
-const MAX_EXACT = 2n ** 53n;

@@ -11,6 +11,8 @@ import { mergeSources } from '../merge/merge-sources.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
 import type { GroupEnds } from './group-ends.ts';
 import type { ScanOptions } from './scan-measurement.ts';
+import { OutsideEnd } from './outside-end.ts';
+import type { EndingInputs } from './outside-end.ts';
 import { inputTypes, scanMeasurement } from './scan-measurement.ts';
 import { scanSubquery } from './scan-subquery.ts';
 
@@ -25,11 +27,13 @@ type Opening = {
   readonly select: SelectPlan;
   readonly sources: SourcesPlan;
   readonly options: ScanOptions;
+  /** Set where subqueries end at the first value outside of the range. */
+  readonly ending?: EndingInputs | undefined;
 };
 
 /** Rows of all sources, filtered, in the order of the answer. */
 export function openRows(
-  { select, sources: { kind, sources }, options }: Opening,
+  { select, sources: { kind, sources }, options, ending }: Opening,
   execution: ExecutionContext,
   execute: Execute,
 ): Operator<RowBatch> {
@@ -43,11 +47,12 @@ export function openRows(
       );
     }
     const inner = (ends?: GroupEnds): Operator<RowBatch> => execute(opened.inner, execution, ends);
-    return execution.operator(
+    const rows = execution.operator(
       'read subquery',
       source,
       scanSubquery(opened.source, select, { inner, ends: options.ends }, execution),
     );
+    return ending === undefined ? rows : endingRows(rows, select, ending);
   };
   if (kind === 'in-turn') return inSlices(inTurn(sources, open));
   const merged = mergeSources(sources.map(open), {
@@ -73,6 +78,18 @@ function* inSlices(rows: Operator<RowBatch>): Operator<RowBatch> {
     for (let from = 0; from < rowCount; from += SLICE_ROWS) {
       yield sliceRows(batch, from, Math.min(rowCount, from + SLICE_ROWS));
     }
+  }
+}
+
+function* endingRows(
+  rows: Operator<RowBatch>,
+  select: SelectPlan,
+  { ofSources, ofAll }: EndingInputs,
+): Operator<RowBatch> {
+  const ends = new OutsideEnd(select, ofSources);
+  for (const batch of rows) {
+    yield isPause(batch) ? batch : ends.apply(batch);
+    if (ends.isOver && ofAll.length === 0) return;
   }
 }
 

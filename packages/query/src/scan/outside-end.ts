@@ -2,12 +2,40 @@
 //
 // A window of a subquery may begin before the range of the query around it. What is reduced as a
 // whole ends at the first value that it finds there, and so does everything behind it, in further
-// groups too (recorded). Every input that is reduced has an end of its own.
+// groups too (recorded). Every input that is reduced has an end of its own, and has it in each
+// source where only such functions read it as take the results of sources together.
 import type { Column } from '@tidemark/core';
 import { columnLength } from '@tidemark/core';
 
 import type { RowBatch } from '../batch/row-batch.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
+
+const OF_EACH_SOURCE: ReadonlySet<string | undefined> = new Set([
+  'count',
+  'sum',
+  'mean',
+  'min',
+  'max',
+  'first',
+  'last',
+]);
+
+/** The inputs of a plan that end in each source by itself, and those that end once. */
+export type EndingInputs = {
+  readonly ofSources: readonly number[];
+  readonly ofAll: readonly number[];
+};
+
+export function endingInputs({ calls }: SelectPlan): EndingInputs {
+  const ofAll = new Set<number>();
+  const read = new Set<number>();
+  for (const { input, reducer } of calls) {
+    if (input === undefined) continue;
+    read.add(input);
+    if (!OF_EACH_SOURCE.has(reducer?.kind)) ofAll.add(input);
+  }
+  return { ofSources: [...read].filter((input) => !ofAll.has(input)), ofAll: [...ofAll] };
+}
 
 /** Takes away the values behind the end; one per execution of a plan, batches in order. */
 export class OutsideEnd {
@@ -16,9 +44,9 @@ export class OutsideEnd {
   readonly #open: Set<number>;
   readonly #ended = new Set<number>();
 
-  constructor({ range, calls }: SelectPlan) {
+  constructor({ range }: SelectPlan, inputs: readonly number[]) {
     this.#range = range;
-    this.#open = new Set(calls.flatMap(({ input }) => (input === undefined ? [] : [input])));
+    this.#open = new Set(inputs);
   }
 
   /** Whether nothing that follows can count. */
