@@ -15,8 +15,10 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { gzipSync } from 'node:zlib';
 
 import { copyDependencies, ROOT, writeTree } from './contents.mjs';
+import { manPage } from './man-page.mjs';
 
 const out = resolve(process.argv[2] ?? join(ROOT, 'build/packages'));
 const work = mkdtempSync(join(tmpdir(), 'tidemark-package-'));
@@ -60,6 +62,7 @@ function makeDebianPackage(tree, version) {
   );
   write(root, 'lib/systemd/system/tidemark.service', unit());
   write(root, 'etc/tidemark/tidemark.toml', template('tidemark.toml'));
+  writeDocuments(root, version);
   const architecture = ask('dpkg', ['--print-architecture']);
   const sizeKiB = ask('du', ['-sk', '--apparent-size', root]).split('\t')[0];
   const fields = { version, architecture, sizeKiB };
@@ -77,6 +80,30 @@ function makeDebianPackage(tree, version) {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   process.stdout.write(`${file}\n`);
+}
+
+/** What a Debian system looks for in places of its own: manual, completions, documents. */
+function writeDocuments(root, version) {
+  const read = (path) => readFileSync(join(ROOT, path), 'utf8');
+  const date = new Date().toISOString().slice(0, 10);
+  const page = manPage(read('docs/reference/command-line.md'), { version, date });
+  write(root, 'usr/share/man/man1/tidemark.1.gz', gzipSync(page, { level: 9 }));
+  const executable = join(ROOT, 'packages/cli/bin/tidemark');
+  const shells = {
+    bash: 'usr/share/bash-completion/completions/tidemark',
+    fish: 'usr/share/fish/vendor_completions.d/tidemark.fish',
+  };
+  for (const [shell, path] of Object.entries(shells)) {
+    write(root, path, execFileSync(executable, ['completion', shell], { encoding: 'utf8' }));
+  }
+  const documents = 'usr/share/doc/tidemark';
+  write(root, `${documents}/copyright`, read('LICENSE'));
+  write(root, `${documents}/changelog.gz`, gzipSync(read('CHANGELOG.md'), { level: 9 }));
+  for (const name of ['guide', 'reference', 'compat']) {
+    place(root, `${documents}/${name}`, (path) =>
+      symlinkSync(`../../../lib/tidemark/docs/${name}`, path),
+    );
+  }
 }
 
 /** The unit of the repository, with the places that the package has. */

@@ -5,6 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
 
 import {
   hasPrograms,
@@ -105,6 +106,23 @@ describe.skipIf(!hasPrograms('dpkg-deb'))('the Debian package', () => {
   test('runs from where it is unpacked', async () => {
     const link = readlinkSync(join(root, 'usr/bin/tidemark'));
     await expectToWork(join(root, 'usr/bin', link));
+  });
+
+  test('has a manual page, completions and documents where Debian looks for them', async () => {
+    const share = join(root, 'usr/share');
+    const manual = gunzipSync(readFileSync(join(share, 'man/man1/tidemark.1.gz'))).toString();
+    const bash = join(share, 'bash-completion/completions/tidemark');
+    const asked = `source ${bash}; COMP_WORDS=(tidemark tsdb ba) COMP_CWORD=2; _tidemark; echo "\${COMPREPLY[*]}"`;
+
+    expect(manual).toMatch(/^\.TH TIDEMARK 1 /);
+    expect(manual).toContain('.SH "tidemark tsdb backup"');
+    expect(manual).toContain('.B TIDEMARK_PASSWORD\n');
+    // A line that begins with a dot and is no request would be lost.
+    expect(manual.match(/^\.(?!TH |SH |SS |TP$|PP$|B |I |nf$|fi$).*/gm)).toBeNull();
+    expect(execFileSync('bash', ['-c', asked], { encoding: 'utf8' }).trim()).toBe('backup');
+    expect(readFileSync(join(share, 'doc/tidemark/copyright'), 'utf8')).toContain('MIT');
+    expect(readdirSync(join(share, 'doc/tidemark/guide'))).toContain('running.md');
+    expect(existsSync(join(share, 'fish/vendor_completions.d/tidemark.fish'))).toBe(true);
   });
 
   test('has a configuration that is valid and the administrator’s own', async () => {
