@@ -26,6 +26,18 @@ const LEAST_VERSION = [22, 15];
  */
 const RUNTIME_FLAGS = ['--expose-gc'];
 
+/**
+ * Settings of glibc's allocator, which reads them when a program starts; those that are set already
+ * stay. Without them each thread has memory of its own that it rarely gives back, and large buffers
+ * go there as soon as one was freed: 170 MiB after a load of texts, 30 with them
+ * (docs/adr/0029-runtime.md). `packages/cli/bin/tidemark` has them, too.
+ */
+const RUNTIME_ENVIRONMENT = {
+  MALLOC_ARENA_MAX: '2',
+  MALLOC_MMAP_THRESHOLD_: '524288',
+  MALLOC_TRIM_THRESHOLD_: '2097152',
+};
+
 /** Signals that a service understands; `SIGKILL` and `SIGSTOP` cannot be forwarded. */
 const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR2', 'SIGCONT', 'SIGWINCH'];
 
@@ -74,7 +86,8 @@ function withRuntime(start) {
   const missing = RUNTIME_FLAGS.filter((flag) => !process.execArgv.includes(flag));
   const message = program === present ? refusal() : undefined;
   if (message !== undefined) fail(message);
-  if (program === present && missing.length === 0) start();
+  const isSet = Object.keys(RUNTIME_ENVIRONMENT).every((name) => process.env[name] !== undefined);
+  if (program === present && missing.length === 0 && isSet) start();
   else handOver(program, [...process.execArgv, ...missing, ...process.argv.slice(1)]);
 }
 
@@ -84,10 +97,11 @@ function fail(message) {
 }
 
 function handOver(program, args) {
-  if (process.execve !== undefined) process.execve(program, [program, ...args], process.env);
+  const env = { ...RUNTIME_ENVIRONMENT, ...process.env };
+  if (process.execve !== undefined) process.execve(program, [program, ...args], env);
   // Only here, because loading it is a fiftieth of the processor time of a start.
   const { spawn } = require('node:child_process');
-  const child = spawn(program, args, { stdio: 'inherit' });
+  const child = spawn(program, args, { stdio: 'inherit', env });
   for (const signal of FORWARDED) process.on(signal, () => child.kill(signal));
   child.on('error', (error) => fail(`The pinned Node.js does not start: ${error.message}`));
   child.on('exit', (status, signal) => {

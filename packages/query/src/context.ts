@@ -41,13 +41,11 @@ export interface PointSink {
  * that need much come one after the other.
  */
 export interface QueryMemory {
-  /** What a query may hold without being admitted. */
-  readonly freeBytes: number;
-  /** Tells that the query holds more than `freeBytes`. */
-  ask(): void;
+  /** Told what a statement of the query holds whenever that changes. */
+  holds(sizeBytes: number): void;
   /**
-   * Whether the query has asked and was not admitted yet: it has to wait for `admit` before it goes
-   * on.
+   * Whether the query holds more than it may without being admitted: it has to wait for `admit`
+   * before it goes on.
    */
   readonly isAsking: boolean;
   /**

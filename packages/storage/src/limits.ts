@@ -101,6 +101,12 @@ export const LIMITS = {
     unit: 'count',
     reason: 'plans of queries that come again with other times: some kilobytes each, 40 at most',
   },
+  heapGrowthBytes: {
+    value: 48 << 20,
+    unit: 'bytes',
+    reason:
+      'texts that were read and sent and are not collected yet; a collection takes some 15 ms of the thread',
+  },
   sliceMs: {
     value: 3,
     unit: 'ms',

@@ -103,8 +103,7 @@ export class ExecutionContext {
     this.#bytes += bytes;
     const limit = this.query.limits.maxQueryMemoryBytes;
     if (limit > 0 && this.#bytes > limit) throw memoryLimitExceeded(limit);
-    const { memory } = this.query;
-    if (memory !== undefined && this.#bytes > memory.freeBytes) memory.ask();
+    this.query.memory?.holds(this.#bytes);
   }
 
   release(bytes: number): void {

@@ -1,6 +1,7 @@
 // Counts the memory of a request, against its own limit and against the limit of all requests
 // together.
 import { LimitExceeded } from '@tidemark/core';
+import { HeapWatch } from '@tidemark/process';
 
 import { LIMITS } from '../limits.ts';
 
@@ -8,12 +9,31 @@ import { LIMITS } from '../limits.ts';
 export class MemoryTotal {
   /** 0 means no limit. */
   readonly limitBytes: number;
-  heldBytes = 0;
+  readonly #heap: HeapWatch;
+  #heldBytes = 0;
+  /** What was counted in addition since the heap was looked at. */
+  #addedBytes = 0;
 
-  constructor(limitBytes: number) {
+  constructor(limitBytes: number, heap = new HeapWatch(LIMITS.heapGrowthBytes.value)) {
     this.limitBytes = limitBytes;
+    this.#heap = heap;
+  }
+
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  add(sizeBytes: number): void {
+    this.#heldBytes += sizeBytes;
+    this.#addedBytes += Math.max(0, sizeBytes);
+    if (this.#addedBytes < LOOK_BYTES) return;
+    this.#addedBytes = 0;
+    this.#heap.look();
   }
 }
+
+/** The heap is looked at once for so many bytes. */
+const LOOK_BYTES = 4 << 20;
 
 export class RequestMemory {
   readonly limitBytes: number;
@@ -57,7 +77,7 @@ export class RequestMemory {
 
   /** Call it when the request ends. Idempotent. */
   end(): void {
-    this.#total.heldBytes -= this.#countedBytes;
+    this.#total.add(-this.#countedBytes);
     this.#countedBytes = 0;
   }
 
@@ -81,7 +101,7 @@ export class RequestMemory {
         setting: LIMITS.totalRequestMemoryBytes.setting,
       });
     }
-    this.#total.heldBytes += sizeBytes;
+    this.#total.add(sizeBytes);
     this.#countedBytes += sizeBytes;
   }
 }

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 
 import { assert, AssertionFailed } from '@tidemark/core';
-import { collectWhenIdle } from '@tidemark/process';
+import { collectWhenIdle, HeapWatch } from '@tidemark/process';
 import type {
   CostRequest,
   EndedGroup,
@@ -13,6 +13,7 @@ import type {
 
 import { ReadKernels } from '../columns/read-kernels.ts';
 import { memoryDisk } from '../disk/memory-disk.ts';
+import { LIMITS } from '../limits.ts';
 import { emptyCounters } from '../read/empty-counters.ts';
 import { openStorageInline } from '../engine/open-inline.ts';
 import { SchemaVersions } from '../series/schema-version.ts';
@@ -45,6 +46,10 @@ const kernels = new ReadKernels(options.columnCacheBytes);
 /** Of the connection, which the engine that rehearses has too. */
 const plans = new HeldPlans();
 collectWhenIdle();
+/** Texts are objects of this thread until they are sent. */
+const heap = new HeapWatch(LIMITS.heapGrowthBytes.value);
+/** The heap is looked at once for so many bytes that were sent. */
+const LOOK_BYTES = 4 << 20;
 
 /** Streams have no signal: a `cancel` message ends them. */
 const NEVER = new AbortController().signal;
@@ -99,6 +104,8 @@ class Host {
   readonly #snapshots = new Map<number, HeldSnapshot>();
   readonly #streams = new Map<number, Stream>();
   readonly #answers: Answers;
+  /** What was sent since the heap was looked at. */
+  #sentBytes = 0;
   /** A second engine, which keeps its data in memory, while there is one. */
   #rehearsal: Host | undefined;
 
@@ -328,7 +335,12 @@ class Host {
   #sendBatches(
     id: number,
     { counters, partial: reasons }: Stream,
-    { batches, isLast, schema }: Message & { isLast: boolean; schema?: SchemaState | undefined },
+    {
+      batches,
+      bytes,
+      isLast,
+      schema,
+    }: Message & { isLast: boolean; schema?: SchemaState | undefined },
   ): void {
     const { prepared, transfer } = prepareBatches(batches);
     const partial = reasons.length === 0 ? undefined : reasons.splice(0);
@@ -337,6 +349,10 @@ class Host {
     // Absent properties are left out of the message, because each costs time.
     const more = { ...(partial && { partial }), ...(schema && { schema }) };
     send({ ...message, counters: counts, ...more }, transfer);
+    this.#sentBytes += bytes;
+    if (this.#sentBytes < LOOK_BYTES) return;
+    this.#sentBytes = 0;
+    heap.look();
   }
 }
 

@@ -22,7 +22,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 test('a query that needs more than it began with waits until another that does has ended', async () => {
   const shared = memories({ totalBytes: 400 * MEBIBYTE, limitBytes: 256 * MEBIBYTE });
   const [first, second, third] = [1, 2, 3].map(() => shared.open(holder));
-  for (const each of [first, second, third]) each!.ask();
+  for (const each of [first, second, third]) each!.holds(3 * MEBIBYTE);
   await first!.admit();
   await first!.admit();
   let admitted = '';

@@ -4,6 +4,7 @@
 // himself.
 import { Budget } from '@tidemark/core';
 import type { Clock, Holder, Part } from '@tidemark/core';
+import { HeapWatch } from '@tidemark/process';
 import type { QueryMemory } from '@tidemark/query';
 
 export type QueryMemoryOptions = {
@@ -13,20 +14,42 @@ export type QueryMemoryOptions = {
   readonly limitBytes: number;
   readonly waitMs: number;
   readonly clock: Clock;
+  /** Of the thread that the queries run in. */
+  readonly heap?: HeapWatch;
 };
 
 /** What a query may hold with what it begins with: dashboards need less. */
 const BEGINNING_BYTES = 2 << 20;
 /** The share of the first budget. */
 const BEGINNINGS_SHARE = 1 / 4;
+/**
+ * So much more of a query is held, or was made and let go, between two looks at the heap. Queries of
+ * dashboards hold less.
+ */
+const LOOK_BYTES = 4 << 20;
+/** Garbage beside what queries hold: collecting 256 MiB of texts takes some 20 ms. */
+const HEAP_GROWTH_BYTES = 64 << 20;
+/**
+ * A query that held so much took a second, so that collecting its rows before others are admitted
+ * is no loss.
+ */
+const MUCH_BYTES = 32 << 20;
 
 export class QueryMemories {
   readonly beginnings: Budget;
   readonly large: Budget;
   /** What one query may hold at most; 0 is no limit. */
   readonly limitBytes: number;
+  readonly heap: HeapWatch;
 
-  constructor({ totalBytes, limitBytes, waitMs, clock }: QueryMemoryOptions) {
+  constructor({
+    totalBytes,
+    limitBytes,
+    waitMs,
+    clock,
+    heap = new HeapWatch(HEAP_GROWTH_BYTES),
+  }: QueryMemoryOptions) {
+    this.heap = heap;
     const setting = 'coordinator.total-query-memory-limit';
     const common = { setting, waitMs, clock, what: 'queries' };
     const beginningsBytes = Math.floor(totalBytes * BEGINNINGS_SHARE);
@@ -50,13 +73,16 @@ export class QueryMemories {
 
 /** Of one query, which may consist of several statements. */
 export class OpenMemory implements QueryMemory {
-  readonly freeBytes = BEGINNING_BYTES;
   readonly #memories: QueryMemories;
   readonly #holder: Holder;
   #part: Promise<Part> | undefined;
   #isAdmitted = false;
   #isAsking = false;
   #isClosed = false;
+  #heldBytes = 0;
+  #mostBytes = 0;
+  /** What was held in addition since the heap was looked at. */
+  #addedBytes = 0;
 
   constructor(memories: QueryMemories, holder: Holder) {
     this.#memories = memories;
@@ -67,8 +93,14 @@ export class OpenMemory implements QueryMemory {
     return this.#isAsking;
   }
 
-  ask(): void {
-    this.#isAsking = !this.#isAdmitted;
+  holds(sizeBytes: number): void {
+    if (sizeBytes > BEGINNING_BYTES) this.#isAsking = !this.#isAdmitted;
+    this.#addedBytes += Math.max(0, sizeBytes - this.#heldBytes);
+    this.#heldBytes = sizeBytes;
+    if (sizeBytes > this.#mostBytes) this.#mostBytes = sizeBytes;
+    if (this.#addedBytes < LOOK_BYTES) return;
+    this.#addedBytes = 0;
+    this.#memories.heap.look();
   }
 
   async admit(): Promise<void> {
@@ -91,8 +123,20 @@ export class OpenMemory implements QueryMemory {
     this.#isClosed = true;
     // A part that never came has nothing to give back.
     this.#part?.then(
-      (part) => part.release(),
+      (part) => this.#release(part),
       () => undefined,
     );
+  }
+
+  /** Whoever waits gets the part when the memory is free: the operators still hold their rows. */
+  #release(part: Part): void {
+    if (this.#mostBytes < MUCH_BYTES) {
+      part.release();
+      return;
+    }
+    setImmediate(() => {
+      this.#memories.heap.collect();
+      part.release();
+    });
   }
 }
