@@ -1,6 +1,7 @@
 // Columns and batches: how rows travel between storage, operators and task nodes
 // (docs/adr/0001-int64.md).
 import type { FieldType, FieldValue } from './field-type.ts';
+import { TextCodes } from './text-codes.ts';
 
 /**
  * Which rows of a column hold a value: one byte per row, 1 = value, 0 = null. `undefined` means
@@ -77,7 +78,6 @@ export function columnFrom(
   type: FieldType,
   values: readonly (FieldValue | null | undefined)[],
 ): Column {
-  const length = values.length;
   const hasNulls = values.some((v) => v === null || v === undefined);
   const valid = hasNulls
     ? Uint8Array.from(values, (v) => (v === null || v === undefined ? 0 : 1))
@@ -92,19 +92,9 @@ export function columnFrom(
     case 'boolean':
       return { type, valid, values: Uint8Array.from(values, (v) => (v === true ? 1 : 0)) };
     case 'string': {
-      const dictionary: string[] = [];
-      const codeOf = new Map<string, number>();
-      const codes = new Uint32Array(length);
-      for (let i = 0; i < length; i++) {
-        const text = String(values[i] ?? '');
-        let code = codeOf.get(text);
-        if (code === undefined) {
-          code = dictionary.push(text) - 1;
-          codeOf.set(text, code);
-        }
-        codes[i] = code;
-      }
-      return { type, valid, codes, dictionary };
+      const texts = new TextCodes();
+      const codes = Uint32Array.from(values, (v) => texts.code(String(v ?? '')));
+      return { type, valid, codes, dictionary: texts.texts };
     }
   }
 }

@@ -88,7 +88,8 @@ export type {
 } from './metrics.ts';
 export { compareBytes, escapeMeasurement, escapeTagPart, formatSeriesKey } from './tags.ts';
 export type { TagSet } from './tags.ts';
-export { hashSeed, hashText } from './text-hash.ts';
+export { TextCodes } from './text-codes.ts';
+export { hashSeed, hashText, hashWholeText } from './text-hash.ts';
 export { openAll, OpenParts } from './open-parts.ts';
 export { own } from './own.ts';
 export { Pipe } from './pipe.ts';

@@ -1,6 +1,6 @@
 // Growing typed columns: what windows, fills and merges write their rows to.
 import type { Column, FieldType, FieldValue } from '@tidemark/core';
-import { columnValue } from '@tidemark/core';
+import { columnValue, TextCodes } from '@tidemark/core';
 
 const FIRST_CAPACITY = 64;
 
@@ -38,7 +38,9 @@ export class ColumnBuilder {
   #length = 0;
   #hasNulls = false;
   #dictionary: string[] = [];
-  #codeOf = new Map<string, number>();
+  #known = new TextCodes();
+  /** Code of the first text that is known. */
+  #firstKnown = 0;
 
   constructor(type: FieldType) {
     this.type = type;
@@ -88,10 +90,10 @@ export class ColumnBuilder {
     const values = this.#values.slice(0, length);
     const valid = this.#hasNulls ? this.#valid.slice(0, length) : undefined;
     const dictionary = this.#dictionary;
+    this.#dictionary = [];
     this.#length = 0;
     this.#hasNulls = false;
-    this.#dictionary = [];
-    this.#codeOf = new Map();
+    this.#forgetTexts();
     switch (this.type) {
       case 'float':
         return { type: 'float', values: values as Float64Array, valid };
@@ -107,13 +109,16 @@ export class ColumnBuilder {
   }
 
   #codeFor(text: string): number {
-    let code = this.#codeOf.get(text);
-    if (code === undefined) {
-      if (this.#codeOf.size === MOST_KNOWN_TEXTS) this.#codeOf = new Map();
-      code = this.#dictionary.push(text) - 1;
-      this.#codeOf.set(text, code);
-    }
-    return code;
+    if (this.#known.size === MOST_KNOWN_TEXTS) this.#forgetTexts();
+    const { size } = this.#known;
+    const code = this.#known.code(text);
+    if (code === size) this.#dictionary.push(text);
+    return this.#firstKnown + code;
+  }
+
+  #forgetTexts(): void {
+    this.#known = new TextCodes();
+    this.#firstKnown = this.#dictionary.length;
   }
 
   #grow(): void {

@@ -5,6 +5,7 @@ import {
   columnLength,
   copyParts,
   floatToInt64,
+  TextCodes,
   unreachable,
   wrapInteger,
 } from '@tidemark/core';
@@ -157,8 +158,7 @@ function concatValidity(parts: readonly Column[], length: number): Validity {
 
 function concatStrings(parts: readonly Column[], length: number, valid: Validity): Column {
   const codes = new Uint32Array(length);
-  const dictionary: string[] = [];
-  const codeOf = new Map<string, number>();
+  const texts = new TextCodes();
   const seen = new Map<readonly string[], Uint32Array>();
   let at = 0;
   for (const part of parts) {
@@ -168,23 +168,14 @@ function concatStrings(parts: readonly Column[], length: number, valid: Validity
     }
     let mapping = seen.get(part.dictionary);
     if (mapping === undefined) {
-      mapping = new Uint32Array(part.dictionary.length);
-      for (let i = 0; i < part.dictionary.length; i++) {
-        const text = part.dictionary[i]!;
-        let code = codeOf.get(text);
-        if (code === undefined) {
-          code = dictionary.push(text) - 1;
-          codeOf.set(text, code);
-        }
-        mapping[i] = code;
-      }
+      mapping = Uint32Array.from(part.dictionary, (text) => texts.code(text));
       seen.set(part.dictionary, mapping);
     }
     const from = part.codes;
     for (let i = 0; i < from.length; i++) codes[at + i] = mapping[from[i]!] ?? 0;
     at += from.length;
   }
-  return { type: 'string', codes, dictionary, valid };
+  return { type: 'string', codes, dictionary: texts.texts, valid };
 }
 
 /** A column that holds the same value in every row. */

@@ -4,7 +4,7 @@
 // million values stops its thread for tens of milliseconds when it doubles. Values of 64 bits are
 // compared by their words, texts once per dictionary.
 import type { Column, FieldType, FieldValue, StringColumn } from '@tidemark/core';
-import { assert, compareBytes, hashSeed, hashText, textBytes } from '@tidemark/core';
+import { assert, compareBytes, hashSeed, hashWholeText, textBytes } from '@tidemark/core';
 
 /** Stands for a row without a value. */
 export const NO_VALUE = 0xffffffff;
@@ -88,7 +88,7 @@ export class ValueTable {
 
   /** The number of a text, which is added when it is new. Only for tables of texts. */
   numberOfText(text: string): number {
-    const hash = mixed(hashText(this.#seed, text));
+    const hash = mixed(hashWholeText(this.#seed, text));
     for (let at = this.#firstOf(hash); at !== 0; at = this.#next[at - 1]!) {
       if (this.#hashes[at - 1] === hash && this.#texts[at - 1] === text) return at - 1;
     }

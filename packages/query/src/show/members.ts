@@ -1,5 +1,5 @@
 // Sets of texts that a SHOW statement counts the members of.
-import { textBytes } from '@tidemark/core';
+import { TextCodes, textBytes } from '@tidemark/core';
 
 import type { ExecutionContext } from '../execution/execution-context.ts';
 
@@ -14,32 +14,32 @@ export function memberBytes(text: string): number {
 /** Different texts, which count as memory of the statement. */
 export class Members {
   readonly #execution: ExecutionContext;
-  readonly #texts = new Set<string>();
+  #codes = new TextCodes();
   #sizeBytes = 0;
 
   constructor(execution: ExecutionContext) {
     this.#execution = execution;
   }
 
-  get texts(): ReadonlySet<string> {
-    return this.#texts;
+  get texts(): readonly string[] {
+    return this.#codes.texts;
   }
 
   get size(): number {
-    return this.#texts.size;
+    return this.#codes.size;
   }
 
   add(text: string): void {
-    if (this.#texts.has(text)) return;
+    const { size } = this.#codes;
+    if (this.#codes.code(text) < size) return;
     const sizeBytes = memberBytes(text);
     this.#execution.hold(sizeBytes);
     this.#sizeBytes += sizeBytes;
-    this.#texts.add(text);
   }
 
   release(): void {
     this.#execution.release(this.#sizeBytes);
     this.#sizeBytes = 0;
-    this.#texts.clear();
+    this.#codes = new TextCodes();
   }
 }

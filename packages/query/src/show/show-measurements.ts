@@ -32,7 +32,7 @@ export function* showMeasurements(
   const execution = new ExecutionContext(context);
   const filters = yield* withCondition(filter, { where, timeRange: undefined }, execution);
   const chosen =
-    where === undefined ? undefined : (yield* measurementsOf(filters, execution)).texts;
+    where === undefined ? undefined : new Set((yield* measurementsOf(filters, execution)).texts);
   yield* oneSeriesOf(named(filter, chosen, execution), ['name'], statement);
 }
 

@@ -3,7 +3,7 @@
 //
 // Because blocks are append-only, a snapshot costs nothing: a reader remembers the row count, rows
 // below it never change, and growing replaces arrays instead of moving what a reader holds.
-import { assert, columnLength, MAX_INT64, MIN_INT64, textBytes } from '@tidemark/core';
+import { assert, columnLength, MAX_INT64, MIN_INT64, TextCodes, textBytes } from '@tidemark/core';
 import type { Column, FieldType } from '@tidemark/core';
 
 import type { SeriesId } from './series-id.ts';
@@ -23,18 +23,15 @@ export type BlockColumn = {
 };
 
 export class StringPool {
-  readonly texts: string[] = [];
-  readonly #codes = new Map<string, number>();
+  readonly #codes = new TextCodes();
+  readonly texts: readonly string[] = this.#codes.texts;
   /** Estimated memory of the texts and their entries. */
   bytes = 0;
 
   code(text: string): number {
-    let code = this.#codes.get(text);
-    if (code === undefined) {
-      code = this.texts.push(text) - 1;
-      this.#codes.set(text, code);
-      this.bytes += textBytes(text) + POOLED_TEXT_BYTES;
-    }
+    const { size } = this.#codes;
+    const code = this.#codes.code(text);
+    if (code === size) this.bytes += textBytes(text) + POOLED_TEXT_BYTES;
     return code;
   }
 }

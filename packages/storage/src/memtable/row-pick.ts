@@ -1,4 +1,5 @@
 // Copies selected rows of a table, column by column, out of its blocks.
+import { TextCodes } from '@tidemark/core';
 import type { Column, FieldType, StringColumn } from '@tidemark/core';
 
 import { presenceColumn } from '../columns/presence.ts';
@@ -127,7 +128,7 @@ export class RowPick {
   ): StringColumn {
     const rows = this.#rows;
     const codes = new Uint32Array(rows.length);
-    const texts = new Map<string, number>();
+    const texts = new TextCodes();
     const codesOf = new Map<BlockColumn, Map<number, number>>();
     for (const { block, firstRow, start, end } of this.#runs) {
       const column = columns[block];
@@ -140,7 +141,7 @@ export class RowPick {
       }
     }
     // The codes of nulls need an entry, too.
-    const dictionary = texts.size === 0 ? [''] : [...texts.keys()];
+    const dictionary = texts.size === 0 ? [''] : texts.texts;
     return { type: 'string', codes, dictionary, valid };
   }
 }
@@ -180,16 +181,14 @@ function blockOf(firstRows: readonly number[], row: number): number {
 }
 
 function codeIn(
-  texts: Map<string, number>,
+  texts: TextCodes,
   known: Map<number, number>,
   { column, code }: { readonly column: BlockColumn; readonly code: number | bigint },
 ): number {
   const from = Number(code);
   const held = known.get(from);
   if (held !== undefined) return held;
-  const text = column.pool?.texts[from] ?? '';
-  const made = texts.get(text) ?? texts.size;
-  texts.set(text, made);
+  const made = texts.code(column.pool?.texts[from] ?? '');
   known.set(from, made);
   return made;
 }
