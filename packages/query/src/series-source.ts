@@ -95,6 +95,11 @@ export type ScanRequest = RowRequest & {
    * request, and those with the time of the last of them. The source may leave out the others.
    */
   readonly limitPerGroup?: number | undefined;
+  /**
+   * The tags that are read. Others may be left out, and `seriesKey` may be any text that tells
+   * series of the measurement apart. `undefined`: all of them, and the keys.
+   */
+  readonly tags?: readonly string[] | undefined;
 };
 
 /**

@@ -237,7 +237,7 @@ class HeldRows {
 }
 
 function scanRequest(
-  { source, plan, layout, hasSeriesPerGroup }: Scan,
+  { source, plan, layout, execution, hasSeriesPerGroup }: Scan,
   { range, limitPerSeries, sendsAll = false }: ScanOptions,
   maxRows: number,
 ): ScanRequest {
@@ -252,7 +252,15 @@ function scanRequest(
     fields: layout.fields,
     limitPerSeries: limit,
     limitPerGroup: isMerged ? limit : undefined,
+    tags: execution.query.limits.maxSelectSeries > 0 ? undefined : tagsRead(plan),
   };
+}
+
+/** Tags that are columns or tell groups apart. */
+function tagsRead({ dimensions, inputs }: SelectPlan): readonly string[] {
+  const names = new Set(dimensions);
+  for (const { kind, name } of inputs) if (kind === 'tag') names.add(name);
+  return [...names];
 }
 
 /**

@@ -104,7 +104,7 @@ function* scanSeries(
   const timeRange = first === undefined ? range : first.within(range);
   let names: Pick<SeriesBatch, 'seriesKey' | 'tags'> | undefined;
   const batchOf = (run: Run): SeriesBatch => {
-    names ??= { seriesKey: index.seriesKey(series), tags: new Map(index.tags(series)) };
+    names ??= namesOf(selection, series, request.tags);
     return toBatch(run, request, names);
   };
   let left = request.limitPerSeries ?? Number.POSITIVE_INFINITY;
@@ -146,6 +146,24 @@ function* scanSeries(
       yield undefined;
     }
   }
+}
+
+/** What the reader is told of a series: a name that it does not read need not be its key. */
+function namesOf(
+  { database: { index }, measurement }: Selection,
+  series: SeriesId,
+  wanted: readonly string[] | undefined,
+): Pick<SeriesBatch, 'seriesKey' | 'tags'> {
+  if (wanted === undefined) {
+    return { seriesKey: index.seriesKey(series), tags: new Map(index.tags(series)) };
+  }
+  const ordinal = index.ordinalOf(series);
+  const tags = new Map<string, string>();
+  for (const name of wanted) {
+    const stored = measurement.column(name)?.values[ordinal] ?? 0;
+    if (stored !== 0) tags.set(name, index.symbol(stored - 1));
+  }
+  return { seriesKey: String(series), tags };
 }
 
 type FirstRows = {
