@@ -1,11 +1,12 @@
-// The table of docs/benchmarks.md about texts, against one server:
-// node --conditions=source --import tsx tests/soak/memory/compare.ts tidemark|influxdb [texts]
+// The tables of docs/benchmarks.md about texts, against one server. Without events: texts and tags.
+// node --conditions=source --import tsx tests/soak/memory/compare.ts \
+//   tidemark|influxdb [texts [tags [clients of tags [events]]]]
 import { removeDirectory, startInfluxdb, startTidemark } from '@tidemark/testkit';
 
-import { loadTags, loadTexts, measure } from './texts.ts';
+import { loadEvents, loadTags, loadTexts, measure } from './texts.ts';
 import type { Measured, Subject } from './texts.ts';
 
-const [system = 'tidemark', texts = '20000', series = '50000', tagClients = '8'] =
+const [system = 'tidemark', texts = '20000', series = '50000', tagClients = '8', events = '0'] =
   process.argv.slice(2);
 
 const TEXTS = [
@@ -21,9 +22,13 @@ const TAGS = [
   'SHOW SERIES',
 ];
 
-function print(measured: Measured & { readonly worstMs?: number }): void {
-  const { name, clients, seconds, peakMiB, answered, refused, errors, worstMs } = measured;
-  const worst = worstMs === undefined ? '' : ` worst ${worstMs.toFixed(0)} ms`;
+/** So many reads of the newest events, one after the other. */
+const NEWEST_READS = 9;
+
+function print(measured: Measured & { readonly worstMs?: number; readonly p99Ms?: number }): void {
+  const { name, clients, seconds, peakMiB, answered, refused, errors, worstMs, p99Ms } = measured;
+  const worst =
+    worstMs === undefined ? '' : ` worst ${worstMs.toFixed(0)} ms, p99 ${p99Ms?.toFixed(0)} ms`;
   process.stdout.write(
     `${name} | ${clients} | ${seconds.toFixed(2)} s | ${peakMiB} MiB | ${answered}/${refused}${worst} ${errors.join('; ').slice(0, 160)}\n`,
   );
@@ -32,6 +37,16 @@ function print(measured: Measured & { readonly worstMs?: number }): void {
 async function run(subject: Subject): Promise<void> {
   if (Number(texts) > 0) await runTexts(subject);
   if (Number(series) > 0) await runTags(subject);
+  if (Number(events) > 0) await runEvents(subject);
+}
+
+async function runEvents(subject: Subject): Promise<void> {
+  const database = 'events';
+  print(await loadEvents(subject, { database, events: Number(events), writers: 4 }));
+  const text = 'SELECT * FROM events ORDER BY time DESC LIMIT 50';
+  for (let i = 0; i < NEWEST_READS; i++) {
+    print(await measure(subject, { text }, { database, clients: 1 }));
+  }
 }
 
 async function runTexts(subject: Subject): Promise<void> {

@@ -1,11 +1,18 @@
 // Texts and tags of 10 B to the longest that are accepted, by 1 to 16 clients, in each kind of
-// statement, chunked and not, INTO, a backup, and the recovery behind a kill: the process stays
-// below its ceiling, and what is refused names the setting.
-import { query, removeDirectory, startTidemark, write } from '@tidemark/testkit';
+// statement, chunked and not, INTO, reads of Prometheus, a backup, a compaction, and the recovery
+// behind a kill: the process stays below its ceiling, and what is refused names the setting.
+import {
+  eventually,
+  metricValue,
+  query,
+  removeDirectory,
+  startTidemark,
+  write,
+} from '@tidemark/testkit';
 import type { Tidemark } from '@tidemark/testkit';
 
 import { killFamily, peakBytes, resetPeak } from './peak.ts';
-import { loadTags, loadTexts, measure } from './texts.ts';
+import { loadTags, loadTexts, measure, measureRemoteRead, randomText } from './texts.ts';
 import type { Measured, Statement, Subject } from './texts.ts';
 
 export type TextsSoakOptions = {
@@ -95,6 +102,8 @@ async function soakProfile(
         note({ ...measured, name: `${profile}, ${length} B: ${measured.name}` }),
       );
     }
+    const merged = await compaction(subjectOf(server), options.lengths.at(-1)!);
+    note({ ...merged, name: `${profile}: ${merged.name}` });
     killFamily(subjectOf(server).pid);
     await server.kill();
     const { directory } = server;
@@ -137,7 +146,50 @@ async function soakLength(
       note(await measure(subject, statement, { database: `tags${length}`, clients: count }));
     }
   }
+  for (const count of clients) {
+    note(await measureRemoteRead(subject, 'tagged', { database: `tags${length}`, clients: count }));
+  }
   note(await backup(subject));
+}
+
+/** Texts of a portion: more than what is flushed soon after the last write. */
+const PORTION_BYTES = 1_400_000;
+/** Segments of one level that are merged. */
+const PORTIONS = 4;
+
+/** Portions of texts that are flushed one by one, until their segments are merged. */
+async function compaction(subject: Subject, length: number): Promise<Measured> {
+  const database = `texts${length}`;
+  const count = async (name: string): Promise<number> => {
+    const answer = await fetch(`${subject.url}/metrics`);
+    return metricValue(await answer.text(), `tidemark_tsdb_storage_${name}_total`);
+  };
+  const grows = async (name: string, from: number): Promise<void> => {
+    await eventually(name, async () => ((await count(name)) > from ? true : undefined), 120_000);
+  };
+  resetPeak(subject.pid);
+  const started = performance.now();
+  const compactions = await count('compactions');
+  const textLength = Math.max(length, 1000);
+  for (let portion = 0; portion < PORTIONS; portion++) {
+    const flushes = await count('flushes');
+    const lines: string[] = [];
+    for (let n = 0; n * textLength < PORTION_BYTES; n++) {
+      lines.push(`merged t="${randomText(`${portion} ${n}`, textLength)}" ${portion + n * 10}`);
+    }
+    await write(subject.url, database, lines.join('\n'));
+    await grows('flushes', flushes);
+  }
+  await grows('compactions', compactions);
+  return {
+    name: 'compaction',
+    clients: 1,
+    seconds: (performance.now() - started) / 1000,
+    peakMiB: Math.round(peakBytes(subject.pid) / (1 << 20)),
+    answered: 1,
+    refused: 0,
+    errors: [],
+  };
 }
 
 async function backup(subject: Subject): Promise<Measured> {

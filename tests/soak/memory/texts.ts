@@ -57,7 +57,10 @@ export async function loadTexts(subject: Subject, workload: TextsWorkload): Prom
   });
 }
 
-/** Measurement `tagged`: series with a long tag `a`, a number `v` each. */
+/**
+ * Measurement `tagged`: series with a long tag `a`, a number `v` each, and the same as `value`, which
+ * Prometheus reads.
+ */
 export async function loadTags(
   subject: Subject,
   workload: { readonly database: string; readonly series: number; readonly tagLength: number },
@@ -68,12 +71,42 @@ export async function loadTags(
   const bodies = bodiesOf(Math.ceil(series / perWrite), (number) => {
     const lines: string[] = [];
     for (let n = number * perWrite; n < Math.min(series, (number + 1) * perWrite); n++) {
-      lines.push(`tagged,a=${randomText(`tag ${n}`, tagLength)} v=${n} ${n + 1}`);
+      const tag = randomText(`tag ${n}`, tagLength);
+      lines.push(`tagged,a=${tag} v=${n},value=${n} ${n + 1}`);
     }
     return lines.join('\n');
   });
   const name = `load ${series} tags of ${tagLength} B`;
   return writeAll(subject, name, { database, bodies, writers: 2 });
+}
+
+const EVENT_SERIES = 200;
+const LINES_PER_WRITE = 5000;
+const EVENT_LEVELS = ['debug', 'info', 'notice', 'warning', 'error'];
+
+/** Measurement `events`: a message of 80 to 200 bytes, nearly all distinct, a level and a code. */
+export async function loadEvents(
+  subject: Subject,
+  workload: { readonly database: string; readonly events: number; readonly writers: number },
+): Promise<Writing> {
+  const { database, events, writers } = workload;
+  await query(subject.url, `CREATE DATABASE ${database}`);
+  const bodies = bodiesOf(Math.ceil(events / LINES_PER_WRITE), (number) => {
+    const lines: string[] = [];
+    const end = Math.min(events, (number + 1) * LINES_PER_WRITE);
+    for (let n = number * LINES_PER_WRITE; n < end; n++) {
+      const noise = randomText(`event ${n >> 3}`, 256).slice((n & 7) * 16);
+      const message = `request ${n} from 10.0.${n % 251}.${n % 13} took ${n % 977} ms: ${noise}`;
+      const level = EVENT_LEVELS[(n * 7) % EVENT_LEVELS.length]!;
+      const text = message.slice(0, 80 + ((n * 31) % 121));
+      const time = n * 100_000;
+      lines.push(
+        `events,host=h${n % EVENT_SERIES} message="${text}",level="${level}",code=${n % 600}i ${time}`,
+      );
+    }
+    return lines.join('\n');
+  });
+  return writeAll(subject, `load ${events} events`, { database, bodies, writers });
 }
 
 /** Makes bodies while others are sent: all of them would fill the memory. */
@@ -87,12 +120,14 @@ type Writes = {
   readonly writers: number;
 };
 
+export type Writing = Measured & { readonly worstMs: number; readonly p99Ms: number };
+
 /** Sends all bodies; the time is that of the writes, one writer's at least. */
 export async function writeAll(
   subject: Subject,
   name: string,
   { database, bodies, writers }: Writes,
-): Promise<Measured & { readonly worstMs: number; readonly p99Ms: number }> {
+): Promise<Writing> {
   resetPeak(subject.pid);
   const times: number[] = [];
   const errors: string[] = [];
@@ -135,20 +170,60 @@ export type Statement = {
   readonly isUnread?: boolean;
 };
 
+export type Clients = { readonly database: string; readonly clients: number };
+
 /** One statement by several clients at once. */
-export async function measure(
+export function measure(
   subject: Subject,
   { text, isChunked = false }: Statement,
-  { database, clients }: { readonly database: string; readonly clients: number },
+  { database, clients }: Clients,
+): Promise<Measured> {
+  const name = isChunked ? `${text} (chunked)` : text;
+  return atOnce(subject, { name, clients }, () => ask(subject.url, { text, isChunked, database }));
+}
+
+/** All series of a measurement by several clients at once, as Prometheus reads them. */
+export function measureRemoteRead(
+  { url, pid }: Subject,
+  measurement: string,
+  { database, clients }: Clients,
+): Promise<Measured> {
+  return atOnce({ url, pid }, { name: 'Prometheus read', clients }, async () => {
+    const body = readRequest(measurement);
+    const answer = await fetch(`${url}/api/v1/prom/read?db=${database}`, { method: 'POST', body });
+    let last = '';
+    for await (const piece of answer.body ?? []) {
+      last = `${last}${Buffer.from(piece).toString('latin1')}`.slice(-600);
+    }
+    return answer.ok ? '' : last;
+  });
+}
+
+/** A request for all samples of a measurement: a message of Prometheus in one block of snappy. */
+function readRequest(measurement: string): Buffer {
+  const field = (tag: number, bytes: Buffer): Buffer =>
+    Buffer.concat([Buffer.of(tag, bytes.length), bytes]);
+  const isNamed = Buffer.concat([
+    field(0x12, Buffer.from('__name__')),
+    field(0x1a, Buffer.from(measurement)),
+  ]);
+  const end = Buffer.of(0x10, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f);
+  const message = field(0x0a, Buffer.concat([end, field(0x1a, isNamed)]));
+  return Buffer.concat([Buffer.of(message.length, (message.length - 1) << 2), message]);
+}
+
+/** Asks as many times at once as there are clients; an answer is an error, or empty. */
+async function atOnce(
+  subject: Subject,
+  { name, clients }: { readonly name: string; readonly clients: number },
+  request: () => Promise<string>,
 ): Promise<Measured> {
   resetPeak(subject.pid);
   const started = performance.now();
-  const answers = await Promise.all(
-    Array.from({ length: clients }, () => ask(subject.url, { text, isChunked, database })),
-  );
+  const answers = await Promise.all(Array.from({ length: clients }, request));
   const errors = answers.filter((answer) => answer !== '');
   return {
-    name: isChunked ? `${text} (chunked)` : text,
+    name,
     clients,
     seconds: (performance.now() - started) / 1000,
     peakMiB: Math.round(peakBytes(subject.pid) / (1 << 20)),
