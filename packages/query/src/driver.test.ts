@@ -74,3 +74,32 @@ test('batches that are taken at once give others a turn when the slice is over',
 
   expect(turns).toBeGreaterThan(40);
 });
+
+test('what an operator hands on once it was told to end is not thrown away', async () => {
+  const abort = new AbortController();
+  let nowMs = 0;
+  // A slice is over whenever somebody looks, as on a machine that has much to do.
+  const busy = new Driver({
+    supervision: () => ({ signal: abort.signal }),
+    monotonicMs: () => (nowMs += 1000),
+  });
+  const pulled = busy.pull(
+    (function* written(): Operator<string> {
+      try {
+        yield 'rows';
+        yield 'more rows';
+      } catch (error) {
+        yield String((error as Error).message);
+      }
+      yield 'end';
+    })(),
+  );
+  const taken: unknown[] = [(await pulled.next()).value];
+
+  abort.abort(new Error('interrupted'));
+  for (let next = await pulled.next(); next.done !== true; next = await pulled.next()) {
+    taken.push(next.value);
+  }
+
+  expect(taken).toEqual(['rows', 'interrupted', 'end']);
+});

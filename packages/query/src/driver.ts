@@ -48,6 +48,11 @@ export class Driver {
   readonly #supervision: DriverOptions['supervision'];
   readonly #monotonicMs: DriverOptions['monotonicMs'];
   #sliceEnd: number;
+  /**
+   * Operators that were told of their cancellation. What they hand on afterwards, a writer the
+   * reason, is taken as it comes.
+   */
+  readonly #cancelled = new WeakSet<object>();
   /** What went wrong while memory was waited for. */
   #failure: { readonly error: unknown } | undefined;
 
@@ -155,7 +160,10 @@ export class Driver {
   /** Pulls again behind a pause; throws into the operator when something has ended it meanwhile. */
   #resume<T, R>(operator: Generator<T, R, undefined>): IteratorResult<T, R> {
     const signal = this.#supervision()?.signal;
-    if (signal?.aborted === true) return operator.throw(reasonOf(signal));
+    if (signal?.aborted === true && !this.#cancelled.has(operator)) {
+      this.#cancelled.add(operator);
+      return operator.throw(reasonOf(signal));
+    }
     const failure = this.#failure;
     if (failure === undefined) return operator.next();
     this.#failure = undefined;
