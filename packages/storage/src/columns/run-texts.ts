@@ -7,8 +7,11 @@ import type { Column, StringColumn } from '@tidemark/core';
 import { columnOf, sliceRun } from './run.ts';
 import type { Run } from './run.ts';
 
+/** Texts of a chunk of one series: to read one text of it, all of its bytes are unpacked. */
+export const CHUNK_TEXT_BYTES = 1 << 20;
+
 /**
- * Texts of a chunk, and of rows that are handed on at once: a few milliseconds of decoding, and so
+ * Texts of a chunk that series share, and of rows that are handed on at once: a few milliseconds of decoding, and so
  * little that dozens of requests fit into memory. A single row may have more.
  */
 export const TEXT_PART_BYTES = 4 << 20;

@@ -5,7 +5,7 @@ import type { TimeRange } from '@tidemark/core';
 import { mergeSources } from '../columns/merge-sources.ts';
 import { concatRuns, mergeRuns } from '../columns/run.ts';
 import type { Run } from '../columns/run.ts';
-import { TEXT_PART_BYTES, textsOfRows } from '../columns/run-texts.ts';
+import { CHUNK_TEXT_BYTES, TEXT_PART_BYTES, textsOfRows } from '../columns/run-texts.ts';
 import { firstNotBelow } from '../columns/search.ts';
 import { chunkRowsMax } from '../segment/format.ts';
 import type { ChunkMeta, SegmentField, SegmentMeasurement } from '../segment/format.ts';
@@ -229,7 +229,7 @@ function* mergeSeries(
     const isAlone = cluster.length === 1 && only !== undefined && !only.isTouched;
     const rowsMax = chunkRowsMax(work.fields.length);
     const isFull = (rows: number, textBytes: number): boolean =>
-      rows >= rowsMax / 2 || textBytes >= TEXT_PART_BYTES / 2;
+      rows >= rowsMax / 2 || textBytes >= CHUNK_TEXT_BYTES / 2;
     const isPendingFull = pendingRows === 0 || isFull(pendingRows, pendingTextBytes);
     if (isAlone && isPendingFull && isFull(only.meta.rows, storedTextBytes(only))) {
       yield* flush();

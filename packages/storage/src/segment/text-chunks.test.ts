@@ -11,7 +11,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { ByteWriter } from '../columns/bytes.ts';
 import { crc32c } from '../columns/codecs.ts';
-import { TEXT_PART_BYTES } from '../columns/run-texts.ts';
+import { CHUNK_TEXT_BYTES, TEXT_PART_BYTES } from '../columns/run-texts.ts';
 import { nodeDisk } from '../disk/node-disk.ts';
 import { emptyCounters } from '../read/empty-counters.ts';
 import { ChunkReader } from '../read/chunk-reader.ts';
@@ -64,7 +64,7 @@ test('a run of long texts becomes chunks of four megabytes', async () => {
     const columns = chunks.map((chunk) => segment.column(stored, chunk, chunk.columns[0]!));
 
     expect(columns.flatMap(textsOf)).toEqual(texts);
-    for (const { rows } of chunks) expect(rows * 66_000).toBeLessThanOrEqual(TEXT_PART_BYTES);
+    for (const { rows } of chunks) expect(rows * 66_000).toBeLessThanOrEqual(CHUNK_TEXT_BYTES);
   } finally {
     segment.close();
   }

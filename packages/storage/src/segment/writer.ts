@@ -9,7 +9,7 @@ import { codecs, crc32c } from '../columns/codecs.ts';
 import type { Disk, DiskFile } from '../disk/disk.ts';
 import { columnOf, sliceRun, runStart, valuesOf } from '../columns/run.ts';
 import type { Run } from '../columns/run.ts';
-import { cutByTexts, TEXT_PART_BYTES, textsOfRows } from '../columns/run-texts.ts';
+import { CHUNK_TEXT_BYTES, cutByTexts, TEXT_PART_BYTES, textsOfRows } from '../columns/run-texts.ts';
 import { timeBoundsOf } from '../columns/row-order.ts';
 import { concatSeriesRows, sliceSeriesRows, runsBySeries } from '../columns/series-rows.ts';
 import type { SeriesRows, SeriesRuns } from '../columns/series-rows.ts';
@@ -113,7 +113,7 @@ export class SegmentWriter {
     for (let i = 0; i < parts; i++) {
       const start = Math.floor((length * i) / parts);
       const end = Math.floor((length * (i + 1)) / parts);
-      for (const part of cutByTexts(sliceRun(run, start, end), TEXT_PART_BYTES)) {
+      for (const part of cutByTexts(sliceRun(run, start, end), CHUNK_TEXT_BYTES)) {
         this.#chunks.push(this.#writeChunk(part));
         yield undefined;
       }

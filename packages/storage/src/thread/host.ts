@@ -184,6 +184,8 @@ class Host {
       (value) => {
         if (lent === undefined) send({ kind: 'result', id, value });
         else send({ kind: 'result', id, value, lent }, [lent]);
+        // Portions of backups.
+        if (value instanceof Uint8Array) this.#countSent(value.length);
       },
       (error: unknown) => this.#fail(id, error),
     );
@@ -349,6 +351,10 @@ class Host {
     // Absent properties are left out of the message, because each costs time.
     const more = { ...(partial && { partial }), ...(schema && { schema }) };
     send({ ...message, counters: counts, ...more }, transfer);
+    this.#countSent(bytes);
+  }
+
+  #countSent(bytes: number): void {
     this.#sentBytes += bytes;
     if (this.#sentBytes < LOOK_BYTES) return;
     this.#sentBytes = 0;

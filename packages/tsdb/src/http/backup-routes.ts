@@ -14,6 +14,7 @@ import {
   parseRfc3339,
 } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
+import { HeapWatch } from '@tidemark/process';
 import { encodeFailure } from '@tidemark/storage';
 import type { Logger } from 'pino';
 
@@ -52,6 +53,11 @@ const BackupBody = Type.Object(
 );
 type BackupBody = Static<typeof BackupBody>;
 
+/** Portions are buffers that nobody holds once they are sent. */
+const heap = new HeapWatch(64 << 20);
+/** The heap is looked at once for so many bytes that were sent. */
+const LOOK_BYTES = 4 << 20;
+
 /**
  * `{"databases", "start", "end", "since"}`, all optional. Streams; a failure is the last thing in
  * the stream.
@@ -74,7 +80,13 @@ export async function handleBackup(
     let step = await portions.next();
     response.statusCode = 200;
     response.setHeader('Content-Type', 'application/octet-stream');
+    let sentBytes = 0;
     for (; step.done !== true; step = await portions.next()) {
+      sentBytes += step.value.length;
+      if (sentBytes >= LOOK_BYTES) {
+        sentBytes = 0;
+        heap.look();
+      }
       if (!response.write(step.value)) await once(response, 'drain', { signal: gone.signal });
       if (gone.signal.aborted) return;
     }
