@@ -12,7 +12,9 @@ export type HeapControl = {
   readonly collect: () => void;
 };
 
-/** The engine collects by itself when buffers have grown by tens of megabytes, though not always. */
+/**
+ * The engine collects by itself when buffers have grown by tens of megabytes, though not always.
+ */
 const BUFFERS_SHARE = 1 / 2;
 
 const OWN_HEAP: HeapControl = {

@@ -58,8 +58,8 @@ export async function loadTexts(subject: Subject, workload: TextsWorkload): Prom
 }
 
 /**
- * Measurement `tagged`: series with a long tag `a`, a number `v` each, and the same as `value`, which
- * Prometheus reads.
+ * Measurement `tagged`: series with a long tag `a`, a number `v` each, and the same as `value`,
+ * which Prometheus reads.
  */
 export async function loadTags(
   subject: Subject,

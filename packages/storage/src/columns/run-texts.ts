@@ -11,8 +11,8 @@ import type { Run } from './run.ts';
 export const CHUNK_TEXT_BYTES = 1 << 20;
 
 /**
- * Texts of a chunk that series share, and of rows that are handed on at once: a few milliseconds of decoding, and so
- * little that dozens of requests fit into memory. A single row may have more.
+ * Texts of a chunk that series share, and of rows that are handed on at once: a few milliseconds of
+ * decoding, and so little that dozens of requests fit into memory. A single row may have more.
  */
 export const TEXT_PART_BYTES = 4 << 20;
 

@@ -9,7 +9,12 @@ import { codecs, crc32c } from '../columns/codecs.ts';
 import type { Disk, DiskFile } from '../disk/disk.ts';
 import { columnOf, sliceRun, runStart, valuesOf } from '../columns/run.ts';
 import type { Run } from '../columns/run.ts';
-import { CHUNK_TEXT_BYTES, cutByTexts, TEXT_PART_BYTES, textsOfRows } from '../columns/run-texts.ts';
+import {
+  CHUNK_TEXT_BYTES,
+  cutByTexts,
+  TEXT_PART_BYTES,
+  textsOfRows,
+} from '../columns/run-texts.ts';
 import { timeBoundsOf } from '../columns/row-order.ts';
 import { concatSeriesRows, sliceSeriesRows, runsBySeries } from '../columns/series-rows.ts';
 import type { SeriesRows, SeriesRuns } from '../columns/series-rows.ts';

@@ -1,4 +1,6 @@
 // What requests of Prometheus hold is of the memory that all queries, and all bodies, share.
+import { randomBytes } from 'node:crypto';
+
 import { metricValue } from '@tidemark/testkit';
 import { compressSync } from 'snappy';
 import { afterEach, expect, test } from 'vitest';
@@ -106,4 +108,29 @@ test('a write of many samples is decoded and written in portions, of all or of n
   expect(series.map(({ values }: { values: unknown[][] }) => values[0]?.[1])).toEqual([25_000, 10]);
   const { json } = await service.get('/debug/vars');
   expect(json.write.values.req).toBe(3);
+});
+
+test('answers of large reads are given back', async () => {
+  await start({});
+  const randomHex = randomBytes(10_000).toString('hex');
+  const rows = Array.from(
+    { length: 200 },
+    (_, i) => `m,t=${String(i).padEnd(20_000, randomHex)} value=1 1`,
+  );
+  await service.write(rows.join('\n'), { db: 'p' });
+  const readMany = async (count: number): Promise<number> => {
+    for (let i = 0; i < count; i++) {
+      const answer = await read();
+      expect(answer.status).toBe(200);
+      await answer.arrayBuffer();
+    }
+    globalThis.gc?.();
+    return process.memoryUsage.rss();
+  };
+  const before = await readMany(10);
+
+  // 4 MB each.
+  const after = await readMany(60);
+
+  expect(after - before).toBeLessThan(120 * (1 << 20));
 });

@@ -23,8 +23,8 @@ const BEGINNING_BYTES = 2 << 20;
 /** The share of the first budget. */
 const BEGINNINGS_SHARE = 1 / 4;
 /**
- * So much more of a query is held, or was made and let go, between two looks at the heap. Queries of
- * dashboards hold less.
+ * So much more of a query is held, or was made and let go, between two looks at the heap. Queries
+ * of dashboards hold less.
  */
 const LOOK_BYTES = 4 << 20;
 /** Garbage beside what queries hold: collecting 256 MiB of texts takes some 20 ms. */
