@@ -3,6 +3,7 @@
 //   tidemark|influxdb [texts [tags [clients of tags [events]]]]
 import { removeDirectory, startInfluxdb, startTidemark } from '@tidemark/testkit';
 
+import { cpuSeconds } from './peak.ts';
 import { loadEvents, loadTags, loadTexts, measure } from './texts.ts';
 import type { Measured, Subject } from './texts.ts';
 
@@ -25,12 +26,17 @@ const TAGS = [
 /** So many reads of the newest events, one after the other. */
 const NEWEST_READS = 9;
 
-function print(measured: Measured & { readonly worstMs?: number; readonly p99Ms?: number }): void {
-  const { name, clients, seconds, peakMiB, answered, refused, errors, worstMs, p99Ms } = measured;
+type Printed = Measured & { readonly worstMs?: number; readonly p99Ms?: number };
+
+async function print({ pid }: Subject, work: () => Promise<Printed>): Promise<void> {
+  const before = cpuSeconds(pid);
+  const { name, clients, seconds, peakMiB, answered, refused, errors, worstMs, p99Ms } =
+    await work();
+  const cpu = cpuSeconds(pid) - before;
   const worst =
     worstMs === undefined ? '' : ` worst ${worstMs.toFixed(0)} ms, p99 ${p99Ms?.toFixed(0)} ms`;
   process.stdout.write(
-    `${name} | ${clients} | ${seconds.toFixed(2)} s | ${peakMiB} MiB | ${answered}/${refused}${worst} ${errors.join('; ').slice(0, 160)}\n`,
+    `${name} | ${clients} | ${seconds.toFixed(2)} s | CPU ${cpu.toFixed(2)} s | ${peakMiB} MiB | ${answered}/${refused}${worst} ${errors.join('; ').slice(0, 160)}\n`,
   );
 }
 
@@ -42,24 +48,28 @@ async function run(subject: Subject): Promise<void> {
 
 async function runEvents(subject: Subject): Promise<void> {
   const database = 'events';
-  print(await loadEvents(subject, { database, events: Number(events), writers: 4 }));
+  await print(subject, () => loadEvents(subject, { database, events: Number(events), writers: 4 }));
   const text = 'SELECT * FROM events ORDER BY time DESC LIMIT 50';
   for (let i = 0; i < NEWEST_READS; i++) {
-    print(await measure(subject, { text }, { database, clients: 1 }));
+    await print(subject, () => measure(subject, { text }, { database, clients: 1 }));
   }
 }
 
 async function runTexts(subject: Subject): Promise<void> {
   const texted = { database: 'texts', texts: Number(texts), textLength: 32_000, series: 20 };
-  print(await loadTexts(subject, texted));
+  await print(subject, () => loadTexts(subject, texted));
   for (const text of TEXTS)
-    print(await measure(subject, { text }, { database: 'texts', clients: 4 }));
+    await print(subject, () => measure(subject, { text }, { database: 'texts', clients: 4 }));
 }
 
 async function runTags(subject: Subject): Promise<void> {
-  print(await loadTags(subject, { database: 'tags', series: Number(series), tagLength: 2000 }));
+  await print(subject, () =>
+    loadTags(subject, { database: 'tags', series: Number(series), tagLength: 2000 }),
+  );
   for (const text of TAGS)
-    print(await measure(subject, { text }, { database: 'tags', clients: Number(tagClients) }));
+    await print(subject, () =>
+      measure(subject, { text }, { database: 'tags', clients: Number(tagClients) }),
+    );
 }
 
 if (system === 'influxdb') {

@@ -17,6 +17,20 @@ export function peakBytes(pid: number): number {
   return bytes;
 }
 
+/** Clock ticks of a second, as Linux counts them for every program. */
+const TICKS = 100;
+
+/** Processor time that the service has used. */
+export function cpuSeconds(pid: number): number {
+  let ticks = 0;
+  for (const each of family(pid)) {
+    const [, rest = ''] = readFileSync(`/proc/${each}/stat`, 'utf8').split(') ');
+    const fields = rest.split(' ');
+    ticks += Number(fields[11]) + Number(fields[12]);
+  }
+  return ticks / TICKS;
+}
+
 /** Forgets the peak: the next one is that of what follows. */
 export function resetPeak(pid: number): void {
   for (const each of family(pid)) writeFileSync(`/proc/${each}/clear_refs`, '5');
