@@ -34,6 +34,7 @@ import { indexDamage } from '../series/index-damage.ts';
 import { IndexLog } from '../series/index-log.ts';
 import { seriesFilePath } from '../shard/series-file.ts';
 import type { UnreadableSegment } from '../shard/shard.ts';
+import { withSharedSeries } from '../shard/tombstone.ts';
 import { checkLog } from '../wal/log-check.ts';
 import type { LogFault } from '../wal/log-check.ts';
 import type { ListedLogs, LogFileEntry } from '../wal/log-state.ts';
@@ -202,7 +203,7 @@ function openShard({ contents, segmentFiles, log }: RecoveryOptions, stored: Man
   }
   shard.segments = segments;
   shard.unreadable = unreadable;
-  shard.tombstones = stored.tombstones;
+  shard.tombstones = withSharedSeries(stored.tombstones);
   shard.seriesFileBytes = stored.seriesFileBytes;
   const index = contents.databases.get(name)?.index;
   if (index === undefined) return;

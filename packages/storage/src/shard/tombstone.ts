@@ -3,7 +3,7 @@ import type { TimeRange } from '@tidemark/core';
 
 import { filterRun, lowerBound } from '../columns/run.ts';
 import type { Run } from '../columns/run.ts';
-import { firstNotBelow } from '../columns/search.ts';
+import { firstBeyond, firstNotBelow } from '../columns/search.ts';
 import type { SeriesId } from '../columns/series-id.ts';
 
 export type Tombstone = {
@@ -17,18 +17,70 @@ export type Tombstone = {
   readonly freesTypes: boolean;
 };
 
-/** Ranges in which rows of a series are deleted, in a segment with the given sequence number. */
+/** What deletes remove of a measurement: rows of these series within these ranges. */
+type DeletedSet = {
+  readonly series: Uint32Array | undefined;
+  /** Ascending, neither overlapping nor touching. */
+  readonly ranges: readonly TimeRange[];
+};
+
+/**
+ * Sets by measurement and sequence. Lists of tombstones are replaced, never changed, so a set is
+ * made once for each list.
+ */
+const setsOf = new WeakMap<readonly Tombstone[], Map<string, readonly DeletedSet[]>>();
+
+/** What is deleted of a measurement, in a segment with the given sequence number. */
+function deletedSets(
+  tombstones: readonly Tombstone[],
+  { measurementId, sequence }: { readonly measurementId: number; readonly sequence: number },
+): readonly DeletedSet[] {
+  let known = setsOf.get(tombstones);
+  if (known === undefined) setsOf.set(tombstones, (known = new Map()));
+  const key = `${measurementId} ${sequence}`;
+  let sets = known.get(key);
+  if (sets === undefined) {
+    const bySeries = new Map<Uint32Array | undefined, TimeRange[]>();
+    for (const tombstone of tombstones) {
+      if (tombstone.measurementId !== measurementId || tombstone.sequence <= sequence) continue;
+      const ranges = bySeries.get(tombstone.series);
+      if (ranges === undefined) bySeries.set(tombstone.series, [tombstone.timeRange]);
+      else ranges.push(tombstone.timeRange);
+    }
+    sets = Array.from(bySeries, ([series, ranges]) => ({ series, ranges: union(ranges) }));
+    known.set(key, sets);
+  }
+  return sets;
+}
+
+function union(ranges: readonly TimeRange[]): readonly TimeRange[] {
+  if (ranges.length < 2) return ranges;
+  const merged: TimeRange[] = [];
+  for (const range of ranges.toSorted((a, b) => (a.start < b.start ? -1 : 1))) {
+    const last = merged.at(-1);
+    if (last === undefined || range.start > last.end + 1n) merged.push(range);
+    else if (range.end > last.end)
+      merged[merged.length - 1] = { start: last.start, end: range.end };
+  }
+  return merged;
+}
+
+/**
+ * Ranges in which rows of a series are deleted, in a segment with the given sequence number:
+ * ascending, neither overlapping nor touching.
+ */
 export function deletedRanges(
   tombstones: readonly Tombstone[],
   row: { readonly measurementId: number; readonly series: SeriesId; readonly sequence: number },
 ): readonly TimeRange[] {
-  if (tombstones.length === 0) return NO_RANGES;
-  const ranges: TimeRange[] = [];
-  for (const tombstone of tombstones) {
-    if (tombstone.measurementId !== row.measurementId) continue;
-    if (tombstone.sequence <= row.sequence) continue;
-    if (tombstone.series !== undefined && !hasId(tombstone.series, row.series)) continue;
-    ranges.push(tombstone.timeRange);
+  return tombstones.length === 0 ? NO_RANGES : rangesOf(deletedSets(tombstones, row), row.series);
+}
+
+function rangesOf(sets: readonly DeletedSet[], id: SeriesId): readonly TimeRange[] {
+  let ranges = NO_RANGES;
+  for (const set of sets) {
+    if (set.series !== undefined && !hasId(set.series, id)) continue;
+    ranges = ranges.length === 0 ? set.ranges : union([...ranges, ...set.ranges]);
   }
   return ranges;
 }
@@ -40,51 +92,111 @@ function hasId(ids: Uint32Array, id: number): boolean {
 }
 
 /**
+ * The same series as an array that a tombstone has already: deletes with the same condition share
+ * one, which takes less memory and makes one set of them.
+ */
+export function sharedSeries(
+  tombstones: readonly Tombstone[],
+  series: Uint32Array | undefined,
+): Uint32Array | undefined {
+  if (series === undefined) return undefined;
+  const same = tombstones.findLast((tombstone) => isSame(tombstone.series, series));
+  return same?.series ?? series;
+}
+
+function isSame(known: Uint32Array | undefined, series: Uint32Array): boolean {
+  if (known?.length !== series.length) return false;
+  for (let i = 0; i < series.length; i++) if (known[i] !== series[i]) return false;
+  return true;
+}
+
+/**
+ * Tombstones of a manifest, which share arrays of series as those did that were added one by one.
+ */
+export function withSharedSeries(tombstones: readonly Tombstone[]): readonly Tombstone[] {
+  const shared: Tombstone[] = [];
+  const distinct: Tombstone[] = [];
+  for (const tombstone of tombstones) {
+    const series = sharedSeries(distinct, tombstone.series);
+    if (series === tombstone.series) distinct.push(tombstone);
+    shared.push({ ...tombstone, series });
+  }
+  return shared;
+}
+
+/**
  * A mask with 1 for each row that is not deleted, in a segment with the given sequence number;
- * `undefined` when none is deleted.
+ * `undefined` when none is deleted. Rows ascend by series, then by time.
  */
 export function rowsLeft(
   tombstones: readonly Tombstone[],
-  { measurementId, sequence }: { readonly measurementId: number; readonly sequence: number },
+  place: { readonly measurementId: number; readonly sequence: number },
   { series, times }: { readonly series: Uint32Array; readonly times: BigInt64Array },
 ): Uint8Array | undefined {
+  if (tombstones.length === 0 || series.length === 0) return undefined;
+  const sets = deletedSets(tombstones, place);
+  if (sets.length === 0) return undefined;
   let keep: Uint8Array | undefined;
-  for (const tombstone of tombstones) {
-    if (tombstone.measurementId !== measurementId || tombstone.sequence <= sequence) continue;
-    const { start, end } = tombstone.timeRange;
-    keep ??= new Uint8Array(series.length).fill(1);
-    for (let row = 0; row < series.length; row++) {
-      if (tombstone.series !== undefined && !hasId(tombstone.series, series[row]!)) continue;
-      const time = times[row]!;
-      if (time >= start && time <= end) keep[row] = 0;
+  for (const { series: deleted = series, ranges } of sets) {
+    // Both lists ascend, so that each is gone through once, from where the other one begins.
+    let from = 0;
+    for (let at = firstNotBelow(deleted, series[0]!); at < deleted.length; at++) {
+      from = firstNotBelow(series, deleted[at]!, from);
+      if (from === series.length) break;
+      const id = series[from]!;
+      if (id !== deleted[at]) {
+        at = firstNotBelow(deleted, id, at) - 1;
+        continue;
+      }
+      let to = from + 1;
+      while (series[to] === id) to++;
+      keep = withoutRows(keep, times, { ranges, from, to });
+      from = to;
     }
   }
   return keep;
 }
 
-/** How much of [min, max] is covered by one of the ranges. */
+/** The mask without those of the rows [from, to) that a range covers. */
+function withoutRows(
+  mask: Uint8Array | undefined,
+  times: BigInt64Array,
+  { ranges, from, to }: { ranges: readonly TimeRange[]; from: number; to: number },
+): Uint8Array | undefined {
+  let keep = mask;
+  const rows = times.subarray(from, to);
+  for (let at = firstEndingAt(ranges, rows[0]!); at < ranges.length; at++) {
+    const { start, end } = ranges[at]!;
+    if (start > rows.at(-1)!) break;
+    const first = lowerBound(rows, start);
+    const last = lowerBound(rows, end + 1n, first);
+    if (first === last) continue;
+    keep ??= new Uint8Array(times.length).fill(1);
+    keep.fill(0, from + first, from + last);
+  }
+  return keep;
+}
+
+/** The first of ascending ranges that ends at `time` or later. */
+function firstEndingAt(ranges: readonly TimeRange[], time: bigint): number {
+  return firstBeyond(ranges.length, (i) => ranges[i]!.end >= time);
+}
+
+/** How much of [min, max] is covered by ranges as `deletedRanges` returns them. */
 export function coverage(
   ranges: readonly TimeRange[],
   min: bigint,
   max: bigint,
 ): 'none' | 'part' | 'all' {
-  let isTouched = false;
-  for (const { start, end } of ranges) {
-    if (start <= min && end >= max) return 'all';
-    if (start <= max && end >= min) isTouched = true;
-  }
-  return isTouched ? 'part' : 'none';
+  const range = ranges[firstEndingAt(ranges, min)];
+  if (range === undefined || range.start > max) return 'none';
+  return range.start <= min && range.end >= max ? 'all' : 'part';
 }
 
-/** The rows of a run that no range covers. */
+/** The rows of a run that no range covers. Ranges are as `deletedRanges` returns them. */
 export function withoutRanges(run: Run, ranges: readonly TimeRange[]): Run {
-  let keep: Uint8Array | undefined;
-  for (const { start, end } of ranges) {
-    const first = lowerBound(run.times, start);
-    const last = lowerBound(run.times, end + 1n, first);
-    if (first === last) continue;
-    keep ??= new Uint8Array(run.times.length).fill(1);
-    keep.fill(0, first, last);
-  }
+  const { times } = run;
+  if (times.length === 0) return run;
+  const keep = withoutRows(undefined, times, { ranges, from: 0, to: times.length });
   return keep === undefined ? run : filterRun(run, keep);
 }

@@ -5,6 +5,7 @@ import type { SeriesIndex } from '../series/series-index.ts';
 import type { Deletion } from '../memtable/deletion.ts';
 import { dropEmptySeries, STEP_SERIES } from '../shard/live-series.ts';
 import type { Shard } from '../shard/shard.ts';
+import { sharedSeries } from '../shard/tombstone.ts';
 import type { Contents } from '../state/contents.ts';
 import type { Database } from '../state/database.ts';
 import type { DeletedRows, DeleteRecord, DropRecord } from '../wal/wal-record.ts';
@@ -110,7 +111,7 @@ function addTombstones({ ids, memtables }: Contents, shard: Shard, record: Delet
   const added = record.rows.map(({ measurementId, series }) => ({
     sequence,
     measurementId,
-    series,
+    series: sharedSeries(shard.tombstones, series),
     timeRange,
     freesTypes,
   }));

@@ -1,0 +1,111 @@
+// What tombstones delete, however many there are and in whatever order they came, against looking
+// at each of them for each row.
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+
+import {
+  coverage,
+  deletedRanges,
+  rowsLeft,
+  sharedSeries,
+  withoutRanges,
+  withSharedSeries,
+} from './tombstone.ts';
+import type { Tombstone } from './tombstone.ts';
+
+const tombstone: fc.Arbitrary<Tombstone> = fc
+  .record({
+    sequence: fc.integer({ min: 1, max: 4 }),
+    measurementId: fc.constantFrom(0, 1),
+    series: fc.option(fc.uniqueArray(fc.integer({ min: 0, max: 5 }), { minLength: 1 }), {
+      nil: undefined,
+    }),
+    start: fc.integer({ min: 0, max: 30 }),
+    length: fc.integer({ min: 0, max: 8 }),
+  })
+  .map(({ series, start, length, ...rest }) => ({
+    ...rest,
+    series: series && Uint32Array.from(series).sort(),
+    timeRange: { start: BigInt(start), end: BigInt(start + length) },
+    freesTypes: false,
+  }));
+
+const TIMES = BigInt64Array.from({ length: 40 }, (_, i) => BigInt(i));
+
+function isDeleted(
+  tombstones: readonly Tombstone[],
+  row: { measurementId: number; sequence: number; series: number; time: bigint },
+): boolean {
+  return tombstones.some(
+    ({ measurementId, sequence, series, timeRange: { start, end } }) =>
+      measurementId === row.measurementId &&
+      sequence > row.sequence &&
+      (series === undefined || series.includes(row.series)) &&
+      start <= row.time &&
+      row.time <= end,
+  );
+}
+
+test('rows are deleted as each tombstone says, in segments from before it', () => {
+  fc.assert(
+    fc.property(fc.array(tombstone, { maxLength: 12 }), (list) => {
+      const shared = withSharedSeries(list);
+      for (const [measurementId, sequence] of [
+        [0, 0],
+        [0, 2],
+        [1, 3],
+      ] as const) {
+        const rows = [0, 2, 5].flatMap((series) => [...TIMES].map((time) => ({ series, time })));
+        const keep = rowsLeft(
+          shared,
+          { measurementId, sequence },
+          {
+            series: Uint32Array.from(rows, ({ series }) => series),
+            times: BigInt64Array.from(rows, ({ time }) => time),
+          },
+        );
+        const wanted = rows.map((row) => !isDeleted(list, { ...row, measurementId, sequence }));
+        expect(rows.map((_, i) => keep?.[i] !== 0)).toEqual(wanted);
+        expect(keep === undefined).toBe(wanted.every(Boolean));
+
+        for (const series of [0, 2, 5]) {
+          const ranges = deletedRanges(shared, { measurementId, sequence, series });
+          const left = withoutRanges({ times: TIMES, columns: [] }, ranges).times;
+          const isGone = (time: bigint): boolean =>
+            isDeleted(list, { measurementId, sequence, series, time });
+          expect([...left]).toEqual([...TIMES].filter((time) => !isGone(time)));
+          for (const [min, max] of [
+            [3n, 3n],
+            [5n, 12n],
+            [0n, 39n],
+          ] as const) {
+            const gone = [...TIMES].filter((time) => time >= min && time <= max).map(isGone);
+            const what = gone.every(Boolean) ? 'all' : gone.some(Boolean) ? 'part' : 'none';
+            expect(coverage(ranges, min, max)).toBe(what);
+          }
+        }
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('deletes of the same series share their ids, and are one set of ranges', () => {
+  const of = (sequence: number, start: bigint, end: bigint): Tombstone => ({
+    sequence,
+    measurementId: 1,
+    series: Uint32Array.of(2, 4, 6),
+    timeRange: { start, end },
+    freesTypes: false,
+  });
+
+  const list = withSharedSeries([of(1, 0n, 9n), of(2, 20n, 29n), of(3, 10n, 14n)]);
+
+  expect(new Set(list.map(({ series }) => series)).size).toBe(1);
+  expect(sharedSeries(list, Uint32Array.of(2, 4, 6))).toBe(list[0]!.series);
+  expect(sharedSeries(list, Uint32Array.of(2, 4))).toEqual(Uint32Array.of(2, 4));
+  expect(deletedRanges(list, { measurementId: 1, series: 4, sequence: 0 })).toEqual([
+    { start: 0n, end: 14n },
+    { start: 20n, end: 29n },
+  ]);
+});
