@@ -322,6 +322,7 @@ export class Wal {
         this.#file = undefined;
         file.close();
         this.#options.disk.remove(file.path);
+        this.#state.forget(this.#fileId);
       }
     } catch (error) {
       // The tail stays: its records were not acknowledged, and replaying them adds rows a client

@@ -222,15 +222,21 @@ class Run {
   async #retain(): Promise<void> {
     const policies = this.#catalog.policies();
     const ids = new Set(policies.map(({ id }) => id));
-    const effect: Effect = { kind: 'clear', where: ({ policyId }) => !ids.has(policyId) };
-    await this.#finish(this.#subject!.engine.retainPolicies(policies), 'retain policies', [effect]);
+    const held = new Set(
+      (await this.#subject!.engine.shardInfos()).map(({ policyId }) => policyId),
+    );
+    // One after the other.
+    const effects = [...held]
+      .filter((id) => !ids.has(id))
+      .map((id): Effect => ({ kind: 'clear', where: ({ policyId }) => policyId === id }));
+    await this.#finish(this.#subject!.engine.retainPolicies(policies), 'retain policies', effects);
   }
 
-  /** Runs something to its end while background work goes on. */
+  /** Runs something to its end while background work goes on. Its effects come in any order. */
   async #finish(work: Promise<unknown>, what: string, effects: readonly Effect[]): Promise<void> {
-    const id = this.#nextId++;
-    this.#worlds.begin({ id, effects });
-    this.#say(`#${id} begins: ${what}`);
+    const ids = effects.map(() => this.#nextId++);
+    effects.forEach((effect, i) => this.#worlds.begin({ id: ids[i]!, effects: [effect] }));
+    this.#say(`begins: ${what}`);
     let isDone = false;
     work.then(
       () => (isDone = true),
@@ -241,7 +247,7 @@ class Run {
     );
     await settled();
     while (!isDone) await this.#step();
-    this.#worlds.acknowledge(id);
+    for (const id of ids) this.#worlds.acknowledge(id);
     this.#look();
   }
 

@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest';
 
 import { planOf } from './workload/operations.ts';
+import { FOUND } from './seeds/found.ts';
 import { shrink } from './shrink/shrink.ts';
 import { simulate } from './simulate.ts';
 
@@ -22,6 +23,10 @@ test(`what happens at once keeps every promise, with ${SEEDS} seeds`, async () =
     expect(marks.get(mark) ?? 0, mark).toBeGreaterThan(20);
   }
 }, 300_000);
+
+test.each(FOUND)('found once: $what', async ({ plan }) => {
+  expect((await simulate(plan)).violation).toBeUndefined();
+});
 
 test('the same seed gives the same history', async () => {
   const first = await simulate(planOf(61));
