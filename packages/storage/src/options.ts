@@ -44,6 +44,8 @@ export type StorageOptions = {
    * the default.
    */
   readonly deadSeriesMin?: number | undefined;
+  /** A checkpoint of an index waits for more new series than this; tests pass fewer. */
+  readonly checkpointSeriesMin?: number | undefined;
   readonly snapshotMaxAgeMs?: number | undefined;
   /** Accept `1u` in line protocol. */
   readonly allowUnsigned?: boolean | undefined;

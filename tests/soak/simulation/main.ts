@@ -1,5 +1,6 @@
 // `npm run soak:simulation [-- seeds [first]]`: everything that storage does at once, in the orders
-// of so many seeds. One seed alone is told as a history; a failing one is made smaller first.
+// of so many seeds. One seed alone is told as a history; a failing one is made smaller first. With
+// `-- seeds first first` the first that fails is the last, and is told as it is.
 import { shrink } from '../../../packages/storage/src/testing/simulation/shrink/shrink.ts';
 import { simulate } from '../../../packages/storage/src/testing/simulation/simulate.ts';
 import {
@@ -8,7 +9,8 @@ import {
 } from '../../../packages/storage/src/testing/simulation/workload/operations.ts';
 import type { Plan } from '../../../packages/storage/src/testing/simulation/workload/operations.ts';
 
-const [count = 100_000, first = 1] = process.argv.slice(2).map(Number);
+const [count = 100_000, first = 1] = process.argv.slice(2, 4).map(Number);
+const isOnlyFirst = process.argv[4] === 'first';
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 if (!Number.isInteger(count) || count < 1 || !Number.isInteger(first)) {
   say('usage: npm run soak:simulation [-- seeds [first]]');
@@ -25,6 +27,7 @@ for (let seed = first; seed < first + count; seed++) {
   if (outcome.violation !== undefined) {
     failures++;
     say(`seed ${seed}: ${outcome.violation}`);
+    if (isOnlyFirst) break;
     await tellSmaller(plan);
   } else if (count === 1) say(outcome.history.join('\n'));
   if ((seed - first) % 1000 === 999) say(`${seed - first + 1} seeds, ${failures} failures`);

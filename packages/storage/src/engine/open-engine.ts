@@ -157,11 +157,12 @@ function emptyContents(
   { schemaVersions }: Pick<Resources, 'schemaVersions'>,
 ): Contents {
   const ids = new Ids();
+  const { checkpointSeriesMin } = options;
   const postings = new PostingsCache(options.indexCacheBytes ?? LIMITS.indexCacheBytes.value);
   return {
     ids,
     shards: new ShardStore(schemaVersions),
-    databases: new Databases(ids, { postings, schemaVersions }),
+    databases: new Databases(ids, { postings, schemaVersions, checkpointSeriesMin }),
     stopped: new StoppedDatabases(),
     memtables: new Memtables(options.memtableMaxBytes ?? LIMITS.memtableBytes.value),
   };

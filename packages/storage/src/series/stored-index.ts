@@ -37,9 +37,13 @@ export class StoredIndex {
   /** Series with smaller ids are in the checkpoint. */
   #checkpointSeries = 0;
 
-  constructor(index: SeriesIndex, fileId: number) {
+  readonly #checkpointSeriesMin: number | undefined;
+
+  /** `checkpointSeriesMin` replaces the series that a checkpoint usually waits for. */
+  constructor(index: SeriesIndex, fileId: number, checkpointSeriesMin?: number) {
     this.index = index;
     this.fileId = fileId;
+    this.#checkpointSeriesMin = checkpointSeriesMin;
   }
 
   /** Marks everything in the index as read from the index files. */
@@ -92,8 +96,9 @@ export class StoredIndex {
   needsCheckpoint(options: { readonly isClosing: boolean }): boolean {
     if (this.#damagedEnd !== undefined) return false;
     const uncovered = this.#persisted.series - this.#checkpointSeries;
-    if (options.isClosing) return uncovered > CLOSING_SERIES_MIN;
-    return uncovered > Math.max(RUNNING_SERIES_MIN, this.#checkpointSeries / 2);
+    const least = this.#checkpointSeriesMin;
+    if (options.isClosing) return uncovered > (least ?? CLOSING_SERIES_MIN);
+    return uncovered > Math.max(least ?? RUNNING_SERIES_MIN, this.#checkpointSeries / 2);
   }
 
   /**

@@ -26,6 +26,8 @@ export type PendingIndex = {
 export type IndexResources = {
   readonly postings: PostingsCache;
   readonly schemaVersions: SchemaVersions;
+  /** For `StoredIndex`. */
+  readonly checkpointSeriesMin?: number | undefined;
 };
 
 /** About a millisecond of work. */
@@ -35,6 +37,7 @@ export class Database {
   readonly name: string;
   /** Tells this database from an earlier one of the same name. */
   readonly instance: number;
+  readonly #checkpointSeriesMin: number | undefined;
   #stored: StoredIndex;
   #rebuild: PendingIndex | undefined;
   /** Measurements and series with smaller ids are in the log or in the index files. */
@@ -48,12 +51,13 @@ export class Database {
 
   constructor(
     ref: DatabaseRef & { readonly indexFile: number },
-    { postings, schemaVersions }: IndexResources,
+    { postings, schemaVersions, checkpointSeriesMin }: IndexResources,
   ) {
     this.name = ref.name;
     this.instance = ref.instance;
     const index = new SeriesIndex(ref.name, postings, schemaVersions);
-    this.#stored = new StoredIndex(index, ref.indexFile);
+    this.#stored = new StoredIndex(index, ref.indexFile, checkpointSeriesMin);
+    this.#checkpointSeriesMin = checkpointSeriesMin;
   }
 
   /**
@@ -179,7 +183,7 @@ export class Database {
   beginRebuild(indexFile: number): PendingIndex {
     assert(this.#rebuild === undefined, 'one rebuild at a time');
     const rebuild = new IndexRebuild(this.index);
-    const stored = new StoredIndex(rebuild.index, indexFile);
+    const stored = new StoredIndex(rebuild.index, indexFile, this.#checkpointSeriesMin);
     this.#rebuild = { rebuild, stored, isReady: false };
     return this.#rebuild;
   }

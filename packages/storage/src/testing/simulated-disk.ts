@@ -84,6 +84,11 @@ export class SimulatedDisk implements Disk {
     return inode.current;
   }
 
+  /** How much of a file a power cut leaves for certain. */
+  syncedBytes(path: string): number {
+    return this.#inode(path).durable.length;
+  }
+
   replace(path: string, bytes: Uint8Array): void {
     this.#names.set(path, { current: bytes, durable: bytes, unsynced: [] });
   }

@@ -339,6 +339,8 @@ export class Wal {
       while (this.#syncing !== undefined || (this.#hasUnsynced && !this.#isBroken)) {
         await this.#syncOnce();
       }
+      // The list has the length only when it is written next.
+      this.#writeMark();
       file.close();
       // What could not be synced may be there after a power cut or not.
       const bytes = this.#hasUnsynced ? undefined : this.#syncedEnd;

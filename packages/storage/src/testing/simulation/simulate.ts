@@ -2,16 +2,21 @@
 // loses power, against a model. A run stops at the first promise that is broken.
 import { AppError, AssertionFailed } from '@tidemark/core';
 
-import { openSubject, query, Reader } from './workload/subject.ts';
+import { walDirectory } from '../../disk/paths.ts';
+import type { ShardInfo } from '../../storage-engine.ts';
+import { DIRECTORY, openSubject, query, Reader } from './workload/subject.ts';
 import type { Subject } from './workload/subject.ts';
+import { preparePlans } from './workload/answers.ts';
 import { Catalog } from './workload/catalog.ts';
 import { describeOperation } from './workload/operations.ts';
 import type { Operation, Plan } from './workload/operations.ts';
-import { checkDirectory, unnamedFiles } from './checkers/directory.ts';
+import { checkDirectory, finds, unnamedFiles } from './checkers/directory.ts';
 import { checkQuery } from './checkers/query.ts';
 import { checkSeries } from './checkers/series.ts';
 import { Cells, Worlds } from './model/world.ts';
 import type { Cell, Effect } from './model/world.ts';
+import { damagedCopy } from './faults/damage.ts';
+import type { Damaged } from './faults/damage.ts';
 import { MachineOff } from './faults/machine.ts';
 import type { Machine } from './faults/machine.ts';
 import { newMachine } from './faults/machine.ts';
@@ -34,6 +39,7 @@ export type Outcome = {
 const STEPS_MAX = 60_000;
 
 export async function simulate(plan: Plan): Promise<Outcome> {
+  await preparePlans();
   const run = new Run(plan);
   let violation: string | undefined;
   // An assertion that fails where nobody waits for it ends the storage thread.
@@ -72,6 +78,8 @@ class Run {
   #machine: Machine;
   #subject: Subject | undefined;
   #reader: Reader | undefined;
+  /** Files of the log that were there at the last start. */
+  #oldLogs: readonly string[] = [];
   readonly #cells = new Cells();
   readonly #worlds = new Worlds(this.#cells);
   readonly #catalog = new Catalog();
@@ -181,9 +189,12 @@ class Run {
   }
 
   /** `look` takes what can be seen at first. */
-  async #open(look?: (seen: ReadonlyMap<string, number>) => void): Promise<void> {
+  async #open(
+    look?: (seen: ReadonlyMap<string, number>, shards: readonly ShardInfo[]) => void,
+  ): Promise<void> {
     const { disk } = this.#machine;
     const machine = this.#machine;
+    this.#oldLogs = disk.list(walDirectory(DIRECTORY));
     let subject: Subject | undefined;
     let failure: unknown;
     openSubject(this.#plan.setup, {
@@ -211,8 +222,9 @@ class Run {
     this.#reader = new Reader(subject);
     const seen = this.#read();
     this.#say(`opened: ${describe(seen)}`);
-    look?.(seen);
-    const shardIds = (await subject.engine.shardInfos()).map(({ id }) => id);
+    const shards = await subject.engine.shardInfos();
+    look?.(seen, shards);
+    const shardIds = shards.map(({ id }) => id);
     const unnamed = unnamedFiles(disk.copy(), shardIds);
     if (unnamed.length > 0) throw new Violation(`files that nothing names: ${unnamed.join()}`);
     await this.#retain();
@@ -281,18 +293,39 @@ class Run {
     const isLossy = this.#plan.setup.fsync === 'interval' && kind === 'power-cut';
     const isPromised = !this.#machine.hasFailed;
     const known = isLossy ? [...this.#unsynced, this.#worlds.possibleValues()] : [];
+    const isAllSynced = kind === 'kill' && isPromised && this.#plan.setup.fsync === 'always';
+    const damaged = isAllSynced ? this.#damagedCopy() : undefined;
     this.#machine = this.#machine.crash(kind);
     if (!isLossy) this.#worlds.forgetPending();
     await settled();
+    if (damaged !== undefined) await this.#checkDamaged(damaged);
     this.#unsynced = [];
     this.#isOver = isLossy && !isPromised;
     if (this.#isOver) return;
-    await this.#open(isLossy ? (seen) => this.#adopt(seen, known) : undefined);
+    await this.#open(isLossy ? (seen, shards) => this.#adopt(seen, { known, shards }) : undefined);
+  }
+
+  #damagedCopy(): Damaged | undefined {
+    const options = { scheduler: this.#scheduler, old: this.#oldLogs };
+    return damagedCopy(this.#machine.disk, options);
+  }
+
+  /** A record that was acknowledged and is damaged afterwards is told apart from a torn one. */
+  async #checkDamaged({ disk, path }: Damaged): Promise<void> {
+    this.#mark('flipped bit');
+    if (await finds(disk, path)) return;
+    throw new Violation(`verify does not find a flipped bit in ${path}`);
   }
 
   #adopt(
     seen: ReadonlyMap<string, number>,
-    known: readonly ReadonlyMap<string, ReadonlySet<number>>[],
+    {
+      known,
+      shards,
+    }: {
+      readonly known: readonly ReadonlyMap<string, ReadonlySet<number>>[];
+      readonly shards: readonly ShardInfo[];
+    },
   ): void {
     const names = new Set([...seen.keys(), ...known.flatMap((one) => [...one.keys()])]);
     for (const name of names) {
@@ -302,7 +335,9 @@ class Run {
       }
     }
     this.#worlds.adopt(
-      [...seen].map(([name, value]) => [this.#catalog.cellNamed(name), value] as const),
+      [...seen].map(
+        ([name, value]) => [cellIn(shards, this.#catalog.cellNamed(name)), value] as const,
+      ),
     );
   }
 
@@ -482,10 +517,12 @@ class Run {
 
   async #query(operation: Operation & { kind: 'query' }): Promise<void> {
     const seen = this.#observe();
-    const snapshot = this.#subject!.source.snapshot();
+    const { source, asked } = this.#subject!;
     const work = async (): Promise<unknown> => {
+      if (operation.how === 'answer') return asked.ask(operation);
+      const snapshot = source.snapshot();
       try {
-        return await query(snapshot, operation, operation.aggregates);
+        return await query(snapshot, operation, operation.how === 'aggregate');
       } finally {
         snapshot.close();
       }
@@ -494,7 +531,7 @@ class Run {
       onEnd: (answer) => {
         const problem = checkQuery(operation, { seen, answer });
         if (problem !== undefined) throw new Violation(problem);
-        this.#mark('query');
+        this.#mark(operation.how);
       },
     });
   }
@@ -561,6 +598,19 @@ class Run {
 const CHANGES = /^sync of wal|^sync-directory of $|^step manifest:after/;
 
 const ABSENT: ReadonlySet<number> = new Set([0]);
+
+/** The cell under the policy of its shard, whose name may have been dropped. */
+function cellIn(shards: readonly ShardInfo[], cell: Cell): Cell {
+  const { database, retentionPolicy, time } = cell;
+  const shard = shards.find(
+    (one) =>
+      one.database === database &&
+      one.retentionPolicy === retentionPolicy &&
+      time >= one.start &&
+      time < one.end,
+  );
+  return shard === undefined ? cell : { ...cell, policyId: shard.policyId };
+}
 
 function isRefusal(error: unknown, operation: Operation, mayFail: boolean): boolean {
   if (mayFail) return !(error instanceof AssertionFailed);

@@ -19,7 +19,16 @@ test(`what happens at once keeps every promise, with ${SEEDS} seeds`, async () =
   }
 
   expect(failures).toEqual([]);
-  for (const mark of ['power-cut', 'kill', 'query', 'backup', 'restore']) {
+  for (const mark of [
+    'power-cut',
+    'kill',
+    'scan',
+    'aggregate',
+    'answer',
+    'backup',
+    'restore',
+    'flipped bit',
+  ]) {
     expect(marks.get(mark) ?? 0, mark).toBeGreaterThan(20);
   }
 }, 300_000);

@@ -16,6 +16,12 @@ export async function checkDirectory(disk: SimulatedDisk): Promise<string | unde
   return damage.length > 0 ? `verify finds damage: ${JSON.stringify(damage)}` : undefined;
 }
 
+/** Whether damage of a file is found. */
+export async function finds(disk: SimulatedDisk, path: string): Promise<boolean> {
+  const { damage } = await verifyDirectory({ directory: DIRECTORY, disk });
+  return damage.some(({ file }) => file === path);
+}
+
 /** Files that neither the manifest names nor a shard that is only in the log so far. */
 export function unnamedFiles(disk: SimulatedDisk, shardIds: readonly number[]): string[] {
   return disk.paths().filter((path) => !isNamed(disk, path, shardIds));

@@ -4,14 +4,15 @@ import type { Operation } from '../workload/operations.ts';
 
 /** What is wrong with the answer; `undefined` when it is right. */
 export function checkQuery(
-  { database, retentionPolicy, measurement, aggregates }: Operation & { kind: 'query' },
+  { database, retentionPolicy, measurement, how }: Operation & { kind: 'query' },
   { seen, answer }: { readonly seen: ReadonlyMap<string, number>; readonly answer: unknown },
 ): string | undefined {
   const prefix = `${database}.${retentionPolicy} ${measurement},`;
   const rows = [...seen].filter(([name]) => name.startsWith(prefix));
-  const expected = aggregates
-    ? { count: rows.length, sum: rows.reduce((sum, [, value]) => sum + value, 0) }
-    : new Map(rows);
+  const expected =
+    how !== 'scan'
+      ? { count: rows.length, sum: rows.reduce((sum, [, value]) => sum + value, 0) }
+      : new Map(rows);
   const [wanted, found] = [expected, answer].map(printed);
   return wanted === found ? undefined : `a query answers ${found} instead of ${wanted}`;
 }

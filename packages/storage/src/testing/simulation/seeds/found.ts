@@ -17,4 +17,25 @@ export const FOUND: readonly Found[] = [
       ],
     },
   },
+  {
+    what: 'a damaged last record of a file that was just finished looked like a torn write',
+    plan: {
+      seed: 1000961,
+      setup: { fsync: 'always', hasBackgroundWork: false, hasParts: false, concurrency: 5 },
+      operations: [
+        {
+          kind: 'write',
+          database: 'a',
+          retentionPolicy: 'p',
+          lines: [
+            ['n', 't=y', 3],
+            ['m', 't=y', 0],
+            ['n', 't=x', 11],
+          ],
+        },
+        { kind: 'flush' },
+        { kind: 'kill' },
+      ],
+    },
+  },
 ];

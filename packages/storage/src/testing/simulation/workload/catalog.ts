@@ -32,9 +32,9 @@ export class Catalog {
     const going = this.#going.find(
       (entry) => entry.database === database && entry.retentionPolicy === retentionPolicy,
     );
-    if (going !== undefined) return refOf(going);
+    if (going !== undefined) return policyRef(going);
     const id = this.known(database, retentionPolicy) ?? this.add(database, retentionPolicy);
-    return refOf({ id, database, retentionPolicy });
+    return policyRef({ id, database, retentionPolicy });
   }
 
   known(database: string, retentionPolicy: string): number | undefined {
@@ -44,7 +44,7 @@ export class Catalog {
   }
 
   policies(): PolicyRef[] {
-    return this.#entries.map(refOf);
+    return this.#entries.map(policyRef);
   }
 
   /** Removes names; returns their ids. Until `dropped`, writes go on that had found the names. */
@@ -85,7 +85,8 @@ export class Catalog {
   }
 }
 
-function refOf({ id, database, retentionPolicy }: Entry): PolicyRef {
+/** The policy with this id. */
+export function policyRef({ id, database, retentionPolicy }: Entry): PolicyRef {
   return {
     id,
     database,

@@ -21,6 +21,9 @@ export type Scope = {
   readonly times?: readonly [from: number, to: number] | undefined;
 };
 
+/** Rows, aggregates, or an answer that the storage thread makes whole. */
+export type QueryKind = 'scan' | 'aggregate' | 'answer';
+
 export type Operation =
   | {
       readonly kind: 'write';
@@ -43,7 +46,7 @@ export type Operation =
       readonly database: string;
       readonly retentionPolicy: string;
       readonly measurement: string;
-      readonly aggregates: boolean;
+      readonly how: QueryKind;
     }
   | { readonly kind: 'flush' | 'compact' | 'backup' | 'restore' | 'close' }
   | { readonly kind: 'power-cut' | 'kill' | 'fail-sync' | 'wait' };
@@ -155,7 +158,8 @@ function remove(pick: Pick): Operation {
 
 function query(pick: Pick): Operation {
   const measurement = one(pick, MEASUREMENTS);
-  return { kind: 'query', ...policy(pick), measurement, aggregates: pick(2) === 0 };
+  const how = one(pick, ['scan', 'aggregate', 'answer'] as const);
+  return { kind: 'query', ...policy(pick), measurement, how };
 }
 
 /** An operation in words. */
@@ -180,8 +184,8 @@ export function describeOperation(operation: Operation): string {
     case 'expire':
       return `expire the oldest shard of ${operation.database}.${operation.retentionPolicy}`;
     case 'query': {
-      const { database: db, retentionPolicy, measurement, aggregates } = operation;
-      return `${aggregates ? 'aggregate' : 'scan'} ${db}.${retentionPolicy}.${measurement}`;
+      const { database: db, retentionPolicy, measurement, how } = operation;
+      return `${how} ${db}.${retentionPolicy}.${measurement}`;
     }
     default:
       return operation.kind;

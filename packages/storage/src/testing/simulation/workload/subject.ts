@@ -13,6 +13,7 @@ import { Turns } from '../../../schedule/turns.ts';
 import type { Snapshot } from '../../../state/snapshot.ts';
 import type { SimulatedDisk } from '../../simulated-disk.ts';
 import type { Scheduler } from '../scheduler.ts';
+import { Asked } from './answers.ts';
 import { DATABASES, MEASUREMENTS, POLICIES, RESTORED } from './operations.ts';
 import type { Setup } from './operations.ts';
 
@@ -24,6 +25,8 @@ let kernels: ReadKernels | undefined;
 export type Subject = {
   readonly engine: Engine;
   readonly source: LocalSource;
+  /** What the storage thread answers. */
+  readonly asked: Asked;
   /** Reads without pauses, in no time. */
   readonly instant: LocalSource;
 };
@@ -41,6 +44,7 @@ export async function openSubject(
     // Two lines, more or less.
     writePartBytes: setup.hasParts ? 1 : undefined,
     deadSeriesMin: 1,
+    checkpointSeriesMin: 0,
     hasBackgroundWork: setup.hasBackgroundWork,
     snapshotMaxAgeMs: Number.MAX_SAFE_INTEGER,
     log,
@@ -59,9 +63,11 @@ export async function openSubject(
   const snapshot = (): ReturnType<Engine['snapshot']> => engine.snapshot();
   const still = { ...clock, monotonicMs: () => 0 };
   const turns = new Turns({ clock: still, sliceMs: 1, nextRound: () => undefined });
+  const source = new LocalSource({ ...reading, snapshot });
   return {
     engine,
-    source: new LocalSource({ ...reading, snapshot }),
+    source,
+    asked: new Asked(source),
     instant: new LocalSource({ ...reading, snapshot, turns, clock: still }),
   };
 }

@@ -1,0 +1,32 @@
+// Where a bit of the log is flipped after a kill: in what was synced, behind the header.
+import { FRAME_FILE_HEADER_BYTES } from '../../../disk/frames.ts';
+import { walDirectory } from '../../../disk/paths.ts';
+import { readManifest } from '../../../manifest/manifest.ts';
+import { walFileId } from '../../../wal/wal.ts';
+import type { SimulatedDisk } from '../../simulated-disk.ts';
+import type { Scheduler } from '../scheduler.ts';
+import { DIRECTORY } from '../workload/subject.ts';
+
+export type Damaged = { readonly disk: SimulatedDisk; readonly path: string };
+
+/**
+ * The last file of the log is damaged; `undefined` when nothing of it is needed. It is none of
+ * those that were there at the start: a power cut may have taken their marks.
+ */
+export function damagedCopy(
+  disk: SimulatedDisk,
+  { scheduler, old }: { readonly scheduler: Scheduler; readonly old: readonly string[] },
+): Damaged | undefined {
+  const { walStart } = readManifest(disk, DIRECTORY).manifest;
+  const name = disk
+    .list(walDirectory(DIRECTORY))
+    .filter((one) => (walFileId(one) ?? -1) >= walStart)
+    .at(-1);
+  if (name === undefined || old.includes(name)) return undefined;
+  const path = `${walDirectory(DIRECTORY)}/${name}`;
+  const length = disk.syncedBytes(path) - FRAME_FILE_HEADER_BYTES;
+  if (length <= 0) return undefined;
+  const copy = disk.copy();
+  copy.bytes(path)[FRAME_FILE_HEADER_BYTES + scheduler.pick(length)]! ^= 1 << scheduler.pick(8);
+  return { disk: copy, path };
+}

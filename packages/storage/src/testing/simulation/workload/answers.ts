@@ -1,0 +1,161 @@
+// Answers that the storage thread makes whole: the plans of a statement about each measurement, as
+// a service would have kept them.
+import { utf8Text } from '@tidemark/core';
+
+import { Answers } from '../../../thread/answers.ts';
+import { HeldPlans } from '../../../thread/carried-plans.ts';
+import type { FromThread } from '../../../thread/protocol.ts';
+import { DEFAULT_QUERY_LIMITS, executeSelect, isPause } from '@tidemark/query';
+import type { AnswerRequest, MeasurementNames, SourceSnapshot } from '@tidemark/query';
+
+import { openStorageInline } from '../../../engine/open-inline.ts';
+import { CAPABILITIES } from '../../../read/local-source.ts';
+import type { LocalSource } from '../../../read/local-source.ts';
+import { memoryDisk } from '../../../disk/memory-disk.ts';
+import { policyRef } from './catalog.ts';
+import { DATABASES, MEASUREMENTS, POLICIES, RESTORED } from './operations.ts';
+import type { Aggregates } from './subject.ts';
+
+type Statement = Parameters<typeof executeSelect>[0];
+type Source = {
+  readonly database: string;
+  readonly retentionPolicy: string;
+  readonly measurement: string;
+};
+
+const PLANS = new Map<string, AnswerRequest>();
+
+function keyOf({ database, retentionPolicy, measurement }: Source): string {
+  return `${database}.${retentionPolicy}.${measurement}`;
+}
+
+/** Makes the plans, once for all runs. */
+export async function preparePlans(): Promise<void> {
+  if (PLANS.size > 0) return;
+  const options = { directory: '/plans', hasBackgroundWork: false };
+  const engine = await openStorageInline(options, { disk: memoryDisk() });
+  let id = 1;
+  for (const database of [...DATABASES, RESTORED]) {
+    for (const retentionPolicy of POLICIES) {
+      const policy = policyRef({ id: id++, database, retentionPolicy });
+      const lines = MEASUREMENTS.map((measurement) => `${measurement},t=x v=1 1\n`);
+      const body = new TextEncoder().encode(lines.join(''));
+      await engine.writeLines({ policy, body, precision: 'ns', now: 1n });
+      for (const measurement of MEASUREMENTS) {
+        const source = { database, retentionPolicy, measurement };
+        PLANS.set(keyOf(source), await planOf(source, engine.source.snapshot()));
+      }
+    }
+  }
+  await engine.close();
+}
+
+/** `SELECT count(v), sum(v) FROM …`, which is planned the first time and asked for the second. */
+async function planOf(
+  { database, retentionPolicy, measurement }: Source,
+  from: SourceSnapshot,
+): Promise<AnswerRequest> {
+  const span = { start: 0, end: 0 };
+  const call = (name: string) => ({
+    expression: { kind: 'call', name, arguments: [{ kind: 'reference', name: 'v', span }], span },
+  });
+  const sources = [{ kind: 'measurement', database, retentionPolicy, name: measurement, span }];
+  const fields = [call('count'), call('sum')];
+  // As the parser makes it, without what it leaves out.
+  const statement = {
+    kind: 'select',
+    fields,
+    sources,
+    dimensions: [],
+    form: {},
+    slots: [],
+    span,
+  } as unknown as Statement;
+  let request: AnswerRequest | undefined;
+  let names: readonly MeasurementNames[] | undefined;
+  const snapshot: SourceSnapshot = {
+    ...from,
+    // As a service that knows them already.
+    *names(filter, options) {
+      const known = names ?? (yield* from.names(filter, options));
+      names = known;
+      return known;
+    },
+    *answer(asked) {
+      request = asked;
+      yield;
+      return undefined;
+    },
+  };
+  for (let i = 0; i < 2; i++) {
+    const work = executeSelect(statement, {
+      snapshot,
+      capabilities: CAPABILITIES,
+      catalog: {
+        hasDatabase: () => true,
+        hasRetentionPolicy: () => true,
+        defaultRetentionPolicy: () => undefined,
+        retentionPolicies: () => POLICIES,
+      },
+      now: 1n,
+      limits: DEFAULT_QUERY_LIMITS,
+      signal: new AbortController().signal,
+      monotonicMs: () => 0,
+      random: () => 0,
+      onPartial: () => undefined,
+      seriesText: { epoch: 'ns', append: () => undefined },
+    });
+    for (const step of work) if (isPause(step)) await step;
+  }
+  from.close();
+  if (request === undefined) throw new Error('the thread is not asked');
+  return request;
+}
+
+/** The thread's end of answers, of one engine. */
+export class Asked {
+  readonly #answers: Answers;
+  #nextId = 1;
+  readonly #waiting = new Map<
+    number,
+    {
+      readonly resolve: (text: Uint8Array | undefined) => void;
+      readonly reject: (error: unknown) => void;
+    }
+  >();
+
+  constructor(source: LocalSource) {
+    this.#answers = new Answers({
+      plans: new HeldPlans(),
+      source,
+      send: (message: FromThread) => {
+        if (message.kind === 'answer') this.#waiting.get(message.id)?.resolve(message.text);
+      },
+      fail: (id, error) => this.#waiting.get(id)?.reject(error),
+    });
+  }
+
+  /** Count and sum of a measurement at the moment of the call. */
+  async ask(source: Source): Promise<Aggregates> {
+    const { plan, limits, values, range, epoch } = PLANS.get(keyOf(source))!;
+    const id = this.#nextId++;
+    const text = await new Promise<Uint8Array | undefined>((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+      const carried = { plan, limits, place: 0 };
+      this.#answers.open({ kind: 'answer', id, plan: carried, values, ...range, epoch });
+    });
+    this.#waiting.delete(id);
+    return aggregatesIn(text === undefined ? '' : utf8Text(text));
+  }
+
+  /** Nobody waits for any answer any more. */
+  cancelAll(): void {
+    for (const id of this.#waiting.keys()) this.#answers.cancel(id);
+  }
+}
+
+/** The series as they stand in an answer, between its brackets. */
+function aggregatesIn(text: string): Aggregates {
+  const found = /"values":\[\[\d+,(\d+),(\d+)\]/.exec(text);
+  return { count: Number(found?.[1] ?? 0), sum: Number(found?.[2] ?? 0) };
+}

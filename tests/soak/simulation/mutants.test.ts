@@ -1,0 +1,18 @@
+// Every mutant still applies, and every area has one. `npm run soak:mutants` runs them all.
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+
+import { AREAS, MUTANTS } from './mutants.ts';
+
+const SOURCE = new URL('../../../packages/storage/src/', import.meta.url);
+
+test.each(MUTANTS)('occurs once: $guard', ({ file, from, to }) => {
+  const source = readFileSync(new URL(file, SOURCE), 'utf8');
+
+  expect(source.split(from)).toHaveLength(2);
+  expect(to).not.toBe(from);
+});
+
+test('every area has a guard that is taken out', () => {
+  expect(new Set(MUTANTS.map(({ area }) => area))).toEqual(new Set(AREAS));
+});
