@@ -37,6 +37,7 @@ export class Clients {
   readonly #defining = new Set<TaskName>();
   /** Requests that have no answer yet; those to a process that ends never have one. */
   readonly #asked = new Set<Asked>();
+  #lastWrites = 0;
 
   constructor(plan: Plan, model: Model, world: ClientsWorld) {
     this.#plan = plan;
@@ -113,7 +114,9 @@ export class Clients {
   writeLast(answered: (isThere: boolean) => void): void {
     const instance = this.#world.leader();
     if (instance === undefined || !this.isReady) return answered(false);
-    const planned = GROUPS.map((g, i) => ({ n: LAST_NUMBER + i, g, v: 0, agoMs: -LAST_MS }));
+    // One that was refused may have been kept all the same.
+    const first = LAST_NUMBER + GROUPS.length * this.#lastWrites++;
+    const planned = GROUPS.map((g, i) => ({ n: first + i, g, v: 0, agoMs: -LAST_MS }));
     this.#send(instance, { form: 'lines', planned }, answered);
   }
 
