@@ -27,7 +27,10 @@ describe.runIf(hasPrograms('nats-server'))('the thread of a lease', () => {
       report: () => ({ replica: 0 }),
       events: {
         elected: (term) => void told.push(`elected ${term}`),
-        lost: (reason) => void told.push(`lost: ${reason}`),
+        lost: (reason) => {
+          told.push(`lost: ${reason}`);
+          void member.abdicate(); // Its term is over.
+        },
         drained: () => void told.push('drained'),
         looked: () => undefined,
         log: () => undefined,

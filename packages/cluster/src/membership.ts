@@ -2,12 +2,15 @@
 // also renews the leader's entry, by compare-and-set. Clocks are not compared: an entry is dead
 // when it has not changed for its lease by the observer's monotonic clock. The observer's count
 // starts after the holder's, which starts before the renewal.
+import { isDeepStrictEqual } from 'node:util';
+
 import { InvalidRequest, messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 
 import type { Coordinator } from './coordinator.ts';
 import { FIRST_LEVEL, LEADER, readLeader, vacant } from './leader-entry.ts';
-import type { LeaderRecord } from './leader-entry.ts';
+import type { LeaderEntry, LeaderRecord } from './leader-entry.ts';
+import { Liveness } from './liveness.ts';
 
 /** What an instance publishes about itself. */
 export type MemberRecord = {
@@ -77,14 +80,16 @@ export const RESIGN = 'once';
 /** Renewals per lease. */
 const RENEWALS = 4;
 
+/** Reads of the leader's entry per lease: a gap without a leader lasts until one is read. */
+const LOOKS = 20;
+
 /** All instances must know a level for this many leases before it is written. */
 const RAISE_LEASES = 5;
 
-type Seen = { readonly revision: number; readonly sinceMs: number };
-
 export class Membership {
   readonly #options: MembershipOptions;
-  readonly #seen = new Map<string, Seen>();
+  readonly #leaders: Liveness;
+  readonly #others: Liveness;
   readonly #stopped = new AbortController();
   #members: readonly Member[] = [];
   #leader: LeaderRecord | undefined;
@@ -92,6 +97,10 @@ export class Membership {
   /** End of this instance's lease as leader, by its monotonic clock; 0 if it does not lead. */
   #leaseUntilMs = 0;
   #term = 0;
+  /** What this instance leads, or has led, is open. */
+  #isOpen = false;
+  /** Somebody who is no instance wants the place (`between-leaders.ts`). */
+  #isResigning = false;
   #isServing = false;
   /** Since when all members have known a higher level than is written. */
   #raisedMs: number | undefined;
@@ -102,6 +111,9 @@ export class Membership {
 
   constructor(options: MembershipOptions) {
     this.#options = options;
+    const { clock, leaseMs } = options;
+    this.#leaders = new Liveness(clock, leaseMs);
+    this.#others = new Liveness(clock, leaseMs);
   }
 
   /**
@@ -117,6 +129,7 @@ export class Membership {
         `this instance is too old for the cluster: it knows records up to level ${self.level}, and the cluster writes level ${leader?.record.level}. Install the version of the other instances`,
       );
     await coordinator.register.remove(`${DRAIN}.${self.id}`);
+    await this.#look();
     await this.#round();
     this.#running = this.#run();
   }
@@ -166,18 +179,39 @@ export class Membership {
     if (this.isLeading) await this.#renew();
   }
 
-  /** Resigns, so that another instance can lead at once. The work as leader must have ended. */
+  /**
+   * Resigns and leaves the place to the instance whose copy has come furthest, which leads at once.
+   * The work as leader must have ended, whoever has ended the term.
+   */
   async abdicate(): Promise<void> {
     const term = this.#term;
     this.#term = 0;
     this.#lease(0);
     this.#isServing = false;
-    if (term === 0) return;
+    try {
+      if (term > 0) await this.#leave(term);
+    } finally {
+      // Until then the place bears the name of this instance, which would take it again.
+      this.#isOpen = false;
+    }
+  }
+
+  async #leave(term: number): Promise<void> {
     await this.#renewing;
-    const { url, id } = this.#options.self;
-    const left = vacant({ id, url, term, isServing: false, level: this.level });
+    const { id = '', url = '' } = (this.#isResigning ? undefined : this.#successor()) ?? {};
+    const left: LeaderRecord = { id, url, term, isServing: false, level: this.level };
     const { register } = this.#options.coordinator;
     await register.change(LEADER, JSON.stringify(left), this.#leaderRevision);
+  }
+
+  #successor(): Member | undefined {
+    const { id: self } = this.#options.self;
+    return this.#members
+      .filter(({ id, isAlive, isDraining, problem, level }) => {
+        const isFit = !isDraining && problem === undefined && level >= this.level;
+        return id !== self && isAlive && isFit;
+      })
+      .toSorted((x, y) => y.replica - x.replica || x.url.localeCompare(y.url))[0];
   }
 
   /** Asks an instance not to lead until it is restarted. */
@@ -209,18 +243,23 @@ export class Membership {
 
   /** The renewal of the lease does not wait for the other requests. */
   async #run(): Promise<void> {
-    await Promise.all([this.#repeat(() => this.#renew()), this.#repeat(() => this.#round())]);
+    await Promise.all([
+      this.#repeat(RENEWALS, () => this.#renew()),
+      this.#repeat(RENEWALS, () => this.#round()),
+      this.#repeat(LOOKS, () => this.#look()),
+    ]);
   }
 
-  async #repeat(work: () => Promise<void>): Promise<void> {
+  /** So many times within a lease; `work` answers whether the coordinator was asked. */
+  async #repeat(count: number, work: () => Promise<boolean>): Promise<void> {
     const { clock, leaseMs } = this.#options;
     const { signal } = this.#stopped;
     while (!signal.aborted) {
       // The signal ends the pause.
-      await clock.sleep(leaseMs / RENEWALS, signal).catch(() => undefined);
+      await clock.sleep(leaseMs / count, signal).catch(() => undefined);
       if (signal.aborted) return;
       const done = work().then(
-        () => this.#recovered(),
+        (isAsked) => this.#recovered(isAsked),
         (error: unknown) => this.#failed(error),
       );
       // The lease ends whether or not an answer comes.
@@ -235,7 +274,6 @@ export class Membership {
     await round;
     ended.abort();
     this.#checkLease();
-    this.#options.events.looked();
   }
 
   /** Gives up the leadership when the lease ends; runs until the signal. */
@@ -253,8 +291,8 @@ export class Membership {
     if (this.#term > 0 && !this.isLeading) this.#lose('its lease has ended');
   }
 
-  #recovered(): void {
-    if (this.#problem === undefined) return;
+  #recovered(isAsked: boolean): void {
+    if (this.#problem === undefined || !isAsked) return;
     this.#problem = undefined;
     this.#options.events.log('info', 'the coordinator answers again', {});
   }
@@ -264,37 +302,41 @@ export class Membership {
     this.#problem = messageOf(error);
     if (isNew)
       this.#options.events.log('warn', 'the coordinator does not answer', { err: this.#problem });
+    this.#options.events.looked();
   }
 
-  async #round(): Promise<void> {
+  async #round(): Promise<boolean> {
     const { coordinator, self, events, report } = this.#options;
     const { register } = coordinator;
     const reported = report();
-    if (reported === undefined) return;
+    if (reported === undefined) return false;
     const record: MemberRecord = { ...self, ...reported, isDraining: this.#isDraining };
     await register.put(`${MEMBERS}.${self.id}`, JSON.stringify(record));
     const asked = await register.get(`${DRAIN}.${self.id}`);
     if (asked !== undefined && asked.text !== RESIGN) this.drain();
+    this.#isResigning = asked?.text === RESIGN && this.#term > 0;
     if (this.#term > 0) {
       // Repeated in every round until it has resigned.
       if (asked !== undefined) events.drained();
-    } else {
-      if (asked?.text === RESIGN) await register.remove(`${DRAIN}.${self.id}`);
-      await this.#challenge();
-    }
+    } else if (asked?.text === RESIGN) await register.remove(`${DRAIN}.${self.id}`);
     await this.#list();
+    events.looked();
+    return true;
   }
 
   /** One renewal at a time: each is made against the revision of the one before. */
-  #renew(): Promise<void> {
+  #renew(): Promise<boolean> {
     const renewing = this.#renewing.then(() => this.#renewNow());
-    this.#renewing = renewing.catch(() => undefined);
+    this.#renewing = renewing.then(
+      () => undefined,
+      () => undefined,
+    );
     return renewing;
   }
 
-  async #renewNow(): Promise<void> {
+  async #renewNow(): Promise<boolean> {
     const { coordinator, clock, leaseMs, report } = this.#options;
-    if (this.#term === 0 || report() === undefined) return;
+    if (this.#term === 0 || report() === undefined) return false;
     const record = this.#ownRecord(this.#term);
     const sentMs = clock.monotonicMs();
     const revision = await coordinator.register.change(
@@ -302,11 +344,15 @@ export class Membership {
       JSON.stringify(record),
       this.#leaderRevision,
     );
-    if (revision === undefined) return this.#adopt(record);
+    if (revision === undefined) {
+      await this.#adopt(record);
+      return true;
+    }
     this.#leaderRevision = Math.max(this.#leaderRevision, revision);
-    if (this.#term !== record.term) return;
+    if (this.#term !== record.term) return true;
     this.#leader = record;
     this.#lease(Math.max(this.#leaseUntilMs, sentMs + leaseMs));
+    return true;
   }
 
   /** An earlier renewal may have succeeded without an answer; the next one follows it. */
@@ -319,22 +365,46 @@ export class Membership {
   }
 
   /** Reads the leader's entry, and takes the leadership if nobody leads. */
-  async #challenge(): Promise<void> {
-    const { coordinator, clock, leaseMs, events, report } = this.#options;
-    const { register } = coordinator;
+  async #look(): Promise<boolean> {
+    if (this.#term > 0) return false;
+    const { coordinator, self, events } = this.#options;
     const entry = await readLeader(coordinator.register);
+    this.#leaders.looked();
+    const before = this.#leader;
     const found = entry?.record;
     this.#leader = found;
-    const { id, url, level } = this.#options.self;
-    const isUnfit = this.#isDraining || this.level > level || report()?.problem !== undefined;
+    if (!isDeepStrictEqual(before, found)) events.looked();
+    // It was left to this instance, or was its own before it was deposed or started anew.
+    const isOwn = found?.id === self.id;
     const isVacant = found === undefined || found.id === '';
-    // An entry of this instance is from before it lost the lease; nobody else holds it.
-    const isDead = !isVacant && found.id !== id && !this.#isFresh(LEADER, entry?.revision ?? 0);
-    const isOwnOld = found?.id === id && !this.#isFresh(LEADER, entry?.revision ?? 0);
-    if (isUnfit || !(isVacant || isDead || isOwnOld)) return;
-    const term = (found?.term ?? 0) + 1;
+    const isHeld = !isVacant && !isOwn && this.#leaders.isAlive(LEADER, entry?.revision ?? 0);
+    if (isHeld || this.#isOpen) return true;
+    if (this.#isFit()) await this.#challenge(entry);
+    else if (isOwn) await this.#pass(entry);
+    return true;
+  }
+
+  #isFit(): boolean {
+    const { self, report } = this.#options;
+    const reported = report();
+    const isReady = reported !== undefined && reported.problem === undefined;
+    return isReady && !this.#isDraining && this.level <= self.level;
+  }
+
+  /** Lets others have the place that was left to this instance. */
+  async #pass(entry: LeaderEntry | undefined): Promise<void> {
+    if (entry === undefined) return;
+    const { register } = this.#options.coordinator;
+    await register.change(LEADER, JSON.stringify(vacant(entry.record)), entry.revision);
+  }
+
+  async #challenge(entry: LeaderEntry | undefined): Promise<void> {
+    const { coordinator, clock, leaseMs, events, self } = this.#options;
+    const { id, url } = self;
+    const term = (entry?.record.term ?? 0) + 1;
     const record: LeaderRecord = { id, url, term, isServing: false, level: this.level };
     const sentMs = clock.monotonicMs();
+    const { register } = coordinator;
     const revision = await register.change(LEADER, JSON.stringify(record), entry?.revision ?? 0);
     if (revision === undefined) return;
     this.#term = term;
@@ -342,27 +412,18 @@ export class Membership {
     this.#leader = record;
     this.#leaderRevision = revision;
     this.#lease(sentMs + leaseMs);
+    this.#isOpen = this.isLeading;
     if (this.isLeading) events.elected(term);
     else this.#term = 0;
   }
 
-  /** Whether an entry has changed within its lease. */
-  #isFresh(key: string, revision: number): boolean {
-    const nowMs = this.#options.clock.monotonicMs();
-    const seen = this.#seen.get(key);
-    if (seen?.revision !== revision) {
-      this.#seen.set(key, { revision, sinceMs: nowMs });
-      return true;
-    }
-    return nowMs - seen.sinceMs <= this.#options.leaseMs;
-  }
-
   async #list(): Promise<void> {
     const entries = await this.#options.coordinator.register.list(MEMBERS);
+    this.#others.looked();
     this.#members = [...entries].map(([id, { text, revision }]) => ({
       ...OLDEST,
       ...(JSON.parse(text) as MemberRecord),
-      isAlive: this.#isFresh(`${MEMBERS}.${id}`, revision),
+      isAlive: this.#others.isAlive(id, revision),
       isLeader: this.#leader?.id === id,
     }));
   }

@@ -45,8 +45,11 @@ export type InstanceRoleOptions = {
   readonly key: KeyOptions;
   /** Opens what a leader runs. What is open is closed with `parts`. */
   readonly openLeader: (term: Term, parts: OpenParts) => Promise<void>;
-  /** What the leader runs shall serve no more; it is closed next. */
-  readonly ended: () => void;
+  /**
+   * What the leader runs shall serve no more; it is closed when this resolves, or at once when the
+   * term ends otherwise than in peace.
+   */
+  readonly ended: () => Promise<void> | void;
 };
 
 /** How often it is looked whether the shared log has become too long. */
@@ -105,6 +108,11 @@ export class InstanceRole {
     return this.#replica?.sequence ?? this.#sequence;
   }
 
+  /** Whether what is stored here is what the log of the cluster says. */
+  get isFilled(): boolean {
+    return this.#replica?.isFilled === true;
+  }
+
   /** What is stored here; `undefined` while it is not open. */
   get copy(): Metadata | undefined {
     return this.#replica?.metadata;
@@ -116,6 +124,8 @@ export class InstanceRole {
   }
 
   elected(): void {
+    // What it did before may have ended already, for another reason.
+    if (this.#role.signal.aborted) this.#role = new AbortController();
     this.#role.abort(ELECTED);
   }
 
@@ -180,23 +190,31 @@ export class InstanceRole {
     assert(membership !== undefined, 'elections are of members');
     // The lease may have ended before this turn.
     if (this.#closing.signal.aborted || !membership.isLeading) return membership.abdicate();
-    const { logger, ended } = this.#options;
+    const { logger, ended, clock } = this.#options;
+    const term = membership.leader?.term;
+    const electedMs = clock.monotonicMs();
+    logger('info', 'this instance was elected', { term });
     try {
       await openAll(
         async (parts) => {
           await this.#openLeader(membership, role, parts);
           await membership.serve();
-          logger('info', 'this instance leads', { term: membership.leader?.term });
+          const tookMs = Math.round(clock.monotonicMs() - electedMs);
+          logger('info', 'this instance leads', { term, tookMs });
           await aborted(role.signal);
-          ended();
+          const served = ended();
           const reason = messageOf(role.signal.reason);
-          logger('info', 'this instance leads no more', { reason });
+          logger('info', 'this instance leads no more', { term, reason });
+          const endedMs = clock.monotonicMs();
+          if (isPeaceful(role.signal)) await served;
           await parts.close();
+          const closedMs = Math.round(clock.monotonicMs() - endedMs);
+          logger('info', 'what this instance has led is closed', { term, tookMs: closedMs });
         },
         (error) => this.#warn('a part could not be closed', error),
       );
     } finally {
-      ended();
+      void ended(); // Nothing waits for it any more.
       await membership.abdicate();
     }
   }
