@@ -87,12 +87,12 @@ export class MessageLog implements SharedLog {
     for (;;) {
       if (signal.aborted) throw new Unavailable(messageOf(signal.reason));
       try {
-        const ack = await this.#access.client.publish(this.#place.subject, part, {
+        const publishing = this.#access.client.publish(this.#place.subject, part, {
           headers: head,
           msgID: id,
           ...expect,
         });
-        return ack.seq;
+        return (await orAborted(publishing, signal)).seq;
       } catch (error) {
         if (isSuperseded(error))
           throw new Superseded('another instance has taken over', { cause: error });
@@ -231,6 +231,15 @@ export class MessageLog implements SharedLog {
 function partOf(place: string | undefined): { readonly index: number; readonly count: number } {
   const [index = 0, count = 1] = (place || '0/1').split('/').map(Number);
   return { index, count };
+}
+
+/** What comes of work; throws `Unavailable` as soon as the signal ends. */
+function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(new Unavailable(messageOf(signal.reason)));
+    signal.addEventListener('abort', abort, { once: true });
+    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
 }
 
 function split(bytes: Uint8Array, bytesMax: number): readonly Uint8Array[] {

@@ -92,14 +92,30 @@ export type Stores = {
 
 /** Opens the stores. What is open is closed with `parts`. */
 export async function openStores(options: StoresOptions, parts: OpenParts): Promise<Stores> {
-  const { config, clock, environment, shared, sender = httpSender() } = options;
+  const { config, clock, shared, sender = httpSender() } = options;
   const metadata = shared?.metadata ?? (await openMetadata(options, parts));
+  const http = shared === undefined ? sender : whileLeading(sender, shared);
+  const entry = await openEntry({ ...options, metadata, http }, parts);
+  return { config, clock, metadata, http, shared, ...entry };
+}
+
+export type EntryOptions = Omit<StoresOptions, 'shared' | 'sender'> &
+  Pick<Stores, 'metadata' | 'http'>;
+
+/**
+ * Opens what it takes to say who may ask for what, over metadata that somebody else may change.
+ * What is open is closed with `parts`, the sender too.
+ */
+export async function openEntry(
+  options: EntryOptions,
+  parts: OpenParts,
+): Promise<Omit<Stores, 'config' | 'clock' | 'metadata' | 'http' | 'shared'>> {
+  const { config, clock, environment, metadata, http } = options;
   const redactor = new Redactor();
   redactor.add(config.http.sharedSecret);
   const level = config.logging.level.toLowerCase() as LogLevel | 'off';
   const logs = new LogHub(options.log, clock, level, redactor.redact);
   parts.add(() => logs.close());
-  const http = shared === undefined ? sender : whileLeading(sender, shared);
   parts.add(() => http.close());
   const clusters = new Clusters(http, {
     queryResponseBytesMax: config.task.maxQueryResponseBytes,
@@ -131,20 +147,7 @@ export async function openStores(options: StoresOptions, parts: OpenParts): Prom
   });
   overrides.open();
   await overrides.follow([TSDB_SECTION], () => clusters.update(overrides.elements(TSDB_SECTION)));
-  return {
-    config,
-    clock,
-    metadata,
-    redactor,
-    logs,
-    http,
-    clusters,
-    access,
-    resolveSecret,
-    overrides,
-    shared,
-    authenticator,
-  };
+  return { redactor, logs, clusters, access, resolveSecret, overrides, authenticator };
 }
 
 async function openMetadata(

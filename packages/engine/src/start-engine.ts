@@ -3,16 +3,16 @@ import { lockDirectory, makeDirectory, narrowAndTell, PRIVATE_DIRECTORY } from '
 import { Resolver } from 'node:dns/promises';
 import { Budget, openAll, systemClock } from '@tidemark/core';
 import type { Clock, OpenParts } from '@tidemark/core';
-import { defaultOptions } from '@tidemark/settings';
 import type { EngineConfig } from './config/config.ts';
 import { TSDB_SECTION } from './database/cluster-section.ts';
-import type { OwnDatabase } from './database/clusters.ts';
+import { ownDatabaseOf, withDefaultCluster } from './database/default-cluster.ts';
 import { checkExposure, listenAddress } from './exposure.ts';
 import { LoadDirectory } from './files/load-directory.ts';
 import { openServer } from './http/open-server.ts';
 import { openInputs } from './ingest/open-inputs.ts';
 import { openJobs } from './jobs/open-jobs.ts';
 import type { LogSink } from './observability/log-hub.ts';
+import { StepTimes } from './observability/step-times.ts';
 import { openAlerting } from './open-alerting.ts';
 import type { Alerting } from './open-alerting.ts';
 import type { Build } from './cluster/build.ts';
@@ -148,11 +148,16 @@ async function openEngine(
     },
     parts,
   );
+  const steps = new StepTimes(clock);
   const alerting = openAlerting(stores, parts);
+  steps.end('alerting');
   const tasking = await openTasks(stores, alerting, parts);
+  steps.end('hosts');
   const service = { isListening: false };
   await resumeTasks(stores, tasking, service, parts);
+  steps.end('tasks');
   await givePoints(stores, tasking, parts);
+  steps.end('points');
   const jobs = await openJobs(stores, alerting, tasking, parts);
   const load = await openLoadDirectory(stores, alerting, tasking, parts);
   const bodies = new Budget({
@@ -193,6 +198,8 @@ async function openEngine(
     front === undefined ? listenAddress(config.http.bindAddress) : BEHIND_FRONT;
   const url = await server.listen(host, port);
   service.isListening = true;
+  steps.end('server');
+  stores.logs.logger('service')('info', 'the engine serves', { tookMs: steps.tookMs });
   parts.add(() => subscriptions.close());
   subscriptions.start(Number(new URL(front?.url ?? url).port));
   keepTasks(stores, tasking, parts);
@@ -262,21 +269,4 @@ async function openLoadDirectory(
     parts.add(() => ticker.close());
   }
   return load;
-}
-
-/** The database of the same process, which believes the page's server. */
-function ownDatabaseOf({ defaultTsdbUrl, pageKey }: StartEngineOptions): OwnDatabase | undefined {
-  if (pageKey === undefined || defaultTsdbUrl === undefined) return undefined;
-  return { url: defaultTsdbUrl, pageKey };
-}
-
-function withDefaultCluster(config: EngineConfig, url: string | undefined): EngineConfig {
-  if (url === undefined || (config.overridable.get('tsdb') ?? []).length > 0) return config;
-  const cluster = {
-    ...defaultOptions(TSDB_SECTION.options),
-    name: 'default',
-    default: true,
-    urls: [url],
-  };
-  return { ...config, overridable: new Map([...config.overridable, ['tsdb', [cluster]]]) };
 }

@@ -85,7 +85,7 @@ export class EngineCluster {
     return startTidemark({
       command: 'engine',
       directory: join(this.directory, name),
-      args: ['--log-level', 'warn'],
+      args: ['--log-level', 'info'],
       environment: {
         TIDEMARK_SECRETS_KEY: 'env:SOAK_KEY',
         SOAK_KEY: 'k'.repeat(32),

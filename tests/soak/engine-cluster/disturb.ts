@@ -4,6 +4,7 @@ import { eventually, send } from '@tidemark/testkit';
 import type { EngineCluster, Instance } from './cluster.ts';
 import { sleep } from './load.ts';
 import type { Load } from './load.ts';
+import { LogTimeline } from './log-timeline.ts';
 import type { ToldEvents } from './told-events.ts';
 
 export const ACTIONS = ['kill', 'stop', 'cut', 'end', 'coordinator', 'roll'] as const;
@@ -17,6 +18,8 @@ export type DisturbOptions = {
   readonly rounds: number;
   readonly actions: readonly Action[];
   readonly patienceMs: number;
+  /** A gap of so long is told with what the instances have logged meanwhile. */
+  readonly timelineMs: number;
   readonly say: (line: string) => void;
 };
 
@@ -31,11 +34,12 @@ export type Disturbed = {
 export async function disturb(
   cluster: EngineCluster,
   { load, told }: { readonly load: Load; readonly told: ToldEvents },
-  { rounds, actions, patienceMs, say }: DisturbOptions,
+  { rounds, actions, patienceMs, timelineMs, say }: DisturbOptions,
 ): Promise<Disturbed> {
   const gapMsMax: Record<string, number> = {};
   const eventGapMsMax: Record<string, number> = {};
   const disturbances: Disturbance[] = [];
+  const timeline = new LogTimeline();
   const patiently = <T>(what: string, ask: () => Promise<T>): Promise<T> =>
     eventually(what, () => ask().catch(() => undefined), patienceMs);
   // The time before it, in which tasks are defined, is none without an event.
@@ -53,6 +57,8 @@ export async function disturb(
     const { tasks, other } = await patiently('members', () => cluster.busiest(leader));
     const target = isOfLeader || action === 'coordinator' ? leader : other;
     const fromMs = performance.now();
+    timeline.take(cluster.instances, Date.now());
+    const began = Date.now();
     await act(cluster, load, { action, target, patienceMs });
     if (target === leader || action === 'roll')
       disturbances.push({ fromMs, untilMs: performance.now() });
@@ -63,6 +69,8 @@ export async function disturb(
     gapMsMax[name] = Math.max(gapMsMax[name] ?? 0, gap);
     eventGapMsMax[name] = Math.max(eventGapMsMax[name] ?? 0, eventGap);
     const waits = `${gap} ms without an answer, ${eventGap} ms without an event`;
+    const steps = timeline.take(cluster.instances, began);
+    if (gap >= timelineMs) for (const step of steps) say(step);
     say(
       `round ${round + 1} of ${rounds}: ${name} ${target.name}, ${waits}, tasks before ${tasks.join(' ')}`,
     );

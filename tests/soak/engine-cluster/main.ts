@@ -20,6 +20,8 @@ const { values } = parseArgs({
     /** In leases: how long a leader and the last events are waited for. */
     patience: { type: 'string', default: '20' },
     actions: { type: 'string', default: ACTIONS.join(',') },
+    /** In milliseconds: a gap of so long is told with what the instances have logged meanwhile. */
+    timeline: { type: 'string', default: '5000' },
   },
 });
 const asked = values.actions.split(',');
@@ -35,6 +37,7 @@ const result = await soakCluster({
   leaseMs: Number(values.lease),
   patienceLeases: Number(values.patience),
   actions,
+  timelineMs: Number(values.timeline),
   say,
 });
 const { problems, ...figures } = result;

@@ -22,6 +22,8 @@ export type SoakOptions = {
   /** How many leases are waited for a leader, or for the last events, before that fails. */
   readonly patienceLeases?: number | undefined;
   readonly actions?: readonly Action[] | undefined;
+  /** A gap of so long is told with its timeline; default: none is. */
+  readonly timelineMs?: number | undefined;
   readonly say: (line: string) => void;
 };
 
@@ -56,11 +58,11 @@ export async function soakCluster(options: SoakOptions): Promise<SoakResult> {
     await defineTasks([single.url], { count: tasks, receiver: expected.url });
     const load = new Load(cluster, { ...options, patienceMs });
     const running = load.run();
-    const { actions = ACTIONS } = options;
+    const { actions = ACTIONS, timelineMs = Number.POSITIVE_INFINITY } = options;
     const disturbed = await disturb(
       cluster,
       { load, told },
-      { ...options, actions, patienceMs, say },
+      { ...options, actions, patienceMs, timelineMs, say },
     );
     load.stop();
     await running;

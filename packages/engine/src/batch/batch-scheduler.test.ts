@@ -140,7 +140,11 @@ function feed(
       if (text !== undefined) problems.push(text);
     },
   };
-  const source = scheduler.start(unit, { from, gaveUp: (reason) => gaveUp.push(reason) });
+  const source = scheduler.start(unit, {
+    from,
+    hasState: true,
+    gaveUp: (reason) => gaveUp.push(reason),
+  });
   return { source, problems, pushed, failures, moves, gaveUp };
 }
 

@@ -128,6 +128,7 @@ class World {
       {
         dbrps: [{ db: 'd', rp: 'r' }],
         from,
+        hasState: true,
         gaveUp: (reason) => this.gaveUp.push(reason),
       },
     );

@@ -2,14 +2,16 @@
 // its turn: then the engine is opened on its copy, as after a restart
 // (docs/adr/0020-engine-cluster.md).
 import { readFileSync } from 'node:fs';
-import { assert, messageOf, systemClock } from '@tidemark/core';
-import type { Clock, OpenParts } from '@tidemark/core';
+import type { IncomingMessage } from 'node:http';
+import { assert, messageOf, OpenParts, systemClock, Unavailable } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
 import { NatsCoordinator, MemberThread } from '@tidemark/cluster';
 import type { CoordinatorOptions } from '@tidemark/cluster';
 import { hostCountOf } from '../config/config.ts';
 import type { EngineConfig } from '../config/config.ts';
 import { listenAddress } from '../exposure.ts';
 import { borderOf, tlsOf } from '../http/open-server.ts';
+import { isWritePath } from '../http/routes.ts';
 import { recordingsDirectory } from '../jobs/open-jobs.ts';
 import { LogHub } from '../observability/log-hub.ts';
 import type { LogLevel, Logger } from '../observability/log-hub.ts';
@@ -18,6 +20,7 @@ import type { RestoreControl } from '../restartable.ts';
 import type { EngineService, StartEngineOptions } from '../start-engine.ts';
 import { functionConfigs } from '../services/user-functions.ts';
 import { TSDB_SECTION } from '../database/cluster-section.ts';
+import { ownDatabaseOf, withDefaultCluster } from '../database/default-cluster.ts';
 import { UdpInputs } from '../ingest/udp-inputs.ts';
 import { levelOf, THIS_BUILD } from './build.ts';
 import type { Build } from './build.ts';
@@ -30,6 +33,7 @@ import type { Term } from './instance-role.ts';
 import { PointLog } from './point-log.ts';
 import { answerRecordingFile, RecordingExchange } from './recording-exchange.ts';
 import { RemoteHosts } from './remote-hosts.ts';
+import { openStandIn } from './stand-in.ts';
 import { UnreadablePoints } from './unreadable-points.ts';
 import { UdpExchange, UdpRelay } from './udp-exchange.ts';
 
@@ -52,6 +56,9 @@ export type ClusterMemberOptions = StartEngineOptions & { readonly openEngine: O
 /** How long requests wait for the next leader, in leases. */
 const WAIT_LEASES = 3;
 
+/** How long a write waits for the word of a leader before this instance takes it: of a lease. */
+const SILENCE_LEASES = 1 / 3;
+
 /** Joins the cluster. What is open is closed with `parts`. */
 export async function openClusterMember(
   config: EngineConfig,
@@ -69,6 +76,7 @@ export async function openClusterMember(
     clock,
     coordinator,
     build: options.build ?? THIS_BUILD,
+    logs,
     logger: logs.logger('cluster'),
   });
   parts.add(() => member.close());
@@ -85,6 +93,7 @@ type MemberParts = ClusterMemberOptions & {
   readonly clock: Clock;
   readonly coordinator: NatsCoordinator;
   readonly build: Build;
+  readonly logs: LogHub;
   readonly logger: Logger;
 };
 
@@ -101,6 +110,10 @@ class ClusterMember {
   readonly #relay: UdpRelay;
   readonly #unreadable: UnreadablePoints;
   #url = '';
+  /** Where this instance takes writes while none leads. */
+  #standIn = '';
+  readonly #standInParts = new OpenParts();
+  readonly #closed = new AbortController();
   #membership: MemberThread | undefined;
   /** Of this instance, while it leads. */
   #engine: EngineService | undefined;
@@ -136,6 +149,7 @@ class ClusterMember {
     this.#identity = identity;
     const { host, port } = listenAddress(this.#config.http.bindAddress);
     this.#hosts = this.#makeHosts();
+    this.#standIn = await this.#openStandIn();
     this.#front = this.#makeFront();
     this.#url = await this.#front.listen(host, port);
     this.#membership = new MemberThread({
@@ -178,6 +192,8 @@ class ClusterMember {
     await this.#membership?.close().catch((error: unknown) => this.#warn('failed to leave', error));
     await this.#hosts?.close();
     await this.#front?.close();
+    this.#closed.abort(new Unavailable('the instance stops'));
+    await this.#standInParts.close();
     await this.#role.close();
     await this.#unreadable.close();
   }
@@ -194,7 +210,10 @@ class ClusterMember {
       directory,
       key: { setting, environment },
       openLeader: (term, parts) => this.#openEngine(term, parts),
-      ended: () => void (this.#engine = undefined),
+      ended: () => {
+        this.#engine = undefined;
+        return this.#front?.written(this.#config.cluster.leaseMs);
+      },
     });
   }
 
@@ -204,16 +223,7 @@ class ClusterMember {
     assert(membership !== undefined, 'leaders are members');
     await this.#hosts?.lead(membership.leader?.term ?? 0);
     const { clusterId, secret } = this.#identity;
-    const { points: pointsLog } = this.#parts.coordinator;
-    const points = new PointLog({
-      log: pointsLog,
-      clock,
-      logger,
-      build,
-      level: () => membership.level,
-      unreadable: this.#unreadable,
-      signal,
-    });
+    const points = this.#pointLog(signal);
     await points.begin();
     role.throwIfAborted();
     const instances = { self: membership.id, secret, members: () => membership.members };
@@ -255,6 +265,46 @@ class ClusterMember {
     );
   }
 
+  #pointLog(signal: AbortSignal, patienceMs?: number): PointLog {
+    const { coordinator, clock, logger, build } = this.#parts;
+    return new PointLog({
+      log: coordinator.points,
+      clock,
+      logger,
+      build,
+      level: () => this.#membership?.level ?? 1,
+      unreadable: this.#unreadable,
+      signal,
+      patienceMs,
+    });
+  }
+
+  #openStandIn(): Promise<string> {
+    const { environment = {}, skipConfigOverrides, defaultTsdbUrl } = this.#parts;
+    const waitMs = WAIT_LEASES * this.#config.cluster.leaseMs;
+    return openStandIn(
+      {
+        ...this.#parts,
+        config: withDefaultCluster(this.#config, defaultTsdbUrl),
+        environment,
+        skipsOverrides: skipConfigOverrides === true,
+        ownDatabase: ownDatabaseOf(this.#parts),
+        points: this.#pointLog(this.#closed.signal, waitMs),
+        secret: this.#identity.secret,
+        copy: () => this.#role.copy,
+      },
+      this.#standInParts,
+    );
+  }
+
+  /** This instance, for what it can take as well as a leader while none does. */
+  #standInFor({ method, url = '' }: IncomingMessage): Target | undefined {
+    const isWrite = method === 'POST' && isWritePath(url, this.#config.http.compatPaths);
+    // What is acknowledged must be in the log that the next leader reads on in.
+    const isOfLog = this.#role.isFilled && this.#role.problem === undefined;
+    return isWrite && isOfLog ? { url: this.#standIn, isOwn: true } : undefined;
+  }
+
   #makeHosts(): HostServer {
     const { clock, logger, coordinator, build } = this.#parts;
     return new HostServer({
@@ -288,6 +338,8 @@ class ClusterMember {
         if (this.#hosts === undefined) socket.destroy();
         else this.#hosts.connect(request, socket, head);
       },
+      standIn: (request) => this.#standInFor(request),
+      silenceMs: SILENCE_LEASES * this.#config.cluster.leaseMs,
       waitMs: WAIT_LEASES * this.#config.cluster.leaseMs,
       tls:
         tls === undefined

@@ -1,6 +1,8 @@
-// Requests that were passed on to an instance that does not lead any more.
+// Requests while an instance that leads goes, or none does.
 import { systemClock } from '@tidemark/core';
 import { TestServer } from '@tidemark/testkit';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { opening } from '../opening.ts';
@@ -13,7 +15,8 @@ let before: TestServer;
 let next: TestServer;
 let front: Front;
 let url: string;
-let leader: Target;
+let leader: Target | undefined;
+let standIn: Target | undefined;
 let arrived: Opening;
 
 beforeEach(async () => {
@@ -25,6 +28,7 @@ beforeEach(async () => {
   next = new TestServer(() => ({ body: 'next' }));
   await Promise.all([before.open(), next.open()]);
   leader = { url: before.url, isOwn: false };
+  standIn = undefined;
   front = new Front({
     border: {
       refusal: () => undefined,
@@ -35,6 +39,8 @@ beforeEach(async () => {
     secret: 'secret',
     leader: () => leader,
     own: () => Promise.resolve(false),
+    standIn: ({ url: path }) => (path === '/write' ? standIn : undefined),
+    silenceMs: 50,
     waitMs: 10_000,
     tls: undefined,
     connect: () => undefined,
@@ -79,4 +85,60 @@ test('nothing happens to what the present leader is asked', async () => {
   };
 
   expect(await (await fetch(`${url}/engine/v1/tasks`)).text()).toBe('whole');
+});
+
+/** Writes a line through the front. */
+const writing = (): Promise<Response> => fetch(`${url}/write`, { method: 'POST', body: 'm v=1' });
+
+test('a write is taken by the stand-in while nobody leads', async () => {
+  leader = undefined;
+  standIn = { url: next.url, isOwn: true };
+
+  expect(await (await writing()).text()).toBe('next');
+  expect(next.requests.map(({ body }) => body)).toEqual(['m v=1']);
+});
+
+test('a write is taken by the stand-in when the leader has gone or does not say that it takes it', async () => {
+  standIn = { url: next.url, isOwn: true };
+  const silent = createServer((socket) => socket.on('error', () => undefined).resume());
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const { port } = silent.address() as AddressInfo;
+  leader = { url: `http://127.0.0.1:${port}`, isOwn: false };
+
+  expect(await (await writing()).text()).toBe('next');
+
+  await new Promise((resolve) => silent.close(resolve));
+  expect(await (await writing()).text()).toBe('next');
+  expect(next.requests).toHaveLength(2);
+});
+
+test('a write is not taken twice: a leader that has it is waited for', async () => {
+  standIn = { url: next.url, isOwn: true };
+  const answer = writing();
+  await arrived.promise;
+
+  leader = standIn;
+  front.leaderChanged();
+
+  expect((await answer).status).toBe(503);
+  expect(next.requests).toEqual([]);
+});
+
+test('a write that this process has is answered before it closes', async () => {
+  leader = undefined;
+  standIn = { url: next.url, isOwn: true };
+  const answers = opening();
+  next.answer = async () => {
+    arrived.resolve();
+    await answers.promise;
+    return { body: 'whole' };
+  };
+  const answer = writing();
+  await arrived.promise;
+
+  const closing = front.close();
+  answers.resolve();
+
+  expect(await (await answer).text()).toBe('whole');
+  await closing;
 });

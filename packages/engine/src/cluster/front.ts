@@ -6,7 +6,7 @@ import https from 'node:https';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { messageOf } from '@tidemark/core';
+import { messageOf, within } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { listenError, PAGE_KEY_HEADER } from '@tidemark/process';
 import type { BorderGuard } from '@tidemark/process';
@@ -21,6 +21,12 @@ export type FrontOptions = {
   readonly leader: () => Target | undefined;
   /** Answers what is of this instance; `false` for what is of the engine that leads. */
   readonly own: (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
+  /**
+   * Who takes a request as well as a leader while none does; `undefined` where nobody can.
+   */
+  readonly standIn?: ((request: IncomingMessage) => Target | undefined) | undefined;
+  /** How long a leader may be silent that is asked whether it takes what a stand-in can take. */
+  readonly silenceMs: number;
   /** How long a request waits for a leader. */
   readonly waitMs: number;
   /** Why this instance cannot lead; `undefined` when it can. */
@@ -72,6 +78,8 @@ export class Front {
     'https:': new https.Agent({ keepAlive: true, maxFreeSockets: 64 }),
   };
   readonly #closed = new AbortController();
+  /** Writes that this process works on. */
+  readonly #writing = new Set<Promise<unknown>>();
   /** What was passed on to other instances and is not over, with their URLs. */
   readonly #passed = new Map<http.ClientRequest, string>();
 
@@ -121,9 +129,15 @@ export class Front {
       if (url !== target.url) outgoing.destroy(new Deposed('another instance leads now'));
   }
 
+  /** Resolves when the writes that this process works on are answered, or after this time. */
+  async written(timeoutMs: number): Promise<void> {
+    await within(this.#options.clock, timeoutMs, Promise.allSettled(this.#writing));
+  }
+
   async close(): Promise<void> {
     this.#closed.abort();
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    await this.written(this.#options.waitMs);
     this.#server.closeAllConnections();
     await closed;
     for (const agent of Object.values(this.#agents)) agent.destroy();
@@ -132,7 +146,7 @@ export class Front {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const refusal = this.#options.border.refusal(request);
     if (refusal !== undefined) return refuse(response, refusal.status, refusal.message);
-    const { clock, leader, own, problem, waitMs } = this.#options;
+    const { clock, leader, own, problem, standIn, waitMs } = this.#options;
     if (!isPassedOn(request) && (await own(request, response))) return;
     if (isPassedOn(request)) {
       const target = leader();
@@ -144,6 +158,9 @@ export class Front {
     while (!response.destroyed) {
       const target = leader();
       if (target !== undefined && (await this.#pass(request, response, target)) === 'answered')
+        return;
+      const other = this.#closed.signal.aborted ? undefined : standIn?.(request);
+      if (other !== undefined && (await this.#pass(request, response, other)) === 'answered')
         return;
       if (clock.monotonicMs() >= untilMs || this.#closed.signal.aborted)
         return refuse(response, 503, noLeader(problem?.()));
@@ -164,11 +181,15 @@ export class Front {
     const gone = (): void => void outgoing.destroy();
     response.once('close', gone);
     if (!target.isOwn) this.#passed.set(outgoing, target.url);
+    const exchanging = this.#exchange(request, response, { outgoing, target });
+    if (target.isOwn && this.#options.standIn?.(request) !== undefined)
+      this.#writing.add(exchanging);
     try {
-      return await this.#exchange(request, response, { outgoing, target });
+      return await exchanging;
     } finally {
       response.off('close', gone);
       this.#passed.delete(outgoing);
+      this.#writing.delete(exchanging);
     }
   }
 
@@ -183,10 +204,15 @@ export class Front {
       isTaken = true;
       request.pipe(outgoing);
     };
+    const heard = new AbortController();
+    if (isWaiting && this.#options.standIn?.(request) !== undefined)
+      void this.#hurry(outgoing, heard.signal); // Never rejects.
     const answered = new Promise<IncomingMessage>((resolve, reject) => {
       outgoing.once('response', resolve);
       outgoing.once('error', reject);
       if (isWaiting) outgoing.once('continue', send);
+      for (const event of ['continue', 'response', 'close'])
+        outgoing.once(event, () => heard.abort());
     });
     if (isWaiting) outgoing.flushHeaders();
     else if (hasBody(request)) send();
@@ -216,6 +242,14 @@ export class Front {
       request.resume();
     }
     return 'answered';
+  }
+
+  /** Ends a request that waits for the word of a leader that is silent. */
+  async #hurry(outgoing: http.ClientRequest, signal: AbortSignal): Promise<void> {
+    const { clock, silenceMs } = this.#options;
+    // Ends with the signal, which is what it is for.
+    await clock.sleep(silenceMs, signal).catch(() => undefined);
+    if (!signal.aborted) outgoing.destroy(new Deposed('the leader is silent'));
   }
 
   #outgoing(request: IncomingMessage, target: Target): http.ClientRequest {

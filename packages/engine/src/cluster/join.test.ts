@@ -1,6 +1,6 @@
 // Moving a single engine's directory into a cluster that has work of its own.
 import { systemClock } from '@tidemark/core';
-import { hasPrograms, TestServer } from '@tidemark/testkit';
+import { eventually, hasPrograms, TestServer } from '@tidemark/testkit';
 import { TestCluster } from '@tidemark/testkit/engine-cluster';
 import { COUNTING, countedBy, TestEngine } from '@tidemark/testkit/engine';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -75,7 +75,11 @@ describe.runIf(hasPrograms('nats-server'))('a single engine that joins a cluster
       '/engine/v1/write?db=d&rp=r',
       'm v=20 3000000000\nm v=1 4000000000',
     );
-    // What the state had counted, and the level that the event had, go on.
+    // What the state had counted, and the level that the event had, go on. The write was taken
+    // while no instance led, so tasks are given it later.
+    await eventually('the points of the write', async () =>
+      (await countedBy(a.engine, 'counting')) >= 4 ? true : undefined,
+    );
     expect(await countedBy(a.engine, 'counting')).toBe(4);
     await receiver.until(() => receiver.requests.length === 2);
     const levels = receiver.requests.map(({ body }) => (JSON.parse(body) as any).level);

@@ -21,6 +21,7 @@ import type { StoreChange, StoreKey, TableName } from '../store/tables.ts';
 import { formatAt, THIS_BUILD } from './build.ts';
 import { RecordLabel } from './change-record.ts';
 import { requireKey } from './identity.ts';
+import { containing } from '../tasks/snapshots.ts';
 import { Replica } from './replica.ts';
 
 export type JoinOptions = {
@@ -128,7 +129,12 @@ async function append(
     const place = { coordinator, clock, leaseMs, id: `join-${replica.metadata.serverId}` };
     await betweenLeaders(place, async (held) => {
       const last = await replica.catchUp(changes, log, held);
-      const added = newEntries(entries, replica.metadata);
+      // Tasks are given what comes from now on, though it comes before an instance leads again.
+      const { last: point } = await coordinator.points.ends();
+      const own = entries.map((entry) =>
+        entry.table === 'snapshots' ? { ...entry, value: containing(entry.value, point) } : entry,
+      );
+      const added = newEntries(own, replica.metadata);
       const bytes = formatAt(1, THIS_BUILD).encode(added);
       held.throwIfAborted();
       await changes.append(bytes, { label: RecordLabel.Changes, after: last, signal: held });

@@ -66,7 +66,7 @@ function open({ from, waitingMax = 10 }: { from?: Resumption; waitingMax?: numbe
       savedSequence: () => 5,
     },
     { id: 't', unit: 't', task } as unknown as Unit,
-    { from, dbrps: [{ db: 'd', rp: 'r' }], gaveUp: () => undefined },
+    { from, hasState: from !== undefined, dbrps: [{ db: 'd', rp: 'r' }], gaveUp: () => undefined },
   );
   const world: World = { feed, router, told, readings, log, free: free.resolve, isBusy: false };
   return world;
@@ -212,7 +212,7 @@ test('a log that has begun anew is given from its first record on, whatever the 
         onError: () => undefined,
       },
     } as unknown as Unit,
-    { from: FROM, dbrps: [{ db: 'd', rp: 'r' }], gaveUp: () => undefined },
+    { from: FROM, hasState: true, dbrps: [{ db: 'd', rp: 'r' }], gaveUp: () => undefined },
   );
 
   await turns();

@@ -51,12 +51,12 @@ export class LogFeed implements TaskSource, PointConsumer {
     this.#parts = parts;
     this.#unit = unit;
     this.#wanted = new Set(setup.dbrps.map(({ db, rp }) => placeOf(db, rp)));
-    const saved = setup.from === undefined ? undefined : savedSequence(unit.unit);
+    const saved = setup.hasState ? savedSequence(unit.unit) : undefined;
     this.#sequence = this.#within(saved);
     this.#isRerun = setup.from !== undefined;
     this.#route = router.add(setup.dbrps, this);
     unit.task.onError(() => this.#held?.resolve());
-    if (this.#isRerun) this.#read();
+    if (this.#isRerun || this.#sequence < parts.points.dispatched) this.#read();
   }
 
   /** Number of the last record that the task has, or has not wanted. */

@@ -46,6 +46,8 @@ export type PointLogOptions = {
   readonly unreadable: UnreadablePoints;
   /** Ends with the term of this leader. */
   readonly signal: AbortSignal;
+  /** How long it is tried to keep a write; default: until the term ends. */
+  readonly patienceMs?: number | undefined;
 };
 
 /** Points of one database and policy that did not come as lines. */
@@ -256,7 +258,10 @@ export class PointLog {
    * it.
    */
   async #keep(label: Label, pieces: readonly Piece[]): Promise<void> {
-    const { log, clock } = this.#options;
+    const { log, clock, patienceMs } = this.#options;
+    const own = this.#options.signal;
+    const signal =
+      patienceMs === undefined ? own : AbortSignal.any([own, AbortSignal.timeout(patienceMs)]);
     const bytesMax = this.#roomBeside(label);
     const longest = pieces.reduce((most, { bytes }) => Math.max(most, bytes.length), 0);
     if (longest > bytesMax)
@@ -270,11 +275,14 @@ export class PointLog {
         // Those before the last are cut anywhere.
         const cause = i === pieces.length - 1 ? label.cause : undefined;
         const text = JSON.stringify({ id: own.id, ...label, cause } satisfies PointLabel);
-        const signal = this.#options.signal;
         const number = await log.append(bytes, { label: text, level, signal });
         this.#last = Math.max(this.#last, number);
       }
-      await within(clock, TAKEN_MS, Promise.all(waiting.map(({ taken }) => taken.promise)));
+      if (this.#isGiving)
+        await within(clock, TAKEN_MS, Promise.all(waiting.map(({ taken }) => taken.promise)));
+    } catch (error) {
+      if (!signal.aborted || own.aborted) throw error;
+      throw new Unavailable('the coordinator of the cluster does not answer', { cause: error });
     } finally {
       for (const { id } of waiting) this.#waiting.delete(id);
     }
@@ -290,6 +298,11 @@ export class PointLog {
       // The log is longer than it needs to be until the next time.
       logger('warn', 'failed to shorten the log of points', { err: messageOf(error) });
     }
+  }
+
+  /** Whether tasks are given what comes, here. */
+  get #isGiving(): boolean {
+    return this.#running !== undefined && !this.#signal.aborted;
   }
 
   /** Nothing more is given; what is looped until the term ends is kept. */

@@ -34,6 +34,12 @@ export function rewriteUrl(url: string, hasCompatiblePaths: boolean): RewrittenU
   return { url: target, product };
 }
 
+/** Whether a URL is where points are written to. */
+export function isWritePath(url: string, hasCompatiblePaths: boolean): boolean {
+  const [path] = rewriteUrl(url, hasCompatiblePaths).url.split('?');
+  return path === '/write' || path === `${BASE}/write`;
+}
+
 /** Whether a request came by the base path of Kapacitor, whose clients expect what it does. */
 export function isKapacitorPath({ base }: { readonly base: string }): boolean {
   return base.startsWith('/kapacitor/');

@@ -47,6 +47,8 @@ export type ExecutorOptions = {
 export type SourceSetup = {
   /** What the task is given first. */
   readonly from: Resumption | undefined;
+  /** It goes on from a saved state, wherever that stands. */
+  readonly hasState: boolean;
   /** The task goes on without a part of what it has missed, for this reason. */
   readonly gaveUp: (reason: string) => void;
 };
@@ -163,7 +165,7 @@ export class Executor {
       const { startPoints, startQueries } = this.#options;
       // All parts at once: they are given the same points.
       for (const unit of units) {
-        const setup = { from: unit.from, gaveUp: events.gaveUp };
+        const setup = { from: unit.from, hasState: !unit.isNew, gaveUp: events.gaveUp };
         unit.source =
           pipeline.type === 'stream'
             ? startPoints(unit, { ...setup, dbrps })

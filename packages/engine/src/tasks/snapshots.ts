@@ -191,6 +191,19 @@ export class Snapshots {
   }
 }
 
+/**
+ * A saved state as one that contains everything up to a record of the log of points; bytes that
+ * cannot be read stay as they are.
+ */
+export function containing(bytes: Buffer, sequence: number): Buffer {
+  try {
+    return serialize({ ...(deserialize(bytes) as Stored), sequence } satisfies Stored);
+  } catch {
+    // Written by another version: whoever starts the task says so.
+    return bytes;
+  }
+}
+
 function encoded(state: TaskState): EncodedSnapshot {
   return state instanceof Uint8Array ? state : serialize(state);
 }

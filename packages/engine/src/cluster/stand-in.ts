@@ -1,0 +1,97 @@
+// Takes writes while no instance leads: the log of points has a place for them, whoever leads next.
+// Who may write is decided as a leader would, by the copy of this instance.
+// Takes writes while no instance leads: the log of points has a place for them, whoever leads next.
+// Who may write is decided as a leader would, by the copy of this instance.
+import { Budget, OpenParts, RequestMetrics, Unavailable } from '@tidemark/core';
+import { httpSender } from '@tidemark/settings';
+import type { Authenticator } from '../auth/authenticator.ts';
+import { Audit } from '../http/audit.ts';
+import { borderOf } from '../http/open-server.ts';
+import { HttpServer } from '../http/server.ts';
+import type { Authorize } from '../http/server.ts';
+import { addWriteRoutes } from '../http/write-routes.ts';
+import { PointRouter } from '../ingest/point-router.ts';
+import { WritePath } from '../ingest/write-path.ts';
+import type { LogHub } from '../observability/log-hub.ts';
+import { METRIC_PREFIX } from '../observability/metric-table.ts';
+import { openEntry } from '../open-stores.ts';
+import type { EntryOptions } from '../open-stores.ts';
+import type { Metadata } from '../store/metadata.ts';
+import type { PointLog } from './point-log.ts';
+
+export type StandInOptions = Omit<EntryOptions, 'metadata' | 'http'> & {
+  readonly points: PointLog;
+  readonly logs: LogHub;
+  /** With which the front of this process says who the client is. */
+  readonly secret: string;
+  /** What this instance has of what is stored. */
+  readonly copy: () => Metadata | undefined;
+};
+
+/** Who may ask, where these are the overrides of the configuration. */
+type Entry = {
+  readonly overrides: string;
+  readonly authenticator: Promise<Authenticator | undefined>;
+  readonly parts: OpenParts;
+};
+
+/** Starts to listen on loopback; resolves with the URL. Closed with `parts`. */
+export async function openStandIn(options: StandInOptions, parts: OpenParts): Promise<string> {
+  const { config, clock, logs, secret, points } = options;
+  const log = logs.logger('http');
+  const server = new HttpServer({
+    bodyBytesMax: config.http.maxBodySizeBytes,
+    bodies: new Budget({
+      setting: 'http.body-memory-limit',
+      limitBytes: config.http.bodyMemoryLimitBytes,
+      waitMs: config.http.bodyMemoryTimeoutMs,
+      clock,
+      what: 'bodies of requests',
+    }),
+    requestTimeoutMs: config.http.requestTimeoutMs,
+    hasCompatiblePaths: config.http.compatPaths,
+    isLogging: config.http.logEnabled,
+    metrics: new RequestMetrics(METRIC_PREFIX, { queries: '' }),
+    log,
+    redact: (text) => text,
+    authorize: config.http.authEnabled ? authorizing(options, parts) : () => undefined,
+    // The leader keeps the record.
+    audit: new Audit({ directory: config[''].dataDir, keepBytes: 0, clock, log }),
+    border: borderOf(config, '127.0.0.1', secret),
+    realm: config.http.realm,
+  });
+  parts.add(() => server.close());
+  addWriteRoutes(server, {
+    writes: new WritePath(new PointRouter(), { clock, settled: () => undefined, points }),
+    defaultRetentionPolicy: config[''].defaultRetentionPolicy,
+    logs,
+    isTracingWrites: config.http.writeTracing,
+  });
+  return server.listen('127.0.0.1', 0);
+}
+
+function authorizing(options: StandInOptions, parts: OpenParts): Authorize {
+  const http = httpSender();
+  parts.add(() => http.close());
+  let entry: Entry | undefined;
+  parts.add(() => entry?.parts.close());
+  const open = (metadata: Metadata, overrides: string): Entry => {
+    const own = new OpenParts();
+    const kept = { send: http.send, close: () => Promise.resolve() };
+    const opening = openEntry({ ...options, metadata, http: kept }, own);
+    // Nobody has made what it takes yet; the next request looks again.
+    opening.catch(() => (entry = undefined));
+    return { overrides, parts: own, authenticator: opening.then((opened) => opened.authenticator) };
+  };
+  return async (request) => {
+    const copy = options.copy();
+    if (copy === undefined) throw new Unavailable('the cluster has no leader at the moment');
+    const overrides = JSON.stringify([...copy.table('overrides').values()]);
+    if (entry?.overrides !== overrides) {
+      const before = entry;
+      entry = open(copy, overrides);
+      await before?.parts.close();
+    }
+    return (await entry.authenticator)?.authorize(request);
+  };
+}

@@ -1,0 +1,29 @@
+// The database of the same process, where an engine and a database run as one.
+import { defaultOptions } from '@tidemark/settings';
+import type { EngineConfig } from '../config/config.ts';
+import { TSDB_SECTION } from './cluster-section.ts';
+import type { OwnDatabase } from './clusters.ts';
+
+/** It believes the page's server. `undefined` where there is none. */
+export function ownDatabaseOf({
+  defaultTsdbUrl,
+  pageKey,
+}: {
+  readonly defaultTsdbUrl?: string | undefined;
+  readonly pageKey?: string | undefined;
+}): OwnDatabase | undefined {
+  if (pageKey === undefined || defaultTsdbUrl === undefined) return undefined;
+  return { url: defaultTsdbUrl, pageKey };
+}
+
+/** A configuration that names no cluster of databases has this one. */
+export function withDefaultCluster(config: EngineConfig, url: string | undefined): EngineConfig {
+  if (url === undefined || (config.overridable.get('tsdb') ?? []).length > 0) return config;
+  const cluster = {
+    ...defaultOptions(TSDB_SECTION.options),
+    name: 'default',
+    default: true,
+    urls: [url],
+  };
+  return { ...config, overridable: new Map([...config.overridable, ['tsdb', [cluster]]]) };
+}

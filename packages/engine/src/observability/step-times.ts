@@ -1,0 +1,26 @@
+// How long the steps of something take that is waited for, such as the start of an engine: what a
+// log says when it took too long.
+import type { Clock } from '@tidemark/core';
+
+export class StepTimes {
+  readonly #clock: Clock;
+  readonly #tookMs: Record<string, number> = {};
+  #sinceMs: number;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#sinceMs = clock.monotonicMs();
+  }
+
+  /** The step of this name ends, and the next one begins. */
+  end(step: string): void {
+    const nowMs = this.#clock.monotonicMs();
+    this.#tookMs[step] = Math.round(nowMs - this.#sinceMs);
+    this.#sinceMs = nowMs;
+  }
+
+  /** In milliseconds, by step, in their order. */
+  get tookMs(): Readonly<Record<string, number>> {
+    return this.#tookMs;
+  }
+}
