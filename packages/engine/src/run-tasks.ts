@@ -3,6 +3,7 @@
 import type { OpenParts } from '@tidemark/core';
 import { HOST_CHECK_MS } from '@tidemark/runtime/host';
 import type { PointLog } from './cluster/point-log.ts';
+import { SyncedStates } from './cluster/synced-states.ts';
 import { shutdownMs } from './open-stores.ts';
 import type { Stores } from './open-stores.ts';
 import type { Tasking } from './open-tasks.ts';
@@ -25,16 +26,15 @@ export async function resumeTasks(
 }
 
 /** In a cluster: tasks are given what comes, and read what came since their states were saved. */
-export async function givePoints(
+export function givePoints(
   { shared }: Stores,
-  { executor, router, snapshots, balance }: Tasking,
+  { router, balance }: Tasking,
   parts: OpenParts,
-): Promise<void> {
+): void {
   if (shared === undefined) return;
   const { points } = shared;
   parts.add(() => points.close());
-  const after = containedThrough(points, { executor, snapshots });
-  await points.open(after, (batch) => router.dispatch(batch));
+  points.open((batch) => router.dispatch(batch));
   balance?.open();
 }
 
@@ -69,11 +69,13 @@ export function keepTasks(
   });
   if (hosts !== undefined) every(HOST_CHECK_MS, () => hosts.check());
   if (shared !== undefined) {
+    const synced = new SyncedStates(clock, config.cluster.syncIntervalMs);
     every(config.cluster.snapshotIntervalMs, async () => {
       await snapshots.saveAll(executor);
       // One that leads no more does not know which tasks go on with the next leader.
       if (!shared.mayAct()) return;
-      await shared.points.forget(containedThrough(shared.points, { executor, snapshots }));
+      const through = containedThrough(shared.points, { executor, snapshots });
+      await shared.points.forget(synced.saved(through));
     });
     return;
   }

@@ -156,7 +156,7 @@ async function openEngine(
   const service = { isListening: false };
   await resumeTasks(stores, tasking, service, parts);
   steps.end('tasks');
-  await givePoints(stores, tasking, parts);
+  givePoints(stores, tasking, parts);
   steps.end('points');
   const jobs = await openJobs(stores, alerting, tasking, parts);
   const load = await openLoadDirectory(stores, alerting, tasking, parts);

@@ -193,7 +193,7 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       engine(
         'run-tasks.ts',
-        'await shared.points.forget(containedThrough(shared.points, { executor, snapshots }));',
+        'await shared.points.forget(synced.saved(through));',
         'await shared.points.forget(shared.points.dispatched);',
       ),
     ],

@@ -12,7 +12,7 @@ import { NatsCoordinator } from '../nats-coordinator.ts';
 import { LIMITS } from '../limits.ts';
 import { CLUSTER_FILE } from './cluster-file.ts';
 import type { ClusterFile } from './cluster-file.ts';
-import { natsConfiguration, natsVersion } from './nats-configuration.ts';
+import { natsConfiguration, natsVersion, syncsAlways } from './nats-configuration.ts';
 
 export type LocalClusterOptions = {
   readonly directory: string;
@@ -143,9 +143,10 @@ function writeConfiguration(
   const home = join(directory, COORDINATOR);
   mkdirSync(home, { recursive: true });
   const { port: own } = coordinator;
+  const version = natsVersion(program);
   writeFileSync(
     configurationOf(directory, COORDINATOR),
-    natsConfiguration({ port: own, directory: home, version: natsVersion(program) }),
+    natsConfiguration({ port: own, directory: home, version }),
   );
   for (const { name, port } of instances) {
     mkdirSync(join(directory, name), { recursive: true });
@@ -162,6 +163,7 @@ function writeConfiguration(
       '[cluster]',
       'enabled = true',
       `coordinator = ["nats://127.0.0.1:${coordinator.port}"]`,
+      ...(syncsAlways(version) ? ['sync-interval = "0s"'] : []),
       '',
     ];
     writeFileSync(path, lines.join('\n'));

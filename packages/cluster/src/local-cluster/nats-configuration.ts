@@ -34,7 +34,8 @@ export function natsConfiguration({
   );
 }
 
-function syncsAlways(version: string): boolean {
+/** Whether a server of a version is told to sync its files after every change. */
+export function syncsAlways(version: string): boolean {
   const [, major = 0, minor = 0] = (/v(\d+)\.(\d+)/.exec(version) ?? []).map(Number);
   return major > SYNCS_FROM[0] || (major === SYNCS_FROM[0] && minor >= SYNCS_FROM[1]);
 }

@@ -38,6 +38,8 @@ export class LogFeed implements TaskSource, PointConsumer {
   #suspendedAt: number | undefined;
   #stopped = new AbortController();
   #run = new AbortController();
+  /** Records that came after the state of the task and are gone. */
+  readonly missing: number;
   /** It is given what comes. Otherwise it reads what it misses, or cannot any more. */
   #isUpToDate = true;
   #reading: Promise<void> = Promise.resolve();
@@ -53,6 +55,8 @@ export class LogFeed implements TaskSource, PointConsumer {
     this.#wanted = new Set(setup.dbrps.map(({ db, rp }) => placeOf(db, rp)));
     const saved = setup.hasState ? savedSequence(unit.unit) : undefined;
     this.#sequence = this.#within(saved);
+    this.missing = saved === undefined ? 0 : parts.points.missingAfter(saved);
+    if (this.missing > 0 && saved !== undefined) this.#tellMissing(saved);
     this.#isRerun = setup.from !== undefined;
     this.#route = router.add(setup.dbrps, this);
     unit.task.onError(() => this.#held?.resolve());
@@ -214,6 +218,12 @@ export class LogFeed implements TaskSource, PointConsumer {
     const { task } = this.#unit;
     task.advanceTo(this.#parts.clock.now());
     task.goLive();
+  }
+
+  #tellMissing(saved: number): void {
+    const [first, last] = [saved + 1, saved + this.missing];
+    const what = 'the log of points lacks records that came after the state of the task';
+    this.#parts.log('error', what, { task: this.#unit.unit, first, last });
   }
 
   #tellFailure(error: unknown): void {

@@ -29,6 +29,8 @@ export type AssignedTask = {
   readonly instance: string;
   /** Writes that it has not been given. */
   readonly lag: number;
+  /** Writes that it was not given before they were gone; absent as a rule. */
+  readonly missing?: number | undefined;
 };
 
 /** Running tasks by the instance that runs them; without a balance that is the leader. */
@@ -45,6 +47,7 @@ export function assignedTasks(
     ...(part === undefined ? {} : { part: part.index + 1, parts: part.count }),
     instance: placed?.get(unit) ?? leader,
     lag: Math.max(0, last - (source?.sequence ?? last)),
+    ...((source?.missing ?? 0) > 0 ? { missing: source?.missing } : {}),
   }));
 }
 

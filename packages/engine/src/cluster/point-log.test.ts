@@ -67,7 +67,7 @@ test('a write waits for tasks that keep up, and no longer than a moment for othe
       push: () => void given.push(db),
     });
   const points = openLog(logInMemory(), { clock });
-  await points.open(0, (batch) => router.dispatch(batch));
+  points.open((batch) => router.dispatch(batch));
   const write = (db: string): Promise<void> => points.append(lines('m v=1 1', db), batchFor(db));
 
   let isSlowAnswered = false;
@@ -89,7 +89,7 @@ test('a body that is longer than a message is several records, each with whole l
   const log = logInMemory(60);
   const points = openLog(log);
   const given: PointBatch[] = [];
-  await points.open(0, async (batch) => void given.push(batch));
+  points.open(async (batch) => void given.push(batch));
 
   await points.append(lines(Array.from({ length: 9 }, (_, i) => `m${i} v=1 1`).join('\n')));
   await points.appendPoints({
@@ -126,7 +126,7 @@ test('what cannot be read is set aside, and what is behind it is given', async (
   await append(good, { label: label(), level: 2 });
   const points = openLog(log);
   const given: (string | undefined)[] = [];
-  await points.open(0, async (batch) => void given.push(...namesOf(batch)));
+  points.open(async (batch) => void given.push(...namesOf(batch)));
 
   await eventually('the last one', async () => (given.includes('c') ? true : undefined));
   expect(given).toEqual(['a', 'c']);
@@ -146,7 +146,7 @@ test('while an instance knows lines only, records are lines, and points that the
   const log = logInMemory();
   const points = openLog(log, { level: 1 });
   const given: (string | undefined)[] = [];
-  await points.open(0, async (batch) => void given.push(...namesOf(batch)));
+  points.open(async (batch) => void given.push(...namesOf(batch)));
 
   const left = await points.appendPoints({
     database: 'd',

@@ -96,6 +96,8 @@ export class PointLog {
   readonly #recent: { readonly sequence: number; readonly sizeBytes: number }[] = [];
   #recentBytes = 0;
   readonly #looped: LoopedPoints;
+  /** Of the records that were there when the term began. */
+  #first = 1;
   #dispatched = 0;
   #last = 0;
   #running: Promise<void> | undefined;
@@ -145,18 +147,18 @@ export class PointLog {
 
   /** Before anything is given: what tasks start with that have no state. */
   async begin(): Promise<void> {
-    this.#dispatched = (await this.#options.log.ends()).last;
+    const { first, last } = await this.#options.log.ends();
+    this.#first = first;
+    this.#dispatched = last;
   }
 
-  /**
-   * Gives the tasks what comes from now on. `after` is the last record that all saved states
-   * contain: tasks read what follows by themselves (`again`).
-   */
-  async open(after: number, dispatch: Dispatch): Promise<void> {
-    const { log, logger } = this.#options;
-    const { first } = await log.ends();
-    if (after + 1 < first && this.#dispatched > after)
-      logger('warn', 'points are missing that some tasks have not seen', { after, first });
+  /** Records of the log that are gone behind a state that contains it up to one. */
+  missingAfter(sequence: number): number {
+    return Math.max(0, this.#first - 1 - sequence);
+  }
+
+  /** Gives the tasks what comes from now on; they read by themselves what they miss (`again`). */
+  open(dispatch: Dispatch): void {
     this.#signal.throwIfAborted();
     this.#running = followPoints({
       ...this.#options,

@@ -115,6 +115,10 @@ export const FIXED_SECTIONS = {
       'How often the state of tasks is saved in a cluster; what came since is given to the tasks again after a change of leaders.',
       '5s',
     ),
+    'sync-interval': duration(
+      'How long the coordinator may take to sync its files after it has acknowledged something: points are kept so much longer than saved states need them. 0s where all its servers have `sync_interval: always`.',
+      '2m',
+    ),
     'split-tasks': integer(
       'Parts in which a task runs that does not say itself, if all that it keeps belongs to groups; 1 splits none. Takes effect when a task is enabled or changed.',
       1,

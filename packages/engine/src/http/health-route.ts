@@ -78,6 +78,11 @@ function checkCluster({ shared, executor, balance }: HealthOptions): readonly Ch
       shared.points.unreadableCount,
       'writes that cannot be read were set aside in unreadable-points',
     ),
+    check(
+      'tasks-missing-points',
+      [...executor.units()].filter(({ source }) => (source?.missing ?? 0) > 0).length,
+      'tasks, or parts of them, lack writes that the coordinator has lost',
+    ),
     behind('copies', { most: most('copyLag'), what: 'records' }, COPY_LAG),
     behind('running-tasks', { most: most('taskLag'), what: 'writes' }, TASK_LAG),
   ];

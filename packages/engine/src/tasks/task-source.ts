@@ -9,6 +9,8 @@ import type { EdgeType } from '@tidemark/pipeline';
 export type TaskSource = {
   /** Of a cluster: number of the last record of the log of points that the task was given. */
   readonly sequence?: number | undefined;
+  /** Of a cluster: records of that log that are gone and that the task was never given. */
+  readonly missing?: number | undefined;
   /**
    * Of a cluster: the present run, which ends with the thread of the task. A state contains what
    * `sequence` has said when it was taken as long as its run has not ended.

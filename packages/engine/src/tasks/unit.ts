@@ -39,5 +39,7 @@ export type Unit = Omit<Executing, 'hasEnded'> & {
   problem: string | undefined;
   caughtUpCount?: number | undefined;
   /** Of a cluster: how far it has come in the log of points. */
-  readonly source?: Pick<TaskSource, 'sequence' | 'run' | 'hold' | 'release'> | undefined;
+  readonly source?:
+    | Pick<TaskSource, 'sequence' | 'missing' | 'run' | 'hold' | 'release'>
+    | undefined;
 };
