@@ -42,6 +42,7 @@ function open({ from, waitingMax = 10 }: { from?: Resumption; waitingMax?: numbe
     get last() {
       return log.last;
     },
+    missingAfter: () => 0,
     again: (wanted: Rereading) =>
       new Promise<boolean>((end) => void readings.push({ wanted, end })),
   };
@@ -191,6 +192,7 @@ test('a log that has begun anew is given from its first record on, whatever the 
       points: {
         dispatched: 0,
         last: 0,
+        missingAfter: () => 0,
         again: () => Promise.resolve(true),
       } as unknown as LogFeedParts['points'],
       router,
