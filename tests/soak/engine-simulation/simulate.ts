@@ -31,7 +31,7 @@ import { ownRecord } from './workload/tasks.ts';
 const REST_MS = 12 * LEASE_MS;
 
 /** So long at least, and so long once everything is as it should be. */
-const REST_LEAST_MS = 2 * LEASE_MS;
+const REST_LEAST_MS = LEASE_MS;
 
 /** Until the first instance is known at the coordinator. */
 const FIRST_MS = 60;
@@ -327,6 +327,8 @@ class Simulation implements Run {
       case 'damage':
         this.#memory.append('points', { id: '', bytes: Buffer.from('?'), label: '?', level: 1 });
         return;
+      case 'reset':
+        return this.instances[operation.instance]?.breakWires();
       case 'host ends':
         return this.#crashHost(operation.instance, operation.host);
       default:

@@ -3,7 +3,7 @@
 export type Fault =
   | { readonly kind: 'kill' | 'kill with disk' | 'stop' | 'drain'; readonly instance: number }
   | { readonly kind: 'start' | 'pause' | 'go on'; readonly instance: number }
-  | { readonly kind: 'cut' | 'isolate' | 'heal'; readonly instance: number }
+  | { readonly kind: 'cut' | 'isolate' | 'heal' | 'reset'; readonly instance: number }
   | { readonly kind: 'host ends'; readonly instance: number; readonly host: number }
   | { readonly kind: 'hang' | 'answer' | 'damage' }
   | { readonly kind: 'join' | 'coordinator away' | 'coordinator back' }
@@ -19,6 +19,9 @@ const INSTANCES = 3;
 
 /** Up to some leases. */
 const LENGTH_MS = 3000;
+
+/** In which several connections break. */
+const RESETS_MS = 150;
 
 const pair =
   (
@@ -75,6 +78,12 @@ export const FAULTS: readonly ((dice: Dice) => readonly Timed[])[] = [
     const again = { atMs: atMs + below(LENGTH_MS), operation: crash };
     return [{ atMs, operation: crash }, ...(below(2) === 0 ? [again] : [])];
   },
+  // Connections between instances break, and again while tasks start elsewhere.
+  ({ atMs, below }) =>
+    Array.from({ length: 2 + below(4) }, () => ({
+      atMs: atMs + below(RESETS_MS),
+      operation: { kind: 'reset', instance: below(INSTANCES) },
+    })),
   ({ atMs }) => [{ atMs, operation: { kind: 'damage' } }],
   // Some never answer again.
   ({ atMs, below }) => [

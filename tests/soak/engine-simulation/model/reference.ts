@@ -2,6 +2,7 @@
 // given one record after the other.
 import type { LogRecord } from '@tidemark/cluster';
 import { buildPipeline } from '@tidemark/pipeline';
+import type { Pipeline } from '@tidemark/pipeline';
 import { createTask, VirtualTimers, WriteParser } from '@tidemark/runtime';
 import type { PointBatch, PointInput } from '@tidemark/runtime';
 import { silentServices } from '@tidemark/runtime/testing';
@@ -74,8 +75,7 @@ async function run(
   batches: readonly PointBatch[],
   given: Parameters<typeof silentServices>[0],
 ): Promise<ReturnType<typeof createTask>> {
-  const { pipeline, error } = buildPipeline(SCRIPTS[name]);
-  if (pipeline === undefined) throw new Error(error?.text);
+  const pipeline = pipelineOf(name);
   const now = BigInt(START_MS) * 1_000_000n;
   const task = createTask(pipeline, silentServices(given), {
     taskId: name,
@@ -86,6 +86,17 @@ async function run(
   for (const batch of batches) task.push(batch);
   if (task.error !== undefined) throw new Error(task.error);
   return task;
+}
+
+const pipelines = new Map<TaskName, Pipeline>();
+
+function pipelineOf(name: TaskName): Pipeline {
+  const known = pipelines.get(name);
+  if (known !== undefined) return known;
+  const { pipeline, error } = buildPipeline(SCRIPTS[name]);
+  if (pipeline === undefined) throw new Error(error?.text);
+  pipelines.set(name, pipeline);
+  return pipeline;
 }
 
 function numberOf({ fields }: PointInput): number {

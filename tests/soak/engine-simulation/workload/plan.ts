@@ -37,6 +37,7 @@ const FAULTS_MAX = 6;
 const LENGTH_MS = 5000;
 /** Tasks are there, mostly, when faults begin. */
 const BEGIN_MS = 1000;
+const POSTING = ['posting'] as const;
 const POINTS_MAX = 3;
 const AGO_MS = 1500;
 const PARTS_MAX = 3;
@@ -90,11 +91,13 @@ export function planOf(seed: number): Plan {
     const fault = kinds[below(kinds.length)];
     if (fault !== undefined) steps.push(...fault({ atMs: begin, below }));
   }
+  const isPosting = random() < 0.2;
+  const isHanging = steps.some(({ operation }) => operation.kind === 'hang');
   return {
     seed,
     hasOwn,
     level: random() < 0.8 ? POINTS_LEVEL : 1,
-    tasks: ['windows', 'totals', 'levels', ...(random() < 0.3 ? (['posting'] as const) : [])],
+    tasks: ['windows', 'totals', 'levels', ...(isPosting || isHanging ? POSTING : [])],
     parts: 1 + below(PARTS_MAX),
     threadDelayMs: random() < 0.5 ? 0 : below(30),
     steps: steps.sort((a, b) => a.atMs - b.atMs),

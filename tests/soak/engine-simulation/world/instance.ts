@@ -245,6 +245,11 @@ export class Instance implements WireEnd {
 
   readonly hosts = (): HostServer | undefined => this.#hosts;
 
+  /** Its connections to other instances end. */
+  breakWires(): void {
+    breakWires(this);
+  }
+
   /** A thread that runs tasks here ends while it works. False when there is none. */
   crashHost(which: number): boolean {
     const alive = [...this.#ownHosts].filter(({ isEnded }) => !isEnded);

@@ -72,7 +72,7 @@ function answered(socket: Duplex, { clock }: WireEnd, leaseMs: number): ReturnTy
 
 const open = new Set<SimulatedSocket>();
 
-/** The process has ended: whoever it was connected to learns it. */
+/** Ends the connections of an instance: both ends learn it. */
 export function breakWires(end: WireEnd): void {
   for (const socket of open) if (socket.side === end) socket.break();
 }
@@ -134,11 +134,12 @@ class SimulatedSocket extends Duplex {
   break(): void {
     open.delete(this);
     if (this.#hasEnded) return;
-    this.#hasEnded = true;
     this.#send(null);
+    this.#hasEnded = true;
   }
 
   #send(chunk: Buffer | null): void {
+    if (this.#hasEnded) return;
     const { timeline, delayMs } = this.#wires;
     this.#lastMs = Math.max(this.#lastMs, timeline.nowMs + delayMs());
     this.#sent.push({ dueMs: this.#lastMs, chunk });
