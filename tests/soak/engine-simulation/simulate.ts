@@ -205,7 +205,7 @@ class Simulation implements Run {
     await this.#passTo(this.#timeline.nowMs + REST_MS);
     const isServing = this.#leader() !== undefined;
     this.#mark(isServing ? 'a loss that nobody noticed' : 'a loss that stops all');
-    if (isServing) this.#failure ??= named(sameDefinitions.name, sameDefinitions(this));
+    if (isServing) this.#failure ??= named(definitions.name, sameDefinitions(this));
   }
 
   /** A task that has died goes on from its state with the next leader. */
@@ -244,7 +244,7 @@ class Simulation implements Run {
     return (
       named(points.name, points(this, expected, totals)) ??
       named(events.name, events(this, expected)) ??
-      named(sameDefinitions.name, sameDefinitions(this))
+      named(definitions.name, sameDefinitions(this))
     );
   }
 
