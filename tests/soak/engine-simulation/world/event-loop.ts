@@ -1,5 +1,7 @@
 // The event loop of a run: knows when everything that happens without time is done, and whose
 // failure it is when what runs in it throws.
+import { assert } from '@tidemark/core';
+
 /** So many rounds without time are a loop without an end. */
 const ROUNDS_MAX = 100_000;
 
@@ -20,6 +22,7 @@ export function enter(next: Owner | undefined): void {
 
 /** Counts immediates from now on; the result takes it back. One run at a time. */
 export function countImmediates(): () => void {
+  assert(globalThis.setImmediate === immediately, 'one run at a time');
   outstanding = 0;
   owner = undefined;
   const counted = (run: () => void): NodeJS.Immediate => {
