@@ -3,8 +3,9 @@
 // Not among them is what a simulated cluster does not reach: an absent load directory
 // (`packages/engine/src/files/load-directory.test.ts`), parts of one record that NATS takes between
 // those of other writers (here a record that is not one message is refused,
-// `packages/engine/src/cluster/point-log.test.ts`), and a task that is 131,072 rows behind
-// (`packages/engine/src/cluster/log-feed.test.ts`).
+// `packages/engine/src/cluster/point-log.test.ts`), and tasks so far behind that they take nothing
+// more (131,072 rows), for which neither a write nor a leader waits (`point-log.test.ts` and
+// `log-feed.test.ts` there).
 import type { Edit, Mutant } from '../mutants/mutant.ts';
 
 const engine = (file: string, from: string, to: string): Edit => ({
@@ -101,18 +102,6 @@ export const MUTANTS: readonly Mutant[] = [
     foundBy: 'tasks',
   },
   {
-    what: 'a write waits for tasks that are behind',
-    edits: [
-      engine(
-        'cluster/point-log.ts',
-        'await within(clock, TAKEN_MS, Promise.all(waiting.map(({ taken }) => taken.promise)));',
-        'await Promise.all(waiting.map(({ taken }) => taken.promise));',
-      ),
-      runtime('host/processed-rows.ts', 'const WAIT_MS_MAX = 250;', 'const WAIT_MS_MAX = 1e9;'),
-    ],
-    foundBy: 'serving',
-  },
-  {
     what: 'a body that one message cannot carry is not cut',
     edits: [
       engine(
@@ -140,17 +129,6 @@ export const MUTANTS: readonly Mutant[] = [
     foundBy: 'points',
   },
   {
-    what: 'a state is saved before the points that it has looped back',
-    edits: [
-      engine(
-        'open-tasks.ts',
-        'effectsStored: () => bothStored(alerts.stored(), stores.shared?.points.loopedKept()),',
-        'effectsStored: () => alerts.stored(),',
-      ),
-    ],
-    foundBy: 'points',
-  },
-  {
     what: 'a leader changes its tables before the log has the change',
     edits: [
       engine(
@@ -165,30 +143,6 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'a record is appended whatever the last one is',
     edits: [engine('cluster/leader-log.ts', 'after: this.#last, signal });', 'signal });')],
     foundBy: 'definitions',
-  },
-  {
-    what: 'a leader that was replaced goes on telling',
-    edits: [
-      engine(
-        'open-stores.ts',
-        'mayAct() ? sender.send(request, signal)',
-        'mayAct() !== undefined ? sender.send(request, signal)',
-      ),
-      engine('open-alerting.ts', 'mayDeliver: stores.shared?.mayAct,', ''),
-    ],
-    foundBy: 'events',
-  },
-  {
-    what: 'a task is given what its state contains',
-    edits: [
-      engine(
-        'cluster/log-feed.ts',
-        'if (record <= this.#sequence) return;',
-        'if (record < 0) return;',
-      ),
-      engine('cluster/log-feed.ts', 'first: this.#sequence + 1,', 'first: this.#sequence,'),
-    ],
-    foundBy: 'points',
   },
   {
     what: 'points are purged that a saved state does not contain',
@@ -216,17 +170,6 @@ export const MUTANTS: readonly Mutant[] = [
       ),
     ],
     foundBy: 'tasks',
-  },
-  {
-    what: 'a deletion that is refused has stopped the task',
-    edits: [
-      engine(
-        'tasks/task-service.ts',
-        '// What cannot be stored stops nothing.',
-        'await executor.stop(id);',
-      ),
-    ],
-    foundBy: 'running',
   },
   {
     what: 'events that were told before are told again',
