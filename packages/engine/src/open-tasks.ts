@@ -361,6 +361,7 @@ function definitions(
     checkNode: (node) => checkCluster(node, clusters),
   });
   const starts = new TaskStarts({
+    lock,
     records,
     checks,
     executor,

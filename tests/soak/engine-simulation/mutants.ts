@@ -161,6 +161,17 @@ export const MUTANTS: readonly Mutant[] = [
     foundBy: 'points',
   },
   {
+    what: 'why a task failed is stored with the definition from before a change',
+    edits: [
+      engine(
+        'tasks/task-starts.ts',
+        'await lock.one(id, async () => {',
+        'await (async (run: () => Promise<void>) => run())(async () => {',
+      ),
+    ],
+    foundBy: 'definitions',
+  },
+  {
     what: 'tasks whose host fails while they start do not run',
     edits: [
       runtime(

@@ -9,6 +9,7 @@ import type { Redactor } from '../observability/redactor.ts';
 import type { Table } from '../store/table.ts';
 import type { TaskRecord } from '../store/records.ts';
 import { varsOf } from './definition.ts';
+import type { ChangeLock } from './change-lock.ts';
 import type { Executor, SavedUnit, Startable, TaskEvents } from './executor.ts';
 import { secretsOf } from './secret-vars.ts';
 import { definitionOf } from './snapshots.ts';
@@ -17,6 +18,7 @@ import type { Snapshots } from './snapshots.ts';
 import type { TaskChecks } from './task-checks.ts';
 
 export type TaskStartsOptions = {
+  readonly lock: ChangeLock;
   readonly records: Table<TaskRecord>;
   readonly checks: TaskChecks;
   readonly executor: Executor;
@@ -225,11 +227,14 @@ export class TaskStarts {
   }
 
   async #setError(id: string, error: string): Promise<void> {
-    const { records, redactor } = this.#options;
-    const record = records.get(id);
-    if (record === undefined) return;
-    // The secret that it may quote can be another one when it is shown.
-    await records.put(id, { ...record, error: redactor.redact(error) });
+    const { lock, records, redactor } = this.#options;
+    // A change that is under way stores another record than the present one.
+    await lock.one(id, async () => {
+      const record = records.get(id);
+      if (record === undefined) return;
+      // The secret that it may quote can be another one when it is shown.
+      await records.put(id, { ...record, error: redactor.redact(error) });
+    });
   }
 }
 
