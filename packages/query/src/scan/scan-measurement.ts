@@ -252,8 +252,13 @@ function scanRequest(
     fields: layout.fields,
     limitPerSeries: limit,
     limitPerGroup: isMerged ? limit : undefined,
-    tags: execution.query.limits.maxSelectSeries > 0 ? undefined : tagsRead(plan),
+    tags: needsKeys(plan, execution) ? undefined : tagsRead(plan),
   };
+}
+
+/** Series are counted by their keys, and the keys order rows of one time. */
+function needsKeys({ seriesInput }: SelectPlan, { query }: ExecutionContext): boolean {
+  return seriesInput !== undefined || query.limits.maxSelectSeries > 0;
 }
 
 /** Tags that are columns or tell groups apart. */
