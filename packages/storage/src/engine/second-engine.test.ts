@@ -110,7 +110,10 @@ const SHARED = [
   'columns/short-lived.ts: const buffers',
   // By identity of a request.
   'read/series-reader.ts: const indexesOf',
+  // By identity of a list of tombstones, which is never changed.
+  'shard/tombstone.ts: const setsOf',
   // Of the thread, which has one engine and its rehearsal.
+  'thread/host.ts: const heap',
   'thread/host.ts: const kernels',
   'thread/host.ts: const plans',
   'thread/host.ts: const versions',

@@ -56,8 +56,8 @@ export const SCALE = choice(
     grafanaPaths: ['defaults.custom.scaleDistribution', 'yaxes.0.logBase'],
     label: t.scale,
     fromGrafana: (all) => {
-      const { type, log } = fieldsOf(all.custom['scaleDistribution']);
-      const base = type === 'log' ? Number(log ?? 10) : Number(leftAxis(all)['logBase'] ?? 1);
+      const { type: scale, log } = fieldsOf(all.custom['scaleDistribution']);
+      const base = scale === 'log' ? Number(log ?? 10) : Number(leftAxis(all)['logBase'] ?? 1);
       if (base === 2) return 'log2';
       return base > 1 ? 'log10' : undefined;
     },
