@@ -83,10 +83,16 @@ describe.runIf(hasPrograms('nats-server'))('a local cluster of engines', () => {
 
     expect(written.status).toBe(204);
     await receiver.until(() => levels().includes('OK'));
-    const members = JSON.parse(
-      (await runTidemark(['engine', 'members', '--url', asked, '--json'])).stdout,
-    ) as readonly { readonly url: string; readonly state: string; readonly tasks: number }[];
-    expect(members.find(({ url }) => url === leader?.url)).toMatchObject({ state: 'gone' });
+    // A write is taken before the leader that is gone is missed.
+    const members = await eventually('that the leader is missed', async () => {
+      const shown = await runTidemark(['engine', 'members', '--url', asked, '--json']);
+      const all = JSON.parse(shown.stdout) as readonly {
+        readonly url: string;
+        readonly state: string;
+        readonly tasks: number;
+      }[];
+      return all.find(({ url }) => url === leader?.url)?.state === 'gone' ? all : undefined;
+    });
     expect(members.reduce((sum, { tasks }) => sum + tasks, 0)).toBe(1);
 
     const again = await cluster('up');

@@ -1,4 +1,5 @@
-// Each guard that the simulation protects is taken out of the source, and the simulation notices.
+// Each guard that the simulation protects is taken out of the source, and the simulation notices:
+// here those that one seed finds. `npm run soak:engine-simulation mutants` takes out all of them.
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { findMutant } from '../mutants/find-mutants.ts';
@@ -6,11 +7,10 @@ import { MUTANTS } from './mutants.ts';
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
 
-/** So many seeds at most. */
-const SEEDS = '2000';
+const quick = MUTANTS.filter(({ seed }) => seed !== undefined);
 
-test.each(MUTANTS)('found: $what', { timeout: 1_200_000 }, async (mutant) => {
-  const { found, said } = await findMutant(mutant, [MAIN, '1', SEEDS, 'found']);
+test.each(quick)('found: $what', async (mutant) => {
+  const { found, said } = await findMutant(mutant, [MAIN, String(mutant.seed), '1', 'found']);
 
   expect(found, said).toBeDefined();
 });

@@ -31,6 +31,7 @@ export const MUTANTS: readonly Mutant[] = [
       ),
     ],
     foundBy: 'answers',
+    seed: 1,
   },
   {
     what: 'a record that cannot be read stops those behind it',
@@ -42,6 +43,7 @@ export const MUTANTS: readonly Mutant[] = [
       ),
     ],
     foundBy: 'points',
+    seed: 5,
   },
   {
     what: 'a term that has begun counts as everything',
@@ -53,6 +55,7 @@ export const MUTANTS: readonly Mutant[] = [
       ),
     ],
     foundBy: 'definitions',
+    seed: 1,
   },
   {
     what: 'another instance begins a cluster that waits for definitions',
@@ -78,6 +81,7 @@ export const MUTANTS: readonly Mutant[] = [
       engine('cluster/instance-role.ts', 'if (ahead !== undefined)', 'if (false)'),
     ],
     foundBy: 'definitions',
+    seed: 19,
   },
   {
     what: 'a task that is moved while it starts is told of both starts, and lives twice',
@@ -89,6 +93,7 @@ export const MUTANTS: readonly Mutant[] = [
       ),
     ],
     foundBy: 'hosts',
+    seed: 37,
   },
   {
     what: 'the state of a task goes when its host dies',
@@ -111,6 +116,7 @@ export const MUTANTS: readonly Mutant[] = [
       ),
     ],
     foundBy: 'answers',
+    seed: 1,
   },
   {
     what: 'points that were looped back before are looped back again',
@@ -122,6 +128,7 @@ export const MUTANTS: readonly Mutant[] = [
       ),
     ],
     foundBy: 'points',
+    seed: 1,
   },
   {
     what: 'a leader does not know what was looped back before it',
@@ -138,11 +145,13 @@ export const MUTANTS: readonly Mutant[] = [
       ),
     ],
     foundBy: 'definitions',
+    seed: 4,
   },
   {
     what: 'a record is appended whatever the last one is',
     edits: [engine('cluster/leader-log.ts', 'after: this.#last, signal });', 'signal });')],
     foundBy: 'definitions',
+    seed: 19,
   },
   {
     what: 'points are purged that a saved state does not contain',
@@ -154,6 +163,7 @@ export const MUTANTS: readonly Mutant[] = [
       ),
     ],
     foundBy: 'points',
+    seed: 3,
   },
   {
     what: 'a leader that leads no more purges points of tasks that it does not know to run',
@@ -186,5 +196,6 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'events that were told before are told again',
     edits: [runtime('event-cause.ts', 'isTold: !isBehind', 'isTold: false')],
     foundBy: 'events',
+    seed: 4,
   },
 ];

@@ -13,6 +13,8 @@ export type Mutant = {
   readonly edits: readonly Edit[];
   /** The checker that notices it, as its failures begin. */
   readonly foundBy: string;
+  /** A seed that finds it. Absent where more seeds than a test has time for are needed. */
+  readonly seed?: number | undefined;
 };
 
 export type Outcome = {
