@@ -1,5 +1,8 @@
 // What happens while a delete is prepared, and while the series that it empties are looked for:
 // both are done in steps, between which everything else goes on.
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { Deletion } from '../memtable/deletion.ts';
@@ -303,4 +306,51 @@ test('most of a delete in memory is done ahead of it, with what comes meanwhile'
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, one) => total + one, 0);
+}
+
+test('a drop leaves the files of another, whose shards its manifest still names', async () => {
+  const [first = 0, second = 0] = await twoShards();
+  const files = (): readonly string[] => {
+    const folder = join(storage.directory, 'shards', String(second));
+    return existsSync(folder) ? readdirSync(folder) : [];
+  };
+  let other: Promise<boolean> | undefined;
+  const steps: string[][] = [];
+  meanwhile = new Map([
+    [
+      'manifest:after',
+      async () => {
+        if (other !== undefined) return;
+        const logged = new Promise<void>((resolve) => {
+          meanwhile = new Map([
+            ['drop:logged', async () => resolve()],
+            [
+              'manifest:before',
+              async () => {
+                // The first drop goes on meanwhile.
+                for (let i = 0; i < 10; i++) await new Promise(setImmediate);
+                steps.push([...files()]);
+              },
+            ],
+          ]);
+        });
+        other = storage.engine.dropShard(second);
+        await logged;
+      },
+    ],
+  ]);
+
+  await storage.engine.dropShard(first);
+  await other;
+
+  expect(steps).toEqual([expect.arrayContaining([expect.stringMatching(/\.seg$/)])]);
+  expect(await storage.engine.shards()).toEqual([]);
+});
+
+/** Ids of two shards with a segment each. */
+async function twoShards(): Promise<number[]> {
+  const week = 7n * 86_400_000_000_000n;
+  await write(storage.engine, `m v=1 1\nm v=2 ${4n * week}`);
+  await storage.engine.flush();
+  return (await storage.engine.shards()).map(({ id }) => id);
 }

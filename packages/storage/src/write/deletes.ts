@@ -237,14 +237,18 @@ export class Deletes {
     // because rows of the log would make them anew.
     await wal.syncNow();
     await this.#options.fault('drop:logged');
+    // Only those that the manifest which is written now lacks: another drop may add to the list
+    // while it is written, and its shards are named there.
+    const gone = this.#dropped.splice(0);
     try {
       await state.commit({});
     } catch (error) {
+      this.#dropped.push(...gone);
       // The drop is durable. Its files go after the next drop, or with the next start.
       log('error', 'files of dropped shards could not be removed', { error });
       return;
     }
-    segmentFiles.retireShards(this.#dropped.splice(0));
+    segmentFiles.retireShards(gone);
     indexFiles.removeOthers(state.databases.storedIndexes());
     await this.#options.leaveReserve();
   }
