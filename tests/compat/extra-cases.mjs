@@ -905,4 +905,33 @@ add('linear-digits', slopes, [
   ),
 ]);
 
+// A duration is a value where a time or an argument stands, and none anywhere else.
+const durations = {
+  db: 'durations',
+  setup: ['CREATE DATABASE durations'],
+  writes: [{ db: 'durations', precision: 's', lines: ['m f=2,i=3i,s="a",b=true 1', 'm f=4,i=8i 2'] }],
+};
+add('durations', durations, [
+  ...combine('SELECT {what} FROM m', {
+    what: [
+      ...combine('{a} {operator} 1h', { a: ['f', 'i', 'sum(f)'], operator: ['+', '-', '*', '/', '%'] }),
+      'i & 1h',
+      's + 1h',
+      '1h / f',
+      'b + 1h',
+      'f::tag + 1h',
+      'pow(f, 1h)',
+      '(f + 1h) * 2',
+      'f, i + 1h',
+      '1h',
+    ],
+  }),
+  ...combine('SELECT f FROM m WHERE {condition}', {
+    condition: ['i < 1h', '1h > i', 'i != 1h', 'f + 1h > 3', 's = 1h', 'i < 1h OR f = 2', 'time > 0 + 1s'],
+  }),
+  'SELECT sum(f) + 1h FROM m WHERE time > 0 AND time < 10s GROUP BY time(5s) fill(3)',
+  'SELECT max(x) FROM (SELECT i + 1h AS x FROM m)',
+  'SELECT x + 1 FROM (SELECT i + 1h AS x FROM m)',
+]);
+
 export default groups;

@@ -21,6 +21,41 @@ export function intoChain(statement: SelectStatement): readonly string[] {
   ];
 }
 
+/** Before lines that are written, which stand among statements. */
+export const WRITE = 'WRITE ';
+
+/** Writes lines that are wrong in parts, and asks what is there. */
+export function writeChain(random: Random): readonly string[] {
+  return [
+    ...random.list(1, 3, () => WRITE + random.list(1, 3, () => randomLine(random)).join('\n')),
+    'SELECT * FROM /./ GROUP BY *',
+    // What was refused leaves its series and fields behind there.
+    'SHOW MEASUREMENTS',
+  ];
+}
+
+/** A line of one point. Often a field has another type, or a name is one that nobody may use. */
+function randomLine(random: Random): string {
+  const name = random.pick([...MEASUREMENTS, 'w', 'w', 'time']);
+  const tags = random.pick([
+    '',
+    '',
+    ',host=a',
+    ',host=',
+    ',time=1',
+    ',zone=x,host=b',
+    ',host=a,host=b',
+  ]);
+  const field = (): string => {
+    const key = random.pick(['f', 'i', 's', 'b', 'time', 'x']);
+    return `${key}=${random.pick(['1', '-2i', '"t"', 'true', '3u', '1e400', '', 'nosuch', '9223372036854775808i'])}`;
+  };
+  const time =
+    random.pick(['', ' ', '1.5 ', 'x ']) + String(START_SECONDS + random.below(SPAN_SECONDS));
+  const fields = random.list(1, 2, field).join();
+  return `${name}${tags} ${fields} ${time}`;
+}
+
 /** Deletes, and asks what is left. */
 export function deleteChain(random: Random): readonly string[] {
   return [

@@ -3,7 +3,7 @@
 import { printStatement } from '@tidemark/influxql';
 import type { SelectStatement, Statement } from '@tidemark/influxql';
 
-import { deleteChain, intoChain } from './chains.ts';
+import { deleteChain, intoChain, writeChain, WRITE } from './chains.ts';
 import { firstDifference } from './compare.ts';
 import { DATABASE, randomLines } from './data.ts';
 import { excuseFor } from './excuses.ts';
@@ -20,6 +20,7 @@ import type { Way } from './ways.ts';
 export interface FuzzServer {
   load(lines: readonly string[]): Promise<void>;
   query(text: string, way?: Way): Promise<Answer>;
+  write(body: string): Promise<Answer>;
 }
 
 export type FuzzOptions = {
@@ -34,6 +35,8 @@ export type FuzzOptions = {
   /** Statements drawn per data set. */
   readonly statementsPerRound: number;
   readonly onDifference: (found: Difference) => void;
+  /** Milliseconds that pass. */
+  readonly now: () => number;
 };
 
 export type Difference = {
@@ -59,6 +62,11 @@ export type FuzzReport = {
   readonly differences: number;
   readonly excused: number;
 };
+
+/** What takes the candidate longer than this, and so many times as long, is a finding. */
+const SLOW_MS = 1000;
+const SLOW_TIMES = 5;
+const SLOW_TURNS = 3;
 
 /** Other statements of the same form that follow one, each asked once. */
 const VARIANTS = 2;
@@ -97,6 +105,7 @@ class FuzzRun {
       if (answer !== undefined) await this.#askFurther(further, statement, answer);
     }
     if (random.chance(0.2) && !isOver()) await this.#askChain(deleteChain(random));
+    if (random.chance(0.2) && !isOver()) await this.#askChain(writeChain(random));
   }
 
   /** Asks what the servers agree about in other ways, in other forms, and into a measurement. */
@@ -208,11 +217,36 @@ class FuzzRun {
   }
 
   async #compare(text: string, way?: Way): Promise<Outcome> {
+    const ask = (server: FuzzServer): Promise<Answer> =>
+      text.startsWith(WRITE) ? server.write(text.slice(WRITE.length)) : server.query(text, way);
     const [reference, candidate] = await Promise.all([
-      this.#options.reference.query(text, way),
-      this.#options.candidate.query(text, way),
+      this.#timed(() => ask(this.#options.reference)),
+      this.#timed(() => ask(this.#options.candidate)),
     ]);
-    return { text, reference, candidate, what: differenceOf(reference, candidate, way) };
+    const what = differenceOf(reference.answer, candidate.answer, way);
+    const outcome = { text, reference: reference.answer, candidate: candidate.answer };
+    if (what !== undefined || !isSlow(reference.ms, candidate.ms)) return { ...outcome, what };
+    return { ...outcome, what: await this.#slowness(ask) };
+  }
+
+  /** How much slower the candidate is, asked alone and again, so that it is not a busy machine. */
+  async #slowness(ask: (server: FuzzServer) => Promise<Answer>): Promise<string | undefined> {
+    let text: string | undefined;
+    for (let turn = 0; turn < SLOW_TURNS; turn++) {
+      const reference = await this.#timed(() => ask(this.#options.reference));
+      const candidate = await this.#timed(() => ask(this.#options.candidate));
+      if (!isSlow(reference.ms, candidate.ms)) return undefined;
+      text = `slow: ${reference.ms.toFixed(0)} ms against ${candidate.ms.toFixed(0)} ms`;
+    }
+    return text;
+  }
+
+  async #timed(
+    ask: () => Promise<Answer>,
+  ): Promise<{ readonly answer: Answer; readonly ms: number }> {
+    const start = this.#options.now();
+    const answer = await ask();
+    return { answer, ms: this.#options.now() - start };
   }
 
   #count({ reference }: Outcome): void {
@@ -232,11 +266,20 @@ class FuzzRun {
 export function asRecordedCase(found: Difference): string {
   const { body } = found.reference;
   const { parameters, accept } = found.way ?? PLAIN;
-  const request = (q: string) => ({
-    method: /\bINTO\b/.test(q) || !/^(SELECT|SHOW)/.test(q) ? 'POST' : 'GET',
-    path: '/query',
-    params: { db: DATABASE, q },
-  });
+  const request = (q: string) =>
+    q.startsWith(WRITE)
+      ? {
+          method: 'POST',
+          path: '/write',
+          params: { db: DATABASE, precision: 's' },
+          body: q.slice(WRITE.length),
+          mayFail: true,
+        }
+      : {
+          method: /\bINTO\b/.test(q) || !/^(SELECT|SHOW)/.test(q) ? 'POST' : 'GET',
+          path: '/query',
+          params: { db: DATABASE, q },
+        };
   const last = request(found.text);
   return JSON.stringify({
     group: 'fuzz',
@@ -260,6 +303,10 @@ type Outcome = Compared & {
 };
 
 type Found = Compared & Pick<Difference, 'what' | 'lines' | 'after'>;
+
+function isSlow(referenceMs: number, candidateMs: number): boolean {
+  return candidateMs > SLOW_MS && candidateMs > referenceMs * SLOW_TIMES;
+}
 
 function differenceOf(
   reference: Answer,

@@ -88,6 +88,7 @@ async function main(): Promise<void> {
       statementsPerRound: 60,
       ...part,
       isOver: () => performance.now() > end,
+      now: () => performance.now(),
       onDifference: report,
     });
     print(`\nseed ${values.seed}: ${JSON.stringify(counts)}`);

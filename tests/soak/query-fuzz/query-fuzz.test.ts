@@ -1,6 +1,7 @@
 import { parseQuery, printStatement } from '@tidemark/influxql';
 import { describe, expect, test } from 'vitest';
 
+import { WRITE, writeChain } from './chains.ts';
 import { firstDifference } from './compare.ts';
 import { randomLines } from './data.ts';
 import { randomEnds, randomTiedLines } from './ends.ts';
@@ -78,6 +79,59 @@ describe('random statements', () => {
       expect(all).toContain(part);
     }
   });
+});
+
+type Kind = readonly [name: string, pattern: RegExp, holds?: (found: RegExpExecArray) => boolean];
+
+/** What a user found before the fuzzer could: its grammar draws each kind now. */
+const KINDS: readonly Kind[] = [
+  ['one of two times', /time = \S+( \S+)? OR time = /],
+  ['one time', /WHERE time = /],
+  [
+    'a range that ends before it starts',
+    /time >=? (\d+)m AND time <=? (\d+)m/,
+    ([, from, to]) => Number(to) < Number(from),
+  ],
+  ['an hour of one digit', /'\d{4}-\d\d-\d\d \d:\d\d:\d\d'/],
+  ['decades of hours in a zone', /time >= '201\d-.* GROUP BY time\(1h\) fill\(.*TZ\(/],
+  ['bits of a call of no rows', /(sum|max|count)\(nosuch\) [&|^] /],
+  ['a tag read as a field', /(host|zone)::field/],
+  ['a field and a duration', /[fig] [-+*/%] 1h/],
+  ['different values', /distinct\(f\)|DISTINCT f/],
+  ['counts of names in groups', /SHOW (MEASUREMENT|FIELD KEY) EXACT CARDINALITY.* GROUP BY/],
+  ['a tag compared with a boolean', /SHOW TAG VALUES.* (host|zone|nosuch) !?= false/],
+  ['a tag compared with a number', /SHOW TAG VALUES.* (host|zone|nosuch) !?= 5/],
+  ['a database without a policy', /FROM queryfuzz\.\.m/],
+];
+
+describe('among random statements is', () => {
+  const all = statements(11, 20_000);
+
+  test.each(KINDS.map((kind) => [kind[0], kind] as const))(
+    '%s',
+    (_, [, pattern, holds = () => true]) => {
+      const isDrawn = all.some((text) => {
+        const found = pattern.exec(text);
+        return found !== null && holds(found);
+      });
+
+      expect(isDrawn).toBe(true);
+    },
+  );
+});
+
+test('random points have zeros of both signs', () => {
+  const lines = Array.from({ length: 50 }, (_, seed) => randomLines(new Random(seed))).flat();
+
+  expect(lines.some((line) => / f=-0[, ]/.test(line))).toBe(true);
+});
+
+test('random lines that are written have times as fields, other types and damaged values', () => {
+  const written = Array.from({ length: 200 }, (_, seed) => writeChain(new Random(seed))).flat();
+
+  for (const part of [/ time=3u \d/, /[ ,]f="t"/, /=1e400/, /,host=a,host=b /, /= \d/]) {
+    expect(written.some((text) => text.startsWith(WRITE) && part.test(text))).toBe(true);
+  }
 });
 
 describe('what is asked further', () => {
@@ -171,14 +225,21 @@ function formOf(text: string): string {
 }
 
 describe('the loop', () => {
-  const server = (answer: (text: string) => string): FuzzServer => ({
-    load: async () => {},
-    query: async (text) => ({ status: 200, body: answer(text) }),
-  });
+  const server = (
+    answer: (text: string) => string,
+    wait: () => Promise<unknown> = async () => {},
+  ): FuzzServer => {
+    const ask = async (text: string): Promise<Answer> => {
+      await wait();
+      return { status: 200, body: answer(text) };
+    };
+    return { load: async () => {}, query: ask, write: ask };
+  };
 
   async function run(
     candidate: (text: string) => string,
     reference: (text: string) => string = () => '{}',
+    now: () => number = () => 0,
   ): Promise<{
     readonly found: readonly Difference[];
     readonly differences: number;
@@ -188,11 +249,13 @@ describe('the loop', () => {
     let asked = 0;
     const report = await fuzz({
       reference: server(reference),
-      candidate: server(candidate),
+      // The reference server has answered by then.
+      candidate: server(candidate, () => new Promise(setImmediate)),
       seed: 1,
       randomStatement,
       statementsPerRound: 30,
       isOver: () => asked++ > 150,
+      now,
       onDifference: (difference) => found.push(difference),
     });
     return { found, differences: report.differences, excused: report.excused };
@@ -227,6 +290,29 @@ describe('the loop', () => {
 
     expect(found.length).toBeGreaterThan(0);
     for (const { after, text } of found) expect(formOf(after.at(-1) ?? '')).toBe(formOf(text));
+  });
+
+  test('finds what takes much longer each time, and not what does so once', async () => {
+    let ms = 0;
+    let slow = 0;
+    const slowAt = (isSlow: (text: string) => boolean) => (text: string) => {
+      if (isSlow(text)) ms += 60_000;
+      return '{}';
+    };
+    const always = await run(
+      slowAt((text) => text.includes('TZ(')),
+      undefined,
+      () => ms,
+    );
+    const once = await run(
+      slowAt(() => slow++ === 5),
+      undefined,
+      () => ms,
+    );
+
+    expect(always.found[0]).toMatchObject({ what: 'slow: 0 ms against 60000 ms' });
+    expect(always.found[0]?.text).toContain('TZ(');
+    expect(once.found).toEqual([]);
   });
 
   test('does not count what is excused', async () => {
@@ -341,6 +427,15 @@ describe('an excuse', () => {
       answer(m(['time', 'distinct'], [0, null], [0, null], [0, 2])),
       answer(m(['time', 'distinct'], [0, null], [0, 2])),
       answer(m(['time', 'distinct'], [0, null], [0, 3])),
+    ],
+    [
+      'SELECT f FROM m WHERE time = 1s OR time = 2s',
+      answer(),
+      {
+        status: 200,
+        body: '{"results":[{"messages":[{"level":"warning","text":"comparisons of time under OR are taken"}],"series":[]}]}',
+      },
+      answer(m(['time', 'f'], [0, 1])),
     ],
   ])('of %s covers its difference and no other', (text, reference, documented, wrong) => {
     expect(reasonOf(text, reference, documented)).toBeDefined();

@@ -75,7 +75,28 @@ type Shape = 'raw' | 'aggregate' | 'selector' | 'transformation' | 'windowed-tra
 
 /** A statement that reads. */
 export function randomStatement(random: Random): Statement {
-  return random.chance(0.12) ? randomShow(random) : randomSelect(random, 2);
+  if (random.chance(0.12)) return randomShow(random);
+  return random.chance(0.002) ? randomDecades(random) : randomSelect(random, 2);
+}
+
+const YEAR_SECONDS = 365 * 86_400;
+
+/** Windows of an hour over years, in a zone, most of them empty. */
+function randomDecades(random: Random): SelectStatement {
+  const from = START_SECONDS - (1 + random.below(10)) * YEAR_SECONDS;
+  return {
+    kind: 'select',
+    fields: random.list(1, 20, () => ({ expression: randomAggregate(random, true), span: SPAN })),
+    sources: [{ kind: 'measurement', name: random.pick(MEASUREMENTS), span: SPAN }],
+    condition: and(
+      binary(reference('time'), '>=', randomTime(random, from)),
+      binary(reference('time'), '<', randomTime(random, START_SECONDS + YEAR_SECONDS)),
+    ),
+    dimensions: [call('time', [duration(3600)])],
+    fill: randomFill(random),
+    timeZone: random.pick(ZONES_OF_TIME),
+    span: SPAN,
+  };
 }
 
 /** `depth` is how many subqueries may be nested in it. */
@@ -258,7 +279,11 @@ function randomRaw(random: Random): Expression {
     case 1:
       return binary(randomNumeric(random), random.pick(ARITHMETIC), randomNumeric(random));
     case 2:
-      return binary(randomNumeric(random), random.pick(ARITHMETIC), randomNumber(random));
+      return binary(
+        randomNumeric(random),
+        random.pick(ARITHMETIC),
+        random.chance(0.05) ? duration(3600) : randomNumber(random),
+      );
     case 3:
       // Of integers, the reference server takes the result for an integer outside of a subquery.
       return call(random.pick(MATH), [reference(random.pick(['f', 'g']))]);
@@ -394,7 +419,9 @@ function randomFill(random: Random): Fill {
 
 export function randomCondition(random: Random, hasRange: boolean): Expression | undefined {
   const parts = random.chance(0.4) ? [randomFilter(random, 2)] : [];
-  if (hasRange) {
+  if (hasRange && random.chance(0.03)) {
+    parts.unshift(randomMoment(random));
+  } else if (hasRange) {
     const early = START_SECONDS + random.below(SPAN_SECONDS / 2 / 60) * 60;
     const late = START_SECONDS + SPAN_SECONDS / 2 + random.below(SPAN_SECONDS / 2 / 60) * 60;
     // A range may end before it starts.
@@ -405,6 +432,15 @@ export function randomCondition(random: Random, hasRange: boolean): Expression |
     );
   }
   return parts.length === 0 ? undefined : parts.reduce(and);
+}
+
+/** A time, or one of two. */
+function randomMoment(random: Random): Expression {
+  const equal = (): Expression => {
+    const seconds = START_SECONDS + random.below(SPAN_SECONDS);
+    return binary(reference('time'), '=', randomTime(random, seconds));
+  };
+  return random.chance(0.5) ? equal() : paren(binary(equal(), 'OR', equal()));
 }
 
 /** A duration since 1970, now and then as a text in one of the forms that times have. */

@@ -182,7 +182,8 @@ class ColumnsBuilder {
       case 'unsigned':
         return { kind: 'constant', value: expression.value, type: 'unsigned' };
       case 'duration':
-        return { kind: 'constant', value: expression.nanos, type: 'integer' };
+        // A duration has no value outside of times and arguments, as recorded.
+        return { kind: 'null', type: undefined };
       case 'string':
         return { kind: 'constant', value: expression.value, type: 'string' };
       case 'boolean':

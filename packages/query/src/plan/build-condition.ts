@@ -123,6 +123,7 @@ class ConditionBuilder {
       if (resolved.type !== 'string') return NEVER;
       return { kind: 'field-regex', field: left.name, operator, pattern, ...slotOf(right) };
     }
+    if (right.kind === 'duration') return NEVER;
     const value = literalValue(right);
     if (value === undefined || !isComparison(operator)) return undefined;
     if (resolved.kind !== 'field') {
@@ -166,7 +167,8 @@ class ConditionBuilder {
       case 'unsigned':
         return { kind: 'constant', value: node.value, type: node.kind };
       case 'duration':
-        return { kind: 'constant', value: node.nanos, type: 'integer' };
+        // A duration has no value beside anything but a time, as recorded.
+        return { kind: 'null', type: undefined };
       case 'string':
         return { kind: 'constant', value: node.value, type: 'string', ...slotOf(node) };
       case 'call': {
@@ -254,8 +256,6 @@ function literalValue(node: Expression): FieldValue | undefined {
     case 'unsigned':
     case 'boolean':
       return node.value;
-    case 'duration':
-      return node.nanos;
     default:
       return undefined;
   }
