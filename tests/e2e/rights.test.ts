@@ -29,6 +29,7 @@ POST   /query?q=DROP+DATABASE+none               401 403 403 403 200
 POST   /query?q=SHOW+SUBSCRIPTIONS               401 403 403 403 200
 GET    /ping                                     204 204 204 204 204
 GET    /health                                   200 200 200 200 200
+GET    /health/live                              200 200 200 200 200
 GET    /metrics                                  200 200 200 200 200
 GET    /status                                   204 204 204 204 204
 GET    /openapi.json                             200 200 200 200 200
@@ -66,6 +67,7 @@ POST   /api/v2/query                             401 403 403 403 403
 const ENGINE = `
 GET    /ping                                                          401 204 204 204 204
 GET    /health                                                        200 200 200 200 200
+GET    /health/live                                                   200 200 200 200 200
 GET    /metrics                                                       401 403 200 200 200
 GET    /openapi.json                                                  401 403 200 200 200
 GET    /debug/vars                                                    401 403 200 200 200

@@ -22,6 +22,12 @@ export const HEADERS_MS: Limit = {
   reason: 'slow clients are cut off: headers must be complete by then',
 };
 
+export const PING_WAIT_MS: Limit = {
+  value: 5000,
+  unit: 'ms',
+  reason: 'a ping waits for an engine that starts, or for a leader; most have one by then',
+};
+
 export const CONNECTION_CHECK_MS: Limit = {
   value: 5000,
   unit: 'ms',

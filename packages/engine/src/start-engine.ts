@@ -8,7 +8,8 @@ import { TSDB_SECTION } from './database/cluster-section.ts';
 import { ownDatabaseOf, withDefaultCluster } from './database/default-cluster.ts';
 import { checkExposure, listenAddress } from './exposure.ts';
 import { LoadDirectory } from './files/load-directory.ts';
-import { openServer } from './http/open-server.ts';
+import { borderOf, openServer, tlsOf } from './http/open-server.ts';
+import { StartingListener } from './http/starting.ts';
 import { openInputs } from './ingest/open-inputs.ts';
 import { openJobs } from './jobs/open-jobs.ts';
 import type { LogSink } from './observability/log-hub.ts';
@@ -136,6 +137,8 @@ async function openEngine(
   const { log, pageKey, front, restoring, resolver = new Resolver(), environment = {} } = options;
   const clock = options.clock ?? systemClock();
   const startedMs = clock.monotonicMs();
+  const address = front === undefined ? listenAddress(config.http.bindAddress) : BEHIND_FRONT;
+  const starting = await openStarting(config, { address, clock, pageKey }, parts);
   const stores = await openStores(
     {
       config,
@@ -194,9 +197,9 @@ async function openEngine(
     parts,
   );
   await stores.overrides.follow([TSDB_SECTION], () => subscriptions.requestSync());
-  const { host, port } =
-    front === undefined ? listenAddress(config.http.bindAddress) : BEHIND_FRONT;
-  const url = await server.listen(host, port);
+  starting?.stopListening();
+  const url = await server.listen(address.host, address.port);
+  starting?.answerWith(server.answer);
   service.isListening = true;
   steps.end('server');
   stores.logs.logger('service')('info', 'the engine serves', { tookMs: steps.tookMs });
@@ -211,6 +214,36 @@ async function openEngine(
     parts.add(() => ticker.close());
   }
   return { url, reload, close: () => parts.close() };
+}
+
+/** Nobody can ask where a port will be that is chosen later. */
+async function openStarting(
+  config: EngineConfig,
+  {
+    address,
+    clock,
+    pageKey,
+  }: {
+    readonly address: { readonly host: string; readonly port: number };
+    readonly clock: Clock;
+    readonly pageKey: string | undefined;
+  },
+  parts: OpenParts,
+): Promise<StartingListener | undefined> {
+  if (address.port === 0) return undefined;
+  const { compatPaths, requestTimeoutMs } = config.http;
+  const starting = await StartingListener.open(
+    {
+      border: borderOf(config, undefined, pageKey),
+      clock,
+      hasCompatiblePaths: compatPaths,
+      requestTimeoutMs,
+      tls: tlsOf(config),
+    },
+    address,
+  );
+  parts.add(() => starting.close());
+  return starting;
 }
 
 /** Takes the directory for this process and repairs what is in it. */

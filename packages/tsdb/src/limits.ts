@@ -7,6 +7,11 @@ export const LIMITS = {
     unit: 'count',
     reason: 'a right password is remembered as a digest; beyond this many users all are forgotten',
   },
+  pingWaitMs: {
+    value: 5000,
+    unit: 'ms',
+    reason: 'a ping waits for a service that reads its log; most logs are read by then',
+  },
   concurrentBackups: {
     value: 2,
     unit: 'count',

@@ -33,6 +33,10 @@ type Starting = {
   readonly recover: (error?: Error) => void;
   /** What storage calls when it is lost for good. */
   readonly lose: (reason: Error) => void;
+  /** Resolves when so many pings wait. */
+  readonly untilWaiting: (count: number) => Promise<unknown>;
+  /** As if five seconds had passed for the pings that wait. */
+  readonly passPingWait: () => void;
 };
 
 /** A service whose storage is recovering until it is told that it is done. */
@@ -59,9 +63,11 @@ async function startSlowly(): Promise<Starting> {
   const recovered = new Promise<void>((resolve, reject) => {
     recover = (error) => (error === undefined ? resolve() : reject(error));
   });
+  const clock = systemClock();
+  const waiting = new Set<() => void>();
   const service = startTsdb(config, {
     log,
-    clock: systemClock(),
+    clock: { ...clock, sleep: (ms, signal) => sleep(ms, signal) },
     openStorage: async (options) => {
       lose = (reason) => options.onFatal?.(reason);
       await recovered;
@@ -70,7 +76,29 @@ async function startSlowly(): Promise<Starting> {
   });
   service.catch(() => undefined); // The test that lets it fail looks at it later.
   const opened = await untilDefined('the listener', () => url);
-  return { url: opened, service, log, recover, lose: (reason) => lose(reason) };
+  function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    if (ms !== 5000) return clock.sleep(ms, signal);
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        waiting.delete(wake);
+        resolve();
+      };
+      waiting.add(wake);
+      signal?.addEventListener('abort', wake);
+    });
+  }
+  return {
+    url: opened,
+    service,
+    log,
+    recover,
+    lose: (reason) => lose(reason),
+    untilWaiting: (count) =>
+      untilDefined('pings', () => (waiting.size === count ? true : undefined)),
+    passPingWait: () => {
+      for (const wake of waiting) wake();
+    },
+  };
 }
 
 describe('while storage is recovering', () => {
@@ -78,8 +106,8 @@ describe('while storage is recovering', () => {
     const starting = await startSlowly();
     const { url } = starting;
 
-    expect((await fetch(`${url}/ping`)).status).toBe(204);
-    expect((await fetch(`${url}/status`, { method: 'HEAD' })).status).toBe(204);
+    expect((await fetch(`${url}/health/live`)).status).toBe(200);
+    expect((await fetch(`${url}/health/live`, { method: 'HEAD' })).status).toBe(200);
     const health = await fetch(`${url}/health`);
     expect(health.status).toBe(503);
     expect(await health.json()).toMatchObject({ status: 'fail', message: 'recovering' });
@@ -93,12 +121,37 @@ describe('while storage is recovering', () => {
       expect(await answer.json()).toEqual({ error: 'the service is recovering' });
     }
 
+    // Who waits for a ping goes on with what comes next.
+    const pings = ['/ping', '/status'].map((path) => fetch(`${url}${path}`));
+    await starting.untilWaiting(2);
     starting.recover();
+    for (const ping of pings) expect((await ping).status).toBe(204);
+    expect((await fetch(`${url}/query?q=SHOW+DATABASES`)).status).toBe(200);
     const service = await starting.service;
     cleanups.push(() => service.close());
     expect(service.url).toBe(url);
     expect(await (await fetch(`${url}/health`)).json()).toMatchObject({ status: 'pass' });
     expect((await fetch(`${url}/query?q=SHOW+DATABASES`)).status).toBe(200);
+  });
+
+  test('a ping is refused after five seconds, or when the service stops', async () => {
+    const starting = await startSlowly();
+    const { url } = starting;
+    const pings = ['/ping', '/status'].map((path) => fetch(`${url}${path}`));
+    await starting.untilWaiting(2);
+
+    starting.passPingWait();
+
+    for (const ping of pings) {
+      const answer = await ping;
+      expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
+      expect(await answer.json()).toEqual({ error: 'the service is recovering' });
+    }
+    const last = fetch(`${url}/ping`);
+    await starting.untilWaiting(1);
+    starting.recover(new Unavailable('the disk is gone'));
+    expect((await last).status).toBe(503);
+    await expect(starting.service).rejects.toThrow('the disk is gone');
   });
 
   test('a recovery that fails ends the start, and nothing listens any more', async () => {
@@ -156,14 +209,15 @@ test('while the storage thread is opened again the service is not ready, and the
   isHeld = true;
   await workers.at(-1)?.terminate();
   const health = await service.get('/health');
-  const ping = await service.get('/ping');
+  const alive = await service.get('/health/live');
+  const ping = service.get('/ping');
   const refused = await service.write('m f=2 2', { db: 'd' });
 
   expect([health.status, health.json]).toEqual([
     503,
     expect.objectContaining({ status: 'fail', message: 'recovering' }),
   ]);
-  expect(ping.status).toBe(204);
+  expect(alive.status).toBe(200);
   expect([refused.status, refused.headers.get('retry-after'), refused.json]).toEqual([
     503,
     '1',
@@ -172,6 +226,7 @@ test('while the storage thread is opened again the service is not ready, and the
 
   isHeld = false;
   for (const release of held) release();
+  expect((await ping).status).toBe(204);
   await untilDefined('readiness', async () =>
     (await service.get('/health')).status === 200 ? true : undefined,
   );

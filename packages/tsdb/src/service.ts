@@ -13,7 +13,7 @@ import type { TsdbConfig } from './config/schema.ts';
 import { buildExecution, hostNameOf } from './execution.ts';
 import { HttpInterface } from './http/http-interface.ts';
 import { HttpServer } from './http/http-server.ts';
-import type { ServiceState } from './http/status-routes.ts';
+import { Readiness } from './http/readiness.ts';
 import { startRehearsal } from './rehearsal/start.ts';
 import type { RehearsalSettings } from './rehearsal/start.ts';
 import { openStores } from './stores.ts';
@@ -85,13 +85,15 @@ async function open(
   const failed = new Promise<never>((_resolve, reject) => {
     onLost = reject;
   });
-  let state: ServiceState = 'ready';
-  const onState = (now: ServiceState): void => {
-    state = now;
-  };
+  const readiness = new Readiness(clock);
+  const onAvailability = (isAvailable: boolean): void => readiness.setStorageAvailable(isAvailable);
   const { openStorage } = dependencies;
-  const stores = await openStores(config, { clock, log, openStorage, onLost, onState }, parts);
-  const server = new HttpServer(config, dependencies);
+  const stores = await openStores(
+    config,
+    { clock, log, openStorage, onLost, onAvailability },
+    parts,
+  );
+  const server = new HttpServer(config, { ...dependencies, readiness });
   // Closed by whichever comes first: here when opening fails, otherwise before everything that
   // answers need.
   parts.add(() => server.close());
@@ -109,7 +111,7 @@ async function open(
     documents,
     rejected,
     tokenKeys,
-    state: () => state,
+    readiness,
     setLogLevel: setLevel,
   });
   parts.add(() => http.close());

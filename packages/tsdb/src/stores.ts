@@ -13,7 +13,6 @@ import { Catalog } from './catalog/catalog.ts';
 import { DocumentFiles } from './catalog/document-files.ts';
 import type { KeptDocuments } from './catalog/document-files.ts';
 import type { TsdbConfig } from './config/schema.ts';
-import type { ServiceState } from './http/status-routes.ts';
 import { policyRef } from './write/policy-ref.ts';
 
 /**
@@ -28,7 +27,7 @@ export type StoreOptions = {
   /** Told when storage is lost for good. */
   readonly onLost: (reason: Error) => void;
   /** Told when the thread of storage is opened again, and when that is done. */
-  readonly onState: (state: ServiceState) => void;
+  readonly onAvailability: (isAvailable: boolean) => void;
 };
 
 export type Stores = {
@@ -133,7 +132,7 @@ function startStorage(
     log,
     logStorage,
     onLost,
-    onState,
+    onAvailability,
     openStorage: open = openStorage,
   }: StoreOptions & {
     readonly directory: string;
@@ -163,7 +162,7 @@ function startStorage(
       log.fatal({ err: reason }, 'storage is lost; the service can not go on');
       onLost(reason);
     },
-    onAvailability: (isAvailable) => onState(isAvailable ? 'ready' : 'recovering'),
+    onAvailability,
   });
 }
 

@@ -83,7 +83,7 @@ async function measureStart(command: 'tsdb' | 'up', data: string): Promise<Measu
     const readyLine = once(createInterface({ input: child.stdout }), 'line');
     const ready = readyLine.then(() => performance.now() - began);
     const url = `http://${bind}`;
-    const isPingAnswered = async (): Promise<boolean> => (await fetch(`${url}/ping`)).ok;
+    const isPingAnswered = async (): Promise<boolean> => (await fetch(`${url}/health/live`)).ok;
     const answered = await firstTime(began, isPingAnswered);
     const right = await firstTime(began, () => isCountRight(url));
     return {

@@ -10,6 +10,7 @@ import type { CoordinatorOptions } from '@tidemark/cluster';
 import { hostCountOf } from '../config/config.ts';
 import type { EngineConfig } from '../config/config.ts';
 import { listenAddress } from '../exposure.ts';
+import { answerLive } from '../http/live-route.ts';
 import { borderOf, tlsOf } from '../http/open-server.ts';
 import { isWritePath } from '../http/routes.ts';
 import { recordingsDirectory } from '../jobs/open-jobs.ts';
@@ -327,10 +328,12 @@ class ClusterMember {
     const directory = recordingsDirectory(this.#config);
     return new Front({
       own: async (request, response) =>
+        answerLive(request, response) ||
         (await answerRecordingFile(request, response, { directory, secret })) ||
         this.#relay.answer(request, response, this.#udp),
       border: borderOf(this.#config, undefined, this.#identity.secret),
       clock,
+      hasCompatiblePaths: this.#config.http.compatPaths,
       secret: this.#identity.secret,
       leader: () => this.#target(),
       problem: () => this.#role.problem,

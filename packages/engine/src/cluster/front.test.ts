@@ -30,6 +30,7 @@ beforeEach(async () => {
   leader = { url: before.url, isOwn: false };
   standIn = undefined;
   front = new Front({
+    hasCompatiblePaths: true,
     border: {
       refusal: () => undefined,
       corsHeaders: () => ({}),

@@ -11,10 +11,13 @@ import type { Clock } from '@tidemark/core';
 import { listenError, PAGE_KEY_HEADER } from '@tidemark/process';
 import type { BorderGuard } from '@tidemark/process';
 import { printJson } from '../http/json.ts';
+import { isPingPath } from '../http/routes.ts';
+import { PING_WAIT_MS } from '../limits.ts';
 
 export type FrontOptions = {
   readonly border: BorderGuard;
   readonly clock: Clock;
+  readonly hasCompatiblePaths: boolean;
   /** Known to all instances of the cluster and nobody else: with it they say who the client is. */
   readonly secret: string;
   /** Where the engine that leads answers; `undefined` while none does. */
@@ -146,14 +149,15 @@ export class Front {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const refusal = this.#options.border.refusal(request);
     if (refusal !== undefined) return refuse(response, refusal.status, refusal.message);
-    const { clock, leader, own, problem, standIn, waitMs } = this.#options;
+    const { clock, hasCompatiblePaths, leader, own, problem, standIn, waitMs } = this.#options;
     if (!isPassedOn(request) && (await own(request, response))) return;
     if (isPassedOn(request)) {
       const target = leader();
       if (target?.isOwn !== true) return refuse(response, NOT_LEADING_STATUS, 'not the leader');
       return this.#pass(request, response, target).then(() => undefined);
     }
-    const untilMs = clock.monotonicMs() + waitMs;
+    const isPing = isPingPath(request.url ?? '/', hasCompatiblePaths);
+    const untilMs = clock.monotonicMs() + (isPing ? Math.min(waitMs, PING_WAIT_MS.value) : waitMs);
     // Who has gone meanwhile may have asked again elsewhere: the request is not served late.
     while (!response.destroyed) {
       const target = leader();

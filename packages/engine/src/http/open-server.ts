@@ -27,6 +27,7 @@ import { addConfigRoutes } from './config-routes.ts';
 import { addDocumentRoutes } from './document-routes.ts';
 import { addHealthRoute } from './health-route.ts';
 import { addJobRoutes } from './job-routes.ts';
+import { addLiveRoute } from './live-route.ts';
 import { addLogRoutes } from './log-routes.ts';
 import { addOperationRoutes } from './operation-routes.ts';
 import { addPprofRoutes } from './pprof-routes.ts';
@@ -121,6 +122,7 @@ function addServingRoutes(
 ): void {
   const { config, clock, logs, redactor } = stores;
   const { subscriptions, metrics, sideloads, writes } = tasking;
+  addLiveRoute(server);
   addHealthRoute(server, { ...tasking, ...alerting, shared: stores.shared });
   if (config.http.pprofEnabled) addPprofRoutes(server, clock, redactor.redact);
   addWriteRoutes(server, {

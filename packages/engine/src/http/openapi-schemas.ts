@@ -318,7 +318,7 @@ const ACTIONS: readonly {
   { pattern: /^GET .*\/documents$/, answered: 'Documents' },
   { pattern: /^PUT .*\/documents$/, sent: 'DocumentInput', answered: 'Document' },
   { pattern: /^DELETE .*\/documents$/ },
-  { pattern: /^GET \/health$/, answered: 'Health' },
+  { pattern: /^GET \/health(?:\/live)?$/, answered: 'Health' },
   { pattern: /^GET .*\/service-tests$/, answered: 'ServiceTests' },
   { pattern: /^GET .*\/service-tests\/\{service\}$/, answered: 'ServiceTest' },
   { pattern: /^POST .*\/service-tests\/\{service\}$/, answered: 'ServiceTestResult' },

@@ -27,6 +27,7 @@ export const ROUTE_RIGHTS: Readonly<Record<string, RouteRight>> = {
   'POST /write': 'write',
   [`POST ${BASE}/write`]: 'write',
   'GET /health': 'open',
+  'GET /health/live': 'open',
   'GET /ping': 'ping',
   [`GET ${BASE}/ping`]: 'ping',
   'GET /openapi.json': 'grant',

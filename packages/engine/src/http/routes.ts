@@ -1,5 +1,8 @@
 // How the API's paths are laid out: base paths, which requests are the same, and which methods a
 // path has.
+/** The setting that a listener is told of that cannot listen. */
+export const BIND_SETTING = 'http.bind-address (--bind, with `up` --engine-bind)';
+
 /** Base path of stable endpoints. */
 export const BASE = '/engine/v1';
 /** Base path of endpoints in preview; everything stable is served here too. */
@@ -38,6 +41,12 @@ export function rewriteUrl(url: string, hasCompatiblePaths: boolean): RewrittenU
 export function isWritePath(url: string, hasCompatiblePaths: boolean): boolean {
   const [path] = rewriteUrl(url, hasCompatiblePaths).url.split('?');
   return path === '/write' || path === `${BASE}/write`;
+}
+
+/** Whether a URL asks whether the engine is ready. */
+export function isPingPath(url: string, hasCompatiblePaths: boolean): boolean {
+  const [path] = rewriteUrl(url, hasCompatiblePaths).url.split('?');
+  return path === '/ping' || path === `${BASE}/ping`;
 }
 
 /** Whether a request came by the base path of Kapacitor, whose clients expect what it does. */

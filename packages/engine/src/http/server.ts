@@ -11,7 +11,7 @@ import {
 import type { BorderGuard } from '@tidemark/process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
@@ -37,7 +37,7 @@ import { decode, QueryParams } from './params.ts';
 import { unknownParameters } from './query-parameters.ts';
 import { rightOf } from './route-rights.ts';
 import type { RouteRight } from './route-rights.ts';
-import { BASE, PREVIEW, rewriteUrl, RouteTable } from './routes.ts';
+import { BASE, BIND_SETTING, PREVIEW, rewriteUrl, RouteTable } from './routes.ts';
 import { refuseExpectation, refuseUnreadable, VERSION_HEADER } from './unreadable.ts';
 
 const gunzipAsync = promisify(gunzip);
@@ -241,10 +241,13 @@ export class HttpServer implements Api {
     try {
       return await this.#app.listen({ host, port });
     } catch (cause) {
-      const setting = 'http.bind-address (--bind, with `up` --engine-bind)';
-      throw cause instanceof Error ? listenError(cause, { host, port, setting }) : cause;
+      const place = { host, port, setting: BIND_SETTING };
+      throw cause instanceof Error ? listenError(cause, place) : cause;
     }
   }
+
+  /** Answers a request that came to another listener, and whose body was not read. */
+  readonly answer: RequestListener = (request, response) => this.#app.routing(request, response);
 
   async close(): Promise<void> {
     await this.#app.close();
@@ -491,7 +494,7 @@ function warningHeader(text: string): string {
 
 // What is to be known of a connection before its first request. A limit means little when it is
 // looked at less often than it is long.
-function connectionOptions({ requestTimeoutMs }: ServerOptions) {
+export function connectionOptions({ requestTimeoutMs }: Pick<ServerOptions, 'requestTimeoutMs'>) {
   const requestMs = requestTimeoutMs === 0 ? Number.MAX_SAFE_INTEGER : requestTimeoutMs;
   return {
     // Looked at here, so that the refusal has the headers of all answers.

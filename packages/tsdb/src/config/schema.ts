@@ -214,7 +214,9 @@ export const TSDB_CONFIG = {
       'Require an admin user for /debug/vars too when authentication is on; turn it off for scrapers that have none. The rest of /debug always asks for one.',
       true,
     ),
-    'ping-auth-enabled': bool('Require credentials for /ping, /status, /health, /metrics.'),
+    'ping-auth-enabled': bool(
+      'Require credentials for /ping, /status, /health, /metrics; /health/live is always open.',
+    ),
     'https-enabled': bool('Serve HTTPS.'),
     'https-certificate': str('File of the certificate chain, PEM.'),
     'https-private-key': str('File of the private key, PEM; empty reads the certificate file.'),

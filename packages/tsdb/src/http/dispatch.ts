@@ -165,7 +165,9 @@ export class Dispatch {
     const { authenticator, config } = this.#options;
     const { pingAuthEnabled, pprofAuthEnabled } = config;
     const isForAll =
-      (right === 'ping' && !pingAuthEnabled) || (right === 'debug' && !pprofAuthEnabled);
+      right === 'open' ||
+      (right === 'ping' && !pingAuthEnabled) ||
+      (right === 'debug' && !pprofAuthEnabled);
     if (isForAll) return { kind: 'open' };
     const { parameters, remoteAddress, request } = exchange;
     const login = {

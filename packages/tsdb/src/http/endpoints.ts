@@ -4,13 +4,14 @@ import type { Identity } from '../auth/identity.ts';
 import type { Exchange } from './exchange.ts';
 
 /**
- * `ping`: none, or any user with `http.ping-auth-enabled`. `debug`: none, or an admin with
- * `http.pprof-auth-enabled`.
- * `write`, `read`: that right on the database of the request, checked by the handler, which knows
- * it. `statements`: what the statements need (statements/registry.ts). `user`: any user. `grant`:
- * any user to whom a database was granted; changes are the handler's to look at. `admin`: an admin.
+ * `open`: none. `ping`: none, or any user with `http.ping-auth-enabled`. `debug`: none, or an admin
+ * with `http.pprof-auth-enabled`. `write`, `read`: that right on the database of the request,
+ * checked by the handler, which knows it. `statements`: what the statements need
+ * (statements/registry.ts). `user`: any user. `grant`: any user to whom a database was granted;
+ * changes are the handler's to look at. `admin`: an admin.
  */
 export type EndpointRight =
+  | 'open'
   | 'ping'
   | 'debug'
   | 'write'
@@ -52,8 +53,9 @@ export const ENDPOINTS = [
   ...endpoints({ isCompat: false }, [
     ['/write', POST, 'write', 'Write points in line protocol'],
     ['/query', ['GET', 'POST'], 'statements', 'Run statements of the query language'],
-    ['/ping', GET, 'ping', 'Is the service up, and which version is it'],
-    ['/health', GET, 'ping', 'Is the service ready'],
+    ['/ping', GET, 'ping', 'Is the service ready, and which version is it'],
+    ['/health', GET, 'ping', 'Is the service ready, and is anything damaged'],
+    ['/health/live', GET, 'open', 'Does the process work'],
     ['/metrics', GET, 'ping', 'Counters for Prometheus'],
     ['/api/tokens', ['GET', 'POST', 'DELETE'], 'admin', 'Make, list and revoke API tokens'],
     [

@@ -42,6 +42,7 @@ import {
 } from './profile-routes.ts';
 import { handlePrometheusRead, handlePrometheusWrite } from './prometheus-routes.ts';
 import { handleQuery, queryTexts } from './query-route.ts';
+import type { Readiness } from './readiness.ts';
 import {
   handleDebugRejected,
   handleDebugRequests,
@@ -52,8 +53,8 @@ import {
   handleReplicas,
   handleSlowQueries,
   handleStatus,
+  sendLive,
 } from './status-routes.ts';
-import type { ServiceState } from './status-routes.ts';
 import { handleTokens } from './token-routes.ts';
 import { behindGate, WriteGate } from './write-gate.ts';
 import { handleWrite, handleWriteV2 } from './write-route.ts';
@@ -68,8 +69,8 @@ export type HttpInterfaceOptions = {
   /** Absent: tokens signed with a private key are refused. */
   readonly tokenKeys: JWTVerifyGetKey | undefined;
   readonly startedAt: Timestamp;
-  /** What /health says. */
-  readonly state: () => ServiceState;
+  /** What /health says and /ping waits for. */
+  readonly readiness: Readiness;
   /** For the log of the service and everything that logs through it. */
   readonly setLogLevel: (level: string) => void;
 };
@@ -156,7 +157,7 @@ export class HttpInterface {
       readonly requests: RequestTracker;
     },
   ): Readonly<Record<EndpointPath, Handle>> {
-    const { config, execution, log, rejected, setLogLevel, startedAt, state } = options;
+    const { config, execution, log, rejected, setLogLevel, startedAt, readiness } = options;
     const audit = this.#audit;
     const backups = this.#backups;
     const counters = this.#counters;
@@ -189,9 +190,10 @@ export class HttpInterface {
         handlePrometheusRead(exchange, { bodies, counters, statements }, identity),
       '/query': (exchange, identity) => handleQuery(exchange, query, identity),
       '/api/v2/query': handleFluxQuery,
-      '/ping': (exchange) => handlePing(exchange, counters),
-      '/status': (exchange) => handleStatus(exchange, counters),
-      '/health': (exchange) => handleHealth(exchange, { state, storage }),
+      '/ping': (exchange) => handlePing(exchange, { counters, readiness }),
+      '/status': (exchange) => handleStatus(exchange, { counters, readiness }),
+      '/health': (exchange) => handleHealth(exchange, { readiness, storage }),
+      '/health/live': async (exchange) => sendLive(exchange),
       '/metrics': (exchange) => handleMetrics(exchange, { metrics, statistics }),
       '/api/tokens': (exchange) => handleTokens(exchange, { audit, bodies, catalog, clock }),
       '/api/identity': (exchange) =>
@@ -273,4 +275,9 @@ export class HttpInterface {
   }
 }
 
-const HOT: ReadonlySet<string> = new Set(['/write', '/query', '/ping'] satisfies EndpointPath[]);
+const HOT: ReadonlySet<string> = new Set([
+  '/write',
+  '/query',
+  '/ping',
+  '/health/live',
+] satisfies EndpointPath[]);

@@ -24,6 +24,7 @@ import {
 import type { BorderedListener } from './listen.ts';
 import { Refuser } from './malformed.ts';
 import type { ClientError } from './malformed.ts';
+import type { Readiness } from './readiness.ts';
 import { answerWhileRecovering } from './recovering.ts';
 
 /** Listens first, answers everything once it may `serve`. */
@@ -31,6 +32,7 @@ export class HttpServer {
   readonly #config: TsdbConfig;
   readonly #clock: Clock;
   readonly #pageKey: string | undefined;
+  readonly #readiness: Readiness;
   readonly #refuser: Refuser;
   readonly #servers: (Server | HttpsServer)[] = [];
   // Requests in work per connection. Node's own list takes a connection that never sent anything
@@ -46,15 +48,27 @@ export class HttpServer {
 
   constructor(
     config: TsdbConfig,
-    { clock, pageKey }: { readonly clock: Clock; readonly pageKey?: string | undefined },
+    {
+      clock,
+      pageKey,
+      readiness,
+    }: {
+      readonly clock: Clock;
+      readonly pageKey?: string | undefined;
+      readonly readiness: Readiness;
+    },
   ) {
     const settings = { hasCompatHeaders: config.http.compatRoutes, extra: config.http.headers };
     this.#config = config;
     this.#clock = clock;
     this.#pageKey = pageKey;
     this.#refuser = new Refuser(settings, clock);
-    this.#onRequest = (request, response, border) =>
-      answerWhileRecovering(request, response, settings, border);
+    this.#readiness = readiness;
+    this.#onRequest = (request, response, border) => {
+      const serve = (): void => this.#onRequest(request, response, border);
+      // Never rejects.
+      void answerWhileRecovering(request, response, { settings, border, readiness, serve });
+    };
   }
 
   /** URLs of all addresses, in the order of the configuration; none when HTTP is switched off. */
@@ -100,6 +114,7 @@ export class HttpServer {
   serve(onRequest: BorderedListener, cancelQueries: () => void): void {
     this.#onRequest = onRequest;
     this.#cancelQueries = cancelQueries;
+    this.#readiness.serves();
   }
 
   /**
@@ -163,6 +178,7 @@ export class HttpServer {
   }
 
   async #drain(): Promise<void> {
+    this.#readiness.close();
     const timer = new AbortController();
     const cut = (async () => {
       await this.#clock.sleep(LIMITS.drainMs.value, timer.signal);

@@ -3,33 +3,45 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { BorderGuard } from '@tidemark/process';
 
-import { askToRetry, sendEmpty, sendError } from './answer.ts';
+import { askToRetry, sendError } from './answer.ts';
 import { openExchange } from './exchange.ts';
 import type { HeaderSettings } from './exchange.ts';
-import { sendHealth } from './status-routes.ts';
+import { goneSignal, sendHealth, sendLive, sendRecovering } from './status-routes.ts';
+import type { Readiness } from './readiness.ts';
+
+export type RecoveringOptions = {
+  readonly settings: HeaderSettings;
+  readonly border: BorderGuard;
+  readonly readiness: Readiness;
+  /** Answers the request when the service has become ready. */
+  readonly serve: () => void;
+};
 
 /**
- * Liveness (`/ping`, `/status`) is answered as always: a supervisor must not restart a process that
- * is recovering. Everything else is 503, which clients repeat.
+ * `/health/live` is answered as always: a supervisor must not restart a process that is recovering.
+ * `/ping` and `/status` wait a while for the answer of the service that is ready, because clients
+ * take it for leave to go on. Everything else is 503, which clients repeat.
  */
-export function answerWhileRecovering(
+export async function answerWhileRecovering(
   request: IncomingMessage,
   response: ServerResponse,
-  settings: HeaderSettings,
-  border: BorderGuard,
-): void {
+  { settings, border, readiness, serve }: RecoveringOptions,
+): Promise<void> {
   const exchange = openExchange(request, response, settings, border);
-  request.resume();
-  const { refusal } = exchange;
-  if (refusal !== undefined) return sendError(exchange, refusal.status, refusal.message);
-  const isLiveness = exchange.path === '/ping' || exchange.path === '/status';
-  if (isLiveness && (exchange.method === 'GET' || exchange.method === 'HEAD')) {
-    return sendEmpty(exchange);
+  const { method, path, refusal } = exchange;
+  if (refusal !== undefined) {
+    request.resume();
+    return sendError(exchange, refusal.status, refusal.message);
   }
-  askToRetry(exchange);
+  const isGet = method === 'GET' || method === 'HEAD';
+  if (isGet && path === '/health/live') return sendLive(exchange);
+  const isPing = isGet && (path === '/ping' || path === '/status');
+  if (isPing && (await readiness.waitUntilReady(goneSignal(exchange)))) return serve();
+  request.resume();
   // The body may be anything; who sends one gets the answer at once and a connection of its own
   // next time.
-  if (exchange.method === 'POST') response.setHeader('Connection', 'close');
-  if (exchange.path === '/health') return sendHealth(exchange, 'recovering');
-  sendError(exchange, 503, 'the service is recovering');
+  if (method === 'POST') response.setHeader('Connection', 'close');
+  if (path !== '/health') return sendRecovering(exchange);
+  askToRetry(exchange);
+  sendHealth(exchange, 'recovering');
 }

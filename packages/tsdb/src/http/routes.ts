@@ -30,7 +30,7 @@ function schemaOf({ path, right, summary }: Endpoint, method: string) {
     ...((method === 'POST' || method === 'PUT') && body !== undefined
       ? { body, consumes: consumes ?? [] }
       : {}),
-    security: right === 'ping' ? [] : [{}, { basic: [] }, { bearer: [] }],
+    security: right === 'open' || right === 'ping' ? [] : [{}, { basic: [] }, { bearer: [] }],
     response: {
       '2xx': Type.Any({ description: 'Success' }),
       '4xx': ErrorBody,

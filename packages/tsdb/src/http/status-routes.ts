@@ -3,22 +3,26 @@ import { COMPAT_VERSION, formatRfc3339, InvalidRequest, TIDEMARK_VERSION } from 
 import type { Clock, RequestMetrics, Timestamp } from '@tidemark/core';
 import type { Damage, ReplicaState, StorageEngine } from '@tidemark/storage';
 
-import { sendBody, sendEmpty, sendJson } from './answer.ts';
+import { askToRetry, sendBody, sendEmpty, sendError, sendJson } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 import { metricsText } from './metrics.ts';
 import { LIMITS } from '../limits.ts';
+import type { Readiness, ServiceState } from './readiness.ts';
 import type { SlowQueries } from '../query/slow-queries.ts';
 import type { RequestTracker } from '../stats/request-counts.ts';
 import type { HttpCounters, Statistics } from '../stats/statistics.ts';
 import type { RejectedLog } from '../write/rejected-lines.ts';
 
-/** `recovering`: storage reads its log, after the start or because its thread has failed. */
-export type ServiceState = 'ready' | 'recovering';
+type Health = { readonly readiness: Readiness; readonly storage: StorageEngine };
+type Ping = { readonly counters: HttpCounters; readonly readiness: Readiness };
 
-type Health = { readonly state: () => ServiceState; readonly storage: StorageEngine };
-
-export async function handlePing(exchange: Exchange, counters: HttpCounters): Promise<void> {
+/**
+ * Says that the service is ready, as it does where the port is closed until then. Waits a while for
+ * a service that is not.
+ */
+export async function handlePing(exchange: Exchange, { counters, readiness }: Ping): Promise<void> {
   counters.pingReq++;
+  if (!(await readiness.waitUntilReady(goneSignal(exchange)))) return sendRecovering(exchange);
   const verbose = exchange.parameters.get('verbose');
   if (verbose !== '' && verbose !== '0' && verbose !== 'false') {
     return sendJson(exchange, 200, { version: versionFor(exchange) });
@@ -26,13 +30,38 @@ export async function handlePing(exchange: Exchange, counters: HttpCounters): Pr
   sendEmpty(exchange);
 }
 
+function nameFor(exchange: Exchange): string {
+  return exchange.settings.hasCompatHeaders ? 'influxdb' : 'tidemark';
+}
+
 function versionFor(exchange: Exchange): string {
   return exchange.settings.hasCompatHeaders ? COMPAT_VERSION : TIDEMARK_VERSION;
 }
 
-export async function handleStatus(exchange: Exchange, counters: HttpCounters): Promise<void> {
+export async function handleStatus(
+  exchange: Exchange,
+  { counters, readiness }: Ping,
+): Promise<void> {
   counters.statusReq++;
+  if (!(await readiness.waitUntilReady(goneSignal(exchange)))) return sendRecovering(exchange);
   sendEmpty(exchange);
+}
+
+/** Aborted when the client goes away. */
+export function goneSignal({ response }: Exchange): AbortSignal {
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  return gone.signal;
+}
+
+export function sendRecovering(exchange: Exchange): void {
+  askToRetry(exchange);
+  sendError(exchange, 503, 'the service is recovering');
+}
+
+/** Liveness: the process answers, whatever the state of its data is. */
+export function sendLive(exchange: Exchange): void {
+  sendJson(exchange, 200, { name: nameFor(exchange), message: 'alive', status: 'pass' });
 }
 
 /**
@@ -41,9 +70,8 @@ export async function handleStatus(exchange: Exchange, counters: HttpCounters): 
  */
 export async function handleHealth(
   exchange: Exchange,
-  { state: now, storage }: Health,
+  { readiness: { state }, storage }: Health,
 ): Promise<void> {
-  const state = now();
   if (state !== 'ready') return sendHealth(exchange, state);
   sendHealth(exchange, state, {
     damage: await storage.damage(),
@@ -81,7 +109,7 @@ export function sendHealth(
       })),
     ],
     message: isReady ? message : state,
-    name: exchange.settings.hasCompatHeaders ? 'influxdb' : 'tidemark',
+    name: nameFor(exchange),
     status: isReady ? (isWhole ? 'pass' : 'warn') : 'fail',
     version: versionFor(exchange),
   });
@@ -120,9 +148,7 @@ export async function handleDebugRequests(
   { clock, requests }: { readonly clock: Clock; readonly requests: RequestTracker },
 ): Promise<void> {
   const seconds = readSeconds(exchange.parameters.get('seconds'));
-  const gone = new AbortController();
-  exchange.response.once('close', () => gone.abort());
-  const wait = clock.sleep(seconds * 1000, gone.signal).catch(() => undefined);
+  const wait = clock.sleep(seconds * 1000, goneSignal(exchange)).catch(() => undefined);
   const counts = await requests.watch(wait); // A client that has gone ends the wait.
   sendJson(exchange, 200, Object.fromEntries(counts));
 }

@@ -9,6 +9,7 @@ import type { Execution } from '../execution.ts';
 import { HttpInterface } from '../http/http-interface.ts';
 import type { HttpServer } from '../http/http-server.ts';
 import { borderOf } from '../http/listen.ts';
+import { Readiness } from '../http/readiness.ts';
 import { RejectedLog } from '../write/rejected-lines.ts';
 import { Rehearsal } from './rehearsal.ts';
 import type { RehearsalOptions } from './rehearsal.ts';
@@ -41,6 +42,8 @@ export function startRehearsal(
   const silent = log.isLevelEnabled('debug') ? log.child({}, { level: 'silent' }) : log;
   const config = rehearsedConfig(service.config);
   const startedAt = clock.now();
+  const readiness = new Readiness(clock);
+  readiness.serves();
   const rehearsal = new Rehearsal({
     ...settings,
     clock,
@@ -57,7 +60,7 @@ export function startRehearsal(
         documents: service.documents,
         rejected: new RejectedLog(),
         tokenKeys: undefined,
-        state: () => 'ready',
+        readiness,
         setLogLevel: () => undefined,
       });
       const border = borderOf(config, { boundHost: '127.0.0.1' });

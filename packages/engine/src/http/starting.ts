@@ -1,0 +1,127 @@
+// What clients are answered where the engine will listen, while it opens its store and its tasks.
+import http from 'node:http';
+import https from 'node:https';
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { TIDEMARK_VERSION } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
+import { listenError } from '@tidemark/process';
+import type { BorderGuard } from '@tidemark/process';
+import { PING_WAIT_MS } from '../limits.ts';
+import { HEALTH_PATH } from './health-route.ts';
+import { printJson } from './json.ts';
+import { answerLive, healthOf } from './live-route.ts';
+import { BIND_SETTING, isPingPath } from './routes.ts';
+import { connectionOptions } from './server.ts';
+import type { ServerOptions } from './server.ts';
+import { VERSION_HEADER } from './unreadable.ts';
+
+export type StartingOptions = Pick<
+  ServerOptions,
+  'hasCompatiblePaths' | 'requestTimeoutMs' | 'tls'
+> & {
+  readonly border: BorderGuard;
+  readonly clock: Clock;
+};
+
+type Address = { readonly host: string; readonly port: number };
+
+/**
+ * Listens until the engine does. `/health/live` is answered as always, pings wait a while for the
+ * engine, and everything else is 503.
+ */
+export class StartingListener {
+  readonly #options: StartingOptions;
+  readonly #server: http.Server | https.Server;
+  /** Ends the waits of pings. */
+  readonly #ended = new AbortController();
+  #engine: RequestListener | undefined;
+  #closing: Promise<void> | undefined;
+
+  private constructor(options: StartingOptions) {
+    this.#options = options;
+    const answer = (request: IncomingMessage, response: ServerResponse): void =>
+      void this.#answer(request, response); // Never rejects.
+    const connections = connectionOptions(options);
+    const { tls } = options;
+    this.#server =
+      tls === undefined
+        ? http.createServer(connections, answer)
+        : https.createServer(
+            {
+              ...connections,
+              ...tls.options,
+              cert: readFileSync(tls.certificateFile),
+              key: readFileSync(tls.keyFile || tls.certificateFile),
+            },
+            answer,
+          );
+  }
+
+  /** Throws when the address cannot be listened on. */
+  static open(options: StartingOptions, address: Address): Promise<StartingListener> {
+    const listener = new StartingListener(options);
+    return new Promise((resolve, reject) => {
+      listener.#server.once('error', (cause) =>
+        reject(listenError(cause, { ...address, setting: BIND_SETTING })),
+      );
+      listener.#server.listen(address, () => resolve(listener));
+    });
+  }
+
+  /** Frees the address. Pings that wait go on waiting, for `answerWith` or `close`. */
+  stopListening(): void {
+    this.#closing ??= new Promise((resolve) => this.#server.close(() => resolve()));
+  }
+
+  /** Pings that wait are answered by the engine from now on. */
+  answerWith(engine: RequestListener): void {
+    this.#engine = engine;
+    this.#ended.abort();
+  }
+
+  /** Resolves when the last answer is out. Idempotent. */
+  async close(): Promise<void> {
+    this.stopListening();
+    this.#ended.abort();
+    await this.#closing;
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { border, hasCompatiblePaths } = this.#options;
+    // The next request is for the engine, which has connections of its own.
+    response.setHeader('Connection', 'close');
+    response.setHeader(VERSION_HEADER, TIDEMARK_VERSION);
+    for (const [name, value] of Object.entries(border.corsHeaders(request)))
+      response.setHeader(name, value);
+    const refusal = border.refusal(request);
+    if (refusal !== undefined) return send(response, refusal.status, { error: refusal.message });
+    const url = request.url ?? '/';
+    const [path] = url.split('?');
+    const isGet = request.method === 'GET' || request.method === 'HEAD';
+    if (answerLive(request, response)) return;
+    const isPing = isGet && isPingPath(url, hasCompatiblePaths);
+    if (isPing && (await this.#isTakenOver(request, response))) return;
+    request.resume();
+    response.setHeader('Retry-After', '1');
+    if (path !== HEALTH_PATH) return send(response, 503, { error: 'the engine is starting' });
+    send(response, 503, healthOf('fail', 'starting'));
+  }
+
+  /** Waits for the engine and lets it answer; whether it did. */
+  async #isTakenOver(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    const signal = AbortSignal.any([gone.signal, this.#ended.signal]);
+    // Rejects when it is aborted: the wait has an end.
+    await this.#options.clock.sleep(PING_WAIT_MS.value, signal).catch(() => undefined);
+    if (this.#engine === undefined || gone.signal.aborted) return false;
+    this.#engine(request, response);
+    return true;
+  }
+}
+
+function send(response: ServerResponse, status: number, json: unknown): void {
+  response.writeHead(status, { 'Content-Type': 'application/json' });
+  response.end(`${printJson(json)}\n`);
+}
