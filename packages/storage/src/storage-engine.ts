@@ -211,6 +211,10 @@ export interface StorageEngine {
   /** Resolves when the delete is durable. Series without points vanish from the schema. */
   delete(request: DeleteRequest): Promise<void>;
   dropMeasurement(database: string, measurement: string): Promise<void>;
+  /**
+   * Rejects with `Unavailable` when the log cannot be written. Then it is tried again, at the
+   * latest before anything is written to its database.
+   */
   dropPolicy(policyId: number): Promise<void>;
   /** The servers that hold the points, and which of them answer; empty for an embedded engine. */
   replicas(): Promise<readonly ReplicaState[]>;

@@ -252,7 +252,7 @@ export const MUTANTS: readonly Mutant[] = [
     area: 'retention',
     guard: 'writes wait while an expired shard is being dropped',
     file: 'write/deletes.ts',
-    from: 'state.shards.beginDrop(shards, logged);',
+    from: 'drops.begin(shards, logged);',
     to: '',
     by: 'an expiry and a write to the same time',
   },

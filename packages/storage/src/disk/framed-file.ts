@@ -60,16 +60,17 @@ export async function appendFrames(
         put(frameRecord(payload));
         await options.pause();
       }
+      await file.sync();
     } catch (error) {
-      // On a full disk a part may have been written; the next append must not follow it.
+      // A part may have been written; the next append must not follow it.
       file.truncate(logBytes);
       throw error;
     }
-    await file.sync();
   } finally {
     file.close();
   }
-  if (isNew) await disk.syncDirectory(path.slice(0, path.lastIndexOf('/')));
+  // The file may have been made by an append that failed before this.
+  if (logBytes === 0) await disk.syncDirectory(path.slice(0, path.lastIndexOf('/')));
   return { logBytes: end, checksum };
 }
 

@@ -2,7 +2,6 @@
 // its methods call the owners of state and the jobs.
 import { createBackup } from '../backup/create.ts';
 import type { Damage } from '../damage.ts';
-import { restoreBackup } from '../jobs/restore.ts';
 import { flushAtEnd } from '../jobs/stopping.ts';
 import type { Snapshot } from '../state/snapshot.ts';
 import type {
@@ -51,9 +50,10 @@ export class Engine {
 
   async retainPolicies(policies: readonly PolicyRef[]): Promise<void> {
     const keep = new Set(policies.map((policy) => policy.id));
-    for (const id of this.#open.state.shards.policyIds()) {
-      if (!keep.has(id)) await this.dropPolicy(id);
-    }
+    const gone = this.#open.state.shards.policyIds().filter((id) => !keep.has(id));
+    // All are begun, so that those which fail are owed.
+    const drops = await Promise.allSettled(gone.map((id) => this.dropPolicy(id)));
+    for (const drop of drops) if (drop.status === 'rejected') throw drop.reason;
   }
 
   async dropShard(shardId: number): Promise<boolean> {
@@ -101,7 +101,7 @@ export class Engine {
   }
 
   async restore(request: RestoreRequest, bytes: AsyncIterable<Uint8Array>): Promise<RestoreReport> {
-    return restoreBackup(this.#open.restore, request, bytes);
+    return this.#open.restores.run(request, bytes);
   }
 
   /** Idempotent: later calls wait for the same end. */
@@ -112,15 +112,16 @@ export class Engine {
 
   async #close(): Promise<void> {
     const { state, wal, reclaimer, stopping, background, log } = this.#parts;
-    const { flush, checkpoints, compaction } = this.#parts;
+    const { deletes, flush, checkpoints, compaction, rebuilds, restores } = this.#parts;
     stopping.begin();
     try {
       if (background !== undefined) {
         await background;
         await flushAtEnd(flush, state.memtables.bytes, log);
       }
-      await compaction.idle();
-      await flush.idle();
+      // No file changes after the end, when another engine may use the directory.
+      await Promise.all([compaction.idle(), rebuilds.idle(), deletes.close(), restores.close()]);
+      await flush.close();
       await checkpoints.idle();
       await state.idle();
       await checkpoints.writeAtEnd(stopping.flushes);

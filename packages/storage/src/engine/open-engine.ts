@@ -8,6 +8,7 @@ import { Checkpoints } from '../jobs/checkpoints.ts';
 import { Compaction } from '../jobs/compaction.ts';
 import { Flush } from '../jobs/flush.ts';
 import { IndexRebuilds } from '../jobs/rebuild-indexes.ts';
+import { Restores } from '../jobs/restore.ts';
 import { Stopping } from '../jobs/stopping.ts';
 import { LIMITS } from '../limits.ts';
 import { Memtables } from '../memtable/memtables.ts';
@@ -27,6 +28,7 @@ import { State } from '../state/state.ts';
 import { StoppedDatabases } from '../state/stopped-databases.ts';
 import { Wal } from '../wal/wal.ts';
 import { Deletes } from '../write/deletes.ts';
+import { Drops } from '../write/drops.ts';
 import { Writes } from '../write/writes.ts';
 import { Engine } from './engine.ts';
 import type { StorageEnvironment } from './environment.ts';
@@ -68,12 +70,13 @@ export async function openEngine(
     sizeBytes: options.reserveBytes ?? 0,
     log,
   });
-  const { storageId, walStart, damagedLogs } = recovered;
+  const { storageId, walStart, namedIndexes, damagedLogs } = recovered;
   const servesDamaged = options.servesDamaged ?? false;
   const state = new State(contents, {
     ...common,
     storageId,
     walStart,
+    namedIndexes,
     servesDamaged,
     reserve,
     reclaimer,
@@ -90,10 +93,9 @@ export async function openEngine(
 
   const stopping = new Stopping(clock);
   const shared = { ...common, state, wal, reserve, segmentFiles, indexFiles };
-  const { databases } = contents;
   const shardKeys = new ShardKeys(disk, directory);
   const signal = stopping.background;
-  const checkpoints = new Checkpoints({ databases, indexFiles, signal });
+  const checkpoints = new Checkpoints({ state, indexFiles, signal });
   const flushSignal = stopping.flushes;
   const flush = new Flush({ ...shared, shardKeys, checkpoints, damagedLogs, signal: flushSignal });
   const compaction = new Compaction({ ...shared, shardKeys, signal });
@@ -120,10 +122,11 @@ export async function openEngine(
   const isActive = options.hasBackgroundWork !== false;
   const flusher = isActive ? flush : undefined;
   const settings = options;
-  const writes = new Writes({ ...common, contents, wal, reserve, flusher, settings });
+  const drops = new Drops();
+  const writes = new Writes({ ...common, contents, wal, reserve, drops, flusher, settings });
   const gate = new Gate();
-  const deletes = new Deletes({ ...shared, gate, leaveReserve });
-  const jobs = { contents, wal, flush, compaction, rebuilds, makeReserve };
+  const deletes = new Deletes({ ...shared, gate, drops, leaveReserve });
+  const jobs = { contents, wal, flush, compaction, rebuilds, drops, makeReserve };
   return new Engine({
     state,
     wal,
@@ -136,7 +139,7 @@ export async function openEngine(
     compaction,
     rebuilds,
     backup: { ...shared, flush, deletes: gate },
-    restore: { ...shared, shardKeys },
+    restores: new Restores({ ...shared, shardKeys }),
     stopping,
     log,
     background: isActive ? runBackground({ ...common, ...jobs, settings }, signal) : undefined,

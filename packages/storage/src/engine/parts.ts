@@ -4,7 +4,7 @@ import type { Checkpoints } from '../jobs/checkpoints.ts';
 import type { Compaction } from '../jobs/compaction.ts';
 import type { Flush } from '../jobs/flush.ts';
 import type { IndexRebuilds } from '../jobs/rebuild-indexes.ts';
-import type { RestoreOptions } from '../jobs/restore.ts';
+import type { Restores } from '../jobs/restore.ts';
 import type { Stopping } from '../jobs/stopping.ts';
 import type { StorageLog } from '../options.ts';
 import type { MemoryTotal } from '../read/request-memory.ts';
@@ -26,7 +26,7 @@ export type EngineParts = {
   readonly compaction: Compaction;
   readonly rebuilds: IndexRebuilds;
   readonly backup: BackupOptions;
-  readonly restore: RestoreOptions;
+  readonly restores: Restores;
   readonly stopping: Stopping;
   readonly log: StorageLog;
   /** Background work; resolves after closing has begun. `undefined` when there is none. */

@@ -12,7 +12,7 @@ import type { Damage } from '../damage.ts';
 import type { RowBlock } from '../columns/row-block.ts';
 import { NewerFormat } from '../disk/checked-file.ts';
 import type { Disk } from '../disk/disk.ts';
-import { MANIFEST_NAME, readManifest } from '../manifest/manifest.ts';
+import { MANIFEST_NAME, namedIndexes, readManifest } from '../manifest/manifest.ts';
 import type {
   Manifest,
   ManifestDatabase,
@@ -76,6 +76,8 @@ export type Recovered = {
   readonly damagedLogs: Set<number>;
   /** Log files whose last records may not be on disk yet, because the process was killed. */
   readonly unsyncedLogs: readonly string[];
+  /** Index files that the manifest names. */
+  readonly namedIndexes: readonly number[];
   /** The manifest names shards or databases that the log has dropped. */
   readonly isManifestBehind: boolean;
 };
@@ -117,6 +119,7 @@ export function recover(options: RecoveryOptions): Recovered {
     listedLogs: listed,
     damagedLogs,
     unsyncedLogs,
+    namedIndexes: namedIndexes(manifest),
     isManifestBehind,
   };
 }
@@ -128,7 +131,7 @@ export function recover(options: RecoveryOptions): Recovered {
 export function removeLeftovers(options: RecoveryOptions): void {
   const { contents, indexFiles } = options;
   removeOrphans(options);
-  indexFiles.removeOthers(contents.databases.storedIndexes());
+  indexFiles.removeOthers(contents.databases.indexFileIds());
 }
 
 const REPAIR_HINT = '`tidemark tsdb repair` makes a new one of the files of the shards';

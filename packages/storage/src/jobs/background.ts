@@ -1,5 +1,5 @@
 // Background work, once a second: flushes memtables that are old or at rest, compacts, rebuilds
-// indexes, syncs the log when writes do not.
+// indexes, syncs the log when writes do not, and drops what could not be dropped before.
 import type { Clock } from '@tidemark/core';
 
 import type { StorageLog, StorageOptions } from '../options.ts';
@@ -28,6 +28,8 @@ export type BackgroundOptions = {
   readonly flush: Flush;
   readonly compaction: Compaction;
   readonly rebuilds: IndexRebuilds;
+  /** Drops that could not be logged. */
+  readonly drops: { retry(): Promise<void> };
   /** Creates the disk reserve if it is missing and there is space. */
   readonly makeReserve: () => Promise<void>;
   readonly turns: Turns;
@@ -71,7 +73,7 @@ async function prepareIndexes(
 }
 
 async function step(options: BackgroundOptions): Promise<void> {
-  const { contents, wal, flush, compaction, rebuilds, clock, settings } = options;
+  const { contents, wal, flush, compaction, rebuilds, drops, clock, settings } = options;
   await options.makeReserve();
   const { quietFlushAfterMs = QUIET_MS } = settings;
   const ages = contents.memtables.ages(clock.monotonicMs());
@@ -83,4 +85,5 @@ async function step(options: BackgroundOptions): Promise<void> {
   if (settings.walFsync === 'interval') await wal.syncNow();
   await compaction.run({ all: false });
   await rebuilds.run();
+  await drops.retry();
 }

@@ -1,20 +1,20 @@
 // Writes checkpoints of series indexes that have grown much, in the background.
 import type { IndexFiles } from '../series/index-files.ts';
-import type { Databases } from '../state/databases.ts';
+import type { State } from '../state/state.ts';
 
 export class Checkpoints {
-  readonly #databases: Databases;
+  readonly #state: State;
   readonly #indexFiles: IndexFiles;
   readonly #signal: AbortSignal;
   #running: Promise<void> | undefined;
 
   /** `signal` ends the writing in the background. */
   constructor(options: {
-    readonly databases: Databases;
+    readonly state: State;
     readonly indexFiles: IndexFiles;
     readonly signal: AbortSignal;
   }) {
-    this.#databases = options.databases;
+    this.#state = options.state;
     this.#indexFiles = options.indexFiles;
     this.#signal = options.signal;
   }
@@ -32,18 +32,18 @@ export class Checkpoints {
 
   /** At the end: writes the checkpoints that would speed up the next start. */
   async writeAtEnd(signal: AbortSignal): Promise<void> {
-    for (const { stored } of this.#databases.all()) {
+    for (const { stored } of this.#state.databases.all()) {
       await this.#indexFiles.checkpoint(stored, { isClosing: true, signal });
     }
   }
 
   async #writeDue(): Promise<void> {
-    const databases = this.#databases;
+    const { databases } = this.#state;
     for (const { name, stored } of databases.all()) {
       await this.#indexFiles.checkpoint(stored, { isClosing: false, signal: this.#signal });
       // The index was dropped or rebuilt meanwhile.
       if (databases.get(name)?.stored === stored) continue;
-      this.#indexFiles.removeOthers(databases.storedIndexes());
+      this.#indexFiles.removeOthers(this.#state.indexFileIds());
     }
   }
 }

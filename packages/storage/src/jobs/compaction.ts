@@ -94,7 +94,9 @@ export class Compaction {
     };
     const { gone } = await state.commit({ files: new Map([[shard, files]]) });
     this.counters.compactions++;
-    segmentFiles.retire(id, gone.has(shard) ? [output] : inputs);
+    // The manifest may name it: the drop removes it after it has written another one.
+    if (gone.has(shard)) output.close();
+    else segmentFiles.retire(id, inputs);
     await fault('compaction:committed');
   }
 

@@ -1,6 +1,6 @@
 // Flush: writes the memtables of all shards as segments, then removes the log files that held the
 // rows. One runs at a time; the next one continues where a failed one stopped.
-import { assert } from '@tidemark/core';
+import { assert, Unavailable } from '@tidemark/core';
 
 import type { Disk } from '../disk/disk.ts';
 import { moveAside } from '../disk/keep-aside.ts';
@@ -58,6 +58,7 @@ export class Flush {
   readonly #options: FlushOptions;
   #begun: Begun | undefined;
   #running: Promise<void> | undefined;
+  #isClosed = false;
   readonly counters = { flushes: 0, flushedRows: 0, flushFailures: 0, indexRenewals: 0 };
 
   constructor(options: FlushOptions) {
@@ -81,9 +82,10 @@ export class Flush {
     await this.#options.checkpoints.idle();
   }
 
-  /** Begins a flush, or joins the running one. */
+  /** Begins a flush, or joins the running one. Rejects with `Unavailable` when it was closed. */
   begin(): Promise<void> {
     if (this.#running === undefined) {
+      if (this.#isClosed) return Promise.reject(new Unavailable('storage is closed'));
       const { memtables } = this.#options.state;
       memtables.flushing(0);
       this.#running = this.#flush().finally(() => {
@@ -94,8 +96,12 @@ export class Flush {
     return this.#running;
   }
 
-  /** Resolves when no flush is running, also after a failure, which its caller gets. */
-  async idle(): Promise<void> {
+  /**
+   * Resolves when no flush is running, also after a failure, which its caller gets. None begins any
+   * more.
+   */
+  async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#running?.catch(() => undefined);
   }
 
@@ -112,7 +118,7 @@ export class Flush {
       await this.#commit(flush);
       this.#begun = undefined;
       await this.#removeLogs();
-      if (flush.rebuilt.length > 0) indexFiles.removeOthers(state.databases.storedIndexes());
+      if (flush.rebuilt.length > 0) indexFiles.removeOthers(state.indexFileIds());
       checkpoints.start();
     } catch (error) {
       this.counters.flushFailures++;
@@ -194,7 +200,7 @@ export class Flush {
   }
 
   async #commit({ walStart, shards, rebuilt }: Begun): Promise<void> {
-    const { state, segmentFiles } = this.#options;
+    const { state } = this.#options;
     const files = new Map<Shard, () => FilesOfShard>();
     for (const { shard, segment } of shards) {
       if (segment === undefined) continue;
@@ -209,8 +215,8 @@ export class Flush {
     this.counters.indexRenewals += rebuiltCount;
     for (const { shard, tables, segment } of shards) {
       for (const table of tables.values()) this.counters.flushedRows += table.rows;
-      if (segment === undefined || !gone.has(shard)) continue;
-      segmentFiles.retire(shard.descriptor.id, [segment]);
+      // The manifest may name it: the drop removes it after it has written another one.
+      if (gone.has(shard)) segment?.close();
     }
   }
 

@@ -26,13 +26,25 @@ export type IndexRebuildsOptions = {
 export class IndexRebuilds {
   readonly #options: IndexRebuildsOptions;
   #notBeforeMs = 0;
+  #running: Promise<void> = Promise.resolve();
 
   constructor(options: IndexRebuildsOptions) {
     this.#options = options;
   }
 
   /** Forgets series that have died, and rebuilds indexes that need it. */
-  async run(): Promise<void> {
+  run(): Promise<void> {
+    const next = this.#running.then(() => this.#rebuildAll());
+    this.#running = next.catch(() => undefined);
+    return next;
+  }
+
+  /** Resolves when none is running. */
+  async idle(): Promise<void> {
+    await this.#running;
+  }
+
+  async #rebuildAll(): Promise<void> {
     const { state, clock, turns, deadSeriesMin, signal } = this.#options;
     for (const database of state.databases.all()) {
       // A delete leaves what writes might have brought back.
@@ -65,7 +77,7 @@ export class IndexRebuilds {
     } finally {
       if (!pending.isReady) {
         database.abandonRebuild();
-        indexFiles.removeOthers(state.databases.storedIndexes());
+        indexFiles.removeOthers(state.indexFileIds());
       }
     }
     // Log records from before it may speak of series that it lacks: the flush lets go of them in

@@ -3,10 +3,11 @@
 // crash the next start removes them.
 import { assert, Conflict, Corruption } from '@tidemark/core';
 
-import type { BackupContents } from '../backup/format.ts';
+import type { BackupContents, BackupFrame } from '../backup/format.ts';
 import { readFrames } from '../backup/read-frames.ts';
 import type { Disk, DiskFile } from '../disk/disk.ts';
 import { indexDirectory, shardDirectory, shardsDirectory } from '../disk/paths.ts';
+import { Gate } from '../schedule/gate.ts';
 import { Pacer } from '../schedule/pacer.ts';
 import type { Turns } from '../schedule/turns.ts';
 import type { SegmentInfo } from '../segment/segment.ts';
@@ -33,40 +34,39 @@ export type RestoreOptions = {
   readonly fault: (point: string) => Promise<void>;
 };
 
-/**
- * Adds what `request` names of a full backup. Throws `Conflict` when a database is here already.
- */
-export async function restoreBackup(
-  options: RestoreOptions,
-  request: RestoreRequest,
-  bytes: AsyncIterable<Uint8Array>,
-): Promise<RestoreReport> {
-  const restore = new Restore(options, request);
-  try {
-    for await (const frame of readFrames(bytes, 'backup')) {
-      switch (frame.kind) {
-        case 'contents':
-          await restore.begin(frame);
-          break;
-        case 'series':
-          restore.addSeries(frame.instance, frame.additions);
-          break;
-        case 'file':
-          await restore.beginFile(frame.name, frame.sizeBytes);
-          break;
-        case 'bytes':
-          restore.write(frame.bytes);
-          break;
-        case 'attachment':
-        case 'end':
-        case 'failure':
-          break;
+export class Restores {
+  readonly #options: RestoreOptions;
+  readonly #gate = new Gate();
+  readonly #running = new Set<Restore>();
+
+  constructor(options: RestoreOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Adds what `request` names of a full backup. Throws `Conflict` when a database is here already,
+   * and `Unavailable` when it was closed before the end.
+   */
+  async run(request: RestoreRequest, bytes: AsyncIterable<Uint8Array>): Promise<RestoreReport> {
+    const restore = new Restore(this.#options, request);
+    this.#running.add(restore);
+    try {
+      for await (const frame of readFrames(bytes, 'backup')) {
+        await this.#gate.pass(() => restore.take(frame));
       }
+      return await this.#gate.pass(() => restore.commit());
+    } catch (error) {
+      restore.abandon();
+      throw error;
+    } finally {
+      this.#running.delete(restore);
     }
-    return await restore.commit();
-  } catch (error) {
-    restore.abandon();
-    throw error;
+  }
+
+  /** Ends those that are running, which may wait for their bytes. */
+  async close(): Promise<void> {
+    await this.#gate.close();
+    for (const restore of this.#running) restore.abandon();
   }
 }
 
@@ -85,7 +85,8 @@ class Restore {
   readonly #wanted = new Map<string, Target>();
   #open: { readonly file: DiskFile; readonly sizeBytes: number; written: number } | undefined;
   #bytes = 0;
-  #isCommitted = false;
+  /** Committed or abandoned. */
+  #hasEnded = false;
 
   constructor(options: RestoreOptions, request: RestoreRequest) {
     this.#options = options;
@@ -93,8 +94,29 @@ class Restore {
     this.#pacer = new Pacer(options.turns);
   }
 
+  async take(frame: BackupFrame): Promise<void> {
+    switch (frame.kind) {
+      case 'contents':
+        await this.#begin(frame);
+        break;
+      case 'series':
+        this.#addSeries(frame.instance, frame.additions);
+        break;
+      case 'file':
+        await this.#beginFile(frame.name, frame.sizeBytes);
+        break;
+      case 'bytes':
+        this.#write(frame.bytes);
+        break;
+      case 'attachment':
+      case 'end':
+      case 'failure':
+        break;
+    }
+  }
+
   /** Assigns ids of this engine to everything in the backup. */
-  async begin(contents: BackupContents): Promise<void> {
+  async #begin(contents: BackupContents): Promise<void> {
     const { manifest, segments: names, includes } = contents;
     const { state, disk, directory } = this.#options;
     assert(this.#databases.size === 0, 'a backup has its contents once');
@@ -140,12 +162,12 @@ class Restore {
     await disk.syncDirectory(shardsDirectory(directory));
   }
 
-  addSeries(instance: number, additions: IndexAdditions): void {
+  #addSeries(instance: number, additions: IndexAdditions): void {
     const database = this.#databases.get(instance);
     if (database !== undefined) applyAdditions(database.index, additions);
   }
 
-  async beginFile(name: string, sizeBytes: number): Promise<void> {
+  async #beginFile(name: string, sizeBytes: number): Promise<void> {
     await this.#endFile();
     const target = this.#wanted.get(name);
     if (target === undefined) return;
@@ -156,7 +178,7 @@ class Restore {
     this.#open = { file: disk.open(path, 'create'), sizeBytes, written: 0 };
   }
 
-  write(bytes: Uint8Array): void {
+  #write(bytes: Uint8Array): void {
     const open = this.#open;
     if (open === undefined) return;
     open.file.write(bytes, open.written);
@@ -185,7 +207,7 @@ class Restore {
     const databases = [...this.#databases.values()];
     const shards = this.#shards.map(({ shard }) => shard);
     await state.commit({ adopted: { databases, shards } });
-    this.#isCommitted = true;
+    this.#hasEnded = true;
     return {
       databases: databases.map(({ name }) => name),
       shards: shards.length,
@@ -223,7 +245,8 @@ class Restore {
 
   /** Removes everything restored so far. */
   abandon(): void {
-    if (this.#isCommitted) return;
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
     const { state, disk, directory } = this.#options;
     this.#open?.file.close();
     for (const { shard } of this.#shards) {

@@ -59,6 +59,11 @@ export type Manifest = {
   readonly stopped?: readonly StoppedDatabase[] | undefined;
 };
 
+/** Ids of the index files that a manifest names. */
+export function namedIndexes({ databases }: Manifest): number[] {
+  return databases.map(({ instance, indexFile = instance }) => indexFile);
+}
+
 export const EMPTY_MANIFEST: Manifest = {
   storageId: '',
   walStart: 0,

@@ -1,13 +1,16 @@
 // A gate that work passes, and that can be held: then work that comes waits, and what is running
-// has ended.
+// has ended. When it is closed, work that comes is refused.
+import { Unavailable } from '@tidemark/core';
 
 export class Gate {
   readonly #running = new Set<Promise<unknown>>();
   #held: Promise<void> | undefined;
+  #isClosed = false;
 
-  /** Runs work when the gate is not held. */
+  /** Runs work when the gate is not held. Rejects with `Unavailable` when it is closed. */
   async pass<T>(work: () => Promise<T>): Promise<T> {
     while (this.#held !== undefined) await this.#held;
+    if (this.#isClosed) throw new Unavailable('storage is closed');
     const running = work();
     this.#running.add(running);
     try {
@@ -29,5 +32,11 @@ export class Gate {
     });
     await Promise.allSettled(this.#running);
     return release;
+  }
+
+  /** Resolves when no work is running. None begins any more. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.allSettled(this.#running);
   }
 }

@@ -18,6 +18,10 @@ export class IndexFiles {
   readonly #log: StorageLog;
   /** Numbers of the indexes whose checkpoints are being written. */
   readonly #writing = new Set<number>();
+  /** Those to whose logs is being appended. */
+  readonly #appending = new Set<number>();
+  /** Those that were given up meanwhile. */
+  readonly #givenUp = new Set<number>();
 
   /** `directory` is the engine's. */
   constructor(options: {
@@ -37,14 +41,21 @@ export class IndexFiles {
   async persist(stored: StoredIndex, work: Work): Promise<void> {
     const unpersisted = stored.unpersisted();
     if (unpersisted === undefined) return;
-    const log = new IndexLog(this.#disk, this.#directory, stored.fileId);
+    const { fileId } = stored;
+    const log = new IndexLog(this.#disk, this.#directory, fileId);
     const pacer = new Pacer(this.#turns, { work });
-    const end = await log.append(unpersisted.portions, {
-      end: stored.persistedEnd,
-      pause: () => pacer.pause(),
-      keep: (path) => copyAside({ disk: this.#disk, directory: this.#engineDirectory }, path),
-    });
-    stored.persisted({ ...unpersisted.end, ...end });
+    this.#appending.add(fileId);
+    try {
+      const end = await log.append(unpersisted.portions, {
+        end: stored.persistedEnd,
+        pause: () => pacer.pause(),
+        keep: (path) => copyAside({ disk: this.#disk, directory: this.#engineDirectory }, path),
+      });
+      stored.persisted({ ...unpersisted.end, ...end });
+    } finally {
+      this.#appending.delete(fileId);
+      if (this.#givenUp.delete(fileId)) log.remove();
+    }
   }
 
   /**
@@ -72,12 +83,20 @@ export class IndexFiles {
     }
   }
 
-  /** Removes the files of all indexes but these. */
-  removeOthers(used: Iterable<StoredIndex>): void {
+  /**
+   * Removes the files of all indexes but these, by their ids. One to which is being appended goes
+   * afterwards.
+   */
+  removeOthers(used: Iterable<number>): void {
     const names = new Set<string>();
-    for (const { fileId } of used) {
+    for (const fileId of used) {
       names.add(indexFileName(fileId)).add(checkpointFileName(fileId));
       if (this.#writing.has(fileId)) names.add(`${checkpointFileName(fileId)}.tmp`);
+    }
+    for (const fileId of this.#appending) {
+      const name = indexFileName(fileId);
+      if (!names.has(name)) this.#givenUp.add(fileId);
+      names.add(name);
     }
     for (const name of this.#disk.list(this.#directory)) {
       if (!names.has(name)) this.#disk.remove(`${this.#directory}/${name}`);

@@ -20,8 +20,6 @@ export class ShardStore {
   #nextId = 1;
   /** Policies that were dropped since the engine was opened. Their ids are never used again. */
   readonly #dropped = new Set<number>();
-  /** Drops that are being logged, by database. */
-  readonly #drops = new Map<string, Promise<void>>();
   readonly fieldRemovals = new FieldRemovals();
   readonly #versions: SchemaVersions;
 
@@ -40,29 +38,6 @@ export class ShardStore {
   /** Rows of the policy are refused from now on. */
   closePolicy(id: number): void {
     this.#dropped.add(id);
-  }
-
-  /** The policy could not be dropped. */
-  reopenPolicy(id: number): void {
-    this.#dropped.delete(id);
-  }
-
-  /**
-   * Shards are being dropped until `logged` is settled. Writes to their databases wait: rows that
-   * stood behind the drop in the log would be taken for rows of what it drops.
-   */
-  beginDrop(shards: readonly Shard[], logged: Promise<unknown>): void {
-    for (const name of new Set(shards.map(({ descriptor }) => descriptor.database))) {
-      const all = Promise.allSettled([this.#drops.get(name), logged]).then(() => {
-        if (this.#drops.get(name) === all) this.#drops.delete(name);
-      });
-      this.#drops.set(name, all);
-    }
-  }
-
-  /** Resolves when no shard of the database is being dropped; `undefined` when none is. */
-  dropOf(database: string): Promise<void> | undefined {
-    return this.#drops.get(database);
   }
 
   isDropped(policyId: number): boolean {

@@ -3,7 +3,6 @@
 import { Conflict, Unavailable } from '@tidemark/core';
 
 import type { ManifestDatabase } from '../manifest/manifest.ts';
-import type { StoredIndex } from '../series/stored-index.ts';
 import { Database } from './database.ts';
 import type { IndexResources } from './database.ts';
 import type { Ids } from './ids.ts';
@@ -93,11 +92,11 @@ export class Databases {
     return false;
   }
 
-  /** All indexes whose files are in use. */
-  *storedIndexes(): Generator<StoredIndex> {
+  /** Ids of the index files that databases use. */
+  *indexFileIds(): Generator<number> {
     for (const database of [...this.#byName.values(), ...this.#restoring]) {
-      yield database.stored;
-      if (database.rebuild !== undefined) yield database.rebuild.stored;
+      yield database.stored.fileId;
+      if (database.rebuild !== undefined) yield database.rebuild.stored.fileId;
     }
   }
 }

@@ -40,7 +40,13 @@ export class SegmentFiles {
     const directory = shardDirectory(this.#directory, shardId);
     if (!this.#disk.exists(directory)) {
       this.#disk.makeDirectory(directory);
-      await this.#disk.syncDirectory(shardsDirectory(this.#directory));
+      try {
+        await this.#disk.syncDirectory(shardsDirectory(this.#directory));
+      } catch (error) {
+        // The next attempt makes and syncs it again.
+        this.#disk.removeDirectory(directory);
+        throw error;
+      }
     }
     return { disk: this.#disk, path: this.pathOf(shardId, fileId), shardId };
   }

@@ -1,7 +1,7 @@
 // The owner of what the engine consists of, and the only writer of the manifest. A commit writes
 // the manifest with a change applied, then changes the memory. Commits run one after the other.
 import type { Damage } from '../damage.ts';
-import { writeManifest } from '../manifest/manifest.ts';
+import { namedIndexes, writeManifest } from '../manifest/manifest.ts';
 import type { Manifest, ManifestShard } from '../manifest/manifest.ts';
 import { ShardFiles } from '../manifest/shard-file.ts';
 import type { Disk } from '../disk/disk.ts';
@@ -57,6 +57,8 @@ export type StateOptions = {
   /** Identifies this directory and its copies. */
   readonly storageId: string;
   readonly walStart: number;
+  /** Index files that the manifest names. */
+  readonly namedIndexes: readonly number[];
   readonly servesDamaged: boolean;
   readonly disk: Disk;
   readonly directory: string;
@@ -78,6 +80,8 @@ export class State implements Contents {
   readonly #options: StateOptions;
   readonly #shardFiles: ShardFiles;
   #walStart: number;
+  /** Index files that the manifest on disk may name. */
+  #namedIndexes: readonly number[];
   #commits: Promise<unknown> = Promise.resolve();
   /** The last commit of a restore. */
   #adoption: Promise<unknown> = Promise.resolve();
@@ -91,6 +95,7 @@ export class State implements Contents {
     this.storageId = options.storageId;
     this.#options = options;
     this.#walStart = options.walStart;
+    this.#namedIndexes = options.namedIndexes;
     this.#shardFiles = new ShardFiles(options.disk, options.directory, options.log);
   }
 
@@ -133,15 +138,24 @@ export class State implements Contents {
     return this.#options.reclaimer.enter();
   }
 
+  /** Ids of the index files in use: by what is in memory, or by the manifest on disk. */
+  *indexFileIds(): Generator<number> {
+    yield* this.databases.indexFileIds();
+    yield* this.#namedIndexes;
+  }
+
   /** Makes a change durable, then visible. */
   commit(change: Change): Promise<Committed> {
     const next = this.#commits.then(async () => {
       const { disk, directory, reserve, fault } = this.#options;
       await fault('manifest:before');
       const manifest = this.manifest(change);
+      const named = namedIndexes(manifest);
+      this.#namedIndexes = [...this.#namedIndexes, ...named];
       // The new manifest lets older files be removed, among them log files. So it may use the
       // reserve.
       await reserve.use(() => writeManifest(disk, directory, manifest));
+      this.#namedIndexes = named;
       const committed = this.#apply(change);
       await this.#updateShardFiles(manifest);
       await fault('manifest:after');

@@ -42,6 +42,8 @@ export class SimulatedDisk implements Disk {
   capacityBytes = Number.POSITIVE_INFINITY;
   /** The next syncs of files fail, and what they should have made durable is lost. */
   failSyncs = 0;
+  /** The same for syncs of folders. */
+  failDirectorySyncs = 0;
   openFiles = 0;
   openFilesMax = Number.POSITIVE_INFINITY;
 
@@ -203,6 +205,10 @@ export class SimulatedDisk implements Disk {
     if (this.gate !== undefined) {
       await this.gate('sync-directory', path);
       this.#checkAlive();
+    }
+    if (this.failDirectorySyncs > 0) {
+      this.failDirectorySyncs--;
+      throw systemError('EIO', path);
     }
     const isDurable = (change: NameChange): boolean =>
       change.directory === path && covered.has(change);

@@ -88,11 +88,6 @@ export class LogState {
     this.#entries.set(entry.id, entry);
   }
 
-  /** A file that could not be begun is gone. */
-  forget(id: number): void {
-    this.#entries.delete(id);
-  }
-
   /** A manifest was written that records what was lost, and needs no files below `id`. */
   release(id: number): void {
     this.#isHeld = false;

@@ -5,7 +5,7 @@
 // it: the file is truncated to the last durable record where possible, and the group is written
 // once to a new file. If that fails too, the group and everything queued behind it (which may
 // depend on it) is refused.
-import { Unavailable } from '@tidemark/core';
+import { assert, Unavailable } from '@tidemark/core';
 
 import type { Disk, DiskFile } from '../disk/disk.ts';
 import { LogState } from './log-state.ts';
@@ -35,11 +35,6 @@ type Entry = {
   readonly onFailed: (error: Unavailable) => void;
 };
 
-type Rotation = {
-  readonly onRotated: (fileId: number) => void;
-  readonly onFailed: (error: unknown) => void;
-};
-
 export type WalCounters = { records: number; bytes: number; syncs: number; failures: number };
 
 const NOTHING_LISTED: ListedLogs = { entries: [], isExpected: false, isHeld: false };
@@ -61,7 +56,7 @@ export class Wal {
   /** Databases with records in the current file. */
   #databases = new Set<string>();
   #queue: Entry[] = [];
-  #rotations: Rotation[] = [];
+  #rotations: ((fileId: number) => void)[] = [];
   #running: Promise<void> | undefined;
   #isClosed = false;
   /** The sync of `interval` that is under way. The file stays open until it has ended. */
@@ -116,13 +111,11 @@ export class Wal {
    * new file; the promise resolves after it.
    */
   rotate(onRotated: (fileId: number) => void): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#rotations.push({
-        onRotated: (fileId) => {
-          onRotated(fileId);
-          resolve();
-        },
-        onFailed: reject,
+    assert(!this.#isClosed, 'flushes have ended when the log is closed');
+    return new Promise((resolve) => {
+      this.#rotations.push((fileId) => {
+        onRotated(fileId);
+        resolve();
       });
       this.#run();
     });
@@ -237,7 +230,7 @@ export class Wal {
     if (this.#isBroken || this.#rotations.length > 0) await this.#seal();
     const rotations = this.#rotations;
     this.#rotations = [];
-    for (const rotation of rotations) rotation.onRotated(this.#fileId);
+    for (const onRotated of rotations) onRotated(this.#fileId);
   }
 
   #refuse(group: readonly Entry[], cause: unknown): void {
@@ -294,11 +287,12 @@ export class Wal {
     if (this.#file !== undefined) return this.#file;
     const { disk, directory } = this.#options;
     const path = walPath(directory, this.#fileId);
-    // Left over from a failed attempt to begin this file; it holds nothing acknowledged.
-    disk.remove(path);
-    const file = disk.open(path, 'create');
+    // Left over from a failed attempt to begin this file, it holds nothing acknowledged.
+    const isLeft = disk.exists(path);
+    const file = disk.open(path, isLeft ? 'modify' : 'create');
     this.#file = file;
     this.#position = 0;
+    if (isLeft) file.truncate(0);
     file.write(frameFileHeader(MARKED_VERSION), 0);
     await file.sync();
     // Its name becomes durable when the list is written: that syncs the directory.
@@ -318,11 +312,9 @@ export class Wal {
     try {
       if (this.#position > 0) file.truncate(this.#position);
       else {
-        // Not even its header is durable: the next attempt begins the same file again.
+        // The next attempt begins it again. It stays, because the list on disk may name it.
         this.#file = undefined;
         file.close();
-        this.#options.disk.remove(file.path);
-        this.#state.forget(this.#fileId);
       }
     } catch (error) {
       // The tail stays: its records were not acknowledged, and replaying them adds rows a client

@@ -23,6 +23,7 @@ import type { Wal } from '../wal/wal.ts';
 import { applyDelete, applyDrop, releaseDeleted, releaseDropped } from './apply.ts';
 import type { DroppedShard } from './apply.ts';
 import { DeleteSelection } from './delete-selection.ts';
+import type { Drops } from './drops.ts';
 
 const ALL_INT64: TimeRange = { start: MIN_INT64, end: MAX_INT64 };
 
@@ -36,6 +37,7 @@ export type DeletesOptions = {
   readonly turns: Turns;
   /** What deletes and drops pass; a backup holds it. */
   readonly gate: Gate;
+  readonly drops: Drops;
   /**
    * Called when a drop has freed space on the disk: creates the reserve again if it was used up.
    */
@@ -192,21 +194,33 @@ export class Deletes {
     }
   }
 
-  /** Drops a policy: its shards, and whatever rows come for it later. */
+  /** Resolves when none is running. None begins any more. */
+  close(): Promise<void> {
+    return this.#options.gate.close();
+  }
+
+  /**
+   * Drops a policy: its shards, and whatever rows come for it later. When that cannot be logged, it
+   * is owed: nothing is written to the database before it.
+   */
   policy(policyId: number): Promise<void> {
     return this.#options.gate.pass(() => this.#dropPolicy(policyId));
   }
 
   async #dropPolicy(policyId: number): Promise<void> {
-    const { state } = this.#options;
+    const { state, drops } = this.#options;
     const { shards } = state;
     // First, so that neither a write nor a restore that is running adds a shard behind the list.
     shards.closePolicy(policyId);
     await state.adoptionEnded();
+    const own = shards.ofPolicy(policyId);
+    const [first] = own;
+    if (first === undefined) return;
+    const { database } = first.descriptor;
     try {
-      await this.#dropShards(shards.ofPolicy(policyId));
+      await this.#dropShards(own);
     } catch (error) {
-      if (shards.ofPolicy(policyId).length > 0) shards.reopenPolicy(policyId);
+      drops.owe(policyId, { database, drop: () => this.policy(policyId) });
       throw error;
     }
   }
@@ -220,7 +234,7 @@ export class Deletes {
 
   async #dropShards(shards: readonly Shard[]): Promise<void> {
     if (shards.length === 0) return;
-    const { state, wal, reserve, segmentFiles, indexFiles, log, turns } = this.#options;
+    const { state, wal, reserve, segmentFiles, indexFiles, drops, log, turns } = this.#options;
     const record: DropRecord = { kind: 'drop', shardIds: shards.map((s) => s.descriptor.id) };
     const framed = encodeFramed(record);
     const names = [...new Set(shards.map(({ descriptor }) => descriptor.database))];
@@ -229,7 +243,7 @@ export class Deletes {
       dropped = applyDrop(state, record);
     };
     const logged = reserve.use(() => wal.append(framed, names, apply));
-    state.shards.beginDrop(shards, logged);
+    drops.begin(shards, logged);
     await logged;
     this.#dropped.push(...shards);
     await new Pacer(turns, { work: 'write' }).run(releaseDropped(dropped));
@@ -249,7 +263,7 @@ export class Deletes {
       return;
     }
     segmentFiles.retireShards(gone);
-    indexFiles.removeOthers(state.databases.storedIndexes());
+    indexFiles.removeOthers(state.indexFileIds());
     await this.#options.leaveReserve();
   }
 }

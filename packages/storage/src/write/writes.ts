@@ -23,6 +23,7 @@ import { encodeFramed } from '../wal/wal-record.ts';
 import type { Wal } from '../wal/wal.ts';
 import { applyRows } from './apply.ts';
 import { DatabaseWrites } from './database-writes.ts';
+import type { Drops } from './drops.ts';
 import { OutcomeCollector } from './ingest.ts';
 import type { Ingest, IngestSettings, IngestTarget } from './ingest.ts';
 import { SeriesAdmission } from './series-admission.ts';
@@ -39,6 +40,7 @@ export type WritesOptions = {
   readonly contents: Contents;
   readonly wal: Wal;
   readonly reserve: DiskReserve;
+  readonly drops: Drops;
   readonly turns: Turns;
   readonly clock: Clock;
   readonly log: StorageLog;
@@ -141,7 +143,7 @@ export class Writes {
     outcome: OutcomeCollector,
     parse: (ingest: Ingest, from: number, target: IngestTarget) => WriteBatch,
   ): Promise<void> {
-    const { contents, turns } = this.#options;
+    const { contents, drops, turns } = this.#options;
     const { shards } = contents;
     const used = new Set<number>();
     let admission: SeriesAdmission | undefined;
@@ -149,10 +151,10 @@ export class Writes {
       const room = await this.#awaitMemory(partBytes);
       try {
         await turns.enter('write');
-        for (let drop = shards.dropOf(policy.database); drop !== undefined;) {
+        for (let drop = drops.of(policy.database); drop !== undefined;) {
           await drop;
           await turns.enter('write');
-          drop = shards.dropOf(policy.database);
+          drop = drops.of(policy.database);
         }
         shards.requirePolicy(policy);
         const writes = this.#writesOf(policy.database);
@@ -266,7 +268,8 @@ export class Writes {
       await flusher.begin();
       return true;
     } catch (error) {
-      log('error', 'flush failed', { error });
+      // It is closed when the engine is.
+      if (!(error instanceof Unavailable)) log('error', 'flush failed', { error });
       return false;
     }
   }

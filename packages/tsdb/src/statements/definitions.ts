@@ -75,7 +75,9 @@ async function dropWithData(
     gone.push(...policyIds(state).filter((id) => !kept.has(id)));
     return after;
   });
-  for (const id of gone) await services.storage.dropPolicy(id);
+  // Each is begun: one that fails now is tried again by the storage.
+  const drops = await Promise.allSettled(gone.map((id) => services.storage.dropPolicy(id)));
+  for (const drop of drops) if (drop.status === 'rejected') throw drop.reason;
 }
 
 function policyIds(state: CatalogState): readonly number[] {

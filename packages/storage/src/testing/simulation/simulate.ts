@@ -66,7 +66,7 @@ type Running = {
 type Backup = {
   /** What could be seen at some moment between its begin and its first bytes. */
   readonly moments: ReadonlyMap<string, number>[];
-  isTaken: boolean;
+  isUnknown: boolean;
   readonly pieces: Uint8Array[];
 };
 
@@ -132,7 +132,11 @@ class Run {
     await this.#close();
   }
 
-  /** After a sync has failed, nothing is promised of a log that is synced later. */
+  /**
+   * After a sync has failed, nothing is promised of a log that is synced later: not even when the
+   * process was killed meanwhile and read it.
+   */
+  #isPromised = true;
   #isOver = false;
 
   async #finishAll(): Promise<void> {
@@ -268,16 +272,24 @@ class Run {
     for (const running of this.#running.values()) running.mayFail = true;
     const { engine } = this.#subject!;
     this.#subject = undefined;
+    // What they hold cannot be seen any more.
+    for (const backup of this.#starting) backup.isUnknown = true;
+    this.#starting = [];
     let isClosed = false;
     engine.close().then(
       () => (isClosed = true),
       (error: unknown) => (this.#complaint ??= `close failed: ${stackOf(error)}`),
     );
     await settled();
-    while (!isClosed || this.#running.size > 0) await this.#step();
+    while (!isClosed) await this.#step();
+    const { disk } = this.#machine;
+    disk.failSyncs = 0;
+    disk.failDirectorySyncs = 0;
+    const { operations } = disk;
+    while (this.#running.size > 0) await this.#step();
+    if (disk.operations > operations) throw new Violation('files change after the end');
     this.#scheduler.forgetAll();
     this.#worlds.forgetPending();
-    this.#starting = [];
     const problem = await checkDirectory(this.#machine.disk);
     if (problem !== undefined) throw new Violation(problem);
   }
@@ -291,7 +303,9 @@ class Run {
     this.#starting = [];
     this.#subject = undefined;
     const isLossy = this.#plan.setup.fsync === 'interval' && kind === 'power-cut';
-    const isPromised = !this.#machine.hasFailed;
+    if (this.#machine.hasFailed) this.#isPromised = false;
+    const isPromised =
+      this.#plan.setup.fsync === 'interval' ? this.#isPromised : !this.#machine.hasFailed;
     const known = isLossy ? [...this.#unsynced, this.#worlds.possibleValues()] : [];
     const isAllSynced = kind === 'kill' && isPromised && this.#plan.setup.fsync === 'always';
     const damaged = isAllSynced ? this.#damagedCopy() : undefined;
@@ -350,8 +364,8 @@ class Run {
       case 'kill':
         return this.#crash(operation.kind);
       case 'fail-sync':
-        this.#say('the next sync of a file fails');
-        this.#machine.failSync();
+        this.#say(`fails: the next ${operation.count} syncs of ${operation.of}`);
+        this.#machine.failSyncs(operation.of, operation.count);
         for (const running of this.#running.values()) running.mayFail = true;
         return undefined;
       case 'wait':
@@ -371,7 +385,12 @@ class Run {
     operation: Operation,
     effects: readonly Effect[],
     work: (id: number) => Promise<unknown>,
-    options: { readonly hasParts?: boolean; readonly onEnd?: (value: unknown) => void } = {},
+    options: {
+      readonly hasParts?: boolean;
+      /** When it is refused it is tried again, and may take place at any later time. */
+      readonly isOwed?: boolean;
+      readonly onEnd?: (value: unknown) => void;
+    } = {},
   ): void {
     const id = this.#nextId++;
     const running: Running = { id, operation, mayFail: this.#machine.hasFailed };
@@ -398,7 +417,8 @@ class Run {
             throw new Violation(`#${id} ${describeOperation(operation)} failed: ${stackOf(error)}`);
           }
           const isUncertain = this.#machine.hasFailed || running.mayFail;
-          this.#worlds.refuse(id, { hasParts: options.hasParts === true, isUncertain });
+          if (options.isOwed === true) this.#mark('owed drop');
+          else this.#worlds.refuse(id, { hasParts: options.hasParts === true, isUncertain });
         });
       },
     );
@@ -494,25 +514,20 @@ class Run {
     }
   }
 
-  /** As the service does: the names go first, then the data of one policy after the other. */
+  /** As the service does: the names go first, then the data of each policy. */
   #drop(operation: Operation, ids: readonly number[]): void {
     const { engine } = this.#subject!;
-    const effects = ids.map((id): Effect => ({
-      kind: 'clear',
-      where: ({ policyId }) => policyId === id,
-    }));
-    this.#begin(
-      operation,
-      effects,
-      async () => {
+    for (const id of ids) {
+      const drop = async (): Promise<void> => {
         try {
-          for (const id of ids) await engine.dropPolicy(id);
+          await engine.dropPolicy(id);
         } finally {
-          this.#catalog.dropped(ids);
+          this.#catalog.dropped([id]);
         }
-      },
-      { hasParts: true },
-    );
+      };
+      const where = ({ policyId }: Cell): boolean => policyId === id;
+      this.#begin(operation, [{ kind: 'clear', where }], drop, { isOwed: true });
+    }
   }
 
   async #query(operation: Operation & { kind: 'query' }): Promise<void> {
@@ -540,7 +555,7 @@ class Run {
     const { engine } = this.#subject!;
     const backup: Backup = {
       moments: [this.#observe()],
-      isTaken: false,
+      isUnknown: false,
       pieces: [],
     };
     this.#starting.push(backup);
@@ -558,7 +573,7 @@ class Run {
     this.#begin(operation, [], work, {
       onEnd: () => {
         this.#mark('backup');
-        this.#backups = [backup];
+        if (!backup.isUnknown) this.#backups = [backup];
       },
     });
   }

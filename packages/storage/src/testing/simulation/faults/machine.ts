@@ -2,6 +2,7 @@
 // and which loses power.
 import { randomNumbers, SimulatedCrash, SimulatedDisk } from '../../simulated-disk.ts';
 import type { Scheduler } from '../scheduler.ts';
+import type { SyncedThing } from '../workload/operations.ts';
 
 /** Thrown by everything that is done on a machine that is off. */
 export const MachineOff = SimulatedCrash;
@@ -10,7 +11,8 @@ export type Machine = {
   readonly disk: SimulatedDisk;
   /** Whether a sync was made to fail since the machine was switched on. */
   readonly hasFailed: boolean;
-  failSync(): void;
+  /** Makes the next so many fail. */
+  failSyncs(of: SyncedThing, count: number): void;
   /** Ends it. Returns the machine after its restart. */
   crash(kind: 'power-cut' | 'kill'): Machine;
 };
@@ -23,9 +25,10 @@ export function newMachine(scheduler: Scheduler, disk = new SimulatedDisk()): Ma
     get hasFailed() {
       return hasFailed;
     },
-    failSync: () => {
+    failSyncs: (of, count) => {
       hasFailed = true;
-      disk.failSyncs++;
+      if (of === 'files') disk.failSyncs += count;
+      else disk.failDirectorySyncs += count;
     },
     crash: (kind) => {
       disk.crashAt = disk.operations;

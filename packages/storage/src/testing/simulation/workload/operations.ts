@@ -49,7 +49,11 @@ export type Operation =
       readonly how: QueryKind;
     }
   | { readonly kind: 'flush' | 'compact' | 'backup' | 'restore' | 'close' }
-  | { readonly kind: 'power-cut' | 'kill' | 'fail-sync' | 'wait' };
+  | { readonly kind: 'fail-sync'; readonly of: SyncedThing; readonly count: number }
+  | { readonly kind: 'power-cut' | 'kill' | 'wait' };
+
+/** A folder has the names of its files. */
+export type SyncedThing = 'files' | 'folders';
 
 /** How the engine of a simulation is set up. */
 export type Setup = {
@@ -114,7 +118,7 @@ const WEIGHTS: readonly (readonly [weight: number, make: (pick: Pick) => Operati
   [1, () => ({ kind: 'close' })],
   [2, () => ({ kind: 'power-cut' })],
   [1, () => ({ kind: 'kill' })],
-  [1, () => ({ kind: 'fail-sync' })],
+  [1, failSync],
   [3, () => ({ kind: 'wait' })],
 ];
 
@@ -156,6 +160,11 @@ function remove(pick: Pick): Operation {
   };
 }
 
+/** The log is written to its file and, when that fails, to a new one. */
+function failSync(pick: Pick): Operation {
+  return { kind: 'fail-sync', of: pick(4) === 0 ? 'folders' : 'files', count: 1 + pick(4) };
+}
+
 function query(pick: Pick): Operation {
   const measurement = one(pick, MEASUREMENTS);
   const how = one(pick, ['scan', 'aggregate', 'answer'] as const);
@@ -187,6 +196,8 @@ export function describeOperation(operation: Operation): string {
       const { database: db, retentionPolicy, measurement, how } = operation;
       return `${how} ${db}.${retentionPolicy}.${measurement}`;
     }
+    case 'fail-sync':
+      return `fail ${operation.count} syncs of ${operation.of}`;
     default:
       return operation.kind;
   }

@@ -1,0 +1,75 @@
+// A drop of a policy that cannot be logged: its names are gone already, and may be given anew.
+import { Unavailable } from '@tidemark/core';
+import { beforeEach, expect, test } from 'vitest';
+
+import type { StorageEngine } from '../storage-engine.ts';
+import { POLICY, scanRows, write } from '../testing/fixtures.ts';
+import { SimulatedDisk } from '../testing/simulated-disk.ts';
+import { openStorageInline } from './open-inline.ts';
+
+/** The log is written to its file, and once more to a new one. */
+const FAILED_SYNCS = 2;
+const SUCCESSOR = { id: 2 };
+
+let disk: SimulatedDisk;
+
+beforeEach(() => {
+  disk = new SimulatedDisk();
+});
+
+function open(): Promise<StorageEngine> {
+  return openStorageInline({ directory: '/data', hasBackgroundWork: false }, { disk });
+}
+
+async function rows(engine: StorageEngine): Promise<string[]> {
+  const all = await scanRows(engine, 'm', [['v', 'float']]);
+  return all.map(([series, time, value]) => `${series} ${time} ${value}`);
+}
+
+/** An engine with rows, whose policy could not be dropped. */
+async function undropped(): Promise<StorageEngine> {
+  const engine = await open();
+  await write(engine, 'm,t=a v=1 1\nm,t=b v=1 1');
+  await engine.flush();
+  await write(engine, 'm,t=a v=2 2');
+  disk.failSyncs = FAILED_SYNCS;
+  await expect(engine.dropPolicy(POLICY.id)).rejects.toThrow(Unavailable);
+  return engine;
+}
+
+test('what was to go is gone before anything new stands under its name', async () => {
+  const engine = await undropped();
+
+  await write(engine, 'm,t=a v=7 1', SUCCESSOR);
+
+  expect(await rows(engine)).toEqual(['m,t=a 1 7']);
+  expect(await engine.shards()).toMatchObject([{ policyId: SUCCESSOR.id }]);
+  expect(await rows(await open())).toEqual(['m,t=a 1 7']);
+});
+
+test('while it cannot be dropped, nothing is written to its database', async () => {
+  const engine = await undropped();
+  disk.failSyncs = FAILED_SYNCS;
+
+  await expect(write(engine, 'm,t=a v=7 1', SUCCESSOR)).rejects.toThrow(Unavailable);
+
+  expect(await rows(engine)).toEqual(['m,t=a 1 1', 'm,t=a 2 2', 'm,t=b 1 1']);
+  await write(engine, 'm v=1 1', { id: 3, database: 'other' });
+  await Promise.all([
+    write(engine, 'm,t=a v=8 1', SUCCESSOR),
+    write(engine, 'm,t=b v=8 1', SUCCESSOR),
+  ]);
+  expect(await rows(engine)).toEqual(['m,t=a 1 8', 'm,t=b 1 8']);
+});
+
+test('one of several policies that cannot be dropped keeps none of the others', async () => {
+  const engine = await open();
+  await write(engine, 'm v=1 1');
+  await write(engine, 'm v=2 2', SUCCESSOR);
+  disk.failSyncs = FAILED_SYNCS;
+
+  await expect(engine.retainPolicies([])).rejects.toThrow(Unavailable);
+  await write(engine, 'm v=3 3', { id: 3 });
+
+  expect(await rows(engine)).toEqual(['m 3 3']);
+});
