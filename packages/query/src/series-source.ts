@@ -96,6 +96,12 @@ export type ScanRequest = RowRequest & {
    */
   readonly limitPerGroup?: number | undefined;
   /**
+   * Of so many series of each group, the row behind those is needed, too: where times are equal, it
+   * tells which row comes next. A source that has sent rows of fewer series has left out none that
+   * has rows in the shard of the last needed row or in one before it.
+   */
+  readonly rowsBehind?: number | undefined;
+  /**
    * The tags that are read. Others may be left out, and `seriesKey` may be any text that tells
    * series of the measurement apart. `undefined`: all of them, and the keys.
    */

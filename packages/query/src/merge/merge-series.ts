@@ -73,6 +73,11 @@ export function* mergeSeries(parts: readonly SeriesRows[], plan: SelectPlan): St
   return yield* inOrder({ times, columns }, { bounds: series.bounds, descending }, ties);
 }
 
+/** How many series parts are of. */
+export function seriesCount(parts: readonly SeriesRows[]): number {
+  return seriesOf(parts).tags.length;
+}
+
 /** The series of some parts, and where the rows of each lie. */
 type Series = {
   readonly tags: readonly ReadonlyMap<string, string>[];

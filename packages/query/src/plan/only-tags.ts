@@ -18,3 +18,17 @@ export function onlyTags(predicate: Predicate): Predicate {
       return predicate;
   }
 }
+
+/** Whether a predicate reads no field. */
+export function isOfTags(predicate: Predicate): boolean {
+  switch (predicate.kind) {
+    case 'field':
+    case 'field-regex':
+      return false;
+    case 'and':
+    case 'or':
+      return isOfTags(predicate.left) && isOfTags(predicate.right);
+    default:
+      return true;
+  }
+}

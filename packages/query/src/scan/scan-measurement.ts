@@ -4,10 +4,11 @@ import { columnLength, rowsBytes, tagsBytes } from '@tidemark/core';
 
 import { requestOptions } from '../look-up.ts';
 import { nullColumn, sliceColumn, takeInt64, takeRows } from '../batch/column-ops.ts';
-import { CONDITION_CELLS, EARLY_END_ROWS } from '../limits.ts';
+import { CONDITION_CELLS, EARLY_END_ROWS, ROWS_BEHIND } from '../limits.ts';
 import type { GroupKey, RowBatch } from '../batch/row-batch.ts';
 import type { RowInput, ValueExpression } from '../analyse/columns.ts';
 import type { OpenPlan } from '../plan/physical-plan.ts';
+import { isOfTags } from '../plan/only-tags.ts';
 import type { MeasurementPlan, SelectPlan } from '../plan/select-plan.ts';
 import type {
   EndedGroup,
@@ -19,7 +20,12 @@ import type {
 import { seriesLabel } from '../series-label.ts';
 import { evaluate, truth } from '../project/evaluate.ts';
 import { byShard } from '../merge/by-shard.ts';
-import { haveOrderOfTheirOwn, mergeSeries, withTagColumns } from '../merge/merge-series.ts';
+import {
+  haveOrderOfTheirOwn,
+  mergeSeries,
+  seriesCount,
+  withTagColumns,
+} from '../merge/merge-series.ts';
 import type { SortedRows } from '../merge/merge-sorted-rows.ts';
 import type { SeriesRows } from '../merge/merge-series.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
@@ -97,7 +103,12 @@ function* scanGroups(scan: Scan, options: ScanOptions, maxRows: number): Operato
     for (const ofShard of byShard(parts, source.shards, plan.descending)) {
       all.push(yield* mergeSeries(ofShard, plan));
     }
-    if (limitPerGroup === undefined || !needsAllSeries(all, limitPerGroup, { parts, plan })) {
+    const isComplete = seriesCount(parts) < (request.rowsBehind ?? 0);
+    if (
+      limitPerGroup === undefined ||
+      isComplete ||
+      !needsAllSeries(all, limitPerGroup, { parts, plan })
+    ) {
       for (const rows of all) yield { group: key, ...rows };
       return;
     }
@@ -243,17 +254,24 @@ function scanRequest(
 ): ScanRequest {
   const limit = plan.condition.residual === undefined ? limitPerSeries : undefined;
   const isMerged = !hasSeriesPerGroup && !sendsAll && limit !== undefined && limit <= maxRows;
+  const { pushed } = plan.condition;
   return {
     source: source.measurement,
     timeRange: range,
-    where: plan.condition.pushed,
+    where: pushed,
     descending: plan.descending,
     groupBy: plan.dimensions,
     fields: layout.fields,
     limitPerSeries: limit,
     limitPerGroup: isMerged ? limit : undefined,
+    rowsBehind: isMerged && findsRowsAtOnce(layout.fields, pushed) ? ROWS_BEHIND : undefined,
     tags: needsKeys(plan, execution) ? undefined : tagsRead(plan),
   };
+}
+
+/** Whether the row behind others costs little: it is not searched for, and has no texts. */
+function findsRowsAtOnce(fields: readonly FieldRef[], where: Predicate | undefined): boolean {
+  return fields.every(({ type }) => type !== 'string') && (where === undefined || isOfTags(where));
 }
 
 /** Series are counted by their keys, and the keys order rows of one time. */

@@ -7,10 +7,22 @@ export class FirstTimes {
   readonly #isDescending: boolean;
   /** In the order of the request. */
   #times = new BigInt64Array();
+  /** Series of which the row behind those is still wanted. */
+  #rowsBehind: number;
 
-  constructor(limit: number, isDescending: boolean) {
+  constructor(limit: number, isDescending: boolean, rowsBehind = 0) {
     this.#limit = limit;
     this.#isDescending = isDescending;
+    this.#rowsBehind = rowsBehind;
+  }
+
+  get wantsRowBehind(): boolean {
+    return this.#rowsBehind > 0;
+  }
+
+  /** A series has been read up to the row behind those. */
+  countRowBehind(): void {
+    this.#rowsBehind--;
   }
 
   /** The part of a range that rows may lie in which come first, or with the last of those. */

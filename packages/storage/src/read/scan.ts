@@ -43,7 +43,9 @@ export function* scan(
     descending && request.limitPerSeries === 1 ? JSON.stringify(request.fields) : undefined;
   for (const { series, tags } of selection.groups) {
     const first =
-      limitPerGroup === undefined ? undefined : new FirstTimes(limitPerGroup, descending);
+      limitPerGroup === undefined
+        ? undefined
+        : new FirstTimes(limitPerGroup, descending, request.rowsBehind);
     const isEnded = endOf(budget.ended, tags);
     const group = { selection, request, budget, lastFields, first, isEnded };
     const range =
@@ -101,16 +103,21 @@ function* scanSeries(
   const { where, descending } = request;
   const condition = where && residualCondition(where, new Map(index.tags(series)));
   const fields = withConditionFields(request.fields, condition);
-  const timeRange = first === undefined ? range : first.within(range);
+  const needed = first === undefined ? range : first.within(range);
+  const readsBehind = first?.wantsRowBehind === true;
+  const timeRange = readsBehind ? range : needed;
+  let isCounted = !readsBehind;
   let names: Pick<SeriesBatch, 'seriesKey' | 'tags'> | undefined;
   const batchOf = (run: Run): SeriesBatch => {
     names ??= namesOf(selection, series, request.tags);
+    if (!isCounted) first?.countRowBehind();
+    isCounted = true;
     return toBatch(run, request, names);
   };
   let left = request.limitPerSeries ?? Number.POSITIVE_INFINITY;
   for (const view of shards) {
     if (left <= 0) return;
-    if (!view.series.has(series) || !shardOverlaps(view.shard.descriptor, timeRange)) continue;
+    if (!view.series.has(series) || !shardOverlaps(view.shard.descriptor, needed)) continue;
     const place =
       condition === undefined && left === 1 && lastFields !== undefined
         ? placeOf(selection, view, { series, fields: lastFields, timeRange })
@@ -133,8 +140,10 @@ function* scanSeries(
           return;
         }
       }
-      const kept = inOrder(keepRows(part, { condition, fields, request, left }), left, descending);
-      left -= kept.times.length;
+      const rows = inOrder(keepRows(part, { condition, fields, request, left }), left, descending);
+      const behind = readsBehind ? firstOutside(rows.times, needed) : -1;
+      const kept = behind < 0 ? rows : sliceRun(rows, 0, behind + 1);
+      left = behind < 0 ? left - kept.times.length : 0;
       if (place !== undefined && kept.times.length === 1) lastRows.set(place, kept);
       if (kept.times.length > 0) {
         first?.add(kept.times);
@@ -249,6 +258,10 @@ type RowChoice = {
   /** So many rows are needed at most. */
   readonly left: number;
 };
+
+function firstOutside(times: BigInt64Array, { start, end }: TimeRange): number {
+  return times.findIndex((time) => time < start || time > end);
+}
 
 /** At most `left` rows in the order of the request. */
 function inOrder(run: Run, left: number, descending: boolean): Run {

@@ -27,6 +27,8 @@ async function askAll(
 describe('the first rows are those of the whole answer', () => {
   const SERIES = 12;
   const ROWS = 60;
+  const MANY = 256;
+  const WEEK = 7 * 24 * 3600 * 1000;
   let service: TestService;
   /** Starts again with what is in memory written to segments. */
   const flush = async (): Promise<void> => {
@@ -40,7 +42,8 @@ describe('the first rows are those of the whole answer', () => {
     const random = seededRandom(7);
     const between = (end: number): number => Math.floor(random() * end);
     // `apart`: no two rows have the same time. `crowded`: most times occur in several series.
-    // `sparse`: tags and fields are missing here and there.
+    // `sparse`: tags and fields are missing here and there. `weeks`: of several shards, in which
+    // not every series has rows. `many`: more series than are asked for a row behind the last.
     const lines = (): string => {
       const all: string[] = [];
       for (let series = 0; series < SERIES; series++) {
@@ -50,11 +53,18 @@ describe('the first rows are those of the whole answer', () => {
           all.push(
             `apart,a=a${series},b=b${series % 3} v=${between(9)}i,${text} ${time * 20 + series}`,
             `crowded,a=a${series},b=b${series % 3} v=${between(9)}i,${text} ${time % 90}`,
+            `weeks,a=a${series},b=b${series % 3} v=${between(9)}i,${text} ${
+              (between(Math.min(series, 4) + 1) * WEEK + between(3)) * 1_000_000
+            }`,
             `sparse${series % 4 === 0 ? '' : `,a=a${series}`},c=c${series} ${
               row % 3 === 0 ? 'v=1i' : text
             } ${time % 500}`,
           );
         }
+      }
+      for (let series = 0; series < MANY; series++) {
+        const text = `s="${between(5)}"`;
+        all.push(`many,a=a${series},b=b${series % 3} v=${between(9)}i,${text} ${between(4)}`);
       }
       return all.join('\n');
     };
@@ -65,18 +75,17 @@ describe('the first rows are those of the whole answer', () => {
   });
   afterAll(() => service.close());
 
-  const LIMITS = ['LIMIT 1', 'LIMIT 3 OFFSET 2', 'LIMIT 30'];
+  const LIMITS = ['LIMIT 1', 'LIMIT 10', 'LIMIT 3 OFFSET 2', 'LIMIT 30'];
   const sliceOf = (limit: string): [number, number] => {
     const [rows = 0, offset = 0] = (limit.match(/\d+/g) ?? []).map(Number);
     return [offset, offset + rows];
   };
 
   test.each(
-    ['apart', 'crowded', 'sparse'].flatMap((from) =>
-      [from, `(SELECT * FROM ${from})`, `(SELECT * FROM ${from} GROUP BY *)`].map((source) => ({
-        source,
-      })),
-    ),
+    ['apart', 'crowded', 'sparse']
+      .flatMap((from) => [from, `(SELECT * FROM ${from})`, `(SELECT * FROM ${from} GROUP BY *)`])
+      .concat('weeks', 'many')
+      .map((source) => ({ source })),
   )('of $source', async ({ source }) => {
     for (const select of ['*', 'v', 's, v', 'b, s']) {
       for (const condition of ['', 'WHERE v > 3', 'WHERE v + 1 > 5']) {
@@ -100,6 +109,23 @@ describe('the first rows are those of the whole answer', () => {
       }
     }
   });
+});
+
+test('series whose rows share their times are read once', async () => {
+  const service = await startTestService();
+  await service.query('CREATE DATABASE d');
+  const lines = Array.from({ length: 400 }, (_, i) => `m,z=a${i % 20} v=${i},w=${i}i ${i % 40}`);
+  await service.write(lines.join('\n'), { db: 'd' });
+
+  for (const order of ['', 'ORDER BY time DESC']) {
+    const [[analysis] = []] = await askAll(service, [
+      `EXPLAIN ANALYZE SELECT * FROM m WHERE z != 'a3' ${order} LIMIT 10`,
+    ]);
+
+    const visited = analysis!.values.flat().filter((line) => /series_visited/.test(String(line)));
+    expect(visited.map((line) => /\d+/.exec(String(line))?.[0])).toEqual(['19', '19']);
+  }
+  await service.close();
 });
 
 describe('what lies behind the last row is not read', () => {
