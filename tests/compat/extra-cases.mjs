@@ -934,4 +934,61 @@ add('durations', durations, [
   'SELECT x + 1 FROM (SELECT i + 1h AS x FROM m)',
 ]);
 
+// A tag that a subquery selects as a field has no values, and is a tag to what stands around it. Of
+// functions of two numbers the second is checked where nobody knows the first.
+const tagsAsFields = {
+  db: 'tagsasfields',
+  setup: ['CREATE DATABASE tagsasfields'],
+  writes: [
+    {
+      db: 'tagsasfields',
+      precision: 's',
+      lines: ['n,host=a f=2,i=3i,s="a",b=true 1', 'n,host=b f=4,i=8i 2'],
+    },
+  ],
+};
+add('tags-as-fields', tagsAsFields, [
+  'SELECT min(i) FROM (SELECT host::field AS i FROM n)',
+  'SELECT min(i) FROM (SELECT f, host::field AS i FROM n)',
+  'SELECT min(i), sum(f) FROM (SELECT f AS f, host::field AS i FROM n)',
+  'SELECT sum(i), sum(f) FROM (SELECT f AS f, host::field AS i FROM n)',
+  'SELECT max(i) FROM (SELECT f AS f, host::field AS i FROM n)',
+  'SELECT mean(i) FROM (SELECT f AS f, host::field AS i FROM n)',
+  'SELECT count(i) FROM (SELECT f AS f, host::field AS i FROM n)',
+  'SELECT first(i) FROM (SELECT f AS f, host::field AS i FROM n)',
+  'SELECT spread(i) FROM (SELECT f AS f, host::field AS i FROM n)',
+  'SELECT min(host) FROM n',
+  'SELECT min(host::field) FROM n',
+  'SELECT min(i) FROM (SELECT f, s AS i FROM n)',
+  'SELECT min(host) FROM (SELECT f, host FROM n)',
+  'SELECT *::tag FROM (SELECT i AS f, host::field AS g FROM n)',
+  'SELECT *::tag FROM (SELECT i AS f, host AS g FROM n)',
+  'SELECT *::field FROM (SELECT i AS f, host::field AS g FROM n)',
+  'SELECT * FROM (SELECT i AS f, host::field AS g FROM n)',
+  'SELECT g FROM (SELECT i AS f, host::field AS g FROM n)',
+  'SELECT g::tag FROM (SELECT i AS f, host::field AS g FROM n)',
+  'SELECT g::field FROM (SELECT i AS f, host::field AS g FROM n)',
+  'SELECT *::tag FROM (SELECT i AS f, host::field FROM n) GROUP BY host',
+  'SELECT atan2(f, g) FROM (SELECT s AS g FROM n)',
+  'SELECT pow(f, s) FROM n',
+  'SELECT pow(nosuch, s) FROM n',
+  'SELECT pow(s, nosuch) FROM n',
+  'SELECT pow(nosuch, b) FROM n',
+  'SELECT log(nosuch, host) FROM n',
+  'SELECT pow(host, s) FROM n',
+  'SELECT pow(nosuch, host) FROM n',
+  'SELECT x + 1 FROM (SELECT i AS f, host::field AS x FROM n)',
+  "SELECT f FROM (SELECT i AS f, host::field AS x FROM n) WHERE x = 'a'",
+  'SELECT f, x FROM (SELECT i AS f, host::field AS x FROM n) GROUP BY x',
+  'SELECT distinct(x) FROM (SELECT i AS f, host::field AS x FROM n)',
+  'SELECT mode(x) FROM (SELECT i AS f, host::field AS x FROM n)',
+  'SELECT last(*) FROM (SELECT i AS f, host::field AS x FROM n)',
+  'SELECT count(*) FROM (SELECT i AS f, host::field AS x FROM n)',
+  'SELECT mean(*) FROM (SELECT i AS f, host::field AS x FROM n)',
+  'SELECT x FROM (SELECT last(f), host::field AS x FROM n)',
+  'SELECT f, x FROM (SELECT first(i) AS f, host::field AS x FROM n)',
+  'SELECT x FROM (SELECT host::field AS x FROM n)',
+  'SELECT pow(nosuch, s) FROM n WHERE time < 5s GROUP BY host fill(3)',
+]);
+
 export default groups;

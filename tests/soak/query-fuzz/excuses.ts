@@ -3,6 +3,7 @@
 // compares what it leaves untouched: another difference in the same statement is found.
 import { agree, readAnswer, seriesOf } from './agreement.ts';
 import type { Latitude } from './agreement.ts';
+import { WRITE } from './chains.ts';
 import { MEASUREMENTS } from './data.ts';
 import type { Answer } from './server.ts';
 
@@ -82,7 +83,16 @@ const EXCUSES: readonly Excuse[] = [
     reason: 'times under OR are warned about',
     concerns: (text) => /\btime\b.* OR /.test(text),
     explains: ({ reference, candidate }) =>
-      agree(reference, candidate, {}) && candidate.body.includes('comparisons of time under OR'),
+      candidate.body.includes('comparisons of time under OR') &&
+      (agree(reference, candidate, {}) ||
+        (errorOf(reference) !== undefined && errorOf(reference) === errorOf(candidate))),
+  },
+  {
+    reason: 'conflicts of types have the texts of the specification',
+    concerns: (text) => text.startsWith(WRITE),
+    explains: ({ reference, candidate }) =>
+      candidate.body ===
+      reference.body.replaceAll(/\\"(\w+)\\"/g, '$1').replaceAll(/\btype integer\b/g, 'type int64'),
   },
   {
     reason: 'SHOW MEASUREMENTS asks there about measurements, here about their series',

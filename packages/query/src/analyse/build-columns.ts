@@ -217,6 +217,7 @@ class ColumnsBuilder {
   #call(call: Call): ValueExpression {
     if (isMathFunction(call.name)) {
       const given = call.arguments.map((argument) => this.#value(argument));
+      this.#checkSecond(call, given[1]);
       return { kind: 'math', name: call.name, arguments: given, type: mathType(call.name, given) };
     }
     const index = this.#callIndex(call);
@@ -224,6 +225,22 @@ class ColumnsBuilder {
     // What has the type of a field that nobody knows has none, and fits beside anything.
     const isTyped = built !== undefined && (built.input !== undefined || built.hasFixedType);
     return { kind: 'column', index, type: isTyped ? built.type : undefined };
+  }
+
+  /** The second argument is checked, as recorded, where nobody knows the first. */
+  #checkSecond(
+    { name, arguments: [first, second] }: Call,
+    value: ValueExpression | undefined,
+  ): void {
+    const isChecked = name === 'pow' || name === 'atan2';
+    if (!isChecked || first?.kind !== 'reference' || second === undefined) return;
+    if (this.#resolve(first).kind !== 'unknown') return;
+    const type = this.#printedType(second) ?? value?.type;
+    if (type === undefined || type === 'float' || type === 'integer' || type === 'unsigned') return;
+    throw invalid(`invalid argument type for the second argument in ${name}(): ${type}`, {
+      code: 'IQL_TYPE',
+      span: second.span,
+    });
   }
 
   /**

@@ -164,7 +164,9 @@ function prepare(checked: CheckedSelect, around: Around): PreparedSelect {
     built,
     columns: built.outputs.map(({ name, expression, isTag, isIntoTag }, i): PreparedColumn => {
       const call = callOf(expression, built.calls);
-      const type = isUnknownCall(call) ? undefined : declaredType(expression);
+      const isNoField = isTagAsField(fields[i]?.expression, sources);
+      const ofValues = isNoField ? 'string' : declaredType(expression);
+      const type = isUnknownCall(call) ? undefined : ofValues;
       // What a call picks of a tag is still a tag to wildcards.
       const isTagValue = call?.hasFixedType === false && readsTag(fields[i]?.expression, sources);
       const known = type === undefined ? 'wildcard' : 'all';
@@ -172,11 +174,24 @@ function prepare(checked: CheckedSelect, around: Around): PreparedSelect {
         name,
         type: type ?? 'float',
         valueType: expression.type ?? type ?? 'float',
-        isTag: isTag || isTagValue,
+        isTag: isTag || isTagValue || isNoField,
         visibility: isIntoTag ? 'name' : known,
       };
     }),
   };
+}
+
+/** Whether a tag is asked for as a field: it has no values, and is a tag to queries around it. */
+function isTagAsField(
+  expression: Expression | undefined,
+  sources: readonly PreparedSource[],
+): boolean {
+  return (
+    expression?.kind === 'reference' &&
+    expression.cast === 'field' &&
+    resolveReference(expression, sources).kind === 'unknown' &&
+    resolveName(expression.name, sources).kind === 'tag'
+  );
 }
 
 /** The call that a column is. */
