@@ -54,7 +54,7 @@ try() {
   ui=$(sed -n 's/^ready.* ui=\([^ ]*\).*/\1/p' "$ready")
   curl -sf -X POST "$tsdb/query" --data-urlencode 'q=CREATE DATABASE d' >/dev/null || fail "a statement"
   curl -sf -X POST "$tsdb/write?db=d" --data-binary 'm f=1 1' || fail "a write"
-  curl -sf "$ui" | grep -q '<title>Tidemark' || fail "the page"
+  curl -sf "$ui" >"$work/page" && grep -q '<title>Tidemark' "$work/page" || fail "the page"
   kill -TERM "$server"
   wait "$server" || status=$?
   [ "$status" = 0 ] || fail "SIGTERM ended it with $status"
@@ -62,12 +62,22 @@ try() {
 
 echo "== npm install -g $(basename "$tarball")"
 cp "$tarball" "$clean/tmp/tidemark.tgz"
-inside npm install --global --no-audit --no-fund /tmp/tidemark.tgz >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "npm"; }
+install() {
+  inside npm install --global --no-audit --no-fund /tmp/tidemark.tgz >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "npm"; }
+}
+install
+# Its own Node.js lacks a library here, and the system's is too old: what to do is said, and helps.
+inside tidemark --version 2>"$work/refusal" && fail "it runs on Node.js 20"
+grep -q 'apt install libatomic1' "$work/refusal" || { cat "$work/refusal" >&2; fail "the hint"; }
+inside npm uninstall --global tidemark >/dev/null 2>&1
+inside apt-get install -y -qq --no-install-recommends libatomic1 >"$work/log" 2>&1 || fail "libatomic1"
+install
 inside tidemark --version
 inside mkdir /tmp/data && inside chown 65534:65534 /tmp/data
 try 65534 /tmp/data
 inside npm uninstall --global tidemark >/dev/null 2>&1
 inside which tidemark >/dev/null && fail "npm left the command"
+inside apt-get purge -y -qq libatomic1 >"$work/log" 2>&1 || fail "libatomic1"
 
 echo "== apt install $(basename "$deb")"
 printf '#!/bin/sh\nexit 101\n' >"$clean/usr/sbin/policy-rc.d" && chmod +x "$clean/usr/sbin/policy-rc.d"

@@ -1,7 +1,7 @@
 // The executable itself: usage, configuration, ready line, exit statuses.
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import {
@@ -182,6 +182,22 @@ describe('starting', () => {
     expect(started.status).toBe(2);
     expect(started.stderr).toContain('ui.bind-address is 0.0.0.0:0');
     expect(started.stderr).toContain(`Turn it on (${missing} = true)`);
+  });
+
+  // Where there is no /proc the flags cannot be read.
+  test.runIf(process.platform === 'linux').each([
+    ['the command line', { args: ['--profile', 'small'] }, '20'],
+    ['the environment', { environment: { TIDEMARK_PROFILE: 'small' } }, '20'],
+    ['nothing', {}, undefined],
+  ] as const)('the heap stays small when %s asks for it', async (_by, options, percent) => {
+    const server = await startTidemark({ command: 'tsdb', ...options });
+    try {
+      const line = await readFile(`/proc/${server.process.pid}/cmdline`, 'utf8');
+      expect(/--heap-growing-percent=(\d+)/.exec(line)?.[1]).toBe(percent);
+    } finally {
+      expect(await server.stop()).toBe(0);
+      await removeDirectory(server.directory);
+    }
   });
 
   test('the ready line names what runs; metrics are served for Prometheus, the heap for browsers', async () => {

@@ -22,9 +22,19 @@ const LEAST_VERSION = [22, 15];
 /**
  * What Node.js is started with. V8 refuses code that was kept under other flags, so that the build
  * uses them too. `--expose-gc`: memory is given back when a thread falls idle
- * (packages/process/src/idle-collection.ts).
+ * (packages/process/src/idle-collection.ts). `--max-semi-space-size`: V8 lets the space of young
+ * objects grow with the machine's memory, and misses the processor's cache more with each megabyte
+ * (docs/adr/0029-runtime.md).
  */
-const RUNTIME_FLAGS = ['--expose-gc'];
+const RUNTIME_FLAGS = ['--expose-gc', '--max-semi-space-size=8'];
+
+/** With `--profile small`: heaps stay small, at the expense of speed. */
+const SMALL_FLAGS = [
+  '--expose-gc',
+  '--optimize-for-size',
+  '--heap-growing-percent=20',
+  '--max-semi-space-size=2',
+];
 
 /**
  * Settings of glibc's allocator, which reads them when a program starts; those that are set already
@@ -67,7 +77,7 @@ function refusal() {
   const hint =
     process.env.TIDEMARK_NODE === 'system'
       ? 'Install a newer one, or unset TIDEMARK_NODE to use the one that comes with Tidemark.'
-      : 'The one that comes with Tidemark is not installed: run `npm ci` without --omit=optional, or install a newer Node.js.';
+      : 'The one that comes with Tidemark is not installed or does not run here. Install it again without --omit=optional (on Debian after `apt install libatomic1`), or install a newer Node.js.';
   return `Tidemark needs Node.js ${least} or newer; this is ${process.versions.node}. ${hint}`;
 }
 
@@ -83,12 +93,20 @@ function withRuntime(start) {
   }
   const present = realpathSync(process.execPath);
   const program = (wanted === 'system' ? undefined : pinnedNode()) ?? present;
-  const missing = RUNTIME_FLAGS.filter((flag) => !process.execArgv.includes(flag));
+  const flags = profileOf(process.argv.slice(2)) === 'small' ? SMALL_FLAGS : RUNTIME_FLAGS;
+  const missing = flags.filter((flag) => !process.execArgv.includes(flag));
   const message = program === present ? refusal() : undefined;
   if (message !== undefined) fail(message);
   const isSet = Object.keys(RUNTIME_ENVIRONMENT).every((name) => process.env[name] !== undefined);
   if (program === present && missing.length === 0 && isSet) start();
   else handOver(program, [...process.execArgv, ...missing, ...process.argv.slice(1)]);
+}
+
+/** The profile that the command line or the environment asks for. */
+function profileOf(args) {
+  const at = args.findIndex((arg) => arg === '--profile' || arg.startsWith('--profile='));
+  if (at < 0) return process.env.TIDEMARK_PROFILE;
+  return args[at] === '--profile' ? args[at + 1] : args[at].slice('--profile='.length);
 }
 
 function fail(message) {
@@ -110,4 +128,4 @@ function handOver(program, args) {
   });
 }
 
-module.exports = { pinnedNode, RUNTIME_FLAGS, withRuntime };
+module.exports = { pinnedNode, RUNTIME_FLAGS, SMALL_FLAGS, withRuntime };

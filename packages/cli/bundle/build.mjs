@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import {
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -24,12 +25,19 @@ import loader from '../../process/boot/bundle-loader.cjs';
 import { EXTERNAL, WITH_FIRST_USE } from './external.mjs';
 import programs from './programs.cjs';
 
-const { RUNTIME_FLAGS } = runtime;
+const { SMALL_FLAGS } = runtime;
 const { BUNDLE_DIRECTORY, CODE, isBundleCurrent, PACKAGES, PROGRAMS, THREADS } = programs;
 
 const wantsCode = !process.argv.includes('--no-code');
 if (!isBundleCurrent() || isOlderThanBuildFiles()) await bundle();
 if (wantsCode && !hasCode()) keepCode();
+if (wantsCode && process.execArgv.join() !== SMALL_FLAGS.join()) {
+  // The same for `--profile small`, in a process with its flags.
+  const { status } = spawnSync(process.execPath, [...SMALL_FLAGS, ...process.argv.slice(1)], {
+    stdio: 'inherit',
+  });
+  if (status !== 0) process.exit(1);
+}
 
 function isOlderThanBuildFiles() {
   const made = statSync(join(BUNDLE_DIRECTORY, 'tidemark.cjs')).mtimeMs;
@@ -38,6 +46,7 @@ function isOlderThanBuildFiles() {
     'external.mjs',
     'programs.cjs',
     '../../process/boot/bundle-loader.cjs',
+    '../bin/runtime.cjs',
   ];
   return files.some((file) => statSync(new URL(file, import.meta.url)).mtimeMs > made);
 }
@@ -70,7 +79,9 @@ async function bundle() {
   });
   if (warnings.length > 0) throw new Error('the bundler warns: see above');
   // Also what belongs to an equal program: another build may have kept it in another way.
-  for (const file of codeFiles()) rmSync(join(BUNDLE_DIRECTORY, file), { force: true });
+  for (const file of readdirSync(BUNDLE_DIRECTORY)) {
+    if (file.endsWith('.code')) rmSync(join(BUNDLE_DIRECTORY, file));
+  }
   // Programs last, the executable's after those of its threads: it is what tells that the bundle is
   // complete.
   const rank = ({ path }) =>
@@ -136,23 +147,18 @@ function replaceFile(path, contents) {
   renameSync(`${path}.${process.pid}`, path);
 }
 
-function codeFiles() {
+/** Programs with the kinds of use whose code is kept. */
+function codes() {
+  const threads = new Set(Object.values(THREADS).flat());
   return [
-    ...Object.keys(THREADS).map((kind) => `tidemark.${kind}.code`),
-    ...new Set(
-      Object.values(THREADS)
-        .flat()
-        .map((name) => `${name}.${CODE.thread}.code`),
-    ),
+    ...Object.keys(THREADS).map((kind) => ['tidemark', kind]),
+    ...Array.from(threads, (name) => [name, CODE.thread]),
   ];
 }
 
 /** Whether V8 takes all of it, as a process with the flags of this one starts. */
 function hasCode() {
-  return codeFiles().every((file) => {
-    const [name, kind] = file.split('.');
-    return loader.compile(BUNDLE_DIRECTORY, name, kind).isCached;
-  });
+  return codes().every(([name, kind]) => loader.compile(BUNDLE_DIRECTORY, name, kind).isCached);
 }
 
 /**
@@ -184,7 +190,7 @@ function keepCode() {
 
 function runOnce(purpose, line) {
   const script = fileURLToPath(new URL('warm-up.cjs', import.meta.url));
-  const { status } = spawnSync(process.execPath, [...RUNTIME_FLAGS, script, purpose, ...line], {
+  const { status } = spawnSync(process.execPath, [...process.execArgv, script, purpose, ...line], {
     stdio: ['ignore', 'ignore', 'inherit'],
     // Settings of the one who builds must not reach these services.
     env: { PATH: process.env.PATH, TIDEMARK_KEEP_CODE: 'code' },

@@ -3,8 +3,7 @@
 // the kind of use, programs.cjs), then the command line.
 'use strict';
 const { renameSync, writeFileSync } = require('node:fs');
-const { join } = require('node:path');
-const { loadBundle } = require('../../process/boot/bundle-loader.cjs');
+const { codeFile, loadBundle } = require('../../process/boot/bundle-loader.cjs');
 const { BUNDLE_DIRECTORY, CODE, THREADS } = require('./programs.cjs');
 
 const [purpose, ...line] = process.argv.slice(2);
@@ -123,7 +122,7 @@ function keepThreads(names) {
 }
 
 function keep(name, kind, code) {
-  const file = join(BUNDLE_DIRECTORY, `${name}.${kind}.code`);
+  const file = codeFile(BUNDLE_DIRECTORY, name, kind);
   writeFileSync(`${file}.${process.pid}`, code);
   renameSync(`${file}.${process.pid}`, file);
 }

@@ -29,7 +29,7 @@ function compile(directory, name, cache) {
   // One byte per character: the build lets no others in.
   const source = readFileSync(file, 'latin1');
   const id = source.slice(-CONTENT_ID_LENGTH);
-  const cachedData = readCode(join(directory, `${name}.${cache}.code`), id);
+  const cachedData = readCode(codeFile(directory, name, cache), id);
   const script = new Script(`(function(${PARAMETERS}){${source}\n})`, {
     filename: file,
     cachedData,
@@ -68,6 +68,12 @@ function loadBundle(directory, name, cache) {
  */
 const PARAMETERS = 'exports,require,module,__filename,__dirname,tidemarkBundle';
 
+/** The file of the code that was kept under the flags of this process. */
+function codeFile(directory, name, kind) {
+  const flags = process.execArgv.includes('--optimize-for-size') ? '.small' : '';
+  return join(directory, `${name}.${kind}${flags}.code`);
+}
+
 /** V8 refuses by itself what another version of it, or one with other flags, has made. */
 function readCode(file, id) {
   let bytes;
@@ -83,4 +89,4 @@ function readCode(file, id) {
   return crc32(code) === bytes.readUInt32LE(CONTENT_ID_LENGTH) ? code : undefined;
 }
 
-module.exports = { compile, CONTENT_ID_LENGTH, loadBundle };
+module.exports = { codeFile, compile, CONTENT_ID_LENGTH, loadBundle };

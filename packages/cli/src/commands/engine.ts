@@ -31,7 +31,7 @@ export function engineCommand(
     .option('--skip-config-overrides', 'start without the configuration that was changed over HTTP')
     .action(async (options: Options) => {
       finish(
-        await serve(options, {
+        await serve({
           load: () =>
             loadConfig('engine', {
               file: options.config,

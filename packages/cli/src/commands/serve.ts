@@ -6,7 +6,7 @@ import type { LoggingConfig } from '@tidemark/settings';
 import { Command, Option } from 'commander';
 import type { Logger } from 'pino';
 
-import { PROFILES, useProfile } from '../config/profiles.ts';
+import { PROFILES } from '../config/profiles.ts';
 import type { Profile } from '../config/profiles.ts';
 import { describeError, ExitStatus, exitStatusOf, UsageError } from '../exit.ts';
 import { LOG_LEVELS, Loggers } from '../logger.ts';
@@ -87,8 +87,7 @@ export const engineSink = (logging: LoggingConfig): LoggingConfig => ({
  * Starts services, prints the ready line, and resolves with the exit status once a signal has
  * stopped everything.
  */
-export async function serve<C>(options: ServeOptions, services: Services<C>): Promise<number> {
-  useProfile(options.profile);
+export async function serve<C>(services: Services<C>): Promise<number> {
   const config = await services.load();
   const loggers = new Loggers();
   const log = loggers.open(services.logging(config));

@@ -26,7 +26,7 @@ export function tsdbCommand(
     .option('--clickhouse-urls <urls>', CLICKHOUSE_URLS)
     .action(async (options: Options) => {
       finish(
-        await serve(options, {
+        await serve({
           load: () =>
             loadConfig('tsdb', {
               file: options.config,

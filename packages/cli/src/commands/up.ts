@@ -50,7 +50,7 @@ export function upCommand(
     )
     .action(async (options: Options) => {
       finish(
-        await serve(options, {
+        await serve({
           load: () =>
             loadConfig('up', {
               file: options.config,

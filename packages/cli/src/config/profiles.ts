@@ -1,6 +1,5 @@
 // Profiles: settings that belong together for a kind of machine. They lie below file, environment
 // and flags, so that each of them can still be set otherwise.
-import { setFlagsFromString } from 'node:v8';
 
 export const PROFILES = ['small'] as const;
 export type Profile = (typeof PROFILES)[number];
@@ -38,20 +37,3 @@ export const TSDB_PROFILES: Readonly<Record<Profile, Sections>> = {
     subscriber: { 'write-buffer-size': 100 },
   },
 };
-
-/**
- * How the garbage collector is told to keep heaps small, for this thread and those made later.
- * Without it, it lets them grow as long as the machine has memory: measured under the same load,
- * 320 MiB instead of 200.
- */
-const SMALL_HEAP_FLAGS = [
-  '--optimize-for-size',
-  '--heap-growing-percent=20',
-  '--max-semi-space-size=2',
-];
-
-/** Sets what is not a setting of a service. Called before services are loaded. */
-export function useProfile(profile: Profile | undefined): void {
-  if (profile === undefined) return;
-  for (const flag of SMALL_HEAP_FLAGS) setFlagsFromString(flag);
-}
