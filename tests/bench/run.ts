@@ -46,7 +46,7 @@ for (const name of benchmarks().filter(
 )) {
   const file = fileURLToPath(new URL(name, here));
   process.stdout.write(`\n== ${name}\n`);
-  const child = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', file], {
+  const child = spawn(process.execPath, ['--conditions=source', file], {
     stdio: 'inherit',
   });
   const [status] = (await once(child, 'exit')) as [number | null];

@@ -54,11 +54,10 @@ beforeAll(() => {
 afterAll(() => rmSync(copy, { recursive: true, force: true }));
 
 test('a node and a handler of two files each do what others do', () => {
-  const printed = execFileSync(
-    process.execPath,
-    ['--conditions=source', '--import', 'tsx', 'prove.ts'],
-    { cwd: copy, encoding: 'utf8' },
-  );
+  const printed = execFileSync(process.execPath, ['--conditions=source', 'prove.ts'], {
+    cwd: copy,
+    encoding: 'utf8',
+  });
 
   expect(JSON.parse(printed)).toEqual({
     values: [6],

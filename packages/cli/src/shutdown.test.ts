@@ -22,7 +22,7 @@ test('a second signal ends a process one of whose threads never returns', async 
     read(0, Buffer.alloc(1), () => undefined);
     log.info('ready');
   `;
-  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', source], {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', source], {
     cwd: fileURLToPath(new URL('.', import.meta.url)),
     stdio: ['pipe', 'pipe', 'inherit'],
     ...PATIENCE,

@@ -33,7 +33,7 @@ afterEach(async () => {
 });
 
 async function lockInChild(): Promise<number> {
-  const args = ['--conditions=source', '--import', 'tsx', '--input-type=module', '-e', PROGRAM];
+  const args = ['--conditions=source', '--input-type=module', '-e', PROGRAM];
   const started = spawn(process.execPath, args, {
     env: { ...process.env, DIRECTORY: directory },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -50,11 +50,9 @@ const PROCESS = `
 `;
 
 test('what nobody holds any more goes when the thread has nothing to do', async () => {
-  const child = spawn(
-    process.execPath,
-    ['--expose-gc', '--import', 'tsx', '--input-type=module', '--eval', PROCESS],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  );
+  const child = spawn(process.execPath, ['--expose-gc', '--input-type=module', '--eval', PROCESS], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const [chunk] = (await once(child.stdout, 'data')) as [Buffer];
   child.kill();
 

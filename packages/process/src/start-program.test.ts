@@ -70,7 +70,7 @@ test.runIf(process.platform === 'linux')(
       import { startProgram } from '${fileURLToPath(new URL('start-program.ts', import.meta.url))}';
       startProgram('/bin/sh', ['-c', 'echo $$; exec sleep 600']).stdout.pipe(process.stdout);
     `;
-    const args = ['--import', 'tsx', '--input-type=module', '-e', source];
+    const args = ['--input-type=module', '-e', source];
     const parent = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
     const [line] = (await once(createInterface({ input: parent.stdout }), 'line')) as [string];
     const isAlive = (): boolean => /^\d+ \(\w+\) [^Z]/.test(stateOf(line));

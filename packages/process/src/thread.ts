@@ -3,11 +3,6 @@
 import { Worker } from 'node:worker_threads';
 import type { WorkerOptions } from 'node:worker_threads';
 
-/**
- * Takes the program's address as its first argument and makes TypeScript loadable if that is what
- * it is.
- */
-const BOOT = new URL('../boot/thread-boot.mjs', import.meta.url);
 /** Takes directory and name of a bundled program. */
 const BUNDLE_BOOT = new URL('../boot/thread-bundle.cjs', import.meta.url);
 
@@ -40,10 +35,8 @@ export function startThread(
     const execArgv = built === undefined ? threadArguments(process.execArgv) : [];
     return new Worker(BUNDLE_BOOT, { ...options, argv, execArgv });
   }
-  const file = new URL(`./${name}.${isSource ? 'ts' : 'js'}`, moduleUrl);
-  return new Worker(BOOT, {
+  return new Worker(new URL(`./${name}.${isSource ? 'ts' : 'js'}`, moduleUrl), {
     ...options,
-    argv: [file.href],
     execArgv: threadArguments(process.execArgv),
   });
 }

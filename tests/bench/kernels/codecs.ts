@@ -1,5 +1,5 @@
 // Codecs: bytes per value, and rates of encoding and decoding blocks of 8,192 values (copies in and
-// out included). node --conditions=source --import tsx tests/bench/kernels/codecs.ts
+// out included). packages/cli/bin/node --conditions=source tests/bench/kernels/codecs.ts
 import { Codecs } from '@tidemark/kernels';
 import { seededRandom } from '@tidemark/testkit';
 import { measure, normalFrom } from './measure.ts';

@@ -1,6 +1,6 @@
 // Many new series: what a body of 5,000 lines costs on average and at most, taking its keys apart
 // included. The most is a body in which tables grow. CPU milliseconds, without the first bodies,
-// whose code is not compiled yet. node --conditions=source --import tsx
+// whose code is not compiled yet. packages/cli/bin/node --conditions=source
 // tests/bench/kernels/growth.ts [series]
 import { IngestKernel, Kernels, SeriesKeys } from '@tidemark/kernels';
 import type { IngestHost } from '@tidemark/kernels';

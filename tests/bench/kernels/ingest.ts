@@ -1,5 +1,5 @@
 // Ingest: bodies of 5,000 lines through scan, series look-up and append, in one thread.
-// node --conditions=source --import tsx tests/bench/kernels/ingest.ts
+// packages/cli/bin/node --conditions=source tests/bench/kernels/ingest.ts
 import { IngestKernel, Kernels, SeriesKeys, RowBuffers } from '@tidemark/kernels';
 import type { Batch, IngestHost } from '@tidemark/kernels';
 import { parseLines } from '@tidemark/line-protocol';

@@ -1,6 +1,6 @@
 // Scans: filters, selection and windowed aggregates over blocks of 8,192 rows that are ten seconds
 // apart. Aggregates are those of a group of eight series: eight blocks go into the same windows.
-// node --conditions=source --import tsx tests/bench/kernels/scans.ts
+// packages/cli/bin/node --conditions=source tests/bench/kernels/scans.ts
 import { Codecs, ColumnCache, Kernels, Scans } from '@tidemark/kernels';
 import type { CachedColumn, CachedType, CacheEntries, WindowResult } from '@tidemark/kernels';
 import { seededRandom } from '@tidemark/testkit';

@@ -16,8 +16,6 @@ import { writes } from './cases.ts';
 const UDF = {
   prog: process.execPath,
   args: [
-    '--import',
-    'tsx',
     fileURLToPath(
       new URL('../../../packages/runtime/examples/udf/running-sum.ts', import.meta.url),
     ),

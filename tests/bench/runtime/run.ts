@@ -1,7 +1,7 @@
 // Throughput of tasks inside one thread, from the bytes of a write to the last node.
 //
-//   node --conditions=source --import tsx tests/bench/runtime/run.ts [--only name,name] [--rows N]
-// [--nodes | --compared]
+//   packages/cli/bin/node --conditions=source tests/bench/runtime/run.ts [--only name,name] [--rows
+// N] [--nodes | --compared]
 //
 // Prints rows per second with parsing, the share of parsing, and how that compares to the existing
 // engine. That every node has a case is a test (cases.test.ts).

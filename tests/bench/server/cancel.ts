@@ -2,7 +2,7 @@
 // until it is not listed by SHOW QUERIES any more, the processor time that the server takes
 // meanwhile, and the longest round of the event loops of its threads while it ran. Limits are so
 // low that they are reached with the first rows: their time includes all that comes before. Runs
-// the built executable. node --conditions=source --import tsx tests/bench/server/cancel.ts
+// the built executable. packages/cli/bin/node --conditions=source tests/bench/server/cancel.ts
 // [repeats] [part of a way's or statement's name …]
 import { readdirSync, readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';

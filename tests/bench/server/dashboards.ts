@@ -1,7 +1,7 @@
 // Many dashboards beside ingest: each has a connection of its own that is kept alive, and asks
 // twenty small queries one after the other every second, while data comes in at a third of the rate
 // that the server takes at most. Runs the built executable.
-// node --conditions=source --import tsx tests/bench/server/dashboards.ts [seconds] [dashboards]
+// packages/cli/bin/node --conditions=source tests/bench/server/dashboards.ts [seconds] [dashboards]
 import { Agent } from 'node:http';
 
 import { query, removeDirectory, startTidemark } from '@tidemark/testkit';

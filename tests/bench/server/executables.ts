@@ -1,7 +1,7 @@
 // What executables of Tidemark cost, in turn: two loads, queries over both, the memory that a query
 // over many series takes beside what the server holds, and a start. For comparing two builds on a
 // machine that does other work too: processor time of the servers, the median of all turns.
-// node --conditions=source --import tsx tests/bench/server/executables.ts TURNS EXECUTABLE...
+// packages/cli/bin/node --conditions=source tests/bench/server/executables.ts TURNS EXECUTABLE...
 import { Agent } from 'node:http';
 
 import { query, removeDirectory, startTidemark } from '@tidemark/testkit';

@@ -1,7 +1,7 @@
 // Statements of dashboards over many small measurements: 500 of them, with 20 series of a day each.
 // With influxd installed the same statements run there too, in turns, so that a busy machine is as
 // busy for both. CPU is that of the server's process. Runs the built executable.
-// node --conditions=source --import tsx tests/bench/server/many-measurements.ts
+// packages/cli/bin/node --conditions=source tests/bench/server/many-measurements.ts
 import {
   hasPrograms,
   query,

@@ -3,7 +3,7 @@
 // and what it had at most of that since the line before. With influxd and victoria-metrics
 // installed and `--peers`, the same there. `--merged` asks nothing before all is merged, to see
 // what the merging costs. Runs the built executable.
-// node --conditions=source --import tsx tests/bench/server/many-series.ts [series] [rows]
+// packages/cli/bin/node --conditions=source tests/bench/server/many-series.ts [series] [rows]
 // [--merged] [--peers]
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,7 +1,7 @@
 // Queries while data comes in: what a cheap query and a dashboard's query take every 100 ms, with
 // and without writers at half of the rate that the server takes at most, how long the rounds of the
 // server's event loops are meanwhile, and how soon a query ends whose client goes away. Runs the
-// built executable. node --conditions=source --import tsx tests/bench/server/mixed.ts [seconds]
+// built executable. packages/cli/bin/node --conditions=source tests/bench/server/mixed.ts [seconds]
 import { once } from 'node:events';
 import { Agent, get } from 'node:http';
 import type { IncomingMessage } from 'node:http';

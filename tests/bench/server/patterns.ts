@@ -1,6 +1,6 @@
 // Regular expressions over 100,000 values of a tag and of a field: the first time, and again. With
 // influxd installed the same statements run there too. CPU is that of the server's process. Runs
-// the built executable. node --conditions=source --import tsx tests/bench/server/patterns.ts
+// the built executable. packages/cli/bin/node --conditions=source tests/bench/server/patterns.ts
 import { Agent } from 'node:http';
 
 import {

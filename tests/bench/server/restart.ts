@@ -1,8 +1,8 @@
 // From exec to the first right answer: until the port answers, until the ready line, and until the
 // count of all rows is right, after a clean stop and after a kill, for the database alone and for
 // everything. Each start has the directory as the load left it: nothing that an earlier start did
-// is saved to the next. Runs the built executable (`npm run build`). node --conditions=source
-// --import tsx tests/bench/server/restart.ts [rows] [starts]
+// is saved to the next. Runs the built executable (`npm run build`). packages/cli/bin/node
+// --conditions=source tests/bench/server/restart.ts [rows] [starts]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp } from 'node:fs/promises';

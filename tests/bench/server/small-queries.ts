@@ -3,7 +3,7 @@
 // dashboards of many people. Prints for each build the lowest decile and the lower quartile of the
 // rounds' CPU per request (of all threads, of the one of sockets, of the storage thread), and p50
 // and p95 of all requests.
-// node --conditions=source --import tsx tests/bench/server/small-queries.ts [executable ...]
+// packages/cli/bin/node --conditions=source tests/bench/server/small-queries.ts [executable ...]
 //   [--clients 1] [--rounds 30] [--requests 200] [--warm 2000] [--rows 432000] [--only NAME,NAME]
 //   [--args '--flags of the server']
 import { readdirSync, readFileSync } from 'node:fs';

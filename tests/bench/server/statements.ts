@@ -1,7 +1,8 @@
 // Statements of the query language that no comparison has: INTO beside the SELECT and the writes it
 // is made of, subqueries, regular expressions over 100,000 tag values, tag values of a million
 // series. Runs the built executable; CPU is that of the server, which depends little on what else
-// the machine does. node --conditions=source --import tsx tests/bench/server/statements.ts [series]
+// the machine does. packages/cli/bin/node --conditions=source tests/bench/server/statements.ts
+// [series]
 import { Agent } from 'node:http';
 
 import { query, removeDirectory, startTidemark } from '@tidemark/testkit';

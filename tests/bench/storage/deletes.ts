@@ -1,6 +1,6 @@
 // How long the storage thread is held while most of very many series lose their rows: the longest
 // turn, the longest of the small writes beside it, and what the statement itself takes. Arguments:
-// series, rows of each. `node --conditions=source --import tsx tests/bench/storage/deletes.ts`
+// series, rows of each. `packages/cli/bin/node --conditions=source tests/bench/storage/deletes.ts`
 import type { StorageEngine } from '@tidemark/storage';
 
 import { POLICY } from './policy.ts';

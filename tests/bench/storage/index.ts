@@ -1,5 +1,5 @@
 // Conditions on tags over many series: from postings, and without room for any.
-// node --conditions=source --import tsx tests/bench/storage/index.ts [series]
+// packages/cli/bin/node --conditions=source tests/bench/storage/index.ts [series]
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

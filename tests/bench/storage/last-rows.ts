@@ -1,6 +1,6 @@
 // The last row of each series, asked again and again: `SELECT * … GROUP BY host ORDER BY time DESC
-// LIMIT 1`. node --conditions=source --import tsx tests/bench/storage/last-rows.ts [series] [rows
-// per series]
+// LIMIT 1`. packages/cli/bin/node --conditions=source tests/bench/storage/last-rows.ts [series]
+// [rows per series]
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

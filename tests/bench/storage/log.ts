@@ -1,6 +1,6 @@
 // The log alone: records of several sizes from one and from eight writers, synced before they count
 // and synced by interval. What a record costs in CPU, and how many share one sync.
-// node --conditions=source --import tsx tests/bench/storage/log.ts [seconds]
+// packages/cli/bin/node --conditions=source tests/bench/storage/log.ts [seconds]
 import { mkdtempSync, rmSync, statSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 // A query after many deletes of some rows of some series: every tombstone used to be held against
 // every block. Arguments: series, rows of each, deletes, groups that they take turns to be about.
-// `node --conditions=source --import tsx tests/bench/storage/many-deletes.ts`
+// `packages/cli/bin/node --conditions=source tests/bench/storage/many-deletes.ts`
 import { eachBatch } from '@tidemark/query';
 import type { StorageEngine } from '@tidemark/storage';
 

@@ -1,6 +1,6 @@
 // A series index made anew without its deleted series (docs/adr/0010-rebuilt-index.md): what it
 // costs, what it gives back, and how long writes that go on meanwhile wait for it.
-// node --conditions=source --import tsx tests/bench/storage/renewal.ts [series]
+// packages/cli/bin/node --conditions=source tests/bench/storage/renewal.ts [series]
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,7 +1,7 @@
 // Benchmarks of the storage engine: durable ingest, and the work of the query set through
 // SeriesSource.
-// `node --conditions=source --import tsx tests/bench/storage/run.ts [hosts] [hours]`; prints one
-// line per measurement.
+// `packages/cli/bin/node --conditions=source tests/bench/storage/run.ts [hosts] [hours]`; prints
+// one line per measurement.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 // Many series: writing, flushing, opening after a clean stop and without one, and what the memory
-// comes to. node --conditions=source --import tsx tests/bench/storage/series.ts [series]
+// comes to. packages/cli/bin/node --conditions=source tests/bench/storage/series.ts [series]
 import { mkdtempSync, rmSync, statSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 // Flush, compaction and opening, each by itself: what it takes per row and per byte of its
-// segments. node --conditions=source --import tsx tests/bench/storage/{flush,compaction,open}.ts
-// [hosts] [hours]
+// segments. packages/cli/bin/node --conditions=source
+// tests/bench/storage/{flush,compaction,open}.ts [hosts] [hours]
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 // Kills the engine's process at random moments under load and checks after every round that nothing
-// acknowledged is lost and nothing is invented. `node --conditions=source --import tsx
+// acknowledged is lost and nothing is invented. `packages/cli/bin/node --conditions=source
 // tests/crash/storage/kill.mjs [rounds] [seed]`
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,5 +1,5 @@
 // The tables of docs/benchmarks.md about texts, against one server. Without events: texts and tags.
-// node --conditions=source --import tsx tests/soak/memory/compare.ts \
+// packages/cli/bin/node --conditions=source tests/soak/memory/compare.ts \
 //   tidemark|influxdb [texts [tags [clients of tags [events]]]]
 import { removeDirectory, startInfluxdb, startTidemark } from '@tidemark/testkit';
 

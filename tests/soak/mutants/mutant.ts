@@ -42,7 +42,7 @@ export function runMutant(
   { edits }: Pick<Mutant, 'edits'>,
   program: readonly string[],
 ): Promise<Outcome> {
-  const args = ['--import', PATCH, '--conditions=source', '--import', 'tsx', ...program];
+  const args = ['--import', PATCH, '--conditions=source', ...program];
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, args, {
       cwd: ROOT,

@@ -29,15 +29,7 @@ export async function runMutant(edit: Edit | undefined, seeds: number): Promise<
     copyTo(directory);
     if (edit !== undefined) apply(directory, edit);
     const main = join(directory, 'tests/soak/simulation/main.ts');
-    const said = await run([
-      '--conditions=source',
-      '--import',
-      'tsx',
-      main,
-      String(seeds),
-      '1',
-      'first',
-    ]);
+    const said = await run(['--conditions=source', main, String(seeds), '1', 'first']);
     const seed = /^seed (\d+): /m.exec(said)?.[1];
     if (seed === undefined && !said.includes(' 0 failures')) throw new Error(said);
     return { seed: seed === undefined ? undefined : Number(seed), said };

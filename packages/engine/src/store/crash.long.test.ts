@@ -38,7 +38,7 @@ afterEach(async () => {
 });
 
 async function start(): Promise<string> {
-  const args = ['--conditions=source', '--import', 'tsx', '--input-type=module', '-e', PROGRAM];
+  const args = ['--conditions=source', '--input-type=module', '-e', PROGRAM];
   const started = spawn(process.execPath, args, {
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
     env: { ...process.env, DIRECTORY: directory },

@@ -35,7 +35,7 @@ test('a process that exits ends, also while changes of several entries are writt
       process.exit(3);
     });
   `;
-  const args = ['--import', 'tsx', '--input-type=module', '-e', source];
+  const args = ['--input-type=module', '-e', source];
 
   const end = run(process.execPath, args, { timeout: PATIENCE_MS, killSignal: 'SIGKILL' });
 

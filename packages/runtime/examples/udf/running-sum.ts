@@ -1,13 +1,13 @@
 // A user-defined function in TypeScript: adds up a field per group and sets `sum`.
 //
 //   [udf.functions.sum]
-//   prog = "npx"
-//   args = ["tsx", "/etc/tidemark/udf/running-sum.ts"]
+//   prog = "node"   # 22.18 or newer
+//   args = ["/etc/tidemark/udf/running-sum.ts"]
 //   timeout = "10s"
 //
 //   stream|from().groupBy('host')@sum().field('value')|httpOut('sums')
 //
-// As a service of its own: `npx tsx running-sum.ts --socket /run/sum.sock`, and `socket =
+// As a service of its own: `node running-sum.ts --socket /run/sum.sock`, and `socket =
 // "/run/sum.sock"`.
 import type { Agent } from './protocol.ts';
 import { serve } from './protocol.ts';

@@ -36,7 +36,7 @@ type Sample = {
 const TYPESCRIPT: Sample = {
   language: 'TypeScript',
   prog: process.execPath,
-  args: ['--import', 'tsx', sample('running-sum.ts')],
+  args: [sample('running-sum.ts')],
   chain: `.groupBy('h')@f().field('v')`,
 };
 const PYTHON: Sample = {

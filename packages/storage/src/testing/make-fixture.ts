@@ -1,4 +1,4 @@
-// Writes the fixture of the present format version: `node --conditions=source --import tsx
+// Writes the fixture of the present format version: `packages/cli/bin/node --conditions=source
 // src/testing/make-fixture.ts DIR`. Run it once per released version; old fixtures are never made
 // again.
 import { nodeDisk } from '../disk/node-disk.ts';
