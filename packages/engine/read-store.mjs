@@ -1,8 +1,8 @@
-// Reads a metadata file in a process of its own: what LMDB does with a damaged page is to end the
-// process that reads it. `node read-store.mjs BINARY FILE check` prints how much of the file is
-// used, then sizes and findings per table, `node read-store.mjs BINARY FILE first|last TABLE`
-// prints every entry of a table from that end on. BINARY are the names of the tables whose values
-// are no JSON, with commas between them. Started by src/store/store-repair.ts.
+// Reads a metadata file in a separate process, because LMDB ends the process that reads a damaged
+// page. `node read-store.mjs BINARY FILE check` prints how much of the file is used, then sizes and
+// findings per table, `node read-store.mjs BINARY FILE first|last TABLE` prints every entry of a
+// table from that end on. BINARY are the names of the tables whose values are not JSON, with commas
+// between them. Started by src/store/store-repair.ts.
 import { createDecipheriv, createHmac } from 'node:crypto';
 import { readFileSync, writeSync } from 'node:fs';
 import { open } from 'lmdb';

@@ -1,4 +1,4 @@
-// Who can reach the API: the address that it listens on, and what has to be so before it does.
+// Who can reach the API: the address that it listens on, and the conditions for listening there.
 import { assert, InvalidRequest } from '@tidemark/core';
 import { isLoopback } from '@tidemark/process';
 import { parseAddress } from '@tidemark/settings';

@@ -1,4 +1,4 @@
-// Bounds of the engine.
+// Limits of the engine.
 import type { Limit, SettingLimit } from '@tidemark/core';
 
 export const LIST_LIMIT_DEFAULT = 100;

@@ -1,4 +1,4 @@
-// Topics, events and handlers, with the world that handlers act in.
+// Opens topics, events and handlers, with the services that handlers use.
 import { AlertService, AlertStore, connectionCache } from '@tidemark/alerting';
 import type { AlertServiceOptions } from '@tidemark/alerting';
 import { InvalidRequest, TIDEMARK_VERSION } from '@tidemark/core';

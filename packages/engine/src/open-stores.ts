@@ -1,5 +1,5 @@
-// What everything else of the engine stands on: the metadata file, the configuration with its
-// overrides, the log, the database's clusters, outgoing HTTP, and who may ask for what.
+// Opens what the rest of the engine depends on: the metadata file, the configuration with its
+// overrides, the log, the clusters of the database, outgoing HTTP, and authentication.
 import type { Clock, OpenParts } from '@tidemark/core';
 import { Unavailable } from '@tidemark/core';
 import type { Member } from '@tidemark/cluster';

@@ -1,5 +1,5 @@
-// Tasks with all that they need to run: where points come from, where queries are asked, threads,
-// user-defined functions, and what is kept of them between two runs.
+// Opens tasks with everything they need: sources of points, queries, threads, user-defined
+// functions, and saved states.
 import { RequestMetrics } from '@tidemark/core';
 import type { OpenParts } from '@tidemark/core';
 import { createTask, SeriesTable } from '@tidemark/runtime';

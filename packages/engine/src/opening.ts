@@ -1,4 +1,4 @@
-// Something that others wait for, and its way to tell them.
+// A value that others can wait for, and the way to set it.
 
 export type Opening = { readonly promise: Promise<void>; readonly resolve: () => void };
 

@@ -1,5 +1,5 @@
-// An engine that can go on with another metadata file: it is closed, the file changes its place,
-// and it is opened again where it was. When that does not work, it goes on with what it had.
+// An engine that can restart with another metadata file: it is closed, the file is replaced, and it
+// is opened again at the same address. If that fails, it continues with the previous file.
 import { formatRfc3339, messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { LogSink } from './observability/log-hub.ts';

@@ -1,5 +1,5 @@
-// Tasks from the start of an engine to its stop: they go on from what was saved, are given points,
-// and are looked at and saved from time to time.
+// Runs tasks from the start of an engine to its stop: they continue from saved states, receive
+// points, and are checked and saved periodically.
 import type { OpenParts } from '@tidemark/core';
 import { HOST_CHECK_MS } from '@tidemark/runtime/host';
 import type { PointLog } from './cluster/point-log.ts';

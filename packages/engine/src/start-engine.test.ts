@@ -1,4 +1,4 @@
-// A start that fails leaves nothing open, wherever it fails; and what the first start makes.
+// A failed start leaves nothing open, wherever it fails; and what the first start creates.
 import { readdirSync, readlinkSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';

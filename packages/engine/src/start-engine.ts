@@ -1,4 +1,4 @@
-// The service from start to stop: what is opened, in which order, and how it is closed again.
+// The service from start to stop: the order in which its parts are opened and closed.
 import { lockDirectory, makeDirectory, narrowAndTell, PRIVATE_DIRECTORY } from '@tidemark/process';
 import { Resolver } from 'node:dns/promises';
 import { Budget, openAll, systemClock } from '@tidemark/core';

@@ -1,4 +1,4 @@
-// Background work at regular times that can be stopped and waited for.
+// Periodic background work that can be stopped and waited for.
 import type { Clock } from '@tidemark/core';
 
 /**

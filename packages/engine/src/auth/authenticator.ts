@@ -1,7 +1,7 @@
-// Who may use the API when authentication is on, and for what: users of the default cluster of the
-// database with a password, an API token or a signed token, and the database as a subscriber. Users
-// to whom a database was granted read, users write where the database lets them write, and admins
-// change something.
+// Authenticates requests and checks rights when authentication is on. Users are those of the
+// default cluster of the database (with a password, an API token or a signed token), and the
+// database itself as a subscriber. Users with a grant on a database may read, users with WRITE may
+// write to that database, and admins may change something.
 import { LoginThrottle } from '@tidemark/process';
 import { randomBytes } from 'node:crypto';
 import { Forbidden, InvalidRequest, messageOf, Unauthorized } from '@tidemark/core';

@@ -1,5 +1,5 @@
-// Credentials of a request: basic, `Token user:password`, an API token of the database, a JSON web
-// token, or `u` and `p` in the URL; the header first.
+// Reads the credentials of a request: basic authentication, `Token user:password`, an API token of
+// the database, a JSON web token, or `u` and `p` in the URL. The header takes precedence.
 import { Unauthorized } from '@tidemark/core';
 import type { QueryParams } from '../http/params.ts';
 

@@ -1,6 +1,6 @@
-// What a request may see of data: whoever asks needs READ on the databases that it comes from.
-// Every endpoint with data asks here, also when it finds nothing or nobody has to say who they are;
-// one that forgot to has no answer (http/server.ts).
+// Decides which data a request may see: the user needs READ on the databases that the data comes
+// from. Every endpoint that returns data must call this, even if it finds nothing or authentication
+// is off; an endpoint that does not call it cannot answer (http/server.ts).
 import { Forbidden } from '@tidemark/core';
 import type { RequestUser } from '../http/server.ts';
 

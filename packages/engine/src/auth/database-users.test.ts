@@ -1,5 +1,5 @@
-// How the database is asked about users, with answers that are made here: how often, for how long,
-// and what they mean.
+// Queries to the database about users, against fake responses: how often they are sent, how long
+// results are cached, and how they are interpreted.
 import { expect, test } from 'vitest';
 import type { OutgoingRequest, IncomingResponse } from '@tidemark/settings';
 import { optionsGiven, TestClock } from '@tidemark/testkit';

@@ -1,8 +1,7 @@
-// What the default cluster of the database says about who asks the engine: whether the credentials
-// are good, and what they allow there. A database that knows the question (`/api/identity`) is
-// asked it with the engine's own credentials, which have to be an admin's, so that wrong passwords
-// count for the client's address and not for the engine's. Another one is asked as that user, which
-// needs no rights of the engine's own.
+// Asks the default cluster of the database whether credentials are valid and what they allow. A
+// database with `/api/identity` is asked with the engine's own credentials, which must be an
+// admin's, so that wrong passwords count against the client's address and not the engine's. Any
+// other database is asked with the client's own credentials, which needs no rights of the engine.
 import { createHash } from 'node:crypto';
 import { LimitExceeded, Unauthorized } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';

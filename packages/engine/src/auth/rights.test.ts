@@ -1,6 +1,6 @@
-// Who gets in where, with users of a real database: every endpoint, walked by somebody without
-// rights, a reader of another database, a reader and a writer of the database whose data is there,
-// and an admin. An endpoint that is not in the table fails.
+// Access to every endpoint with users of a real database: a user without rights, a reader of
+// another database, a reader and a writer of the database with the data, and an admin. An endpoint
+// that is missing from the table fails the test.
 import { systemClock } from '@tidemark/core';
 import {
   eventually,

@@ -1,5 +1,5 @@
-// Who may do what when authentication is on, with real users of a real database: an admin, one who
-// may write to one database, one who may read it, one without rights, and somebody whom the
+// Rights when authentication is on, with real users of a real database: an admin, a user who may
+// write to one database, a user who may read it, a user without rights, and a user whom the
 // database does not know.
 import { createHmac } from 'node:crypto';
 import http from 'node:http';

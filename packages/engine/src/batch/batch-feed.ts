@@ -1,6 +1,6 @@
-// Queries of one batch task: every query node asks on its schedule, answers are given to the task
-// in the order of the ticks; after a restart first those that were due meanwhile, as configured
-// (docs/adr/0011-catch-up.md).
+// Runs the queries of one batch task: every query node has its schedule, and the task receives
+// results in the order of the ticks. After a restart, the queries that were missed run first, as
+// configured (docs/adr/0011-catch-up.md).
 import { AppError, formatRfc3339, messageOf, Unavailable } from '@tidemark/core';
 import type { Clock, Timestamp } from '@tidemark/core';
 import type { QueryResultSeries } from '@tidemark/runtime';

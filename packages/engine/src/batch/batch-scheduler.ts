@@ -1,5 +1,5 @@
-// Batch tasks: every query node asks on its schedule; answers are given to the task in the order of
-// the ticks.
+// Schedules batch tasks: every query node has its schedule, and the task receives results in the
+// order of the ticks.
 import { NotFound, Unavailable } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
 import type { QueryResultSeries } from '@tidemark/runtime';

@@ -1,4 +1,4 @@
-// The query nodes of a pipeline with what is needed to ask: their text and their schedule.
+// The query nodes of a pipeline, with the text and the schedule of their queries.
 import { effectsOf } from '@tidemark/pipeline';
 import type { AskedQuery, Pipeline } from '@tidemark/pipeline';
 import { QueryText } from '../database/query-text.ts';

@@ -1,4 +1,4 @@
-// The engine after a restart beside a database that has what was missed: what tasks are given, and
+// The engine after a restart, with a database that has the missed points: what tasks receive, and
 // what the API shows.
 import { eventually, PointDatabase } from '@tidemark/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';

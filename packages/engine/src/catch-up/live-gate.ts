@@ -1,5 +1,5 @@
-// Between the router and a task that catches up: keeps the points of the stream back until the task
-// has been given what it has missed, and then leaves out those that it was given.
+// Sits between the router and a task that catches up: holds back the points of the stream until the
+// task has received the missed ones, and then drops those that it already has.
 import type { Clock, Timestamp } from '@tidemark/core';
 import type { BatchTaker, PointBatch, RunningTask } from '@tidemark/runtime';
 import { opening } from '../opening.ts';

@@ -1,5 +1,5 @@
-// Points of a range of time as the database has them, for a task that has missed them: page by page
-// in the order of their times, with the types that they were written with.
+// Reads missed points of a time range from the database for a task: page by page in time order,
+// with the types that they were written with.
 import { InvalidRequest } from '@tidemark/core';
 import type { FieldValue, Timestamp } from '@tidemark/core';
 import { quoteIdentifier } from '@tidemark/influxql';

@@ -1,5 +1,5 @@
-// Points that a task was given from the database, so that those of them that come from the stream
-// as well are told from the others.
+// Remembers the points that a task has read from the database, so that the same points from the
+// stream can be recognised.
 import type { Timestamp } from '@tidemark/core';
 import { placeText, seriesText } from '@tidemark/runtime';
 import type { PointBatch, SeriesRef } from '@tidemark/runtime';

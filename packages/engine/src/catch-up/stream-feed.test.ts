@@ -1,4 +1,5 @@
-// What a task is given when it catches up, from a database in memory and a stream beside it.
+// The points that a task receives when it catches up, from a database in memory and a concurrent
+// stream.
 import { InvalidRequest, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { buildPipeline } from '@tidemark/pipeline';

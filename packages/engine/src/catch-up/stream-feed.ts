@@ -1,5 +1,5 @@
-// Feeds a stream task: points of its databases from the router, and after a restart first those
-// from the database that it has missed meanwhile (docs/adr/0011-catch-up.md).
+// Feeds a stream task with points of its databases from the router. After a restart, it first feeds
+// the missed points from the database (docs/adr/0011-catch-up.md).
 import { AppError, assert, formatRfc3339, Unavailable, within } from '@tidemark/core';
 import type { Clock, Timestamp } from '@tidemark/core';
 import { ContainedPoints, placeText } from '@tidemark/runtime';

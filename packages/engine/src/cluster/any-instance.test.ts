@@ -1,5 +1,5 @@
-// The whole API through an instance that does not lead: what runs elsewhere is answered as if it
-// ran here, streams included.
+// The whole API through an instance that does not lead: responses are the same as if the tasks ran
+// there, streams included.
 import { eventually, hasPrograms } from '@tidemark/testkit';
 import { COUNTING } from '@tidemark/testkit/engine';
 import { TestCluster } from '@tidemark/testkit/engine-cluster';

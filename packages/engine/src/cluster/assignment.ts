@@ -1,5 +1,6 @@
-// Which instance runs which task: by what tasks were measured to need and what instances have. A
-// task stays where it is unless its instance takes none any more or has clearly more than others.
+// Assigns tasks to instances by the measured needs of the tasks and the capacity of the instances.
+// A task stays where it is unless its instance accepts no tasks any more or has clearly more load
+// than others.
 
 export type TaskNeed = {
   readonly id: string;

@@ -1,6 +1,6 @@
-// What a version of the engine reads and writes of what the instances of a cluster share. Versions
-// that differ by one minor version work together: everything that is written carries the level that
-// a reader has to know, and the leader writes no level that an instance does not know.
+// Which formats of the shared data this version of the engine reads and writes. Versions that
+// differ by one minor version work together: every record carries the level that a reader has to
+// support, and the leader writes no level that an instance does not support.
 import { Conflict, TIDEMARK_VERSION } from '@tidemark/core';
 import { decodeChanges, encodeChanges } from './change-record.ts';
 import type { StoreChange } from '../store/tables.ts';

@@ -1,5 +1,5 @@
-// Changes of the metadata as a record of the shared log: a line of JSON that names them, then their
-// values one behind the other (docs/formats/engine-cluster.md).
+// Encodes changes of the metadata as a record of the shared log: a line of JSON that names them,
+// followed by their values (docs/formats/engine-cluster.md).
 import { Corruption } from '@tidemark/core';
 import type { StoreChange, StoreKey } from '../store/tables.ts';
 

@@ -1,6 +1,5 @@
-// An instance of a cluster: it listens, follows what the leader stores, and leads itself when it is
-// its turn: then the engine is opened on its copy, as after a restart
-// (docs/adr/0020-engine-cluster.md).
+// An instance of a cluster: it listens, follows the shared log, and leads when it is elected. To
+// lead, it opens the engine on its copy, as after a restart (docs/adr/0020-engine-cluster.md).
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { assert, messageOf, OpenParts, systemClock, Unavailable } from '@tidemark/core';

@@ -1,5 +1,5 @@
-// Several engines and a coordinator over real sockets: what one is told all know, and when the one
-// that leads is gone another goes on.
+// Several engines and a coordinator over real sockets: changes on one instance are visible on all,
+// and when the leader is gone another takes over.
 import { eventually, freePort, hasPrograms, TestServer } from '@tidemark/testkit';
 import { COUNTING, countedBy } from '@tidemark/testkit/engine';
 import type { Answer } from '@tidemark/testkit/engine';

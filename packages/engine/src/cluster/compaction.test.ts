@@ -1,5 +1,5 @@
-// The shared log when it has become long: everything that is stored is written anew while changes
-// go on, and what was before is forgotten only when all of it is there.
+// Compaction of a long shared log: the complete content is written again while changes continue,
+// and older records are removed only when all of it is stored.
 import { NatsCoordinator } from '@tidemark/cluster';
 import { hasPrograms, makeDirectory, removeDirectory, TestCoordinator } from '@tidemark/testkit';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Reading the log of points on and on, whatever becomes of the connection.
+// Follows the log of points continuously, and reconnects when the connection fails.
 import { messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { LogRecord, SharedLog } from '@tidemark/cluster';

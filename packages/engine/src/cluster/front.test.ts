@@ -1,4 +1,4 @@
-// Requests while an instance that leads goes, or none does.
+// Requests while the leader stops, or while no instance leads.
 import { systemClock } from '@tidemark/core';
 import { TestServer } from '@tidemark/testkit';
 import { createServer } from 'node:net';

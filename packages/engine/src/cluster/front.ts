@@ -1,6 +1,6 @@
-// Where clients of an instance arrive. It passes every request on to the engine that leads, in this
-// process or in another one, and waits a while for one that does not lead yet; so any instance
-// answers everything, in the leader's words.
+// The entry point for clients of an instance. It forwards every request to the leading engine, in
+// this process or in another one, and waits a while if no instance leads yet. So any instance
+// answers every request, with the leader's response.
 import http from 'node:http';
 import https from 'node:https';
 import type { IncomingMessage, ServerResponse } from 'node:http';

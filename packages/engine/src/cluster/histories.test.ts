@@ -1,5 +1,5 @@
-// What the instances of a cluster believe of the shared log: a beginning that was interrupted, a
-// coordinator that has lost something, and a change that was refused.
+// Conflicting histories of the shared log: an interrupted initialisation, a coordinator that has
+// lost data, and a change that was refused.
 import { Unavailable } from '@tidemark/core';
 import { NatsCoordinator } from '@tidemark/cluster';
 import type { SharedLog } from '@tidemark/cluster';

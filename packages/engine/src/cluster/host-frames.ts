@@ -1,4 +1,4 @@
-// What a leader and an instance that runs tasks for it say to each other, over one connection: the
+// The protocol between the leader and an instance that runs tasks for it, over one connection: the
 // messages of task hosts (docs/adr/0021-tasks-on-all-instances.md), each as its length and its
 // structured clone.
 import type { Duplex } from 'node:stream';

@@ -1,6 +1,6 @@
-// Threads of this instance, for the tasks of the one that leads. A connection of the leader is the
-// right to use them: when it ends, or a leader of a later term comes, what runs here ends too.
-// Nothing that a task tells leaves this process but by that connection.
+// Offers threads of this instance to the leader for its tasks. The threads belong to one connection
+// of the leader: when it ends, or a leader of a later term connects, everything that runs here ends
+// too. The output of tasks leaves this process only through that connection.
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { messageOf } from '@tidemark/core';

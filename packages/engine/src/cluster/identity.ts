@@ -1,4 +1,4 @@
-// What all instances of a cluster have in common, written by the first of them.
+// The identity of a cluster, which all its instances share. The first instance writes it.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { assert, InvalidRequest } from '@tidemark/core';
 import type { SharedRegister } from '@tidemark/cluster';

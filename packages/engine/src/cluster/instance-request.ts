@@ -1,5 +1,4 @@
-// Requests of one instance to another one, outside the API: only instances know the secret that
-// such a request shows.
+// Requests between instances, outside the API. They carry a secret that only instances know.
 import type { IncomingMessage } from 'node:http';
 import { messageOf, Unavailable } from '@tidemark/core';
 import type { Member } from '@tidemark/cluster';

@@ -1,5 +1,5 @@
-// What an instance of a cluster does with the shared log: it follows it, and leads when it was
-// elected, until its lease ends, another one leads, or it stops. It owns the copy.
+// The role of an instance in the shared log. It follows the log, and leads after it was elected,
+// until its lease expires, another instance leads, or it stops. It owns the copy.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { assert, InvalidRequest, messageOf, openAll, Unavailable } from '@tidemark/core';

@@ -1,6 +1,7 @@
-// `tidemark engine join`: what a single engine has stored becomes part of a cluster, all of it or
-// nothing. It is one record of the shared log, written while nobody leads, so that nothing can come
-// between the look for conflicts and the record (docs/adr/0020-engine-cluster.md).
+// `tidemark engine join`: moves everything that a single engine has stored into a cluster, all of
+// it or nothing. It is one record of the shared log, written while no instance leads, so that
+// nothing can change between the check for conflicts and the record
+// (docs/adr/0020-engine-cluster.md).
 import { lockDirectory, makeDirectory, PRIVATE_DIRECTORY } from '@tidemark/process';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';

@@ -1,5 +1,5 @@
-// Points stay at the coordinator until states that contain them are on its disks; of what is gone
-// all the same it is said which tasks lack it.
+// Points stay at the coordinator until states that contain them are synced to its disks; if points
+// are lost nevertheless, the tasks that lack them are reported.
 import { eventually, hasPrograms } from '@tidemark/testkit';
 import { COUNTING, countedBy } from '@tidemark/testkit/engine';
 import { TestCluster } from '@tidemark/testkit/engine-cluster';

@@ -1,7 +1,7 @@
-// The right to append to the shared log, which the leader has: what its engine commits is appended
-// first, and then applied to its copy with its place in the log, as every other copy does it. Each
-// record is written behind the last one that this leader knows, and the coordinator refuses it when
-// another leader has begun.
+// The leader's exclusive right to append to the shared log. Each commit of its engine is appended
+// first and then applied to its copy with its position in the log, as on every other copy. Each
+// append expects the last record that this leader knows, so the coordinator refuses it once another
+// leader has begun.
 import { randomUUID } from 'node:crypto';
 import { assert, messageOf, Unavailable } from '@tidemark/core';
 import { Superseded } from '@tidemark/cluster';

@@ -1,6 +1,6 @@
-// `tidemark engine leave`: the copy that an instance has of its cluster becomes the directory of a
-// single engine, or of the first instance of another cluster. It is the way back when the
-// coordinator has lost what it kept (docs/guide/engine-cluster.md).
+// `tidemark engine leave`: turns the copy of an instance into the directory of a single engine, or
+// of the first instance of another cluster. It is the way to recover when the coordinator has lost
+// data (docs/guide/engine-cluster.md).
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { lockDirectory } from '@tidemark/process';

@@ -1,4 +1,4 @@
-// What a task is told while it is given what it has missed, and its thread fails meanwhile.
+// A task that catches up from the log while its thread fails.
 import { PointBatchBuilder } from '@tidemark/runtime';
 import type { PointBatch } from '@tidemark/runtime';
 import { TestClock } from '@tidemark/testkit';

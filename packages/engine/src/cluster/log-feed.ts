@@ -1,7 +1,7 @@
-// Feeds a stream task of a cluster: points as the log of points has them, each once. A task that
-// goes on from a saved state is first given what has come since, in virtual time, as after any
-// restart (docs/adr/0011-catch-up.md), but from the log, which has all of it, in its order and with
-// the times at which it came.
+// Feeds a stream task of a cluster with the points of the log of points, each once. A task that
+// continues from a saved state first receives the points that came since, in virtual time, as after
+// any restart (docs/adr/0011-catch-up.md). It reads them from the log, which has all of them in
+// order with their arrival times.
 import { assert, messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { BatchTaker, Due, PointBatch } from '@tidemark/runtime';

@@ -1,4 +1,4 @@
-// What loopback nodes write comes into the log once, whatever is given to their tasks again.
+// Points that loopback nodes write enter the log once, even if their tasks replay input.
 import { eventually } from '@tidemark/testkit';
 import { expect, test } from 'vitest';
 

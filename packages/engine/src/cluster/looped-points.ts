@@ -1,6 +1,7 @@
-// Points of loopback nodes on their way into the log of points, each once: a unit that goes on from
-// an older state loops the same points again, which are known by the place of their cause, the row
-// of the log that the unit worked on. What no row has caused (timers, queries) has no such place.
+// Appends points of loopback nodes to the log of points, each once. A unit that continues from an
+// older state writes the same points again; they are recognised by the position of their cause, the
+// row of the log that the unit was processing. Points that no row has caused (timers, queries) have
+// no such position.
 import { messageOf, Unavailable } from '@tidemark/core';
 import type { EventCause, PointInput } from '@tidemark/runtime';
 import { opening } from '../opening.ts';

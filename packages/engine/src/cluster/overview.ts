@@ -1,5 +1,5 @@
-// What is said of a cluster: its instances, which of them runs which task, and how far copies and
-// tasks are behind.
+// The state of a cluster as the API shows it: its instances, the instance of each task, and how far
+// copies and tasks lag behind.
 import type { Member } from '@tidemark/cluster';
 import type { Shared } from '../open-stores.ts';
 import type { Executor } from '../tasks/executor.ts';

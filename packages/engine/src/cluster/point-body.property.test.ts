@@ -1,4 +1,4 @@
-// Points as bodies of records carry every name and value.
+// Encoded points keep every name and value.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 

@@ -1,6 +1,6 @@
-// Points as the body of a record of the log of points, for those that did not come as lines: of
-// listeners, scrapers and loopback nodes. Line protocol cannot carry every name and value.
-// Format: docs/formats/engine-cluster.md.
+// Encodes points as the body of a record of the log of points if they did not arrive as lines:
+// points of listeners, scrapers and loopback nodes. Line protocol cannot represent every name and
+// value. Format: docs/formats/engine-cluster.md.
 import { strictUtf8Text } from '@tidemark/core';
 import type { FieldValue } from '@tidemark/core';
 import type { PointInput } from '@tidemark/runtime';

@@ -1,4 +1,4 @@
-// Points as lines, for a log that instances read which know lines only.
+// Converts points to lines, for a log whose readers support only lines.
 import { parseLines, printLine } from '@tidemark/line-protocol';
 import type { PointInput } from '@tidemark/runtime';
 

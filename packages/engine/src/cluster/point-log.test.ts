@@ -1,4 +1,4 @@
-// What is kept of writes, and what the tasks are given of it.
+// Which writes the log of points keeps, and which of them tasks receive.
 import type { LogRecord, SharedLog } from '@tidemark/cluster';
 import { systemClock } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';

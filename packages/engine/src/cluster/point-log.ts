@@ -1,6 +1,6 @@
-// Points that the engine has acknowledged, in a log at the coordinator until every task's saved
-// state contains them. What the tasks are given is read from there, so that it comes in one order,
-// whoever leads, and a leader that takes over goes on where the states were saved.
+// The log of points at the coordinator: acknowledged points are kept until every task's saved state
+// contains them. Tasks read their points from it, so the order is the same whichever instance
+// leads, and a new leader continues from the saved states.
 import { randomUUID } from 'node:crypto';
 import { InvalidRequest, messageOf, Unavailable, within } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';

@@ -1,5 +1,5 @@
-// A record of the log of points: lines as a client sent them, or points of other sources, and
-// beside them what they are read with.
+// A record of the log of points: lines as a client sent them, or points of other sources, with the
+// parameters that are needed to read them.
 import { assert, columnValue, InvalidRequest, messageOf } from '@tidemark/core';
 import type { LogRecord } from '@tidemark/cluster';
 import { lineErrorMessage } from '@tidemark/line-protocol';

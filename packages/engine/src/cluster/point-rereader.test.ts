@@ -1,4 +1,4 @@
-// What tasks are given again of a log that is shortened meanwhile.
+// Rereading a log that is being shortened.
 import { systemClock } from '@tidemark/core';
 import type { LogRecord } from '@tidemark/cluster';
 import type { PointBatch } from '@tidemark/runtime';

@@ -1,5 +1,5 @@
-// Parts of the log of points, again, for tasks that go on from saved states. When a host or an
-// instance fails, many tasks want much the same part at once: one reading serves all of them.
+// Rereads parts of the log of points for tasks that continue from saved states. When a host or an
+// instance fails, many tasks need nearly the same part at once; one read serves all of them.
 import { messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { LogRecord, SharedLog } from '@tidemark/cluster';

@@ -1,5 +1,5 @@
-// The log of points as an instance reads it that runs tasks for the leader: what the leader may
-// name by number is kept until it says that it will not any more.
+// The part of the log of points that an instance keeps while it runs tasks for the leader: the
+// leader refers to records by number until it releases them.
 import { assert, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { LogRecord, SharedLog } from '@tidemark/cluster';

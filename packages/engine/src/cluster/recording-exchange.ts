@@ -1,5 +1,5 @@
-// Files of recordings between instances. A recording is a file of the instance that made it; any
-// other that needs it asks that one for a copy, and keeps it.
+// Exchanges files of recordings between instances. A recording is a file of the instance that made
+// it; any other instance that needs it fetches a copy and keeps it.
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// Instances that end the connection of the leader before they run anything.
+// Instances that close the leader's connection before they run anything.
 import type { Member } from '@tidemark/cluster';
 import { systemClock } from '@tidemark/core';
 import type { HostPool } from '@tidemark/runtime/host';

@@ -1,5 +1,5 @@
-// Instances that run tasks for this one, which leads: every one that is alive, of the same version
-// and not about to leave is connected to, and dropped when it is not any more.
+// The instances that run tasks for this one, the leader. It connects to every instance that is
+// alive, has the same version and is not draining, and disconnects when that changes.
 import { LATE, messageOf, within } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { Member } from '@tidemark/cluster';

@@ -1,5 +1,5 @@
-// Task hosts of another instance, as the leader has them: a place of the pool. What is sent to them
-// and what they tell crosses one connection; when it ends, all of them have.
+// Task hosts of another instance as a member of the leader's pool. All messages to and from them
+// use one connection; when it ends, all hosts have ended.
 import http from 'node:http';
 import https from 'node:https';
 import type { Duplex } from 'node:stream';

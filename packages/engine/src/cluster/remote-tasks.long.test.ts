@@ -1,5 +1,5 @@
-// Tasks of a cluster on instances that do not lead: they are what they are on the leader, and go on
-// elsewhere when their instance is gone.
+// Tasks on instances that do not lead: they behave as on the leader, and continue elsewhere when
+// their instance is gone.
 import { eventually, hasPrograms, TestServer } from '@tidemark/testkit';
 import { COUNTING, countedBy } from '@tidemark/testkit/engine';
 import type { Answer } from '@tidemark/testkit/engine';

@@ -1,6 +1,6 @@
-// The metadata of an instance of a cluster: a copy of what the shared log says, kept up to date by
-// it, whoever leads. It knows how far it has come, and in which log. It is filled by a record of
-// everything, in one transaction; until then nothing of it changes.
+// The copy of the metadata of an instance, kept up to date from the shared log, whichever instance
+// leads. It stores which log it follows and its position there. It is filled from the complete
+// content in one transaction, and does not change before that.
 import { createHash } from 'node:crypto';
 import { assert, Conflict, InvalidRequest, Unavailable } from '@tidemark/core';
 import type { AppError } from '@tidemark/core';

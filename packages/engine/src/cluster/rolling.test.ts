@@ -1,5 +1,5 @@
-// Instances are restarted one after the other while points arrive: no point that was acknowledged
-// is missing, and what is acknowledged goes on.
+// A rolling restart of all instances while points arrive: no acknowledged point is lost, and writes
+// continue to be acknowledged.
 import { eventually, hasPrograms } from '@tidemark/testkit';
 import { COUNTING, countedBy } from '@tidemark/testkit/engine';
 import { TestCluster } from '@tidemark/testkit/engine-cluster';

@@ -1,5 +1,5 @@
-// Tasks that are split over the instances of a cluster: each part is started, moved and ended with
-// the others or not at all.
+// Tasks that are split over the instances of a cluster: parts are started, moved and ended together
+// or not at all.
 import { eventually, hasPrograms, TestServer } from '@tidemark/testkit';
 import type { Answer } from '@tidemark/testkit/engine';
 import { TestCluster } from '@tidemark/testkit/engine-cluster';

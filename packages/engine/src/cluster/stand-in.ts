@@ -1,7 +1,5 @@
-// Takes writes while no instance leads: the log of points has a place for them, whoever leads next.
-// Who may write is decided as a leader would, by the copy of this instance.
-// Takes writes while no instance leads: the log of points has a place for them, whoever leads next.
-// Who may write is decided as a leader would, by the copy of this instance.
+// Accepts writes while no instance leads, by appending them to the log of points for the next
+// leader. Rights are checked as a leader would, with the copy of this instance.
 import { Budget, OpenParts, RequestMetrics, Unavailable } from '@tidemark/core';
 import { httpSender } from '@tidemark/settings';
 import type { Authenticator } from '../auth/authenticator.ts';

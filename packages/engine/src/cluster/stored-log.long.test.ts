@@ -1,8 +1,8 @@
-// What an earlier version has left at the coordinator is read by this one: `fixtures` has both logs
-// of clusters as version 0.1.0 wrote them (level 1, docs/formats/engine-cluster.md) before it kept
-// what caused events (docs/adr/0027-told-events.md). In the one there are a template, two tasks
-// with their states after five points, and two more points that no state contains; in the other
-// one the same tasks, with points of their own time.
+// Logs that an earlier version has left at the coordinator are readable: `fixtures` has both logs
+// of two clusters as version 0.1.0 wrote them (level 1, docs/formats/engine-cluster.md), before
+// causes of events were stored (docs/adr/0027-told-events.md). One has a template, two tasks with
+// their states after five points, and two more points that no state contains; the other has the
+// same tasks, with points that have timestamps of their own.
 import type { MessageLog } from '@tidemark/cluster';
 import { systemClock } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';

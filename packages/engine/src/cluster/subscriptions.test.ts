@@ -1,5 +1,5 @@
-// What a database pushes to the instances of a cluster: whichever it chooses, each point is counted
-// once, and when instances stop the others take what comes.
+// Subscriptions to the instances of a cluster: each point counts once, whichever instance the
+// database chooses, and when instances stop the others receive the writes.
 import { eventually, hasPrograms, query, startInfluxdb, write } from '@tidemark/testkit';
 import { COUNTING, countedBy } from '@tidemark/testkit/engine';
 import { TestCluster } from '@tidemark/testkit/engine-cluster';

@@ -1,6 +1,7 @@
-// Up to where saved states contain the log of points on the coordinator's disks. A server that does
-// not sync after every change may lose the newest states with its power, together with all others:
-// what is older than its sync interval is there, so points are kept until then.
+// Determines up to which record the saved states on the coordinator's disks contain the log of
+// points. A server that does not sync after every change may lose its newest states in a power
+// failure, and so may all servers at once. States older than its sync interval are on disk, so
+// points are kept until then.
 import type { Clock } from '@tidemark/core';
 
 type Saved = { readonly through: number; readonly atMs: number };

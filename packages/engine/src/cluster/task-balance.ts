@@ -1,5 +1,5 @@
-// Keeps the tasks of a cluster where they are best run: measures what they need, and moves some
-// when an instance comes, leaves or has much more to do than another.
+// Balances the tasks of a cluster: measures what they need, and moves some when an instance joins,
+// leaves or has much more load than another.
 import { messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { OWN_PLACE } from '@tidemark/runtime/host';

@@ -1,5 +1,5 @@
-// What an instance hears over UDP, on its way to the engine that leads; and who may tell it what to
-// listen for.
+// Points that an instance receives over UDP, on their way to the leader, and who may tell it what
+// to listen for.
 import { systemClock } from '@tidemark/core';
 import { TestServer } from '@tidemark/testkit';
 import { createServer } from 'node:http';

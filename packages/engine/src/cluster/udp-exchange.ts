@@ -1,5 +1,5 @@
-// Subscriptions over UDP of a cluster: every instance listens for what the leader wants heard, and
-// gives what comes to the engine that leads, whichever that is by then.
+// UDP subscriptions of a cluster: every instance listens as the leader requests, and forwards what
+// it receives to the current leader.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { AppError, messageOf, Unavailable } from '@tidemark/core';

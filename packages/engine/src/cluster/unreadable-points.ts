@@ -1,5 +1,5 @@
-// Records of the log of points that could not be read, wholly or in part: set aside as files, for
-// whoever wants to know what was in them, before they are purged from the log.
+// Records of the log of points that could not be read, entirely or in part, are saved as files for
+// inspection before they are purged from the log.
 import { mkdirSync, readdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// Instances of two versions in one cluster: what is written by either both can read, and an
-// instance that can not says so and does not lead.
+// Instances of two versions in one cluster: both can read what either writes, and an instance that
+// cannot reports it and does not lead.
 import { eventually, hasPrograms } from '@tidemark/testkit';
 import { countedBy } from '@tidemark/testkit/engine';
 import { TestCluster } from '@tidemark/testkit/engine-cluster';

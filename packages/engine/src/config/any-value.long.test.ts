@@ -1,5 +1,6 @@
-// Every option of every section that clients can change, with the extremes of its type: what is
-// refused changes nothing, and what is taken keeps no engine from running and from starting again.
+// Every option of every section that clients can change, with the extreme values of its type: a
+// refused value changes nothing, and no accepted value prevents the engine from running or
+// restarting.
 import { TestServer } from '@tidemark/testkit';
 import { TestEngine } from '@tidemark/testkit/engine';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,6 +1,6 @@
-// Overrides of the configuration: what clients set through the API, merged over the file, validated
-// and applied to the running service before it is stored. All changes of one request happen
-// together or not at all.
+// Configuration overrides: values that clients set through the API. They are merged over the file,
+// validated, and applied to the running service before they are stored. All changes of one request
+// succeed or fail together.
 import {
   Forbidden,
   Internal,

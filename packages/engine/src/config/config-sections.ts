@@ -1,5 +1,5 @@
-// Sections of the engine's configuration as one table: names, types, defaults, documents. What
-// handlers and other overridable services need is added from their own tables
+// Sections of the engine's configuration as one table: names, types, defaults, documentation.
+// Options of handlers and other overridable services come from their own tables
 // (overridable-sections.ts).
 import { LISTENER_SECTIONS } from '@tidemark/listeners';
 import { DEFAULT_TASK_LIMITS } from '@tidemark/runtime';

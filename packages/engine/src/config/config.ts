@@ -1,5 +1,5 @@
-// The engine's configuration: its schema for files, environment and flags, and what `startEngine`
-// takes.
+// The engine's configuration: its schema for files, environment and flags, and the options of
+// `startEngine`.
 import { availableParallelism } from 'node:os';
 import { configOf, parseAddress, resolveOptions } from '@tidemark/settings';
 import type {

@@ -1,5 +1,5 @@
-// Changes of the default cluster, which says who may use the engine: none that would let nobody in
-// who can undo it.
+// Changes of the default cluster, which holds the users of the engine: a change that would lock out
+// everyone who can undo it is refused.
 import { createHmac } from 'node:crypto';
 import { freePort, query, removeDirectory, startTidemark } from '@tidemark/testkit';
 import type { Tidemark } from '@tidemark/testkit';

@@ -1,6 +1,5 @@
-// Older names of sections, handlers and kinds: the whole list, and that what is said under an older
-// name has the effect of the present one, in files, overrides, scripts, topic handlers and service
-// tests.
+// Older names of sections, handlers and kinds: the complete list, and that an older name has the
+// same effect as the current one in files, overrides, scripts, topic handlers and service tests.
 import { HANDLER_KINDS } from '@tidemark/alerting';
 import { HANDLERS } from '@tidemark/pipeline';
 import { eventually, TestServer } from '@tidemark/testkit';

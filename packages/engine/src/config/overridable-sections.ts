@@ -1,6 +1,6 @@
-// Sections whose options can be overridden through the API while the engine runs: the clusters of
-// the database, clusters that autoscale nodes act on, and one section per service that handlers
-// use. One table for the file, the API and the environment.
+// Sections whose options can be overridden through the API while the engine runs: clusters of the
+// database, clusters of autoscale nodes, and one section per service that handlers use. The file,
+// the API and the environment share one table.
 import { HANDLER_KINDS } from '@tidemark/alerting';
 import type { SectionSpec } from '@tidemark/settings';
 import { TSDB_SECTION } from '../database/cluster-section.ts';

@@ -1,5 +1,5 @@
-// The configured clusters of the database, and requests to them: writes, queries, statements. A
-// request goes to the cluster's servers in turn; one that does not answer is skipped.
+// The configured clusters of the database, and requests to them: writes, queries, statements.
+// Requests go to the servers of a cluster in turn; a server that does not respond is skipped.
 import { PAGE_KEY_HEADER } from '@tidemark/process';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';

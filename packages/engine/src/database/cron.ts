@@ -1,6 +1,6 @@
-// Cron expressions as batch tasks have them: five fields (minute, hour, day of month, month, day of
-// week), a sixth for the year, or seven with the second before them all. Croner reads them; here is
-// what Kapacitor takes besides. Wall times are milliseconds of a calendar without time zone.
+// Cron expressions of batch tasks: five fields (minute, hour, day of month, month, day of week),
+// six with the year, or seven with seconds first. Croner parses them; this file adds what Kapacitor
+// accepts beyond that. Wall times are milliseconds of a calendar without time zone.
 import { InvalidRequest } from '@tidemark/core';
 import { Cron } from 'croner';
 

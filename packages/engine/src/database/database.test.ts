@@ -1,4 +1,4 @@
-// The engine beside a database: writes, queries, subscriptions, recordings, replays, statistics.
+// The engine with a database: writes, queries, subscriptions, recordings, replays, statistics.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

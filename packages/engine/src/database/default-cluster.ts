@@ -1,4 +1,4 @@
-// The database of the same process, where an engine and a database run as one.
+// The database of the same process, when an engine and a database run together.
 import { defaultOptions } from '@tidemark/settings';
 import type { EngineConfig } from '../config/config.ts';
 import { TSDB_SECTION } from './cluster-section.ts';

@@ -1,4 +1,4 @@
-// The text of a query node's query for one range of time.
+// The text of a query node's query for one time range.
 import { floorMod, formatRfc3339, InvalidRequest } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
 import { parseQuery, printStatement } from '@tidemark/influxql';

@@ -1,4 +1,4 @@
-// When aligned tasks ask, now and in a range that is run again.
+// When aligned tasks run their queries, live and in a replayed range.
 import { formatRfc3339, parseRfc3339 } from '@tidemark/core';
 import { buildPipeline } from '@tidemark/pipeline';
 import { expect, test } from 'vitest';

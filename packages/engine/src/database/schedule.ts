@@ -1,4 +1,4 @@
-// When a query node asks: `every`, optionally aligned, or a cron expression.
+// When a query node runs its query: `every`, optionally aligned, or a cron expression.
 import { assert, InvalidRequest } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
 import type { AskedQuery } from '@tidemark/pipeline';

@@ -1,6 +1,6 @@
-// Subscriptions at real databases: Tidemark's and InfluxDB 1.6. What is written there arrives at a
-// task here; every point carries a number of its own, so that those missing and those that came
-// twice can be counted.
+// Subscriptions in real databases: Tidemark's and InfluxDB 1.6. Points that are written there
+// arrive at a task here; every point has a unique number, so that missing and duplicate points can
+// be counted.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

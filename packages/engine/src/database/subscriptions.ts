@@ -1,7 +1,7 @@
-// Subscriptions: at every configured cluster the engine asks to get a copy of what is written, so
-// that points written to the database reach tasks. Own subscriptions are compared with what is
-// wanted again and again: created, replaced when their destination changed, dropped when they are
-// no longer wanted. Those of others are never touched.
+// Subscriptions: the engine subscribes to the writes of every configured cluster, so that points
+// written to the database reach tasks. It periodically compares its own subscriptions with the
+// wanted ones: creates missing ones, replaces those whose destination has changed, and drops those
+// that are no longer needed. It never touches other subscriptions.
 import { AppError } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { hideUrlPassword, quoteIdentifier, quoteString } from '@tidemark/influxql';

@@ -1,6 +1,6 @@
 // The load directory: tasks, templates and handlers defined by files. What a file defines is
-// created or brought up to date; what an earlier reading defined and no file defines any more is
-// deleted. One broken file does not stop others.
+// created or updated; what an earlier pass defined and no file defines any more is deleted. A
+// broken file does not affect the others.
 import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';

@@ -1,6 +1,5 @@
 // Sideload sources: directories of YAML and JSON documents, or one JSON document of paths fetched
-// over HTTP. A source that several tasks name is read once; `reload` reads all again while they are
-// in use.
+// over HTTP. A source that several tasks use is read once; `reload` reads all sources in use again.
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';

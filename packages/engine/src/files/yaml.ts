@@ -1,6 +1,6 @@
-// The YAML of handler, task, target and sideload files. Read by the library `yaml`, and narrower
-// than the language: anchors, aliases, tags, several documents and keys that are no scalars are
-// refused, never guessed.
+// Reads the YAML of handler, task, target and sideload files with the library `yaml`. It accepts
+// less than the language: anchors, aliases, tags, several documents and keys that are not scalars
+// are refused, never guessed.
 import { InvalidRequest } from '@tidemark/core';
 import { isAlias, isMap, isScalar, LineCounter, parseAllDocuments } from 'yaml';
 import type { Document, ParsedNode, Range } from 'yaml';

@@ -1,5 +1,5 @@
-// Endpoints for those who look after alerts: when levels changed, and what a handler makes of an
-// event, stored or not. Preview only.
+// Endpoints for operators of alerts: the history of levels, and a test of a handler with an event,
+// stored or not. Preview only.
 import { randomUUID } from 'node:crypto';
 import { formatClockDuration, formatRfc3339, InvalidRequest, parseRfc3339 } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';

@@ -1,5 +1,5 @@
-// What is known of alerts besides how they are: when levels changed, over a restart; what a handler
-// did last; and what one would do with an event.
+// The history of alerts: level changes, also after a restart; the latest outcomes of a handler; and
+// a test of a handler with an event.
 import { TestServer } from '@tidemark/testkit';
 import { TestEngine } from '@tidemark/testkit/engine';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';

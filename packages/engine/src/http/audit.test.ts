@@ -1,4 +1,4 @@
-// Who changed what is kept, without what may be a secret.
+// The audit record keeps who changed what, without possible secrets.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { TestEngine } from '@tidemark/testkit/engine';
 

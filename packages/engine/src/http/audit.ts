@@ -1,6 +1,6 @@
-// Who changed what over the API, and who was refused: in the service log with `"audit": true`, and
-// in the record of the data directory, which `/audit` shows. Of a body only the names of what it
-// sets are told, never the values: they may be secrets.
+// Records who changed what over the API, and who was refused: in the service log with `"audit":
+// true`, and in the audit record of the data directory, which `/audit` shows. For a body it records
+// only the names of what it sets, never the values, because they may be secrets.
 import { join } from 'node:path';
 import { formatRfc3339 } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';

@@ -1,5 +1,5 @@
-// Bodies of requests: nobody gets memory for one before it is known who asks, and all of them share
-// a budget.
+// Memory for request bodies: none is given out before the client is authenticated, and all bodies
+// share a budget.
 import net from 'node:net';
 import { metricValue } from '@tidemark/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';

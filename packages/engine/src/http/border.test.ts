@@ -1,4 +1,5 @@
-// The border of the engine's listener: pages of other origins and foreign names define no tasks.
+// The border of the engine's listener: pages of other origins and unknown host names cannot define
+// tasks.
 import http from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { TestEngine } from '@tidemark/testkit/engine';

@@ -1,5 +1,5 @@
-// Who is in the cluster, which instance runs which task, and asking one of them to leave the lead.
-// On an engine without a cluster there is nobody.
+// Endpoints of the cluster: its members, the instance of each task, and draining a member. On an
+// engine without a cluster the lists are empty.
 import { Conflict, NotFound } from '@tidemark/core';
 import type { Member } from '@tidemark/cluster';
 import { assignedTasks, instanceViews } from '../cluster/overview.ts';

@@ -1,5 +1,4 @@
-// Events that were given up: where they show, and how they are delivered after all or dropped. And
-// what /health says.
+// Dead letters: where they appear, and how they are retried or dropped. Also what /health reports.
 import { eventually, TestServer } from '@tidemark/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { TestEngine } from '@tidemark/testkit/engine';

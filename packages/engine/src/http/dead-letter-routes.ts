@@ -1,5 +1,4 @@
-// Endpoints of events that were given up: to look at them, to have them delivered again, to drop
-// them. Preview only.
+// Endpoints of dead letters: list, retry, drop. Preview only.
 import { formatRfc3339, InvalidRequest } from '@tidemark/core';
 import { handlerIdOf } from '@tidemark/alerting';
 import type { AlertService, DeadLetter, LetterChoice } from '@tidemark/alerting';

@@ -1,4 +1,4 @@
-// Diagnostics about a text, as answers of the API carry them when `diagnostics=true` asks for them.
+// Diagnostics about a text in responses of the API, if `diagnostics=true` requests them.
 import type { Diagnostic } from '@tidemark/core';
 import type { QueryParams } from './params.ts';
 

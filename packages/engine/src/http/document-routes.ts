@@ -1,5 +1,5 @@
-// Documents: what people make in the web application. The API is that of the database, too
-// (packages/process/src/documents/answer.ts).
+// Endpoints of documents, which people create in the web application. The API is the same as that
+// of the database (packages/process/src/documents/answer.ts).
 import { answerDocuments } from '@tidemark/process';
 import type { Documents } from '@tidemark/process';
 import type { Logger } from '../observability/log-hub.ts';

@@ -1,4 +1,4 @@
-// From errors to answers: a class means a status, the text is the error's own.
+// Maps errors to responses: the class determines the status, the error provides the text.
 import {
   Conflict,
   Corruption,

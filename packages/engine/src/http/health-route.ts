@@ -1,5 +1,4 @@
-// Whether the engine works, for those who watch over processes: without credentials, hence without
-// names.
+// The health of the engine, for monitoring. It needs no credentials, so it shows no names.
 import { TIDEMARK_VERSION } from '@tidemark/core';
 import type { Limit } from '@tidemark/core';
 import type { Member } from '@tidemark/cluster';

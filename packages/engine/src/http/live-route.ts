@@ -1,4 +1,4 @@
-// Liveness: an answer of the process itself, whatever else does not work yet or any more.
+// Liveness: the process responds, whatever else does not work yet or any more.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { TIDEMARK_VERSION } from '@tidemark/core';
 import { printJson } from './json.ts';

@@ -1,4 +1,4 @@
-// The log over the API: lines as they are written, and which levels are.
+// The log over the API: following its lines, and setting its level.
 import { InvalidRequest } from '@tidemark/core';
 import { UNKNOWN_DATABASE } from '../auth/data-access.ts';
 import type { LogFilter, LogHub, LogLevel, LogLine } from '../observability/log-hub.ts';

@@ -1,5 +1,5 @@
-// Members of documents that clients send: read by name, and refused in a sentence that names the
-// member and says what it may be.
+// Reads members of documents that clients send, by name. An error names the member and the values
+// that are allowed.
 import { InvalidRequest } from '@tidemark/core';
 
 export type Document = Readonly<Record<string, unknown>>;

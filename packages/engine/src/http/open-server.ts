@@ -1,4 +1,4 @@
-// The API with all its endpoints, and the statistics that it shows.
+// Opens the API with all its endpoints, and the statistics that it shows.
 import type { Budget, DocumentRecord, OpenParts } from '@tidemark/core';
 import type { ProtocolListeners } from '@tidemark/listeners';
 import type { EngineConfig } from '../config/config.ts';

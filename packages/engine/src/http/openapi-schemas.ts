@@ -1,5 +1,5 @@
-// Schemas of the bodies that the API's document names: the resources, and which endpoint takes and
-// answers which.
+// Schemas of the bodies in the API description: the resources, and which endpoint accepts and
+// returns which.
 type Schema = Readonly<Record<string, unknown>>;
 
 const text: Schema = { type: 'string' };

@@ -1,5 +1,5 @@
-// The API's description in OpenAPI 3.1, made from the routes that are registered, so that it cannot
-// forget one.
+// The API's description in OpenAPI 3.1, generated from the registered routes, so that none is
+// missing.
 import { TIDEMARK_VERSION } from '@tidemark/core';
 import { requestSchema, RESOURCE_SCHEMAS, responseSchema } from './openapi-schemas.ts';
 import { queryParametersOf } from './query-parameters.ts';

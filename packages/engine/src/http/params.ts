@@ -1,5 +1,5 @@
-// Query parameters, read by our own rules: `+` and `%20` are spaces, names may repeat, broken
-// escapes stay as written.
+// Query parameters, parsed by this module's own rules: `+` and `%20` are spaces, names may repeat,
+// broken escapes are kept.
 import { InvalidRequest } from '@tidemark/core';
 import { compileGlob } from '@tidemark/settings';
 import type { Glob } from '@tidemark/settings';

@@ -1,4 +1,4 @@
-// Profiling endpoints: what Node knows of itself, under the paths that operators know.
+// Profiling endpoints: Node's profiles under the paths that operators of Go programs know.
 import { Session } from 'node:inspector/promises';
 import { getHeapStatistics } from 'node:v8';
 import { InvalidRequest } from '@tidemark/core';

@@ -1,5 +1,5 @@
-// What requests and their refusals promise: paths of Kapacitor, parameters that mean nothing, and
-// sentences that name what is wrong.
+// Details of requests and errors: paths of Kapacitor, unknown parameters, and messages that name
+// what is wrong.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TestEngine } from '@tidemark/testkit/engine';
 

@@ -1,5 +1,5 @@
-// Query parameters of all endpoints: one table for the description of the API and for telling
-// clients of those that mean nothing.
+// Query parameters of all endpoints: one table for the description of the API and for warnings
+// about unknown parameters.
 import { closestName } from '@tidemark/pipeline';
 import { LIST_LIMIT_DEFAULT } from '../limits.ts';
 import type { QueryParams } from './params.ts';

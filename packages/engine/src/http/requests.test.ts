@@ -1,4 +1,4 @@
-// What the specification says of requests whatever they are about: ids, lists, refusals, links.
+// Rules of the specification for all requests: ids, lists, errors, links.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TestEngine } from '@tidemark/testkit/engine';
 

@@ -1,5 +1,5 @@
-// /storage/restore: a backup of the engine comes back, in pieces that each fit a request, and the
-// engine restarts on it.
+// /storage/restore: receives a backup of the engine in pieces that each fit a request, and restarts
+// the engine with it.
 import { InvalidRequest } from '@tidemark/core';
 import type { RestoreControl } from '../restartable.ts';
 import type { RestoreUpload } from '../store/restore-upload.ts';

@@ -1,5 +1,6 @@
-// The right that each endpoint needs when authentication is on. What changes something is for
-// admins unless it has a row here; what reads has a row, or it is not registered.
+// The right that each endpoint needs when authentication is on. An endpoint that changes something
+// is for admins unless it has a row here; an endpoint that reads must have a row, or it cannot be
+// registered.
 import { assert } from '@tidemark/core';
 import type { ApiMethod } from './server.ts';
 import { BASE, PREVIEW } from './routes.ts';

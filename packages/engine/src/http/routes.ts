@@ -1,5 +1,4 @@
-// How the API's paths are laid out: base paths, which requests are the same, and which methods a
-// path has.
+// The layout of the API's paths: base paths, equivalent paths, and the methods of a path.
 /** The setting that a listener is told of that cannot listen. */
 export const BIND_SETTING = 'http.bind-address (--bind, with `up` --engine-bind)';
 

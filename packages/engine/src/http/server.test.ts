@@ -1,4 +1,4 @@
-// What the server does with clients that do not bring what they promised.
+// Clients that do not send what they announced.
 import net from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { TestEngine } from '@tidemark/testkit/engine';

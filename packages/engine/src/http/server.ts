@@ -1,6 +1,6 @@
 // The HTTP server: fastify set up for this API (docs/adr/0005-http-stack.md). Endpoints register
-// themselves through `Api`; they get a decoded request and return a value, everything else happens
-// here.
+// themselves through `Api`; they get a decoded request and return a value, and the server does
+// everything else.
 import {
   discardBody,
   listenError,

@@ -1,5 +1,4 @@
-// The service itself: whether it is there, what it offers, its statistics, and reading again what
-// lies in files.
+// Endpoints of the service itself: ping, routes, statistics, and reloading files.
 import { METRICS_TYPE } from '@tidemark/core';
 import { openApiDocument } from './openapi.ts';
 import type { ApiResponse, HttpServer } from './server.ts';

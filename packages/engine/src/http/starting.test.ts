@@ -1,4 +1,4 @@
-// What is answered where an engine is about to listen.
+// Responses before the engine is ready.
 import { createServer } from 'node:http';
 import { BorderGuard } from '@tidemark/process';
 import { freePort, TestClock } from '@tidemark/testkit';

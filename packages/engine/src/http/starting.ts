@@ -1,4 +1,4 @@
-// What clients are answered where the engine will listen, while it opens its store and its tasks.
+// Answers clients on the engine's address while it opens its store and its tasks.
 import http from 'node:http';
 import https from 'node:https';
 import { readFileSync } from 'node:fs';

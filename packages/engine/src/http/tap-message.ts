@@ -1,4 +1,4 @@
-// What leaves a node, as a line of JSON: of a tap, and of a try-out.
+// A message that leaves a node, as a line of JSON for a tap or a try-out.
 import { formatRfc3339 } from '@tidemark/core';
 import { jsonFloat } from '@tidemark/runtime';
 import type { OutputPoint, TapMessage } from '@tidemark/runtime';

@@ -1,5 +1,4 @@
-// Watching what leaves a node of a running task or of a replay, as it happens: one JSON object per
-// line.
+// Streams the output of a node of a running task or replay: one JSON object per line.
 import { PassThrough } from 'node:stream';
 import { InvalidRequest, LimitExceeded, NotFound, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';

@@ -1,6 +1,6 @@
-// Endpoints of try-outs: run a script that is not stored on data of the past, and save that as a
-// task test. Both change nothing, but run what somebody writes: they take the rights that defining
-// a task takes.
+// Endpoints of try-outs: run a script on past data without storing it, and save that as a task
+// test. They change nothing, but run a script of the client, so they require the same rights as
+// defining a task.
 import { Readable } from 'node:stream';
 import { InvalidRequest, parseRfc3339 } from '@tidemark/core';
 import type { Clock, Timestamp } from '@tidemark/core';

@@ -1,5 +1,5 @@
-// Answers to requests that no endpoint ever sees: what is no HTTP, headers that are too long,
-// clients that are too slow.
+// Responses to requests that reach no endpoint: invalid HTTP, headers that are too long, clients
+// that are too slow.
 import { STATUS_CODES } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';

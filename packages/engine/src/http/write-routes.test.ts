@@ -1,4 +1,4 @@
-// Writes over HTTP: what the log has of them.
+// How writes over HTTP appear in the log.
 import { TestEngine } from '@tidemark/testkit/engine';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 

@@ -1,4 +1,4 @@
-// What differs between a definition that is to be copied and the one that is there already.
+// The differences between a definition to be copied and an existing one.
 import { HIDDEN } from '@tidemark/settings';
 import type { Json } from './server.ts';
 

@@ -1,6 +1,6 @@
-// Programs, files, folders and references to secrets that scripts and handler files name: what
-// `alert.allowed-programs`, `allowed-files` and `allowed-secrets` have to list before they run
-// here.
+// Finds programs, files, folders and references to secrets in scripts and handler files.
+// `alert.allowed-programs`, `allowed-files` and `allowed-secrets` have to list them before they can
+// be used.
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-// Import from a server that answers as a Kapacitor 1.5 was recorded to answer.
+// Import from a server that responds as a recorded Kapacitor 1.5 does.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,8 +1,8 @@
-// Import: copies templates, tasks, topic handlers and the states of events from a running
-// Kapacitor 1.x (or another engine) into a running engine, over the API of both. What is the same
-// already is left alone, so a copy that was interrupted can be made again; what is there and
-// differs is replaced only when that is asked for. Order: templates before their tasks, topics
-// before the tasks that publish to them, so that nobody is told again what was told there.
+// Import: copies templates, tasks, topic handlers and event states from a running Kapacitor 1.x (or
+// another engine) into a running engine, over the APIs of both. Definitions that are the same are
+// left alone, so an interrupted copy can be repeated; a definition that differs is replaced only on
+// request. Order: templates before their tasks, topics before the tasks that publish to them, so
+// that alerts that were delivered there are not delivered again.
 import { AppError, Unavailable } from '@tidemark/core';
 import { compileGlob } from '@tidemark/settings';
 import { differences, sortedDbrps } from './compare.ts';

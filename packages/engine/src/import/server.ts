@@ -1,4 +1,4 @@
-// One of the two engines of an import: a Kapacitor 1.x under its own path, or an engine of ours.
+// One of the two engines of an import: a Kapacitor 1.x under its own path, or a Tidemark engine.
 import { AppError, Unavailable } from '@tidemark/core';
 import { asObject, parseJson, printJson } from '../http/json.ts';
 

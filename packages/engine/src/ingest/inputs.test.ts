@@ -1,4 +1,4 @@
-// What reaches tasks besides HTTP: the listeners that the database has too, and scrapers.
+// Inputs of tasks besides HTTP: the listeners that the database also has, and scrapers.
 import { createSocket } from 'node:dgram';
 import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';

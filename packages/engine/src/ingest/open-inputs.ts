@@ -1,4 +1,4 @@
-// The listeners beside HTTP. What they get goes the same way as every write.
+// Opens the listeners besides HTTP. Their points take the same path as every write.
 import type { Budget, OpenParts } from '@tidemark/core';
 import { ProtocolListeners } from '@tidemark/listeners';
 import type { Stores } from '../open-stores.ts';

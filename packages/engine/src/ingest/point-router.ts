@@ -1,6 +1,5 @@
-// From writes to tasks: every task gets the points of its database and retention policy pairs, in
-// the order in which they were acknowledged. A slow task delays only itself, until the points that
-// wait for it are too many.
+// Routes writes to tasks: every task gets the points of its databases and retention policies, in
+// the order of acknowledgement. A slow task delays only itself, until too many points wait for it.
 import { measurementsOf } from '@tidemark/runtime';
 import type { BatchTaker, PointBatch, RunningTask } from '@tidemark/runtime';
 import { TASK_QUEUE } from '../limits.ts';

@@ -1,5 +1,5 @@
-// What listens for databases that push over UDP, in one process: a listener for each database and
-// policy of each section of the configuration.
+// UDP listeners for databases that push over UDP: one for each database and policy of each section
+// of the configuration.
 import type { Logger } from '../observability/log-hub.ts';
 import { UdpListener } from './udp-listener.ts';
 import type { UdpListenerOptions } from './udp-listener.ts';

@@ -1,4 +1,4 @@
-// Packets over UDP that come faster than they are written.
+// UDP packets that arrive faster than they are written.
 import { createSocket } from 'node:dgram';
 import { eventually } from '@tidemark/testkit';
 import { expect, test } from 'vitest';

@@ -1,5 +1,5 @@
 // Line protocol over UDP: every packet is a body of lines for one database and retention policy.
-// What comes while others are written is written together.
+// Packets that arrive during a write are written together.
 import { createSocket } from 'node:dgram';
 import type { Socket } from 'node:dgram';
 import { AppError, Unavailable } from '@tidemark/core';

@@ -1,5 +1,5 @@
-// The queries that a batch task would have made between two times, and what a stream task listens
-// to.
+// The queries that a batch task would have run between two times, and the databases that a stream
+// task reads.
 import type { Timestamp } from '@tidemark/core';
 import { effectsOf } from '@tidemark/pipeline';
 import type { Pipeline } from '@tidemark/pipeline';

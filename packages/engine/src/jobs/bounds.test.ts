@@ -1,5 +1,4 @@
-// How many recordings and replays run at a time, and that tasks of replays have the bounds of live
-// ones.
+// Limits of concurrent recordings and replays, and that limits of tasks apply to replays.
 import { eventually } from '@tidemark/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { TestEngine } from '@tidemark/testkit/engine';

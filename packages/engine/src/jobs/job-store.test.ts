@@ -1,4 +1,4 @@
-// When the end of a job can be seen.
+// When the end of a job becomes visible.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

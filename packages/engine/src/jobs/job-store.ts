@@ -1,5 +1,5 @@
-// What recordings and replays have in common: records on disk, live progress in memory, one run at
-// a time per id.
+// What recordings and replays share: records on disk, live progress in memory, one run at a time
+// per id.
 import {
   Cancelled,
   Conflict,

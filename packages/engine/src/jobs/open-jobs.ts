@@ -1,4 +1,4 @@
-// Recordings and replays, as the configuration wants them.
+// Opens recordings and replays as configured.
 import { join } from 'node:path';
 import type { OpenParts } from '@tidemark/core';
 import type { Alerting } from '../open-alerting.ts';

@@ -1,4 +1,4 @@
-// Points between their forms: batches of columns, line protocol, result series.
+// Converts points between their forms: batches of columns, line protocol, result series.
 import { columnValue } from '@tidemark/core';
 import type { FieldValue } from '@tidemark/core';
 import { parseLines, printLine, signedValue } from '@tidemark/line-protocol';

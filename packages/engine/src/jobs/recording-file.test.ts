@@ -1,5 +1,5 @@
-// The file below a recording: what the disk refuses reaches the caller, and an abandoned file
-// leaves nothing behind.
+// The file of a recording: errors of the disk reach the caller, and an abandoned file leaves
+// nothing behind.
 import { mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
-// Files of recordings: gzip (its checksum finds damage) over lines of JSON. The first line is a
-// header; then every line is a point `[database, policy, line]` or a query's result series. Written
-// as a stream and read as a stream, so that neither needs the whole in memory. Format:
+// Files of recordings: gzip (its checksum detects damage) over lines of JSON. The first line is a
+// header; every other line is a point `[database, policy, line]` or a result series of a query.
+// Files are written and read as streams, so neither side needs the whole in memory. Format:
 // docs/guide/engine-recordings.md.
 import { PRIVATE_FILE } from '@tidemark/process';
 import { createReadStream, createWriteStream } from 'node:fs';

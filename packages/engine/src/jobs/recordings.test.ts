@@ -1,4 +1,4 @@
-// Recordings of streams: when they end, and disks that refuse.
+// Recordings of streams: when they end, and errors of the disk.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually, TestServer } from '@tidemark/testkit';

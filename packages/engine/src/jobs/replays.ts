@@ -1,4 +1,4 @@
-// Replays: recorded data, or data fetched now, through a task of its own, apart from the live one.
+// Replays: run recorded data, or data fetched now, through a separate copy of a task.
 import {
   AppError,
   assert,

@@ -1,4 +1,4 @@
-// What `debug/vars` and `/metrics` tell.
+// The contents of `debug/vars` and `/metrics`.
 import { familiesOf, printMetrics, TIDEMARK_VERSION } from '@tidemark/core';
 import type { MetricFamily, RequestMetrics } from '@tidemark/core';
 import { countCpuFromStart } from '@tidemark/process';

@@ -1,5 +1,5 @@
-// Logging: one sink that the process writes to, and any number of readers that follow it over the
-// API.
+// Logging: one sink that the process writes to, and any number of readers that follow the log over
+// the API.
 import { PassThrough } from 'node:stream';
 import { formatRfc3339, LimitExceeded } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';

@@ -1,4 +1,4 @@
-// What the engine's statistics are as metrics: names by convention, units, and a sentence each.
+// The engine's statistics as metrics: conventional names, units and descriptions.
 import { budgetRows } from '@tidemark/core';
 import type { MetricRow, MetricTable } from '@tidemark/core';
 import { LISTENER_METRICS } from '@tidemark/listeners';

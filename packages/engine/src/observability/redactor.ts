@@ -1,6 +1,6 @@
-// Hides secrets in texts that leave the engine: log lines, errors of answers, reasons of failed
-// deliveries. Services repeat what they were sent in their answers, so knowing which texts of our
-// own hold secrets would not be enough.
+// Hides secrets in texts that leave the engine: log lines, errors in responses, reasons of failed
+// deliveries. Services may echo what they were sent, so knowing which of our own texts hold secrets
+// is not enough.
 import { HIDDEN, hideUrlSecrets, isSecretHeader } from '@tidemark/settings';
 import type { Options } from '@tidemark/settings';
 

@@ -1,6 +1,5 @@
-// The engine's own statistics: as points into the stream, so that tasks can watch the engine, and
-// optionally into a database of the default cluster, so that they can be looked at; and as the
-// document of `debug/vars`.
+// Publishes the engine's own statistics: as points in the stream, so that tasks can watch the
+// engine; optionally in a database of the default cluster; and as the document of `debug/vars`.
 import { AppError } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { PointBatchBuilder } from '@tidemark/runtime';

@@ -1,5 +1,5 @@
-// Secrets of the configuration: nothing that the engine shows or writes down holds one, even when
-// services repeat them.
+// Secrets of the configuration: nothing that the engine shows or stores in plain text contains one,
+// even when services echo them.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

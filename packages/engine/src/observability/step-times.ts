@@ -1,5 +1,4 @@
-// How long the steps of something take that is waited for, such as the start of an engine: what a
-// log says when it took too long.
+// Measures the steps of slow operations, such as the start of an engine, for the log.
 import type { Clock } from '@tidemark/core';
 
 export class StepTimes {

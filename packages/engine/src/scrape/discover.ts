@@ -1,4 +1,4 @@
-// Who is to be scraped: targets that are written down, listed in files, or known to name servers.
+// Finds the targets to scrape: static ones, those listed in files, and those from DNS.
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { InvalidRequest, Unavailable, NotFound } from '@tidemark/core';

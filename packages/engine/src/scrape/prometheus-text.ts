@@ -1,5 +1,5 @@
-// The text format in which Prometheus exporters show their samples: `name{label="value",…} value
-// [milliseconds]`. Source: the published description of the exposition format, version 0.0.4.
+// The text format of Prometheus exporters: `name{label="value",…} value [milliseconds]`. Source:
+// the published description of the exposition format, version 0.0.4.
 
 export type Sample = {
   readonly name: string;

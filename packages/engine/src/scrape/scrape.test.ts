@@ -1,4 +1,4 @@
-// What scrapers read, whom they ask, and what they make of it.
+// Scrapers: which targets they read, and how they convert samples.
 import { createSocket } from 'node:dgram';
 import type { Socket } from 'node:dgram';
 import { Resolver } from 'node:dns/promises';

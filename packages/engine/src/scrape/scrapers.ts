@@ -1,6 +1,6 @@
-// Scrapers: read pages of Prometheus exporters at regular times and write their samples to the
-// tasks, as a measurement per metric with the field `value`. A target that does not answer costs
-// its scrape, nothing else.
+// Scrapers: read pages of Prometheus exporters periodically and write their samples to tasks, with
+// a measurement per metric and the field `value`. A target that does not respond loses its scrape
+// and affects nothing else.
 import { AppError, NotFound, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { ListenerPoint } from '@tidemark/listeners';

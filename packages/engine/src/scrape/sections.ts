@@ -1,5 +1,5 @@
-// Sections of scrapers and of the discoverers that tell them what to scrape. They can be overridden
-// like all others.
+// Sections of scrapers and of the discoverers that find their targets. They can be overridden like
+// all others.
 import {
   INSECURE_SKIP_VERIFY,
   TLS_FILES,

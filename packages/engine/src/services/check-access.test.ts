@@ -1,4 +1,4 @@
-// What scripts and handlers may reach on the machine: programs, files to write, folders to read,
+// What scripts and handlers may access on the machine: programs, files to write, folders to read,
 // secrets by reference. Every kind of server with and without patterns, each started once.
 import { createHmac } from 'node:crypto';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// What scripts may reach on the machine: checked before a task with them starts.
+// Checks, before a task starts, that its script uses only permitted programs, files and secrets of
+// the machine.
 import { fileURLToPath } from 'node:url';
 import { InvalidRequest } from '@tidemark/core';
 import { findHandlerKind, refusedReach } from '@tidemark/alerting';

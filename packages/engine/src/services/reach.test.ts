@@ -1,5 +1,5 @@
-// What a definition is warned of: services, clusters and databases that are not there, told before
-// an alert is lost.
+// Warnings about a definition: missing services, clusters and databases are reported before an
+// alert is lost.
 import { TestServer } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TestEngine } from '@tidemark/testkit/engine';

@@ -1,6 +1,6 @@
-// What a task that starts could not reach, as things are now: services of handlers that are not
-// configured, clusters that are not there, databases that do not exist. Warnings only: all of it
-// may come later.
+// What a starting task cannot reach at present: services of handlers that are not configured,
+// unknown clusters, missing databases. These are only warnings, because all of it may become
+// available later.
 import { InvalidRequest, messageOf } from '@tidemark/core';
 import type { Clock, Diagnostic } from '@tidemark/core';
 import type { AlertService } from '@tidemark/alerting';

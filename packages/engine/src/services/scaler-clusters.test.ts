@@ -1,5 +1,4 @@
-// Autoscale nodes of a running engine against local servers that speak the providers' HTTP
-// interfaces.
+// Autoscale nodes of a running engine against local servers with the providers' HTTP interfaces.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

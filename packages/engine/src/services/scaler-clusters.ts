@@ -1,5 +1,5 @@
-// Clusters that autoscale nodes act on: sections `[[kubernetes]]`, `[[swarm]]` and `[[ec2]]`, and
-// how requests to them prove who sends them.
+// Clusters of autoscale nodes: the sections `[[kubernetes]]`, `[[swarm]]` and `[[ec2]]`, and the
+// authentication of requests to them.
 import { createHash, createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { formatRfc3339, InvalidRequest } from '@tidemark/core';

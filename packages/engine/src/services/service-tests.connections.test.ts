@@ -1,6 +1,6 @@
-// Service tests of what is not reached over HTTP, through the endpoint and real connections: a
-// broker of MQTT (mosquitto) and one of Kafka's protocol (librdkafka's, inside of kcat), mail,
-// traps, Sensu, exporters and their discoverers. One engine for all.
+// Service tests without HTTP, through the endpoint and real connections: an MQTT broker (mosquitto)
+// and a Kafka broker (librdkafka's, inside of kcat), mail, traps, Sensu, exporters and their
+// discoverers. All share one engine.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { createSocket } from 'node:dgram';

@@ -1,5 +1,5 @@
-// Service tests over HTTP, through the endpoint: every service that is reached that way, with a
-// server that takes and refuses.
+// Service tests over HTTP, through the endpoint: every HTTP service, with a server that accepts and
+// one that refuses.
 import { TestServer } from '@tidemark/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { OVERRIDABLE_SECTIONS } from '../config/overridable-sections.ts';

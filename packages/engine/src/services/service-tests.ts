@@ -1,4 +1,4 @@
-// Service tests: try an integration with real connections and tell whether it worked.
+// Service tests: try an integration with real connections and report whether it worked.
 import { InvalidRequest, messageOf, NotFound, Unavailable } from '@tidemark/core';
 import { defineTest, HANDLER_KINDS } from '@tidemark/alerting';
 import type { HandlerContext, ServiceTestSpec } from '@tidemark/alerting';

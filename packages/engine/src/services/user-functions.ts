@@ -1,5 +1,5 @@
-// User-defined functions of the configuration: how to reach them, and what they say they take and
-// give.
+// User-defined functions of the configuration: how to reach them, and the input and options that
+// they declare.
 import { LATE, within } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { UdfInfo, UdfRegistry } from '@tidemark/pipeline';

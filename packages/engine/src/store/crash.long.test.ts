@@ -1,5 +1,5 @@
-// kill -9 under load: what was acknowledged is there afterwards, and nothing is half there. `npm
-// run soak:engine` runs fifty rounds.
+// kill -9 under load: everything acknowledged survives, and no change is applied in part. `npm run
+// soak:engine` runs fifty rounds.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// The history of alerts on disk: what was added since the last time is written as one entry. A
-// crash loses the last seconds of it, and nobody was told that they are there.
+// The history of alerts on disk: changes since the last write are stored as one entry. A crash
+// loses the last seconds of it, which were never acknowledged.
 import { assert, messageOf } from '@tidemark/core';
 import type { AlertHistory, LevelChange } from '@tidemark/alerting';
 import { HISTORY_LENGTH } from '@tidemark/alerting';

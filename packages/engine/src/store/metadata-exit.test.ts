@@ -1,4 +1,4 @@
-// What becomes of the process when it exits while metadata is being written.
+// A process that exits while metadata is being written.
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';

@@ -1,5 +1,5 @@
-// The file of the metadata itself: how it is opened, what says whose it is, and how a file of
-// before values were sealed is replaced.
+// The metadata file: how it is opened, how its owner is identified, and how a file from before
+// encryption is replaced.
 import { PRIVATE_FILE } from '@tidemark/process';
 import { chmodSync, existsSync } from 'node:fs';
 import { chmod, copyFile, rename, rm } from 'node:fs/promises';

@@ -1,8 +1,7 @@
-// Room in the metadata file, taken before it is used. LMDB ends the process when it comes to a full
-// disk in the middle of a transaction (the text of its error does not fit the memory it has for
-// it), so it must not be LMDB that finds out: the file is made longer with zeros first, and a write
-// for which that fails is refused. LMDB uses what lies behind its last page as it uses the end of a
-// file.
+// Reserves space in the metadata file before it is used. LMDB ends the process when it finds the
+// disk full during a transaction (its error text does not fit its buffer), so LMDB must not be the
+// one to find out: the file is first extended with zeros, and a write for which that fails is
+// refused. LMDB uses the space after its last page as it uses the end of a file.
 import { closeSync, fstatSync, openSync, writeSync } from 'node:fs';
 import { assert, messageOf, Unavailable } from '@tidemark/core';
 import type { RootDatabase } from 'lmdb';

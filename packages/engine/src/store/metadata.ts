@@ -1,6 +1,6 @@
-// The engine's metadata: one LMDB file that holds tasks, templates, recordings, replays, overrides,
-// handlers and topics (`tables.ts`). It is also the backup. It is changed by `commit` alone, which
-// answers when the changes are on disk; in a cluster they have their place in the shared log first.
+// The engine's metadata: one LMDB file with tasks, templates, recordings, replays, overrides,
+// handlers and topics (`tables.ts`). A copy of it is the backup. Only `commit` changes it, and
+// resolves when the changes are on disk; in a cluster they are appended to the shared log first.
 import { makeDirectory, PRIVATE_DIRECTORY } from '@tidemark/process';
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';

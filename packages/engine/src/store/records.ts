@@ -1,4 +1,4 @@
-// What is stored of tasks, templates, recordings and replays. Times are RFC 3339 text, '' for
+// Stored records of tasks, templates, recordings and replays. Times are RFC 3339 text, '' for
 // never.
 import type { EdgeType } from '@tidemark/pipeline';
 

@@ -1,4 +1,4 @@
-// A backup of the engine that comes back while it runs.
+// Restoring a backup of the engine while it runs.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// A backup of the metadata that comes back over the API: its bytes arrive in pieces, the file is
-// looked through beside the one in use, and takes its place while the engine is closed.
+// Receives a backup of the metadata over the API: its bytes arrive in pieces, the file is verified
+// beside the one in use, and replaces it while the engine is closed.
 import { randomUUID } from 'node:crypto';
 import { existsSync, linkSync, renameSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';

@@ -1,5 +1,5 @@
-// Metadata of which nothing or only a part is left: the engine does not start as if nothing had
-// been defined, unless it is told to.
+// Missing or truncated metadata: the engine does not start as if nothing had been defined, unless
+// `start-empty` is set.
 import {
   copyFileSync,
   readdirSync,

@@ -1,5 +1,5 @@
-// Secrets on the disk: sealed with a key, which is made, named, missing, or another one; older
-// stores are sealed at the first start.
+// Secrets on disk: encrypted with a key that is created, configured, missing, or different; older
+// stores are encrypted at the first start.
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { open } from 'lmdb';

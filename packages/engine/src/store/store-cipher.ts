@@ -1,7 +1,6 @@
-// Values of the metadata file as they lie on the disk: definitions hold passwords and tokens, so
-// they are encrypted (AES-256-GCM) with a key that lies in another file or in the environment. The
-// place of a value is part of what is authenticated, so none can be moved to another. Format:
-// docs/formats/engine.md.
+// Encrypts values of the metadata file, because definitions hold passwords and tokens: AES-256-GCM
+// with a key from another file or the environment. Table and key of a value are authenticated too,
+// so a value cannot be moved to another place. Format: docs/formats/engine.md.
 import { PRIVATE_FILE } from '@tidemark/process';
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';

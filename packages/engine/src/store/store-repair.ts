@@ -1,7 +1,7 @@
-// The metadata file is looked through before the engine opens it. A damaged one is replaced by a
-// new one with everything that can still be read, from both ends of every table; it is kept beside
-// it under another name, and what is lost is said table by table. Reading happens in a process of
-// its own, as LMDB ends a process that reads a damaged page.
+// Checks the metadata file before the engine opens it. A damaged one is replaced by a new one with
+// everything that can still be read, from both ends of every table; the damaged file is kept under
+// another name, and losses are reported per table. A separate process does the reading, because
+// LMDB ends a process that reads a damaged page.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs';

@@ -1,6 +1,5 @@
-// The tables of the metadata file, each declared once: what its keys are, who else gets its
-// entries, and what becomes of them when a single engine joins a cluster. Format:
-// docs/formats/engine.md.
+// The tables of the metadata file, each declared once: its keys, which copies get its entries, and
+// how entries are merged when a single engine joins a cluster. Format: docs/formats/engine.md.
 
 export type TableDeclaration = {
   readonly name: string;

@@ -1,4 +1,4 @@
-// The runner of task tests: what it checks, and what it says when something does not hold.
+// The runner of task tests: what it checks, and what it reports when a test fails.
 import { systemClock } from '@tidemark/core';
 import { describe, expect, test } from 'vitest';
 import { runTaskTests } from './run.ts';

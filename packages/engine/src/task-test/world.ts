@@ -1,5 +1,5 @@
-// The world of a task test: virtual time, alerts with the real topics and handlers, and everything
-// that would go out of the process written down instead.
+// The environment of a task test: virtual time, alerts with the real topics and handlers, and a
+// record of everything that would leave the process.
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

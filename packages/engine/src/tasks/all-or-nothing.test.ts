@@ -1,4 +1,4 @@
-// A change that is refused changes nothing: neither what is stored nor what runs.
+// A refused change affects neither stored definitions nor running tasks.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { TestEngine } from '@tidemark/testkit/engine';
 

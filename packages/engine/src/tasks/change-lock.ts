@@ -1,5 +1,5 @@
-// Orders changes: those of one thing come one after the other, and a change of everything has it
-// all to itself.
+// Serialises changes: changes of one item run one after another, and a change of everything runs
+// alone.
 
 /** Changes wait in the order in which they were asked for; one that fails keeps nobody waiting. */
 export class ChangeLock {

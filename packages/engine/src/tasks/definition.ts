@@ -1,4 +1,4 @@
-// From what a client defines to a pipeline: the checks of scripts, vars and database pairs that
+// Builds a pipeline from a client's definition: the checks of scripts, vars and database pairs that
 // tasks, templates and replays share.
 import { InvalidRequest } from '@tidemark/core';
 import type { Diagnostic } from '@tidemark/core';

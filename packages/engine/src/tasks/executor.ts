@@ -1,5 +1,5 @@
-// Executing tasks: starts and stops them, keeps what points wait for them, and knows how they are
-// doing.
+// Executes tasks: starts and stops them, holds the points that wait for them, and reports their
+// state.
 import { assert, AppError, InvalidRequest, messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { Pipeline } from '@tidemark/pipeline';

@@ -1,4 +1,4 @@
-// Groups of tasks that expire: the setting, through the engine.
+// Expiry of idle groups: the setting, through the engine.
 import { eventually } from '@tidemark/testkit';
 import { afterEach, expect, test } from 'vitest';
 import { TestEngine } from '@tidemark/testkit/engine';

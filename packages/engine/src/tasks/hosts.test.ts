@@ -1,5 +1,5 @@
-// The service with tasks in threads of their own: what one of them does, the API and the others do
-// not notice.
+// The service with tasks in threads of their own: a misbehaving task does not affect the API and
+// other tasks.
 import { TestEngine } from '@tidemark/testkit/engine';
 import { PointDatabase, TestServer } from '@tidemark/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
-// An alert holds back events of a category, whichever task raises them and whatever they are
-// published to: in one thread and across threads.
+// An alert inhibits events of a category, whichever task raises them and whichever topic they go
+// to, in one thread and across threads.
 import { eventually } from '@tidemark/testkit';
 import { afterEach, describe, expect, test } from 'vitest';
 import { TestEngine } from '@tidemark/testkit/engine';

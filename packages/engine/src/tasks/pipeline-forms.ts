@@ -1,5 +1,5 @@
-// A pipeline in each of the forms that people and programs have of it: script, JSON, DOT. Loads no
-// server, so that a command can do it by itself.
+// Converts a pipeline between its forms: script, JSON, DOT. Loads no server, so that a command can
+// use it alone.
 import { InvalidRequest } from '@tidemark/core';
 import { buildPipeline, formatDot, parsePipeline, printPipelineScript } from '@tidemark/pipeline';
 import type { Pipeline } from '@tidemark/pipeline';

@@ -1,4 +1,4 @@
-// Vars of the type `secret`: used like texts, shown nowhere, kept when what was shown comes back.
+// Vars of the type `secret`: usable like strings, never shown, kept when the marker is sent back.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// Vars of the type `secret`: texts for the script that nobody is shown. Answers show a marker in
-// their place; a definition that comes back with the marker keeps what is stored.
+// Vars of the type `secret`: strings for the script that are never shown. Responses have a marker
+// in their place; a definition that is sent back with the marker keeps the stored value.
 import { InvalidRequest } from '@tidemark/core';
 import type { Vars } from '@tidemark/pipeline';
 import { HIDDEN, hideSecret, isReference } from '@tidemark/settings';

@@ -1,4 +1,4 @@
-// What a restart of the engine gives back to its tasks.
+// Which state tasks keep over a restart of the engine.
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deserialize, serialize } from 'node:v8';

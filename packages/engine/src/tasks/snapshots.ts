@@ -1,6 +1,6 @@
-// State of running tasks on disk, so that windows, counters and alert levels go on where they were
-// after a restart of the engine or of a task's thread. A task that is disabled and enabled again
-// starts anew.
+// State of running tasks on disk, so that windows, counters and alert levels continue after a
+// restart of the engine or of a task's thread. A task that is disabled and enabled again starts
+// from scratch.
 import { createHash } from 'node:crypto';
 import { deserialize, serialize } from 'node:v8';
 import { LATE, Unavailable, within } from '@tidemark/core';

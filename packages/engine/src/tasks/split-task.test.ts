@@ -1,4 +1,4 @@
-// What is shown of a task that is split: its parts together.
+// A split task in the API: its parts combined.
 import type { RunningTask, TaskStats } from '@tidemark/runtime';
 import { describe, expect, test } from 'vitest';
 import type { EngineServices } from '../services/task-services.ts';

@@ -1,4 +1,4 @@
-// A task that is split, as the API shows it: its parts together.
+// A split task as the API shows it: its parts combined.
 import type { Pipeline } from '@tidemark/pipeline';
 import type {
   EdgeStats,

@@ -1,5 +1,5 @@
-// Asking for a task to be split, over the API of an engine that works alone: it is checked and
-// kept, and the task runs as a whole.
+// Requesting a split over the API of an engine without a cluster: it is validated and stored, and
+// the task runs unsplit.
 import { buildPipeline } from '@tidemark/pipeline';
 import { TestEngine } from '@tidemark/testkit/engine';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// Splitting tasks by group: what a definition or the configuration asks for, and what a script
+// Splitting tasks by group: what a definition or the configuration requests, and what a script
 // allows (docs/adr/0025-split-tasks.md).
 import { InvalidRequest } from '@tidemark/core';
 import { splitOf } from '@tidemark/pipeline';

@@ -1,5 +1,5 @@
-// What keeps a task from starting is told with its place in the script: when it is defined, when it
-// is enabled, and as long as it is stored. Status and sentence stay the recorded ones.
+// What prevents a task from starting is reported with its position in the script: when it is
+// defined, when it is enabled, and while it is stored. Status and message stay the recorded ones.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TestEngine } from '@tidemark/testkit/engine';
 

@@ -1,5 +1,5 @@
-// Why a task cannot start, as diagnostics about its script: the piece that is at fault beside the
-// recorded sentence.
+// Explains why a task cannot start, as diagnostics about its script: the position of the mistake in
+// addition to the recorded message.
 import { AppError, InvalidRequest } from '@tidemark/core';
 import type { Diagnostic, Span } from '@tidemark/core';
 import { placeOf } from '@tidemark/pipeline';

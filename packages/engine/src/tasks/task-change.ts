@@ -1,5 +1,5 @@
-// Records of tasks as requests make them: a new one, a changed one, one whose template has changed.
-// Everything is checked, nothing is stored or started.
+// Builds records of tasks from requests: a new task, a changed one, one whose template has changed.
+// Everything is checked; nothing is stored or started.
 import { InvalidRequest } from '@tidemark/core';
 import { printVars } from '@tidemark/pipeline';
 import type { EdgeType, Pipeline, Vars } from '@tidemark/pipeline';

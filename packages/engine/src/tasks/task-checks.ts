@@ -1,4 +1,4 @@
-// What a stored task would be if it were started now, and what speaks against it. Starts nothing.
+// Checks what would happen if a stored task were started now. Starts nothing.
 import { InvalidRequest } from '@tidemark/core';
 import type { Diagnostic } from '@tidemark/core';
 import type { AlertService } from '@tidemark/alerting';

@@ -1,5 +1,6 @@
-// From which databases the data of a task comes: those it is defined for, which its queries can not
-// leave (packages/pipeline/src/query-text.ts). Whoever sees the data needs READ on all of them.
+// The databases that the data of a task comes from: those it is defined for, to which its queries
+// are restricted (packages/pipeline/src/query-text.ts). A user needs READ on all of them to see the
+// data.
 import type { Dbrp } from '../store/records.ts';
 
 export function databasesOf({ dbrps }: { readonly dbrps: readonly Dbrp[] }): readonly string[] {

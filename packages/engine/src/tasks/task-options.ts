@@ -1,4 +1,4 @@
-// The options that every run of a task has, whoever runs it: live, in a replay, in a task test.
+// Options shared by all runs of a task: live, in a replay, in a task test.
 import type { Clock } from '@tidemark/core';
 import type { AlertDefaults, TaskLimits, TaskOptions } from '@tidemark/runtime';
 import type { EngineConfig } from '../config/config.ts';

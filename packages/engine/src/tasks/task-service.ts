@@ -1,5 +1,5 @@
-// Tasks: defining, changing, listing and deleting them, and keeping what runs in step with what is
-// stored.
+// Tasks: defines, changes, lists and deletes them, and keeps running tasks consistent with stored
+// ones.
 import { isDeepStrictEqual } from 'node:util';
 import {
   AppError,

@@ -1,5 +1,5 @@
-// What feeds a running task, points of the stream or answers to its queries, and how it goes on
-// after a restart.
+// The source of a running task, points of the stream or results of its queries, and how it
+// continues after a restart.
 import type { Timestamp } from '@tidemark/core';
 import { positionOf } from '@tidemark/runtime';
 import type { Rerun, TaskPosition, TaskState } from '@tidemark/runtime';

@@ -1,5 +1,4 @@
-// Starting tasks as their records say, and keeping in the records what became of them: why one
-// could not start, or ended.
+// Starts tasks from their records, and records the outcome: why a task could not start, or ended.
 import { Internal, InvalidRequest, messageOf, Unavailable } from '@tidemark/core';
 import type { AppError, Diagnostic } from '@tidemark/core';
 import type { Pipeline } from '@tidemark/pipeline';

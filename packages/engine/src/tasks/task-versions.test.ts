@@ -1,5 +1,5 @@
-// Definitions that tasks have had, over the API: kept with time and user, over a restart, and
-// without secrets; and how far tasks are behind.
+// Versions of task definitions over the API: with time and user, after a restart, and without
+// secrets; and how far tasks lag behind.
 import { eventually } from '@tidemark/testkit';
 import { TestEngine } from '@tidemark/testkit/engine';
 import { afterEach, beforeEach, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
-// What definitions of tasks were before: the last of them with time and user. Secrets among vars
-// are not kept, only that there were some.
+// Earlier definitions of tasks: the latest of them with time and user. Values of secret vars are
+// not kept.
 import { printVars } from '@tidemark/pipeline';
 import { printJson } from '../http/json.ts';
 import type { Table } from '../store/table.ts';

@@ -1,4 +1,4 @@
-// Templates and their tasks, changed at the same time.
+// Concurrent changes of templates and their tasks.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { TestEngine } from '@tidemark/testkit/engine';
 

@@ -1,4 +1,5 @@
-// Templates: scripts from which tasks are made. Changing one changes all its tasks, or nothing.
+// Templates: scripts from which tasks are created. A change of one applies to all its tasks, or not
+// at all.
 import { formatRfc3339, InvalidRequest, Conflict, NotFound } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { ChangeLock } from './change-lock.ts';

@@ -1,4 +1,4 @@
-// What runs in one place, a task or a part of one that is split, and what is shown of a task.
+// A unit runs in one place: a task, or a part of a split task. Also what the API shows of a task.
 import type { Pipeline } from '@tidemark/pipeline';
 import type { RunningTask, TaskPart } from '@tidemark/runtime';
 import type { TaskSource } from './task-source.ts';

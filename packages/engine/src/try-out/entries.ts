@@ -1,5 +1,5 @@
-// The data of a try-out, in the form of recordings: points of a stream as lines, answers of queries
-// as results.
+// The input of a try-out, in the form of recordings: points of a stream as lines, query answers as
+// results.
 import { InvalidRequest, NotFound } from '@tidemark/core';
 import type { Clock, Timestamp } from '@tidemark/core';
 import { printLine } from '@tidemark/line-protocol';

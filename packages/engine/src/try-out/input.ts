@@ -1,4 +1,4 @@
-// What somebody tries: a definition that is stored nowhere, and the data that it is given.
+// The request of a try-out: a definition that is not stored, and its input.
 import { InvalidRequest } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
 import { lineErrorMessage, parseLines, printLine, signedValue } from '@tidemark/line-protocol';

@@ -1,4 +1,4 @@
-// What a try-out has to tell, as lines of its answer.
+// The output of a try-out, as lines of the response.
 import { formatRfc3339 } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
 import type { TapMessage } from '@tidemark/runtime';

@@ -1,5 +1,6 @@
-// The world of a try-out: everything that a task would do outside of itself is written down instead
-// of done. What it reads (functions of users, sideloaded files) is there as for a task that runs.
+// The environment of a try-out: everything that a task would do outside of itself is recorded
+// instead. What it reads (user-defined functions, sideloaded files) is available as for a running
+// task.
 import type { HandlerSpec } from '@tidemark/pipeline';
 import { Inhibitions, printPoints } from '@tidemark/runtime';
 import type {

@@ -1,5 +1,5 @@
-// A try-out as the text of a task test. What is expected is what comes out of the test itself, so
-// that it holds as long as the script and the meaning of its nodes stay.
+// Saves a try-out as the text of a task test. The expected results come from running the test
+// itself, so it passes as long as the script and its nodes behave the same.
 import { formatDuration, formatRfc3339, InvalidRequest } from '@tidemark/core';
 import type { Clock, Timestamp } from '@tidemark/core';
 import { printVars } from '@tidemark/pipeline';

@@ -1,5 +1,5 @@
-// Try-outs over the API: what they tell, what they leave undone, how they end, and that what is
-// saved of them is a task test that holds.
+// Try-outs over the API: what they report, that they have no effects, how they end, and that a
+// saved task test passes.
 import { systemClock } from '@tidemark/core';
 import { eventually, PointDatabase, TestServer } from '@tidemark/testkit';
 import { TestEngine } from '@tidemark/testkit/engine';

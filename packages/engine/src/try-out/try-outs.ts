@@ -1,7 +1,7 @@
-// Try-outs: a script that is stored nowhere, on data of the past, in virtual time. It runs as a
-// replay does, and everything that it would do outside is told instead of done. The answer is one
-// JSON object per line: what the task is, what leaves each node and why, what would have been done,
-// how far the clock is, and how it ended.
+// Try-outs: run a script that is not stored on past data, in virtual time. They run as a replay
+// does, but everything that would leave the task is reported instead of done. The response is one
+// JSON object per line: the task, what leaves each node and why, what would have been done, the
+// progress of the clock, and the end.
 import { assert, Cancelled, formatRfc3339, LimitExceeded, messageOf } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
 import { effectsOf, formatDot } from '@tidemark/pipeline';
