@@ -1,16 +1,19 @@
 // Small answers that a source makes whole: a plan goes to the thread that has the points, and the
 // text of its series comes back, instead of a request for windows and the windows. Both ends of
 // that way (docs/adr/0022-small-answers.md).
+import { LimitExceeded } from '@tidemark/core';
+
 import type { QueryContext } from './context.ts';
 import { execute } from './execute/execute.ts';
 import { ExecutionContext } from './execution/execution-context.ts';
-import { SMALL_ANSWER_CELLS } from './limits.ts';
+import { SMALL_ANSWER_BYTES, SMALL_ANSWER_CELLS } from './limits.ts';
 import { isPause } from './operator.ts';
 import type { Steps } from './operator.ts';
 import { JsonEncoder } from './output/json-encoder.ts';
 import { UnsupportedFloat } from './output/number-text.ts';
 import type { KeptPlan } from './plan/known-plans.ts';
 import { physicalPlan } from './plan/physical-plan.ts';
+import type { SourcesPlan } from './plan/physical-plan.ts';
 import { fillPlan } from './plan/plan-slots.ts';
 import type { SelectPlan } from './plan/select-plan.ts';
 import { toResults } from './project/to-results.ts';
@@ -35,9 +38,10 @@ export function* answeredBySource(kept: KeptPlan, context: QueryContext): Steps<
 
 /**
  * Whether little is done in the thread of the source besides what it does anyway, and little comes
- * back: one group of a bounded number of windows that the source reduces.
+ * back: one group of a bounded number of windows that the source reduces, or the first rows of one.
  */
 function isSmall({ plan: { select, rows }, range }: KeptPlan): boolean {
+  if (rows.kind === 'raw') return isFewRows(select, rows.sources);
   if (rows.kind !== 'aggregated' || rows.sources.length !== 1) return false;
   const { calls, dimensions, interval, outputs, zone } = select;
   if (zone !== undefined || dimensions.length > 0) return false;
@@ -46,6 +50,22 @@ function isSmall({ plan: { select, rows }, range }: KeptPlan): boolean {
   if (interval === undefined) return true;
   const windows = (range.end - range.start) / interval.everyNanos + 2n;
   return windows * BigInt(outputs.length + 1) <= SMALL_ANSWER_CELLS;
+}
+
+/** Texts may be long, and what the source cannot filter takes as long as it takes. */
+function isFewRows(select: SelectPlan, { sources }: SourcesPlan): boolean {
+  const { condition, dimensions, inputs, limit, offset, outputs, zone } = select;
+  const [only] = sources;
+  return (
+    sources.length === 1 &&
+    only?.kind === 'scan' &&
+    zone === undefined &&
+    dimensions.length === 0 &&
+    condition.residual === undefined &&
+    inputs.every((input) => input.kind !== 'field' || input.type !== 'string') &&
+    limit > 0 &&
+    BigInt(limit + offset) * BigInt(outputs.length + 1) <= SMALL_ANSWER_CELLS
+  );
 }
 
 /** What has been looked up is in the plan, and no call that may be in it draws numbers. */
@@ -64,7 +84,8 @@ type Source = 'snapshot' | 'capabilities' | 'signal' | 'counters' | 'onPartial';
 
 /**
  * The source's end: the series of an answer as `JsonEncoder` writes them between `open` and
- * `close`. `undefined` when JSON lacks one of its numbers.
+ * `close`. `undefined` when JSON lacks one of its numbers, or when more rows have to be merged than
+ * others should wait for.
  */
 export function* answerText(
   { plan, values = [], range, epoch, limits }: AnswerRequest,
@@ -72,8 +93,10 @@ export function* answerText(
 ): Steps<Uint8Array | undefined> {
   // Plans come from `answeredBySource`; nobody else knows what is in one.
   const select = fillPlan(plan as SelectPlan, range, values);
-  const query = { ...UNASKED, ...source, limits, now: range.end };
-  const rows = execute(physicalPlan(select, source.capabilities), new ExecutionContext(query));
+  const physical = physicalPlan(select, source.capabilities);
+  const held = physical.rows.kind === 'raw' ? { maxQueryMemoryBytes: SMALL_ANSWER_BYTES } : {};
+  const query = { ...UNASKED, ...source, limits: { ...limits, ...held }, now: range.end };
+  const rows = execute(physical, new ExecutionContext(query));
   const encoder = new JsonEncoder(epoch);
   try {
     for (const batch of toResults(rows, select)) {
@@ -81,7 +104,8 @@ export function* answerText(
       else encoder.batch(batch);
     }
   } catch (error) {
-    if (error instanceof UnsupportedFloat) return undefined;
+    // Whoever asked has more time and memory, and says which limit it is.
+    if (error instanceof UnsupportedFloat || error instanceof LimitExceeded) return undefined;
     throw error;
   }
   return encoder.out.take();

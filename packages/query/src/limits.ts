@@ -91,6 +91,9 @@ export const CONDITION_CELLS = 1 << 17;
  */
 export const SMALL_ANSWER_CELLS = 4096n;
 
+/** Rows that such an answer merges, some ten thousand; with more, it is made elsewhere. */
+export const SMALL_ANSWER_BYTES = 1 << 19;
+
 /**
  * Rows of one group that are merged at once; more are read in slices of time. About 25 MB with ten
  * fields.

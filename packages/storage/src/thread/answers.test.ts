@@ -133,6 +133,10 @@ test.each([
   ['interpolated ones', WINDOWS('mean(f)', 'AND i > 100 GROUP BY time(1s) fill(linear)')],
   ['from the end, limited', WINDOWS('max(i)', 'GROUP BY time(20s) ORDER BY time DESC LIMIT 3')],
   ['nothing', WINDOWS('max(f)', `AND t = 'none' GROUP BY time(1m)`)],
+  ['the first rows', WINDOWS('f, i, t, b', 'LIMIT 10')],
+  ['the last ones, behind others', WINDOWS('f * 2', 'ORDER BY time DESC LIMIT 10 OFFSET 3')],
+  ['rows that a field is compared in', WINDOWS('i', 'AND f > 20 LIMIT 10')],
+  ['no rows', WINDOWS('f', `AND t = 'none' LIMIT 10`)],
 ])('%s: the thread writes what would be written here', async (_name, text) => {
   for (const epoch of [undefined, 'ms'] as const) {
     const answers = await askAgain(text, { format: { epoch } });
@@ -186,6 +190,11 @@ test('only the first of a form with other values is made here', async () => {
 test.each([
   ['groups by tags', WINDOWS('max(f)', 'GROUP BY t')],
   ['rows', WINDOWS('f')],
+  ['many rows', WINDOWS('f', 'LIMIT 100000')],
+  ['rows of texts', WINDOWS('s, f', 'LIMIT 10')],
+  ['rows that the source cannot filter', WINDOWS('f', 'AND f + i > 9 LIMIT 10')],
+  ['rows of groups', WINDOWS('f', 'GROUP BY t LIMIT 10')],
+  ['rows of a zone', WINDOWS('f', `LIMIT 10 tz('Europe/Berlin')`)],
   ['calculations', WINDOWS('derivative(max(f), 1s)', 'GROUP BY time(1m)')],
   ['a time zone', WINDOWS('max(f)', `GROUP BY time(1m) tz('Europe/Berlin')`)],
   ['very many windows', WINDOWS('max(f)', 'GROUP BY time(10ms)')],
@@ -218,6 +227,17 @@ test('a number that JSON lacks, and a limit, are the same errors', async () => {
   expect(again).toEqual({ json: infinite.json, isText: false });
   expect(limited.json).toContain('max-select-buckets limit exceeded');
   expect(limitedAgain.json).toBe(limited.json);
+});
+
+test('more rows than others should wait for are merged here', async () => {
+  const lines = Array.from({ length: 40_000 }, (_, i) => `crowd,t=${i} f=${i} 60000000000\n`);
+  await write(engine, lines.join(''));
+  const text = (end: string): string =>
+    WINDOWS('f', 'LIMIT 10')(end).replace('FROM m', 'FROM crowd');
+  const [first, ...others] = await askAgain(text);
+
+  expect(JSON.parse(first.json).results[0].series[0].values).toHaveLength(10);
+  expect(others).toEqual(others.map(() => ({ json: first.json, isText: false })));
 });
 
 test('a query that is ended while the thread answers holds nothing there', async () => {
