@@ -17,7 +17,9 @@ export function sentencesOf(markdown: string): Sentences {
     if (line.trim() === '' || heading !== undefined || isTableHead || /^\|[-|]+\|$/.test(line)) {
       return;
     }
-    (sections[section] ??= []).push(...sentencesIn(line));
+    // What is not shown, and the frame of an example, say nothing.
+    const sentences = line.startsWith('```') ? [] : sentencesIn(line);
+    if (sentences.length > 0) (sections[section] ??= []).push(...sentences);
   });
   return sections;
 }

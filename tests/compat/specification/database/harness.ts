@@ -1,19 +1,29 @@
-// What the tests of the specification's sentences share: one server per file, and rows of a
-// sentence, a request and what is answered. The specification is that of the database's HTTP API.
+// What the tests of the sections of the database's specification share: one server per file, and
+// for each sentence, as it is written there, requests and what is answered.
 import { removeDirectory, send, startTidemark } from '@tidemark/testkit';
 import type { Answer, Tidemark } from '@tidemark/testkit';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { hashOf } from '../document.ts';
+import type { Sentences } from '../document.ts';
+import hashes from './sentences.json' with { type: 'json' };
+
+const ALL: Sentences = hashes;
+
+export const VERSION = expect.stringMatching(/^\d+\.\d+\.\d+$/);
+export const SOME = expect.stringMatching(/./);
+export const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
 
 let server: Tidemark;
 
+type Options = { readonly args?: readonly string[]; readonly statements?: readonly string[] };
+
 /** Starts the server before the tests of a file, runs its statements, and stops it after. */
-export function useDatabase(
-  options: { readonly args?: readonly string[]; readonly statements?: readonly string[] } = {},
-): void {
+export function useDatabase(options: Options = {}): void {
   beforeAll(async () => {
     server = await startTidemark({ command: 'tsdb', args: options.args ?? [] });
     for (const q of options.statements ?? ['CREATE DATABASE d']) {
-      expect((await ask('POST', `/query?${new URLSearchParams({ q })}`)).status).toBe(200);
+      expect((await ask('POST', query(q))).status).toBe(200);
     }
   });
 
@@ -23,7 +33,10 @@ export function useDatabase(
   });
 }
 
-type Request = {
+/** Address of the server of the file. */
+export const baseUrl = (): string => server.tsdb;
+
+type Sent = {
   readonly headers?: Record<string, string> | undefined;
   readonly body?: string | undefined;
 };
@@ -32,7 +45,7 @@ type Request = {
 export function ask(
   method: string,
   path: string,
-  { headers = {}, body }: Request = {},
+  { headers = {}, body }: Sent = {},
 ): Promise<Answer> {
   return send(server.tsdb + path, { method, headers, ...(body === undefined ? {} : { body }) });
 }
@@ -42,9 +55,15 @@ export function query(q: string, more: Record<string, string> = {}): string {
   return `/query?${new URLSearchParams({ q, ...more })}`;
 }
 
-/** A sentence of the specification, how it is asked, and what has to be answered. */
-export type Sentence = {
-  readonly sentence: string;
+/** The answer to one statement with one series. */
+export function oneSeries(name: string, columns: readonly string[], values: unknown) {
+  return { results: [{ statement_id: 0, series: [{ name, columns, values }] }] };
+}
+
+/** A request, and what has to be answered. */
+export type Asked = {
+  /** What it shows of the sentence, where several do. */
+  readonly of?: string;
   readonly before?: readonly (readonly [method: string, path: string, body?: string])[];
   readonly method?: string;
   readonly path: string;
@@ -56,20 +75,45 @@ export type Sentence = {
   readonly answerHeaders?: Readonly<Record<string, unknown>>;
 };
 
-/** One test per sentence. */
-export function sentences(rows: readonly Sentence[]): void {
-  test.each(rows.map((row) => [row.sentence, row] as const))('%s', async (_, row) => {
-    for (const [method, path, body] of row.before ?? []) await ask(method, path, { body });
+/** Words of the specification: one sentence, or several that are shown together. */
+type Quote = string | readonly string[];
 
-    const { method = 'GET', path, headers = {}, body } = row;
-    const given = await ask(method, path, { headers, body });
-
-    expect({ status: given.status, text: given.text }).toMatchObject({ status: row.status });
-    if (row.answer !== undefined) expect(parsed(given.text)).toEqual(row.answer);
-    for (const [name, value] of Object.entries(row.answerHeaders ?? {})) {
-      expect([name, given.headers.get(name)]).toEqual([name, value]);
-    }
+/** Every sentence of a section, as it is written there, and what shows it. */
+export function sentences(
+  section: string,
+  rows: readonly (readonly [quote: Quote, shown: readonly Asked[] | (() => unknown)])[],
+): void {
+  const tests = rows.flatMap(([quote, shown]): [string, () => unknown][] => {
+    const title = [quote].flat().join(' ');
+    if (typeof shown === 'function') return [[title, shown]];
+    return shown.map((asked) => [
+      asked.of === undefined ? title : `${title}: ${asked.of}`,
+      () => check(asked),
+    ]);
   });
+  describe(section, () => {
+    test('is quoted sentence by sentence', () => {
+      const quoted = rows.flatMap(([quote]) => [quote].flat().map(hashOf));
+      expect([...new Set(quoted)].toSorted()).toEqual(ALL[section]?.toSorted());
+    });
+
+    test.each(tests)('%s', { timeout: 60_000 }, async (_title, show) => {
+      await show();
+    });
+  });
+}
+
+async function check(asked: Asked): Promise<void> {
+  const { before = [], method = 'GET', path, headers = {}, body, status, answer } = asked;
+  for (const [verb, where, text] of before) await ask(verb, where, { body: text });
+
+  const given = await ask(method, path, { headers, body });
+
+  expect({ status: given.status, text: given.text }).toMatchObject({ status });
+  if (answer !== undefined) expect(parsed(given.text)).toEqual(answer);
+  for (const [name, value] of Object.entries(asked.answerHeaders ?? {})) {
+    expect([name, given.headers.get(name)]).toEqual([name, value]);
+  }
 }
 
 function parsed(text: string): unknown {

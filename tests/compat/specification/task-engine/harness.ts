@@ -10,8 +10,8 @@ import type { TestServer } from '@tidemark/testkit';
 import { startPeer } from '../../../soak/engine-api/peer.ts';
 import { startInProcess } from '../../../soak/engine-api/subject.ts';
 import type { Subject } from '../../../soak/engine-api/subject.ts';
-import { hashOf } from './document.ts';
-import type { Sentences } from './document.ts';
+import { hashOf } from '../document.ts';
+import type { Sentences } from '../document.ts';
 import { Exchanges } from './exchanges.ts';
 import hashes from './sentences.json' with { type: 'json' };
 
