@@ -1,6 +1,5 @@
-// Alerts of whatever scripts and points, against models: flapping as it was recorded, and which
-// events are held back by alerts of the same and of another task. SOAK_SCRIPTS=100000 runs the long
-// version.
+// Alerts of random scripts and points, compared with models: flapping as recorded, and events
+// inhibited by alerts of the same and of another task. SOAK_SCRIPTS=100000 runs the long version.
 import { buildPipeline } from '@tidemark/pipeline';
 import type { Pipeline } from '@tidemark/pipeline';
 import fc from 'fast-check';

@@ -1,6 +1,5 @@
-// Whatever a script says and whatever points hold, a task starts or says why not, and goes on:
-// nothing a point can do ends it, but for what the language ends tasks for. SOAK_SCRIPTS=100000
-// runs the long version.
+// With any script and any points, a task starts or says why not, and keeps running: no point can
+// end it, except where the language ends tasks. SOAK_SCRIPTS=100000 runs the long version.
 import type { FieldValue } from '@tidemark/core';
 import { buildPipeline } from '@tidemark/pipeline';
 import type { Pipeline } from '@tidemark/pipeline';

@@ -1,4 +1,4 @@
-// Work of a node that needs answers from outside: one piece after the other, in order, counted.
+// Runs a node's work that needs external responses: one item after another, in order, counted.
 
 export class AsyncQueue {
   #tail: Promise<void> = Promise.resolve();

@@ -1,5 +1,5 @@
-// What points can do to a task: each mistake is an error of its node with a sample in the log, and
-// the task goes on.
+// Bad points: each mistake is an error of its node with a sample in the log, and the task keeps
+// running.
 import type { FieldValue } from '@tidemark/core';
 import { systemClock } from '@tidemark/core';
 import { buildPipeline } from '@tidemark/pipeline';

@@ -1,6 +1,5 @@
-// Catching up: wherever a task was killed, and however old its last state was then, what it does
-// after it was given the missed points is what it would have done without the interruption, and no
-// alert is told twice.
+// Catch-up: wherever a task was killed, and however old its last state was, after it has received
+// the missed points it behaves as without the interruption, and no alert is published twice.
 import { buildPipeline } from '@tidemark/pipeline';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

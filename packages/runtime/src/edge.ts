@@ -1,5 +1,5 @@
-// Edges: count what passes and hand it on. Watching (taps, samples of execution time, per-group
-// counts) costs one branch while nobody watches.
+// Edges: count messages and pass them on. Observers (taps, samples of execution time, per-group
+// counts) cost one branch when there are none.
 import type { Clock } from '@tidemark/core';
 import type { Group } from './data/group.ts';
 import type { Barrier, Batch, Point } from './data/point.ts';

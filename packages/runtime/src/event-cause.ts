@@ -1,5 +1,5 @@
-// What caused an event, as a position in the log of points: what was told before is what a unit has
-// published at that position or before it (docs/adr/0027-told-events.md).
+// The cause of an event, as a position in the log of points. Events that a unit has published at or
+// before its last position are not published again (docs/adr/0027-told-events.md).
 import type { RowSource } from './data/row-source.ts';
 
 /**

@@ -1,6 +1,6 @@
-// Which groups a node has state of, for nodes that keep it in columns by the group's dense index:
-// one array for a value of all groups instead of an object for each, which 50,000 groups would make
-// the collector copy and mark.
+// The groups for which a node has state, for nodes with state in columns by the group's dense
+// index: one array for a value of all groups instead of an object per group, because the garbage
+// collector would copy and mark 50,000 objects.
 import type { Group, GroupTable } from './data/group.ts';
 
 const FIRST_CAPACITY = 64;

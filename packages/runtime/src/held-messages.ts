@@ -1,5 +1,5 @@
-// Messages that wait in a node: their points count as memory of the task, and their group is not
-// released before they go on, or a later group would get its place and with it what was meant for
+// Messages that wait in a node. Their points count as memory of the task, and their group is not
+// released before they leave; otherwise a later group could get its index and receive messages of
 // the first.
 import type { Barrier, Point } from './data/point.ts';
 import { Batch } from './data/point.ts';

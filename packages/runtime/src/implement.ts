@@ -1,4 +1,4 @@
-// What a node's file in the runtime adds to its definition: how the node is made.
+// What a node's file in the runtime adds to its definition: the factory of the node.
 import type { NodeKind, NodeSpec, OptionsOfNode } from '@tidemark/pipeline';
 import type { NodeContext, RunningNode } from './node.ts';
 

@@ -1,4 +1,4 @@
-// From a spec's type to the node that executes it.
+// Maps the type of a node spec to the node that executes it.
 import type { NodeSpec } from '@tidemark/pipeline';
 import type { Implementation } from './implement.ts';
 import type { NodeContext, RunningNode } from './node.ts';

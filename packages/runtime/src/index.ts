@@ -1,4 +1,4 @@
-// Public face of @tidemark/runtime: what a task does.
+// Public face of @tidemark/runtime: the execution of tasks.
 export { Inhibitions } from './inhibitions.ts';
 export { printPoints } from './data/print-points.ts';
 export { jsonFloat, rowJson, rowsJson } from './data/rows.ts';

@@ -1,5 +1,5 @@
-// Which groups of alert nodes hold back events of a category at the moment, in all tasks of an
-// engine. The engine's thread has them all, each task host has a copy; replays have their own.
+// The groups of alert nodes that inhibit events of a category at the moment, in all tasks of an
+// engine. The engine's thread has all of them, each task host a copy; replays have their own.
 
 /** A group of an alert node: it holds back events of a category whose tags have these values. */
 export type Inhibition = {

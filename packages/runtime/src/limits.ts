@@ -1,5 +1,4 @@
-// Bounds of running tasks. Reaching one is an error of the node with the name of the setting to
-// raise.
+// Limits of running tasks. Reaching one is an error of the node that names the setting to raise.
 import type { TaskLimits } from './running-task.ts';
 
 /** Defaults of the settings, too. */

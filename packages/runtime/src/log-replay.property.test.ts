@@ -1,6 +1,6 @@
-// Replay of a log: wherever a task was killed, after any row, and in whatever order the times of
-// its points are, it tells every event once and in its order after it was given again what came
-// after its state (docs/adr/0027-told-events.md).
+// Replay of a log: wherever a task was killed, after any row and with timestamps in any order, it
+// publishes every event once and in order after it has replayed the rows after its state
+// (docs/adr/0027-told-events.md).
 import { buildPipeline } from '@tidemark/pipeline';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// What only some nodes can do. Each capability is whole: a node has all of it or does not name it.
+// Optional capabilities of nodes. A node implements a capability completely or not at all.
 import type { RowSource } from './data/row-source.ts';
 import type { Receiver } from './node.ts';
 import type { QueryResultSeries } from './services.ts';

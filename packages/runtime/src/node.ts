@@ -1,4 +1,4 @@
-// What a running node is, and what it gets from its task.
+// The interface of a running node, and its context in the task.
 import { AssertionFailed } from '@tidemark/core';
 import type { InhibitionRegistry } from './inhibitions.ts';
 import type { EdgeType, NodeSpec } from '@tidemark/pipeline';

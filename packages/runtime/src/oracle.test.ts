@@ -1,6 +1,5 @@
 // Replays recorded cases of the task engine in process: what a task emits, posts, writes, publishes
-// and counts must be what the recorded system did. Cases that need the HTTP service are replayed
-// elsewhere.
+// and counts must equal the recording. Cases that need the HTTP service are replayed elsewhere.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { buildPipeline, effectsOf } from '@tidemark/pipeline';

@@ -1,4 +1,4 @@
-// Parts of a split task: together they do what the whole task does, each group in one of them.
+// Parts of a split task: together they do what the whole task does, with each group in one part.
 import { buildPipeline, splitOf } from '@tidemark/pipeline';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

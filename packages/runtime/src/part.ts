@@ -1,6 +1,5 @@
-// A part of a task whose groups are spread over several places: which series are its own. The same
-// everywhere and in every version, because states are stored by part
-// (docs/adr/0025-split-tasks.md).
+// Decides which series belong to a part of a split task. The result must be the same everywhere and
+// in every version, because states are stored by part (docs/adr/0025-split-tasks.md).
 import { assert } from '@tidemark/core';
 import type { TagSelection } from '@tidemark/pipeline';
 import type { Series } from './data/series.ts';

@@ -1,6 +1,5 @@
-// The points of one write as plain columns: made once by the write path, shared by all tasks, sent
-// to task hosts as is (structured clone or transfer). Rows keep the order in which they were
-// written.
+// The points of one write as plain columns: created once by the write path, shared by all tasks,
+// sent to task hosts as is (structured clone or transfer). Rows keep the order of the write.
 import type { Column, FieldType, FieldValue } from '@tidemark/core';
 import { columnFrom, fieldTypeOf } from '@tidemark/core';
 

@@ -1,7 +1,6 @@
-// Which points a state contains, so that those that are missing can be read from the database and
-// nothing is counted twice (docs/adr/0011-catch-up.md). Points have no number of arrival, only a
-// time: so the newest time of every series is kept, of those that are recent enough for points to
-// be on their way still.
+// Which points a state contains, so that missing ones can be read from the database and nothing is
+// counted twice (docs/adr/0011-catch-up.md). Points have timestamps but no sequence number, so the
+// newest time of every recent series is stored: points of other series cannot still be in transit.
 import { deserialize } from 'node:v8';
 import type { Timestamp } from '@tidemark/core';
 import type { RowSource } from './data/row-source.ts';

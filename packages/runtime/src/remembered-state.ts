@@ -1,4 +1,4 @@
-// What a topic remembers of an event.
+// The stored state of an event in its topic.
 import type { Timestamp } from '@tidemark/core';
 import type { EventCause } from './event-cause.ts';
 

@@ -1,4 +1,4 @@
-// A running task as the engine sees it: made by `createTask`, in process or behind a task host.
+// A running task as the engine sees it: created by `createTask`, in process or in a task host.
 import type { Clock, Timestamp } from '@tidemark/core';
 import type { TaskPart } from './part.ts';
 import type { PointBatch } from './point-batch.ts';

@@ -1,5 +1,5 @@
-// What running nodes need from the world outside their task. The engine implements these; tests use
-// recorders.
+// The services that running nodes need from outside their task. The engine implements these; tests
+// use recorders.
 import type { InhibitionRegistry } from './inhibitions.ts';
 import type { FieldValue, TagSet, Timestamp } from '@tidemark/core';
 import type { HandlerSpec, ScalerProvider } from '@tidemark/pipeline';

@@ -1,4 +1,4 @@
-// Taps: what passes an edge, as plain data for a debugger or a test.
+// Taps: the messages of an edge, as plain data for a debugger or a test.
 import type { Group } from './data/group.ts';
 import type { Barrier, Batch, Point } from './data/point.ts';
 import { toOutputPoint } from './data/point.ts';

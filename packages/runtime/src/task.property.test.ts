@@ -1,6 +1,5 @@
-// Properties of whole tasks: how input is cut into writes, and whether the task was stopped and
-// restored in between, must not change what comes out; windows and state nodes do what naive models
-// say.
+// Properties of whole tasks: neither the division of input into writes nor a stop and restore in
+// between changes the output; windows and state nodes equal naive models.
 import { buildPipeline } from '@tidemark/pipeline';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
-// Tasks as their owner sees them: failures stay inside, groups can be bounded and forgotten, memory
-// stays flat.
+// Tasks as their owner sees them: failures stay inside, groups can be limited and expire, memory
+// stays bounded.
 import { buildPipeline } from '@tidemark/pipeline';
 import { expect, test } from 'vitest';
 import { SeriesTable } from './data/series.ts';

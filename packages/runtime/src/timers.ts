@@ -1,5 +1,5 @@
-// Timers of running tasks. Nodes ask for callbacks here and nowhere else, so that replays and tests
-// own the time.
+// Timers of running tasks. Nodes request callbacks only here, so that replays and tests control the
+// time.
 import type { Clock, Timestamp } from '@tidemark/core';
 
 /** Cancels a timer; calling it again does nothing. */

@@ -1,4 +1,5 @@
-// What autoscale nodes need from a provider, and the three providers over their HTTP interfaces.
+// The interface that autoscale nodes need from a provider, and the three providers over their HTTP
+// interfaces.
 import type { HttpClient, HttpRequest, HttpResponse, ScalerCluster } from '../services.ts';
 
 /**

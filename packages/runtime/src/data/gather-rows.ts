@@ -1,4 +1,4 @@
-// Some rows of the columns of a write, in columns of their own.
+// Copies selected rows of a write into new columns.
 import type { Rows, StringValues } from './schema.ts';
 
 /** Row `i` of the result is row `picked[i]`. Texts that are in none of them are let go of. */

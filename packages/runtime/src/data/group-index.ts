@@ -1,5 +1,4 @@
-// Finds groups by the hash of their ids without having the ids: most groups are never asked for
-// theirs.
+// Finds groups by the hash of their ids without building the ids, which most groups never need.
 import { assert } from '@tidemark/core';
 
 const FIRST_CAPACITY = 64;

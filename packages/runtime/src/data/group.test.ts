@@ -1,5 +1,4 @@
-// Groups are found by their ids, whichever way they are asked for and whatever else was opened and
-// forgotten.
+// Look-up of groups by id, in every order of look-ups, creations and removals.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { GroupIndex } from './group-index.ts';

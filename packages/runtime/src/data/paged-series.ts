@@ -1,5 +1,5 @@
-// Series as the write path finds them: tag values of many series lie in one text, and are taken out
-// of it when somebody asks for them. Most tags of most series are never asked for.
+// Series as the write path finds them: the tag values of many series are in one text, and are
+// extracted on demand. Most tags of most series are never read.
 import { assert } from '@tidemark/core';
 import type { SeriesRef } from '../point-batch.ts';
 

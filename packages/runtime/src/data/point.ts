@@ -1,6 +1,5 @@
-// Points and the other messages between nodes. Points never change after they were emitted, with
-// one exception:
-// `detach` replaces where values live, not what they are.
+// Points and the other messages between nodes. Points do not change after they are emitted, with
+// one exception: `detach` moves values to other memory without changing them.
 import { formatClockDuration } from '@tidemark/core';
 import type { FieldValue, Timestamp } from '@tidemark/core';
 import type { OutputPoint } from '../services.ts';

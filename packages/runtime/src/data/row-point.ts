@@ -1,4 +1,4 @@
-// Points of rows that are still in the columns of their write.
+// Points that refer to rows in the columns of their write.
 import type { Group } from './group.ts';
 import { Point } from './point.ts';
 import type { RowSource } from './row-source.ts';

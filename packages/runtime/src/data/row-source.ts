@@ -1,5 +1,5 @@
-// A point batch opened in a thread: series interned, columns ready to be read. Opened once, read by
-// all tasks there.
+// A point batch opened in a thread: series interned, columns ready to read. It is opened once and
+// read by all tasks of the thread.
 import type { Column } from '@tidemark/core';
 import { assert } from '@tidemark/core';
 import type { PointBatch, SeriesList, SeriesRef } from '../point-batch.ts';

@@ -1,5 +1,5 @@
-// Schemas: the fields of a point with their types and where each value lives. Points of one schema
-// are read by the same code; everything that is compiled for a schema is cached by its identity.
+// Schemas: the fields of a point with their types and the position of each value. Points of one
+// schema are read by the same code; everything compiled for a schema is cached by its identity.
 import type { FieldValue } from '@tidemark/core';
 
 import type { Point } from './point.ts';

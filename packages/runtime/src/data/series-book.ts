@@ -1,6 +1,5 @@
-// Series that a parser knows, by the numbers that it gave them: tag values in the pages of the
-// writes that brought them. Series of one write have numbers in a row, so that nothing is kept for
-// each of them.
+// Series of a parser by number: their tag values are in the pages of the writes that introduced
+// them. The new series of one write have consecutive numbers, so nothing is stored per series.
 import { assert } from '@tidemark/core';
 import type { PointBatch, SeriesList, SeriesRef } from '../point-batch.ts';
 import type { SeriesPage, SeriesShape } from './paged-series.ts';

@@ -1,4 +1,5 @@
-// Interned series: one object each, also beyond the table of stable ids and over epochs.
+// Interned series: one object each, also beyond the size of the table of stable ids and over
+// epochs.
 import { expect, test } from 'vitest';
 import type { SeriesRef } from '../point-batch.ts';
 import { SeriesTable } from './series.ts';

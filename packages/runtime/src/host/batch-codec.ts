@@ -1,6 +1,6 @@
-// Point batches on their way to a task host. Columns cross as they are, moved or copied; series
-// cross once and are named by number from then on, because a write of thousands of series would
-// otherwise be mostly their texts.
+// Encodes point batches for a task host. Columns are transferred or copied as they are; each series
+// is sent once and referred to by number afterwards, because otherwise a write of thousands of
+// series would consist mostly of their texts.
 import { assert } from '@tidemark/core';
 import { PagedSeries, SeriesPage } from '../data/paged-series.ts';
 import type { SeriesShape } from '../data/paged-series.ts';

@@ -1,5 +1,5 @@
-// The way to one task host, a thread of this process or of another one: messages in both
-// directions, in order, and the host's end.
+// The connection to one task host, a thread of this process or of another one: messages in both
+// directions, in order, and a notification when the host ends.
 import type { PointBatch } from '../point-batch.ts';
 import type { Due } from '../running-task.ts';
 import type { FromHost, ToHost } from './protocol.ts';

@@ -1,5 +1,5 @@
-// Tasks in threads of their own: they do what tasks in this thread do, and nothing they do harms
-// anybody else.
+// Tasks in threads of their own: they behave like tasks in this thread, and cannot affect other
+// tasks.
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '@tidemark/core';
 import { buildPipeline } from '@tidemark/pipeline';

@@ -1,5 +1,5 @@
-// Task hosts: places tasks, watches that every host answers, and starts the tasks of a failed one
-// anew.
+// The pool of task hosts: places tasks, checks that every host responds, and restarts the tasks of
+// a failed one.
 import { assert, LATE, messageOf, unreachable, within } from '@tidemark/core';
 import type { Inhibitions } from '../inhibitions.ts';
 import type { Clock } from '@tidemark/core';

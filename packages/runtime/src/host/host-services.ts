@@ -1,5 +1,5 @@
-// The services of a task inside a task host: what nodes ask for synchronously is answered here,
-// everything else is told or asked across the thread.
+// The services of a task inside a task host: synchronous requests of nodes are answered here,
+// everything else is sent to the engine's thread.
 import { PointBatchBuilder } from '../point-batch.ts';
 import { printPoints } from '../data/print-points.ts';
 import type { ScalerProvider } from '@tidemark/pipeline';

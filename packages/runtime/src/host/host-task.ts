@@ -1,6 +1,6 @@
-// One task inside a task host: what was sent to it, in order, and its share of the thread. Work is
-// cut into slices, so that a busy task delays its neighbours by milliseconds, whatever the size of
-// its writes.
+// One task inside a task host: its queue of messages, and its share of the thread. Work is cut into
+// slices, so that a busy task delays its neighbours by milliseconds, whatever the size of its
+// writes.
 import type { Clock } from '@tidemark/core';
 import type { RowSource } from '../data/row-source.ts';
 import type { Due } from '../running-task.ts';

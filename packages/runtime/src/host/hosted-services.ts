@@ -1,5 +1,5 @@
-// What the engine's thread does for a task in a task host. Such a task sends what it writes as text
-// and columns, and keeps copies of what it has to know at once.
+// What the engine's thread does for a task in a task host. Such a task sends its writes as text and
+// columns, and keeps copies of data that it needs without waiting.
 import type { HandlerSpec } from '@tidemark/pipeline';
 import type { PointBatch } from '../point-batch.ts';
 import type { EventCause } from '../event-cause.ts';

@@ -1,4 +1,4 @@
-// A task that is moved, or loses its host, while it is being started again.
+// A task that is moved, or loses its host, during a restart.
 import { Unavailable } from '@tidemark/core';
 import { buildPipeline } from '@tidemark/pipeline';
 import { TestClock } from '@tidemark/testkit';

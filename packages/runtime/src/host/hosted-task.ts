@@ -1,5 +1,5 @@
-// A task that runs in a task host, as the engine sees it. It outlives its host: when the thread
-// fails, the pool starts it again elsewhere and it tells so.
+// A task in a task host, as the engine sees it. It outlives its host: when the thread fails, the
+// pool restarts it elsewhere and it reports that.
 import { assert, LATE, messageOf, Unavailable, within } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { effectsOf } from '@tidemark/pipeline';

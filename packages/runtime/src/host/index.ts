@@ -1,4 +1,4 @@
-// What of the runtime needs Node: task hosts, and connections to user-defined functions.
+// The parts of the runtime that need Node: task hosts, and connections to user-defined functions.
 export { packWhole } from './batch-codec.ts';
 export type {
   HostEnd,

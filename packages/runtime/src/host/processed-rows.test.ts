@@ -1,4 +1,4 @@
-// Waiting for rows that are processed elsewhere, but not for a task that is behind.
+// Waiting for rows that are processed in another thread, but not for a task that lags behind.
 import type { Clock } from '@tidemark/core';
 import { expect, test } from 'vitest';
 import { ProcessedRows } from './processed-rows.ts';

@@ -1,6 +1,5 @@
-// Who waits for rows to be processed that are on their way to a task host: writes that are
-// acknowledged only when the alerts they raise are kept. A task that is too slow is not waited for
-// until it has caught up.
+// Waits until rows on their way to a task host are processed: a write is acknowledged only when the
+// alerts that it raises are stored. A task that is too slow is skipped until it has caught up.
 import type { Clock } from '@tidemark/core';
 
 /** Longest time that one write waits for one task. */

@@ -1,5 +1,5 @@
-// Messages between the engine's thread and a task host. Each direction keeps its order; what one
-// task is sent is handled in that order too (docs/adr/0002-threads.md).
+// Messages between the engine's thread and a task host. Each direction keeps its order, and
+// messages of one task are handled in that order too (docs/adr/0002-threads.md).
 import type { Inhibition } from '../inhibitions.ts';
 import type { Timestamp } from '@tidemark/core';
 import type { HandlerSpec, Pipeline, ScalerProvider } from '@tidemark/pipeline';

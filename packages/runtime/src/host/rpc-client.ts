@@ -1,4 +1,4 @@
-// RPC client of the engine for one task host: what is sent to it and what it answers.
+// The engine's RPC client for one task host.
 import { Unavailable } from '@tidemark/core';
 import { StartError } from '../node.ts';
 import type { PointBatch } from '../point-batch.ts';

@@ -1,5 +1,5 @@
-// RPC server of the engine for the services of hosted tasks: does what nodes in other threads ask,
-// by the services that the engine gave to each task.
+// The engine's RPC server for the services of hosted tasks: executes requests of nodes in other
+// threads with the services of each task.
 import { assert, messageOf } from '@tidemark/core';
 import type {
   HostedSideloadTree,

@@ -1,5 +1,5 @@
-// A task host: runs tasks in this thread for the engine's thread, slice by slice, and tells what
-// they do.
+// A task host: runs tasks in this thread for the engine's thread, in time slices, and reports their
+// output.
 import { serialize } from 'node:v8';
 import { messageOf, unreachable } from '@tidemark/core';
 import { Inhibitions } from '../inhibitions.ts';

@@ -1,4 +1,4 @@
-// What a task host is told when a task starts: everything that its nodes will ask for without
+// Everything that a task host needs to start a task: the data that its nodes will read without
 // waiting.
 import { effectsOf } from '@tidemark/pipeline';
 import type { Pipeline } from '@tidemark/pipeline';

@@ -1,5 +1,5 @@
 // The samples of user-defined functions as real processes: over standard input and output and over
-// unix sockets, with state that survives and a sign of life that is missed.
+// unix sockets, with saved state and a missed keep-alive.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

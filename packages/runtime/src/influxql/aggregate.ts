@@ -1,4 +1,4 @@
-// What functions of the query language over the values of a batch are made of.
+// Building blocks for functions of the query language over the values of a batch.
 import type { Point } from '../data/point.ts';
 import type { Value, ValueType } from '../data/schema.ts';
 

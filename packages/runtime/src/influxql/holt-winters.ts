@@ -1,5 +1,5 @@
-// holtWinters and holtWintersWithFit over the points of a batch, with the numbers that the database
-// gives.
+// holtWinters and holtWintersWithFit over the points of a batch, with the same numbers as the
+// database.
 import { finishSteps, forecast, forecastSize } from '@tidemark/query/forecast';
 import type { ForecastOptions } from '@tidemark/query/forecast';
 import type { Aggregate, AggregateResult, Samples } from './aggregate.ts';

@@ -1,4 +1,5 @@
-// Columns of one field set while a write is read: grow by doubling, are copied out once at the end.
+// Columns of one field set while a write is read: they grow by doubling and are copied out once at
+// the end.
 import { assert, fieldTypeOf } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
 import type { RowFieldKind, RowScanner } from '@tidemark/kernels';

@@ -1,5 +1,5 @@
-// Three things read lines: the database's kernel, the tasks' kernel, and the parser of
-// `@tidemark/line-protocol`, which says what a line means. Any body means the same to all of them.
+// Three readers of lines agree on any body: the database's kernel, the tasks' kernel, and the
+// reference, the parser of `@tidemark/line-protocol`.
 import { inspect } from 'node:util';
 
 import { columnValue, fieldTypeOf, formatSeriesKey } from '@tidemark/core';

@@ -1,6 +1,6 @@
-// From the bytes of a write to a point batch. Plain lines, which is nearly all of what clients
-// send, are read straight into columns; a body with anything unusual in it goes through the
-// line-protocol parser as a whole.
+// Parses the bytes of a write into a point batch. Plain lines, nearly everything that clients send,
+// are read straight into columns; a body with anything else goes through the line-protocol parser
+// as a whole.
 import type { Timestamp } from '@tidemark/core';
 import { parseLines, SeriesCache, signedValue } from '@tidemark/line-protocol';
 import type { LineError, Precision } from '@tidemark/line-protocol';

@@ -1,6 +1,6 @@
-// Finds series by the bytes of measurement and tags as clients write them, from one write to the
-// next. Bounded. The table of the bytes is the scanner's, which also takes the tag values of new
-// series that are spelled as the one before; here is what its numbers stand for.
+// Finds series by the bytes of measurement and tags as clients write them, across writes. Bounded.
+// The scanner has the table of the bytes, and also reads the tag values of new series that are
+// spelled like the previous one; this module maps its numbers to series.
 import { utf8Text } from '@tidemark/core';
 import { EXPECTED_KEY_MAX } from '@tidemark/kernels';
 import { parseSeries } from '@tidemark/line-protocol';

@@ -1,5 +1,5 @@
-// Text from bytes. Names are ASCII nearly always, and short: making those strings here is several
-// times cheaper than a call of the decoder.
+// Decodes text from bytes. Names are nearly always short ASCII; building those strings here is
+// several times cheaper than calling the decoder.
 import { strictUtf8Text } from '@tidemark/core';
 
 /** Longer texts go to the decoder at once; arguments of a call are limited. */

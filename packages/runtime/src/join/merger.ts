@@ -1,5 +1,4 @@
-// What a join emits: points whose fields are read from the points they were made of, nothing is
-// copied.
+// The output of a join: points whose fields are read from the joined points without copying.
 import type { JoinOptions } from '@tidemark/pipeline';
 import type { Group } from '../data/group.ts';
 import { Batch, Point } from '../data/point.ts';

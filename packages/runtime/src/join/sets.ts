@@ -1,5 +1,6 @@
-// Sets of a join: per group and time at most one message of each parent; a second one opens the
-// next set of that time. The k-th message of one parent pairs with the k-th of another.
+// Sets of a join: at most one message of each parent per group and time; a second message of a
+// parent opens the next set of that time. So the k-th message of one parent pairs with the k-th of
+// another.
 
 type Part<M> = M | undefined;
 

@@ -1,4 +1,5 @@
-// A lambda that cannot be evaluated for a point. Points fail by the thousand: no stack is captured.
+// The error of a lambda that cannot be evaluated for a point. Thousands of points may fail, so no
+// stack is captured.
 
 /** Why an expression has no value for a point. Nodes count and log it and go on. */
 export class EvaluationError extends Error {

@@ -1,5 +1,5 @@
-// Why an expression gave what it gave: the whole, and when it is a conjunction or disjunction each
-// of its conditions, with the values they saw.
+// Explains the result of an expression: the whole, and for a conjunction or disjunction each of its
+// conditions, with their values.
 import { formatExpression } from '@tidemark/tickscript';
 import type { ExpressionNode } from '@tidemark/tickscript';
 import type { Point } from '../data/point.ts';

@@ -1,5 +1,4 @@
-// What a built-in function of lambdas is: a registry row with signatures. One file per family of
-// functions.
+// A built-in function of lambdas: a registry row with signatures. One file per family of functions.
 import type { Value, ValueType } from '../data/schema.ts';
 import type { Regex } from './regex.ts';
 

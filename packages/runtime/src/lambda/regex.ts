@@ -1,5 +1,5 @@
-// Regular expressions of scripts: RE2 rules and linear time. Tag values repeat, so answers are
-// remembered per text.
+// Regular expressions of scripts: RE2 syntax in linear time. Tag values repeat, so results are
+// cached per text.
 import { RE2JS } from 're2js';
 
 export interface Regex {

@@ -1,6 +1,5 @@
-// Specialisation of an expression for points of one shape: references become slot readers, calls
-// find their signature, operators their types. What can go wrong for the shape is decided here,
-// once.
+// Specialises an expression for points of one shape: resolves references to slot readers, calls to
+// signatures, and operators to types. Type errors of the shape are found here, once.
 import { unreachable } from '@tidemark/core';
 import type { ExpressionNode, FunctionNode } from '@tidemark/tickscript';
 import type { Schema, Value } from '../data/schema.ts';

@@ -1,5 +1,5 @@
-// Conditions over a measurement's tags alone, for events that are no points any more: lambdas like
-// those of scripts, with functions of the caller besides.
+// Conditions over tags alone, for events, which are no longer points: lambdas like those of
+// scripts, with additional functions of the caller.
 import type { Timestamp } from '@tidemark/core';
 import type { ExpressionNode } from '@tidemark/tickscript';
 import { GroupTable, NO_DIMENSIONS } from '../data/group.ts';

@@ -1,4 +1,4 @@
-// Strings as byte sequences: lambda functions count and cut UTF-8 bytes. ASCII, the usual case,
+// Strings as byte sequences: lambda functions count and slice UTF-8 bytes. ASCII, the usual case,
 // needs no copy.
 import { utf8Text } from '@tidemark/core';
 

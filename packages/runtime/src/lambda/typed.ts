@@ -1,6 +1,6 @@
-// A lambda's expression after specialisation: what type it has for points of one shape, and the
-// closure that gives its value. The recorded evaluator looks types up before it evaluates;
-// `failure` is what that look-up finds.
+// A specialised lambda expression: its type for points of one shape, and the closure that computes
+// its value. The recorded evaluator looks up types before it evaluates; `failure` is the error of
+// that look-up.
 import type { Point } from '../data/point.ts';
 import type { Value, ValueType } from '../data/schema.ts';
 import { EvaluationError } from './errors.ts';

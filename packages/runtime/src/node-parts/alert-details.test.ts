@@ -1,4 +1,4 @@
-// Details that are written directly are those that the template prints.
+// Details that are written directly equal those that the template prints.
 import { buildPipeline } from '@tidemark/pipeline';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

@@ -1,6 +1,6 @@
-// The details of alerts that have none of their own: `{{ json . }}` printed into HTML. Written
-// directly: by the template it was two thirds of what an alert costs, most of it names and texts
-// that are the same in every alert of a series.
+// The default details of alerts: `{{ json . }}` printed into HTML. They are written directly,
+// because the template was two thirds of the cost of an alert, mostly for names and texts that are
+// the same in every alert of a series.
 import { formatRfc3339 } from '@tidemark/core';
 import type { Point } from '../data/point.ts';
 import { jsonFloat, jsonString } from '../data/rows.ts';

@@ -1,4 +1,4 @@
-// Id, message and details of alert events: templates over what is known of the event.
+// Id, message and details of alert events: templates over the event.
 import type { FieldValue } from '@tidemark/core';
 import type { AlertOptions } from '@tidemark/pipeline';
 import type { Group } from '../data/group.ts';

@@ -1,4 +1,4 @@
-// Adding tags and fields to points and batches.
+// Adds tags and fields to points and batches.
 import type { Point } from '../data/point.ts';
 import { Batch } from '../data/point.ts';
 import type { Value, ValueType } from '../data/schema.ts';

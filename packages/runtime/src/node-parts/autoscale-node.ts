@@ -1,5 +1,5 @@
-// What the autoscale nodes of all providers do: set the number of replicas of a resource and emit
-// each change.
+// The behaviour that the autoscale nodes of all providers share: set the number of replicas of a
+// resource and emit each change.
 import { messageOf } from '@tidemark/core';
 import type { AutoscaleOptions, ScalerProvider } from '@tidemark/pipeline';
 import { AsyncQueue } from '../async-queue.ts';

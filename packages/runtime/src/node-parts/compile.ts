@@ -1,4 +1,4 @@
-// Compiling a node's lambdas when the task starts.
+// Compiles a node's lambdas when the task starts.
 import type { LambdaSpec } from '@tidemark/pipeline';
 import { CompileError } from '../lambda/errors.ts';
 import { Lambda } from '../lambda/lambda.ts';

@@ -1,4 +1,4 @@
-// The cache from series to groups lets go of groups that are gone.
+// The cache from series to groups drops deleted groups.
 import { expect, test } from 'vitest';
 import { GroupCache } from './dimensions.ts';
 

@@ -1,4 +1,4 @@
-// From a script's dimensions to those of a series.
+// Resolves a script's dimensions for a series.
 import type { Dimensions } from '@tidemark/pipeline';
 import type { GroupDimensions } from '../data/group.ts';
 import type { Series, TagKeys } from '../data/series.ts';

@@ -1,5 +1,5 @@
-// What is kept in columns is what was set, whatever the points are made of and however many writes
-// went by.
+// Messages kept in columns equal the original ones, whatever their points and however many writes
+// came since.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { GroupTable } from '../data/group.ts';

@@ -1,6 +1,5 @@
-// The latest message of each group, as httpOut keeps it. Points of writes with numbers of their own
-// lie in columns: one object for each of 50,000 groups would be copied and marked by the collector,
-// and told of with every row.
+// The latest message of each group, as httpOut keeps it. Points of numbered writes are kept in
+// columns, because the garbage collector would copy and mark one object for each of 50,000 groups.
 import { assert } from '@tidemark/core';
 import type { Origin } from '../data/point.ts';
 import { Batch, Point } from '../data/point.ts';

@@ -1,4 +1,4 @@
-// Nodes that hand everything on: the sources, which only give a name to what enters, and noOp.
+// Nodes that pass everything on: the sources, which only name their input, and noOp.
 import type { Group } from '../data/group.ts';
 import type { Barrier, Batch, Point } from '../data/point.ts';
 import type { NodeContext, RunningNode } from '../node.ts';

@@ -1,4 +1,4 @@
-// Asking a predicate for each point of a group, for nodes that count how it is answered.
+// Evaluates a predicate for each point of a group, for nodes that count the results.
 import type { Point } from '../data/point.ts';
 import { EvaluationError } from '../lambda/errors.ts';
 import type { Lambda } from '../lambda/lambda.ts';

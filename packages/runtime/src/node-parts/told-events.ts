@@ -1,5 +1,5 @@
-// Events of one group that were told before a crash, when the points behind them are run again: of
-// these only the last one is known, by what its topic remembers.
+// Recognises events of one group that were published before a crash, when the points after them are
+// run again. Of these only the last one is known, from the state of its topic.
 
 export type ToldEvent = {
   readonly level: number;

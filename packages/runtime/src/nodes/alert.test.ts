@@ -1,4 +1,4 @@
-// alert: levels and what is told of them.
+// alert: levels and events.
 import { taskTests } from '@tidemark/testkit/task-tests';
 
 taskTests(`

@@ -1,5 +1,5 @@
-// alert: decides a level for each point or batch, publishes events and hands on what caused them.
-// Guide: docs/guide/engine-alerts.md.
+// alert: decides a level for each point or batch, publishes events and passes on the points that
+// caused them. Guide: docs/guide/engine-alerts.md.
 import type { AlertOptions } from '@tidemark/pipeline';
 import { alertNode } from '@tidemark/pipeline';
 import { anonymousTopic } from '../anonymous-topic.ts';

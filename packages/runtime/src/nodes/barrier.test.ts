@@ -1,4 +1,4 @@
-// barrier: tells the nodes below that nothing older comes.
+// barrier: tells the nodes below that no older data follows.
 import { taskTests } from '@tidemark/testkit/task-tests';
 
 taskTests(`

@@ -1,4 +1,4 @@
-// barrier: tells the nodes below, by the wall clock, that no older data comes for a group.
+// barrier: tells the nodes below, by the wall clock, that no older data follows for a group.
 import { barrierNode } from '@tidemark/pipeline';
 import type { Group } from '../data/group.ts';
 import type { Barrier, Point } from '../data/point.ts';

@@ -1,4 +1,4 @@
-// batch: gives a name to what enters a batch task.
+// batch: names the input of a batch task.
 import { batchNode } from '@tidemark/pipeline';
 import { implement } from '../implement.ts';
 import { PassNode } from '../node-parts/pass-node.ts';

@@ -1,4 +1,4 @@
-// from: points of one place, and what of them a condition chooses.
+// from: selects points by database, policy, measurement and condition.
 import { taskTests } from '@tidemark/testkit/task-tests';
 
 taskTests(`

@@ -1,5 +1,5 @@
-// groupBy: changes the grouping. Points of a stream at once; batches when the time of batches moves
-// on.
+// groupBy: changes the grouping. Points of a stream are regrouped at once, batches when the time of
+// batches advances.
 import { groupByNode } from '@tidemark/pipeline';
 import type { BatchCode } from '../data/codec.ts';
 import { decodeBatch, encodeBatch } from '../data/codec.ts';

@@ -1,5 +1,4 @@
-// httpOut: keeps the latest row of each group for the HTTP endpoint. Rows are made when they are
-// asked for.
+// httpOut: keeps the latest row of each group for the HTTP endpoint. Rows are built on request.
 import { httpOutNode } from '@tidemark/pipeline';
 import type { BatchCode, PointCode } from '../data/codec.ts';
 import {

@@ -1,4 +1,4 @@
-// httpPost: posts every point or batch to a URL or a configured endpoint, then hands it on.
+// httpPost: posts every point or batch to a URL or a configured endpoint, then passes it on.
 import { messageOf } from '@tidemark/core';
 import { httpPostNode } from '@tidemark/pipeline';
 import { AsyncQueue } from '../async-queue.ts';

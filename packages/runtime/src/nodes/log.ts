@@ -1,4 +1,4 @@
-// log: writes every point or batch to the task's log and hands it on.
+// log: writes every point or batch to the task's log and passes it on.
 import { logNode } from '@tidemark/pipeline';
 import type { Group } from '../data/group.ts';
 import type { Barrier, Batch, Point } from '../data/point.ts';

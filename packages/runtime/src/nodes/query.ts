@@ -1,5 +1,4 @@
-// query: turns results of the scheduler's queries into batches. Running the queries is the engine's
-// business.
+// query: turns results of the scheduler's queries into batches. The engine runs the queries.
 import { queryNode } from '@tidemark/pipeline';
 import type { Group } from '../data/group.ts';
 import type { Barrier } from '../data/point.ts';

@@ -1,4 +1,4 @@
-// stream: gives a name to what enters a stream task.
+// stream: names the input of a stream task.
 import { streamNode } from '@tidemark/pipeline';
 import { implement } from '../implement.ts';
 import { PassNode } from '../node-parts/pass-node.ts';

@@ -1,4 +1,4 @@
-// @name: hands points or batches to a user-defined function and emits what it answers.
+// @name: passes points or batches to a user-defined function and emits its output.
 import type { SpecValue } from '@tidemark/pipeline';
 import { udfNode } from '@tidemark/pipeline';
 import type { Group } from '../data/group.ts';

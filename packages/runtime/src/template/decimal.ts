@@ -1,4 +1,4 @@
-// Decimals of floats as the recorded system's language prints them: the exact binary value, rounded
+// Prints floats as decimals like the recorded system's language: the exact binary value, rounded
 // half to even.
 
 /** Digits behind the point that an exact double can have; what is asked for beyond are zeros. */

@@ -1,4 +1,4 @@
-// Contextual escaping of details: where in the HTML a value lands decides how it is escaped.
+// Contextual escaping of details: the position of a value in the HTML decides how it is escaped.
 import { wellFormed } from './functions.ts';
 
 /** Tracks the context while literal text is written. */

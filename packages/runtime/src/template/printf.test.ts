@@ -1,4 +1,4 @@
-// Formats of printf: decimals of the exact binary value, widths and operands by number.
+// Formats of printf: decimals of the exact binary value, widths and numbered operands.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { exponentText, fixedText } from './decimal.ts';

@@ -1,5 +1,5 @@
-// Fuzz of templates: whatever the text is, it is read or refused with its place, and what is read
-// runs to an end.
+// Fuzzing of templates: any text is either parsed, and then runs to its end, or refused with the
+// position of the mistake.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { JSON_FUNCTIONS } from './functions.ts';

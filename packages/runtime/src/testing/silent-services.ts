@@ -1,5 +1,5 @@
-// What tests, soaks and benchmarks give a task that has nobody to talk to: every service takes
-// everything and says nothing. Imported as `@tidemark/runtime/testing`.
+// Services for tasks without an environment, in tests, soaks and benchmarks: every service accepts
+// everything and does nothing. Imported as `@tidemark/runtime/testing`.
 import type { AlertSink, TaskServices } from '../services.ts';
 
 /** Takes alerts and remembers none of them. */

@@ -1,4 +1,4 @@
-// Which answer of a function belongs to which question.
+// Matching of a function's responses to requests.
 import { expect, test } from 'vitest';
 import type { UdfConnection } from '../services.ts';
 import { VirtualTimers } from '../timers.ts';

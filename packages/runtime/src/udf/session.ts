@@ -1,4 +1,4 @@
-// A conversation with a user-defined function: requests with one answer each, data both ways,
+// A session with a user-defined function: requests with one response each, data in both directions,
 // keep-alive.
 import type { UdfInfo } from '@tidemark/pipeline';
 import type { UdfConnection } from '../services.ts';
