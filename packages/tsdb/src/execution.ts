@@ -1,4 +1,4 @@
-// What writes points and runs statements, whatever they came by, over one storage and one catalog.
+// Writes points and runs statements of all protocols, over one storage and one catalog.
 import { hostname } from 'node:os';
 
 import { Budget, TIDEMARK_VERSION } from '@tidemark/core';

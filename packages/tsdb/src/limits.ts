@@ -1,4 +1,4 @@
-// Every bound of the service that is not a setting of the configuration: name, value, unit, reason.
+// Limits of the service that are not settings: name, value, unit, reason.
 import type { Limit } from '@tidemark/core';
 
 export const LIMITS = {

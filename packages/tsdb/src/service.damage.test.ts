@@ -1,4 +1,4 @@
-// What clients are told when files are damaged.
+// Responses to clients when files are damaged.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,5 +1,5 @@
-// Liveness and readiness while the service starts, the end when storage is lost, and the log level
-// at run time.
+// Liveness and readiness during the start, the exit when storage is lost, and the log level at run
+// time.
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';

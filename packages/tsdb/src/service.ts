@@ -1,4 +1,4 @@
-// The service from start to stop: what is opened, in which order, and how it is closed again.
+// The service from start to stop: the order in which its parts are opened and closed.
 import { readFileSync } from 'node:fs';
 
 import { InvalidRequest, messageOf, openAll } from '@tidemark/core';

@@ -1,4 +1,4 @@
-// For tests of this package: a real service on a free port with a directory of its own.
+// For tests of this package: a real service on a free port with its own directory.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// From the credentials of a request to an identity.
+// Authenticates requests: turns credentials into an identity.
 import { Conflict, Unauthorized } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import { LoginThrottle } from '@tidemark/process';

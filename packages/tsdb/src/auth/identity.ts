@@ -1,4 +1,4 @@
-// Who a request comes from, and what that allows.
+// The identity behind a request, and its rights.
 import { Forbidden } from '@tidemark/core';
 
 import type { User } from '../catalog/model.ts';

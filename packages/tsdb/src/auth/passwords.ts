@@ -1,4 +1,4 @@
-// Passwords: bcrypt in the catalog, and a salted digest of those that were right lately.
+// Passwords: bcrypt in the catalog, and a cache of salted digests of recently verified ones.
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 import { compare, hash } from '@node-rs/bcrypt';

@@ -1,5 +1,4 @@
-// Rights that statements need: what the rows of the kinds of statements say
-// (statements/registry.ts).
+// Rights that statements need, from the rows of their kinds (statements/registry.ts).
 import type { MeasurementSource, SelectStatement, Source } from '@tidemark/influxql';
 
 import { canRead, canWrite, isAdmin } from './identity.ts';

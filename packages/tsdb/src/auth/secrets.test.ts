@@ -1,4 +1,4 @@
-// Where secrets must not show, who is told what happened, and tokens that others signed.
+// Places where secrets must not appear, the audit of what happened, and tokens signed by others.
 import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

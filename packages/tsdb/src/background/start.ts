@@ -1,4 +1,4 @@
-// Everything that works without being asked: subscriptions, listeners, and jobs that repeat.
+// Starts everything that runs without a request: subscriptions, listeners, and periodic jobs.
 import type { OpenParts } from '@tidemark/core';
 import type { Logger } from 'pino';
 

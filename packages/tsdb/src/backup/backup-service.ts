@@ -1,4 +1,5 @@
-// Backups and restores of a running service: few at a time, each ended when nobody goes on with it.
+// Backups and restores of a running service: a limited number at a time, each ended when its client
+// stops continuing it.
 import { randomUUID } from 'node:crypto';
 
 import { Cancelled, Conflict, NotFound, Pipe } from '@tidemark/core';

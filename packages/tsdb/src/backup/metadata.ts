@@ -1,5 +1,5 @@
-// What a backup holds besides points: databases with their policies, and in a backup of everything
-// users and tokens.
+// The metadata of a backup: databases with their policies, and in a backup of everything users and
+// tokens.
 import { Corruption } from '@tidemark/core';
 
 import { parseCatalog, printCatalog } from '../catalog/catalog-record.ts';

@@ -1,5 +1,5 @@
-// Restoring into the service: points first, under ids that no policy has yet, then the catalog.
-// What a crash leaves in between is not in the catalog and goes with the next start.
+// Restores into the service: points first, under ids that no policy has yet, then the catalog. If a
+// crash interrupts it, the points are not in the catalog and are removed at the next start.
 import { Conflict, InvalidRequest, NotFound } from '@tidemark/core';
 import { openArriving } from '@tidemark/storage';
 import type { StorageEngine } from '@tidemark/storage';

@@ -1,6 +1,5 @@
 // The catalog on disk: one small file that is replaced with every change
-// (docs/adr/0006-catalog-file.md). A change is answered after it is synced; what it changes becomes
-// visible at the same moment.
+// (docs/adr/0006-catalog-file.md). A change becomes visible and is acknowledged after it is synced.
 import { existsSync, statSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 

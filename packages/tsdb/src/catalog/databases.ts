@@ -1,5 +1,5 @@
-// Changes of databases and retention policies: a state in, the next state out; a refused change
-// throws.
+// Changes of databases and retention policies: functions from one state to the next; a refused
+// change throws.
 import { Conflict, InvalidRequest, NANOS_PER_DAY, NANOS_PER_HOUR, NotFound } from '@tidemark/core';
 import type { PolicyOptions } from '@tidemark/influxql';
 

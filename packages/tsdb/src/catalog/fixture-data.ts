@@ -1,5 +1,5 @@
-// What the fixtures of the catalog format hold, the same for every version: every key at least
-// once.
+// The contents of the fixtures of the catalog format, the same for every version: every key at
+// least once.
 import type { CatalogState } from './model.ts';
 
 export function fillCatalog(): CatalogState {

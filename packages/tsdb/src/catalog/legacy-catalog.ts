@@ -1,4 +1,5 @@
-// Catalogs from before there was a file of ours: a folder of LMDB, read once and written anew.
+// Reads catalogs of the first version, an LMDB folder, once; they are then written in the current
+// format.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 

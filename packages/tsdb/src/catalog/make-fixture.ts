@@ -1,4 +1,4 @@
-// Writes the fixture of the present catalog format: `packages/cli/bin/node --conditions=source
+// Writes the fixture of the current catalog format: `packages/cli/bin/node --conditions=source
 // src/catalog/make-fixture.ts DIR`. Run it once per released version; old fixtures are never made
 // again.
 import { fillCatalog } from './fixture-data.ts';

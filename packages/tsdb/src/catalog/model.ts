@@ -1,4 +1,4 @@
-// What the catalog holds: plain immutable data. Durations in nanoseconds, 0 = for ever.
+// The contents of the catalog: plain immutable data. Durations in nanoseconds, 0 = forever.
 
 type SubscriptionMode = 'ALL' | 'ANY';
 

@@ -1,5 +1,5 @@
-// API tokens: long random texts that stand for a user. Only their digest is kept; they can expire
-// and be revoked.
+// API tokens: long random strings that stand for a user. Only their digest is stored; they can
+// expire and be revoked.
 import { createHash, randomBytes } from 'node:crypto';
 
 import { Conflict, InvalidRequest, NotFound } from '@tidemark/core';

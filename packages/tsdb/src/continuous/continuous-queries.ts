@@ -1,4 +1,4 @@
-// Continuous queries: parsed once, run when due, one after the other.
+// Continuous queries: parsed once, run when due, one after another.
 import type { Clock, Timestamp } from '@tidemark/core';
 import type { Logger } from 'pino';
 

@@ -1,4 +1,4 @@
-// Who may make a continuous query, whom it acts for when it runs, and who sees it.
+// Rights of continuous queries: who may create one, as which user it runs, and who can see it.
 import { parseRfc3339 } from '@tidemark/core';
 import { TestClock } from '@tidemark/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
-// Whether a continuous query may still run: whoever made it needs the rights of its SELECT each
-// time, as if it were sent then. What an admin made runs for good.
+// Checks whether a continuous query may still run: its owner needs the rights of its SELECT at each
+// run. A query that an admin created runs without this check.
 import { Forbidden } from '@tidemark/core';
 
 import { allows, printRequirement, selects } from '../auth/requirements.ts';

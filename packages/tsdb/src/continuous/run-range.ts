@@ -1,4 +1,4 @@
-// A continuous query run by hand over a past range, for late data and for queries that are younger
+// Runs a continuous query by hand over a past range, for late data and for queries that are newer
 // than their data.
 import { InvalidRequest, NotFound } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';

@@ -1,4 +1,4 @@
-// When a continuous query is due, and which range it then covers.
+// When a continuous query is due, and the range that it covers then.
 import type { Timestamp } from '@tidemark/core';
 import { localToInstant, Windows } from '@tidemark/query';
 import type { Zone } from '@tidemark/query';

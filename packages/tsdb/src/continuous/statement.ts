@@ -1,5 +1,5 @@
-// A continuous query's statement: read from the catalog's text, its interval, and the SELECT for
-// one range.
+// A continuous query's statement: parsed from the catalog, its interval, and the SELECT for one
+// range.
 import { assert } from '@tidemark/core';
 import type { Span, Timestamp } from '@tidemark/core';
 import { parseQuery } from '@tidemark/influxql';

@@ -1,4 +1,4 @@
-// Answers that are small: JSON, text, nothing, errors.
+// Small responses: JSON, text, empty, errors.
 import {
   AppError,
   Cancelled,

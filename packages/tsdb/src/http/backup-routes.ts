@@ -1,4 +1,4 @@
-// /api/backup: the bytes of a backup. /api/restore: a backup comes back, in pieces that each fit a
+// /api/backup sends the bytes of a backup. /api/restore receives a backup in pieces that each fit a
 // request.
 import { once } from 'node:events';
 

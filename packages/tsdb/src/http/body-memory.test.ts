@@ -1,5 +1,5 @@
-// Bodies of all requests share a budget: who finds no room waits in order, and clients that hold
-// some and send nothing lose it to those who wait.
+// All request bodies share a memory budget: requests wait for memory in order, and clients that
+// hold memory and send nothing lose it to waiting ones.
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 

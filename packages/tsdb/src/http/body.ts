@@ -1,4 +1,4 @@
-// Request bodies: bounded, unpacked, and in a buffer of their own.
+// Request bodies: bounded, unpacked, each in its own buffer.
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 

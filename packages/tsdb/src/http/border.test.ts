@@ -1,4 +1,4 @@
-// The border of the database's listeners: pages of other origins, foreign names, statements by
+// The border of the database's listeners: pages of other origins, unknown host names, statements in
 // links.
 import { request } from 'node:http';
 

@@ -1,4 +1,4 @@
-// Connections: how many, how slow, and kept alive.
+// Connections: their number, slow clients, and keep-alive.
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import type { IncomingMessage } from 'node:http';

@@ -1,5 +1,4 @@
-// /api/continuous-queries/run: a continuous query over a past range; the answer tells how far it
-// is.
+// /api/continuous-queries/run: a continuous query over a past range; the response reports progress.
 import { once } from 'node:events';
 
 import { AppError, Cancelled, formatRfc3339, InvalidRequest, parseRfc3339 } from '@tidemark/core';

@@ -1,5 +1,5 @@
-// Every error says where: all statements of the recorded cases that are answered with an error
-// carry a finding inside their text, and what is wrong with a single word or clause points at it.
+// Every error has a position: all recorded statements with an error have a diagnostic inside their
+// text, and mistakes in a single word or clause point at it.
 import { readFileSync } from 'node:fs';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';

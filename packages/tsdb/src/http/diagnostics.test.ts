@@ -1,4 +1,4 @@
-// Findings about query texts: what answers carry beside the texts that clients know.
+// Diagnostics about query texts, in addition to the messages that clients know.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { startTestService } from '../testing.ts';

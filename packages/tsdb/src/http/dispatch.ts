@@ -1,5 +1,5 @@
-// From a request to its endpoint: the table's exact paths first, fastify for the rest; errors
-// become answers.
+// Dispatches a request to its endpoint: exact paths of the table first, then fastify; errors become
+// responses.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { AppError, Forbidden, Unauthorized } from '@tidemark/core';

@@ -1,4 +1,4 @@
-// /api/documents: what people make in the web application. The API is that of the task engine, too
+// /api/documents: documents of the web application. The task engine has the same API
 // (packages/process/src/documents/answer.ts).
 import { Forbidden } from '@tidemark/core';
 import { answerDocuments } from '@tidemark/process';

@@ -1,5 +1,5 @@
-// Every endpoint with its methods and the right it needs. What serves it (`http-interface.ts`), the
-// routes, the authorization test and the API document are made from this table.
+// Every endpoint with its methods and the right it needs. The handlers (`http-interface.ts`), the
+// routes, the authorization test and the API document are generated from this table.
 import type { Identity } from '../auth/identity.ts';
 import type { Exchange } from './exchange.ts';
 

@@ -1,4 +1,4 @@
-// One request and its answer, and the headers that every answer carries.
+// One request and its response, and the headers of every response.
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 

@@ -1,7 +1,7 @@
-// A heap snapshot without the texts that were on the heap: secrets, statements and points are among
-// them. What names something – functions, classes, properties – stays, since a snapshot is read by
-// these. V8 writes one JSON object with lists of numbers for nodes and edges and then the list of
-// all texts; where it breaks lines differs between its versions.
+// Removes string values from a heap snapshot, because secrets, statements and points are among
+// them. Names of functions, classes and properties stay, because a snapshot is unreadable without
+// them. V8 writes one JSON object with lists of numbers for nodes and edges, then the list of all
+// strings; its line breaks differ between versions.
 import { setImmediate } from 'node:timers/promises';
 
 import { assert } from '@tidemark/core';

@@ -1,5 +1,5 @@
-// Everything that answers requests: each endpoint with what it works with, hot paths directly,
-// everything else through fastify.
+// All endpoints with their dependencies: hot paths are called directly, everything else goes
+// through fastify.
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 

@@ -1,5 +1,5 @@
-// The HTTP interface from the first moment: listens at several addresses and a unix socket while
-// storage recovers, then serves, then drains.
+// The HTTP server, from the start of the process: listens at several addresses and a unix socket
+// while storage recovers, then serves, then drains.
 import type { RequestListener, Server, ServerResponse } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';

@@ -1,6 +1,6 @@
-// /api/identity: whom the credentials belong to that somebody sent to another service, and what
-// that user may do here. The task engine asks it about its clients, so that their wrong passwords
-// count for them and not for the engine.
+// /api/identity: verifies credentials that a client sent to another service, and returns their user
+// and rights. The task engine uses it for its clients, so that wrong passwords count against them
+// and not against the engine.
 import { InvalidRequest, LimitExceeded, Unauthorized } from '@tidemark/core';
 
 import type { Authenticator } from '../auth/authenticator.ts';

@@ -1,4 +1,4 @@
-// Bodies of our own endpoints that are one small JSON object.
+// Request bodies that are one small JSON object.
 import { InvalidRequest } from '@tidemark/core';
 
 import { readBody } from './body.ts';

@@ -1,4 +1,4 @@
-// Where a text stops being JSON, said in the words that clients of `params` know.
+// Finds the position where a text stops being JSON, in the words that clients of `params` know.
 
 type Fault = string | undefined;
 

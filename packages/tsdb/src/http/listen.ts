@@ -1,4 +1,4 @@
-// Servers for the sockets of the service: plain and HTTPS, with their limits; who may come in.
+// Servers for the sockets of the service: plain and HTTPS, with their limits and access checks.
 import { readFileSync, unlinkSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';

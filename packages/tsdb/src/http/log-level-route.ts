@@ -1,4 +1,4 @@
-// /debug/loglevel: how much is logged, changed while the service runs.
+// /debug/loglevel: changes the log level while the service runs.
 import { InvalidRequest, messageOf } from '@tidemark/core';
 
 import type { AuditLog } from '../log/audit-log.ts';

@@ -1,6 +1,5 @@
-// Answers to what node's parser does not let through: bytes that are no request, headers without
-// end, a request that does not arrive in time. Node's own answers have no body and none of our
-// headers.
+// Responses to requests that Node's parser rejects: invalid bytes, endless headers, a request that
+// does not arrive in time. Node's own responses have no body and none of our headers.
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';

@@ -1,5 +1,5 @@
-// Prometheus text: metrics of the process, requests by endpoint, and the counters of the service by
-// its table.
+// Prometheus text: metrics of the process, requests by endpoint, and the counters of the service
+// from their table.
 import { familiesOf, METRICS_TYPE, printMetrics } from '@tidemark/core';
 import type { RequestMetrics } from '@tidemark/core';
 import { countCpuFromStart } from '@tidemark/process';

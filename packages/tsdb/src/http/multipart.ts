@@ -1,6 +1,6 @@
-// Multipart forms, for statements that are sent as a file. Bounded by the body's limit; nothing is
-// written to disk. A form that is not complete is refused as a whole: the statement that was cut
-// might do more than the whole one.
+// Multipart forms, for statements that are uploaded as a file. Limited like bodies; nothing is
+// written to disk. An incomplete form is refused, because a truncated statement might do more than
+// the whole one.
 import { InvalidRequest } from '@tidemark/core';
 
 import { LIMITS } from '../limits.ts';

@@ -1,4 +1,4 @@
-// /query: every way to ask, every form of an answer.
+// /query: every form of a request and of a response.
 import { connect } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 

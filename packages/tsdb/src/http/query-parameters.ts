@@ -1,4 +1,4 @@
-// What a request to /query asks for, wherever it says so: URL, form, uploaded file.
+// The parameters of a request to /query: from the URL, a form, or an uploaded file.
 import { checkJsonDepth, InvalidRequest, messageOf } from '@tidemark/core';
 import type { BindParameter } from '@tidemark/influxql';
 import { readEpoch } from '@tidemark/query';

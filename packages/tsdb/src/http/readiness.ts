@@ -1,4 +1,4 @@
-// Whether requests are served: once storage has read its log, except while its thread starts anew.
+// Whether requests are served: after storage has read its log, except while its thread restarts.
 import type { Clock } from '@tidemark/core';
 
 import { LIMITS } from '../limits.ts';

@@ -1,4 +1,4 @@
-// What the HTTP interface answers while storage reads its log: alive, but not ready.
+// Responses while storage reads its log: alive, but not ready.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { BorderGuard } from '@tidemark/process';

@@ -1,4 +1,4 @@
-// fastify: routes of everything that is not hot, and the API document that their schemas make.
+// fastify: routes of everything that is not hot, and the API document generated from their schemas.
 import type { IncomingMessage } from 'node:http';
 
 import swagger from '@fastify/swagger';

@@ -1,4 +1,4 @@
-// Endpoints that say how the service is: ping, status, health, debug, metrics.
+// Endpoints for the status of the service: ping, status, health, debug, metrics.
 import { COMPAT_VERSION, formatRfc3339, InvalidRequest, TIDEMARK_VERSION } from '@tidemark/core';
 import type { Clock, RequestMetrics, Timestamp } from '@tidemark/core';
 import type { Damage, ReplicaState, StorageEngine } from '@tidemark/storage';

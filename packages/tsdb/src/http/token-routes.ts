@@ -1,4 +1,4 @@
-// /api/tokens: make, list and revoke API tokens.
+// /api/tokens: create, list and revoke API tokens.
 import { formatRfc3339, InvalidRequest } from '@tidemark/core';
 import { parseConfigDuration } from '@tidemark/settings';
 import type { Clock } from '@tidemark/core';

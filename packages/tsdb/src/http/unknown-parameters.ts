@@ -1,5 +1,5 @@
-// Parameters that an endpoint does not have are no error, because clients of newer versions may
-// send them, but most are misspelled: `Warning` says so.
+// Unknown parameters are not an error, because clients of newer versions may send them, but most
+// are misspelled, so the header `Warning` names them.
 import { suggest } from '@tidemark/core';
 
 import { ENDPOINT_SCHEMAS } from './endpoint-schemas.ts';

@@ -1,4 +1,4 @@
-// How many writes are handled at once, how many may wait, and for how long.
+// Limits how many writes are handled at once, how many may wait, and for how long.
 import { Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 

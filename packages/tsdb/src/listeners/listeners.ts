@@ -1,4 +1,5 @@
-// The database behind the listeners that it shares with the task engine (`@tidemark/listeners`).
+// Connects the database to the listeners that it shares with the task engine
+// (`@tidemark/listeners`).
 import type { Budget, Clock, OpenParts } from '@tidemark/core';
 import { ProtocolListeners } from '@tidemark/listeners';
 import type { Logger } from 'pino';

@@ -1,5 +1,5 @@
-// Authentication is on, and nobody who sends here has credentials: each listener does what its row
-// of the table says.
+// Listeners when authentication is on and senders have no credentials: each behaves as its row of
+// the table says.
 import { createSocket } from 'node:dgram';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';

@@ -1,5 +1,5 @@
-// One line per request: in a file of its own, in the common log format with request id and duration
-// behind it, or without such a file in the service log at level debug.
+// One line per request: in its own file in the common log format, followed by request id and
+// duration, or without such a file in the service log at level debug.
 import type { Clock } from '@tidemark/core';
 import type { Logger } from 'pino';
 

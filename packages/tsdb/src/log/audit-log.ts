@@ -1,6 +1,6 @@
-// Who changed what, and who was refused: in the service log with `"audit": true`, in the record of
-// the data directory, and in a file of its own when there is one; the last two whatever the level
-// of the service log.
+// Records who changed what, and who was refused: in the service log with `"audit": true`, in the
+// audit record of the data directory, and in a separate file if configured; the last two regardless
+// of the log level.
 import { formatRfc3339 } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { AuditEntry, AuditRecord } from '@tidemark/process';

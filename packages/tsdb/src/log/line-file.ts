@@ -1,4 +1,4 @@
-// A log file of lines: appended to, opened again when a rotation has moved it away.
+// A log file of lines: appended to, and reopened after a rotation.
 import { createWriteStream } from 'node:fs';
 import type { WriteStream } from 'node:fs';
 

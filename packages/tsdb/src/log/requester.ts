@@ -1,4 +1,4 @@
-// What logs tell of the request that something happened with.
+// What logs say about the client of a request.
 
 export type Requester = {
   readonly requestId: string;

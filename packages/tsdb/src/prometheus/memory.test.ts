@@ -1,4 +1,4 @@
-// What requests of Prometheus hold is of the memory that all queries, and all bodies, share.
+// Requests of Prometheus use the shared memory budgets of queries and bodies.
 import { randomBytes } from 'node:crypto';
 
 import { metricValue } from '@tidemark/testkit';

@@ -1,5 +1,4 @@
-// SELECT INTO a copy: every name and value comes through, by the way of lines and by that of
-// points.
+// SELECT INTO a copy: every name and value is kept, whether rows are written as lines or as points.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { startTestService } from '../testing.ts';

@@ -1,4 +1,4 @@
-// Where INTO writes to: the same way as every other write.
+// The target of INTO: it uses the same path as every other write.
 import { InvalidRequest } from '@tidemark/core';
 import type { PointSink } from '@tidemark/query';
 import type { WriteOutcome } from '@tidemark/storage';

@@ -1,4 +1,4 @@
-// The catalog as queries see it: one state for the length of a statement.
+// The catalog as queries see it: one state for the duration of a statement.
 import type { QueryCatalog } from '@tidemark/query';
 
 import { findPolicy } from '../catalog/model.ts';

@@ -1,4 +1,4 @@
-// Every limit of a query, with the setting that its error names, and texts that are made to hurt.
+// Every limit of a query, with the setting that its error names, and hostile texts.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { startTestService } from '../testing.ts';

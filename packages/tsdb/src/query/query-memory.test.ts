@@ -1,5 +1,5 @@
-// Memory of all queries: a little for each to begin with, and the few that need much one after the
-// other.
+// Memory of all queries: a small amount for each at first; queries that need more run one after
+// another.
 import { connect } from 'node:net';
 
 import type { Holder } from '@tidemark/core';

@@ -1,7 +1,7 @@
-// Memory of all queries together, in two budgets: every query takes a little of the first before it
-// begins, and the few that need more take what they may hold at most of the second. Whoever holds a
-// part of the first waits for the second and never the other way round, so that nobody waits for
-// himself.
+// Memory of all queries together, in two budgets: every query takes a small amount of the first
+// before it begins, and the few that need more take their maximum from the second. A query that
+// holds a part of the first waits for the second, never the other way round, so there is no
+// deadlock.
 import { Budget } from '@tidemark/core';
 import type { Clock, Holder, Part } from '@tidemark/core';
 import { HeapWatch } from '@tidemark/process';

@@ -1,4 +1,4 @@
-// Queries that are running: who may start, SHOW QUERIES, KILL QUERY, time limits, shutdown.
+// Running queries: admission, SHOW QUERIES, KILL QUERY, time limits, shutdown.
 import { Cancelled, InvalidRequest, LimitExceeded, NotFound } from '@tidemark/core';
 import type { Clock, Holder, Part } from '@tidemark/core';
 

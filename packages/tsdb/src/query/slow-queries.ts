@@ -1,4 +1,4 @@
-// The last queries that took long, for whoever looks why the service is busy.
+// The most recent slow queries, to find out why the service is busy.
 import { formatRfc3339 } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 

@@ -1,5 +1,5 @@
-// The databases of a rehearsal: one as it is read from a catalog, and one as it is created, because
-// V8 tells objects apart by how they were made.
+// The databases of the warm-up: one as read from a catalog and one as newly created, because V8
+// distinguishes objects by how they were constructed.
 import { assert } from '@tidemark/core';
 
 import { parseCatalog, printCatalog } from '../catalog/catalog-record.ts';

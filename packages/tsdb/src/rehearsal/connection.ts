@@ -1,5 +1,5 @@
-// A connection of the process to itself, by a real socket: what V8 makes of sockets, streams and
-// the parser for it fits the requests of others.
+// A connection of the process to itself over a real socket, so that V8's optimisations of sockets,
+// streams and the parser fit real requests.
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';

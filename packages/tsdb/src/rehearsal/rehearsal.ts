@@ -1,6 +1,6 @@
-// After the start, while nobody asks for anything, statements are run on points of no importance,
-// so that V8 has compiled and optimised the way of a query before the first one comes: a statement
-// that has never been run takes ten times as long as later, and the hundredth still twice as long
+// Warm-up: after the start, while there are no requests, statements run over dummy points, so that
+// V8 has compiled and optimised the query path before the first request. The first run of a
+// statement takes ten times as long as later ones, and the hundredth still twice as long
 // (docs/adr/0009-bundle.md).
 import type { Socket } from 'node:net';
 

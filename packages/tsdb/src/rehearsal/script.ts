@@ -1,5 +1,5 @@
-// What is rehearsed: points of machines as collectors send them, and the questions that dashboards
-// and people ask of such points. Nothing here depends on what a user has stored.
+// The workload of the warm-up: points of machines as collectors send them, and typical queries of
+// dashboards and people. Nothing here depends on a user's data.
 import { NANOS_PER_SECOND } from '@tidemark/core';
 
 /** Two, so that V8 does not take the kernels and names of one for those of all. */

@@ -1,5 +1,5 @@
-// The rehearsal of a service: everything that answers requests once more, over points of no
-// importance, apart from whatever is counted, listed or logged.
+// Starts the warm-up of a service: a second instance of everything that answers requests, over
+// dummy points, without counters, lists or logs.
 import type { Logger } from 'pino';
 
 import type { KeptDocuments } from '../catalog/document-files.ts';

@@ -1,4 +1,4 @@
-// What the handlers of statements work with.
+// The context of statement handlers.
 import type { Clock, Diagnostic } from '@tidemark/core';
 import { Driver, waitFor } from '@tidemark/query';
 import type {

@@ -1,5 +1,5 @@
-// Statements with every name qualified: how continuous queries are kept, so that later defaults do
-// not change them.
+// Statements with every name qualified: continuous queries are stored in this form, so that later
+// defaults do not change them.
 import { NotFound } from '@tidemark/core';
 import { printStatement } from '@tidemark/influxql';
 import type { DefinitionStatement, SelectStatement, Source, Statement } from '@tidemark/influxql';

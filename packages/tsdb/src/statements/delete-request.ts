@@ -1,5 +1,5 @@
-// DELETE and DROP SERIES: which series and times a condition covers. Only tags and time may be
-// named.
+// DELETE and DROP SERIES: the series and times that a condition covers. Only tags and time may be
+// used.
 import { InvalidRequest } from '@tidemark/core';
 import type { TimeRange, Timestamp } from '@tidemark/core';
 import type { Expression, MeasurementSource } from '@tidemark/influxql';

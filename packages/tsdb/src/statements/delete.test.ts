@@ -1,4 +1,4 @@
-// DELETE and DROP SERIES: which conditions they take, and what those reach.
+// DELETE and DROP SERIES: the conditions they accept, and what those cover.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { startTestService } from '../testing.ts';

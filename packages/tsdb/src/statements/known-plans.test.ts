@@ -1,5 +1,5 @@
-// Statements that come again with other times and values, or when something has changed, are
-// answered as if nothing were known of them.
+// The plan cache: statements repeated with other times and values, or after a change, have the same
+// results as without the cache.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 

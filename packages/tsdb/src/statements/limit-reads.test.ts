@@ -1,5 +1,5 @@
-// LIMIT ends reads: the answer has the first rows of the same statement without it, those of equal
-// times included, and what lies behind them is not read.
+// LIMIT ends reads: the result has the first rows of the same statement without LIMIT, rows of
+// equal times included, and nothing after them is read.
 import { seededRandom } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 

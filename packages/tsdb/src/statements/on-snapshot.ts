@@ -1,4 +1,4 @@
-// What reads data: statements, and remote reads.
+// Runs everything that reads data, statements and remote reads, on a snapshot.
 import type { QueryContext } from '@tidemark/query';
 
 import { canRead } from '../auth/identity.ts';

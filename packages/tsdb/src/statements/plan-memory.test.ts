@@ -1,4 +1,4 @@
-// What plans weigh that are kept for queries that come again: no text can make them hold much.
+// Memory of the plan cache: no text can make cached plans large.
 import { metricValue } from '@tidemark/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 

@@ -1,4 +1,4 @@
-// Whether an identity may run a query. Refusals name statement and right.
+// Checks whether an identity may run a query. Errors name the statement and the right.
 import { Forbidden } from '@tidemark/core';
 import { printStatement } from '@tidemark/influxql';
 import type { Query } from '@tidemark/influxql';

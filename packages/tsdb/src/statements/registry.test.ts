@@ -1,5 +1,5 @@
-// What the rows of statements say, against a list by hand: what is forbidden, audited and warned
-// about follows from it.
+// The rows of statements, compared with a hand-written list: rights, audit and warnings follow from
+// them.
 import { parseQuery } from '@tidemark/influxql';
 import type { Statement } from '@tidemark/influxql';
 import { expect, test } from 'vitest';

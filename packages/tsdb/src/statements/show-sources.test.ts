@@ -1,5 +1,4 @@
-// SHOW statements about the schema: databases and policies that FROM names, and what a condition
-// picks.
+// SHOW statements about the schema: databases and policies in FROM, and conditions.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { startTestService } from '../testing.ts';

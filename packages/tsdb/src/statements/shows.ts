@@ -1,5 +1,5 @@
-// SHOW statements that the catalog and the service answer; those about the schema are the query
-// engine's.
+// SHOW statements that the catalog and the service answer; the query engine answers those about the
+// schema.
 import { InvalidRequest, formatClockDuration, formatRfc3339 } from '@tidemark/core';
 import { hideUrlPassword, parseQuery } from '@tidemark/influxql';
 import type { ShowStatement } from '@tidemark/influxql';

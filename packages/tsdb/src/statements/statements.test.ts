@@ -1,6 +1,6 @@
-// Statements whose answers depend on the state of the service, which recorded cases can not hold:
-// shards, statistics, diagnostics, queries, subscriptions; and values that are bound to a place of
-// every kind.
+// Statements whose results depend on the state of the service, which recorded cases cannot cover:
+// shards, statistics, diagnostics, queries, subscriptions; and bound values in every kind of
+// position.
 import { TestClock } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 

@@ -1,4 +1,4 @@
-// SHOW DIAGNOSTICS: what is running where, and how it is configured. No secrets.
+// SHOW DIAGNOSTICS: version, host and configuration, without secrets.
 import { arch, platform } from 'node:os';
 
 import { formatRfc3339 } from '@tidemark/core';

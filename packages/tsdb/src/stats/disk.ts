@@ -1,4 +1,4 @@
-// How much room there is where the data lies.
+// Free space on the disk of the data directory.
 import { statfs } from 'node:fs/promises';
 
 import { moduleOf } from './statistics.ts';

@@ -1,4 +1,4 @@
-// What the counters of the service are as metrics: names by convention, units, and a sentence each.
+// The counters of the service as metrics: conventional names, units and descriptions.
 import { budgetRows } from '@tidemark/core';
 import type { MetricRow, MetricTable } from '@tidemark/core';
 import { LISTENER_METRICS } from '@tidemark/listeners';

@@ -1,5 +1,4 @@
-// Who writes and queries how much: /debug/requests counts while somebody looks, and costs nothing
-// else.
+// Requests by client for /debug/requests: counted only while a request to it runs.
 
 export type RequestCounts = { writes: number; queries: number };
 

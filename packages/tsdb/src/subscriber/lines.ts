@@ -1,5 +1,4 @@
-// An accepted write as the line protocol that subscribers get: nanoseconds, every line with its
-// time.
+// An accepted write as line protocol for subscribers: nanoseconds, with a timestamp on every line.
 import {
   countTimedLines,
   parseLines,

@@ -1,5 +1,4 @@
-// Subscriptions: accepted writes go to the destinations that the catalog names, off the writer's
-// path.
+// Subscriptions: accepted writes go to the destinations in the catalog, off the writer's path.
 import { readFileSync } from 'node:fs';
 
 import { InvalidRequest, messageOf } from '@tidemark/core';

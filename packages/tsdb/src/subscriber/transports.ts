@@ -1,4 +1,4 @@
-// How subscriptions are delivered: HTTP, HTTPS, UDP.
+// Transports of subscriptions: HTTP, HTTPS, UDP.
 import { createSocket } from 'node:dgram';
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';

@@ -1,5 +1,5 @@
-// Deadlines of things that all may take equally long: one timer for all of them, because a timer
-// with a way to cancel it costs a tenth of what a write costs here.
+// Deadlines of operations with the same timeout, with one timer for all, because a cancellable
+// timer costs a tenth of a write.
 import type { Clock } from '@tidemark/core';
 
 type Deadline = { readonly atMs: number; readonly onLate: () => void };

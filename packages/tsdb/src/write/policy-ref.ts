@@ -1,4 +1,4 @@
-// From names of a request to the retention policy that storage writes to.
+// Resolves the names in a request to the retention policy that storage writes to.
 import { Internal, NotFound } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
 import type { PolicyRef } from '@tidemark/storage';

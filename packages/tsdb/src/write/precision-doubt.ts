@@ -1,5 +1,5 @@
-// Writes whose times can hardly be nanoseconds: `precision=s` was forgotten, and the points lie in
-// 1970. They are taken, as everywhere; whoever sent them is told.
+// Detects writes whose timestamps can hardly be nanoseconds because `precision=s` was forgotten:
+// their points would be in 1970. They are accepted, with a warning.
 import type { Logger } from 'pino';
 
 /**

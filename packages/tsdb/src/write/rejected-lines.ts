@@ -1,5 +1,4 @@
-// The last rejected lines and points by source, so that somebody can find out who sends what nobody
-// can store.
+// The latest rejected lines and points by source, to find out who sends invalid data.
 import { LIMITS } from '../limits.ts';
 
 const MAX_ENTRIES = LIMITS.rejectedEntries.value;

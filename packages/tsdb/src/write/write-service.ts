@@ -1,5 +1,4 @@
-// Every write of the service goes through here, whatever it came by: target, limits, storage,
-// counters, subscribers.
+// The path of every write, whatever its protocol: target, limits, storage, counters, subscribers.
 import type { Clock, Timestamp } from '@tidemark/core';
 import type { Precision } from '@tidemark/line-protocol';
 import type { NewPoint, StorageEngine, WriteOutcome } from '@tidemark/storage';
