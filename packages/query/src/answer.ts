@@ -1,6 +1,6 @@
-// Small answers that a source makes whole: a plan goes to the thread that has the points, and the
-// text of its series comes back, instead of a request for windows and the windows. Both ends of
-// that way (docs/adr/0022-small-answers.md).
+// Small answers that are produced in the source's thread: the plan is sent to the thread that has
+// the points, and the text of its series comes back, instead of a request for windows and the
+// windows. Has both ends of this exchange (docs/adr/0022-small-answers.md).
 import { LimitExceeded } from '@tidemark/core';
 
 import type { QueryContext } from './context.ts';

@@ -1,4 +1,4 @@
-// Error texts that existing clients match on (docs/reference/influxql.md), and the errors that
+// Error messages that existing clients match on (docs/reference/influxql.md), and the errors that
 // carry them.
 import { InvalidRequest, NotFound } from '@tidemark/core';
 import type { Diagnostic, Span } from '@tidemark/core';

@@ -1,4 +1,4 @@
-// What a statement is executed with: data, catalog, clock, limits, and where INTO writes to.
+// The context of a statement's execution: data, catalog, clock, limits, and the target of INTO.
 import type { Diagnostic, FieldValue, Timestamp, UnsignedValue } from '@tidemark/core';
 
 import type { QueryLimits } from './limits.ts';

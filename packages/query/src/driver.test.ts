@@ -1,4 +1,4 @@
-// What is pulled through the driver.
+// Values pulled through the driver.
 import { expect, test } from 'vitest';
 
 import { Driver } from './driver.ts';

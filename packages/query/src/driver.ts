@@ -1,5 +1,5 @@
-// The one place where operators are waited for: it gives turns, waits for pages and memory, and
-// notices cancellation.
+// The driver: the only place that waits for operators. It gives turns, waits for pages and memory,
+// and notices cancellation.
 import { Cancelled } from '@tidemark/core';
 
 import type { QueryMemory } from './context.ts';

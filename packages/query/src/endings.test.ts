@@ -1,6 +1,5 @@
-// Statements that calculate for long end when they are told to: between any two steps, in whatever
-// phase they are. The clock moves on each time it is looked at, so that nothing here depends on how
-// fast the machine is.
+// Long calculations end when they are cancelled, between any two steps and in every phase. The
+// clock advances each time it is read, so that nothing here depends on the speed of the machine.
 import { describe, expect, test } from 'vitest';
 
 import { DEFAULT_QUERY_LIMITS } from './limits.ts';

@@ -1,4 +1,4 @@
-// Limits, cancellation and large answers, over the model in memory.
+// Limits, cancellation and large results, over the model in memory.
 import { describe, expect, test } from 'vitest';
 
 import type { QueryContext } from './context.ts';

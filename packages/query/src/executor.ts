@@ -1,8 +1,7 @@
 // The executor: a parsed statement and its context in, batches of result series out.
 //
-// All of it are operators (`operator.ts`): nothing runs before the first batch is pulled.
-// What is wrong with a statement is thrown as an `AppError` whose message is the statement's
-// `error`.
+// All of it consists of operators (`operator.ts`): nothing runs before the first batch is pulled. A
+// failing statement throws an `AppError` whose message is the statement's `error`.
 import type { ExplainStatement, SelectStatement } from '@tidemark/influxql';
 
 import { answeredBySource } from './answer.ts';

@@ -1,5 +1,5 @@
-// EXPLAIN ANALYZE: every operator with what it cost. The clock moves one millisecond each time it
-// is read, so that the times are exact.
+// EXPLAIN ANALYZE: every operator with its cost. The clock advances one millisecond each time it is
+// read, so that the times are exact.
 import { parseQuery } from '@tidemark/influxql';
 import { describe, expect, test } from 'vitest';
 

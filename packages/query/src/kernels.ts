@@ -1,4 +1,4 @@
-// The kernels of this thread's queries: one linear memory for merging and printing, made with the
+// The kernels of this thread's queries: one linear memory for merging and printing, created at the
 // first use.
 import { Kernels } from '@tidemark/kernels';
 

@@ -1,4 +1,4 @@
-// Limits of queries (names, defaults, units, reasons) and the texts of reaching them.
+// Limits of queries (names, defaults, units, reasons) and the messages for reaching them.
 import { LimitExceeded } from '@tidemark/core';
 
 /** What one query may cost. 0 means unlimited everywhere. */

@@ -1,5 +1,5 @@
-// Names and types of the fields and tags of one measurement, wherever and whenever it holds them: a
-// value that a source may keep, so that analysis need not wait for it.
+// Names and types of the fields and tags of one measurement, over all shards and times: an
+// immutable value that a source may cache, so that analysis does not have to wait.
 import type { FieldType, TimeRange } from '@tidemark/core';
 import { MAX_TIME, MIN_TIME } from '@tidemark/core';
 

@@ -1,4 +1,4 @@
-// Recorded answers of the older system (tests/compat), replayed over the model in memory.
+// Recorded responses of InfluxDB (tests/compat), replayed over the model in memory.
 import { readFileSync } from 'node:fs';
 
 import { parseLines } from '@tidemark/line-protocol';

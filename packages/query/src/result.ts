@@ -1,5 +1,5 @@
-// What a statement answers: series of columns, in batches, and what the encoders need to know about
-// them.
+// The result of a statement: series of columns, in batches, and what the encoders need to know
+// about them.
 import type { Column, FieldValue, TagSet, Validity } from '@tidemark/core';
 
 /**

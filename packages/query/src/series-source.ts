@@ -1,10 +1,10 @@
-// What a query needs from storage, be it the embedded engine or a cluster
+// The interface that a query needs from storage, be it the embedded engine or a cluster
 // (docs/adr/0003-series-source.md).
 //
 // Series are named by their tags, never by a local id, and nothing here assumes that storage is
-// local. Whatever can be decided per series (tag predicates), per chunk (time range, statistics) or
-// per value (field comparisons, windowed aggregates) is pushed through this interface; everything
-// else happens in operators above it.
+// local. Everything that can be decided per series (tag predicates), per chunk (time range,
+// statistics) or per value (field comparisons, windowed aggregates) is pushed through this
+// interface; everything else happens in operators above it.
 import type { Column, ComparisonOperator, FieldType, FieldValue, TimeRange } from '@tidemark/core';
 
 import type { QueryLimits } from './limits.ts';

@@ -1,5 +1,5 @@
-// One function call of a SELECT list as data of the plan: what it reads, how it reduces and
-// transforms it.
+// One function call of a SELECT list as data of the plan: its inputs, its reduction and its
+// transformations.
 import type { FieldType, InvalidRequest } from '@tidemark/core';
 import { NANOS_PER_SECOND } from '@tidemark/core';
 import type { Call, Expression, Reference } from '@tidemark/influxql';

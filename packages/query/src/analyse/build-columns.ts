@@ -1,5 +1,4 @@
-// The columns of a SELECT: which inputs are read, which calls are made of them, and what is
-// answered.
+// The columns of a SELECT: the inputs to read, the calls over them, and the result columns.
 
 import type { FieldType } from '@tidemark/core';
 import type { Call, CastType, Expression, Reference, SelectStatement } from '@tidemark/influxql';

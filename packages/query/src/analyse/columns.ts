@@ -1,5 +1,4 @@
-// The columns of a SELECT as plain data: inputs that are read, calls that are made of them, and
-// what is answered.
+// The columns of a SELECT as plain data: inputs, calls over them, and result columns.
 import type { FieldType, FieldValue } from '@tidemark/core';
 import type { BinaryOperator, Call } from '@tidemark/influxql';
 

@@ -1,7 +1,7 @@
 // The first half of the analysis of a SELECT: names are resolved against catalog and schema,
-// wildcards and regular expressions are expanded, everything static is checked. Subqueries are
-// prepared recursively, inside out; what depends on the query around a subquery (dimensions, time
-// range, interval) is left to `plan-select.ts`.
+// wildcards and regular expressions are expanded, and static checks run. Subqueries are prepared
+// recursively, inside out; everything that depends on the outer query (dimensions, time range,
+// interval) is left to `plan-select.ts`.
 import { compareBytes, LimitExceeded } from '@tidemark/core';
 import { isTime } from '@tidemark/influxql';
 import type { Expression, SelectStatement } from '@tidemark/influxql';

@@ -1,5 +1,5 @@
 // A SELECT between the two halves of its analysis: resolved, expanded and typed, but not yet placed
-// in the query around it.
+// in the outer query.
 import type { FieldType } from '@tidemark/core';
 import type { Expression, SelectStatement } from '@tidemark/influxql';
 

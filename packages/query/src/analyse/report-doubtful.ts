@@ -1,5 +1,5 @@
-// Findings about statements that run and answer something else than was meant, or nothing: a SELECT
-// of tags alone, numbers compared with texts, times without a unit.
+// Warnings about statements that run but probably mean something else: a SELECT of tags alone,
+// numbers compared with strings, times without a unit.
 import { formatRfc3339, isComparison } from '@tidemark/core';
 import type { Diagnostic } from '@tidemark/core';
 import { isTime } from '@tidemark/influxql';

@@ -1,4 +1,4 @@
-// Findings about fields of several types: values of those that are not read are left out, as
+// Warnings about fields of several types: values of types that are not read are left out, as
 // recorded.
 import type { FieldType, Span } from '@tidemark/core';
 import type { SelectStatement } from '@tidemark/influxql';

@@ -1,5 +1,5 @@
-// Findings about names that nothing is known by. A statement with such a name is not wrong: it
-// answers nothing for it, as recorded. Whoever wrote it wants to hear of it all the same.
+// Warnings about unknown names. A statement with such a name is not an error: its result has
+// nothing for the name, as recorded. Its author should know nevertheless.
 import { isComparison, suggest } from '@tidemark/core';
 import type { Span } from '@tidemark/core';
 import { isTime, quoteString } from '@tidemark/influxql';

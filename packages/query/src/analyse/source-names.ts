@@ -1,5 +1,5 @@
-// What the sources of a statement hold, loaded before it is analysed: without waiting where the
-// source of series has it at hand.
+// The field and tag names of a statement's sources, loaded before it is analysed; without waiting
+// if the source of series has them cached.
 import { isPause } from '../operator.ts';
 import type { Steps } from '../operator.ts';
 import type { MeasurementSource, SelectStatement } from '@tidemark/influxql';

@@ -1,4 +1,4 @@
-// Small look-ups on expressions that several steps of the analysis share.
+// Small look-ups in expressions, shared by several steps of the analysis.
 import type { Expression } from '@tidemark/influxql';
 
 export const ARITHMETIC: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%', '&', '|', '^']);

@@ -1,4 +1,4 @@
-// Growing typed columns: what windows, fills and merges write their rows to.
+// Growing typed columns, which windows, fills and merges write their rows to.
 import type { Column, FieldType, FieldValue } from '@tidemark/core';
 import { columnValue, TextCodes } from '@tidemark/core';
 

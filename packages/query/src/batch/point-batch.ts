@@ -1,5 +1,4 @@
-// What flows behind a reduction: points of one call in one group, then
-// those of all calls beside each other.
+// Batches after a reduction: points of one call in one group, then those of all calls side by side.
 import type { Column } from '@tidemark/core';
 
 /**

@@ -1,4 +1,4 @@
-// Executes a physical plan: every kind of node has its operator. Recursive for subqueries.
+// Executes a physical plan: each kind of node has its operator. Recursive for subqueries.
 import type { RowBatch } from '../batch/row-batch.ts';
 import { invalid } from '../compat-messages.ts';
 import { PAUSE_CELLS } from '../limits.ts';

@@ -1,4 +1,4 @@
-// A SELECT whose functions the source calculates: its windows become rows, group by group.
+// Executes a SELECT whose functions the source calculates: its windows become rows, group by group.
 import type { RowBatch } from '../batch/row-batch.ts';
 import type { Operator } from '../operator.ts';
 import type { RowsPlan } from '../plan/physical-plan.ts';

@@ -1,4 +1,4 @@
-// A SELECT without functions: rows of the sources, filled and evaluated.
+// Executes a SELECT without functions: rows of the sources, filled and evaluated.
 import type { GroupKey, RowBatch } from '../batch/row-batch.ts';
 import { isPause } from '../operator.ts';
 import type { Operator } from '../operator.ts';

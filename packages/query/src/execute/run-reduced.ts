@@ -1,5 +1,5 @@
-// A SELECT with functions that are calculated here: rows of the sources go into the calls of their
-// group.
+// Executes a SELECT whose functions are calculated here: rows of the sources go into the calls of
+// their group.
 import type { RowBatch } from '../batch/row-batch.ts';
 import { isPause } from '../operator.ts';
 import type { Operator } from '../operator.ts';

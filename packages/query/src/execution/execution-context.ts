@@ -1,4 +1,4 @@
-// What all operators of one statement share.
+// State that all operators of one statement share.
 import { requestOptions } from '../look-up.ts';
 import type { QueryContext } from '../context.ts';
 import {

@@ -1,8 +1,8 @@
-// What each operator of one statement cost: EXPLAIN ANALYZE draws it. Statements that nobody asks
-// about have none.
+// The cost of each operator of one statement, for EXPLAIN ANALYZE. Other statements have no
+// profile.
 //
-// Operators pull from each other, one at a time, so that the operator that is being pulled when
-// another one is pulled for the first time is the one that it works for.
+// Operators pull from each other, one at a time, so an operator that is pulled for the first time
+// works for the one that is being pulled at that moment.
 import { isPause } from '../operator.ts';
 import type { Operator, Pause, Steps } from '../operator.ts';
 import type { SourceCounters } from '../series-source.ts';

@@ -1,5 +1,5 @@
-// fill() over finished rows: what stands where a column has no value at a time at which another one
-// has.
+// fill() over finished rows: values for columns that have none at a time at which another column
+// has one.
 import type { Column, FieldType, FieldValue } from '@tidemark/core';
 import { columnLength, columnValue } from '@tidemark/core';
 

@@ -1,4 +1,4 @@
-// Transformations by their specification.
+// Creates transformations from their specifications.
 import { unreachable } from '@tidemark/core';
 
 import { holtWinters } from './predictors/holt-winters.ts';

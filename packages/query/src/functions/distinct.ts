@@ -1,4 +1,4 @@
-// distinct, count(distinct()) and mode: reducers that keep one entry per different value of the
+// distinct, count(distinct()) and mode: reducers that keep one entry per distinct value of the
 // window.
 import type { FieldType } from '@tidemark/core';
 

@@ -1,8 +1,8 @@
-// Which points of one time `first` and `last` see, as recorded. The older system merges the series
-// of a shard by a heap that starts with the first row of each (of `last`: the last one, in reverse
-// order of the keys), and takes the larger of the first two rows that come out. What else has that
-// time is never looked at. Order among the other rows does not matter: any of them lies behind all
-// that have the best time.
+// Which points of equal time `first` and `last` see, as recorded. InfluxDB merges the series of a
+// shard with a heap that starts with the first row of each series (for `last`: the last row, in
+// reverse order of the keys), and takes the larger of the first two rows that come out. It never
+// looks at other rows of that time. The order of the remaining rows does not matter, because they
+// come after all rows with the best time.
 import type { FieldValue } from '@tidemark/core';
 
 export type EndFunction = 'first' | 'last';

@@ -1,6 +1,6 @@
-// Transformations and predictions against numbers recorded from a real server, without the rest of
-// a query: the test selects the points of one statement itself, runs the function over them and
-// compares what comes out.
+// Transformations and predictions, compared with numbers recorded from a real server, without the
+// rest of a query: the test selects the points of one statement itself, runs the function over them
+// and compares the output.
 import { readFileSync } from 'node:fs';
 
 import type { FieldType, FieldValue } from '@tidemark/core';

@@ -1,5 +1,5 @@
-// Memory of rows that reducers pick and keep: each keeps all columns of its batch alive until the
-// last one is dropped.
+// Memory of rows that reducers retain: each keeps all columns of its batch alive until the last row
+// of it is dropped.
 import { columnBytes } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
 

@@ -1,5 +1,5 @@
-// Work on many values that is done in steps of about a millisecond: sorting and selecting. Others
-// run in between, and a query that is cancelled ends there.
+// Work on many values in steps of about a millisecond: sorting and selecting. Other work runs
+// between steps, and a cancelled query ends there.
 
 /**
  * Work of a function in steps, between which others may run; it never waits. It may be left at any

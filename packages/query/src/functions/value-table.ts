@@ -1,8 +1,8 @@
-// The different values of a window, numbered in the order in which they came.
+// The distinct values of a window, numbered in the order of appearance.
 //
 // A hash table that grows by one bucket with each new value (linear hashing): a `Map` of half a
-// million values stops its thread for tens of milliseconds when it doubles. Values of 64 bits are
-// compared by their words, texts once per dictionary.
+// million values stops its thread for tens of milliseconds when it doubles. 64-bit values are
+// compared by their words, strings once per dictionary.
 import type { Column, FieldType, FieldValue, StringColumn } from '@tidemark/core';
 import { assert, compareBytes, hashSeed, hashWholeText, textBytes } from '@tidemark/core';
 

@@ -1,4 +1,4 @@
-// Limits of a plan that can be known before anything is read.
+// Checks limits of a plan that are known before anything is read.
 import { MAX_TIME, MIN_TIME } from '@tidemark/core';
 
 import { bucketLimitExceeded, filledLimitExceeded } from '../limits.ts';

@@ -1,4 +1,4 @@
-// LIMIT, OFFSET, SLIMIT and SOFFSET: parts of the answer without them.
+// LIMIT, OFFSET, SLIMIT and SOFFSET: results are parts of the result without them.
 import { describe, expect, test } from 'vitest';
 
 import { MemorySource } from '../testing/memory-source.ts';

@@ -1,4 +1,4 @@
-// SLIMIT and SOFFSET: which series are answered.
+// SLIMIT and SOFFSET: which series are in the result.
 import type { GroupKey, RowBatch } from '../batch/row-batch.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
 import { isPause } from '../operator.ts';

@@ -1,5 +1,4 @@
-// Puts the points of several calls beside each other: one row per time, null where a call has no
-// point.
+// Puts the points of several calls side by side: one row per time, null where a call has no point.
 import type { FieldType } from '@tidemark/core';
 
 import { ColumnBuilder, TimeBuilder } from '../batch/column-builder.ts';

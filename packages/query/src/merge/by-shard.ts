@@ -1,4 +1,5 @@
-// Rows of series, shard by shard: what decides among rows of one time begins anew in each.
+// Rows of series, shard by shard, because the choice among rows of equal time starts again in each
+// shard.
 import { sliceColumn } from '../batch/column-ops.ts';
 import type { ShardSpan } from '../series-source.ts';
 import type { SeriesRows } from './merge-series.ts';

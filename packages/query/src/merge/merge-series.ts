@@ -1,9 +1,8 @@
-// Merges the rows of several series by time, in the order that clients have seen.
+// Merges the rows of several series by time, in the order that clients know.
 //
-// Rows of equal time in different series are compared by the selected columns of texts (see
-// `tieColumnsOf`). Mostly these are tags that tell every series from every other: then the series
-// have an order of their own, in which equal times stand. Otherwise the order is that of the older
-// system's heap.
+// Rows of equal time in different series are compared by the selected columns of strings (see
+// `tieColumnsOf`). These are mostly tags that distinguish all series: then the series have a fixed
+// order, which applies to rows of equal time. Otherwise the order is that of InfluxDB's heap.
 import type { Column, StringColumn } from '@tidemark/core';
 import { compareBytes } from '@tidemark/core';
 import type { TieOrder } from '@tidemark/kernels';

@@ -1,4 +1,4 @@
-// A growing buffer of UTF-8 text. Built by appending; handed over in pieces.
+// A growing buffer of UTF-8 text. It is built by appending and handed over in pieces.
 import { giveUsed, takeUsed } from './used-buffers.ts';
 
 // Most answers are small; a large one doubles it a few times.

@@ -1,5 +1,5 @@
-// Cuts the answer of a statement into parts: small ones, none across two response chunks, and none
-// behind as many rows as an answer may have.
+// Cuts the result of a statement into parts: small ones, each within one response chunk, and none
+// beyond the maximum number of rows of a result.
 import { textBytes, textsBytes } from '@tidemark/core';
 import type { StringColumn } from '@tidemark/core';
 

@@ -1,5 +1,5 @@
-// CSV answers: one table per list of columns. Statements without rows print nothing, failing ones a
-// table with the error.
+// CSV responses: one table per list of columns. Statements without rows print nothing, failing ones
+// a table with the error.
 import { columnValue, Corruption, escapeTagPart } from '@tidemark/core';
 
 import type { MixedValue, ResultBatch, ResultColumn } from '../result.ts';

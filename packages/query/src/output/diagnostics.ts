@@ -1,4 +1,4 @@
-// Findings about a query text as answers carry them.
+// Diagnostics about a query text in responses.
 import { AppError, LimitExceeded } from '@tidemark/core';
 import type { Diagnostic, Span } from '@tidemark/core';
 

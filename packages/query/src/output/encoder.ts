@@ -1,5 +1,5 @@
-// The contract of the formats on the wire. One loop runs the statements (`write-statements.ts`); an
-// encoder only says what their answers look like.
+// The contract of output formats. One loop runs the statements (`write-statements.ts`); an encoder
+// only defines what their results look like.
 import type { Diagnostic } from '@tidemark/core';
 
 import type { SeriesText } from '../context.ts';

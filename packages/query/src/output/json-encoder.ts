@@ -1,4 +1,4 @@
-// JSON answers.
+// JSON responses.
 import type { SeriesText } from '../context.ts';
 import type { ResultBatch } from '../result.ts';
 import { TextBuffer } from './bytes.ts';

@@ -1,4 +1,4 @@
-// Rows of an answer through the kernel's printer, which is several times faster than cell by cell.
+// Prints rows of a result with the kernel, which is several times faster than cell by cell.
 import { textsBytes } from '@tidemark/core';
 import type { StringColumn } from '@tidemark/core';
 import { JsonRows } from '@tidemark/kernels';

@@ -1,4 +1,4 @@
-// MessagePack encoding of the values that answers consist of; every number in its shortest form.
+// MessagePack encoding of result values; every number in its shortest form.
 import { TextBuffer } from './bytes.ts';
 
 const encoder = new TextEncoder();

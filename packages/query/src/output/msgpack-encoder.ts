@@ -1,5 +1,5 @@
-// MessagePack answers: the structure of the JSON ones. Lengths stand before their contents, so that
-// the rows of a statement (of a chunk, when the answer is chunked) are gathered before they are
+// MessagePack responses with the structure of the JSON ones. Lengths precede their contents, so the
+// rows of a statement (of a chunk, if the response is chunked) are collected before they are
 // written.
 import { columnBytes, columnValue, textBytes } from '@tidemark/core';
 

@@ -1,6 +1,6 @@
-// Buffers whose text has been taken, for the next one who writes. A buffer that grows to a part of
-// a large answer leaves its length behind once more; V8 counts such memory outside of its heap,
-// and collects everything behind each eight megabytes of it (docs/adr/0022-small-answers.md).
+// Reuses buffers whose text has been taken. A buffer that grows to a part of a large result leaves
+// its own length as garbage once more; V8 counts such memory outside of its heap, and runs a full
+// collection after every eight megabytes of it (docs/adr/0022-small-answers.md).
 
 /** What is kept for later: enough for a dashboard's queries that wait for storage. */
 const KEPT_BYTES = 1 << 20;

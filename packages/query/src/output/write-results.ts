@@ -1,4 +1,4 @@
-// Results on the wire: statements are run one after the other while their answers are written.
+// Runs statements one after another and writes their results to the client.
 import type { Diagnostic, Span } from '@tidemark/core';
 
 import type { SeriesText } from '../context.ts';

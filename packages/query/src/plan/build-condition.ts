@@ -1,5 +1,5 @@
-// WHERE without time: what sources can decide becomes a Predicate, the rest an expression over
-// rows.
+// WHERE without time: the part that sources can evaluate becomes a Predicate, the rest an
+// expression over rows.
 import { isComparison } from '@tidemark/core';
 import type { ComparisonOperator, InvalidRequest, FieldType, FieldValue } from '@tidemark/core';
 import type { Binary, BinaryOperator, Expression, Reference } from '@tidemark/influxql';

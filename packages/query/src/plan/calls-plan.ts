@@ -1,4 +1,4 @@
-// The decisions about the calls of a plan that are the same for every group.
+// Decisions about the calls of a plan that are the same for every group.
 import type { FieldType, TimeRange } from '@tidemark/core';
 import { MIN_TIME } from '@tidemark/core';
 

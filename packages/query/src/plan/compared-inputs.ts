@@ -1,4 +1,4 @@
-// What orders rows of one time in a merge of series.
+// The inputs that order rows of equal time in a merge of series.
 import { compareBytes } from '@tidemark/core';
 
 import type { RowInput } from '../analyse/columns.ts';

@@ -1,6 +1,6 @@
-// Plans of statements that come again with other literals in their slots (`SelectStatement.form`):
-// all of a plan but its range and the values in its condition is the same, as long as its sources
-// hold the same fields and tags.
+// The plan cache, for statements that repeat with other literals as parameters
+// (`SelectStatement.form`): everything in a plan but its time range and the values in its condition
+// is the same, as long as its sources have the same fields and tags.
 import { assert, ByteLru } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 import { fillSlots } from '@tidemark/influxql';

@@ -1,4 +1,4 @@
-// What a condition says about series alone.
+// The part of a condition that concerns only series.
 import type { Predicate } from '../series-source.ts';
 
 /** What a predicate asks of tags when every field leaf may hold. */

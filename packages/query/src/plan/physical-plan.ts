@@ -1,5 +1,5 @@
-// The way a SELECT goes: a tree of operators, decided once from the plan and from what the source
-// can do. It is executed by `execute/execute.ts` and printed by EXPLAIN.
+// The physical plan of a SELECT: a tree of operators, decided once from the plan and the
+// capabilities of the source. It is executed by `execute/execute.ts` and printed by EXPLAIN.
 import { compareBytes } from '@tidemark/core';
 
 import type { CallFault } from '../analyse/columns.ts';

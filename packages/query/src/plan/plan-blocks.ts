@@ -1,4 +1,4 @@
-// What EXPLAIN says of each call of a SELECT, in the recorded words.
+// What EXPLAIN prints for each call of a SELECT, in the recorded words.
 import { compareBytes } from '@tidemark/core';
 
 import { print } from '../analyse/print.ts';

@@ -1,4 +1,4 @@
-// The second half of the analysis: a prepared SELECT is placed in the query around it and becomes a
+// The second half of the analysis: a prepared SELECT is placed in the outer query and becomes a
 // plan.
 import type { TimeRange } from '@tidemark/core';
 import { compareBytes, MAX_TIME } from '@tidemark/core';

@@ -1,5 +1,5 @@
-// The plan of a read of whole series, which no SELECT asks for: each as it is, in the order of
-// keys. Remote reads are made of it.
+// The plan for reading whole series in the order of their keys, which no SELECT does. Remote reads
+// use it.
 import type { TimeRange } from '@tidemark/core';
 
 import type { FieldRef, MeasurementRef, Predicate } from '../series-source.ts';

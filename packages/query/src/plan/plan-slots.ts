@@ -1,6 +1,5 @@
-// Values that a kept plan compares with, other ones each time: strings and regular expressions of
-// the condition that have a slot in the form of their statement. Nothing else in a plan depends on
-// them.
+// The parameters of a cached plan: strings and regular expressions of its condition whose values
+// differ from one execution to the next. Nothing else in a plan depends on them.
 import { assert } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 

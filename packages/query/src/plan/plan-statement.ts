@@ -1,4 +1,4 @@
-// From a SELECT to its physical plan: names, analysis, plan, and the way it goes.
+// Turns a SELECT into its physical plan: names, analysis, plan, physical plan.
 import type { SelectStatement } from '@tidemark/influxql';
 
 import { prepareSelect } from '../analyse/prepare-select.ts';

@@ -1,4 +1,4 @@
-// How much memory a plan takes, roughly: plain data, walked without recursion. What several plans
+// Estimates the memory of a plan: plain data, walked without recursion. Data that several plans
 // share counts for each of them.
 
 // Measured with V8: headers, slots and hash tables of small objects.

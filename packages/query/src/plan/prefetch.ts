@@ -1,5 +1,5 @@
-// Ranges that begin before the query's own: transformations of windows compare the first one with
-// the one before.
+// Ranges that begin before the query's own, because transformations of windows compare the first
+// window with the previous one.
 import type { TimeRange } from '@tidemark/core';
 import { MAX_TIME, MIN_TIME } from '@tidemark/core';
 

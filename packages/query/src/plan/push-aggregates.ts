@@ -1,4 +1,5 @@
-// Which SELECTs the source can reduce by itself, to windowed partial aggregates instead of rows.
+// Decides which SELECTs the source can reduce itself, to windowed partial aggregates instead of
+// rows.
 import type { ReducerSpec } from '../functions/reducers.ts';
 import type { AggregateFunction, Predicate, SourceCapabilities } from '../series-source.ts';
 import type { SelectPlan } from './select-plan.ts';

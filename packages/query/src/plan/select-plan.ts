@@ -1,5 +1,5 @@
-// The plan of a SELECT: plain data that says what is read, how it is reduced and what is answered.
-// Made by `plan-select.ts`, made into a `physical-plan.ts`, printed by EXPLAIN.
+// The plan of a SELECT: plain data that describes its reads, reductions and results.
+// `plan-select.ts` creates it, `physical-plan.ts` converts it, and EXPLAIN prints it.
 import type { TimeRange } from '@tidemark/core';
 import type { Fill } from '@tidemark/influxql';
 

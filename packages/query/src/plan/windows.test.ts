@@ -1,5 +1,5 @@
-// Windows of GROUP BY time(…, …) tz(…): they lie on the wall clock, one behind the other, also
-// where clocks change.
+// Windows of GROUP BY time(…, …) tz(…): they follow the wall clock without gaps, also across clock
+// changes.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 

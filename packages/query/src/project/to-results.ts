@@ -1,4 +1,4 @@
-// From the rows of a plan to the series of an answer.
+// Converts the rows of a plan to result series.
 import { columnValue } from '@tidemark/core';
 
 import type { RowBatch } from '../batch/row-batch.ts';

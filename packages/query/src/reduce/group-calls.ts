@@ -1,4 +1,4 @@
-// All calls of one group: rows or ready aggregates in, rows over the calls out.
+// All calls of one group: rows or finished aggregates in, rows over the calls out.
 import type { FieldType, TimeRange } from '@tidemark/core';
 import { MIN_TIME } from '@tidemark/core';
 

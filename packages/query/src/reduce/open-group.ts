@@ -1,5 +1,4 @@
-// The group that a query with functions is reading: its calls, and the rows that are known of
-// them.
+// The group that a query with functions is currently reading: its calls, and its known rows.
 import { assert } from '@tidemark/core';
 
 import type { GroupKey, RowBatch } from '../batch/row-batch.ts';

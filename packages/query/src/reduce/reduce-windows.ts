@@ -1,4 +1,4 @@
-// Windows that the source has reduced go into the calls of their group.
+// Passes windows that the source has reduced to the calls of their group.
 import type { RowBatch } from '../batch/row-batch.ts';
 import { isPause } from '../operator.ts';
 import type { Operator } from '../operator.ts';

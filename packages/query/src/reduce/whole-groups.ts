@@ -1,5 +1,5 @@
-// Groups of aggregates that are complete as the source hands them on: one batch, every window
-// there. They need no queues, no filling and no merge of calls; the other groups do.
+// Groups of aggregates that the source delivers complete: one batch without missing windows. They
+// need no queues, no filling and no merge of calls; other groups do.
 import type { Column } from '@tidemark/core';
 import { MIN_TIME } from '@tidemark/core';
 

@@ -1,4 +1,4 @@
-// Calls that the source reduces by itself: windowed partial aggregates instead of rows.
+// Calls that the source reduces itself: windowed partial aggregates instead of rows.
 import type { Column, FieldType, TimeRange } from '@tidemark/core';
 
 import type { GroupKey } from '../batch/row-batch.ts';

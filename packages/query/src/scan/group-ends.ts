@@ -1,4 +1,5 @@
-// Which group is answered: reading it ends where its rows come from.
+// The group that is currently being returned: when it is complete, reading stops at the source of
+// its rows.
 import type { GroupKey } from '../batch/row-batch.ts';
 
 /** Given to the reader of rows by whoever may need only the first of each group. */

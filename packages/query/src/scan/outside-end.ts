@@ -1,9 +1,9 @@
-// Where reading a subquery ends: at a value outside the range of time.
+// Stops reading a subquery at a value outside the time range.
 //
-// A window of a subquery may begin before the range of the query around it. What is reduced as a
-// whole ends at the first value that it finds there, and so does everything behind it, in further
-// groups too (recorded). Every input that is reduced has an end of its own, and has it in each
-// source where only such functions read it as take the results of sources together.
+// A window of a subquery may begin before the range of the outer query. A reduction over everything
+// ends at the first such value, and so does everything after it, in further groups too (recorded).
+// Every input that is reduced has its own end; it has one per source if only functions read it that
+// combine the results of sources.
 import type { Column } from '@tidemark/core';
 import { columnLength } from '@tidemark/core';
 

@@ -1,4 +1,4 @@
-// Whole series, one behind the other: nothing is merged, nothing is evaluated.
+// Reads whole series, one after another, without merging or evaluation.
 import type { GroupKey, RowBatch } from '../batch/row-batch.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
 import { requestOptions } from '../look-up.ts';

@@ -1,4 +1,4 @@
-// Windows of a subquery as the query around it reads them.
+// Windows of a subquery as the outer query reads them.
 import { expect, test } from 'vitest';
 
 import { MemorySource } from '../testing/memory-source.ts';

@@ -1,5 +1,4 @@
-// Rows of a subquery as the query around it reads them: regrouped by the outer dimensions and
-// filtered.
+// Rows of a subquery as the outer query reads them: regrouped by the outer dimensions and filtered.
 import type { Column } from '@tidemark/core';
 import { assert, rowsBytes } from '@tidemark/core';
 

@@ -1,4 +1,4 @@
-// Sets of texts that a SHOW statement counts the members of.
+// Sets of strings whose members a SHOW statement counts.
 import { TextCodes, textBytes } from '@tidemark/core';
 
 import type { ExecutionContext } from '../execution/execution-context.ts';

@@ -1,4 +1,4 @@
-// SHOW MEASUREMENTS: those of which a series meets the condition.
+// SHOW MEASUREMENTS: the measurements with a series that meets the condition.
 import type { Binary, ShowStatement } from '@tidemark/influxql';
 
 import { invalid } from '../compat-messages.ts';

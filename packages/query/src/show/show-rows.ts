@@ -1,5 +1,5 @@
-// Rows of SHOW statements on their way out: pieces of columns of texts become series, LIMIT and
-// OFFSET counted off as they come, so that an answer of any size takes no more than a piece of it.
+// Output of SHOW statements: columns of strings become series piece by piece, with LIMIT and OFFSET
+// applied as they arrive, so that a result of any size takes the memory of one piece.
 import type { ResultBatch } from '../result.ts';
 import { isPause } from '../operator.ts';
 import type { Operator } from '../operator.ts';

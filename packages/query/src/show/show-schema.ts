@@ -1,5 +1,5 @@
 // SHOW SERIES, TAG KEYS, TAG VALUES and FIELD KEYS: look-ups that the source answers in order and
-// without duplicates, shown as they come.
+// without duplicates, streamed as they arrive.
 import { compareBytes } from '@tidemark/core';
 import { isTime } from '@tidemark/influxql';
 import type { ShowStatement, TagKeyFilter } from '@tidemark/influxql';

@@ -1,5 +1,5 @@
-// What FROM and WHERE name, as look-ups: one per database and policy, each naming a measurement
-// once, so that answers have an order and no duplicates without being gathered.
+// Look-ups for FROM and WHERE: one per database and policy, each naming a measurement once, so that
+// results are ordered and without duplicates without being collected.
 import { compareBytes } from '@tidemark/core';
 import type { MeasurementSource } from '@tidemark/influxql';
 

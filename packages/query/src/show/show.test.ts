@@ -1,4 +1,4 @@
-// SHOW statements about the schema, over the model in memory: pieces in, pieces out, whatever their
+// SHOW statements about the schema, over the model in memory: streamed in pieces, whatever their
 // size.
 import { describe, expect, test } from 'vitest';
 

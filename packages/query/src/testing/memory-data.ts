@@ -1,4 +1,4 @@
-// Points as the source in memory keeps them, and what a condition says of them.
+// Points of the source in memory, and the evaluation of conditions on them.
 import type { FieldType, FieldValue, TimeRange, UnsignedValue } from '@tidemark/core';
 import { columnFrom, compareValues, fieldTypeOf, floorMod } from '@tidemark/core';
 

@@ -1,5 +1,5 @@
-// A SeriesSource in memory: slow, small and obviously right. The reference model of the interface,
-// for tests.
+// A SeriesSource in memory: slow, small and obviously correct. The reference model of the
+// interface, for tests.
 import type { FieldType, FieldValue } from '@tidemark/core';
 import {
   columnFrom,

@@ -1,6 +1,5 @@
-// Replays recorded requests against the executor over the model in memory. Handles what the
-// executor answers; statements of the service (definitions, rights, deletes) are told apart and
-// left to its tests.
+// Replays recorded requests with the executor over the model in memory. Statements of the service
+// (definitions, rights, deletes) are recognised and left to the tests of the service.
 import { InvalidRequest } from '@tidemark/core';
 import type { ParseResult, Statement } from '@tidemark/influxql';
 import { parseQuery } from '@tidemark/influxql';

@@ -1,5 +1,5 @@
-// One call of one group behind its reduction: fill, then transformations, then a queue that the
-// rows are read from.
+// One call of one group after its reduction: fill, then transformations, then a queue that the rows
+// are read from.
 import { sliceColumn } from '../batch/column-ops.ts';
 import type { PointBatch } from '../batch/point-batch.ts';
 import type { Filler } from '../fill/fill.ts';

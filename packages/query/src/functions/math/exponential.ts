@@ -1,6 +1,6 @@
-// exp, logarithms and powers with the digits that clients of the older database know; JavaScript
-// leaves the last digits of these functions to the engine. Methods: N. Shibata (exp), FreeBSD's
-// msun (log), repeated squaring (pow).
+// exp, logarithms and powers with the digits that clients of InfluxDB know; JavaScript leaves the
+// last digits of these functions to the engine. Methods: N. Shibata (exp), FreeBSD's msun (log),
+// repeated squaring (pow).
 
 const LN2_HIGH = 0.6931471803691238;
 const LN2_LOW = 1.9082149292705877e-10;

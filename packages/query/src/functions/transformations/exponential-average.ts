@@ -1,4 +1,4 @@
-// The exponentially weighted mean that the technical analysis functions are made of.
+// The exponentially weighted mean used by the technical analysis functions.
 import type { WarmUp } from '../transformation.ts';
 
 /**

@@ -1,5 +1,5 @@
-// The frame of the technical analysis functions: numbers in, one number per point out, the first
-// ones held back.
+// The common part of the technical analysis functions: numbers in, one number per point out, the
+// first ones held back.
 import type { PointBatch, Transformation } from '../transformation.ts';
 import { FloatPoints, floatsOf, noPoints, wordsOf } from './points.ts';
 import type { Ring } from './ring.ts';

@@ -1,5 +1,5 @@
-// The last N numbers of a sequence: what a moving window holds. N comes from a query, so its memory
-// is the query's.
+// The last N numbers of a sequence, for moving windows. N comes from a query, so its memory counts
+// for the query.
 import type { PointBatch } from '../transformation.ts';
 import { noPoints } from './points.ts';
 import type { Calculation } from '../steps.ts';
