@@ -1,5 +1,5 @@
-// What alerting needs of the store of its service: tables of bytes in order of their keys, and one
-// way to change them.
+// What alerting needs from its service's store: tables of bytes ordered by key, and one way to
+// change them.
 
 /** Keys of the tables: topic and id, handler and sequence, a sequence alone, a unit or a topic. */
 export type EntryKey = [string, string | number] | number | string;

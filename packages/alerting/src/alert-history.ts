@@ -1,5 +1,4 @@
-// When events changed their level: what a timeline of alerts is drawn from. Topics remember only
-// how things are.
+// The history of level changes, for timelines of alerts. Topics store only the current state.
 import type { Timestamp } from '@tidemark/core';
 import type { AlertLevelName } from '@tidemark/runtime';
 import { HISTORY_LENGTH } from './limits.ts';

@@ -1,8 +1,8 @@
-// What alerting keeps on disk: states of events, definitions of handlers, the outbox, the dead
-// letters, what caused the last events, and where those of a topic come from. Six tables of the
-// service's store, values as JSON text. Changes that belong together are in one transaction; those
-// that come while one is under way share the next one. What happened is kept until the disk takes
-// it (`kept-changes.ts`).
+// The data of alerting on disk: states of events, definitions of handlers, the outbox, dead
+// letters, the causes of the last events, and the origins of topics. Six tables of the service's
+// store, values as JSON text. Related changes share one transaction; changes that arrive during a
+// transaction share the next one. Changes are kept in memory until the disk accepts them
+// (`kept-changes.ts`).
 import { createHash } from 'node:crypto';
 import { recordOf } from '@tidemark/runtime';
 import type { AlertLevelName, EventCause, StateSource } from '@tidemark/runtime';

@@ -1,6 +1,6 @@
-// The handlers of all topics that are at work: each with its match expression and its delivery. A
-// handler that is taken away delivers what is ready in the background; its successor takes over the
-// rest from the outbox.
+// The active handlers of all topics, each with its match expression and its delivery. A removed
+// handler delivers its ready events in the background; its successor takes over the rest from the
+// outbox.
 import { AppError, assert, LATE, messageOf, NotFound, within } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { HandlerSpec as ScriptHandler } from '@tidemark/pipeline';

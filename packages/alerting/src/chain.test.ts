@@ -1,5 +1,4 @@
-// Actions that act on the chain itself: what a throttle lets pass, and handlers that every alert
-// node gets.
+// Actions on the chain itself: what a throttle passes, and handlers that every alert node gets.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// A handler's chain of actions: steps and deliveries, each gets what the one before passed on.
+// A handler's chain of actions: each action gets the events that the previous one passed on.
 import { messageOf, Unavailable } from '@tidemark/core';
 import { resolveSecrets } from '@tidemark/settings';
 import type { Options } from '@tidemark/settings';

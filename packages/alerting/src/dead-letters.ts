@@ -1,4 +1,4 @@
-// Events that were given up: shown, given to their handlers again, or dropped, as operators choose.
+// Dead letters: events that could not be delivered, to be listed, retried or dropped.
 import type { AlertStore, DeadLetter } from './alert-store.ts';
 import type { Delivery } from './delivery.ts';
 

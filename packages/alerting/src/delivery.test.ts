@@ -1,4 +1,4 @@
-// Delivery: order, repetition, what survives, what is given up.
+// Delivery: order, retries, persistence, dead letters.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,8 +1,8 @@
-// Delivery of one handler's events: in order, one at a time, from the outbox. An event is sent only
-// once it is on disk there and leaves it when it was delivered, so a crash at any moment costs at
-// most a repetition. Memory holds a bounded part of the queue; what does not fit is read back from
-// the disk when there is room. An event that fails is repeated with growing delays; meanwhile only
-// later events of the same id wait behind it.
+// Delivers one handler's events: in order, one at a time, from the outbox. An event is sent only
+// after it is on disk, and is removed after its delivery, so a crash at any moment causes at most a
+// repetition. Memory holds a bounded part of the queue; the rest is read from disk when there is
+// room. A failed event is retried with growing delays; meanwhile only later events of the same id
+// wait.
 import { AppError, assert, messageOf, Unavailable, within } from '@tidemark/core';
 import type { Clock, Timestamp } from '@tidemark/core';
 import type { AlertLevelName } from '@tidemark/runtime';

@@ -1,4 +1,4 @@
-// What caused the last event of a unit, as it is known again after a restart.
+// The cause of a unit's last event, as it is known after a restart.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

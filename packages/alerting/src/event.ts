@@ -1,4 +1,4 @@
-// Events as topics remember them, as handlers get them and as the outside sees them (JSON).
+// Events as topics store them, as handlers receive them and as JSON for other systems.
 import {
   formatClockDuration,
   formatRfc3339,

@@ -1,5 +1,5 @@
-// Secrets in definitions of handlers: what is shown, what a definition that comes back keeps, what
-// a patch may do.
+// Secrets in definitions of handlers: how they are shown, which ones are kept when a definition is
+// sent back, and what a patch may change.
 import { describe, expect, test } from 'vitest';
 import { HIDDEN, findHidden } from '@tidemark/settings';
 import { HandlerPatch, hideHandlerSecrets, keepHandlerSecrets } from './handler-secrets.ts';

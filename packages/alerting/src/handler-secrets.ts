@@ -1,7 +1,7 @@
-// Secrets in the options of a topic's handlers. Answers show a marker in their place; a definition
-// that comes back with the marker keeps what is stored. A secret is kept for the same option of the
-// same kind only, and only while the handler goes on telling the same receiver: whoever does not
-// know a secret can not have it sent elsewhere.
+// Secrets in the options of a topic's handlers. Responses have a marker in their place; a
+// definition that is sent back with the marker keeps the stored secret. A secret is kept only for
+// the same option of the same kind with the same receiver, so nobody can redirect a secret that
+// they do not know.
 import { randomUUID } from 'node:crypto';
 import { InvalidRequest, own } from '@tidemark/core';
 import { HIDDEN, mapTexts, placeText, shownText } from '@tidemark/settings';

@@ -1,4 +1,4 @@
-// Definitions of handlers as clients send them, as the store keeps them and as answers show them.
+// Definitions of handlers in the API and in the store.
 import { InvalidRequest } from '@tidemark/core';
 import type { JsonValue } from '@tidemark/settings';
 

@@ -1,6 +1,5 @@
-// Every option of every kind that tells a service over HTTP or TCP, and every option of its section
-// that is part of a request: what the service gets, exactly. A new option without a row here fails
-// the last test.
+// Every option of every kind that sends over HTTP or TCP, and every option of its section that is
+// part of a request: the exact request. A new option without a row here fails the last test.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import https from 'node:https';

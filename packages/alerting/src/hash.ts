@@ -1,4 +1,4 @@
-// Hashes by which Kafka clients of other languages choose a partition.
+// Hash functions with which Kafka clients of other languages choose a partition.
 
 /** FNV-1a, 32 bits. */
 export function fnv1a(bytes: Uint8Array): number {

@@ -1,5 +1,4 @@
-// Events on a disk that takes nothing for a while: what happened is kept, in its order, until it
-// can be written.
+// A disk that temporarily refuses writes: events are kept in order until they can be written.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

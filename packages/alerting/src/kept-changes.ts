@@ -1,7 +1,7 @@
-// Changes of the store that nobody takes back: states of events that have happened, and what is to
-// be delivered. They are written in one transaction after the other; what comes while one is under
-// way goes into the next. What can not be written, because the disk is full for example, stays here
-// and is part of every transaction until one succeeds.
+// Changes of the store that must not be lost: states of events that have happened, and pending
+// deliveries. They are written in one transaction after another; changes that arrive during one go
+// into the next. Changes that cannot be written, for example because the disk is full, stay here
+// and are part of every transaction until one succeeds.
 import type { Clock } from '@tidemark/core';
 import { messageOf } from '@tidemark/core';
 import type { EntryKey, EntryTable } from './alert-entries.ts';

@@ -1,4 +1,4 @@
-// Bounds of alerting.
+// Limits of alerting.
 import type { Limit, SettingLimit } from '@tidemark/core';
 
 export const QUEUE_LENGTH: SettingLimit = {

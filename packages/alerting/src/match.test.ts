@@ -1,4 +1,4 @@
-// Which events match expressions let through, and what is refused when they are defined.
+// Match expressions: which events they accept, and which expressions are refused at definition.
 import { expect, test } from 'vitest';
 import type { TopicEvent } from './event.ts';
 import { compileMatch } from './match.ts';

@@ -1,6 +1,6 @@
-// Match expressions: which events of a topic a handler wants. They are lambdas as in scripts, with
-// all their functions and five of their own; references are tags of the event, except for "time",
-// and levels have names.
+// Match expressions: which events of a topic a handler accepts. They are lambdas as in scripts,
+// with all their functions and five additional ones; references are tags of the event, except for
+// "time", and levels have names.
 import { assert, InvalidRequest } from '@tidemark/core';
 import { CompileError, EvaluationError, single, TagCondition } from '@tidemark/runtime';
 import type { CallContext, FunctionRow } from '@tidemark/runtime';

@@ -1,4 +1,4 @@
-// Slots in order of their ids, whatever order they come in.
+// Slots are in order of their ids, whatever the order of insertion.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { OrderedSlots } from './ordered-slots.ts';

@@ -1,7 +1,7 @@
-// Slots in the order of their ids, kept while ids are added, so that no list has to sort first:
-// 100,000 new ids in random order would take 0.1 s. Blocks of some hundred slots; adding one
+// Slots in the order of their ids, kept sorted on insertion, so that lists need no sorting: sorting
+// 100,000 new ids in random order would take 0.1 s. Blocks of some hundred slots; an insertion
 // searches the blocks, then one block, and moves half a block at most. Invariant: ids increase
-// strictly within and over blocks; only the only block may be empty.
+// strictly within and across blocks; a block is empty only if it is the only one.
 
 /** Moving half of it costs about as much as the search. */
 const BLOCK_LENGTH_MAX = 512;

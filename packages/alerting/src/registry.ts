@@ -1,5 +1,5 @@
-// All kinds of handlers at work. They are all that the service, the configuration, the service
-// tests and the reference page know about a kind.
+// All implemented kinds of handlers: the service, the configuration, the service tests and the
+// reference page know kinds only from here.
 import type { HandlerKind } from './handler.ts';
 import { DELIVERIES } from './handlers/registry.gen.ts';
 

@@ -1,4 +1,4 @@
-// What is wrong with a handler is said when it is defined.
+// Mistakes in a handler are reported when it is defined.
 import { expect, test } from 'vitest';
 import { checkAction } from './script-handler.ts';
 import { handlerContext } from './testing/handler-context.ts';

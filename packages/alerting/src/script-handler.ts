@@ -1,5 +1,5 @@
-// Handlers of scripts: the pipeline has turned `.slack().channel('#ops')` into a kind and options
-// already.
+// Handlers of scripts: the pipeline has already converted `.slack().channel('#ops')` to a kind and
+// options.
 import { InvalidRequest } from '@tidemark/core';
 import type { HandlerSpec as ScriptHandler } from '@tidemark/pipeline';
 import { HIDDEN, decodeOptions, findHidden, resolveSecrets } from '@tidemark/settings';

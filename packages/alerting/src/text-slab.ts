@@ -1,6 +1,6 @@
-// Turns texts into bytes in large blocks. Each value of the store would otherwise be a buffer of
-// its own until it is written: many small blocks outside the heap, which cost the collector more
-// than the values themselves.
+// Encodes texts into large blocks of bytes. Otherwise each value of the store would be a separate
+// buffer until it is written: many small blocks outside the heap, which cost the garbage collector
+// more than the values themselves.
 
 const BLOCK_BYTES = 256 * 1024;
 /** UTF-8 takes up to three bytes for each UTF-16 unit. */

@@ -1,7 +1,7 @@
-// From which databases the events of a topic come: those of every task and replay that has
-// published to it, and those of topics whose handlers passed events on. Whoever reads events needs
-// the right to read these databases. A topic that is deleted keeps them, because tasks go on
-// publishing to it.
+// The databases that the events of a topic come from: those of every task and replay that has
+// published to it, and those of topics whose handlers passed events on. A user needs the right to
+// read these databases to read the events. A deleted topic keeps its origins, because tasks
+// continue to publish to it.
 import type { AlertStore } from './alert-store.ts';
 
 export class TopicOrigins {

@@ -1,4 +1,4 @@
-// Topics: levels, order, paging, and where texts are kept.
+// Topics: levels, order, paging, and storage of texts.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { EventState } from './event.ts';

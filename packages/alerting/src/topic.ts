@@ -1,7 +1,6 @@
 // One topic in memory: level and times of each event id in columns, counted by level so that the
-// topic's own level is O(1). Message and details are held only until they are on disk, where they
-// are read when somebody asks; an event that nobody looks at costs its id, one map entry and 43
-// bytes.
+// topic's own level is O(1). Message and details are held only until they are on disk, and read
+// from there on demand; an event that is not being read costs its id, one map entry and 43 bytes.
 import { recordOf } from '@tidemark/runtime';
 import type { AlertEvent, AlertLevelName, StateSource } from '@tidemark/runtime';
 import type { EventState, EventSummary, EventTexts, TopicEvent } from './event.ts';

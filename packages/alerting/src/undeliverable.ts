@@ -1,4 +1,4 @@
-// Why a handler whose definition is right could deliver nothing, as the configuration is now.
+// Why a valid handler cannot deliver anything with the current configuration.
 import { messageOf } from '@tidemark/core';
 import type { Options, SectionSpec } from '@tidemark/settings';
 import type { CheckedAction } from './chain.ts';

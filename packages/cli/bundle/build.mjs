@@ -1,6 +1,6 @@
-// Bundles the programs (programs.cjs) out of the packages' built modules, and keeps the code that
-// V8 makes of them (docs/adr/0009-bundle.md). Does nothing when the bundle is of the present build.
-// `--no-code`: only bundles.
+// Bundles the programs (programs.cjs) from the packages' built modules, and stores V8's code cache
+// for them (docs/adr/0009-bundle.md). Does nothing if the bundle is up to date. `--no-code`: only
+// bundles.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {

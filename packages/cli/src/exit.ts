@@ -1,4 +1,4 @@
-// How commands end: a status and a sentence, never a stack.
+// How commands end: an exit status and a sentence, never a stack trace.
 import type { ScriptDiagnostic } from '@tidemark/client';
 import { AppError } from '@tidemark/core';
 

@@ -1,4 +1,4 @@
-// Binding a server, with sentences instead of error codes.
+// Binds a server, with sentences instead of error codes.
 import type { Server } from 'node:http';
 
 import { bindUrl, listenError } from '@tidemark/process';

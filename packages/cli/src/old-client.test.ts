@@ -1,4 +1,4 @@
-// Lines as scripts for Kapacitor's client have them, and what they are here.
+// Command lines of scripts for Kapacitor's client, and their translation.
 import type { Command } from 'commander';
 import { beforeAll, expect, test } from 'vitest';
 

@@ -1,5 +1,5 @@
-// Command lines of Kapacitor's client, rewritten to ours, so that scripts made for it go on: its
-// layout (`define ID`, `list tasks`), its names of options (`-recording-id`) and its one dash.
+// Translates command lines of Kapacitor's client, so that scripts made for it keep working: its
+// layout (`define ID`, `list tasks`), its names of options (`-recording-id`) and its single dash.
 import type { Command } from 'commander';
 
 /** Its verbs, and what they are here. Those that are the same are left out. */

@@ -1,4 +1,4 @@
-// How a process ends that is told to stop.
+// How a process ends after a signal.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';

@@ -1,4 +1,4 @@
-// Bodies of the page's server, in and out.
+// Request and response bodies of the web application's server.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { SECURITY_HEADERS } from './ui-files.ts';

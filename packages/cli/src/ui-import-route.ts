@@ -1,5 +1,5 @@
-// `/api/import` of the page's server: how far the last import is (GET), a new one (POST), the end
-// of one (DELETE). For admins of what it copies into.
+// `/api/import` of the web application's server: the progress of the last import (GET), a new one
+// (POST), cancelling one (DELETE). For admins of the target service.
 import { AppError, InvalidRequest } from '@tidemark/core';
 import { PAGE_KEY_HEADER } from '@tidemark/process';
 

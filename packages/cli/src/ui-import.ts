@@ -1,5 +1,5 @@
 // Imports that the web application starts: this process copies from another server into its own
-// services, as the user who asked for it. One at a time; it goes on when the page is left.
+// services, as the user who requested it. One at a time; it continues when the page is closed.
 import { randomUUID } from 'node:crypto';
 
 import { TsdbClient } from '@tidemark/client';

@@ -1,6 +1,6 @@
-// Who is signed in to the web application. The browser has a cookie that no script can read; every
-// call has to carry a token, too, which another page cannot know. Credentials stay in the memory of
-// this process and end with it.
+// Sessions of the web application. The browser has a cookie that no script can read; every request
+// must also carry a token, which another page cannot know. Credentials stay in the memory of this
+// process and end with it.
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 

@@ -1,4 +1,4 @@
-// Asks a service whether a name and a password are good, and what that user may do.
+// Asks a service whether a name and a password are valid, and what that user may do.
 import { PAGE_KEY_HEADER } from '@tidemark/process';
 
 import type { SignedIn } from './ui-session.ts';

@@ -1,6 +1,6 @@
 // A memory budget that many requests share. A request that finds no room waits in a queue, first
-// in, first out, for a bounded time. While somebody waits, parts whose holder makes no progress
-// (its client stopped sending or reading) are taken back.
+// in, first out, for a bounded time. While a request waits, memory whose holder makes no progress
+// (its client stopped sending or reading) is reclaimed.
 import { assert } from './assert.ts';
 import type { Clock } from './clock.ts';
 import { Unavailable } from './errors.ts';

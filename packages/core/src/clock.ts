@@ -1,4 +1,4 @@
-// The only place outside `cli` that reads the machine's clocks; everything else is given a Clock.
+// The only place outside `cli` that reads the machine's clocks; all other code gets a Clock.
 import type { Timestamp } from './time.ts';
 
 /** Wall time, monotonic time and timers. Tests pass a virtual one. */

@@ -1,4 +1,4 @@
-// Arrays of values one behind the other.
+// Concatenates arrays of values.
 
 /** Arrays that hold the values of columns, or codes and places of rows. */
 export type ColumnValues = BigInt64Array | BigUint64Array | Float64Array | Uint32Array | Uint8Array;

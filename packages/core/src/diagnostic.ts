@@ -1,4 +1,4 @@
-// What is wrong with a text that a user wrote (query, script, line protocol, configuration).
+// Diagnostics: mistakes in a text that a user wrote (query, script, line protocol, configuration).
 
 /** A half-open range of UTF-16 code units of a text: `text.slice(start, end)`. */
 export type Span = { readonly start: number; readonly end: number };

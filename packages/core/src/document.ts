@@ -1,6 +1,6 @@
-// Documents: what people make in the web application – dashboards, statements – and both services
-// store for them. A service knows title and versions; the content means something only to the
-// application.
+// Documents that people create in the web application, such as dashboards and statements, and that
+// both services store. A service knows title and versions; only the application interprets the
+// content.
 import { assert } from './assert.ts';
 import { Conflict } from './errors.ts';
 import type { Limit } from './limits.ts';

@@ -1,5 +1,5 @@
-// Durations as text: their units, the two forms that answers print, and the form of configuration
-// and commands. Durations in queries and scripts have other rules and are parsed by the parsers of
+// Durations as text: their units, the two forms in responses, and the form in configuration and
+// commands. Durations in queries and scripts have other rules and are parsed by the parsers of
 // those languages.
 import {
   NANOS_PER_DAY,

@@ -1,4 +1,4 @@
-// Public face of @tidemark/core: values that everyone shares.
+// Public face of @tidemark/core: values that all packages share.
 export { assert, AssertionFailed, unreachable } from './assert.ts';
 export { Budget } from './budget.ts';
 export { budgetRows } from './budget-metrics.ts';

@@ -1,5 +1,5 @@
-// How deep JSON nests. What reads, prints or walks a value is recursive; a text of a few kilobytes
-// would use up its stack.
+// The nesting depth of JSON. Code that reads, prints or walks a value is recursive; a text of a few
+// kilobytes could exhaust its stack.
 import { InvalidRequest } from './errors.ts';
 import type { Limit } from './limits.ts';
 

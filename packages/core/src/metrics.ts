@@ -1,5 +1,5 @@
 // Metrics as text for Prometheus (exposition format 0.0.4): families of samples, histograms, and
-// tables that say what the counters of a service mean there.
+// tables that describe the counters of a service.
 
 /** One value of a family. */
 export type MetricSample = {

@@ -1,4 +1,4 @@
-// Closes what was opened together: in reverse order, each part once, even when closing one fails.
+// Closes parts that were opened together: in reverse order, each once, even if closing one fails.
 import { assert } from './assert.ts';
 
 type Close = () => void | Promise<void>;

@@ -1,4 +1,4 @@
-// Numbers of different texts, by which columns refer to them.
+// Codes of distinct texts, by which columns refer to them.
 import { hashSeed, hashWholeText } from './text-hash.ts';
 
 /**

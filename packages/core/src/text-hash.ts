@@ -1,4 +1,4 @@
-// A hash of text that may come in several pieces.
+// A hash of text that may arrive in several pieces.
 
 /** A random initial value, so that clients cannot choose texts that collide. */
 export function hashSeed(): number {

@@ -1,5 +1,5 @@
-// What values take of memory. Every limit of memory counts with these functions: of a request, of
-// all queries, of messages between threads, of caches, of writes that wait.
+// Memory sizes of values. Every memory limit counts with these functions: of a request, of all
+// queries, of messages between threads, of caches, of waiting writes.
 import type { Column } from './column.ts';
 
 /** A text's header, and its entry in a list. */

@@ -1,5 +1,5 @@
 // Clauses that several statements share: sources, WHERE, GROUP BY, ORDER BY, LIMIT and the like.
-// Each function returns nothing when its clause is not there.
+// Each function returns undefined if its clause is absent.
 import { MAX_INT64, MAX_UINT64 } from '@tidemark/core';
 import type { Expression, MeasurementSource, SortOrder } from './ast.ts';
 import type { Cursor } from './cursor.ts';

@@ -1,4 +1,4 @@
-// CREATE CONTINUOUS QUERY: a SELECT … INTO that is run again and again, and when.
+// CREATE CONTINUOUS QUERY: a SELECT … INTO that runs repeatedly, and its schedule.
 import { formatDuration } from '@tidemark/core';
 import type { DefinitionStatement, Expression, SelectStatement } from './ast.ts';
 import type { Cursor } from './cursor.ts';

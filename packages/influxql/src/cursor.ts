@@ -1,5 +1,5 @@
-// The parser's view of a text: one token of look-ahead, the common ways to ask for tokens, and how
-// parsing stops.
+// The parser's view of a text: one token of look-ahead, common functions that expect tokens, and
+// how parsing stops.
 import { lineAndColumn } from '@tidemark/core';
 import type { Diagnostic, SettingLimit, Span } from '@tidemark/core';
 

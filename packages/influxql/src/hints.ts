@@ -1,4 +1,4 @@
-// What to write instead: hints for the mistakes that people make with this language.
+// Hints: what to write instead, for common mistakes in this language.
 import { suggest } from '@tidemark/core';
 
 import { formatIdentifier } from './quote.ts';

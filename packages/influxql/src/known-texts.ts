@@ -1,5 +1,5 @@
-// Texts that were parsed before: a dashboard asks the same again and again, with other times, or of
-// another host. Of a form that is known only the literals in its slots are read.
+// The parse cache: a dashboard repeats the same statements with other times or another host. For a
+// statement of a known shape, only the literals of its parameters are parsed.
 import { ByteLru } from '@tidemark/core';
 
 import type { Literal, Query, SelectStatement, ShowClauses, Slots, Statement } from './ast.ts';

@@ -1,5 +1,4 @@
-// Limits of the parser. Reaching one is a diagnostic, like every other finding about a text, that
-// names the setting.
+// Limits of the parser. Reaching one is a diagnostic that names the setting.
 import type { Limit, SettingLimit } from '@tidemark/core';
 
 /**

@@ -1,5 +1,5 @@
-// Bind parameters: `$name` stands for one token, never for a piece of text, so that values can not
-// change a query.
+// Bind parameters: `$name` stands for one token, never for a piece of text, so that values cannot
+// change the structure of a query.
 import { formatDuration, MAX_INT64, MIN_INT64 } from '@tidemark/core';
 import type { BindParameter } from './parse.ts';
 import { keywordOf } from './token.ts';

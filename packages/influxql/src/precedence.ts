@@ -1,4 +1,4 @@
-// How tightly operators bind: parser and printer have to agree on it.
+// Precedence of operators, shared by parser and printer.
 import type { BinaryOperator } from './ast.ts';
 
 /** Higher binds tighter; equal ones apply from left to right. */

@@ -1,5 +1,5 @@
-// Passwords in query texts, so that logs and SHOW QUERIES can show the rest. Works on texts that do
-// not parse, too: a password is most often typed wrong where it matters that nobody else sees it.
+// Redacts passwords in query texts, so that logs and SHOW QUERIES can show the rest. Also works on
+// texts that do not parse, because mistyped statements contain passwords too.
 import { Lexer } from './lexer.ts';
 import type { Token } from './token.ts';
 

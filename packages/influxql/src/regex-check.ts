@@ -1,6 +1,6 @@
-// A light check of RE2 syntax, so that the commonest mistakes are found where no regular expression
-// engine is at hand (editors). It accepts everything RE2 accepts; callers with an engine pass their
-// own `checkRegex`.
+// A light check of RE2 syntax, which finds the most common mistakes where no regular expression
+// engine is available (editors). It accepts everything RE2 accepts; callers with an engine pass
+// their own `checkRegex`.
 
 /**
  * Describes what is wrong with a pattern: `error parsing regexp: …`; `undefined` when nothing was

@@ -1,6 +1,7 @@
-// Slots: the literals in which statements of one form differ. They are where nothing but a value
-// depends on them: what `time` is compared with, and strings and regular expressions that a name is
-// compared with. Whoever plans a statement may not look at what is in a slot.
+// Parameters of a statement shape: the literals in which statements of one shape differ. Nothing
+// but a value depends on them: operands that `time` is compared with, and strings and regular
+// expressions that a name is compared with. Code that plans a statement must not look at their
+// values.
 import { isComparison, MAX_INT64 } from '@tidemark/core';
 import type { Span } from '@tidemark/core';
 

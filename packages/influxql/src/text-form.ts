@@ -1,8 +1,8 @@
-// The form of a text: the text without what its conditions may differ in when it comes again,
-// times, strings and regular expressions that something is compared with. What is cut out is whole
-// tokens, as far as the form can tell; whoever uses it checks that with the tree of the first text
-// of a form. It then holds for all of them, because they are the same up to the token, and behind
-// it.
+// The shape of a statement's text: the text without the literals of its conditions (times, strings,
+// regular expressions), which may differ when the statement is repeated. Only whole tokens are cut
+// out, as far as this module can tell; callers verify that with the tree of the first text of a
+// shape. The result then holds for all texts of that shape, because they are the same before and
+// after each token.
 
 /** Stands for what is cut out. */
 const CUT = '\0';

@@ -1,5 +1,5 @@
-// Tokens for editors: the whole text, blanks and comments included, without a grammar. A slash is
-// taken for the start of a regular expression where the grammar could allow one.
+// Tokens for editors: the whole text, whitespace and comments included, without a grammar. A slash
+// is taken for the start of a regular expression where the grammar could allow one.
 import { Lexer } from './lexer.ts';
 import type { Token } from './token.ts';
 

@@ -1,4 +1,4 @@
-// Cuts a body between lines into pieces that are each a body by themselves.
+// Cuts a body between lines into pieces that are valid bodies themselves.
 import { InvalidRequest } from '@tidemark/core';
 
 import { LineSplitter } from './split.ts';

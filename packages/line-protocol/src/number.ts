@@ -1,5 +1,4 @@
-// Numbers of field values: the fast path for what clients send, and the exact rules for everything
-// else.
+// Numbers of field values: a fast path for usual numbers, and the exact rules for everything else.
 import { MIN_INT64, MAX_INT64, MAX_UINT64 } from '@tidemark/core';
 import { COMMA, DOT, MINUS, NINE, PLUS, SPACE, ZERO, decodeText } from './bytes.ts';
 import type { LineFieldValue } from './point.ts';

@@ -1,6 +1,5 @@
-// Line protocol: bytes in, points and errors out. A bad line never harms its neighbours.
-// The rules follow the order in which existing servers find mistakes, so that the reasons are the
-// same.
+// Line protocol: bytes in, points and errors out. An invalid line never affects its neighbours.
+// Checks run in the same order as in InfluxDB, so that the reported reasons are the same.
 import { MAX_INT64, MAX_TIME, MIN_INT64, MIN_TIME } from '@tidemark/core';
 import type { Timestamp } from '@tidemark/core';
 

@@ -1,4 +1,4 @@
-// What a line of line protocol means, and what is wrong with one that means nothing.
+// The meaning of a line of line protocol, and the errors of invalid ones.
 import type { FieldValue, Timestamp, UnsignedValue } from '@tidemark/core';
 
 export type LineFieldValue = FieldValue | UnsignedValue;

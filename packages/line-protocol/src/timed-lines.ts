@@ -1,4 +1,4 @@
-// A look at a body that is enough to pass it on: whether each of its lines has a time.
+// A quick check of a body before it is forwarded: whether every line has a timestamp.
 import { BACKSLASH, HASH, MINUS, NEWLINE, NINE, QUOTE, SPACE, ZERO } from './bytes.ts';
 
 /**

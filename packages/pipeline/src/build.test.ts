@@ -1,4 +1,4 @@
-// What scripts become: nodes with names, edges, options; vars, scopes, macros, user-defined
+// Pipelines of scripts: nodes with names, edges, options; vars, scopes, macros, user-defined
 // functions.
 import { describe, expect, test } from 'vitest';
 import { formatExpression } from '@tidemark/tickscript';

@@ -1,4 +1,4 @@
-// From a script to a pipeline: the one entry that the engine uses at definition and at start.
+// Builds a pipeline from a script: the only entry that the engine uses at definition and at start.
 import { assert } from '@tidemark/core';
 import { bytePosition, parseScript } from '@tidemark/tickscript';
 import type { Program, SyntaxDiagnostic } from '@tidemark/tickscript';

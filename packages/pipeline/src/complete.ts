@@ -1,4 +1,4 @@
-// Completion for editors: what can stand at a place of a script. Works on unfinished texts: types
+// Completion for editors: what is valid at a position of a script. Works on unfinished texts: types
 // of nodes are followed through the tree without evaluating it.
 import { LAMBDA_FUNCTIONS, parseScript, tokenize } from '@tidemark/tickscript';
 import type { ExpressionNode, Program, Token } from '@tidemark/tickscript';

@@ -1,4 +1,4 @@
-// Recorded graphs, of tasks at rest and of running tasks.
+// Recorded graphs of stopped and running tasks.
 import { describe, expect, test } from 'vitest';
 import { namedCases } from '../../../tests/compat/recorded-engine-cases.ts';
 import type { EngineCase } from '../../../tests/compat/recorded-engine-cases.ts';

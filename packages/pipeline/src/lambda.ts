@@ -1,4 +1,4 @@
-// Lambdas of a pipeline: putting them together and checking them when a task starts.
+// Lambdas of a pipeline: combining them, and checking them when a task starts.
 import { checkLambda, LAMBDA_FUNCTIONS } from '@tidemark/tickscript';
 import type { ExpressionNode } from '@tidemark/tickscript';
 import { ArgumentFailure } from './evaluate/failure.ts';

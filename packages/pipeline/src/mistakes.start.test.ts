@@ -1,6 +1,6 @@
-// What is only found when a task starts is placed too: the operand, property or node that is at
-// fault, what stands there, what could, and what to write instead. The sentences themselves are
-// held to the recorded ones by the oracle.
+// Mistakes that are found only when a task starts have a position too: the operand, property or
+// node at fault, what was found, what was expected, and what to write instead. The oracle tests
+// compare the messages themselves with the recorded ones.
 import { expect, test } from 'vitest';
 import { buildPipeline } from './index.ts';
 import type { BuildOptions } from './index.ts';

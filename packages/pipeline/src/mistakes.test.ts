@@ -1,5 +1,5 @@
-// Typical mistakes: each is placed, says what was found and what could stand there, and what to
-// write instead. The sentences themselves are held to the recorded ones by the oracle tests.
+// Typical mistakes: each has a position, what was found, what was expected, and what to write
+// instead. The oracle tests compare the messages themselves with the recorded ones.
 import { expect, test } from 'vitest';
 import { buildPipeline } from './index.ts';
 

@@ -1,5 +1,5 @@
-// A pipeline as JSON: nodes with the calls that made them. Reading it goes through the same rows
-// and rules as a script.
+// A pipeline as JSON: nodes with the calls that created them. Reading it applies the same rows and
+// rules as a script.
 import { formatExpression, parseLambda } from '@tidemark/tickscript';
 import { unreachable } from '@tidemark/core';
 import { finishPipeline } from './evaluate/finish.ts';

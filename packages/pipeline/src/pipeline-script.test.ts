@@ -1,4 +1,4 @@
-// A pipeline as a script: what the script makes is the pipeline again.
+// A pipeline printed as a script: the script builds the same pipeline.
 import { expect, test } from 'vitest';
 import { recordedScripts } from '../../../tests/compat/recorded-engine-cases.ts';
 import { buildPipeline, parsePipeline, printPipeline, printPipelineScript } from './index.ts';

@@ -1,6 +1,6 @@
-// A pipeline as a script that makes it again: the same nodes with the same names, vars put in. The
-// other way than `buildPipeline`; comments and vars of the script that a pipeline came from are not
-// in it.
+// Prints a pipeline as a script that builds it again: the same nodes with the same names, with vars
+// substituted. It is the inverse of `buildPipeline`; comments and vars of the original script are
+// lost.
 import { formatExpression, formatScript } from '@tidemark/tickscript';
 import type { ExpressionNode } from '@tidemark/tickscript';
 import { literalOf } from './evaluate/value.ts';

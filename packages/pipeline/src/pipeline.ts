@@ -1,5 +1,5 @@
-// A pipeline: what a task says. Plain data, made from a script, printable as DOT and JSON, executed
-// by the runtime.
+// A pipeline: the definition of a task as plain data, built from a script, printable as DOT and
+// JSON, executed by the runtime.
 import type { ExpressionNode } from '@tidemark/tickscript';
 import type { Span } from '@tidemark/core';
 

@@ -1,5 +1,5 @@
-// Findings inside the text of |query() point into that text, wherever in the script its characters
-// stand.
+// Diagnostics inside the text of |query() point into that text, wherever its characters are in the
+// script.
 import { describe, expect, test } from 'vitest';
 import { buildPipeline } from './index.ts';
 import { parseVars } from './vars-json.ts';

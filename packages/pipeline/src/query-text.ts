@@ -1,4 +1,4 @@
-// Checks of the text of a query node when its task starts: one SELECT, only from databases that the
+// Checks the text of a query node when its task starts: one SELECT, only from databases that the
 // task may read.
 import { parseQuery } from '@tidemark/influxql';
 import type { SelectStatement, Source } from '@tidemark/influxql';

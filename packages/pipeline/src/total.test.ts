@@ -1,4 +1,5 @@
-// Any text gives a pipeline or an error, within bounds. SOAK_SCRIPTS=100000 runs the long version.
+// Any text results in a pipeline or an error, within limits. SOAK_SCRIPTS=100000 runs the long
+// version.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {

@@ -1,5 +1,5 @@
-// What a task may start with, as recorded, although every point will fail: told beforehand, with
-// its place.
+// Mistakes with which a task may start, as recorded, although every point will fail: they are
+// reported beforehand, with their position.
 import { describe, expect, test } from 'vitest';
 import { recordedScripts } from '../../../tests/compat/recorded-engine-cases.ts';
 import { buildPipeline } from './index.ts';

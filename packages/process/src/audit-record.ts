@@ -1,4 +1,4 @@
-// Who changed what, and who was refused, on disk: lines of JSON, bounded in size
+// The audit record on disk, who changed what and who was refused: lines of JSON, bounded in size
 // (docs/formats/audit.md).
 import { mkdirSync } from 'node:fs';
 import { open, readFile, rename } from 'node:fs/promises';

@@ -1,6 +1,6 @@
-// Processes of a cluster on this machine, for trying and for tests: they outlive the command that
-// started them. A pid is believed only while its command line names the configuration it was
-// started with: numbers are used again.
+// Processes of a local cluster, for experiments and tests: they outlive the command that started
+// them. Because pids are reused, a pid is trusted only while its command line names the
+// configuration it was started with.
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, readlinkSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';

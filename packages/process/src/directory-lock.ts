@@ -1,6 +1,6 @@
-// One owner per directory, of this process or any other. The lock is an abstract unix socket: it
-// goes with the process, however that ends, so a killed process never blocks the next start. A file
-// beside the data says who holds it.
+// A lock that gives a directory one owner across processes. The lock is an abstract unix socket,
+// which ends with the process however it ends, so a killed process never blocks the next start. A
+// file beside the data names the holder.
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';

@@ -1,4 +1,4 @@
-// Ports for programs that can not choose one themselves.
+// Free ports for programs that cannot choose one themselves.
 import { randomInt } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// A heap is collected when it has grown, and not for what it holds.
+// A heap is collected when it has grown, regardless of its live size.
 import { expect, test } from 'vitest';
 
 import { HeapWatch } from './heap-watch.ts';

@@ -1,6 +1,6 @@
-// Keeps the heap of a thread that holds much near what is in use. The engine lets a heap grow to
-// three times what it held after the last collection before it collects again: of 256 MiB of texts
-// that a query holds, 800 MiB were resident.
+// Keeps the heap of a thread close to its live size. V8 lets a heap grow to three times its size
+// after the last collection before it collects again: with 256 MiB of strings held by a query, 800
+// MiB were resident.
 import { getHeapStatistics } from 'node:v8';
 
 /** What a thread does to its heap; replaced in tests. */

@@ -1,4 +1,4 @@
-// Memory is given back in the first idle interval after work.
+// Memory is released in the first idle interval after work.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';

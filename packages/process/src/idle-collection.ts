@@ -1,5 +1,5 @@
-// Gives memory back once there is nothing to do. The engine collects garbage only when something is
-// allocated: after a load has ended, its buffers would stay in memory until the next one.
+// Releases memory when there is nothing to do. V8 collects garbage only on allocation: after a load
+// has ended, its buffers would stay in memory until the next one.
 import { Session } from 'node:inspector/promises';
 import { performance } from 'node:perf_hooks';
 

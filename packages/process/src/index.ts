@@ -1,4 +1,4 @@
-// Public face of @tidemark/process: what a process is on its machine. Needs Node.
+// Public face of @tidemark/process: a process and its machine. Needs Node.
 export { openAuditRecord, parseAuditQuestion } from './audit-record.ts';
 export type { AuditEntry, AuditRecord } from './audit-record.ts';
 export { findProgram } from './detached-processes.ts';

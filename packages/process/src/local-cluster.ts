@@ -1,6 +1,6 @@
-// A cluster of processes on this machine, for trying and for tests. They outlive the command that
-// starts them; everything they keep is below one directory, with a file that says what the cluster
-// is made of and which processes run it.
+// A cluster of processes on this machine, for experiments and tests. They outlive the command that
+// starts them; all their data is below one directory, with a file that lists the configuration and
+// the processes of the cluster.
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 

@@ -1,6 +1,6 @@
-// Directories that a setting names, made step by step. Node's own recursive `mkdir` never ends
-// below a directory that answers "no such file" to a name that is not there, as those of /proc do:
-// it makes the parent anew for ever.
+// Creates directories that a setting names, step by step. Node's own recursive `mkdir` loops
+// forever below a directory that answers "no such file" to a missing name, such as those of /proc:
+// it tries to create the parent again and again.
 import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 

@@ -1,4 +1,4 @@
-// Who may use what a service keeps.
+// Permissions of a service's files.
 import {
   chmodSync,
   mkdirSync,

@@ -1,5 +1,5 @@
-// What a service keeps is its user's alone: folders 0700, files 0600. Files that older versions or
-// other tools have left wider are narrowed at the start.
+// Restricts a service's files to its user: folders 0700, files 0600. Wider permissions from older
+// versions or other tools are narrowed at startup.
 import { chmodSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 

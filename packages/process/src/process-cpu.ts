@@ -1,4 +1,4 @@
-// CPU time of the process as metrics tell it.
+// CPU time of the process for metrics.
 
 /** Microseconds that the process has used. */
 type CpuUsage = { readonly user: number; readonly system: number };

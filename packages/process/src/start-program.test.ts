@@ -1,4 +1,5 @@
-// What a program gets from the process that starts it, and what becomes of it when that is killed.
+// What a program inherits from the process that starts it, and what happens to it when that process
+// is killed.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';

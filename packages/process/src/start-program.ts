@@ -1,6 +1,6 @@
-// Programs that the configuration lets others start: they get none of the service's files and of
-// its environment only what programs need to run at all, and they do not outlive the thread that
-// started them, however it ends.
+// Starts programs that the configuration permits. They inherit none of the service's files and only
+// the environment that programs need to run at all, and they do not outlive the thread that started
+// them, however it ends.
 import { spawn } from 'node:child_process';
 import type { ChildProcess, ChildProcessByStdio } from 'node:child_process';
 import { accessSync, closeSync, constants, openSync, readdirSync, readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Threads start whatever the process was started with.
+// Threads start with any command line of the process.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,4 @@
-// Starts threads from modules, which are sources in tests and benchmarks and programs of the build
-// everywhere else.
+// Starts threads from modules: sources in tests and benchmarks, built programs everywhere else.
 import { Worker } from 'node:worker_threads';
 import type { WorkerOptions } from 'node:worker_threads';
 

@@ -1,4 +1,4 @@
-// What definitions of clients may use on the machine: programs, files, references to secrets.
+// The programs, files and references to secrets of the machine that client definitions may use.
 import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, normalize, resolve } from 'node:path';
 import { compileGlob } from './glob.ts';

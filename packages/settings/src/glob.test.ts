@@ -1,4 +1,4 @@
-// Shell globs: what fits, what is malformed, and that none takes long.
+// Shell globs: what matches, what is malformed, and that matching is never slow.
 import { expect, test } from 'vitest';
 import { compileGlob } from './glob.ts';
 

@@ -1,4 +1,4 @@
-// Requests over connections that are used again.
+// Requests over reused connections.
 import { TestServer } from '@tidemark/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 

@@ -1,4 +1,4 @@
-// Requests that Node refuses to make are refused as the caller's mistake, not as a bug.
+// Requests that Node refuses to send are reported as the caller's mistake, not as a bug.
 import { expect, test } from 'vitest';
 import { httpSender } from './http-sender.ts';
 

@@ -1,4 +1,4 @@
-// Outgoing HTTP for handlers: kept-alive connections, TLS by configuration, bounded answers,
+// Outgoing HTTP for handlers: keep-alive connections, TLS by configuration, bounded responses,
 // deadlines.
 import http from 'node:http';
 import https from 'node:https';

@@ -1,4 +1,4 @@
-// Secrets among options: where they are, how they are shown, and what they refer to.
+// Secrets among options: their positions, how they are shown, and what they refer to.
 import type {
   JsonValue,
   Options,

@@ -1,4 +1,4 @@
-// Values of options: what is converted, and what is refused in which words.
+// Values of options: what is converted, and what is refused with which message.
 import { expect, test } from 'vitest';
 import { bool, duration, integer, list, oneOf, port, size, str } from './option-rows.ts';
 import { readValue } from './config/values.ts';

@@ -1,6 +1,5 @@
 // Options of handlers and of configuration sections: tables of names, types, defaults and
-// documents; how values that clients, files and the environment give are converted; how they are
-// printed again.
+// documentation; conversion of values from clients, files and the environment; and printing them.
 import { formatClockDuration, parseClockDuration } from '@tidemark/core';
 
 export type JsonValue =

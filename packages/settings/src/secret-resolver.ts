@@ -1,4 +1,4 @@
-// Secrets that are given by reference, where they lie.
+// Resolves references to secrets.
 import { readFileSync } from 'node:fs';
 import { InvalidRequest } from '@tidemark/core';
 

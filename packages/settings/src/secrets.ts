@@ -1,6 +1,6 @@
-// What of a text or an option is a secret, and how it is shown: as a marker in its place, so that
-// the rest of a URL or of a set of headers can be read. A reference to a secret (`env:NAME`,
-// `file:/path`) is none and is shown as it is.
+// Finds the secrets in a text or an option and replaces them by a marker, so that the rest of a URL
+// or of a set of headers can be read. A reference to a secret (`env:NAME`, `file:/path`) is not a
+// secret and is shown as it is.
 
 /** Stands where a secret is not shown. Sent back in a definition it means "as it is now". */
 export const HIDDEN = '[REDACTED]';

@@ -1,5 +1,4 @@
-// Options of a section have the names and the types of its table; what else is asked for does not
-// compile.
+// Options of a section have the names and types of its table; other accesses do not compile.
 import { sectionsOf } from '@tidemark/testkit';
 import { expect, expectTypeOf, test } from 'vitest';
 import { bool, duration, headers, list, str } from './option-rows.ts';

@@ -1,4 +1,4 @@
-// What kinds that work in intervals ask of their options.
+// Checks of options for kinds that work in intervals.
 
 export function requirePositive(options: { readonly interval: bigint }): string | undefined {
   return options.interval > 0n ? undefined : 'interval must be greater than zero';

@@ -1,4 +1,4 @@
-// kafka: sends the event, or what a template makes of it, to a Kafka topic.
+// kafka: sends the event, or the output of a template, to a Kafka topic.
 import { kafkaHandler } from '@tidemark/pipeline';
 import { crc32 } from 'node:zlib';
 import { InvalidRequest, messageOf, own, Unavailable } from '@tidemark/core';

@@ -1,5 +1,5 @@
-// What both versions of OpsGenie's API have in common: options, and the alert before it is put into
-// the words of either.
+// What both versions of OpsGenie's API share: options, and the alert before it is converted to
+// either format.
 import type { opsgenieHandler } from '@tidemark/pipeline';
 import { GLOBAL, enabled, list, secret, str } from '@tidemark/settings';
 import type { OptionsOf } from '@tidemark/settings';

@@ -1,4 +1,4 @@
-// post: sends the event as JSON, or as a template of the configuration makes it, to a URL or a
+// post: sends the event as JSON, or formatted by a template of the configuration, to a URL or a
 // named endpoint.
 import { postHandler } from '@tidemark/pipeline';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// stateChangesOnly: passes events whose level differs from the one before.
+// stateChangesOnly: passes events whose level differs from the previous one.
 import { stateChangesOnlyHandler } from '@tidemark/pipeline';
 import { PASS, STOP } from '../delivery.ts';
 import { act } from '../handler.ts';

@@ -1,4 +1,4 @@
-// throttle: passes at most so many events of one id within an interval.
+// throttle: passes at most a number of events of one id within an interval.
 import type { Clock } from '@tidemark/core';
 import { throttleHandler } from '@tidemark/pipeline';
 import type { OptionsOf } from '@tidemark/settings';

@@ -1,5 +1,5 @@
-// The world of handlers in tests: real requests and connections, one section, templates of plain
-// names.
+// The environment of handlers in tests: real requests and connections, one section, templates of
+// plain names.
 import { systemClock } from '@tidemark/core';
 
 import { ALLOW_EVERYTHING } from '@tidemark/settings';

@@ -1,5 +1,5 @@
-// Asks whether what scripts name may be reached: on a terminal one question for each kind, else
-// `--allow-found` says.
+// Asks whether programs, files and secrets found in scripts may be used: on a terminal with one
+// question for each kind, otherwise according to `--allow-found`.
 import type { Decide } from '../config/allowed-lists.ts';
 import { ask } from './ask.ts';
 

@@ -1,4 +1,4 @@
-// Questions on the terminal. Standard output stays free for what a command prints.
+// Questions on the terminal. Standard output is reserved for a command's output.
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 

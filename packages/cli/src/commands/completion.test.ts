@@ -1,4 +1,4 @@
-// Completion scripts, tried in the shell where it is there.
+// Completion scripts, tested in the shells that are installed.
 import { execFileSync } from 'node:child_process';
 import { Argument, Command } from 'commander';
 import { describe, expect, test } from 'vitest';

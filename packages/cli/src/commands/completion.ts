@@ -1,4 +1,4 @@
-// `tidemark completion bash|zsh|fish`: a script for the shell, made from the tree of commands.
+// `tidemark completion bash|zsh|fish`: a script for the shell, generated from the tree of commands.
 import { Argument, Command } from 'commander';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;

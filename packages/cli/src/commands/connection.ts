@@ -1,5 +1,5 @@
-// How all commands that talk to a running service are told who they are: options, the address, the
-// environment.
+// Credentials and addresses of all commands that talk to a running service: options, the address,
+// the environment.
 import { TsdbClient } from '@tidemark/client';
 import type { Command } from 'commander';
 

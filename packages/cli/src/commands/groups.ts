@@ -1,5 +1,6 @@
-// The outermost commands and the modules that they come from. Only those that a command line needs
-// are loaded: the rest of the executable would take most of the time of a short command.
+// The top-level commands and the modules that implement them. Only the modules that a command line
+// needs are loaded: loading the rest of the executable would take most of the time of a short
+// command.
 import { Command } from 'commander';
 
 /** Sets the exit status. */

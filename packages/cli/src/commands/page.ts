@@ -1,5 +1,4 @@
-// The web application before one service alone (`--ui-bind` of `tidemark tsdb` and `tidemark
-// engine`).
+// The web application for one service alone (`--ui-bind` of `tidemark tsdb` and `tidemark engine`).
 import type { Clock } from '@tidemark/core';
 import { parseBind } from '@tidemark/process';
 

@@ -1,4 +1,4 @@
-// `tidemark setup`: what a new installation is asked for – what tasks may reach, and the first
+// `tidemark setup`: the questions for a new installation: what tasks may access, and the first
 // admin user.
 import { readFile, writeFile } from 'node:fs/promises';
 

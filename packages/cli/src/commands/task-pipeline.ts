@@ -1,5 +1,5 @@
-// `tidemark task pipeline FILE`: a script as the JSON form of its pipeline, and back; no server is
-// needed.
+// `tidemark task pipeline FILE`: converts a script to the JSON form of its pipeline, and back; no
+// server is needed.
 import { Command, Option } from 'commander';
 
 import { print, printJson } from '../output/table.ts';

@@ -1,5 +1,5 @@
-// `tidemark tsdb backup|restore`: backups of a running database, and getting them back, running or
-// not.
+// `tidemark tsdb backup|restore`: backups of a running database, and restores into one that is
+// running or not.
 import { join, resolve } from 'node:path';
 
 import { makeDirectory, PRIVATE_DIRECTORY } from '@tidemark/process';

@@ -1,4 +1,4 @@
-// `tidemark tsdb export`: a running database as a file of statements and line protocol.
+// `tidemark tsdb export`: exports a running database as a file of statements and line protocol.
 import { createWriteStream } from 'node:fs';
 import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';

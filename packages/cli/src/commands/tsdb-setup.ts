@@ -1,4 +1,4 @@
-// `tidemark tsdb setup`: makes the first admin user of a database that has authentication on.
+// `tidemark tsdb setup`: creates the first admin user of a database with authentication on.
 import { TsdbClient } from '@tidemark/client';
 import { Command } from 'commander';
 

@@ -1,4 +1,4 @@
-// `tidemark tsdb verify|repair|inspect`: looks at and mends the files of a database that is not
+// `tidemark tsdb verify|repair|inspect`: checks and repairs the files of a database that is not
 // running.
 import { join, resolve } from 'node:path';
 

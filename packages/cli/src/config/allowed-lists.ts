@@ -1,5 +1,4 @@
-// Lists of what tasks may reach, `alert.allowed-…`: filled from what scripts name, written into a
-// configuration.
+// The lists `alert.allowed-…`: filled from what scripts use, and written into a configuration.
 import { messageOf } from '@tidemark/core';
 import type { FoundReach } from '@tidemark/engine';
 

@@ -1,4 +1,5 @@
-// The example for several machines: its files are read by what they are for, and agree.
+// The example for several machines: its files are accepted by the programs that read them, and
+// agree with each other.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,4 +1,4 @@
-// The configuration files of InfluxDB and Kapacitor as one file for a command of ours.
+// Converts the configuration files of InfluxDB and Kapacitor to one file for a Tidemark command.
 import { basename } from 'node:path';
 
 import { stringify } from 'smol-toml';

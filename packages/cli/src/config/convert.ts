@@ -1,5 +1,5 @@
-// From influxdb.conf or kapacitor.conf to a configuration of Tidemark, and a list of what has no
-// counterpart.
+// Converts influxdb.conf or kapacitor.conf to a configuration of Tidemark, and lists settings
+// without a counterpart.
 import { own } from '@tidemark/core';
 import { isLoopback, parseBind } from '@tidemark/process';
 import type { ConfigLayer, ConfigProblem, ConfigSchema, ConfigSection } from '@tidemark/settings';

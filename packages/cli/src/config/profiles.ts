@@ -1,5 +1,4 @@
-// Profiles: settings that belong together for a kind of machine. They lie below file, environment
-// and flags, so that each of them can still be set otherwise.
+// Profiles: groups of settings for a kind of machine. File, environment and flags override them.
 
 export const PROFILES = ['small'] as const;
 export type Profile = (typeof PROFILES)[number];

@@ -1,5 +1,5 @@
-// What an export says, entry by entry, with the line of the file it begins on: statements, points,
-// and where the points that follow belong (`# DDL`, `# DML`, `# CONTEXT-DATABASE: db`).
+// The entries of an export, each with the line of the file it begins on: statements, points, and
+// the target of the points that follow (`# DDL`, `# DML`, `# CONTEXT-DATABASE: db`).
 import { stopsInString } from '../import-server/lines.ts';
 
 export type FileEntry =

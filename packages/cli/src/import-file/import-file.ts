@@ -1,4 +1,4 @@
-// Imports a file of statements and line protocol, as exports have it.
+// Imports a file of statements and line protocol, as exports contain them.
 import { AppError, InvalidRequest, messageOf, NotFound } from '@tidemark/core';
 import type { TsdbClient } from '@tidemark/client';
 import { quoteIdentifier } from '@tidemark/influxql';

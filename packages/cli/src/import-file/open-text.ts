@@ -1,5 +1,5 @@
-// A file that is imported, as text: gzip is recognised and unpacked, and what is no text is refused
-// by its first bytes with what to do with it instead.
+// Opens a file for import as text: gzip is recognised and unpacked, and a file that is not text is
+// recognised by its first bytes and refused with advice.
 import { createReadStream } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { basename } from 'node:path';

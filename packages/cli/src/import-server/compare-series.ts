@@ -1,4 +1,4 @@
-// Whether two services have the same of a piece: a checksum of every series on either side.
+// Compares a piece of the data of two services: a checksum of every series on either side.
 import type { Cell, TsdbClient } from '@tidemark/client';
 import { quoteIdentifier } from '@tidemark/influxql';
 

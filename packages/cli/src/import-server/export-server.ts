@@ -1,5 +1,5 @@
-// Writes what a running server has as a file of statements and line protocol, which every import of
-// this kind reads.
+// Exports a running server as a file of statements and line protocol, which every import of this
+// kind reads.
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 

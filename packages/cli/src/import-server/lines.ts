@@ -1,4 +1,4 @@
-// Points of a running server as line protocol, and where lines of it end.
+// Points of a running server as line protocol, and the ends of its lines.
 import { parseLossless } from '@tidemark/client';
 import type { Cell, QueryResponse, Series, TsdbClient } from '@tidemark/client';
 import { escapeMeasurement, escapeTagPart, Internal } from '@tidemark/core';

@@ -1,6 +1,6 @@
-// Moves databases from one running service to another, whatever engine each of them has, while
-// points go on coming: the source passes new writes on from the beginning, what it has is copied
-// meanwhile, and both are compared series by series until they are the same.
+// Moves databases from one running service to another, with any storage engines, during writes: the
+// source forwards new writes from the beginning, existing data is copied meanwhile, and both are
+// compared series by series until they are equal.
 import type { TsdbClient } from '@tidemark/client';
 import { quoteIdentifier, quoteString } from '@tidemark/influxql';
 

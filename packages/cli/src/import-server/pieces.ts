@@ -1,5 +1,5 @@
-// What a server has, cut into pieces that can be copied one after the other: a measurement within a
-// shard.
+// Divides the data of a server into pieces that are copied one after another: a measurement within
+// a shard.
 import type { TsdbClient } from '@tidemark/client';
 
 import { pathOf, within } from './lines.ts';

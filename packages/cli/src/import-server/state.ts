@@ -1,4 +1,4 @@
-// What an import has finished, in a file, so that it can go on after an interruption.
+// The progress of an import, in a file, so that it can continue after an interruption.
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 
 import { UsageError } from '../exit.ts';

@@ -1,4 +1,4 @@
-// Colours on a terminal, and nothing elsewhere or where NO_COLOR asks for none.
+// Colours on a terminal; none elsewhere or with NO_COLOR.
 
 export type Colours = {
   readonly title: (text: string) => string;

@@ -1,4 +1,4 @@
-// The differences that people see of failed task tests.
+// The differences shown for failed task tests.
 import { expect, test } from 'vitest';
 import { diffLines } from './diff.ts';
 

@@ -1,4 +1,4 @@
-// Differences of two short lists of lines, for people.
+// Readable differences between two short lists of lines.
 
 /** A line with `  `, `- ` (expected, missing) or `+ ` (there, not expected) before it. */
 export function diffLines(expected: readonly string[], actual: readonly string[]): string[] {

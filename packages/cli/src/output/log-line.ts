@@ -1,5 +1,4 @@
-// Lines of the log for people and for tools that read `key=value`: made of the JSON objects that
-// the logger writes.
+// Formats the logger's JSON objects as readable lines, or as `key=value` for tools.
 
 type Entry = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
-// Tab completion: what can stand where the cursor is – keywords, functions, and the names of the
-// present database.
+// Tab completion: suggestions that are valid at the cursor: keywords, functions, and the names of
+// the current database.
 import { KEYWORDS, formatIdentifier } from '@tidemark/influxql';
 import type { Series } from '@tidemark/client';
 

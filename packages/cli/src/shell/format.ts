@@ -1,5 +1,5 @@
-// How the shell prints answers: columns, CSV, JSON. Columns and CSV are laid out as users of the
-// older shell know them.
+// How the shell prints results: columns, CSV, JSON. Columns and CSV have the layout of InfluxDB's
+// shell.
 import type { Cell, QueryResponse, Result, Series } from '@tidemark/client';
 
 import type { Colours } from '../output/colour.ts';

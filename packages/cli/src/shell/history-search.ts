@@ -1,4 +1,4 @@
-// Ctrl-R: looks back through the history for what is typed, as other shells do.
+// Ctrl-R: searches the history backwards for the typed text, as other shells do.
 import type { Interface, Key } from 'node:readline';
 import { clearLine, cursorTo } from 'node:readline';
 

@@ -1,4 +1,4 @@
-// Statements of earlier sessions, in a file in the user's home. Passwords are never kept.
+// Statements of earlier sessions, in a file in the user's home. Passwords are never stored.
 import { appendFileSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';

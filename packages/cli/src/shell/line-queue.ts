@@ -1,5 +1,4 @@
-// Lines of a terminal, kept until they are asked for: what is typed while a statement runs is not
-// lost.
+// Queues lines of a terminal: text that is typed while a statement runs is not lost.
 import type { Interface } from 'node:readline';
 
 /** More than this is pasted by mistake; what is beyond is dropped with a word about it. */

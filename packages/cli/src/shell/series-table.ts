@@ -1,4 +1,4 @@
-// Series at a glance: a row for each one, with a column that draws every field and one with its
+// Series at a glance: a row for each series, with a column that draws every field and one with its
 // last value.
 import type { Cell, Series } from '@tidemark/client';
 

@@ -1,4 +1,5 @@
-// State of a shell session and what its own commands (use, format, insert …) do to it.
+// The state of a shell session, and the shell's own commands (use, format, insert …) that change
+// it.
 import { TsdbClient } from '@tidemark/client';
 import { parseQuery } from '@tidemark/influxql';
 import type { QueryOptions, ResponseDiagnostic, Result } from '@tidemark/client';

@@ -1,4 +1,4 @@
-// `fetch` over a unix socket, as far as the client of the database needs it.
+// `fetch` over a unix socket, to the extent that the client of the database needs it.
 import { request as httpRequest } from 'node:http';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';

@@ -1,5 +1,5 @@
-// What a node does beyond its edges, as far as its options say it: what the services that run a
-// task have to know of its nodes without knowing their kinds.
+// The effects of a node beyond its edges, as far as its options determine them: what services need
+// to know about a task's nodes without knowing their kinds.
 import type { HandlerSpec } from '../pipeline.ts';
 
 /** Points that a node takes as they are written; an empty text takes any. */

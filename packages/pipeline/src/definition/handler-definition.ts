@@ -1,6 +1,6 @@
-// How a kind of handler describes itself: the options that topic handlers have, with their types,
-// and how scripts write them. What delivers events, or acts on the chain of a handler, belongs to
-// the file of the same name in `alerting`.
+// The definition of a kind of handler: the options of topic handlers with their types, and how
+// scripts write them. The file of the same name in `alerting` delivers events, or acts on the chain
+// of a handler.
 import { formatClockDuration } from '@tidemark/core';
 import type { OptionSpec, OptionTable } from '@tidemark/settings/tables';
 import { ArgumentFailure } from '../evaluate/failure.ts';

@@ -1,5 +1,5 @@
-// All kinds of handlers, and those of them that the alert node takes as properties. A name of a
-// script is found with its first letter in either case.
+// All kinds of handlers, and those that the alert node accepts as properties. Names in scripts are
+// found with their first letter in either case.
 import { HANDLER_DEFINITIONS } from '../handlers/registry.gen.ts';
 import type { HandlerRow } from './handler-definition.ts';
 

@@ -1,5 +1,5 @@
-// Methods of a chain that make other nodes than one below the last: several at once, a source of
-// its own, or none.
+// Chain methods that create something other than one node below the last: several nodes, a separate
+// source, or none.
 import type { Span } from '@tidemark/core';
 import type { DraftNode } from '../evaluate/draft.ts';
 import type { DeadmanConfig } from '../evaluate/deadman-config.ts';

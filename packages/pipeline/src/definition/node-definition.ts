@@ -1,6 +1,6 @@
-// How a node describes itself: edges, options with types, rules and what it reaches. The definition
-// is all that is known of a node: validation, completion, the JSON form, reference pages and the
-// options that the runtime reads come from it.
+// The definition of a node: edges, options with types, rules and effects. It is the only
+// description of a node: validation, completion, the JSON form, reference pages and the options
+// that the runtime reads come from it.
 import { assert } from '@tidemark/core';
 import type { EdgeType, HandlerSpec, NodeSpec, SpecValue } from '../pipeline.ts';
 import { Arguments, sampleValue } from '../evaluate/parameter.ts';

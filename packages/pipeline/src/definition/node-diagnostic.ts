@@ -1,6 +1,5 @@
-// Why a node refuses what a script says of it: the recorded sentence, which tools match, and beside
-// it the place in the script, what is found there, what could stand there and what to write
-// instead.
+// Why a node refuses a part of a script: the recorded message, which tools match, and the position
+// in the script, what was found, what was expected and what to write instead.
 import type { Span } from '@tidemark/core';
 import type { FailureDetails } from '../evaluate/failure.ts';
 import { placeInScript } from '../evaluate/text-source.ts';

@@ -1,6 +1,5 @@
-// The options of a node: one row for each, with its type, what it is before the script says
-// anything, and the argument or property that sets it. The type of the options follows from the
-// rows.
+// The options of a node: one row for each, with its type, its default, and the argument or property
+// that sets it. The type of the options follows from the rows.
 import type { LambdaType } from '@tidemark/tickscript';
 import { parameter, variadic } from '../evaluate/parameter.ts';
 import type { Arguments, Parameter } from '../evaluate/parameter.ts';

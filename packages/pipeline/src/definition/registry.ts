@@ -1,5 +1,5 @@
-// All nodes that scripts can make, and the methods that make several. Names are found with their
-// first letter in either case.
+// All nodes that scripts can create, and the methods that create several. Names are found with
+// their first letter in either case.
 import { assert } from '@tidemark/core';
 import { MACROS, NODE_ROWS } from '../nodes/registry.gen.ts';
 import type { EdgeType, NodeSpec } from '../pipeline.ts';

@@ -1,5 +1,5 @@
-// What of a node belongs together when the groups of a task run in several places: each node says
-// it of itself, and `splitOf` decides from it whether and by which tags a task can be split
+// Which points a node must see together when the groups of a task run in several places: each node
+// declares it, and `splitOf` derives whether and by which tags a task can be split
 // (docs/adr/0025-split-tasks.md).
 import type { EdgeType } from '../pipeline.ts';
 

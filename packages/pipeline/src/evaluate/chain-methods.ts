@@ -1,4 +1,4 @@
-// Which nodes can be made below which.
+// Which nodes can follow which.
 import { MACROS } from '../nodes/registry.gen.ts';
 import { NODES } from '../definition/registry.ts';
 import type { ChainPlace, NodeRow } from '../definition/node-definition.ts';

@@ -1,4 +1,4 @@
-// Which known name somebody may have meant.
+// Finds the known name that a user probably meant.
 
 const MAX_COMPARED_LENGTH = 64;
 

@@ -1,4 +1,4 @@
-// From drafts to plain data.
+// Converts drafts to plain data.
 import type { EdgeType, HandlerSpec, NodeSpec, Pipeline } from '../pipeline.ts';
 import type { DraftHandler, DraftNode } from './draft.ts';
 

@@ -1,4 +1,4 @@
-// What to write instead: hints beside the recorded sentences, in the words of the language.
+// Hints: what to write instead, beside the recorded messages, in the terms of the language.
 import { closestName } from './closest-name.ts';
 import type { Parameter, ParameterType } from './parameter.ts';
 import type { Value } from './value.ts';

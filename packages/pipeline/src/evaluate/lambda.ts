@@ -1,5 +1,4 @@
-// Lambdas while a script is evaluated: identifiers are replaced by the values which they have at
-// that moment.
+// Lambdas while a script is evaluated: identifiers are replaced by their values at that moment.
 import { unreachable } from '@tidemark/core';
 import type { Span } from '@tidemark/core';
 import { checkLambda } from '@tidemark/tickscript';

@@ -1,5 +1,5 @@
-// Size and depth of expressions. Trees share parts when vars are put into each other, so that a few
-// lines can describe a tree of astronomic size; sizes are remembered per part.
+// Size and depth of expressions. Trees share parts when vars are substituted, so a few lines can
+// describe a tree of astronomic size; sizes are cached per part.
 import type { ExpressionNode } from '@tidemark/tickscript';
 
 export type Measure = { readonly nodes: number; readonly depth: number };

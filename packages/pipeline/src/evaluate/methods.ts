@@ -1,5 +1,5 @@
-// What the words after `|`, `.` and `@` do: new nodes, properties, handlers, user-defined
-// functions. The texts of refusals are those that existing tools know.
+// The names after `|`, `.` and `@`: new nodes, properties, handlers, user-defined functions. Error
+// messages are those that existing tools know.
 import type { Span } from '@tidemark/core';
 import { findHandler, HANDLERS } from '../definition/handler-registry.ts';
 import { MAX_CALLS_PER_NODE } from '../limits.ts';

@@ -1,4 +1,4 @@
-// Which kind of task a script makes: its sources say so.
+// The type of the task that a script creates, which its sources determine.
 import type { ExpressionNode, Program } from '@tidemark/tickscript';
 import { findNode } from '../definition/registry.ts';
 import type { EdgeType, Pipeline } from '../pipeline.ts';

@@ -1,6 +1,6 @@
-// Where the characters of a text stand in the script, so that what is wrong inside a query can be
-// pointed at. A text is one literal, or several pieces that `+` joins; vars are followed to the
-// literals that they were declared with.
+// Maps the characters of a string to positions in the script, so that mistakes inside a query can
+// be located. A string is one literal, or several joined by `+`; vars are followed to the literals
+// of their declarations.
 import type { Span } from '@tidemark/core';
 import type { ExpressionNode } from '@tidemark/tickscript';
 

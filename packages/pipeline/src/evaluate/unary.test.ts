@@ -1,4 +1,4 @@
-// Operands of `!` and `-` whose type is known never fit later: they are refused at definition.
+// Operands of `!` and `-` whose known type never fits are refused at definition.
 import { expect, test } from 'vitest';
 import { buildPipeline } from '../build.ts';
 

@@ -1,4 +1,4 @@
-// Rules that nodes must keep: when a script is defined, and when its task starts.
+// Rules for nodes: at the definition of a script, and at the start of its task.
 import { MAX_DIAGNOSTICS } from '@tidemark/tickscript';
 import type { StartContext } from '../definition/node-definition.ts';
 import { placeOf } from '../definition/node-diagnostic.ts';

@@ -1,5 +1,5 @@
-// Values while a script is evaluated: what properties take, plus nodes and the things that only
-// scripts handle.
+// Values while a script is evaluated: those of properties, plus nodes and values that only scripts
+// use.
 import { formatDuration, MIN_INT64, NANOS_PER_MICROSECOND } from '@tidemark/core';
 import { formatExpression, formatFloat } from '@tidemark/tickscript';
 import type { ExpressionNode, VarType } from '@tidemark/tickscript';

@@ -1,4 +1,4 @@
-// Between vars of a task and values of a script.
+// Converts between vars of a task and values of a script.
 import { checkRegexSyntax, formatExpression, parseLambda } from '@tidemark/tickscript';
 import type { VarType } from '@tidemark/tickscript';
 import { unreachable } from '@tidemark/core';

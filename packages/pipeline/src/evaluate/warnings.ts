@@ -1,4 +1,4 @@
-// What does not keep a task from starting, as recorded, but fails for every point that comes.
+// Mistakes that do not prevent the start of a task, as recorded, but fail on every point.
 import { doomedParts, LAMBDA_FUNCTIONS, MAX_DIAGNOSTICS } from '@tidemark/tickscript';
 import type { DoomedPart } from '@tidemark/tickscript';
 import { placeOf } from '../definition/node-diagnostic.ts';

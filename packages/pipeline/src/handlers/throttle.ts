@@ -1,4 +1,4 @@
-// throttle: passes at most so many events of one id within an interval.
+// throttle: passes at most a number of events of one id within an interval.
 import { duration, integer } from '@tidemark/settings/tables';
 import { defineHandler } from '../definition/handler-definition.ts';
 

@@ -1,4 +1,4 @@
-// What the autoscale nodes of all providers have in common: options and rules.
+// What the autoscale nodes of all providers share: options and rules.
 import type { NodeEffects, ScalerProvider } from '../definition/effects.ts';
 import type { NodeDiagnostic } from '../definition/node-diagnostic.ts';
 import { durationOption, integerOption, lambdaOption, stringOption } from '../definition/option.ts';

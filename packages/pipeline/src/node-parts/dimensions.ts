@@ -1,4 +1,4 @@
-// Grouping by tags, as `groupBy` of several nodes says it.
+// Grouping by tags, the common part of the `groupBy` of several nodes.
 import type { TagSelection } from '../definition/split.ts';
 import type { Arguments } from '../evaluate/parameter.ts';
 import { scriptTypeName } from '../evaluate/hints.ts';

@@ -1,4 +1,4 @@
-// The nodes which apply one function of the query language to a field: what they have in common.
+// The common part of nodes that apply one function of the query language to a field.
 import { defineNode } from '../definition/node-definition.ts';
 import type { NodeDefinition, NodeRow } from '../definition/node-definition.ts';
 import { flagOption, stringArgument, stringOption } from '../definition/option.ts';

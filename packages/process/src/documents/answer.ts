@@ -1,5 +1,4 @@
-// The API of documents, the same in both services: a request that their servers have taken apart
-// becomes an answer here.
+// The API of documents, shared by both services: turns a parsed request into a response.
 import {
   checkJsonDepth,
   DOCUMENT_KINDS,

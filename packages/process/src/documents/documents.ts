@@ -1,5 +1,5 @@
-// The documents of a service: one change after the other, each only on the version that its author
-// has seen.
+// The documents of a service: changes run one after another, each only on the version that its
+// author has seen.
 import { createHash } from 'node:crypto';
 
 import {

@@ -1,4 +1,4 @@
-// The documents of a service that nobody else changes, with what lists show of them in memory.
+// The documents of a service that no other service changes, with their list entries in memory.
 import { listedDocument } from '@tidemark/core';
 import type {
   DocumentCheck,

@@ -1,5 +1,5 @@
-// Addresses that a server listens on: `HOST:PORT` and back, whether others can reach them, and why
-// listening failed.
+// Addresses that a server listens on: parsing and printing `HOST:PORT`, whether others can reach
+// them, and why listening failed.
 import { InvalidRequest, Unavailable } from '@tidemark/core';
 
 /** An empty host means all addresses of the machine. */

@@ -1,7 +1,7 @@
-// Who may speak to an HTTP listener at all, before credentials are looked at. A browser on the
-// operator's machine reaches loopback for every page it shows, and adds cached credentials by
-// itself; so pages of other origins, and names that somebody else's name server leads here, are
-// refused. Programs send none of the headers that tell a page.
+// Checks which requests an HTTP listener accepts at all, before credentials are checked. A browser
+// on the operator's machine can reach loopback from every page it shows, and adds cached
+// credentials itself; so requests from pages of other origins, and requests for unknown host names
+// (DNS rebinding), are refused. Programs send none of the headers that identify a page.
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';

@@ -1,6 +1,5 @@
-// From which address a request comes when proxies stand between. Only proxies that are trusted are
-// believed: whoever else sends X-Forwarded-For would choose the address that wrong passwords are
-// counted for.
+// The client address of a request behind proxies. Only trusted proxies are believed: otherwise a
+// client could send X-Forwarded-For to choose the address that wrong passwords count against.
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';

@@ -1,6 +1,6 @@
-// Brake on guessing: after some failures in a row, an address and user wait longer for each further
-// attempt; so does an address that fails with many users. An attempt counts from its begin, so that
-// many at once are no way around.
+// Throttles password guessing: after some failures in a row, an address and user wait longer for
+// each further attempt; so does an address that fails with many users. An attempt counts from its
+// start, so parallel attempts do not bypass the limit.
 import { LimitExceeded } from '@tidemark/core';
 import type { Limit } from '@tidemark/core';
 

@@ -1,5 +1,5 @@
-// Bodies of requests into buffers of their own: bounded each, and all together by a budget of which
-// each takes a part before it is read.
+// Reads request bodies into separate buffers: each has a limit, and all together share a budget,
+// from which memory is taken before reading.
 import type { IncomingMessage } from 'node:http';
 
 import type { Budget, Holder, Part } from '@tidemark/core';

@@ -1,4 +1,4 @@
-// Who may speak to a listener at all: the same options for all of them.
+// Options of the border checks of HTTP listeners, the same for all of them.
 import { list } from '../option-rows.ts';
 
 /** Options of every section that configures a listener (`BorderSettings`). */

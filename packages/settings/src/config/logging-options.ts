@@ -1,4 +1,4 @@
-// Where a service logs, from which level on and how lines look: the same options for all services.
+// Options of logging (target, level, format), the same for all services.
 import { oneOf, str } from '../option-rows.ts';
 
 /** Options of a section `logging`. */

@@ -1,4 +1,5 @@
-// From sources of a configuration (file, environment, flags) to the options of its sections.
+// Resolves the sources of a configuration (file, environment, flags) to the options of its
+// sections.
 import { configOf } from './schema.ts';
 import type { ConfigOf, ConfigSchema, ConfigSection } from './schema.ts';
 import { readValue } from './values.ts';

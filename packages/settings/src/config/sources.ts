@@ -1,5 +1,5 @@
-// Other ways to say what a configuration file says: environment variables and flags; and the
-// default file itself.
+// Sources of a configuration besides its file: environment variables and flags; and the default
+// file itself.
 import type { ConfigLayer } from './resolve.ts';
 import type { ConfigSchema } from './schema.ts';
 import { printConfigValue } from './values.ts';

@@ -1,5 +1,5 @@
-// Values of a configuration: from what a source holds to the values of options, and back to text.
-// Sources are read strictly; what clients send is converted (`convertOption`).
+// Values of a configuration: converts the values of sources to those of options, and back to text.
+// Sources are read strictly; values from clients are converted (`convertOption`).
 import { DURATION_UNITS, NANOS_PER_MILLISECOND, parseClockDuration } from '@tidemark/core';
 
 import { isAllowed, readSize } from '../options.ts';

@@ -1,4 +1,4 @@
-// `tidemark dead-letter …`: events that no repetition could deliver.
+// `tidemark dead-letter …`: events that could not be delivered.
 import type { DeadLetterChoice } from '@tidemark/client';
 import { Command } from 'commander';
 

@@ -1,4 +1,4 @@
-// Verbs that do something to several things, named by ids and shell globs.
+// Verbs that apply to several items, named by ids and shell globs.
 import type { EngineClient } from '@tidemark/client';
 import type { Command } from 'commander';
 

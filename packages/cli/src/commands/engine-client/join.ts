@@ -1,4 +1,4 @@
-// `tidemark engine join`: moves what a single engine has stored into a cluster of engines.
+// `tidemark engine join`: moves the data of a single engine into a cluster of engines.
 import { systemClock } from '@tidemark/core';
 import { Command } from 'commander';
 

@@ -1,4 +1,4 @@
-// `tidemark engine leave`: makes the copy of an instance the folder of a single engine.
+// `tidemark engine leave`: turns the copy of an instance into the directory of a single engine.
 import { Command } from 'commander';
 
 import { print, printJson } from '../../output/table.ts';

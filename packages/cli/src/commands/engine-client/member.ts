@@ -1,5 +1,5 @@
-// `tidemark engine members|drain`: who is in the cluster of engines, and asking one of them not to
-// lead.
+// `tidemark engine members|drain`: lists the members of a cluster of engines, and drains one of
+// them.
 import type { ClusterMember } from '@tidemark/client';
 import type { Command } from 'commander';
 

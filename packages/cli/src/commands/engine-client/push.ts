@@ -1,4 +1,4 @@
-// `tidemark task push DIR`: everything that a load directory defines, through the API of a running
+// `tidemark task push DIR`: defines everything in a load directory through the API of a running
 // engine. The layout is that of the engine's own load directory: templates/, tasks/ and handlers/.
 import { readdirSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';

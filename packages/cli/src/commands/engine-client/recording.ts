@@ -1,4 +1,4 @@
-// `tidemark recording …` and `tidemark replay …`: keep data and run it again through a task.
+// `tidemark recording …` and `tidemark replay …`: record data and replay it through a task.
 import type { Recording, Replay } from '@tidemark/client';
 import { parseConfigDuration } from '@tidemark/settings';
 import { Command, InvalidArgumentError, Option } from 'commander';

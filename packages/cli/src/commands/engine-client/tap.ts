@@ -1,5 +1,5 @@
-// `tidemark task tap`: watch what leaves a node of a running task or of a replay, and why it
-// decided so.
+// `tidemark task tap`: watch the output of a node of a running task or of a replay, with
+// explanations.
 import { parseLossless, printLossless } from '@tidemark/client';
 import type { Command } from 'commander';
 

@@ -1,4 +1,4 @@
-// `tidemark topic …` and `tidemark handler …`: events and who acts on them.
+// `tidemark topic …` and `tidemark handler …`: events and their receivers.
 import { printLossless } from '@tidemark/client';
 import type { EngineClient, Handler } from '@tidemark/client';
 import { NotFound } from '@tidemark/core';
