@@ -989,6 +989,8 @@ add('tags-as-fields', tagsAsFields, [
   'SELECT f, x FROM (SELECT first(i) AS f, host::field AS x FROM n)',
   'SELECT x FROM (SELECT host::field AS x FROM n)',
   'SELECT pow(nosuch, s) FROM n WHERE time < 5s GROUP BY host fill(3)',
+  'SELECT s::float, s FROM n WHERE s !~ /^r/',
+  'SELECT s::integer, s FROM n WHERE s =~ /a/',
 ]);
 
 export default groups;

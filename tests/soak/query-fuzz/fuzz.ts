@@ -331,7 +331,13 @@ function isStorable({ fields, fill }: SelectStatement, body: string): boolean {
   const isRanking = fields.some(
     ({ expression }) => expression.kind === 'call' && expression.arguments.length > 2,
   );
-  return !body.includes('unsupported value') && fill?.kind !== 'number' && !isRanking;
+  // Calls beside an integral stand in rows of their own there.
+  const isIntegral = fields.some(
+    ({ expression }) => expression.kind === 'call' && expression.name === 'integral',
+  );
+  return (
+    !isIntegral && !body.includes('unsupported value') && fill?.kind !== 'number' && !isRanking
+  );
 }
 
 function hasError({ reference, candidate }: Outcome): boolean {

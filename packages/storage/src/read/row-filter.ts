@@ -60,8 +60,8 @@ export function withConditionFields(
 }
 
 /**
- * Finds the columns of a condition: behind the first `wanted` ones, or among them where they are
- * not read twice.
+ * Finds the columns of a condition: behind the first `wanted` ones, or, for texts that are not read
+ * twice, among them.
  */
 export function conditionColumn(
   fields: readonly WantedField[],
@@ -69,7 +69,8 @@ export function conditionColumn(
 ): (field: string) => number {
   return (name) => {
     const added = fields.findIndex((field, i) => i >= wanted && field.name === name);
-    return added < 0 ? fields.findIndex((field) => field.name === name) : added;
+    if (added >= 0) return added;
+    return fields.findIndex((field) => field.name === name && field.type === 'string');
   };
 }
 
