@@ -54,7 +54,7 @@ try() {
   ui=$(sed -n 's/^ready.* ui=\([^ ]*\).*/\1/p' "$ready")
   curl -sf -X POST "$tsdb/query" --data-urlencode 'q=CREATE DATABASE d' >/dev/null || fail "a statement"
   curl -sf -X POST "$tsdb/write?db=d" --data-binary 'm f=1 1' || fail "a write"
-  curl -sf "$ui" >"$work/page" && grep -q '<title>Tidemark' "$work/page" || fail "the page"
+  curl -sfL "$ui" >"$work/page" && grep -q '<title>Tidemark' "$work/page" || fail "the page"
   kill -TERM "$server"
   wait "$server" || status=$?
   [ "$status" = 0 ] || fail "SIGTERM ended it with $status"
