@@ -4,7 +4,7 @@ export { parseDuration } from './duration.ts';
 export type { DurationResult } from './duration.ts';
 export { isTime } from './is-time.ts';
 export { KnownTexts } from './known-texts.ts';
-export type { ParseKnownOptions } from './known-texts.ts';
+export type { KnownResult } from './known-texts.ts';
 export type { ParseLimits } from './limits.ts';
 export { parseExpression, parseQuery } from './parse.ts';
 export type { BindParameter, ParseExpressionResult, ParseOptions, ParseResult } from './parse.ts';

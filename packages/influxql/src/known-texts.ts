@@ -11,17 +11,22 @@ import { fillStatement, literalOf, withSlots } from './slots.ts';
 import { formOf, hasForm, placesOfCuts } from './text-form.ts';
 import type { TextForm } from './text-form.ts';
 
-/** The last text of a form. */
+/** The first text of a form: its spans are those of the trees. */
 type Known = {
   readonly query: { readonly statements: readonly Asking[] };
   readonly cuts: readonly string[];
+  /** Where its cuts begin. */
+  readonly places: readonly number[];
   /** By cut. Where it is `undefined`, the cut is no slot: it has to be the same. */
   readonly slots: Slots;
 };
 
-export type ParseKnownOptions = Pick<ParseOptions, 'parameters'> & {
-  /** Somebody reads where in the text things are: in trees of known forms that is not right. */
-  readonly readsSpans?: boolean | undefined;
+export type KnownResult = ParseResult & {
+  /**
+   * Where in the text the start or end of a span of the tree is: trees of known forms have the
+   * spans of the text that came first. Absent where they are those of this text.
+   */
+  readonly placeOf?: ((offset: number) => number) | undefined;
 };
 
 /** Parses texts, and keeps the trees of those that may come again. */
@@ -38,14 +43,15 @@ export class KnownTexts {
    * The same as `parseQuery`, but for spans. Trees are shared by all who send a text of the same
    * form.
    */
-  parse(text: string, { parameters, readsSpans = false }: ParseKnownOptions = {}): ParseResult {
+  parse(text: string, { parameters }: Pick<ParseOptions, 'parameters'> = {}): KnownResult {
     const hasParameters = parameters !== undefined && parameters.size > 0;
-    const isKeepable = !readsSpans && !hasParameters && text.length <= MAX_KNOWN_TEXT.value;
+    const isKeepable = !hasParameters && text.length <= MAX_KNOWN_TEXT.value;
     if (!isKeepable || !hasForm(text)) return parseQuery(text, { ...this.#options, parameters });
     const cut = formOf(text);
     const known = this.#known.get(cut.form);
     const query = known && fill(known, cut.cuts, (pattern) => this.#takes(pattern));
-    return query === undefined ? this.#parseNew(text, cut) : { query, diagnostics: [] };
+    if (known === undefined || query === undefined) return this.#parseNew(text, cut);
+    return { query, diagnostics: [], placeOf: (offset) => placeIn(known, cut.cuts, offset) };
   }
 
   /** Whether the parser takes a regular expression. */
@@ -85,7 +91,8 @@ function isAsking(statement: Statement): statement is Asking {
 }
 
 function knownOf(text: string, asking: readonly Asking[], cuts: readonly string[]): Known {
-  const slotAt = new Map(placesOfCuts(text).map((place, slot) => [place, slot]));
+  const places = placesOfCuts(text);
+  const slotAt = new Map(places.map((place, slot) => [place, slot]));
   const slots: (Literal | undefined)[] = cuts.map(() => undefined);
   const marked = asking.map((statement) =>
     withSlots(statement, (literal) => {
@@ -99,7 +106,18 @@ function knownOf(text: string, asking: readonly Asking[], cuts: readonly string[
   const statements = marked.map((statement) =>
     statement.kind === 'select' ? { ...statement, form: {}, slots } : statement,
   );
-  return { query: { statements }, cuts, slots };
+  return { query: { statements }, cuts, places, slots };
+}
+
+/** Where an offset of the first text of a form is in one that has other cuts. */
+function placeIn({ cuts: first, places }: Known, cuts: readonly string[], offset: number): number {
+  let place = offset;
+  for (const [slot, cut] of cuts.entries()) {
+    const before = first[slot] ?? '';
+    if (offset < (places[slot] ?? 0) + before.length) break;
+    place += cut.length - before.length;
+  }
+  return place;
 }
 
 /** The query of a text with these cuts; `undefined` when it differs in more than its slots. */

@@ -19,11 +19,23 @@ export function reportDoubtful(
   if (onFinding === undefined) return;
   const tags = onlyTags(statement, sources);
   if (tags !== undefined) onFinding(tags);
-  const { condition } = statement;
+  reportComparisons(statement, onFinding, (node) => bareTime(node) ?? textForNumber(node, sources));
+}
+
+/** Reports the times of a statement that seem to lack their unit. */
+export function reportTimes(statement: SelectStatement, { onFinding }: QueryContext): void {
+  if (onFinding !== undefined) reportComparisons(statement, onFinding, bareTime);
+}
+
+function reportComparisons(
+  { condition }: SelectStatement,
+  onFinding: (finding: Diagnostic) => void,
+  findingOf: (node: Binary) => Diagnostic | undefined,
+): void {
   if (condition === undefined) return;
   walk(condition, (node) => {
     if (node.kind !== 'binary' || !isComparison(node.operator)) return;
-    const finding = bareTime(node) ?? textForNumber(node, sources);
+    const finding = findingOf(node);
     if (finding !== undefined) onFinding(finding);
   });
 }

@@ -18,6 +18,16 @@ export function diagnosticDocument({ code, message, span, hint }: Diagnostic): D
   return hint === undefined ? document : { ...document, hint };
 }
 
+/** The finding with its place in another text: `placeOf` gives that of a start or an end. */
+export function placedBy(
+  placeOf: ((offset: number) => number) | undefined,
+  finding: Diagnostic,
+): Diagnostic {
+  if (placeOf === undefined) return finding;
+  const { start, end } = finding.span;
+  return { ...finding, span: { start: placeOf(start), end: placeOf(end) } };
+}
+
 /** What an error says about the text; one that says nothing concerns the whole statement. */
 export function faultsOf(cause: unknown, span: Span | undefined): readonly Diagnostic[] {
   if (cause instanceof AppError) return located(cause, span);

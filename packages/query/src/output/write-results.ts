@@ -59,6 +59,8 @@ export type StatementRun = {
   readonly run: (seriesText: SeriesText | undefined) => Operator<ResultBatch>;
   /** Where the statement stands in the text: the place of an error that has none of its own. */
   readonly span?: Span | undefined;
+  /** Where the start or end of a span is in the text that was sent; absent where it is the same. */
+  readonly placeOf?: ((offset: number) => number) | undefined;
   /** Read after the statement has ended. */
   readonly messages?: (() => readonly ResultMessage[]) | undefined;
   /**

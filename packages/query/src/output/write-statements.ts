@@ -5,7 +5,7 @@ import type { SeriesText } from '../context.ts';
 import { isPause } from '../operator.ts';
 import type { Operator } from '../operator.ts';
 import { answerParts, RowBudget } from './chunks.ts';
-import { faultsOf } from './diagnostics.ts';
+import { faultsOf, placedBy } from './diagnostics.ts';
 import type { Encoder, StatementEnd } from './encoder.ts';
 import { UnsupportedFloat } from './number-text.ts';
 import type { StatementRun } from './write-results.ts';
@@ -176,7 +176,9 @@ class AnswerWriter {
       cutsSeries: isWhole && budget.hasCut,
       failure,
       diagnostics: this.#options.hasDiagnostics
-        ? [...faults, ...(statement.findings?.() ?? [])]
+        ? [...faults, ...(statement.findings?.() ?? [])].map((finding) =>
+            placedBy(statement.placeOf, finding),
+          )
         : [],
     };
   }

@@ -7,6 +7,7 @@ import { fillSlots } from '@tidemark/influxql';
 import type { Expression, SelectStatement, Slots } from '@tidemark/influxql';
 
 import { resolveNames } from '../analyse/prepare-select.ts';
+import { reportTimes } from '../analyse/report-doubtful.ts';
 import type { PreparedSelect } from '../analyse/prepared.ts';
 import { loadNames } from '../analyse/source-names.ts';
 import type { NamesBySource } from '../analyse/source-names.ts';
@@ -35,16 +36,20 @@ type KnownPlan = {
   readonly zone: Zone | undefined;
   readonly limits: QueryLimits;
   readonly schemas: readonly MeasurementSchema[];
+  /** Whether its analysis had findings; `undefined` when nobody asked for them. */
+  readonly hasFindings: boolean | undefined;
 };
 
 /** By form. */
 const KNOWN = new ByteLru<object, KnownPlan>(PLAN_CACHE_BYTES);
 
-let tooHeavyCount = 0;
+const counters = { tooHeavy: 0, hits: 0, misses: 0 };
 
-/** What the plans of all queries take together. */
-export function keptPlanCounters(): Readonly<Record<'plans' | 'bytes' | 'tooHeavy', number>> {
-  return { plans: KNOWN.count, bytes: KNOWN.weight, tooHeavy: tooHeavyCount };
+type KeptPlanCounters = Readonly<Record<'plans' | 'bytes' | keyof typeof counters, number>>;
+
+/** What the plans of all queries take together, and how many statements had one. */
+export function keptPlanCounters(): KeptPlanCounters {
+  return { plans: KNOWN.count, bytes: KNOWN.weight, ...counters };
 }
 
 /** A plan as it is kept, with the range and the values of a statement of its form. */
@@ -67,9 +72,20 @@ export function* knownPlan(
   statement: SelectStatement,
   context: QueryContext,
 ): Steps<KnownStatement | undefined> {
+  const known = yield* lookUpPlan(statement, context);
+  if (known?.kept === undefined) counters.misses++;
+  else counters.hits++;
+  return known;
+}
+
+function* lookUpPlan(
+  statement: SelectStatement,
+  context: QueryContext,
+): Steps<KnownStatement | undefined> {
   const known = statement.form && KNOWN.get(statement.form);
   // Findings are made by the analysis.
-  if (known?.limits !== context.limits || context.onFinding !== undefined) return undefined;
+  const isSilent = context.onFinding === undefined || known?.hasFindings === false;
+  if (known?.limits !== context.limits || !isSilent) return undefined;
   resolveNames(statement, context, 0);
   const { slots = [] } = statement;
   const times = known.times && fillSlots(known.times, slots);
@@ -77,6 +93,8 @@ export function* knownPlan(
   const { range } = splitCondition(times, { now, zone: known.zone, onWarning });
   const names = yield* loadNames(statement, context);
   if (!isOf(known, names, range)) return { kept: undefined, names };
+  // Whether a time lacks its unit depends on its value.
+  reportTimes(statement, context);
   const { plan } = known;
   const kept = {
     plan,
@@ -110,6 +128,7 @@ export function keepPlan(
   prepared: PreparedSelect,
   select: SelectPlan,
   { limits, capabilities }: QueryContext,
+  hasFindings: boolean | undefined,
 ): void {
   const { statement, split, zone } = prepared;
   if (statement.form === undefined || !isOfAllTimes(statement)) return;
@@ -120,11 +139,11 @@ export function keepPlan(
   const times = statement.condition && onlyTimes(statement.condition);
   const weight = weightOf([plan, times, schemas], PLAN_BYTES_MAX);
   if (weight > PLAN_BYTES_MAX) {
-    tooHeavyCount++;
+    counters.tooHeavy++;
     KNOWN.delete(statement.form);
     return;
   }
-  KNOWN.set(statement.form, { plan, slots, times, zone, limits, schemas }, weight);
+  KNOWN.set(statement.form, { plan, slots, times, zone, limits, schemas, hasFindings }, weight);
 }
 
 /** Whether nothing but the range depends on when the statement is run. */

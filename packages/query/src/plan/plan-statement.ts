@@ -29,8 +29,19 @@ export function* planStatement(
     const { plan, range, values } = kept;
     return physicalPlan(fillPlan(plan.select, range, values), capabilities);
   }
-  const prepared = yield* prepareSelect(statement, context, known?.names);
+  const { onFinding } = context;
+  let hasFindings = onFinding && false;
+  const watched: QueryContext = {
+    ...context,
+    onFinding:
+      onFinding &&
+      ((finding) => {
+        hasFindings = true;
+        onFinding(finding);
+      }),
+  };
+  const prepared = yield* prepareSelect(statement, watched, known?.names);
   const select = planSelect(prepared, { now, isInto });
-  if (!isInto) keepPlan(prepared, select, context);
+  if (!isInto) keepPlan(prepared, select, context, hasFindings);
   return physicalPlan(select, capabilities);
 }

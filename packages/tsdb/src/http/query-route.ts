@@ -5,7 +5,7 @@ import { constants, createGzip } from 'node:zlib';
 import { AppError, InvalidRequest } from '@tidemark/core';
 import type { Diagnostic, Holder } from '@tidemark/core';
 import { KnownTexts, printStatement, redactInMessage } from '@tidemark/influxql';
-import type { Query, Statement } from '@tidemark/influxql';
+import type { KnownResult, Query, Statement } from '@tidemark/influxql';
 import { isFromBrowser } from '@tidemark/process';
 import {
   checkRegex,
@@ -14,6 +14,7 @@ import {
   eachPulled,
   giveUsed,
   located,
+  placedBy,
   writeResults,
 } from '@tidemark/query';
 import type { DiagnosticDocument, Pulled, ResultMessage, StatementRun } from '@tidemark/query';
@@ -64,9 +65,8 @@ export async function handleQuery(
   if (body.length > 0) warnOfUnknown(exchange, parameters);
   if (parameters.get('q').trim() === '') throw new InvalidRequest(MISSING_QUERY);
   const request = readQueryRequest(exchange, parameters, http);
-  const { query, error, diagnostics } = parts.texts.parse(request.text, {
+  const { query, error, diagnostics, placeOf } = parts.texts.parse(request.text, {
     parameters: request.bindParameters,
-    readsSpans: request.format.hasDiagnostics,
   });
   if (error !== undefined) return refuseText(exchange, request, { error, diagnostics });
   try {
@@ -74,12 +74,15 @@ export async function handleQuery(
   } catch (error) {
     if (request.format.hasDiagnostics === true && error instanceof AppError) {
       const everything = { start: 0, end: request.text.length };
-      exchange.diagnostics = located(error, everything).map(diagnosticDocument);
+      const findings = error.diagnostics.map((finding) => placedBy(placeOf, finding));
+      exchange.diagnostics = (findings.length > 0 ? findings : located(error, everything)).map(
+        diagnosticDocument,
+      );
     }
     throw error;
   }
   if (query.statements.length === 0) return sendJson(exchange, 200, {});
-  const run = new QueryRun({ exchange, parts, identity, request, query });
+  const run = new QueryRun({ exchange, parts, identity, request, query, placeOf });
   await run.begin();
   if (request.isAsync) {
     sendEmpty(exchange);
@@ -91,7 +94,7 @@ export async function handleQuery(
 /** What forbids all of the request, before anything of it runs. */
 function checkQuery(
   query: Query,
-  { exchange, parts, identity, request }: Omit<QueryRunOptions, 'query'>,
+  { exchange, parts, identity, request }: Omit<QueryRunOptions, 'query' | 'placeOf'>,
 ): void {
   limitStatements(query, parts.config.coordinator.maxStatementsPerRequest);
   authorizeQuery(query, identity, request.database);
@@ -175,6 +178,8 @@ type QueryRunOptions = {
   readonly identity: Identity;
   readonly request: QueryRequest;
   readonly query: Query;
+  /** Of its spans in the text. */
+  readonly placeOf: KnownResult['placeOf'];
 };
 
 /** One request's statements from start to end. */
@@ -255,7 +260,7 @@ class QueryRun {
   }
 
   #statementRun(statement: Statement): StatementRun {
-    const { exchange, parts, identity, request } = this.#options;
+    const { exchange, parts, identity, request, placeOf } = this.#options;
     const { statements: services } = parts;
     const messages: ResultMessage[] = [];
     const findings: Diagnostic[] = [];
@@ -272,6 +277,7 @@ class QueryRun {
     }
     return {
       span: statement.span,
+      placeOf,
       messages: () => [
         ...messages,
         ...Array.from(missing, (text): ResultMessage => ({ level: 'warning', text })),

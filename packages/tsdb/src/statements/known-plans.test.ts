@@ -40,8 +40,11 @@ async function check(
   parameters: Record<string, string> = { db: 'db' },
 ): Promise<void> {
   for (const text of [...texts, ...texts]) {
-    const { text: answer } = await service.query(text, parameters);
-    expect(answer, text).toBe(await unknown(text, parameters));
+    // Findings have their places in the text that was sent.
+    for (const more of [{}, { diagnostics: 'true' }]) {
+      const { text: answer } = await service.query(text, { ...parameters, ...more });
+      expect(answer, text).toBe(await unknown(text, { ...parameters, ...more }));
+    }
   }
 }
 
@@ -63,6 +66,39 @@ test.each([
 ])('with other times: %s', async (text) => {
   await check(DAYS.map((day) => text.replaceAll('$', day)));
 });
+
+test('a page that refreshes asks for known statements, with findings and in chunks', async () => {
+  const panels = [
+    'SELECT mean(f) FROM m WHERE time >= $ms AND time < $ms + 1h GROUP BY time(1m), h fill(none)',
+    "SELECT max(g) FROM m WHERE h = 'a' AND time >= $ms GROUP BY time(1h)",
+    'SELECT last(f) FROM n WHERE time >= $ms - 7d GROUP BY *',
+    'SELECT * FROM m WHERE time >= $ms ORDER BY time DESC LIMIT 20',
+  ];
+  const refresh = async (ms: number): Promise<void> => {
+    for (const panel of panels) {
+      const parameters = { db: 'db', diagnostics: 'true', chunked: 'true', epoch: 'ms' };
+      await service.query(panel.replaceAll('$', String(ms)), parameters);
+    }
+  };
+  const start = Date.parse('2026-03-02T09:00:00Z');
+  await refresh(start);
+  const before = await planCounters();
+  for (let i = 1; i <= 20; i++) await refresh(start + i * 10_000);
+  const after = await planCounters();
+
+  expect(after.hits - before.hits).toBe(20 * panels.length);
+  expect(after.misses).toBe(before.misses);
+});
+
+async function planCounters(): Promise<{ readonly hits: number; readonly misses: number }> {
+  const { json } = await service.query(`SHOW STATS FOR 'plans'`);
+  const { columns, values } = json.results[0].series[0] as {
+    readonly columns: readonly string[];
+    readonly values: readonly (readonly number[])[];
+  };
+  const of = (name: string): number => values[0]?.[columns.indexOf(name)] ?? NaN;
+  return { hits: of('hits'), misses: of('misses') };
+}
 
 /** Any of the alternatives of a text. */
 function anyOf(text: string): fc.Arbitrary<string> {
