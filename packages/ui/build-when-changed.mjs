@@ -1,4 +1,4 @@
-// Builds the page when one of the sources that it is made of is newer than what was built last.
+// Builds the page if one of its sources is newer than the last build.
 import { readdirSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

@@ -1,4 +1,4 @@
-// Public face of @tidemark/ui for servers: where the built application lies.
+// Public face of @tidemark/ui for servers: the folder of the built application.
 
 /**
  * Folder of the built application (index.html and assets). The build makes it; see `npm run

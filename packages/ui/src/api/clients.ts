@@ -1,5 +1,5 @@
-// The typed clients of both services, sent through the server of the page: one origin, its session,
-// its prefix.
+// The typed clients of both services, which send requests through the page's server: one origin,
+// its session, its prefix.
 import { EngineClient, TsdbClient } from '@tidemark/client';
 
 import { texts } from '../texts/texts.ts';

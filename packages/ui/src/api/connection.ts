@@ -1,6 +1,5 @@
-// Which services answer. A call that finds one gone says so here; then it is asked again until it
-// is back, and what was loaded from it is loaded anew. What was typed stays: nothing is thrown away
-// on the way.
+// Which services respond. A request that finds a service unreachable reports it here; the service
+// is then polled until it is back, and data from it is loaded again. Typed text is kept meanwhile.
 import { effect, signal } from '@preact/signals';
 
 import { SERVER_PATH } from './paths.ts';

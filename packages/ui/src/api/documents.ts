@@ -1,4 +1,4 @@
-// Documents of whichever service keeps them here: the database, or the engine where it runs alone.
+// Documents of the service that stores them: the database, or the engine if it runs alone.
 import type { DocumentClient } from '@tidemark/client';
 
 import { engine, tsdb } from './clients.ts';

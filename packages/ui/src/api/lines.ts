@@ -1,4 +1,4 @@
-// Answers that are a line after the other, as they come.
+// Responses that are streamed line by line.
 
 /** The lines of a stream; empty ones are left out. */
 export async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {

@@ -1,5 +1,5 @@
-// Where the application lies. All its pages are one step below `…/ui/`, and what it asks is beside:
-// nothing is known of what a proxy puts before, and relative addresses lead right from every page.
+// Paths of the application. All pages are one level below `…/ui/`, and all endpoints are beside it.
+// The prefix of a proxy is unknown, so every address is relative.
 
 /**
  * Path of the application without the page, with a slash at the end: `/ui/`, or `/prefix/ui/`

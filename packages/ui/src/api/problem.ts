@@ -1,4 +1,4 @@
-// What went wrong, as the page shows it.
+// Errors as the page shows them.
 import { AppError } from '@tidemark/core';
 import type { Diagnostic } from '@tidemark/core';
 

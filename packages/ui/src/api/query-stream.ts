@@ -1,5 +1,5 @@
-// Answers to statements as they come: no more rows are read than are wanted, the rest waits in the
-// server's cursor.
+// Streams results of statements: only the wanted rows are read, the rest waits in the server's
+// cursor.
 import { parseLossless, readFailure } from '@tidemark/client';
 import type { Cell, QueryResponse, ResponseDiagnostic, Series } from '@tidemark/client';
 

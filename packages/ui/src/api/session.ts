@@ -1,5 +1,5 @@
-// Who is signed in. The browser keeps a cookie that scripts cannot read; this page keeps the token
-// that goes with every call, without which the cookie is worth nothing to another page.
+// The signed-in user. The browser has a cookie that scripts cannot read; this page has the token
+// that accompanies every request, without which the cookie is useless to another page.
 import { signal } from '@preact/signals';
 
 import { SERVER_PATH } from './paths.ts';

@@ -1,5 +1,5 @@
-// Data of a page: loaded when it is shown, again when its inputs change, now and then if it is
-// wanted, and when a service has come back. Old data stays until new data is there.
+// Data of a page: loaded when it is shown, when its inputs change, periodically if wanted, and when
+// a service is back. Old data stays until new data has arrived.
 import { useSignal } from '@preact/signals';
 import type { ReadonlySignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';

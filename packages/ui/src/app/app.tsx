@@ -1,4 +1,4 @@
-// The frame of all pages: navigation, state of the services, what stands above everything.
+// The frame of all pages: navigation, state of the services, and what appears above everything.
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 

@@ -1,5 +1,4 @@
-// What can be done by keyboard: commands of the application, and of the page that is shown while it
-// is.
+// Keyboard commands of the application, and of the current page.
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 

@@ -1,4 +1,4 @@
-// What only administrators may do is not shown to others: the services would refuse it.
+// Hides actions for administrators from other users, because the services would refuse them.
 import type { ComponentChildren } from 'preact';
 
 import { session } from '../api/session.ts';

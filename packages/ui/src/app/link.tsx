@@ -1,4 +1,4 @@
-// Links between pages: real ones, which open in a new tab as any other.
+// Links between pages: real ones, which can be opened in a new tab.
 import type { ComponentChildren } from 'preact';
 
 import { hrefOf, navigate } from './router.ts';

@@ -1,4 +1,4 @@
-// Shows one page: loads it, names it, and keeps what breaks in it from breaking the rest.
+// Shows one page: loads it, sets its title, and isolates its errors from the rest.
 import { useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useEffect, useErrorBoundary } from 'preact/hooks';

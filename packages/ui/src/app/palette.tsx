@@ -1,4 +1,4 @@
-// The command palette: everything that can be done here, found by typing.
+// The command palette: finds every command by typing.
 import { signal, useSignal } from '@preact/signals';
 import { useEffect, useId, useRef } from 'preact/hooks';
 

@@ -1,5 +1,5 @@
-// Which page is shown, and with what: `…/ui/<page>?<parameters>`. One step below `ui/` and no
-// deeper, so that addresses of files and services, which are relative, are the same on every page.
+// The current page and its parameters: `…/ui/<page>?<parameters>`. Pages are exactly one level
+// below `ui/`, so that relative addresses of files and services are the same on every page.
 import { signal } from '@preact/signals';
 
 import { BASE_PATH } from '../api/paths.ts';

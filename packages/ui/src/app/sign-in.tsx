@@ -1,4 +1,4 @@
-// Signing in, over whatever is shown: an expired session takes nothing off the page.
+// Signing in, above the current page: an expired session loses nothing on the page.
 import { useSignal } from '@preact/signals';
 
 import { isSignInWanted, signIn } from '../api/session.ts';

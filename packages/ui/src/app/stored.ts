@@ -1,5 +1,6 @@
-// What the browser keeps for its user: preferences for good, drafts until the tab is closed.
-// Damaged or foreign entries count as missing, and a full or forbidden store costs only the memory.
+// Data that the browser stores for its user: preferences permanently, drafts until the tab is
+// closed. Damaged or foreign entries count as missing, and without storage the data is only kept in
+// memory.
 import { effect, signal } from '@preact/signals';
 import type { Signal } from '@preact/signals';
 

@@ -1,5 +1,5 @@
-// A kind of cell: what it is called, its options, which panels of other systems it stands for, and
-// what draws it.
+// A kind of cell: its name, its options, the panels of other systems that it represents, and its
+// drawing.
 import type { ComponentType } from 'preact';
 
 import type { ChartData } from '../charts/data.ts';

@@ -1,5 +1,5 @@
-// An option of a cell, as a row of a table: what it is called in documents, what it is when nothing
-// is said, how it is edited, and what stands for it in the dashboards of other systems.
+// An option of a cell, as a row of a table: its name in documents, its default, its editor, and its
+// counterpart in the dashboards of other systems.
 import { fieldsOf, numberOf, textOf } from '../dashboards/fields.ts';
 import type { Fields } from '../dashboards/fields.ts';
 

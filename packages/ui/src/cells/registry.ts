@@ -1,4 +1,4 @@
-// All kinds of cells, in the order in which they are offered. A new one is a folder and a row here.
+// All kinds of cells, in the order of the menu. A new one is a folder and a row here.
 import { alerts } from './alerts/kind.ts';
 import { area } from './area/kind.ts';
 import { bar } from './bar/kind.ts';

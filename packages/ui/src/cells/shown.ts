@@ -1,5 +1,4 @@
-// What is shown of answers: as transformations and overrides of a cell want them, in the form that
-// drawings take.
+// Applies transformations and overrides of a cell to its results, for its drawing.
 import type { Cell as Value } from '@tidemark/client';
 
 import type { ChartData, ChartSeries } from '../charts/data.ts';

@@ -1,4 +1,4 @@
-// A value as a cell writes it: its word, or the number with its unit, and how good that is.
+// A value as a cell shows it: its word, or the number with its unit, and its level.
 import type { Cell as Value } from '@tidemark/client';
 
 import { formatValue } from '../charts/format.ts';

@@ -1,5 +1,5 @@
-// One number of many: the last, the mean, the sum. For single values, gauges, legends, and tables
-// of figures.
+// Aggregates numbers to one: the last, the mean, the sum. For single values, gauges, legends, and
+// tables of figures.
 type Numbers = readonly number[];
 
 const sum = (all: Numbers): number => all.reduce((total, each) => total + each, 0);

@@ -1,5 +1,5 @@
-// A chart with its legend. Drag: choose a span; Shift and drag, or arrow keys: move; double click
-// or Home: all of it.
+// A chart with its legend. Drag: select a span; Shift and drag, or arrow keys: move; double click
+// or Home: show all of it.
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 

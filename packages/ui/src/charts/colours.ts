@@ -1,4 +1,4 @@
-// Colours of the design system for canvases, which know no variables.
+// Colours of the design system for canvases, which cannot use CSS variables.
 import type { ChartSeries } from './data.ts';
 
 /** A colour variable (`series-1`) as the browser resolves it in the present theme: `rgb(…)`. */

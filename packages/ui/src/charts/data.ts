@@ -1,4 +1,4 @@
-// What charts draw. Each series has its own times, so that nothing has to be lined up before it is
+// The data of charts. Each series has its own times, so nothing has to be aligned before it is
 // sampled.
 
 /** Where a series of an answer comes from. */

@@ -1,4 +1,4 @@
-// Names and figures of a chart's series. A press hides one, with Ctrl all others.
+// Names and figures of a chart's series. A click hides one, with Ctrl all others.
 import { useMemo } from 'preact/hooks';
 
 import { texts } from '../texts/texts.ts';

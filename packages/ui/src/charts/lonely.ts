@@ -1,5 +1,5 @@
-// Values between gaps. No line leads to them, so they are drawn as dots: windows that are shorter
-// than the time between two points would otherwise leave an empty chart.
+// Isolated values between gaps. No line leads to them, so they are drawn as dots: windows that are
+// shorter than the time between two points would otherwise leave an empty chart.
 
 /**
  * Places of values that have a gap, `null`, on both sides; where there is nothing, `undefined`, the

@@ -1,5 +1,5 @@
-// Down-sampling to pixels by M4: of each pixel's column the first, the smallest, the largest and
-// the last value. A line through them covers exactly the pixels that a line through all values
+// Down-sampling to pixels with M4: the first, the smallest, the largest and the last value of each
+// column of pixels. A line through them covers exactly the pixels that a line through all values
 // would: no extreme is hidden.
 import { lowerBound } from './data.ts';
 import type { ChartSeries } from './data.ts';

@@ -1,4 +1,4 @@
-// Units of values: how a number of each is written. The ids are those of Grafana, which people and
+// Units of values, and the format of their numbers. The ids are those of Grafana, which people and
 // their dashboards know; those with a hyphen are our own.
 
 /** How numbers of a unit are written. */

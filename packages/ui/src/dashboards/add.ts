@@ -1,4 +1,4 @@
-// Dashboards that are new: made, imported, cloned.
+// Creates dashboards: new, imported, cloned.
 import { documents, newId } from '../api/documents.ts';
 import { problemOf } from '../api/problem.ts';
 import { navigate } from '../app/router.ts';

@@ -1,5 +1,5 @@
-// Cells as they are looked at: rows and cells that repeat, once for each value of their variable,
-// and rows that are folded, without what is below them.
+// Expands cells for viewing: repeated rows and cells once for each value of their variable, and
+// collapsed rows without their cells.
 import { valueOf } from '../cells/option.ts';
 import { REPEAT, REPEAT_DIRECTION, REPEAT_MAX } from '../cells/options/repeat.ts';
 import { readingOrder, settled } from './layout.ts';

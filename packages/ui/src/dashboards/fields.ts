@@ -1,5 +1,5 @@
-// Documents come from the server and from files that people import, so they are read as what they
-// are: anything.
+// Reads fields of documents. They come from the server and from imported files, so nothing about
+// their contents is assumed.
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** Fields of an object; none of anything else. */

@@ -1,4 +1,4 @@
-// Answers of a cell as what its kind draws.
+// Results of a cell in the form that its kind draws.
 import type { Cell as Value } from '@tidemark/client';
 
 import type { StatementAnswer } from '../api/query-stream.ts';

@@ -1,4 +1,4 @@
-// Where cells lie on the grid: none over another, none with room above it.
+// The layout of cells on the grid: no overlaps, and no gap above a cell that it could move into.
 import { COLUMNS, ROWS_MAX } from './model.ts';
 import type { Cell, CellPlace } from './model.ts';
 

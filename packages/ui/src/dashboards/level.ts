@@ -1,4 +1,4 @@
-// Values that are good, doubtful or bad, and from which value on.
+// Levels of values (good, doubtful, bad), and their thresholds.
 export const LEVELS = ['good', 'warn', 'bad'] as const;
 export type Level = (typeof LEVELS)[number];
 

@@ -1,5 +1,5 @@
-// What a dashboard says. Documents come from the server and from files that people import, so they
-// are read as what they are: anything.
+// The contents of a dashboard. Documents come from the server and from imported files, so nothing
+// about them is assumed.
 import type { Kind } from '../cells/kind.ts';
 import { readOptions } from '../cells/option.ts';
 import type { OptionRow, Options } from '../cells/option.ts';

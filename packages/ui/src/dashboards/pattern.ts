@@ -1,4 +1,4 @@
-// Patterns of topics, as the task engine has them.
+// Patterns of topics, as in the task engine.
 import { compileGlob } from '@tidemark/settings';
 
 /** Whether a topic matches; a pattern that the engine refuses matches none. */

@@ -1,5 +1,5 @@
-// Regular expressions that dashboards bring along: over names of series, over values of variables.
-// Dashboards come from strangers, so their time is linear (RE2).
+// Regular expressions of dashboards, over names of series and values of variables. Dashboards come
+// from strangers, so matching takes linear time (RE2).
 import type { RE2JS } from 're2js';
 
 import type { Options } from '../cells/option.ts';

@@ -1,5 +1,5 @@
-// Runs the statements of a cell: with the span, the width and the variables of the moment, no
-// further than what can be shown, and not on when something else is wanted.
+// Runs the statements of a cell with the current span, width and variables, up to what can be
+// shown, and cancels them when they are outdated.
 import { parseQuery } from '@tidemark/influxql';
 
 import { QueryCursor } from '../api/query-stream.ts';

@@ -1,5 +1,5 @@
-// Variables in statements: `$host`, `${host}` or `[[host]]` stand for what is chosen. What stands
-// there depends on what surrounds it, so that a value is never read as anything but a value.
+// Variables in statements: `$host`, `${host}` or `[[host]]` stand for the selected values. How a
+// value is quoted depends on its context, so that it is never parsed as anything but a value.
 import { formatIdentifier } from '@tidemark/influxql';
 
 import { texts } from '../texts/texts.ts';

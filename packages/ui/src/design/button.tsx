@@ -1,4 +1,4 @@
-// Buttons: what one does on a page. Links (app/link.tsx) lead elsewhere.
+// Buttons for actions on a page. Links (app/link.tsx) lead to other pages.
 import type { ComponentChildren, JSX } from 'preact';
 
 import { Icon } from './icon.tsx';

@@ -1,4 +1,4 @@
-// A finding about a text: the line it is on with a mark below the place, the message, and what to
+// A diagnostic about a text: its line with a mark below the position, the message, and what to
 // write instead.
 
 export type Finding = {

@@ -1,5 +1,5 @@
-// Modal dialogs on the browser's own: it keeps the focus inside, closes on Escape and gives the
-// focus back.
+// Modal dialogs, based on the browser's own: the focus stays inside, Escape closes them and returns
+// the focus.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 

@@ -1,4 +1,4 @@
-// Fields of forms: a label, the control, a hint, and what is wrong with the value.
+// Fields of forms: a label, the control, a hint, and the error of the value.
 import type { ComponentChildren, JSX } from 'preact';
 import { useId } from 'preact/hooks';
 

@@ -1,4 +1,4 @@
-// Numbers that matter, each with its name, side by side.
+// Important numbers with their names, side by side.
 import type { ComponentChildren } from 'preact';
 
 export type Figure = {

@@ -1,5 +1,5 @@
-// Line icons of the application, drawn for a grid of 16. Decoration: what an icon means is said in
-// words beside it.
+// Line icons of the application, drawn on a grid of 16. They are decoration: their meaning is also
+// in the text beside them.
 
 const PATHS = {
   wave: 'M1 11c2 0 2-4 4.5-4S8 11 10.5 11 13 7 15 7',

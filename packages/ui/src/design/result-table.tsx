@@ -1,4 +1,4 @@
-// Rows of an answer: dense, all digits, only what fits is drawn.
+// Rows of a result: dense, with all digits; only visible rows are drawn.
 import type { Cell } from '@tidemark/client';
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';

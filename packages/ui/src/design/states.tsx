@@ -1,4 +1,4 @@
-// What stands where something is missing, on its way, partial or broken – with what to do next.
+// Placeholders for data that is missing, loading, partial or broken, with the next step.
 import type { ComponentChildren } from 'preact';
 
 import { texts } from '../texts/texts.ts';

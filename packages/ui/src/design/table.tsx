@@ -1,5 +1,5 @@
-// Tables of things with a name: tasks, databases, users. Rows of an answer have a table of their
-// own (result-table.tsx).
+// Tables of named items: tasks, databases, users. Rows of a result have a different table
+// (result-table.tsx).
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 

@@ -1,4 +1,4 @@
-// Short messages about a deed that was done. Failures stay until they are closed.
+// Short messages about completed actions. Failures stay until they are closed.
 import { signal } from '@preact/signals';
 
 import { texts } from '../texts/texts.ts';

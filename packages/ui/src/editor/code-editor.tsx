@@ -1,5 +1,5 @@
-// An editor for statements and scripts. Until it is loaded, and if it cannot be, a plain field
-// takes its place: what is typed there is kept.
+// An editor for statements and scripts. Until it is loaded, and if loading fails, a plain field
+// takes its place; text typed there is kept.
 import type { Signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 

@@ -1,5 +1,5 @@
-// The query language in editors: tokens, findings, printer by @tidemark/influxql; functions of
-// @tidemark/query; names of the database.
+// The query language in editors: tokens, diagnostics, printer from @tidemark/influxql; functions
+// from @tidemark/query; names from the database.
 import {
   formatIdentifier,
   KEYWORDS,

@@ -1,4 +1,5 @@
-// What an editor needs to know of a language. The parsers are the server's own, in the browser.
+// The interface between an editor and a language. The parsers are the server's own, run in the
+// browser.
 
 export type SourceToken = {
   readonly start: number;

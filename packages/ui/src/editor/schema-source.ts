@@ -1,4 +1,4 @@
-// Names that completion offers, asked of the database once and kept for a while.
+// Names for completion, requested from the database once and cached for a while.
 import { formatIdentifier } from '@tidemark/influxql';
 
 import { tsdb } from '../api/clients.ts';

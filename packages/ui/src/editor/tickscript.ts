@@ -1,5 +1,5 @@
-// The script language in editors: tokens and printer by @tidemark/tickscript, findings, completion
-// and descriptions of nodes by @tidemark/pipeline.
+// The script language in editors: tokens and printer from @tidemark/tickscript, diagnostics,
+// completion and descriptions of nodes from @tidemark/pipeline.
 import { buildPipeline, completeScript, findHandler, findNode } from '@tidemark/pipeline';
 import { formatScript, LAMBDA_FUNCTIONS, parseScript, tokenize } from '@tidemark/tickscript';
 

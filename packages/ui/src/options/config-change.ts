@@ -1,4 +1,4 @@
-// What somebody typed for a configuration's element, as the change that the engine is asked for.
+// Converts typed values of a configuration element to a change request for the engine.
 import type { ConfigChange, ConfigElement, ConfigOption } from '@tidemark/client';
 
 import { printOption, readOption } from './option-text.ts';

@@ -1,5 +1,5 @@
-// Options of handlers and of configuration sections as somebody types them, by the tables that the
-// engine has, too.
+// Options of handlers and of configuration sections as typed text, based on the tables of the
+// engine.
 
 /** What a field has to know of an option. */
 export type OptionRow = {

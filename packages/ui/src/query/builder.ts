@@ -1,5 +1,5 @@
-// Statements as forms: what the query builder can say, printed as a statement, and read back from
-// one as far as it says nothing else.
+// Statements as forms: prints the state of the query builder as a statement, and parses a statement
+// back if the builder can express all of it.
 import { formatIdentifier, formatPath, parseQuery, quoteString } from '@tidemark/influxql';
 import type { Expression, SelectStatement } from '@tidemark/influxql';
 

@@ -1,4 +1,4 @@
-// Answers as charts: every column of numbers of every series is a line.
+// Results as charts: every numeric column of every series is a line.
 import type { Cell } from '@tidemark/client';
 
 import type { AnswerSeries, StatementAnswer } from '../api/query-stream.ts';

@@ -1,5 +1,5 @@
-// Words of a statement that stand for the span and the width that a page shows: `$timeFilter`,
-// `$interval`. The names are those that dashboards have for this language elsewhere.
+// Macros of a statement for the span and the width of a page: `$timeFilter`, `$interval`. Other
+// dashboards for this language use the same names.
 
 export type MacroValues = {
   readonly fromMs: number;

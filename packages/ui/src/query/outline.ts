@@ -1,5 +1,5 @@
-// Many points of a statement, as the database can draw them: smallest and largest of every column
-// of pixels, so that no extreme is hidden and no more is sent than can be seen.
+// Reduces many points of a statement in the database: smallest and largest of every column of
+// pixels, so that no extreme is hidden and no more is sent than can be seen.
 import { parseBuilt, printBuilt } from './builder.ts';
 
 /** The statement for it; `undefined` where the text asks for something else than points. */

@@ -1,6 +1,5 @@
-// What EXPLAIN answers, as a tree. EXPLAIN ANALYZE draws one with lines; EXPLAIN has `KEY: value`
-// lines, in which
-// `EXPRESSION` begins a part.
+// The output of EXPLAIN as a tree. EXPLAIN ANALYZE draws one with lines; EXPLAIN has `KEY: value`
+// lines, in which `EXPRESSION` begins a part.
 
 export type PlanNode = {
   readonly text: string;

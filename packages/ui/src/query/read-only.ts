@@ -1,5 +1,5 @@
-// What a page may send by itself. An address that somebody was sent, a refresh or a plan shows an
-// answer; only a person who presses Run may change something.
+// Which statements a page may send by itself. A link, a refresh or a plan only reads; only a user
+// who presses Run can change something.
 import { parseQuery } from '@tidemark/influxql';
 import type { Statement } from '@tidemark/influxql';
 

@@ -1,4 +1,4 @@
-// Chooses a span of time, the zone in which times are shown, and how often the page asks again.
+// Selects a time span, the time zone of displayed times, and the refresh interval.
 import { useSignal } from '@preact/signals';
 
 import { Button } from '../design/button.tsx';

@@ -1,4 +1,4 @@
-// Spans of time as people choose them: "the last hour", or from one instant to another.
+// Time spans as people choose them: "the last hour", or from one instant to another.
 
 /** `now-1h`, `now`, or an instant as RFC 3339 or milliseconds since 1970. */
 export type TimeRange = { readonly from: string; readonly to: string };

@@ -1,4 +1,4 @@
-// Alerts that would fire, what would be done outside, and what was logged.
+// Alerts that would fire, effects that would happen, and log lines.
 import { Badge, Empty } from '../design/states.tsx';
 import { Table } from '../design/table.tsx';
 import { formatTime, shownZone } from '../time/zone.ts';

@@ -1,4 +1,4 @@
-// What left one node of a try-out: as chart, as table, and why.
+// The output of one node of a try-out: as chart, as table, and with explanations.
 import type { Cell } from '@tidemark/client';
 import { useMemo } from 'preact/hooks';
 

@@ -1,4 +1,4 @@
-// What came of a try-out, up to what its clock shows.
+// The outcome of a try-out, up to the time of its clock.
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 

@@ -1,4 +1,4 @@
-// An arc from the one end to the other, with thresholds along it.
+// An arc from minimum to maximum, with thresholds along it.
 import { calculated } from '../../charts/calc.ts';
 import type { ChartSeries } from '../../charts/data.ts';
 import { numbersOf } from '../../dashboards/frames.ts';

@@ -1,4 +1,4 @@
-// How often which values occur when.
+// The frequency of values over time.
 import { heatOf } from '../../dashboards/frames.ts';
 import { texts } from '../../texts/texts.ts';
 import type { DrawingProps } from '../kind.ts';

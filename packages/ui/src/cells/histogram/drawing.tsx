@@ -1,4 +1,4 @@
-// How often which values occur.
+// The frequency of values.
 import { histogramOf } from '../../dashboards/frames.ts';
 import { texts } from '../../texts/texts.ts';
 import type { DrawingProps } from '../kind.ts';

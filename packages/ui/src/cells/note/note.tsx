@@ -1,5 +1,5 @@
-// Text of a note: headings, lists, bold, code and links of a small language that people know.
-// Nothing of it is taken as HTML; a note that is HTML is cleaned first.
+// The text of a note: headings, lists, bold, code and links in Markdown. Nothing in it is
+// interpreted as HTML; a note that is HTML is sanitised first.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 

@@ -1,4 +1,4 @@
-// Which number of many is shown.
+// Which of many numbers is shown.
 import type { Calc } from '../../charts/calc.ts';
 import { fieldAt, listOf, textOf } from '../../dashboards/fields.ts';
 import { texts } from '../../texts/texts.ts';

@@ -1,5 +1,5 @@
-// Colours of other systems as ours: three levels, and eight colours of series. Themes differ, so
-// that what matters is what a colour comes nearest to.
+// Maps colours of other systems to ours: three levels, and eight colours of series. Themes differ,
+// so a colour is mapped to the nearest one.
 import type { Level } from '../../dashboards/level.ts';
 
 /** Names, and hues in degrees of a circle. */

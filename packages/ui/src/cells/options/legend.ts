@@ -1,4 +1,4 @@
-// Where the names of series stand, and which figures beside them.
+// The position of the legend, and the figures in it.
 import { fieldAt, fieldsOf, listOf, textOf } from '../../dashboards/fields.ts';
 import { texts } from '../../texts/texts.ts';
 import { check, choice } from '../option.ts';

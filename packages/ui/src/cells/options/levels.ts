@@ -1,4 +1,4 @@
-// From which value on something is good, doubtful or bad, and how a chart shows that.
+// Thresholds from which a value is good, doubtful or bad, and how a chart shows them.
 import { fieldAt, fieldsOf, listOf, numberOf, oneOf, textOf } from '../../dashboards/fields.ts';
 import type { Fields } from '../../dashboards/fields.ts';
 import { LEVELS } from '../../dashboards/level.ts';

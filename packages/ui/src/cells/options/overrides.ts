@@ -1,4 +1,4 @@
-// Settings of single series and columns: which ones they are, and what is otherwise with them.
+// Settings of single series and columns: which ones they apply to, and what they change.
 import { fieldAt, fieldsOf, listOf, numberOf, oneOf, textOf } from '../../dashboards/fields.ts';
 import type { Fields } from '../../dashboards/fields.ts';
 import type { CellThreshold } from '../../dashboards/level.ts';

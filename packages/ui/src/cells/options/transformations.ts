@@ -1,4 +1,4 @@
-// What is done with an answer before it is shown: names, order, which of it, and figures of it.
+// Transformations of a result before it is shown: names, order, selection, and aggregates.
 import { fieldAt, fieldsOf, listOf, numberOf, textOf } from '../../dashboards/fields.ts';
 import type { Fields } from '../../dashboards/fields.ts';
 import { texts } from '../../texts/texts.ts';

@@ -1,4 +1,4 @@
-// How single values are written: their unit, their digits, and words that stand for some of them.
+// The format of single values: unit, decimals, and words for some values.
 import { fieldAt, fieldsOf, listOf, numberOf, textOf } from '../../dashboards/fields.ts';
 import type { Fields } from '../../dashboards/fields.ts';
 import { LEVELS } from '../../dashboards/level.ts';

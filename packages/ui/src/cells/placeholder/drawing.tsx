@@ -1,4 +1,4 @@
-// A cell that was imported and cannot be drawn: why, and all that is known of it.
+// An imported cell that cannot be drawn: the reason, and everything known about it.
 import { Notice } from '../../design/states.tsx';
 import { texts } from '../../texts/texts.ts';
 import type { DrawingProps } from '../kind.ts';

@@ -1,4 +1,4 @@
-// The last value of each line, or another number of it, and how it came to that.
+// The last value of each line, or another aggregate of it, with its trend.
 import { calculated } from '../../charts/calc.ts';
 import { Sparkline } from '../../charts/sparkline.tsx';
 import { numbersOf } from '../../dashboards/frames.ts';

@@ -1,4 +1,4 @@
-// Which state lasted how long.
+// The duration of states.
 import { seriesColour } from '../../charts/colours.ts';
 import { formatInstant, shownZone } from '../../time/zone.ts';
 import type { DrawingProps } from '../kind.ts';

@@ -1,6 +1,5 @@
-// What a panel of Grafana says that no option of its cell stands for. Everything that a panel has
-// is either read by an option, says nothing (it is empty, or what its editor writes anyway), or is
-// told.
+// What a Grafana panel has that no option of its cell represents. Everything in a panel is either
+// read by an option, meaningless (empty, or a default that Grafana's editor writes), or reported.
 import type { GrafanaPanel, OptionRow } from '../../cells/option.ts';
 import { matcherOf, propertyOf } from '../../cells/options/overrides.ts';
 import { transformationsOf } from '../../cells/options/transformations.ts';

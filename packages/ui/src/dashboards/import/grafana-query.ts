@@ -1,4 +1,4 @@
-// Queries that Grafana keeps as a form, as statements.
+// Converts queries that Grafana stores as a form to statements.
 import { formatIdentifier, quoteString } from '@tidemark/influxql';
 
 import { fieldsOf, listOf, textOf } from '../fields.ts';

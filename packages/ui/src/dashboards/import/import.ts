@@ -1,4 +1,5 @@
-// Dashboards from files: our own, Grafana's and Chronograf's. What cannot be taken over is said.
+// Imports dashboards from files: Tidemark's, Grafana's and Chronograf's. Reports what cannot be
+// imported.
 import { fieldsOf } from '../fields.ts';
 import { isDashboard, readDashboard } from '../model.ts';
 import type { Dashboard } from '../model.ts';

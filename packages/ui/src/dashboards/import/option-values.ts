@@ -1,4 +1,4 @@
-// Values of options that an import finds; those that say nothing are left out.
+// Values of options that an import finds, without meaningless ones.
 import type { OptionRow, Options } from '../../cells/option.ts';
 
 export function optionValues(

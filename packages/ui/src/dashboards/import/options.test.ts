@@ -1,4 +1,4 @@
-// What panels of other systems say, as options of cells.
+// Panels of other systems, converted to options of cells.
 import { expect, test } from 'vitest';
 
 import { importDashboard } from './import.ts';

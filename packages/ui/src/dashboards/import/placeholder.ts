@@ -1,4 +1,4 @@
-// A cell in the place of what cannot be drawn.
+// A cell in place of a panel that cannot be drawn.
 import { ORIGINAL, placeholder as KIND, REASON } from '../../cells/placeholder/kind.ts';
 import { EMPTY_CELL } from '../model.ts';
 import type { Cell } from '../model.ts';

@@ -1,4 +1,4 @@
-// What an import leaves out, gathered while it reads.
+// What an import leaves out, collected while it reads.
 import { texts } from '../../texts/texts.ts';
 
 const t = texts.imports;

@@ -1,4 +1,5 @@
-// The task engine, by the statistics that it writes to the database (`stats.enabled`).
+// The dashboard of the task engine, from the statistics that it writes to the database
+// (`stats.enabled`).
 import { EMPTY_VARIABLE } from '../model.ts';
 import { madeOf, mean, rate } from './make.ts';
 

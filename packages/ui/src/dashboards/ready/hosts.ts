@@ -1,4 +1,5 @@
-// Machines, by the names that Telegraf's inputs cpu, mem, system, disk, diskio and net have.
+// The dashboard of machines, with the names of Telegraf's inputs cpu, mem, system, disk, diskio and
+// net.
 import { EMPTY_VARIABLE } from '../model.ts';
 import { madeOf, mean, rate } from './make.ts';
 

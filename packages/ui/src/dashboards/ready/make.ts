@@ -1,4 +1,4 @@
-// Short ways to say the cells of dashboards that come along.
+// Helpers that create the cells of ready-made dashboards.
 import { settled } from '../layout.ts';
 import { COLUMNS, EMPTY_DASHBOARD, readCell } from '../model.ts';
 import type { Cell, CellQuery, Dashboard } from '../model.ts';

@@ -1,4 +1,4 @@
-// Every statement of every dashboard that comes along is one, and every cell has its place.
+// Every statement of every ready-made dashboard is valid, and every cell has a position.
 import { parseQuery } from '@tidemark/influxql';
 import { expect, test } from 'vitest';
 

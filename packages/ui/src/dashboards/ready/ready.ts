@@ -1,4 +1,4 @@
-// Dashboards that are there by themselves, to look at and to clone.
+// Ready-made dashboards, to view and to clone.
 import type { Dashboard } from '../model.ts';
 import { ENGINE } from './engine.ts';
 import { HOSTS } from './hosts.ts';

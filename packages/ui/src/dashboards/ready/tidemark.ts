@@ -1,4 +1,4 @@
-// The database itself, by what it stores about itself (`monitor.store-enabled`).
+// The dashboard of the database, from its self-monitoring (`monitor.store-enabled`).
 import { madeOf, mean, rate } from './make.ts';
 
 export const TIDEMARK = madeOf(

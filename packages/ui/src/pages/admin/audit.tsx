@@ -1,4 +1,4 @@
-// Who changed what, and who was refused: of the database and of the engine, newest first.
+// The audit records of the database and of the engine, newest first.
 import { useSignal } from '@preact/signals';
 
 import { engine, tsdb } from '../../api/clients.ts';

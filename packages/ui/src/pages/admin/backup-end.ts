@@ -1,5 +1,5 @@
-// Whether a backup is whole (docs/formats/backup.md): the server can not take back what it has sent
-// when it fails on the way, but the last frame tells.
+// Checks whether a backup is complete (docs/formats/backup.md): the server cannot take back what it
+// has sent if it fails on the way, but the last frame shows whether it finished.
 
 const FRAME_MARK = 0x9e4c4157;
 const FRAME_BYTES = 12;

@@ -1,4 +1,4 @@
-// What a backup file says about itself (docs/formats/backup.md), read where it is: in the browser.
+// Reads the header of a backup file (docs/formats/backup.md) in the browser.
 
 const HEADER_BYTES = 16;
 const FRAME_HEAD_BYTES = 12;

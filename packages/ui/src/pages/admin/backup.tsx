@@ -1,4 +1,4 @@
-// Backups: made into a file of the browser's machine, with how far that is.
+// Backups: saved to a file on the browser's machine, with progress.
 import { useSignal } from '@preact/signals';
 
 import { tsdb } from '../../api/clients.ts';

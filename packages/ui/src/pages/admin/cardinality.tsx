@@ -1,4 +1,4 @@
-// How many series there are, and which measurements make them.
+// The number of series, and the measurements with the most.
 import { useSignal } from '@preact/signals';
 import { formatIdentifier } from '@tidemark/influxql';
 

@@ -1,4 +1,4 @@
-// What the database counts about itself, by module.
+// The database's counters, by module.
 import { tsdb } from '../../api/clients.ts';
 import { useResource } from '../../api/use-resource.ts';
 import { Panel } from '../../design/panel.tsx';

@@ -1,5 +1,5 @@
-// An element of the engine's configuration by form: each option by its type, secrets never shown,
-// and what was changed here can go back to the file.
+// A form for an element of the engine's configuration: each option by its type, secrets never
+// shown, and overrides can be reset to the file.
 import { useSignal } from '@preact/signals';
 import type { ConfigChange, ConfigOption } from '@tidemark/client';
 

@@ -1,4 +1,4 @@
-// What the engine keeps is one file: saved to the browser's machine, and taken in its place again.
+// The engine's data as one file: saved to the browser's machine, and restored from there.
 import { useSignal } from '@preact/signals';
 
 import { engine } from '../../api/clients.ts';

@@ -1,5 +1,5 @@
-// Imports from an InfluxDB 1.x or a Kapacitor 1.x. The server of the page copies; the page may be
-// left meanwhile.
+// Imports from an InfluxDB 1.x or a Kapacitor 1.x. The server of the page copies, so the page may
+// be closed.
 import { useComputed, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 

@@ -1,4 +1,4 @@
-// A list of things that have a name: each can be opened and dropped, and another one made below.
+// A list of named items: each can be opened and dropped, and new ones created below.
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 

@@ -1,4 +1,4 @@
-// New subscriptions: where what is written to a retention policy is sent, too.
+// New subscriptions: additional destinations for the writes of a retention policy.
 import { useSignal } from '@preact/signals';
 import { formatIdentifier, quoteString } from '@tidemark/influxql';
 

@@ -1,5 +1,4 @@
-// Administration: what the database keeps, for how long and for whom, and what it does at the
-// moment.
+// Administration: the data of the database, its retention and users, and current activity.
 import { services } from '../../api/connection.ts';
 import { PageHead } from '../../app/page-frame.tsx';
 import { route, setParams } from '../../app/router.ts';

@@ -1,4 +1,4 @@
-// What runs at the moment, and how to end it.
+// Running queries, and how to end them.
 import { useResource } from '../../api/use-resource.ts';
 import { Button } from '../../design/button.tsx';
 import { Panel } from '../../design/panel.tsx';

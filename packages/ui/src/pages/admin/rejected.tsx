@@ -1,4 +1,4 @@
-// What was refused: the number by source, and the last lines.
+// Refused points: their number by source, and the latest lines.
 import { tsdb } from '../../api/clients.ts';
 import { useResource } from '../../api/use-resource.ts';
 import { Panel } from '../../design/panel.tsx';

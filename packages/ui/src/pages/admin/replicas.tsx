@@ -1,5 +1,5 @@
-// The servers of a cluster that hold the points: which of them answer, how much they hold, and how
-// far behind they are.
+// The servers of a cluster that hold the points: which respond, how much they hold, and how far
+// behind they are.
 import { tsdb } from '../../api/clients.ts';
 import { useResource } from '../../api/use-resource.ts';
 import { formatBytes } from '../../charts/format.ts';

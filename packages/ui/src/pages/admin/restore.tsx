@@ -1,4 +1,4 @@
-// A backup, or a chain of them, comes back from files of the browser's machine.
+// Restores a backup, or a chain of them, from files of the browser's machine.
 import { useSignal } from '@preact/signals';
 
 import { tsdb } from '../../api/clients.ts';

@@ -1,5 +1,4 @@
-// New continuous queries: a roll-up put together from choices, whose statement can still be
-// changed.
+// New continuous queries: a roll-up composed from choices, whose statement can still be edited.
 import { useSignal } from '@preact/signals';
 import { formatIdentifier } from '@tidemark/influxql';
 

@@ -1,4 +1,4 @@
-// A continuous query over a range of the past, step by step, with how far it is.
+// Runs a continuous query over a past range, step by step, with progress.
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 

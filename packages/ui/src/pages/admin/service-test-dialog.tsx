@@ -1,4 +1,4 @@
-// Tries a service with the configuration that is in use.
+// Tests a service with the current configuration.
 import { useSignal } from '@preact/signals';
 import type { ServiceTestResult } from '@tidemark/client';
 

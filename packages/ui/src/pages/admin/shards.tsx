@@ -1,4 +1,4 @@
-// Shards on a line of time, by database and retention policy, with their sizes.
+// Shards on a timeline, by database and retention policy, with their sizes.
 import { formatBytes } from '../../charts/format.ts';
 import { IconButton } from '../../design/button.tsx';
 import { Panel } from '../../design/panel.tsx';

@@ -1,4 +1,4 @@
-// Queries that took long, and who sent them.
+// Slow queries, and who sent them.
 import { tsdb } from '../../api/clients.ts';
 import { useResource } from '../../api/use-resource.ts';
 import { Link } from '../../app/link.tsx';

@@ -1,4 +1,4 @@
-// What the database does by itself: continuous queries and subscriptions.
+// Background work of the database: continuous queries and subscriptions.
 import { useSignal } from '@preact/signals';
 import { formatIdentifier } from '@tidemark/influxql';
 import type { ComponentChildren } from 'preact';

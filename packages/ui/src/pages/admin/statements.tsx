@@ -1,5 +1,4 @@
-// Statements of administration: their answers as records, their running with a message, the
-// question before.
+// Administrative statements: results as records, running with a message, and the confirmation.
 import { useSignal } from '@preact/signals';
 import type { Cell } from '@tidemark/client';
 import type { ComponentChildren } from 'preact';

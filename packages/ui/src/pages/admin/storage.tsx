@@ -1,5 +1,4 @@
-// What lies on the disk: figures of log, memory, segments and compaction, and the shards on a line
-// of time.
+// Disk usage: figures of log, memory, segments and compaction, and the shards on a timeline.
 import { tsdb } from '../../api/clients.ts';
 import { useResource } from '../../api/use-resource.ts';
 import { formatBytes } from '../../charts/format.ts';

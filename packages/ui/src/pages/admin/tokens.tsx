@@ -1,4 +1,4 @@
-// API tokens: what programs say who they are with. The text of one is shown once.
+// API tokens, with which programs authenticate. The text of a token is shown once.
 import { useSignal } from '@preact/signals';
 
 import { tsdb } from '../../api/clients.ts';

@@ -1,5 +1,4 @@
-// Files that are sent in pieces, as both services take backups: begun, brought, finished or given
-// up.
+// Uploads a file in pieces, as both services receive backups: started, sent, finished or cancelled.
 import type { tsdb } from '../../api/clients.ts';
 
 type Http = typeof tsdb.http;

@@ -1,4 +1,4 @@
-// Users and what they may do.
+// Users and their rights.
 import { useSignal } from '@preact/signals';
 import { formatIdentifier, quoteString } from '@tidemark/influxql';
 

@@ -1,4 +1,4 @@
-// Work that takes its time: how far it is, a way to end it, and what became of it.
+// Long-running work: its progress, a way to cancel it, and its outcome.
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 

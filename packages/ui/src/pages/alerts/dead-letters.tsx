@@ -1,4 +1,4 @@
-// Events that were given up: why, and another try.
+// Dead letters: the reason, and another attempt.
 import { useSignal } from '@preact/signals';
 import type { DeadLetterChoice } from '@tidemark/client';
 

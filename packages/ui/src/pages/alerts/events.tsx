@@ -1,4 +1,4 @@
-// Events that are open: by topic, from a level on, the worst first.
+// Open events: by topic, from a minimum level, most severe first.
 import type { TopicEvent } from '@tidemark/client';
 import { useSignal } from '@preact/signals';
 

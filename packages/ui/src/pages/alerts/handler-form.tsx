@@ -1,4 +1,4 @@
-// A handler by form: its chain of actions, with the options that each kind has.
+// A form for a handler: its chain of actions, with the options of each kind.
 import { useSignal } from '@preact/signals';
 import type { Handler, HandlerAction } from '@tidemark/client';
 import type { HandlerDefinition } from '@tidemark/pipeline';

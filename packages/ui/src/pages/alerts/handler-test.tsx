@@ -1,4 +1,4 @@
-// Tries a handler on an event: one that its topic remembers, or an example.
+// Tests a handler with an event: one of its topic, or an example.
 import { useSignal } from '@preact/signals';
 import type { TopicEvent, TriedAction } from '@tidemark/client';
 

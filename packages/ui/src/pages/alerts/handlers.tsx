@@ -1,4 +1,4 @@
-// Handlers of topics: who is told, how that goes, and changing it.
+// Handlers of topics: their receivers, their state, and editing them.
 import { useSignal } from '@preact/signals';
 import type { Handler, HandlerState } from '@tidemark/client';
 

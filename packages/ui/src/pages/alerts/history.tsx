@@ -1,4 +1,4 @@
-// When events changed their level: drawn, and listed.
+// Level changes of events: drawn, and listed.
 import { useSignal } from '@preact/signals';
 import type { LevelChange } from '@tidemark/client';
 

@@ -1,4 +1,4 @@
-// Alerts: what is wrong now, what was, rules by form, who is told, and what could not be told.
+// Alerts: open events, history, rules, handlers, and dead letters.
 import { route, setParams } from '../../app/router.ts';
 import { session } from '../../api/session.ts';
 import { services } from '../../api/connection.ts';

@@ -1,4 +1,4 @@
-// A rule by form: what is looked at, when it alerts, and what would have fired. It is saved as a
+// A form for a rule: its data, its condition, and what would have fired. The rule is saved as a
 // task like any other.
 import { signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';

@@ -1,4 +1,4 @@
-// What a rule would have fired on a span of the database, and saving it as a task.
+// Shows what a rule would have fired over a span of the database, and saves it as a task.
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 

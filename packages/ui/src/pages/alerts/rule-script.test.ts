@@ -1,4 +1,4 @@
-// Scripts of rules: the parser takes each as it is, and what they do is what was chosen.
+// Scripts of rules: the parser accepts each, and they do what was chosen.
 import { systemClock } from '@tidemark/core';
 import { runTaskTests } from '@tidemark/engine/task-test';
 import { buildPipeline } from '@tidemark/pipeline';

@@ -1,5 +1,5 @@
-// Rules that people choose by form, as the script that a task of them runs. The script is what
-// counts: it is shown, and may be changed by hand afterwards.
+// Generates the script of a rule from a form. The script is authoritative: it is shown, and may be
+// edited afterwards.
 import { formatFloat } from '@tidemark/tickscript';
 
 export const RULE_KINDS = ['threshold', 'relative', 'deadman'] as const;

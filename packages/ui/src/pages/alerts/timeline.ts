@@ -1,4 +1,4 @@
-// Changes of levels as bars on a line of time.
+// Level changes as bars on a timeline.
 import type { LevelChange } from '@tidemark/client';
 
 export type Bar = { readonly level: string; readonly fromMs: number; readonly toMs: number };

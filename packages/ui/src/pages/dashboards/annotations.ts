@@ -1,4 +1,4 @@
-// Marks of a dashboard's annotations: what happened when, from rows or from alerts.
+// Annotations of a dashboard: marks from rows or from alerts.
 import type { Cell as Value } from '@tidemark/client';
 
 import { engine } from '../../api/clients.ts';

@@ -1,4 +1,4 @@
-// Which figures a table has.
+// The list of aggregates of a table.
 import { CALC_NAMES } from '../../charts/calc.ts';
 import type { Calc } from '../../charts/calc.ts';
 import { CheckField } from '../../design/field.tsx';

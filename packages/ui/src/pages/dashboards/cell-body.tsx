@@ -1,4 +1,4 @@
-// What a cell shows: its queries are run while it can be seen, and drawn as its kind says.
+// The content of a cell: its queries run while it is visible, and its kind draws the results.
 import type { ComponentType } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 

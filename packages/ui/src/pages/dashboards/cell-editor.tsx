@@ -1,5 +1,5 @@
-// What a cell shows, and how. What is typed is the cell's once it is done; until then it is kept
-// like any other text that is being written.
+// The editor of a cell. Changes apply when it is closed; until then they are kept like other
+// drafts.
 import { useSignal } from '@preact/signals';
 
 import { Button } from '../../design/button.tsx';

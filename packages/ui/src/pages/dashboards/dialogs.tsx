@@ -1,4 +1,4 @@
-// What is asked about a dashboard as a whole.
+// Dialogs about a dashboard as a whole.
 import { documents } from '../../api/documents.ts';
 import { problemOf } from '../../api/problem.ts';
 import { navigate, setParams } from '../../app/router.ts';

@@ -1,5 +1,5 @@
-// A dashboard that is being changed: kept until it is saved or thrown away, over a reload and over
-// a service that restarts. Each change can be taken back.
+// A dashboard being edited: the draft is kept until it is saved or discarded, over a reload and
+// over a restart of the service. Each change can be undone.
 import { useSignal } from '@preact/signals';
 
 import { documents } from '../../api/documents.ts';

@@ -1,5 +1,5 @@
-// Cells on their grid. In edit mode they are moved and sized by dragging, or by arrow keys on the
-// same handles; on a narrow screen they lie below each other, in reading order.
+// Cells on their grid. In edit mode they are moved and resized by dragging, or with arrow keys on
+// the same handles; on a narrow screen they are stacked in reading order.
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';

@@ -1,4 +1,5 @@
-// Takes over a dashboard from a file or from text, and says what of it is left out before it is.
+// Imports a dashboard from a file or from text, and lists what will be left out before it is
+// stored.
 import { useSignal } from '@preact/signals';
 
 import { draft } from '../../app/stored.ts';

@@ -1,4 +1,4 @@
-// All dashboards that the server keeps, and those that are there by themselves.
+// All stored dashboards, and the ready-made ones.
 import type { DocumentSummary } from '@tidemark/core';
 import { useSignal } from '@preact/signals';
 

@@ -1,4 +1,4 @@
-// A number that may be left out; what is no number is not taken.
+// A field for an optional number; invalid numbers are not accepted.
 import { TextField } from '../../design/field.tsx';
 
 export function NumberField({

@@ -1,4 +1,4 @@
-// Fields for the options of a kind, as its table says.
+// Fields for the options of a kind, generated from its table.
 import { valueOf } from '../../cells/option.ts';
 import type { OptionRow, Options } from '../../cells/option.ts';
 import { LEGEND_CALCS } from '../../cells/options/legend.ts';

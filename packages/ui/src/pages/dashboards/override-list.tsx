@@ -1,4 +1,4 @@
-// What is otherwise with single series and columns.
+// Overrides of single series and columns.
 import { FORMS, MATCHERS } from '../../cells/options/overrides.ts';
 import type { Look, Override } from '../../cells/options/overrides.ts';
 import { SERIES_COLOUR_COUNT, seriesColour } from '../../charts/colours.ts';

@@ -1,4 +1,4 @@
-// Dashboards: all of them, or the one that the address names.
+// Dashboards: the list, or the one in the address.
 import './dashboards.css';
 import { route } from '../../app/router.ts';
 import { DashboardList } from './list.tsx';

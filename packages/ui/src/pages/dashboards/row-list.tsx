@@ -1,4 +1,4 @@
-// A list of things with fields each: one more, one less.
+// A list of items with fields, which can be added and removed.
 import type { ComponentChildren } from 'preact';
 
 import { Button, IconButton } from '../../design/button.tsx';

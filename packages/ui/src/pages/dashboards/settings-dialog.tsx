@@ -1,4 +1,4 @@
-// What belongs to a dashboard as a whole: its name, where queries go, variables, annotations.
+// Settings of a dashboard: its name, database, variables, annotations.
 import { useSignal } from '@preact/signals';
 
 import { useResource } from '../../api/use-resource.ts';

@@ -1,4 +1,4 @@
-// One dashboard: looked at, changed, saved.
+// One dashboard: viewed, edited, saved.
 import { Conflict, NotFound } from '@tidemark/core';
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';

@@ -1,4 +1,4 @@
-// From which value on something is good, doubtful or bad.
+// Thresholds from which a value is good, doubtful or bad.
 import { LEVELS } from '../../dashboards/level.ts';
 import type { CellThreshold } from '../../dashboards/level.ts';
 import { Button, IconButton } from '../../design/button.tsx';

@@ -1,4 +1,4 @@
-// What is done with a dashboard that is shown: the controls of its heading.
+// The toolbar of a dashboard.
 import { session } from '../../api/session.ts';
 import { Link } from '../../app/link.tsx';
 import { setParams } from '../../app/router.ts';

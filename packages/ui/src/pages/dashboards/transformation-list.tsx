@@ -1,4 +1,4 @@
-// What is done with an answer before it is shown, step by step.
+// Transformations of a result before it is shown, step by step.
 import { CALC_NAMES, isCalc } from '../../charts/calc.ts';
 import { TRANSFORMATION_KINDS, transformationOf } from '../../cells/options/transformations.ts';
 import type { Transformation } from '../../cells/options/transformations.ts';

@@ -1,4 +1,4 @@
-// The unit of a cell's numbers: found by typing a part of its name, or any text of one's own.
+// The unit of a cell's numbers: found by typing part of its name, or any custom text.
 import { UNIT_GROUPS, unitRow } from '../../charts/units.ts';
 import { SuggestField } from '../../design/field.tsx';
 import { texts } from '../../texts/texts.ts';

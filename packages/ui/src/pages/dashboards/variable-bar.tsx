@@ -1,4 +1,4 @@
-// What is chosen of a dashboard's variables. Values of one may depend on others.
+// The selected values of a dashboard's variables. Values of one may depend on others.
 import { useResource } from '../../api/use-resource.ts';
 import { CheckField, SelectField, TextField } from '../../design/field.tsx';
 import { Popover } from '../../design/popover.tsx';

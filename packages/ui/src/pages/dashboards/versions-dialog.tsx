@@ -1,4 +1,4 @@
-// Versions of a dashboard. An older one comes back as a new one: nothing is lost by it.
+// Versions of a dashboard. Restoring an older one creates a new version, so nothing is lost.
 import { useSignal } from '@preact/signals';
 
 import { documents } from '../../api/documents.ts';

@@ -1,4 +1,4 @@
-// What of a dashboard is seen, kept in the address: span, refresh, and what is chosen of variables.
+// The view of a dashboard, kept in the address: span, refresh, and selected variables.
 import { computed } from '@preact/signals';
 
 import { route, setParams } from '../../app/router.ts';

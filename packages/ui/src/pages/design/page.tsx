@@ -1,5 +1,4 @@
-// All components in all their states: what a page is made of, and where a change of the look is
-// judged.
+// All components in all their states, for judging changes of the design.
 import { useSignal } from '@preact/signals';
 
 import { PageHead } from '../../app/page-frame.tsx';

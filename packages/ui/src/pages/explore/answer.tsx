@@ -1,4 +1,4 @@
-// What the statements answered, each for itself: as chart, as table, as text.
+// The result of each statement: as chart, as table, as text.
 import type { Cell, ResponseDiagnostic } from '@tidemark/client';
 import { useMemo, useRef } from 'preact/hooks';
 

@@ -1,5 +1,5 @@
-// Puts a statement together for people who do not write it by hand. The text stays what counts: the
-// form is read from it, and every change writes it anew.
+// Builds a statement with a form. The text is authoritative: the form is parsed from it, and every
+// change rewrites it.
 import { FUNCTIONS } from '@tidemark/query';
 
 import { useResource } from '../../api/use-resource.ts';

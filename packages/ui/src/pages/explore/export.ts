@@ -1,5 +1,5 @@
-// Rows that are shown, as files. Line protocol needs the types of fields, which the database is
-// asked for.
+// Exports the shown rows as files. Line protocol needs the types of fields, which are requested
+// from the database.
 import type { Cell } from '@tidemark/client';
 import { printLossless } from '@tidemark/client';
 import { escapeMeasurement, escapeTagPart } from '@tidemark/core';

@@ -1,4 +1,4 @@
-// Statements that were run in this browser, and those that are kept by a name.
+// Statements run in this browser, and those saved under a name.
 import { useSignal } from '@preact/signals';
 
 import { preference } from '../../app/stored.ts';

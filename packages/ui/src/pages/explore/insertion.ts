@@ -1,5 +1,5 @@
-// What a press in the schema does with the statement: a form takes it in; of any other text a
-// statement about it is made.
+// What a click in the schema does with the statement: a statement that the form can express is
+// extended; otherwise a new statement is created.
 import { EMPTY_QUERY, parseBuilt, printBuilt } from '../../query/builder.ts';
 import type { BuiltQuery } from '../../query/builder.ts';
 import type { Chosen } from './schema-tree.tsx';

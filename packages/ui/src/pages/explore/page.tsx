@@ -1,5 +1,5 @@
-// Explore: what is stored, a statement by hand or by form, and its answer as chart, table and text.
-// The address holds all of it, so that a link restores it.
+// Explore: the schema, a statement by hand or by form, and its result as chart, table and text. The
+// address contains all of it, so that a link restores it.
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 

@@ -1,4 +1,4 @@
-// A plan as a tree with the time of each part.
+// A plan as a tree with the time of each operator.
 import { formatMs } from '../../charts/format.ts';
 import { planTree } from '../../query/plan-tree.ts';
 import type { PlanNode } from '../../query/plan-tree.ts';

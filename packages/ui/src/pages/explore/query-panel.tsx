@@ -1,4 +1,4 @@
-// Where a statement is written: by hand or by form.
+// The editor of the statement: text or form.
 import { useSignal } from '@preact/signals';
 import type { Signal } from '@preact/signals';
 import { useRef } from 'preact/hooks';

@@ -1,4 +1,4 @@
-// Statements that somebody has kept by a name: the server keeps them, for that user alone.
+// Statements saved under a name: the server stores them for that user alone.
 import { problemOf } from '../../api/problem.ts';
 import { documents, newId } from '../../api/documents.ts';
 import { useResource } from '../../api/use-resource.ts';

@@ -1,5 +1,5 @@
-// What is in the databases: measurements, their fields with types, their tags with how many values
-// they have. Asked for when it is opened; a press puts a name where the statement is written.
+// The schema of the databases: measurements, their fields with types, their tags with the number of
+// their values. Loaded when it is opened; a click inserts a name into the statement.
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 

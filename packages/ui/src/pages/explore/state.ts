@@ -1,4 +1,4 @@
-// What the page shows, kept in its address, so that a link restores it.
+// The state of the page, kept in its address, so that a link restores it.
 import { computed } from '@preact/signals';
 
 import { route, setParams } from '../../app/router.ts';

@@ -1,4 +1,4 @@
-// A statement as a form, as long as a form can say what the text says.
+// A statement as a form, while the form can express its text.
 import { useSignal } from '@preact/signals';
 import type { Signal } from '@preact/signals';
 

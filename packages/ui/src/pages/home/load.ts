@@ -1,4 +1,4 @@
-// What the start page shows of both services.
+// Data of the start page from both services.
 import { engine, tsdb } from '../../api/clients.ts';
 import { session } from '../../api/session.ts';
 

@@ -1,4 +1,4 @@
-// The start page: are both services well, what is in them, what needs somebody to look.
+// The start page: the health of both services, their data, and what needs attention.
 import { useMemo } from 'preact/hooks';
 
 import { services } from '../../api/connection.ts';

@@ -1,5 +1,4 @@
-// Recordings and replays: data that is kept to be run again, and the runs of it, with how far they
-// are.
+// Recordings and replays, with their progress.
 import { useSignal } from '@preact/signals';
 import type { Recording, Replay } from '@tidemark/client';
 

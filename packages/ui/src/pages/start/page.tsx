@@ -1,4 +1,4 @@
-// First minutes: how points come in, something to look at, and where to go on.
+// First minutes: how to write points, a sample to look at, and where to continue.
 import { useSignal } from '@preact/signals';
 
 import { services } from '../../api/connection.ts';

@@ -1,4 +1,4 @@
-// The points of the sample: the same everywhere, but for the day on which they end.
+// The points of the sample: always the same, except for the day on which they end.
 
 const ROOMS = [
   { name: 'kitchen', floor: 'ground', celsius: 21, swing: 3 },

@@ -1,5 +1,5 @@
-// A sample to look at: a day of a house, its dashboard, and a task that watches it. All of it can
-// be taken away again.
+// The sample: a day of a house, its dashboard, and a task that watches it. All of it can be removed
+// again.
 import { Conflict, NotFound } from '@tidemark/core';
 
 import { engine, tsdb } from '../../api/clients.ts';

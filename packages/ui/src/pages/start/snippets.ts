@@ -1,4 +1,4 @@
-// What to copy for programs that write points, with address, database and token filled in.
+// Snippets for programs that write points, with address, database and token filled in.
 
 import { formatIdentifier } from '@tidemark/influxql';
 

@@ -1,4 +1,4 @@
-// What a program needs to write: where the database is, and a token that may do no more than that.
+// What a program needs to write: the address of the database, and a token that may only write.
 import { formatIdentifier, quoteString } from '@tidemark/influxql';
 
 import { tsdb } from '../../api/clients.ts';

@@ -1,4 +1,4 @@
-// Databases with retention policies, as somebody types them.
+// Databases with retention policies, as typed text.
 import type { Dbrp } from '@tidemark/client';
 
 /** `house.autogen, other.week`. */

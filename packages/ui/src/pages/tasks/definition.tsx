@@ -1,5 +1,5 @@
-// The definition of a task: id, databases, parts, script. What is typed is kept until it is saved
-// or thrown away.
+// The definition of a task: id, databases, parts, script. The draft is kept until it is saved or
+// discarded.
 import { useSignal } from '@preact/signals';
 import type { Task } from '@tidemark/client';
 import { useMemo, useRef } from 'preact/hooks';

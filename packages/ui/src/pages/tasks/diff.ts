@@ -1,4 +1,4 @@
-// What lies between two texts, line by line.
+// The differences between two texts, line by line.
 
 export type DiffLine = { readonly kind: 'same' | 'added' | 'removed'; readonly text: string };
 

@@ -1,4 +1,4 @@
-// What the counters of a task say.
+// Figures from the counters of a task.
 import type { Task } from '@tidemark/client';
 
 export type NodeFigures = Readonly<Record<string, number>>;

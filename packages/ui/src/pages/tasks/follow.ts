@@ -1,5 +1,5 @@
-// Streams of lines, such as a tap or a log, as they come. The newest are kept, and all stop when
-// nobody looks.
+// Follows streams of lines, such as a tap or a log. The newest lines are kept, and streams stop
+// when nothing shows them.
 import { useSignal } from '@preact/signals';
 import type { ReadonlySignal } from '@preact/signals';
 import { parseLossless } from '@tidemark/client';

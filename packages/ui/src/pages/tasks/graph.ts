@@ -1,5 +1,4 @@
-// The picture of a pipeline: nodes and edges of the DOT that the engine answers, laid out from top
-// to bottom.
+// The graph of a pipeline: nodes and edges of the engine's DOT, laid out from top to bottom.
 import { Graph, layout } from '@dagrejs/dagre';
 
 export type PlacedNode = {

@@ -1,5 +1,5 @@
-// The instances of a cluster of engines: which of them leads, what each runs, how far each is
-// behind; and asking one of them to leave the lead.
+// The instances of a cluster of engines: the leader, the tasks of each, and how far each is behind;
+// with a button that drains one.
 import { useSignal } from '@preact/signals';
 import type { ClusterMember } from '@tidemark/client';
 

@@ -1,4 +1,4 @@
-// The nodes of a task that runs, with what each of them keeps.
+// The nodes of a running task, with the groups, memory and time of each.
 import { formatBytes, formatMs, formatValue } from '../../charts/format.ts';
 import { Panel } from '../../design/panel.tsx';
 import { Table } from '../../design/table.tsx';

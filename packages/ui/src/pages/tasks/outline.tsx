@@ -1,4 +1,4 @@
-// The nodes of a script, in the order in which it makes them. A press leads to the place.
+// The nodes of a script, in the order of their creation. A click leads to the position.
 import { useSignal } from '@preact/signals';
 import type { Signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';

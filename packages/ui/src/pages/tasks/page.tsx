@@ -1,4 +1,4 @@
-// Tasks: the list of what runs, one of them in full, or a new one – as the address says.
+// Tasks: the list, one task in full, or a new one, depending on the address.
 import { route } from '../../app/router.ts';
 import { Instances } from './instances.tsx';
 import { TaskDetail } from './task-detail.tsx';

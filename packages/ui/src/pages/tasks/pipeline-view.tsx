@@ -1,4 +1,4 @@
-// A pipeline as a picture with its counters. A press on a node shows what leaves it.
+// A pipeline as a graph with its counters. A click on a node shows its output.
 import { useMemo } from 'preact/hooks';
 
 import { formatMs, formatValue } from '../../charts/format.ts';

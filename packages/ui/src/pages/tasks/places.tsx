@@ -1,5 +1,4 @@
-// Where a task runs in a cluster of engines: the instance of each of its parts, and how far it is
-// behind.
+// Where a task runs in a cluster of engines: the instance of each part, and how far it is behind.
 import type { ClusterMember, ClusterTask, Task } from '@tidemark/client';
 
 import { engine } from '../../api/clients.ts';

@@ -1,4 +1,4 @@
-// Changes of what a task does. One that runs is started anew with the change.
+// Changes the definition of a task. A running task is restarted.
 import type { Task, TaskChange } from '@tidemark/client';
 
 import { engine } from '../../api/clients.ts';

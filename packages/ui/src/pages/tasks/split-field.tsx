@@ -1,4 +1,4 @@
-// In how many parts a task asks to run: a field of its definition.
+// The number of parts of a task: a field of its definition.
 import type { Signal } from '@preact/signals';
 
 import { engine } from '../../api/clients.ts';

@@ -1,4 +1,4 @@
-// What leaves a node, as it happens.
+// The output of a node, as it happens.
 import { printLossless } from '@tidemark/client';
 import { useSignal } from '@preact/signals';
 

@@ -1,4 +1,4 @@
-// All tasks with what they do: state, throughput, errors, memory, groups.
+// All tasks with their state, throughput, errors, memory and groups.
 import { useSignal } from '@preact/signals';
 import type { Task, Template } from '@tidemark/client';
 

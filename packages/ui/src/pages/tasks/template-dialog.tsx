@@ -1,4 +1,4 @@
-// The script of a template: a new one, or one that is changed with all its tasks.
+// The script of a template: a new one, or a change for all its tasks.
 import { useSignal } from '@preact/signals';
 import type { Template } from '@tidemark/client';
 import { useMemo } from 'preact/hooks';

@@ -1,4 +1,4 @@
-// Templates, and a form made of their vars for a task of one.
+// Templates, and a form generated from their vars for tasks of a template.
 import { useSignal } from '@preact/signals';
 import type { Template } from '@tidemark/client';
 import { useState } from 'preact/hooks';

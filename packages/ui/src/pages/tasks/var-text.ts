@@ -1,4 +1,4 @@
-// Values of vars as somebody types them.
+// Values of vars as typed text.
 import type { TaskVar } from '@tidemark/client';
 import { parseDuration } from '@tidemark/tickscript';
 

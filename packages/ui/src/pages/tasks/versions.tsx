@@ -1,4 +1,4 @@
-// What a task was before: what is different, and the way back.
+// Earlier versions of a task: their differences, and restoring them.
 import { useSignal } from '@preact/signals';
 import type { Task, TaskVersion } from '@tidemark/client';
 import { useMemo } from 'preact/hooks';

@@ -1,4 +1,4 @@
-// What a script is tried on: typed points, a span of time of the database, or a recording.
+// The input of a try-out: typed points, a time span from the database, or a recording.
 import type { Recording } from '@tidemark/client';
 
 import { engine } from '../../api/clients.ts';

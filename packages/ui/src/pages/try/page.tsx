@@ -1,5 +1,5 @@
-// Try out: a script that is not defined, on data of the past. What leaves each node, which alerts
-// would fire, and why not.
+// Try out: runs a script on past data without defining it. Shows the output of each node, which
+// alerts would fire, and why others would not.
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 

@@ -1,4 +1,4 @@
-// Saves what is tried as a file of a task test.
+// Saves a try-out as a file of a task test.
 import { useSignal } from '@preact/signals';
 import type { TryOut } from '@tidemark/client';
 

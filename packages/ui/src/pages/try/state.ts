@@ -1,4 +1,4 @@
-// What is being tried: typed, and kept until the tab is closed.
+// The draft of a try-out, kept until the tab is closed.
 import type { Dbrp, TryOut } from '@tidemark/client';
 
 import { draft } from '../../app/stored.ts';

@@ -1,4 +1,4 @@
-// Looks at lines before they are sent, with the server's own parser.
+// Checks lines before they are sent, with the server's own parser.
 import { parseLines } from '@tidemark/line-protocol';
 import type { LineError, Precision } from '@tidemark/line-protocol';
 

@@ -1,4 +1,4 @@
-// What each column of a table is.
+// Assigns a role to each column of a table.
 import { SelectField, TextField } from '../../design/field.tsx';
 import { texts } from '../../texts/texts.ts';
 import { guessRole, ROLES } from './csv.ts';

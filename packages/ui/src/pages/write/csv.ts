@@ -1,4 +1,4 @@
-// Tables as text (RFC 4180) and the points that their rows are, column by column.
+// Tables as text (RFC 4180), and the points of their rows, column by column.
 import { escapeMeasurement, escapeTagPart } from '@tidemark/core';
 
 /**

@@ -1,4 +1,4 @@
-// Write: points as line protocol or as a table, typed, pasted, dropped or from a file; looked at
+// Write: points as line protocol or as a table, typed, pasted, dropped or from a file; checked
 // before they are sent.
 import { useSignal } from '@preact/signals';
 import type { PartialWrite } from '@tidemark/client';

@@ -1,4 +1,4 @@
-// Texts that belong to no page.
+// Texts that are not specific to one page.
 
 export const common = {
   cancel: 'Cancel',

@@ -1,4 +1,4 @@
-// Numbers as English writes them, and what they count.
+// Numbers in English, with the nouns they count.
 
 export const count = (value: number): string => value.toLocaleString('en');
 
