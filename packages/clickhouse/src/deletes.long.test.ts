@@ -1,5 +1,5 @@
-// Deletes on a real cluster: they hide older rows at once, whole or not at all, whatever is away,
-// and their rows are removed behind that while others write.
+// Deletes on a real cluster: they hide older rows at once, completely or not at all, whatever is
+// unreachable; their rows are removed in the background while others write.
 import { MIN_TIME } from '@tidemark/core';
 import type { PolicyRef, StorageEngine } from '@tidemark/storage';
 import { eventually, hasPrograms } from '@tidemark/testkit';

@@ -1,4 +1,4 @@
-// Several front ends on one cluster: what one changes the others see, what two want at once is
+// Several front ends on one cluster: each sees the changes of the others, concurrent changes are
 // decided once, and one of them has the lease.
 import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

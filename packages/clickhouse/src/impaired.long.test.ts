@@ -1,5 +1,5 @@
-// A cluster that is impaired: who can take no write says so soon and by name, and a write that was
-// refused never replaces one that was acknowledged later.
+// An impaired cluster: replicas that cannot take writes are reported quickly and by name, and a
+// write that was refused never replaces one that was acknowledged later.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// The storage engine on a real cluster of two shards of two replicas, held against the model of a
+// The storage engine on a real cluster of two shards of two replicas, compared with the model of a
 // source in memory.
 import { join } from 'node:path';
 

@@ -1,4 +1,4 @@
-// What is logged of work that is repeated.
+// What is logged about periodic work.
 import { Internal, Unavailable } from '@tidemark/core';
 import { TestClock } from '@tidemark/testkit';
 import { expect, test } from 'vitest';

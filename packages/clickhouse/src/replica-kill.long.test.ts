@@ -1,5 +1,5 @@
-// Replicas that are killed, hang or do not keep up, and come back: what was acknowledged is there,
-// once, and queries are answered all the time.
+// Replicas that are killed, hang or lag, and come back: acknowledged rows exist exactly once, and
+// queries are answered all the time.
 import { Unavailable } from '@tidemark/core';
 import { eventually, hasPrograms } from '@tidemark/testkit';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// Work while nobody leads, beside leaders that do not leave at the first word.
+// Work while no instance leads, and leaders that do not resign at the first request.
 import { systemClock } from '@tidemark/core';
 import { eventually, hasPrograms, TestCoordinator } from '@tidemark/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
-// Public face of @tidemark/cluster: what several engines share, and a cluster of them on one
-// machine.
+// Public face of @tidemark/cluster: the state that several engines share, and a local cluster of
+// them.
 export { betweenLeaders } from './between-leaders.ts';
 export { NatsCoordinator } from './nats-coordinator.ts';
 export type { CoordinatorOptions } from './nats-coordinator.ts';

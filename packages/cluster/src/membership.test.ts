@@ -1,4 +1,4 @@
-// Who leads, in virtual time.
+// Leader election, in virtual time.
 import { TestClock } from '@tidemark/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 

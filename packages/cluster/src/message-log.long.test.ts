@@ -1,4 +1,4 @@
-// A coordinator that goes away while a part of a log is read.
+// A coordinator that fails while a part of a log is read.
 import { hasPrograms, TestCoordinator } from '@tidemark/testkit';
 import { expect, test } from 'vitest';
 

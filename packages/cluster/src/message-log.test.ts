@@ -1,4 +1,4 @@
-// Reading a part of a log that changes meanwhile.
+// Reading a part of a log that changes at the same time.
 import { hasPrograms, TestCoordinator } from '@tidemark/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 

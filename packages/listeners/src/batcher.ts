@@ -1,4 +1,4 @@
-// Points of a listener, collected into batches: full ones are written at once, others after a time.
+// Collects points of a listener into batches: full ones are written at once, others after a time.
 import { messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { ListenerPoint } from './listener-point.ts';

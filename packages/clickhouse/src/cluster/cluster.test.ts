@@ -1,5 +1,5 @@
-// Which writes are tried, how often, and what is said when they fail: on servers that answer as the
-// test wants.
+// Which writes are attempted, how often, and with which errors they fail: on servers that respond
+// as the test defines.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { startFakeServer } from '../testing/fake-servers.ts';

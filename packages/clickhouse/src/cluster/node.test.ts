@@ -1,4 +1,4 @@
-// What one ClickHouse process is told and what it answers, on a real one.
+// Requests to a real ClickHouse process, and its responses.
 import { Cancelled, Internal, LimitExceeded } from '@tidemark/core';
 import { eventually, hasPrograms } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// What is sent to a server and what becomes of its answers, on one that says what it is told to.
+// Requests to a server and the handling of its responses, with a server that the test controls.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';

@@ -1,4 +1,4 @@
-// Deletes that are agreed on, as entries and as a list.
+// Deletes that front ends have agreed on, as entries and as a list.
 import { expect, test } from 'vitest';
 
 import { coversMeasurement, Deletes } from './deletes.ts';

@@ -1,4 +1,4 @@
-// Clocks of servers may differ: nothing that is asked of them depends on one.
+// Clocks of servers may differ: no statement depends on one.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

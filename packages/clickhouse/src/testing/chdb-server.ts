@@ -1,7 +1,7 @@
 // A current ClickHouse in this process (the package `chdb`) behind the HTTP interface that the
-// service speaks. It has no ZooKeeper: replicated tables are plain ones, and the positions of the
-// list that front ends agree on and the clock of writes are kept here. All else is asked as it
-// comes.
+// service uses. It has no ZooKeeper: replicated tables are plain ones, and the positions of the
+// shared log and the version clock are simulated here. All other statements are passed on
+// unchanged.
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -1,5 +1,5 @@
-// Requests to two sources that have the same points, and their answers as text: the embedded engine
-// says what is right.
+// Sends requests to two sources with the same points and compares their answers as text: the
+// embedded engine is the reference.
 import { ALL_TIME, columnValue } from '@tidemark/core';
 import type { FieldType, TimeRange } from '@tidemark/core';
 import { eachBatch } from '@tidemark/query';

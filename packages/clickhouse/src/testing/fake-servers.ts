@@ -1,4 +1,4 @@
-// Servers that answer as ClickHouse does and as a test says: a shard of a cluster without
+// Servers that respond as ClickHouse does and as a test defines: a shard of a cluster without
 // processes.
 import { once } from 'node:events';
 import { createServer } from 'node:http';

@@ -1,5 +1,6 @@
 // A proxy between a front end and a ClickHouse server that holds statements back, as a network or a
-// server does that hangs for a while: the client gives them up, and the server gets them later.
+// server does that hangs for a while: the client gives up, and the server receives the statements
+// later.
 import { once } from 'node:events';
 import { createServer, request as sendRequest } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';

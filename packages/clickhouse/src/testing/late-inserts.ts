@@ -1,6 +1,6 @@
-// What an insert does that a server stores after its write was refused: it loses against a write
-// that was acknowledged later, and a later delete hides it. The same for a cluster of the oldest
-// version and for the current one in a single process.
+// An insert that a server stores after its write was refused: a later acknowledged write overrides
+// it, and a later delete hides it. The same checks for a cluster of the oldest version and for the
+// current one in a single process.
 import { Unavailable } from '@tidemark/core';
 import type { PolicyRef, StorageEngine } from '@tidemark/storage';
 import { expect } from 'vitest';

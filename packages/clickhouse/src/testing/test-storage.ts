@@ -1,4 +1,4 @@
-// What tests of the storage have in common: its settings, policies, and how they write and read.
+// What tests of the storage share: settings, policies, and helpers for writing and reading.
 import { ALL_TIME, systemClock, Unavailable } from '@tidemark/core';
 import type { FieldType } from '@tidemark/core';
 import type { PolicyRef, StorageEngine, WriteOutcome } from '@tidemark/storage';

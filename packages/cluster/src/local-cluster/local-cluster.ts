@@ -1,4 +1,4 @@
-// Several engines and their coordinator on this machine, for trials and tests.
+// Several engines and their coordinator on this machine, for experiments and tests.
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

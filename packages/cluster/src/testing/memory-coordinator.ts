@@ -1,5 +1,6 @@
-// A coordinator in memory, for simulations: one server, and a way to it for each instance that may
-// be slow, cut, or lose answers. What the server has not synced is gone when it crashes.
+// A coordinator in memory, for simulations: one server, and a connection to it for each instance
+// that may be slow, cut, or lose responses. Data that the server has not synced is lost when it
+// crashes.
 import { randomUUID } from 'node:crypto';
 import { Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';

@@ -1,5 +1,5 @@
-// A series index that lacks something: its database is stopped with a sentence, others are served,
-// and `repair` makes the index anew of the keys that shards keep beside their segments.
+// A series index with missing entries: its database is stopped with an error message, others are
+// served, and `repair` rebuilds the index from the keys that shards keep beside their segments.
 import { Corruption } from '@tidemark/core';
 import { eachBatch } from '@tidemark/query';
 import { beforeEach, expect, test } from 'vitest';

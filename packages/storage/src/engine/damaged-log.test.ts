@@ -1,5 +1,5 @@
-// A log that lacks something which was acknowledged: the databases whose records it lost are
-// stopped, others are served, and `repair` keeps the rest. What a crash tears off the end was not
+// A log that lacks acknowledged records: the databases that lost records are stopped, others are
+// served, and `repair` keeps the rest. Records that a crash tears off the end were not
 // acknowledged.
 import { Corruption } from '@tidemark/core';
 import { beforeEach, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
-// A segment that can not be read: what needs it fails with a sentence, or says that it lacks
-// something; the rest is served.
+// A segment that cannot be read: requests that need it fail with an error message, or are marked as
+// partial; the rest is served.
 import { Corruption } from '@tidemark/core';
 import { Driver, eachBatch } from '@tidemark/query';
 import { beforeEach, expect, test } from 'vitest';

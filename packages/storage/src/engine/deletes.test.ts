@@ -1,4 +1,4 @@
-// Every kind of delete: what is gone, what stays, and that the space comes back.
+// Every kind of delete: which rows are gone, which stay, and that the space is released.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 

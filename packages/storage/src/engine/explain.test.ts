@@ -1,4 +1,4 @@
-// EXPLAIN ANALYZE over a layout that is known: two series of three full chunks each in one segment.
+// EXPLAIN ANALYZE over a known layout: two series of three full chunks each in one segment.
 import { executeExplain, eachBatch } from '@tidemark/query';
 import type { QueryContext } from '@tidemark/query';
 import { DEFAULT_QUERY_LIMITS } from '@tidemark/query';

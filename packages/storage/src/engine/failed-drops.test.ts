@@ -1,4 +1,4 @@
-// A drop of a policy that cannot be logged: its names are gone already, and may be given anew.
+// A drop of a policy that cannot be logged: its names are gone already, and may be reused.
 import { Unavailable } from '@tidemark/core';
 import { beforeEach, expect, test } from 'vitest';
 

@@ -1,5 +1,5 @@
-// What the engine survives: power cuts at every operation on the disk, failed syncs, a full disk,
-// damaged files.
+// Faults that the engine survives: power failures at every operation on the disk, failed syncs, a
+// full disk, damaged files.
 import { Corruption, Unavailable } from '@tidemark/core';
 import { describe, expect, test } from 'vitest';
 

@@ -1,5 +1,5 @@
-// A full disk: what frees space works in the room that is kept for it, everything else waits until
-// there is some again.
+// A full disk: statements that free space use the reserved space, everything else waits until there
+// is space again.
 import { Unavailable } from '@tidemark/core';
 import { beforeEach, expect, test } from 'vitest';
 

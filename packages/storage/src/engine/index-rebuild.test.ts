@@ -1,5 +1,5 @@
-// Indexes that are made anew without deleted series: memory and files stay bounded, everything else
-// stays as it is.
+// Rebuilding indexes without deleted series: memory and files stay bounded, everything else stays
+// the same.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 

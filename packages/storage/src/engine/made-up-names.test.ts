@@ -1,5 +1,5 @@
-// Names that somebody makes up, by the ten thousand: what a measurement and a field may take, and
-// that writes go on.
+// Tens of thousands of invented names: the memory that a measurement and a field may take, and that
+// writes continue.
 import { afterEach, expect, test } from 'vitest';
 
 import { scanRows, testEngine, write } from '../testing/fixtures.ts';

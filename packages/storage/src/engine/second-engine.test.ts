@@ -1,4 +1,4 @@
-// Engines that share a thread: what one does leaves the other as it is.
+// Engines that share a thread do not affect each other.
 import { readdirSync, readFileSync } from 'node:fs';
 
 import { systemClock } from '@tidemark/core';

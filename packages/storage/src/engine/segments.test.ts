@@ -1,4 +1,4 @@
-// The same questions give the same answers wherever the rows are: memtable, segments, compacted,
+// The same requests have the same results wherever the rows are: memtable, segments, compacted,
 // after a restart.
 import { readdirSync } from 'node:fs';
 

@@ -1,4 +1,4 @@
-// Flushes give way within a portion: a series may have any number of rows, and a measurement any
+// Flushes pause within a portion: a series may have any number of rows, and a measurement any
 // number of fields.
 import { expect, test } from 'vitest';
 

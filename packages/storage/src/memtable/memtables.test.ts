@@ -1,4 +1,4 @@
-// The count of what rows in memory take: every way in and out of them changes it.
+// The memory count of rows: every way into and out of memtables changes it.
 import { expect, test } from 'vitest';
 
 import { RowBlock } from '../columns/row-block.ts';

@@ -1,6 +1,6 @@
-// Aggregates over many series with few rows equal what is worked out from the rows of a scan,
-// whether the rows are in the memtable, in shared chunks of one segment or of several, or partly
-// deleted, and some series have many rows.
+// Aggregates over many short series equal those computed from the rows of a scan, whether the rows
+// are in the memtable, in shared chunks of one segment or of several, or partly deleted, and some
+// series have many rows.
 import type { FieldType } from '@tidemark/core';
 import { eachBatch } from '@tidemark/query';
 import type { Predicate, WindowSpec } from '@tidemark/query';

@@ -1,4 +1,4 @@
-// Aggregates equal what is worked out from the rows of a scan, wherever the rows are: memtable,
+// Aggregates equal those computed from the rows of a scan, wherever the rows are: memtable,
 // segments that overlap, chunks with and without statistics, partly deleted ones, shards in which a
 // field has another type.
 import { NANOS_PER_WEEK } from '@tidemark/core';

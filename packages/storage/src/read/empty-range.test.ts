@@ -1,5 +1,5 @@
-// A range whose end lies before its start: a condition may say so, and two comparisons joined by
-// AND do. It holds no rows, wherever the rows between the two are stored.
+// A range whose end is before its start: a condition may contain one, and so do two comparisons
+// joined by AND. It has no rows, wherever the rows between the two are stored.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { aggregateRows, scanRows, testEngine, write } from '../testing/fixtures.ts';

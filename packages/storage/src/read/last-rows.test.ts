@@ -1,4 +1,4 @@
-// The last row of series, asked again and again while they change, against all of their rows.
+// The last row of series, requested repeatedly while they change, compared with all of their rows.
 import { eachBatch } from '@tidemark/query';
 import type { ScanRequest, SeriesBatch } from '@tidemark/query';
 import { columnValue } from '@tidemark/core';

@@ -1,5 +1,5 @@
-// What reads of long texts carry and hold: only texts of the rows that are answered, in batches of
-// a limited weight, counted as memory of the request.
+// Reads of long strings: they hold only strings of the rows in the result, in batches of limited
+// size, counted as memory of the request.
 import { LimitExceeded } from '@tidemark/core';
 import { eachBatch } from '@tidemark/query';
 import type { AggregateRequest, ScanRequest, SeriesBatch, SourceCounters } from '@tidemark/query';

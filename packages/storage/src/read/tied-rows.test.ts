@@ -1,6 +1,6 @@
-// What `first` and `last` pick among rows of one time equals what the heads of the series of a
-// shard say, wherever these rows are: memtable, segments, blocks of many series, parts of very
-// many.
+// The choice of `first` and `last` among rows of equal time equals the one from the heads of the
+// series of a shard, wherever these rows are: memtable, segments, blocks of many series, parts of
+// very many.
 import { compareBytes, floorMod, NANOS_PER_WEEK } from '@tidemark/core';
 import type { FieldType, FieldValue } from '@tidemark/core';
 import { pickTied } from '@tidemark/query';

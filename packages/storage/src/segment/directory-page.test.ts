@@ -1,4 +1,4 @@
-// Entries of directory pages are found one by one, whatever their neighbours look like.
+// Entries of directory pages are found individually, whatever their neighbours.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 

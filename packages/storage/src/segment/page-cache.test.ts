@@ -1,4 +1,4 @@
-// Pages of directories stay within their bytes.
+// The cache of directory pages stays within its size.
 import { expect, test } from 'vitest';
 
 import type { PageMeta } from './format.ts';

@@ -1,5 +1,5 @@
-// Series with few rows share chunks: whatever is written comes back, series by series and in
-// blocks, and sources that are merged equal a plain map.
+// Series with few rows share chunks: every written row is read back, series by series and in
+// blocks, and merged sources equal a plain map.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

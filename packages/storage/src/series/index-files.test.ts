@@ -1,4 +1,4 @@
-// Files of indexes that are given up while something is written to them.
+// Files of indexes that are abandoned during a write.
 import { systemClock } from '@tidemark/core';
 import { expect, test } from 'vitest';
 

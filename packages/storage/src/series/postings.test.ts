@@ -1,4 +1,4 @@
-// Postings against the column they are made of, and which of them are kept.
+// Postings, compared with their column, and which of them are cached.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 

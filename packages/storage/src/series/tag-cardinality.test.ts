@@ -1,4 +1,4 @@
-// Numbers of values per tag key: exact ones are exact, estimates near.
+// Numbers of values per tag key: exact ones are exact, estimates are close.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 

@@ -1,4 +1,4 @@
-// What conditions on tags select, from postings and without, against the tags of each series.
+// Conditions on tags, with and without postings, compared with the tags of each series.
 import { utf8Text } from '@tidemark/core';
 import type { Predicate } from '@tidemark/query';
 import * as fc from 'fast-check';

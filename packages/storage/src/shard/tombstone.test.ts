@@ -1,5 +1,4 @@
-// What tombstones delete, however many there are and in whatever order they came, against looking
-// at each of them for each row.
+// Tombstones, however many and in whatever order, compared with checking each of them for each row.
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 

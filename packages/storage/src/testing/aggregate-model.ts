@@ -1,5 +1,5 @@
-// What aggregates have to be, worked out from the rows of a scan. Floats must be multiples of a
-// half of small integers: their sums are exact in any order.
+// The expected aggregates, computed from the rows of a scan. Floats must be multiples of a half of
+// small integers: their sums are exact in any order.
 import { floorMod } from '@tidemark/core';
 import type { FieldValue } from '@tidemark/core';
 import type { AggregateFunction, WindowSpec } from '@tidemark/query';

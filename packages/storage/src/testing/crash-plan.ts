@@ -1,4 +1,4 @@
-// What the tests of crashes do to an engine on a simulated disk, and what must be there afterwards.
+// The operations of crash tests on a simulated disk, and the expected contents afterwards.
 import { expect } from 'vitest';
 
 import { openStorageInline } from '../engine/open-inline.ts';

@@ -1,4 +1,4 @@
-// What the fixtures of the file formats hold, the same for every version.
+// The contents of the fixtures of file formats, the same for every version.
 import { storeBackup } from '../backup/chain.ts';
 import { IndexRebuild } from '../series/index-rebuild.ts';
 import { SeriesIndex } from '../series/series-index.ts';

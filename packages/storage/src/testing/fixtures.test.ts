@@ -1,4 +1,4 @@
-// Files of every released format version are read for ever.
+// Files of every released format version stay readable.
 import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Writes the fixture of the present format version: `packages/cli/bin/node --conditions=source
+// Writes the fixture of the current format version: `node --conditions=source --import tsx
 // src/testing/make-fixture.ts DIR`. Run it once per released version; old fixtures are never made
 // again.
 import { nodeDisk } from '../disk/node-disk.ts';

@@ -1,5 +1,5 @@
-// Small answers from the storage thread: which they are, and that they are the same as those that
-// are made where they are asked for.
+// Small answers from the storage thread: which ones they are, and that they equal those computed in
+// the calling thread.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// An assertion that fails ends the storage thread: no answer comes from it, and the directory is
-// opened again from the log. Twice within a minute, the process is told to end.
+// A failed assertion ends the storage thread: it sends no further answers, and the directory is
+// opened again from the log. After two failures within a minute, the process is told to exit.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

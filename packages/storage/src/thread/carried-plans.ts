@@ -1,6 +1,6 @@
-// Plans on their way to the storage thread. One that comes again, with another range, was sent
-// before: it stays in the thread and is a number from then on. Both ends count in the same way, so
-// that the sender knows without asking which plans the thread still has.
+// Sends plans to the storage thread. A plan that is used again, with another range, stays in the
+// thread and is referred to by number. Both ends count in the same way, so the sender knows without
+// asking which plans the thread still has.
 import { assert } from '@tidemark/core';
 import type { AnswerRequest } from '@tidemark/query';
 

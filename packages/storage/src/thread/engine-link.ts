@@ -1,5 +1,5 @@
-// The way to one engine of a storage thread: to the one that has the data, or to the one that is
-// rehearsed with. Both are the same objects, so that what V8 compiles for one fits the other.
+// The connection to one engine of a storage thread: the one with the data, or the one used for the
+// warm-up. Both use the same objects, so that code that V8 has compiled for one fits the other.
 import { Unavailable } from '@tidemark/core';
 
 import type { Connection, StreamHandler } from './connection.ts';

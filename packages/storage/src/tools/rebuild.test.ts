@@ -1,5 +1,5 @@
-// The manifest is gone, or both of its copies are damaged: `repair` makes a new one of the files of
-// the shards.
+// The manifest is missing, or both of its copies are damaged: `repair` builds a new one from the
+// files of the shards.
 import { beforeEach, expect, test } from 'vitest';
 
 import { openStorageInline } from '../engine/open-inline.ts';

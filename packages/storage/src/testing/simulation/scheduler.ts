@@ -1,6 +1,6 @@
 // The scheduler of a simulation: everything that waits (for a sync, a turn, a timer, a step of a
-// job) waits here, and a seed decides who goes on. Time is virtual. The same seed and the same work
-// give the same order.
+// job) waits here, and a seed decides what continues. Time is virtual. The same seed and the same
+// work give the same order.
 import type { Clock } from '@tidemark/core';
 
 import { randomNumbers } from '../simulated-disk.ts';

@@ -1,5 +1,5 @@
-// Runs a plan: its operations at once, in an order that a seed decides, on a disk that fails and
-// loses power, against a model. A run stops at the first promise that is broken.
+// Runs a plan: its operations concurrently, in an order that a seed decides, on a disk that fails
+// and loses power, compared with a model. A run stops at the first violation.
 import { AppError, AssertionFailed } from '@tidemark/core';
 
 import { walDirectory } from '../../disk/paths.ts';

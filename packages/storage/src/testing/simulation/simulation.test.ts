@@ -1,5 +1,5 @@
-// The simulation, with few of its seeds (`npm run soak:simulation` runs more), and whether it is
-// one: the same seed gives the same history, and what is rare happens.
+// The simulation with a few seeds (`npm run soak:simulation` runs more), and its own guarantees:
+// the same seed gives the same history, and rare events happen.
 import { expect, test } from 'vitest';
 
 import { planOf } from './workload/operations.ts';

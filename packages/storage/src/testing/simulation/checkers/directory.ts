@@ -1,5 +1,5 @@
-// After an engine was closed, its directory is sound; when it has just been opened, the files in it
-// are those that the manifest names.
+// Checks that a directory is valid after its engine was closed, and that after opening it contains
+// exactly the files that the manifest names.
 import { checkpointFileName } from '../../../series/checkpoint.ts';
 import { indexFileName } from '../../../series/index-log.ts';
 import { readManifest } from '../../../manifest/manifest.ts';

@@ -1,4 +1,4 @@
-// A query equals what could be seen at the moment at which its snapshot was taken.
+// Checks that a query equals the data that was visible when its snapshot was taken.
 import type { Aggregates } from '../workload/subject.ts';
 import type { Operation } from '../workload/operations.ts';
 

@@ -1,4 +1,4 @@
-// When nothing is going on, the series that a database lists are those with rows.
+// Checks that the series of an idle database are those with rows.
 import type { Subject } from '../workload/subject.ts';
 
 /** What is wrong; `undefined` when all is well. `seen` are all rows, by names. */

@@ -1,4 +1,4 @@
-// Where a bit of the log is flipped after a kill: in what was synced, behind the header.
+// Flips a bit of the log after a kill: in the synced part, after the header.
 import { FRAME_FILE_HEADER_BYTES } from '../../../disk/frames.ts';
 import { walDirectory } from '../../../disk/paths.ts';
 import { readManifest } from '../../../manifest/manifest.ts';

@@ -1,5 +1,5 @@
-// The machine of a simulation: a disk whose syncs take as long as the scheduler wants and may fail,
-// and which loses power.
+// The machine of a simulation: a disk whose syncs take as long as the scheduler decides and may
+// fail, and power failures.
 import { randomNumbers, SimulatedCrash, SimulatedDisk } from '../../simulated-disk.ts';
 import type { Scheduler } from '../scheduler.ts';
 import type { SyncedThing } from '../workload/operations.ts';

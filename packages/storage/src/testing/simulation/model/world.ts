@@ -1,6 +1,6 @@
-// What a store of points holds, as plain data: cells with values. Operations are lists of effects;
-// those of operations that run at once may take place in any order. `Worlds` are all states that
-// the store may be in after what has been seen.
+// The contents of a store of points as plain data: cells with values. Operations are lists of
+// effects; effects of concurrent operations may happen in any order. `Worlds` are all states in
+// which the store may be after the observed results.
 
 /** A value under database, policy, measurement, tags and time. */
 export type Cell = {

@@ -1,4 +1,4 @@
-// Plans that failed once, made smaller. They run with the other seeds.
+// Plans that once failed, shrunk. They run together with the other seeds.
 import type { Plan } from '../workload/operations.ts';
 
 /** A plan, and what was wrong. */

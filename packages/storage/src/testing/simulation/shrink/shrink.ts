@@ -1,5 +1,5 @@
-// Makes a failing plan smaller: leaves operations out as long as it fails. Fewer operations meet in
-// another order, so each attempt is run with several seeds of the order.
+// Shrinks a failing plan: leaves operations out while it still fails. Fewer operations run in a
+// different order, so each attempt uses several seeds of the order.
 import type { Plan } from '../workload/operations.ts';
 
 const ORDERS = 6;

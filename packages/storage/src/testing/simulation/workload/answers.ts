@@ -1,5 +1,5 @@
-// Answers that the storage thread makes whole: the plans of a statement about each measurement, as
-// a service would have kept them.
+// Answers that the storage thread produces: the plans of a statement about each measurement, as a
+// service would have cached them.
 import { utf8Text } from '@tidemark/core';
 
 import { Answers } from '../../../thread/answers.ts';

@@ -1,5 +1,5 @@
-// The catalog of a simulation: ids of policies by their names. As in the service, ids are given
-// once, and a name that was dropped gets another.
+// The catalog of a simulation: ids of policies by name. As in the service, ids are used once, and a
+// dropped name gets a new one.
 import type { PolicyRef } from '../../../storage-engine.ts';
 import type { Cell } from '../model/world.ts';
 import { SHARD_LENGTH } from './operations.ts';

@@ -1,4 +1,4 @@
-// What a simulation does to an engine, as plain data: a plan is a list of operations that a seed
+// The operations of a simulation, as plain data: a plan is a list of operations that a seed
 // chooses. Failures of the machine are operations too.
 import { randomNumbers } from '../../simulated-disk.ts';
 

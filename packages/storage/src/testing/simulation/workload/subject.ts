@@ -1,4 +1,4 @@
-// The engine of a simulation, and what reads from it without taking time.
+// The engine of a simulation, and reads from it that take no time.
 import { columnValue } from '@tidemark/core';
 import { isPause } from '@tidemark/query';
 import type { AggregateRequest, Operator, SourceSnapshot } from '@tidemark/query';
