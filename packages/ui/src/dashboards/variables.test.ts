@@ -9,6 +9,8 @@ const chosen = new Map([
   ['field', ['usage idle']],
   ['step', ['5m']],
   ['width', ['auto']],
+  ['typed', ['web.*|a/b']],
+  ['escape', [String.raw`a\/b` + '\\']],
 ]);
 
 test.each([
@@ -26,6 +28,15 @@ test.each([
   // A division is no regular expression.
   ["a / b = '$host' / 2", "a / b = 'web.1' / 2"],
   ['FROM /$host/', String.raw`FROM /web\.1/`],
+  // As Grafana has it: values are texts in a pattern, unless they are to stand as they are.
+  ['host =~ /^${typed}$/', String.raw`host =~ /^web\.\*\|a\/b$/`],
+  ['host =~ /^${typed:regex}$/', String.raw`host =~ /^web\.\*\|a\/b$/`],
+  ['host =~ /^(${typed:raw})$/', String.raw`host =~ /^(web.*|a\/b)$/`],
+  ['host =~ /^([[typed:raw]])$/', String.raw`host =~ /^(web.*|a\/b)$/`],
+  ['host =~ /^(${many:pipe})$/', String.raw`host =~ /^(a\/b|o'c)$/`],
+  ['host =~ /^${none:raw}$/', 'host =~ /^.*$/'],
+  ["host = '${typed:raw}'", "host = 'web.*|a/b'"],
+  ['host =~ /${escape:raw}/', String.raw`host =~ /a\/b\\/`],
 ])('%s', (text, expected) => {
   expect(withVariables(text, chosen)).toBe(expected);
 });

@@ -8,7 +8,10 @@ import type { Variable } from './model.ts';
 /** Chosen values by the name of their variable. */
 export type Chosen = ReadonlyMap<string, readonly string[]>;
 
-const PLACE = /\$\{(\w+)(?::\w+)?\}|\[\[(\w+)\]\]|\$(\w+)/y;
+const PLACE = /\$\{(\w+)(?::(\w+))?\}|\[\[(\w+)(?::(\w+))?\]\]|\$(\w+)/y;
+
+/** Formats of Grafana that take values for parts of a pattern. */
+const AS_PATTERNS: ReadonlySet<string> = new Set(['raw', 'pipe']);
 
 /** Names of all that a text takes for a variable, macros among them. */
 export function namesIn(text: string): readonly string[] {
@@ -30,10 +33,11 @@ export function namesVariable(text: string, name: string): boolean {
  * value, the first; within a regular expression all of them; nothing chosen is everything there.
  */
 export function withVariables(text: string, chosen: Chosen): string {
-  return replaced(text, (name, within) => {
+  return replaced(text, (name, { within, format }) => {
     const values = chosen.get(name);
     if (values === undefined) return undefined;
-    return printed(values, within);
+    const isPattern = within === 'regex' && values.length > 0 && AS_PATTERNS.has(format);
+    return isPattern ? asPatterns(values) : printed(values, within);
   });
 }
 
@@ -41,7 +45,7 @@ export function withVariables(text: string, chosen: Chosen): string {
 export function withValues(text: string, chosen: Chosen): string {
   return text.replaceAll(
     new RegExp(PLACE.source, 'g'),
-    (all, braced?: string, boxed?: string, bare?: string) => {
+    (all, braced?: string, _braced?: string, boxed?: string, _boxed?: string, bare?: string) => {
       const values = chosen.get(braced ?? boxed ?? bare ?? '');
       if (values === undefined) return all;
       return values.length === 0 ? texts.dashboards.all : values.join(' + ');
@@ -72,6 +76,13 @@ function printed(values: readonly string[], within: Within): string {
   }
 }
 
+/** Patterns side by side, none of which ends the regular expression that they stand in. */
+function asPatterns(values: readonly string[]): string {
+  return values
+    .map((value) => value.replaceAll(/\\.|\\|\//gs, (all) => (all.length === 2 ? all : `\\${all}`)))
+    .join('|');
+}
+
 /** One regular expression and nothing else. */
 const WHOLE_PATTERN = /^\/(?:[^/\\\n]|\\.)+\/$/;
 
@@ -85,18 +96,21 @@ function beginsRegex(before: string): boolean {
 
 const CLOSINGS = { string: "'", name: '"', regex: '/' } as const;
 
+type Place = { readonly within: Within; readonly format: string };
+
 /** Replaces names of variables by what `valueOf` says of them; what it does not know stays. */
 function replaced(
   text: string,
-  valueOf: (name: string, within: Within) => string | undefined,
+  valueOf: (name: string, place: Place) => string | undefined,
 ): string {
   let out = '';
   let within: Within = 'text';
   for (let at = 0; at < text.length;) {
     PLACE.lastIndex = at;
     const match = PLACE.exec(text);
-    const name = match?.[1] ?? match?.[2] ?? match?.[3] ?? '';
-    const value = match === null ? undefined : valueOf(name, within);
+    const name = match?.[1] ?? match?.[3] ?? match?.[5] ?? '';
+    const format = match?.[2] ?? match?.[4] ?? '';
+    const value = match === null ? undefined : valueOf(name, { within, format });
     if (match !== null && value !== undefined) {
       out += value;
       at += match[0].length;
