@@ -1,5 +1,5 @@
-// Writes what is made from code: registries and docs/reference. Run with `npm run docs`; tests fail
-// when they are not up to date.
+// Generates registries and docs/reference from code. Run with `npm run docs`; tests fail if they
+// are not up to date.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

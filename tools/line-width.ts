@@ -1,5 +1,6 @@
-// Lines end at 100 columns. Formats what the formatter can not read (AssemblyScript), wraps
-// comments, and names the lines that are wider still; `--check` changes nothing and names all.
+// Enforces lines of at most 100 columns. Formats what the formatter cannot read (AssemblyScript),
+// wraps comments, and lists the lines that are still wider; `--check` changes nothing and lists
+// all.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 

@@ -1,4 +1,4 @@
-// The pages of docs/reference, made from the tables that the code itself uses.
+// The pages of docs/reference, generated from the tables that the code itself uses.
 import { commandsOf, wholeProgram } from '@tidemark/cli';
 import type { MetricTable } from '@tidemark/core';
 import { RequestMetrics } from '@tidemark/core';

@@ -1,5 +1,5 @@
-// The registries of nodes and handlers, made from the files of their folders: whoever adds a file
-// adds a row.
+// The registries of nodes and handlers, generated from the files of their folders: a new file adds
+// a row.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

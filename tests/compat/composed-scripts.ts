@@ -1,6 +1,6 @@
-// Scripts put together from the constructs of the language: mostly right, with the mistakes that
-// people make. They go where damaged recordings do not: divisions by fields, guards of missing
-// ones, names and groups behind unions and joins, joins of one node with itself, cron schedules,
+// Scripts composed from the constructs of the language: mostly valid, with typical mistakes. They
+// contain constructs that mutated recordings do not reach: divisions by fields, guards of missing
+// ones, names and groups after unions and joins, joins of one node with itself, cron schedules,
 // templates with parts, and functions with arguments of every kind.
 import fc from 'fast-check';
 

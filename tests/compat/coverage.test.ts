@@ -1,7 +1,7 @@
-// What of the query language is recorded from a real InfluxDB: every function, every kind of
-// statement and every clause has cases that agree (oracle.test.ts runs them). What can not be
-// recorded, because its answer depends on the moment or on the service, names the test that has it
-// instead.
+// Coverage of the query language by recordings of a real InfluxDB: every function, every kind of
+// statement and every clause has cases that agree (oracle.test.ts runs them). Statements that
+// cannot be recorded, because their result depends on the time or on the service, name the test
+// that covers them.
 import { existsSync, readFileSync } from 'node:fs';
 
 import { parseQuery } from '@tidemark/influxql';

@@ -1,5 +1,5 @@
-// Arbitrary texts for parsers of the script language: recorded scripts and composed ones, damaged
-// in many ways, and plain noise.
+// Arbitrary texts for parsers of the script language: recorded and composed scripts, mutated in
+// many ways, and plain noise.
 import fc from 'fast-check';
 import { composedScript } from './composed-scripts.ts';
 import { recordedScripts } from './recorded-engine-cases.ts';

@@ -1,4 +1,4 @@
-// The recorded database cases: what they are called, and replaying them against a server.
+// The recorded database cases: their names, and replaying them against a server.
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-// Documents that are made from code, and links between documents.
+// Generated documents are up to date, and links between documents lead somewhere.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 import { expect, test } from 'vitest';

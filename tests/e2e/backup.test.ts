@@ -1,4 +1,4 @@
-// Backups of a running database and what comes back, through the executable.
+// Backups and restores of a running database, through the executable.
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 

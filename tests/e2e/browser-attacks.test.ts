@@ -1,5 +1,5 @@
-// What a page that an operator visits can do to the services on the same machine: nothing. A real
-// browser, a real page of another origin, and names that lead to loopback.
+// A page that an operator visits cannot affect the services on the same machine. A real browser, a
+// real page of another origin, and names that resolve to loopback.
 
 import {
   BROWSER_ARGUMENTS,

@@ -1,5 +1,5 @@
-// An engine that was killed, beside a database that went on: tasks get what they have missed, and
-// nobody is told twice.
+// An engine that was killed while the database continued: tasks get the points they missed, and no
+// alert is delivered twice.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {

@@ -1,4 +1,4 @@
-// The wall clock goes backwards, while the service runs and between two runs.
+// The wall clock goes backwards, during a run and between two runs.
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// Two database services on one cluster of two shards, through the executable: what one changes the
-// other sees, continuous queries run on one of them, and what is away does what is promised.
+// Two database services on one cluster of two shards, through the executable: each sees the other's
+// changes, continuous queries run on one of them, and failures have the documented effects.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
-// One row per verb that talks to the task engine: what it prints, as a table and as JSON, what it
-// does with globs, and how it fails. command-line.test.ts runs them in this order, and fails when
-// there is a verb without a row.
+// One row per verb that talks to the task engine: its output as a table and as JSON, its handling
+// of globs, and its failures. command-line.test.ts runs the rows in this order, and fails if a verb
+// has no row.
 
 import { expect } from 'vitest';
 

@@ -1,5 +1,5 @@
-// A configuration that was changed over HTTP and broke something: the flag and the variable that
-// start without it.
+// A configuration override that broke something: the flag and the variable that start without
+// overrides.
 import { removeDirectory, send, startTidemark } from '@tidemark/testkit';
 import type { StartOptions, Tidemark } from '@tidemark/testkit';
 import { afterEach, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// `tidemark config convert`: what old servers are configured with becomes a file that passes our
+// `tidemark config convert`: converts configurations of the old servers to a file that passes our
 // own check.
 import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// Documents of the web application: the same API in both services, kept over a crash.
+// Documents of the web application: the same API in both services, durable over a crash.
 import { Conflict, NotFound } from '@tidemark/core';
 import { EngineClient, TsdbClient } from '@tidemark/client';
 import { removeDirectory, send, startTidemark } from '@tidemark/testkit';

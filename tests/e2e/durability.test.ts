@@ -1,5 +1,4 @@
-// What was acknowledged is there after SIGKILL; a graceful stop loses nothing; a directory has one
-// owner.
+// Acknowledged writes survive SIGKILL; a graceful stop loses nothing; a directory has one owner.
 import { once } from 'node:events';
 
 import {

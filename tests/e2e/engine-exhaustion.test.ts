@@ -1,5 +1,5 @@
-// The engine on a full disk: what can not be kept is refused with the reason, what is kept goes on,
-// and freed space is used without a restart.
+// The engine on a full disk: changes that cannot be stored are refused with the reason, running
+// work continues, and freed space is used without a restart.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 

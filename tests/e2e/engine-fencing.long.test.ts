@@ -1,5 +1,5 @@
-// A leader that is suspended until another one leads: what it was about to send when it is resumed
-// stays with it.
+// A leader that is suspended until another one leads: after it resumes, it delivers nothing that
+// was pending.
 import { eventually, hasPrograms, removeDirectory, TestServer } from '@tidemark/testkit';
 import { startTidemark, TestCoordinator } from '@tidemark/testkit';
 import type { Tidemark } from '@tidemark/testkit';

@@ -1,6 +1,6 @@
-// `tidemark engine import --from`: the command from its line to its exit status, between two
-// running engines. What the answers of a Kapacitor are copied to is packages/engine/src/import's
-// test.
+// `tidemark engine import --from`: the command from its arguments to its exit status, between two
+// running engines. The tests of packages/engine/src/import cover the conversion of a Kapacitor's
+// responses.
 
 import { removeDirectory, runTidemark, startTidemark, TestServer, write } from '@tidemark/testkit';
 import type { Tidemark } from '@tidemark/testkit';

@@ -1,4 +1,4 @@
-// What the real service does when the machine runs out of something: disk space, file descriptors.
+// The real service when the machine runs out of disk space or file descriptors.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';

@@ -1,6 +1,5 @@
-// A file of points or an export is read into a running database: which lines are refused is told by
-// file and line, what is no export is recognised, and nobody is told of old points as if they were
-// new.
+// Importing a file of points or an export into a running database: refused lines are reported by
+// file and line, other files are recognised, and old points do not reach subscriptions.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';

@@ -1,4 +1,4 @@
-// Moving in: a real InfluxDB 1.6 is copied into Tidemark, with the check of counts and sums.
+// Import: a real InfluxDB 1.6 is copied into Tidemark, with the check of counts and sums.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';

@@ -1,6 +1,6 @@
-// The command line inside the test's own process: what a process of its own would print and return,
-// at a tenth of the CPU. Several may run at a time. For standard input, signals and terminals a
-// real process is needed (`runTidemark`).
+// Runs the command line inside the test's own process: the same output and exit status as a
+// separate process, at a tenth of the CPU. Several may run at a time. Standard input, signals and
+// terminals need a real process (`runTidemark`).
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 import { main } from '@tidemark/cli';

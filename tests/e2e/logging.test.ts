@@ -1,5 +1,4 @@
-// Where services log and how lines look is what their sections `logging` say, as flags, in the
-// environment or in a file.
+// Log targets and formats follow the sections `logging`, set by flags, the environment or a file.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, rename, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// What the command line says when something small is wrong: each sentence tells what to do.
+// Error messages of the command line for small mistakes: each says what to do.
 
 import {
   query,

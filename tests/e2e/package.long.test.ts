@@ -1,6 +1,6 @@
-// What `npm run package` makes, unpacked into empty folders and run: nothing of the repository is
-// needed. The whole way, with npm, apt and a user of its own on a clean Debian: `npm run
-// soak:package`.
+// The output of `npm run package`, unpacked into empty folders and run: it needs nothing from the
+// repository. The complete installation, with npm, apt and a separate user on a clean Debian: `npm
+// run soak:package`.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

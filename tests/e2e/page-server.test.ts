@@ -1,5 +1,5 @@
-// The page's server before both services with authentication on: what they believe of where a
-// client is.
+// The web application's server in front of both services with authentication on: which client
+// address they trust.
 import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';

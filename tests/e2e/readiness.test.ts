@@ -1,4 +1,4 @@
-// A service that is started on a long log: alive at once, and a ping is leave to go on.
+// A service that starts with a long log: it is alive at once, and a ping returns when it is ready.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import {

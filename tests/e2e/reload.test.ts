@@ -1,4 +1,4 @@
-// SIGHUP: a renewed certificate and a rotated log are taken up by a process that goes on serving.
+// SIGHUP: a running process starts using a renewed certificate and a rotated log.
 import { copyFile, readFile, rename, writeFile } from 'node:fs/promises';
 import { Agent, request } from 'node:https';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
-// Who may do what: every endpoint of all three listeners, asked by everybody. The endpoints are
-// those that the listeners have; one without a row here fails, and so does a row without an
-// endpoint. Authentication is on, everything else is as by default.
+// Rights: every endpoint of all three listeners, requested by every kind of user. The endpoints are
+// taken from the listeners; one without a row here fails, and so does a row without an endpoint.
+// Authentication is on, everything else has its default.
 import { readdir } from 'node:fs/promises';
 import { request } from 'node:http';
 

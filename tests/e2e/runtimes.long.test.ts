@@ -1,5 +1,6 @@
-// Which Node.js runs Tidemark (docs/adr/0029-runtime.md): the pinned one, whichever started it, and
-// the system's on demand. The other supported lines come from npm's registry, as the pinned one.
+// The Node.js that runs Tidemark (docs/adr/0029-runtime.md): the pinned one, whichever Node.js
+// started it, and the system's on request. The other supported versions come from npm's registry,
+// like the pinned one.
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,5 +1,5 @@
-// `tidemark tsdb setup`: the first admin user, made without a password in the list of processes.
-// `tidemark setup` asks what tasks may reach as well.
+// `tidemark tsdb setup`: creates the first admin user without a password in the list of processes.
+// `tidemark setup` also asks what tasks may access.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 

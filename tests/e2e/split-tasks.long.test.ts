@@ -1,5 +1,5 @@
-// A task that is split by group over three engines, real processes of which two are killed: what it
-// keeps and tells is what a single engine keeps and tells that was given the same points.
+// A task that is split by group over three engines, real processes of which two are killed: its
+// state and its alerts equal those of a single engine that received the same points.
 import { eventually, hasPrograms, makeDirectory, removeDirectory } from '@tidemark/testkit';
 import { runTidemark, startTidemark, TestServer } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

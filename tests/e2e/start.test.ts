@@ -1,4 +1,4 @@
-// What keeps a service from starting is told in a sentence that names the setting to change.
+// Errors that prevent a service from starting name the setting to change.
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';

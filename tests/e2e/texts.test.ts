@@ -1,4 +1,5 @@
-// A text comes back as it was written: from memory, from the log, from segments, from a backup.
+// String values are returned as they were written: from memory, from the log, from segments, from a
+// backup.
 import { query, removeDirectory, send, startTidemark, write } from '@tidemark/testkit';
 import type { Tidemark } from '@tidemark/testkit';
 import { afterEach, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
-// Both services of `tidemark up` with TLS, as the guide says (docs/guide/tls.md): they reach each
-// other, too.
+// Both services of `tidemark up` with TLS, as in the guide (docs/guide/tls.md), including requests
+// between them.
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 

@@ -1,5 +1,5 @@
-// A node, and a kind of handler, are two files each: with those of `added` put into copies of the
-// packages and the registries made anew, both do all that others do.
+// A node and a kind of handler are two files each: when those of `added` are put into copies of the
+// packages and the registries are generated again, both work like all others.
 import { execFileSync } from 'node:child_process';
 import {
   cpSync,

@@ -1,5 +1,5 @@
-// Nothing outside of its own file decides by the name of a node or of a kind of handler: what
-// others have to know is in the definition.
+// No code outside of its own file depends on the name of a node or of a kind of handler: the
+// definition has everything that other code needs.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

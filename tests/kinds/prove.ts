@@ -1,5 +1,5 @@
-// Runs where the files of `added` are part of the packages: uses the node and the handler in all
-// the ways in which others are used, and prints what came of it.
+// Runs where the files of `added` are part of the packages: uses the node and the handler in every
+// way and prints the results.
 import { findHandlerKind, refusedReach } from '@tidemark/alerting';
 import {
   buildPipeline,

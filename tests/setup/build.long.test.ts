@@ -1,4 +1,4 @@
-// A build that fails: the run fails with it, and an older build is not tested in its place.
+// If the build fails, the test run fails too, and no older build is tested.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

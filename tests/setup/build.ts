@@ -1,5 +1,5 @@
-// What tests run is built first: the kernels, the packages, the bundle that end-to-end tests start,
-// and the page. Takes next to nothing when all of it is up to date.
+// Builds what tests run: the kernels, the packages, the bundle for end-to-end tests, and the page.
+// Takes next to no time if everything is up to date.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

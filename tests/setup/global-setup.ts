@@ -1,5 +1,4 @@
-// Runs once before all tests: builds what they run, and leaves them the programs that they may
-// start.
+// Runs once before all tests: builds what they run, and restricts the programs that they may start.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// What tests start is in the table (packages/testkit/programs.json), tests say what they need
-// before they start it, and continuous integration installs what the table says.
+// Programs that tests start are in the table (packages/testkit/programs.json), tests declare them
+// before they start them, and continuous integration installs them.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,8 +1,7 @@
 // Benchmark of a topic with 100,000 event ids: state changes per second (each stored and synced,
-// with one handler whose outbox takes and loses an entry), the list of its first 100 events, and
-// what an event costs while nobody looks at it.
-// `npm run bench -- alerting`; prints one line per measurement. The peers' figures have no
-// counterpart here.
+// with one handler whose outbox gains and loses an entry), the list of its first 100 events, and
+// the memory of an event that is not being read. `npm run bench -- alerting`; prints one line per
+// measurement. The systems it is compared with have no such figures.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

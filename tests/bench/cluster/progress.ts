@@ -1,4 +1,4 @@
-// Which slices a directory holds, and what they took.
+// The slices in a directory, and the time each took.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

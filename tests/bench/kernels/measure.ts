@@ -1,5 +1,5 @@
-// Runs a function until a time is up and prints its rate in CPU time, which a busy machine disturbs
-// less than wall time.
+// Runs a function until its time is up and prints its rate in CPU time, which a busy machine
+// affects less than wall time.
 
 /** CPU time of this process in milliseconds. */
 export function cpuMs(): number {

@@ -1,6 +1,5 @@
 // Runs one case of the task benchmarks in this thread, from the bytes of a write (or the rows of a
-// query's result) to the last node. What lies behind services answers at once: a node's own work is
-// measured.
+// query's result) to the last node. Services respond at once, so that only the nodes are measured.
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '@tidemark/core';
 import { buildPipeline } from '@tidemark/pipeline';

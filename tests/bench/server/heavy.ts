@@ -1,4 +1,4 @@
-// Statements that take long, or would without a limit, and the data that they are asked of.
+// Statements that take long, or would without a limit, and their data.
 import { batches, FIELDS, manySeries, START } from './lines.ts';
 
 const CPU_HOSTS = 100;

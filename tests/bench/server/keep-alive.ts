@@ -1,5 +1,5 @@
-// A client with one connection that costs little: a benchmark of thousands of small requests a
-// second must not measure its own generator.
+// A cheap client with one connection, because a benchmark of thousands of small requests per second
+// must not measure its own generator.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';

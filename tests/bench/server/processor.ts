@@ -1,5 +1,5 @@
-// What a server's process has used of the processors and of memory, which depends little on what
-// else the machine does.
+// Processor time and memory of a server's process, which depend little on other load of the
+// machine.
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const MS_PER_TICK = 10;

@@ -1,6 +1,6 @@
-// Loaded into a server by a benchmark (`--import`): CPU time of each round of the event loop, of
-// every thread. Time on the processor says how long others are kept waiting; what the machine does
-// besides is not in it.
+// A probe that a benchmark loads into a server (`--import`): CPU time of each round of the event
+// loop, of every thread. CPU time shows how long other work is delayed, without the other load of
+// the machine.
 import { appendFileSync } from 'node:fs';
 import { WASI } from 'node:wasi';
 import { isMainThread, threadId } from 'node:worker_threads';

@@ -1,5 +1,5 @@
-// What the probe in a server (`rounds-probe.mjs`) has written: CPU time of rounds of its threads'
-// event loops.
+// Reads the output of the probe in a server (`rounds-probe.mjs`): CPU time of rounds of its
+// threads' event loops.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

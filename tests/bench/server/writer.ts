@@ -1,5 +1,5 @@
-// Writers of a benchmark: some connections that send batches as fast as they are taken, or at a
-// given pace.
+// Writers of a benchmark: connections that send batches as fast as they are accepted, or at a given
+// rate.
 import { once } from 'node:events';
 import { request } from 'node:http';
 import type { Agent, IncomingMessage } from 'node:http';

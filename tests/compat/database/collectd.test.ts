@@ -1,4 +1,4 @@
-// collectd itself sends its values, plain and encrypted; they are read back by statement.
+// collectd itself sends its values, plain and encrypted; statements read them back.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';

@@ -1,5 +1,5 @@
-// Prometheus itself: what it scrapes arrives by remote write, and it reads by remote read what
-// others wrote.
+// Prometheus itself: samples it scrapes arrive by remote write, and it reads other clients' points
+// by remote read.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';

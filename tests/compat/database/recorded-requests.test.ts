@@ -1,5 +1,5 @@
-// Requests as clients that are not in the distribution send them: each writes or queries and gets
-// what it looks at.
+// Requests as sent by clients that are not in the distribution: each writes or queries and gets the
+// response it needs.
 import { gzipSync } from 'node:zlib';
 
 import { query, removeDirectory, send, startTidemark, write } from '@tidemark/testkit';

@@ -1,4 +1,4 @@
-// Requests as monitoring tools send them that are not in the distribution: dashboards, load
+// Requests as sent by monitoring tools that are not in the distribution: dashboards, load
 // generators, hypervisors.
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';

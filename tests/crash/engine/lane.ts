@@ -1,4 +1,4 @@
-// One writer of points that change levels, and what must arrive of them.
+// One writer of points that change levels, and the events that must arrive.
 
 /** One alert that must arrive: the id's level changed at that time. */
 export type Expected = { readonly id: string; readonly level: string; readonly time: string };

@@ -1,5 +1,5 @@
-// Receives alerts over HTTP as a handler's other end: sometimes slow, sometimes unwilling. Keeps
-// what it has accepted.
+// The receiver of a handler's alerts over HTTP: sometimes slow, sometimes refusing. Keeps the
+// alerts that it has accepted.
 import { setTimeout } from 'node:timers/promises';
 
 import { TestServer } from '@tidemark/testkit';

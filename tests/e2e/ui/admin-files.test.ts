@@ -1,4 +1,4 @@
-// Administration: backups into files and back, and what comes from other servers.
+// Administration: backups to and from files, and imports from other servers.
 import { readFile } from 'node:fs/promises';
 
 import {

@@ -1,4 +1,4 @@
-// Administration: databases, users, what runs and what was refused.
+// Administration: databases, users, running queries and refused points.
 import { hasPrograms, query, send, write } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 

@@ -1,5 +1,5 @@
-// Alerts: a rule by form that is previewed and becomes a task, what is open and what was, handlers
-// that are made, tried and looked at, and what they could not deliver.
+// Alerts: a rule by form that is previewed and becomes a task, open events and history, handlers
+// that are created and tested, and dead letters.
 import { eventually, hasPrograms, query, send, TestServer, write } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 

@@ -1,4 +1,4 @@
-// Dashboards: made, filled, arranged, saved, and brought back.
+// Dashboards: created, filled, arranged, saved, and restored.
 import { hasPrograms, query, write } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 

@@ -1,5 +1,5 @@
 // Twelve dashboards of other systems, as large as real ones and with every type of panel, option
-// and variable: what becomes of their panels, and whether each draws what its queries answer.
+// and variable: how their panels are imported, and whether each draws its results.
 import { hasPrograms, query, send, write } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 

@@ -1,4 +1,4 @@
-// Dashboards of other systems: well-known ones, in their formats, taken over and shown with data.
+// Well-known dashboards of other systems, in their formats, imported and shown with data.
 import { readFileSync } from 'node:fs';
 
 import { hasPrograms, query, write } from '@tidemark/testkit';

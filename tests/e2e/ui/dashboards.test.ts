@@ -1,4 +1,4 @@
-// Dashboards: looked at, shown alone, cloned, taken along.
+// Dashboards: viewed, in full screen, cloned, exported.
 import { eventually, hasPrograms, query, send, write } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 

@@ -1,4 +1,4 @@
-// What every page keeps, whichever it is: no page of the table can be forgotten here.
+// Rules for every page; a page missing from the table fails.
 import { hasPrograms, query, send, write } from '@tidemark/testkit';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// Explore: what is stored, statements by hand and by form, and their answers.
+// Explore: the schema, statements by hand and by form, and their results.
 import { readFile } from 'node:fs/promises';
 
 import { hasPrograms, query, send, write } from '@tidemark/testkit';

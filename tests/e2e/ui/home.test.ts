@@ -1,4 +1,4 @@
-// The start page: what is up, what is in it, what could not be delivered, and a service that died.
+// The start page: the state of services and data, dead letters, and a service that died.
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';

@@ -1,4 +1,4 @@
-// The page of the instances of a cluster of engines, before two of them.
+// The Instances page with a cluster of two engines.
 import { hasPrograms, removeDirectory, startTidemark, TestCoordinator } from '@tidemark/testkit';
 import type { Tidemark } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// Recordings: data of a task is kept and run again.
+// Recordings: data of a task is recorded and replayed.
 import { eventually, hasPrograms, query, send, write } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 

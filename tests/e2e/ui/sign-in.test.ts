@@ -1,4 +1,4 @@
-// Signing in, by a session that the page keeps in place, and what rights hide.
+// Signing in with a session, and actions that are hidden without rights.
 import { hasPrograms, query, run, send } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 

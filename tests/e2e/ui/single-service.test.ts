@@ -1,5 +1,5 @@
-// The page before one service alone: what belongs to the other is not there, and nothing asks for
-// it.
+// The web application for one service alone: parts of the other service are absent, and nothing
+// requests them.
 import { hasPrograms } from '@tidemark/testkit';
 import { describe, expect, test } from 'vitest';
 

@@ -1,4 +1,4 @@
-// First minutes: snippets with what is filled in, and a sample that comes and goes.
+// First minutes: snippets with filled-in values, and a sample that is loaded and removed.
 import { hasPrograms, query, run, send } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 

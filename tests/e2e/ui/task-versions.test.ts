@@ -1,4 +1,4 @@
-// What a task was before, and the way back; templates that are changed, and vars of their tasks.
+// Versions of a task and restoring them; changes of templates and vars of their tasks.
 import { hasPrograms, query, send, write } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 

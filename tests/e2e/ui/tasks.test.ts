@@ -1,4 +1,4 @@
-// Tasks: the list, a script that is written and saved, its pipeline with what flows through it.
+// Tasks: the list, a script that is edited and saved, and its pipeline with counters and output.
 import { hasPrograms, query, send, write } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 

@@ -1,4 +1,4 @@
-// Try out: a script that is not defined, on typed points and on the database, and its test file.
+// Try out: an undefined script on typed points and on data from the database, and its test file.
 import { readFile } from 'node:fs/promises';
 import { systemClock } from '@tidemark/core';
 import { runTaskTests } from '@tidemark/engine/task-test';

@@ -1,5 +1,4 @@
-// What tests of the web application share: a browser beside real services, and what every page has
-// to keep.
+// What tests of the web application share: a browser with real services, and checks for every page.
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 

@@ -1,4 +1,4 @@
-// Write: points by hand and as a table, looked at before they are sent.
+// Write: points by hand and as a table, checked before they are sent.
 import { hasPrograms, query } from '@tidemark/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 

@@ -1,6 +1,6 @@
-// The real service on a small disk, attacked: clients write, delete, drop, define, back up, restore
+// Attacks the real service on a small disk: clients write, delete, drop, define, back up, restore
 // and read at once, while syncs are slow or fail, the disk is full, and the process is killed again
-// and again. What is read is held against what the clients know.
+// and again. Results of reads are compared with what the clients know.
 import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 

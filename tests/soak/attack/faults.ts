@@ -1,5 +1,5 @@
-// What is done to the service in a round: nothing, slow or failing syncs (by strace, which makes
-// the system calls wait or fail), syncs that are put off, or a full disk.
+// The faults of a round: none, slow or failing syncs (strace delays or fails the system calls),
+// delayed syncs, or a full disk.
 import {
   closeSync,
   ftruncateSync,

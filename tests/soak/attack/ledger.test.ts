@@ -1,4 +1,4 @@
-// The checker of the attack: what it takes for possible, and what it does not.
+// The checker of the attack: which results it accepts and which it rejects.
 import { beforeEach, expect, test } from 'vitest';
 
 import { CELLS } from './cells.ts';

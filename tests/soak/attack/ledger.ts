@@ -1,6 +1,6 @@
-// What clients know: for each cell the changes that were sent, when, and how they were answered.
-// Whatever is read must be the value of a change that may be the last one: none that was
-// acknowledged begins after its end and ends before the reading begins.
+// What clients know: for each cell the changes that were sent, when, and their responses. A read
+// value must come from a change that may be the last one: no acknowledged change begins after its
+// end and ends before the read begins.
 import { CELLS, nameOf } from './cells.ts';
 import type { Cell } from './cells.ts';
 

@@ -1,6 +1,6 @@
 // A client that changes its own measurement: writes points again with other values, deletes some,
-// drops all and goes on with another type. What was refused is not repeated but followed by other
-// values: the ones that were acknowledged last are there, and no others.
+// drops all and continues with another type. Refused values are not repeated but followed by
+// others; in the end exactly the last acknowledged values exist.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { query, seededRandom } from '@tidemark/testkit';

@@ -1,4 +1,4 @@
-// A client of the soak: asks through the balancer and remembers what was not answered as wanted.
+// A client of the soak: sends requests through the balancer and records unexpected responses.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { send } from '@tidemark/testkit';

@@ -1,5 +1,5 @@
-// Clients of the soak: each writer sends one batch after the other until it is acknowledged, each
-// reader asks how much there is. All of them go through the balancer.
+// Clients of the soak: each writer repeats a batch until it is acknowledged, each reader counts
+// rows. All of them use the balancer.
 import type { Client, Trouble } from './client.ts';
 
 const WRITERS = 4;

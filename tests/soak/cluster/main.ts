@@ -1,5 +1,5 @@
-// `npm run soak:cluster [-- rounds [seed]]`: fails when something acknowledged is lost or doubled,
-// an error says something else than what is away, or replicas differ in the end.
+// `npm run soak:cluster [-- rounds [seed]]`: fails if acknowledged rows are lost or doubled, an
+// error does not name what is unreachable, or replicas differ in the end.
 import { soakCluster } from './soak.ts';
 
 const [rounds = 25, seed = Date.now() % 2 ** 31] = process.argv.slice(2).map(Number);

@@ -1,4 +1,5 @@
-// Points that expire while others are written to the same policy: the old ones go, the others stay.
+// Points that expire while others are written to the same policy: the old ones are removed, the
+// others stay.
 import { eventually, query } from '@tidemark/testkit';
 
 import type { Client } from './client.ts';

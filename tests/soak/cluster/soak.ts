@@ -1,6 +1,6 @@
-// A cluster that is disturbed while clients write and read: round by round something is killed,
-// taken away or restarted. Nothing acknowledged may be lost or doubled, what fails says why, and in
-// the end all replicas are the same.
+// Disturbs a cluster while clients write and read: in each round something is killed, cut off or
+// restarted. No acknowledged row may be lost or doubled, errors name the cause, and in the end all
+// replicas are equal.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { eventually, query, seededRandom, send } from '@tidemark/testkit';

@@ -1,5 +1,6 @@
-// What the soak disturbs: a cluster of two shards of two replicas and two services behind a
-// balancer. The clock of one service is an hour ahead, and its way to the cluster can be cut.
+// The subject of the soak: a cluster of two shards of two replicas and two services behind a
+// balancer. The clock of one service is an hour ahead, and its connection to the cluster can be
+// cut.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 

@@ -1,6 +1,6 @@
-// Damages every file of a directory in every way and holds what comes of it against what may: the
-// same answer, an error that says what to do, or an answer that is marked; `verify` finds it, and
-// after `repair` everything works and nothing is lost that it did not list.
+// Damages every file of a directory in every way and checks the effect: the same result, an error
+// that says what to do, or a marked result; `verify` finds the damage, and after `repair`
+// everything works and no loss is unlisted.
 import { cpSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

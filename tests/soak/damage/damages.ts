@@ -1,4 +1,4 @@
-// Ways to damage a file, and where.
+// Kinds of damage to a file, and their positions.
 import { appendFileSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 
 /** Where in a file: what stands at its ends is of another kind than what is between. */

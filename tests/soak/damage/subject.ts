@@ -1,5 +1,4 @@
-// The directory that is damaged: every kind of file, two databases, deletes, and what a reader asks
-// of it.
+// The directory to damage: every kind of file, two databases, deletes, and the reads of a client.
 import { cpSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 

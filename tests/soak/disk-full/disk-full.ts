@@ -1,7 +1,7 @@
-// A database on a disk that is filled again and again: every round writes until nothing is taken
-// any more, stops or kills the service, starts it on the full disk, and frees space by one of the
-// statements that do. Whatever was acknowledged and not dropped is there all the time, what frees
-// space works, and afterwards writes are taken.
+// Fills the disk of a database again and again: every round writes until writes are refused, stops
+// or kills the service, starts it on the full disk, and frees space with one of the statements that
+// can. Acknowledged rows that were not dropped exist all the time, statements that free space work,
+// and afterwards writes are accepted.
 import { query, startTidemark } from '@tidemark/testkit';
 import type { Tidemark } from '@tidemark/testkit';
 

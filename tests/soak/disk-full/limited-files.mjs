@@ -1,5 +1,5 @@
-// Preloaded into a process: files below LIMITED_DIRECTORY can not take more than LIMITED_BYTES
-// together. Writing beyond fails as on a full disk, after what fits was written.
+// Preloaded into a process: files below LIMITED_DIRECTORY cannot take more than LIMITED_BYTES in
+// total. Writes beyond that fail as on a full disk, after the part that fits was written.
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 

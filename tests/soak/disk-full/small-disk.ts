@@ -1,5 +1,5 @@
-// A folder that holds little: a file system of its own where one may be mounted, otherwise files
-// that a preloaded module refuses to let grow (limited-files.mjs).
+// A small folder: a separate file system where one may be mounted, otherwise files whose growth a
+// preloaded module limits (limited-files.mjs).
 import { execFileSync } from 'node:child_process';
 
 import { makeDirectory, removeDirectory } from '@tidemark/testkit';

@@ -1,4 +1,4 @@
-// What the model knows of topics: events by id, handlers by id.
+// The model of topics: events by id, handlers by id.
 import { FAILURE, isText, isTime } from './call.ts';
 import type { Call, Expected } from './call.ts';
 import type { Step } from './steps.ts';

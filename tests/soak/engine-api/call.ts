@@ -1,4 +1,4 @@
-// One request with the answer that the model predicts, and how an answer is compared with it.
+// One request with the response that the model predicts, and the comparison.
 
 /**
  * A predicted value: objects list the members that are compared, lists are compared as a whole,

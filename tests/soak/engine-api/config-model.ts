@@ -1,5 +1,4 @@
-// What the model knows of the configuration: the file's values of two sections with overrides over
-// them.
+// The model of the configuration: the file's values of two sections, and overrides.
 import { FAILURE } from './call.ts';
 import type { Call, Expected } from './call.ts';
 import type { ConfigValues, Step } from './steps.ts';

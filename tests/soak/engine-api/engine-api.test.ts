@@ -1,4 +1,4 @@
-// The small form of `npm run soak:api`, and that what it looks for would be found.
+// The small form of `npm run soak:api`, and a check that it finds faults.
 import { expect, test } from 'vitest';
 import { Random } from '../query-fuzz/random.ts';
 import { differences } from './call.ts';

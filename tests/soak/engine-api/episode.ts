@@ -1,4 +1,4 @@
-// An episode: a new engine, a new model, and steps that both take. The first difference ends it.
+// An episode: a new engine, a new model, and steps for both. The first difference ends it.
 import { eventually } from '@tidemark/testkit';
 import { differences } from './call.ts';
 import type { Call } from './call.ts';

@@ -1,5 +1,5 @@
-// What the model knows of recordings and replays: the table of their states, what is in a
-// recording, and what a replay makes of it.
+// The model of recordings and replays: the table of their states, the contents of a recording, and
+// the output of a replay.
 import { FAILURE, isText, isTime } from './call.ts';
 import type { Call, Expected } from './call.ts';
 import { timeText } from './alerts-model.ts';

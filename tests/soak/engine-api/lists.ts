@@ -1,4 +1,4 @@
-// What a list shows of what the model knows: pattern, page and fields.
+// The lists that the model predicts: pattern, page and fields.
 import { FAILURE } from './call.ts';
 import type { Call, Expected } from './call.ts';
 import type { Step } from './steps.ts';

@@ -1,4 +1,4 @@
-// What the engine talks to: a database that gives every query the same answer, and a receiver of
+// The peers of the engine: a database that gives every query the same result, and a receiver of
 // alerts.
 import { TestServer } from '@tidemark/testkit';
 import type { ReceivedRequest, ServerAnswer } from '@tidemark/testkit';

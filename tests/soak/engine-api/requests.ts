@@ -1,4 +1,4 @@
-// Requests whose answers follow from the specification alone, whatever the engine holds.
+// Requests whose responses follow from the specification alone, whatever the engine's state.
 import { FAILURE, isAnything, isText } from './call.ts';
 import type { Call } from './call.ts';
 

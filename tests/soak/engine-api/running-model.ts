@@ -1,5 +1,4 @@
-// What the model knows of a task that runs, live or in a replay: its last row, and the state of its
-// alert node.
+// The model of a running task, live or in a replay: its last row, and the state of its alert node.
 import { isTime } from './call.ts';
 import type { Expected } from './call.ts';
 import { timeText } from './alerts-model.ts';

@@ -1,4 +1,4 @@
-// Makes the steps that led to a failure fewer, as long as some failure is left.
+// Shrinks the steps that led to a failure, as long as some failure remains.
 import type { EpisodeResult } from './episode.ts';
 import type { Step } from './steps.ts';
 

@@ -1,5 +1,4 @@
-// What clients do to an engine, as data: few ids, so that steps meet each other, and no knowledge
-// of what exists.
+// Steps of clients, as data: few ids, so that steps interact, and no knowledge of what exists.
 import type { Random } from '../query-fuzz/random.ts';
 
 /** A script of a family that the model understands. */

@@ -1,5 +1,4 @@
-// The engine that is looked at: in this process, which is quick, or as the executable, which can be
-// killed.
+// The engine under test: in this process, which is fast, or as the executable, which can be killed.
 import { startEngine, resolveEngineConfig } from '@tidemark/engine';
 import type { EngineService } from '@tidemark/engine';
 import {

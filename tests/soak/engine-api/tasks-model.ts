@@ -1,4 +1,4 @@
-// What the model knows of tasks and templates, and what points do to the tasks that run.
+// The model of tasks and templates, and of the effects of points on running tasks.
 import { FAILURE, isAnything, isText, isTime } from './call.ts';
 import type { Call, Expected } from './call.ts';
 import type { AlertsModel } from './alerts-model.ts';

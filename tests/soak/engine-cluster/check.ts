@@ -1,4 +1,4 @@
-// What the cluster has done, beside what a single engine does with the same points.
+// Compares the results of the cluster with those of a single engine for the same points.
 import { eventually } from '@tidemark/testkit';
 
 import type { Disturbance } from './disturb.ts';

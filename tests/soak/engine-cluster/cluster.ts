@@ -1,4 +1,4 @@
-// Three engines, each with a way to the coordinator that can be cut, as processes of their own.
+// Three engines as separate processes, each with a connection to the coordinator that can be cut.
 import { join } from 'node:path';
 
 import {

@@ -1,4 +1,4 @@
-// What happens to the cluster, round after round.
+// The disturbances of the cluster, round after round.
 import { eventually, send } from '@tidemark/testkit';
 
 import type { EngineCluster, Instance } from './cluster.ts';

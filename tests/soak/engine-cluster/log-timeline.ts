@@ -1,5 +1,5 @@
-// What the instances log while something is done to them, in the order of their clocks: where the
-// time goes in which nothing is acknowledged.
+// The logs of the instances during a disturbance, merged by their clocks: they show where time
+// passes without an acknowledgement.
 import type { Instance } from './cluster.ts';
 
 /** Lines that say a step of a change of leaders. */

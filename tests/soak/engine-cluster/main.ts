@@ -1,6 +1,6 @@
-// `npm run soak:engine-cluster [-- --rounds N --tasks N --points N …]`: fails when a point or an
-// event is lost, a state is another one than a single engine's, or nothing is acknowledged for
-// longer than ten seconds.
+// `npm run soak:engine-cluster [-- --rounds N --tasks N --points N …]`: fails if a point or an
+// event is lost, a state differs from a single engine's, or nothing is acknowledged for longer than
+// ten seconds.
 import { parseArgs } from 'node:util';
 
 import { ACTIONS } from './disturb.ts';

@@ -1,6 +1,6 @@
-// A single engine that is fed with the points that a cluster has taken, in the cluster's order:
-// what it ends with is what the cluster has to end with. The log of points at the coordinator says
-// which they are; writes without an answer may be among them, and be among them twice.
+// A single engine that receives the points accepted by a cluster, in the cluster's order: its final
+// state is the expected state of the cluster. The points come from the coordinator's log of points,
+// which may contain writes without a response, even twice.
 import { NatsCoordinator } from '@tidemark/cluster';
 import type { LogRecord } from '@tidemark/cluster';
 import { eventually, removeDirectory, send, startTidemark } from '@tidemark/testkit';

@@ -1,8 +1,8 @@
-// Points are written to a cluster of engines while its leader, or an instance that runs tasks for
-// it, is killed, stopped, cut off or asked to end, all of them are restarted one after the other,
-// and its coordinator is started anew. Every point that was acknowledged must have been taken. The
-// states that the cluster ends with and the events that it tells must be those of a single engine
-// that was fed with the same points, but for events that a new leader tells again.
+// Writes points to a cluster of engines while its leader, or an instance that runs tasks, is
+// killed, suspended, cut off or stopped, all instances are restarted one after another, and the
+// coordinator is restarted. Every acknowledged point must be in the log. The final states and the
+// delivered events must be those of a single engine that received the same points, except for
+// events that a new leader delivers again.
 import { checkSame, checkWrites } from './check.ts';
 import { EngineCluster } from './cluster.ts';
 import { ACTIONS, disturb } from './disturb.ts';

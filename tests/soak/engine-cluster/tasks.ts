@@ -1,4 +1,4 @@
-// The tasks of the soak, and what of their state can be asked for: counters, windows, and the
+// The tasks of the soak, and the parts of their state that can be read: counters, windows, and the
 // levels of their alerts.
 import { send } from '@tidemark/testkit';
 

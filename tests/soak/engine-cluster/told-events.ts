@@ -1,4 +1,4 @@
-// The receiver of all alerts of an engine, which keeps what it was told and when.
+// The receiver of all alerts of an engine, which records what it received and when.
 import { TestServer } from '@tidemark/testkit';
 
 import { taskOf } from './tasks.ts';

@@ -1,5 +1,5 @@
-// npm run soak:recording [points] [MiB]: records and replays points, ten millions unless told
-// otherwise, and fails when one is missing or the engine takes more memory than the budget.
+// npm run soak:recording [points] [MiB]: records and replays points, ten million by default, and
+// fails if one is missing or the engine takes more memory than the budget.
 import { removeDirectory, startTidemark } from '@tidemark/testkit';
 import { problemsOf, recordAndReplay } from './recording.ts';
 

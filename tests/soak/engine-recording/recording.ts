@@ -1,4 +1,4 @@
-// A recording of many points and its replay, with the memory that the engine takes for them.
+// A recording of many points and its replay, with the engine's memory.
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { send } from '@tidemark/testkit';

@@ -1,5 +1,5 @@
-// Many seeds, one after the other; a failing one is told with the shortest plan that fails, and
-// repeats itself.
+// Runs many seeds, one after another; a failing one is reported with the shortest plan that fails,
+// and is reproducible.
 import { shrink } from './shrink/shrink.ts';
 import { simulate } from './simulate.ts';
 import { planOf } from './workload/plan.ts';

@@ -1,5 +1,5 @@
-// Each guard that the simulation protects is taken out of the source, and the simulation notices:
-// here those that one seed finds. `npm run soak:engine-simulation mutants` takes out all of them.
+// Mutants: each guard that the simulation protects is removed from the source, and the simulation
+// fails. Here those that one seed finds; `npm run soak:engine-simulation mutants` runs all of them.
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { findMutant } from '../mutants/find-mutants.ts';

@@ -1,7 +1,7 @@
-// Whatever clients ask of the process at once: bodies that stall near their end, queries that hold
-// nearly a million values each, strangers that send bodies to an engine which knows its users,
-// answers that nobody reads. It has to stay below a ceiling of resident memory, and to answer
-// well-behaved clients again when they have gone.
+// Extreme load of all kinds at once: bodies that stall near their end, queries that hold nearly a
+// million values each, unauthenticated clients that send bodies to an engine with authentication,
+// responses that are not read. The process has to stay below a ceiling of resident memory, and to
+// serve well-behaved clients again afterwards.
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 

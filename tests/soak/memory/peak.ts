@@ -1,4 +1,4 @@
-// What a service has resident, seen from outside: its process and those that it has started.
+// Resident memory of a service, measured from outside: its process and those that it has started.
 import { readFileSync, writeFileSync } from 'node:fs';
 
 function family(pid: number): number[] {

@@ -1,5 +1,6 @@
-// Texts and tags of every size, asked for by many clients at once in every kind of statement: time
-// and resident memory of each. The same workload runs against any server with the same interface.
+// Strings and tags of every size, requested by many clients at once in every kind of statement:
+// time and resident memory of each. The same workload runs against any server with the same
+// interface.
 import { createHash } from 'node:crypto';
 
 import { query, send } from '@tidemark/testkit';

@@ -1,4 +1,4 @@
-// Looks whether a program finds each mutant of a table, one after the other.
+// Checks whether a program finds each mutant of a table, one after another.
 import { runMutant } from './mutant.ts';
 import type { Mutant } from './mutant.ts';
 

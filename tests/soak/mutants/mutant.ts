@@ -1,5 +1,5 @@
-// Mutants: guards taken out of the source, each of which a simulation has to notice. A table names
-// them; a run with one of them is a process of its own, whose loader gives it the changed source.
+// Mutants: guards removed from the source, each of which a simulation has to find. A table lists
+// them; a run with one of them is a separate process, whose loader gives it the changed source.
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

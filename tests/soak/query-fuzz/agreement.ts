@@ -1,5 +1,5 @@
-// How far two answers that differ agree: a difference that is excused leaves the rest of the answer
-// as it is, and that rest is compared.
+// How far two different results agree: an excused difference leaves the rest of the result
+// unaffected, and that rest is compared.
 import { FLOAT_TOLERANCE, parseAnswer } from './compare.ts';
 import type { Answer } from './server.ts';
 

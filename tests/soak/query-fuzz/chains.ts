@@ -1,5 +1,5 @@
-// Statements that are asked one after the other because each changes what the next one finds: INTO,
-// and deletes, with questions about what is there afterwards.
+// Sequences of statements in which each changes the data of the next: INTO, and deletes, followed
+// by queries of the remaining data.
 import { printStatement } from '@tidemark/influxql';
 import type { SelectStatement } from '@tidemark/influxql';
 

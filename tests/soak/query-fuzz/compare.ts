@@ -1,5 +1,5 @@
-// Whether two answers say the same. Everything is compared exactly except floats, whose last digits
-// depend on the order in which a sum is formed.
+// Compares two results. Everything is compared exactly except floats, whose last digits depend on
+// the order of summation.
 
 /** The relative difference that two floats may have. */
 export const FLOAT_TOLERANCE = 1e-9;

@@ -1,5 +1,5 @@
-// Random data sets: few measurements, tags and fields, so that statements hit something, with gaps,
-// missing tags and missing fields, because that is where servers differ.
+// Random data sets: few measurements, tags and fields, so that statements match something, with
+// gaps, missing tags and missing fields, because servers differ there.
 import type { Random } from './random.ts';
 
 /** One point, kept apart from its text so that a data set can be made smaller. */

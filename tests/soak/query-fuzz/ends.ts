@@ -1,6 +1,6 @@
-// Points that share their times, in many series and in several shards, and random statements of
-// their order and of what `first` and `last` pick among them. Apart from other statements, because
-// which of equal times comes first is not defined for those.
+// Points that share their times, in many series and in several shards, and random statements about
+// their order and about the choice of `first` and `last` among them. They are separate from other
+// statements, for which the order of equal times is not defined.
 import type {
   Expression,
   MeasurementSource,

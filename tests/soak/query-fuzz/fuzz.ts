@@ -1,5 +1,5 @@
-// The loop: data into both servers, statements to both, answers compared, differences made small
-// and reported.
+// The loop: writes data to both servers, sends statements to both, compares the results, and
+// shrinks and reports differences.
 import { printStatement } from '@tidemark/influxql';
 import type { SelectStatement, Statement } from '@tidemark/influxql';
 

@@ -1,4 +1,4 @@
-// Makes a failing case smaller: fewer points, a simpler statement, as long as the two servers still
+// Shrinks a failing case: fewer points, a simpler statement, as long as the two servers still
 // differ.
 import type { Expression, SelectStatement, Statement } from '@tidemark/influxql';
 

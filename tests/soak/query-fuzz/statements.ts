@@ -1,6 +1,5 @@
-// Random statements as syntax trees: valid more often than not, so that answers are compared and
-// not only messages. What is known to be a defect of the reference server is not generated; see
-// excuses.ts.
+// Random statements as syntax trees: mostly valid, so that results are compared and not only error
+// messages. Known defects of the reference server are not generated; see excuses.ts.
 import type {
   Expression,
   Fill,

@@ -1,5 +1,5 @@
-// The same statement with other literals in its conditions, as dashboards ask: what a server keeps
-// of one of them must not decide the next one's answer.
+// The same statement with other literals in its conditions, as dashboards send it: a cached plan of
+// one must not affect the result of the next.
 import type { Expression, SelectStatement, Statement } from '@tidemark/influxql';
 
 import type { Random } from './random.ts';

@@ -1,4 +1,4 @@
-// The ways to ask a statement: precision of times, formats, chunks, forms, bound parameters.
+// The ways to send a statement: precision of times, formats, chunks, forms, bound parameters.
 import type { Random } from './random.ts';
 
 export type Way = {

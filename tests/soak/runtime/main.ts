@@ -1,6 +1,6 @@
 // npm run soak:runtime [days] [tasks] [seed]: a month of virtual time with 200 tasks whose groups
-// come and go, the memory of every day, then 24 hours recorded and replayed by an engine. Ends with
-// status 1 when something is not as it must be.
+// appear and expire, the memory of every day, then 24 hours recorded and replayed by an engine.
+// Exits with status 1 on failure.
 import { runMonth } from './month.ts';
 import type { MonthResult } from './month.ts';
 import { replayDay } from './replay.ts';

@@ -1,5 +1,5 @@
-// A month of virtual time in one thread: tasks of every kind, hosts that come and go, and the
-// memory of each day.
+// A month of virtual time in one thread: tasks of every kind, hosts that appear and disappear, and
+// the memory of each day.
 import { systemClock } from '@tidemark/core';
 import { buildPipeline } from '@tidemark/pipeline';
 import { collectAll } from '@tidemark/process';

@@ -1,4 +1,4 @@
-// A day of points recorded by an engine and replayed by its fast clock, over its API.
+// A day of points, recorded by an engine and replayed with its fast clock, over its API.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

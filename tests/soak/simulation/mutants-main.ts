@@ -1,5 +1,6 @@
-// `npm run soak:mutants [-- TEXT]`: takes the guards out, one after the other (those whose area or
-// sentence has the text), and fails when one of them is not missed within so many seeds.
+// `npm run soak:mutants [-- TEXT]`: removes the guards, one after another (those whose area or
+// description contains the text), and fails if the simulation does not find one of them within its
+// seeds.
 import { MUTANTS } from './mutants.ts';
 import { runMutant } from './mutant-run.ts';
 

@@ -1,5 +1,4 @@
-// Some guards that are missed within a few seeds are really taken out; `npm run soak:mutants` takes
-// out all of them.
+// Runs some mutants that a few seeds find; `npm run soak:mutants` runs all of them.
 import { expect, test } from 'vitest';
 
 import { runMutant } from './mutant-run.ts';

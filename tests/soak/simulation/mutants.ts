@@ -1,5 +1,5 @@
-// Guards of the storage engine that the simulation protects. Each is taken out by a change of the
-// source, and must be found: `npm run soak:mutants`.
+// Guards of the storage engine that the simulation protects. A change of the source removes each,
+// and the simulation must find it: `npm run soak:mutants`.
 
 export type Mutant = {
   /** Part of the engine, or number of a fault that once was there. */

@@ -1,5 +1,5 @@
-// Requests with their answers, without what differs from run to run: ids that are made, times,
-// addresses, numbers. Of a request that is repeated until something has happened the last answer
+// Requests with their responses, without values that differ from run to run: generated ids, times,
+// addresses, numbers. If a request is repeated until something has happened, the last response
 // counts.
 
 type Answer = { readonly status: number; readonly body: unknown };

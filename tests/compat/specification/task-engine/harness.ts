@@ -1,7 +1,7 @@
 // What the tests of the sections of the specification share: one engine per file, a database that
-// gives every query the same answer, and makers of tasks, recordings, replays, topics and handlers
-// with ids of their own. What is asked and answered below a sentence is compared with what was
-// answered before (exchanges.ts), so that no answer changes unseen.
+// gives every query the same result, and factories of tasks, recordings, replays, topics and
+// handlers with unique ids. Requests and responses of a sentence are compared with the stored ones
+// (exchanges.ts), so that no response changes unnoticed.
 import { resolveEngineConfig, startEngine } from '@tidemark/engine';
 import type { EngineService } from '@tidemark/engine';
 import { eventually } from '@tidemark/testkit';

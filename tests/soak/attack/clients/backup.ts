@@ -1,5 +1,5 @@
-// Backups of `a` and restores of them as `r`: what comes back is what there was while the backup
-// was made.
+// Backs up `a` and restores the backups as `r`: the restored data is the data that existed during
+// the backup.
 import { CELLS } from '../cells.ts';
 import type { Possible } from '../ledger.ts';
 import { Finding } from '../round.ts';

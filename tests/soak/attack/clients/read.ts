@@ -1,4 +1,4 @@
-// Readers: rows of a measurement, dashboards, and one that takes its time.
+// Readers: rows of a measurement, dashboards, and a slow one.
 import { once } from 'node:events';
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';

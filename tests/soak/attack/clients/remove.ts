@@ -1,5 +1,5 @@
-// Deletes and definitions. One client alone makes and drops what a database consists of, so it
-// knows what there is; another one deletes rows meanwhile.
+// Deletes and definitions. Only one client creates and drops databases and policies, so it knows
+// which exist; another one deletes rows at the same time.
 import { DAY_NANOS, MEASUREMENTS, TAGS, TIMES } from '../cells.ts';
 import type { Cell, Database } from '../cells.ts';
 import { Finding } from '../round.ts';

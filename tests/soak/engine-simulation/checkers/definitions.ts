@@ -1,5 +1,5 @@
-// A definition is what was acknowledged last, or what was sent since and may have been made. What
-// was refused is nowhere, and both tables of a change have it, or neither.
+// Checks that a definition is the last acknowledged one, or one that was sent since and may have
+// been made. A refused change is nowhere, and both tables of a change have it, or neither.
 import type { Metadata } from '../../../../packages/engine/src/store/metadata.ts';
 import type { TaskRecord } from '../../../../packages/engine/src/store/records.ts';
 import type { TaskVersionsRecord } from '../../../../packages/engine/src/tasks/task-versions.ts';

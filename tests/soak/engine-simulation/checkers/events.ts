@@ -1,5 +1,6 @@
-// At the end every event of a point was told, events of one id in order, and none again but, after
-// a change of leader, the newest of its id, again in order and before anything newer.
+// Checks that in the end every event of a point was delivered, events of one id in order, and none
+// twice except, after a change of leader, the newest of its id, again in order and before anything
+// newer.
 import type { Expected } from '../model/reference.ts';
 import type { Run } from '../simulate.ts';
 

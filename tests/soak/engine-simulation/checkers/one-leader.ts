@@ -1,4 +1,4 @@
-// At every moment at most one instance acts in the name of all.
+// Checks that at every moment at most one instance acts as the leader.
 import type { Run } from '../simulate.ts';
 
 export function oneLeader({ instances }: Run): string | undefined {

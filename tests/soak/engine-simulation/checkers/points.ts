@@ -1,5 +1,6 @@
-// At the end every acknowledged point is in the log once, none twice, and each is in exactly the
-// windows it belongs to: they are those of a single engine, each looped back once and counted once.
+// Checks that in the end every acknowledged point is in the log exactly once, and in exactly the
+// windows it belongs to: they equal those of a single engine, each looped back once and counted
+// once.
 import type { Expected, Totals } from '../model/reference.ts';
 import type { Run } from '../simulate.ts';
 

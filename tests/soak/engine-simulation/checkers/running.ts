@@ -1,5 +1,5 @@
-// What the leader runs is what is stored: a task that a client has no request about under way runs
-// if it is enabled, and does not if it is not or is not there.
+// Checks that the leader runs what is stored: a task without a pending request runs exactly if it
+// exists and is enabled.
 import type { TaskRecord } from '../../../../packages/engine/src/store/records.ts';
 import type { Run } from '../simulate.ts';
 import { CRASH } from '../world/simulated-host.ts';

@@ -1,4 +1,4 @@
-// What goes wrong in a run. Each fault has its end, which comes after some leases or none.
+// The faults of a run. Each fault ends after some leases, or never.
 
 export type Fault =
   | { readonly kind: 'kill' | 'kill with disk' | 'stop' | 'drain'; readonly instance: number }

@@ -1,4 +1,4 @@
-// What clients know of a run: what they have sent, and what they were answered.
+// What the clients of a run know: their requests, and the responses.
 import type { Told } from '../world/receiver.ts';
 
 export type Outcome = 'under way' | 'acknowledged' | 'refused' | 'unknown';

@@ -1,5 +1,5 @@
-// What a single engine that never stops makes of the log of points: the same tasks, in one piece,
-// given one record after the other.
+// The reference: a single engine that never stops runs the same unsplit tasks over the log of
+// points, one record after another.
 import type { LogRecord } from '@tidemark/cluster';
 import { buildPipeline } from '@tidemark/pipeline';
 import type { Pipeline } from '@tidemark/pipeline';

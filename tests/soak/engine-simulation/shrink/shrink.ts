@@ -1,4 +1,4 @@
-// Makes a failing plan shorter: leaves out what the failure does not need.
+// Shrinks a failing plan: leaves out what the failure does not need.
 import type { Plan } from '../workload/plan.ts';
 
 /** So many runs at most. */

@@ -1,4 +1,4 @@
-// Clients of a run: they define tasks, write points, and note what they are answered.
+// Clients of a run: they define tasks, write points, and record the responses.
 import { messageOf, Unavailable } from '@tidemark/core';
 import type { ListenerPoint } from '@tidemark/listeners';
 import { POINTS_LEVEL } from '../../../../packages/engine/src/cluster/point-record.ts';

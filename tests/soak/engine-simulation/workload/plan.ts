@@ -1,5 +1,5 @@
-// What happens in a run, by its seed: an operation and when. A plan is data, so that a failing one
-// can be made shorter.
+// The plan of a run, by its seed: operations and their times. A plan is data, so that a failing one
+// can be shrunk.
 import { seededRandom } from '@tidemark/testkit';
 import { POINTS_LEVEL } from '../../../../packages/engine/src/cluster/point-record.ts';
 import { FAULTS, interruptedBegin, LOSSES } from '../faults/faults.ts';

@@ -1,5 +1,5 @@
-// The tasks of a run, which are there from its beginning to its end: windows that are looped back
-// and summed up by another task, levels that are told, and a task that posts to a server.
+// The tasks of a run, which exist from its beginning to its end: windows that are looped back and
+// summed up by another task, level changes, and a task that posts to a server.
 import type { TaskRecord } from '../../../../packages/engine/src/store/records.ts';
 import type { TaskInput } from '../../../../packages/engine/src/tasks/task-change.ts';
 import { RECEIVER_URL, SLOW_URL } from '../world/receiver.ts';

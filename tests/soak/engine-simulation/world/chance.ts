@@ -1,5 +1,5 @@
-// What the product draws by itself (ids, how long it waits until it tries again) follows the seed
-// of a run, and what it reads of this process is always the same, so that a seed takes one way.
+// Makes the product deterministic: its random numbers (ids, retry delays) follow the seed of a run,
+// and everything it reads about this process is constant.
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { seededRandom } from '@tidemark/testkit';

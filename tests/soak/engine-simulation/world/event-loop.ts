@@ -1,5 +1,5 @@
-// The event loop of a run: knows when everything that happens without time is done, and whose
-// failure it is when what runs in it throws.
+// The event loop of a run: knows when everything that takes no time has finished, and attributes
+// failures to the instance that runs.
 import { assert } from '@tidemark/core';
 
 /** So many rounds without time are a loop without an end. */

@@ -1,4 +1,4 @@
-// What a leader runs: the real stores, alerts and tasks of an engine over the logs of its term,
+// The leader's engine in a simulation: the real stores, alerts and tasks over the logs of its term,
 // without a server in front of it.
 import { resolveEngineConfig } from '../../../../packages/engine/src/config/config.ts';
 import type { OpenParts } from '@tidemark/core';

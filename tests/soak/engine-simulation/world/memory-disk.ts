@@ -1,5 +1,5 @@
 // Files of stores in a simulation: real LMDB on a file system in memory, whose transactions end
-// before the call that begins them does, so that the same seed takes the same way.
+// before the call that begins them returns, so that the same seed gives the same history.
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

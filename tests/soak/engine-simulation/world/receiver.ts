@@ -1,4 +1,4 @@
-// Who is told of alerts, and a server that tasks post to, which may hang.
+// The receiver of alerts, and a server that tasks post to, which may hang.
 import { Unavailable } from '@tidemark/core';
 import type { HttpSender } from '@tidemark/settings';
 import type { ProcessClock } from './timeline.ts';

@@ -1,4 +1,4 @@
-// A task host without a thread: the real one, whose messages cross in the order of virtual time.
+// A task host without a thread: the real code, with messages in the order of virtual time.
 import { messageOf } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
 import type { LocalHostLink } from '@tidemark/runtime/host';

@@ -1,5 +1,5 @@
-// Connections between instances: bytes in both directions, in order, as long as nothing is cut, and
-// the end of either side.
+// Connections between instances: bytes in both directions, in order, until they are cut, and the
+// end of either side.
 import { Duplex } from 'node:stream';
 import { Unavailable } from '@tidemark/core';
 import {

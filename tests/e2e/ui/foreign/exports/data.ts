@@ -1,4 +1,4 @@
-// An hour of what Telegraf writes about three machines, a point a minute.
+// An hour of Telegraf's points about three machines, one per minute.
 const MINUTES = 60;
 const GIB = 2 ** 30;
 const HOSTS = ['a', 'b', 'c'];

@@ -1,5 +1,4 @@
-// Panels as exports of Grafana have them: with everything that its editors write, of versions 5 to
-// 11.
+// Panels as in exports of Grafana: with everything that its editors write, of versions 5 to 11.
 
 type Json = Readonly<Record<string, unknown>>;
 
