@@ -10,9 +10,12 @@ import {
 } from '@tidemark/testkit';
 import type { Tidemark } from '@tidemark/testkit';
 
+import { CpuQuota } from './cpu-quota.ts';
+
 export type Instance = {
   readonly name: string;
   readonly link: CuttableLink;
+  readonly quota: CpuQuota | undefined;
   process: Tidemark;
   url: string;
 };
@@ -30,21 +33,29 @@ export class EngineCluster {
     this.leaseMs = leaseMs;
   }
 
-  static async start(count: number, leaseMs: number): Promise<EngineCluster> {
+  /** With `quotaPercent`, each instance may use that share of one processor. */
+  static async start(
+    count: number,
+    {
+      leaseMs,
+      quotaPercent,
+    }: { readonly leaseMs: number; readonly quotaPercent?: number | undefined },
+  ): Promise<EngineCluster> {
     const coordinator = await TestCoordinator.start();
     const cluster = new EngineCluster(coordinator, await makeDirectory(), leaseMs);
     for (let i = 0; i < count; i++) {
       const link = await CuttableLink.open(coordinator.port);
       const name = `instance-${i}`;
-      const process = await cluster.#start(name, link);
-      cluster.instances.push({ name, link, process, url: process.engine });
+      const quota = quotaPercent === undefined ? undefined : new CpuQuota(name, quotaPercent);
+      const process = await cluster.#start({ name, link, quota });
+      cluster.instances.push({ name, link, quota, process, url: process.engine });
     }
     return cluster;
   }
 
   /** Starts an instance again whose process has ended. */
   async restart(instance: Instance): Promise<void> {
-    instance.process = await this.#start(instance.name, instance.link);
+    instance.process = await this.#start(instance);
     instance.url = instance.process.engine;
   }
 
@@ -72,20 +83,22 @@ export class EngineCluster {
   }
 
   async close(): Promise<void> {
-    for (const { link, process } of this.instances) {
+    for (const { link, process, quota } of this.instances) {
       link.restore();
       await process.stop();
+      quota?.close();
       await link.close();
     }
     await this.coordinator.close();
     await removeDirectory(this.directory);
   }
 
-  #start(name: string, link: CuttableLink): Promise<Tidemark> {
+  #start({ name, link, quota }: Pick<Instance, 'name' | 'link' | 'quota'>): Promise<Tidemark> {
     return startTidemark({
       command: 'engine',
       directory: join(this.directory, name),
       args: ['--log-level', 'info'],
+      wrapper: quota?.wrapper,
       environment: {
         TIDEMARK_SECRETS_KEY: 'env:SOAK_KEY',
         SOAK_KEY: 'k'.repeat(32),

@@ -19,6 +19,8 @@ const { values } = parseArgs({
     lease: { type: 'string', default: '3000' },
     /** In leases: how long a leader and the last events are waited for. */
     patience: { type: 'string', default: '20' },
+    /** Percent of one processor that each instance may use. */
+    quota: { type: 'string' },
     actions: { type: 'string', default: ACTIONS.join(',') },
     /** In milliseconds: a gap of so long is told with what the instances have logged meanwhile. */
     timeline: { type: 'string', default: '5000' },
@@ -36,6 +38,7 @@ const result = await soakCluster({
   seed: Number(values.seed),
   leaseMs: Number(values.lease),
   patienceLeases: Number(values.patience),
+  quotaPercent: values.quota === undefined ? undefined : Number(values.quota),
   actions,
   timelineMs: Number(values.timeline),
   say,

@@ -22,6 +22,8 @@ export type SoakOptions = {
   /** How many leases are waited for a leader, or for the last events, before that fails. */
   readonly patienceLeases?: number | undefined;
   readonly actions?: readonly Action[] | undefined;
+  /** Percent of one processor that each instance may use; default: no limit. */
+  readonly quotaPercent?: number | undefined;
   /** A gap of so long is told with its timeline; default: none is. */
   readonly timelineMs?: number | undefined;
   readonly say: (line: string) => void;
@@ -49,7 +51,7 @@ export async function soakCluster(options: SoakOptions): Promise<SoakResult> {
       () => told.close(),
       () => expected.close(),
     );
-    const cluster = await EngineCluster.start(3, leaseMs);
+    const cluster = await EngineCluster.start(3, { leaseMs, quotaPercent: options.quotaPercent });
     closing.push(() => cluster.close());
     const single = await SingleEngine.start(cluster.coordinator.url);
     closing.push(() => single.close());
