@@ -10,7 +10,7 @@ import { lineAt, lineStarts, parseSource, WIDTH, width, wrapComments } from './w
 
 const ASSEMBLY = 'packages/kernels/assembly/';
 const SOURCES = ['*.ts', '*.tsx', '*.mjs', '*.cjs', '*.js'];
-/** Texts and patterns: a line may be wider by them, since they can not be broken. */
+/** Texts and patterns: a line may be wider by them, since they cannot be broken. */
 const LITERALS: ReadonlySet<string> = new Set(['Literal', 'TemplateLiteral', 'JSXText']);
 
 /** Its decorators of functions are comments for the formatter. */

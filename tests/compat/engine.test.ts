@@ -154,7 +154,7 @@ test(
 );
 
 /**
- * The recorded daemon answers 500 to definitions that can not work. The specification has 4xx for
+ * The recorded daemon answers 500 to definitions that cannot work. The specification has 4xx for
  * requests that fail again when they are repeated, so that 400 is what is expected here.
  */
 function bySpecification(line: string): string {

@@ -56,7 +56,7 @@ add('subquery-fill-limit', shop, [
     `SELECT {outer}(m) FROM (SELECT {inner}(sales) AS m FROM shop WHERE ${DAY} GROUP BY time({every}), store fill(none))`,
     { outer: ['mean', 'max', 'count'], inner: ['mean', 'max'], every: ['2h', '30m'] },
   ),
-  // A fill inside needs its tag outside, too: otherwise the recorded server fills anew at every change of the tag.
+  // A fill inside needs its tag outside, too: otherwise the recorded server fills again at every change of the tag.
   ...combine(
     `SELECT {outer}(m) FROM (SELECT {inner}(sales) AS m FROM shop WHERE ${DAY} GROUP BY time({every}), store fill({fill})) GROUP BY store`,
     {

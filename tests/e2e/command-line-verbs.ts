@@ -17,7 +17,7 @@ export type VerbRow = {
   readonly ok: string;
   /** What it prints then; nothing when left out. */
   readonly prints?: RegExp;
-  /** Arguments for `--json`, when the verb can not be run twice with the same. */
+  /** Arguments for `--json`, when the verb cannot be run twice with the same. */
   readonly okForJson?: string;
   /** A part of the JSON. */
   readonly json: unknown;

@@ -104,7 +104,7 @@ describe.skipIf(!canMountTmpfs())('an engine on a full disk', () => {
     }
     await write(engine.engine, 'd', 'm v=1 1', { rp: 'r' });
     const output = await get('/engine/v1/tasks/watch/out');
-    // What can not be kept is told nevertheless, and known as long as the process lives. But it is
+    // What cannot be kept is told nevertheless, and known as long as the process lives. But it is
     // not acknowledged.
     const unkept = await writePoint('m v=9 2');
     const unkeptAgain = await writePoint('m v=9 2');
@@ -112,12 +112,12 @@ describe.skipIf(!canMountTmpfs())('an engine on a full disk', () => {
       receiver.levels.length >= count ? true : undefined;
     await eventually('the alert', () => told(1), 60_000);
     const event = await get('/engine/v1preview/alerts/topics/t/events/e');
-    // The state of tasks, which is saved at times, can not be kept either.
+    // The state of tasks, which is saved at times, cannot be kept either.
     await eventually('the failure to save', async () =>
       engine?.errorOutput().includes('failed to save the state of tasks') ? true : undefined,
     );
     const during = await get('/engine/v1/tasks?limit=10000&fields=id');
-    // A change that can not be kept is none, also where it was in use already.
+    // A change that cannot be kept is none, also where it was in use already.
     const other = `// ${'x'.repeat(500_000)}\n${MADE.replace('made', 'other')}`;
     expect(await post('templates/tpl', { script: other }, 'PATCH')).toBe(503);
     expect(await post('config/smtp/', { set: { host: 'x'.repeat(500_000) } })).toBe(503);

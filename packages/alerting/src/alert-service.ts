@@ -194,7 +194,7 @@ export class AlertService implements AlertSink, HostedAlerts {
   /**
    * Resolves when everything that was collected before is on disk: from then on no crash loses it.
    * `undefined` when it is already, which costs a caller nothing. Rejects with `Unavailable` when
-   * it can not be stored; it is kept and tried again.
+   * it cannot be stored; it is kept and tried again.
    */
   stored(): Promise<void> | undefined {
     return this.#options.store.stored?.catch((cause: unknown) => {

@@ -115,7 +115,7 @@ export class AlertStore {
   }
 
   /**
-   * Resolves when everything that has happened so far is on disk, rejects when it can not be;
+   * Resolves when everything that has happened so far is on disk, rejects when it cannot be;
    * `undefined` when it is.
    */
   get stored(): Promise<void> | undefined {
@@ -347,7 +347,7 @@ export class AlertStore {
     });
   }
 
-  /** Hands what waits for one handler to another; the chains differ, so each entry begins anew. */
+  /** Hands what waits for one handler to another; the chains differ, so each entry begins again. */
   async rekey(from: string, to: string): Promise<void> {
     await this.#kept.between(async () => {
       for (const _ of this.#unstored(from)) {

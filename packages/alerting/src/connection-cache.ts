@@ -23,7 +23,7 @@ export function connectionCache(clock: Clock): ConnectionCache & Closable {
       if (entry === undefined) {
         entry = { opened: open(), idle: new AbortController() };
         kept.set(key, entry);
-        // A connection that could not be opened is tried anew by the next event.
+        // A connection that could not be opened is tried again by the next event.
         entry.opened.catch(() => kept.delete(key));
       }
       entry.idle.abort();

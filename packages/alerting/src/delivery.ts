@@ -348,7 +348,7 @@ export class Delivery {
     try {
       await entry.stored;
     } catch (error) {
-      // An alert about a full disk must go out although it can not be kept.
+      // An alert about a full disk must go out although it cannot be kept.
       this.#notStored(entry.event, error);
     }
     // Stopped meanwhile: it is in the outbox for the next run.

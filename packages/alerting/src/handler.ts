@@ -79,7 +79,7 @@ type HandlerParts<Table extends OptionTable> = {
    * is empty.
    */
   readonly element?: (keyof Table & string) | undefined;
-  /** Why these options can not be used; checked when the handler is defined. */
+  /** Why these options cannot be used; checked when the handler is defined. */
   validate?(options: OptionsOf<Table>, context: HandlerContext): string | undefined;
   readonly tests?: readonly ServiceTestSpec[];
 };

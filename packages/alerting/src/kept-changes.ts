@@ -60,7 +60,7 @@ export class KeptChanges {
   }
 
   /**
-   * Resolves when everything taken so far is on disk, rejects when it can not be; `undefined` when
+   * Resolves when everything taken so far is on disk, rejects when it cannot be; `undefined` when
    * it is already.
    */
   get stored(): Promise<void> | undefined {

@@ -28,7 +28,7 @@ export const STORE_RETRY_DELAY: Limit = {
   reason: 'soon enough after space was freed; a try on a full disk costs next to nothing',
 };
 
-/** OK events older than this are forgotten at a clean end; what is not OK is kept for ever. */
+/** OK events older than this are forgotten at a clean end; what is not OK is kept forever. */
 export const OK_EVENT_AGE: Limit = {
   value: 7 * 24 * 3_600_000,
   unit: 'ms',

@@ -11,7 +11,7 @@ import { levelRank, LEVELS } from './level.ts';
 
 /**
  * Whether the handler wants the event; it sees them in their order, since functions may keep state.
- * Throws `InvalidRequest` when the expression can not be evaluated for it.
+ * Throws `InvalidRequest` when the expression cannot be evaluated for it.
  */
 export type Match = (event: TopicEvent) => boolean;
 

@@ -20,7 +20,7 @@ export class Loggers {
   readonly #places = new Map<string, Place>();
 
   /**
-   * A logger as a section `logging` wants it. Throws `UsageError` when its file can not be opened.
+   * A logger as a section `logging` wants it. Throws `UsageError` when its file cannot be opened.
    */
   open({ file, format, level }: LoggingConfig): Logger {
     const place = this.#places.get(file) ?? openPlace(file);
@@ -40,7 +40,7 @@ export class Loggers {
     );
   }
 
-  /** Opens files anew: somebody may have moved them away. */
+  /** Opens files again: somebody may have moved them away. */
   reopen(): void {
     for (const place of this.#places.values()) place.reopen?.();
   }

@@ -83,7 +83,7 @@ export async function closeInTime(shutdown: Shutdown, log: Logger): Promise<bool
  * that waits for a disk or a name server would hold it back.
  */
 export function exitAtOnce(): never {
-  // The first process of a container can not be killed from within, and ends as usual.
+  // The first process of a container cannot be killed from within, and ends as usual.
   process.on('exit', () => process.kill(process.pid, 'SIGKILL'));
   process.exit(ExitStatus.Failed);
 }

@@ -34,7 +34,7 @@ export async function askWhoItIs(question: Question): Promise<SignInAnswer> {
   return { signedIn: { user, isAdmin: admin, ...(admin ? {} : { reads, writes }) } };
 }
 
-/** Of a user to whom nothing was granted. */
+/** The rights of a user without grants. */
 const NOTHING = { reads: [], writes: [] };
 
 /** What the database says of who asks. */

@@ -26,7 +26,7 @@ import {
   writeLines,
 } from './testing/test-storage.ts';
 
-/** Starts a server of the cluster anew, with another way to ZooKeeper. */
+/** Starts a server of the cluster again, with another way to ZooKeeper. */
 async function restartOn(directory: string, node: NodeStatus, port: number) {
   process.kill(node.pid, 'SIGKILL');
   const path = configurationOf(directory, node.node);

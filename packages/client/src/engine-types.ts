@@ -198,7 +198,7 @@ export type ClusterMember = {
   readonly 'copy-lag': number;
   /** Writes that the slowest of its tasks has not been given. */
   readonly 'task-lag': number;
-  /** Why it can not lead, such as that it is too old. */
+  /** Why it cannot lead, such as that it is too old. */
   readonly problem?: string | undefined;
 };
 

@@ -375,7 +375,7 @@ export class Membership {
     const found = entry?.record;
     this.#leader = found;
     if (!isDeepStrictEqual(before, found)) events.looked();
-    // It was left to this instance, or was its own before it was deposed or started anew.
+    // It was left to this instance, or was its own before it was deposed or restarted.
     const isOwn = found?.id === self.id;
     const isVacant = found === undefined || found.id === '';
     const isHeld = !isVacant && !isOwn && this.#leaders.isAlive(LEADER, entry?.revision ?? 0);

@@ -4,7 +4,7 @@
 export type ColumnValues = BigInt64Array | BigUint64Array | Float64Array | Uint32Array | Uint8Array;
 
 /**
- * Copies arrays one behind the other. Those that lie like this already, as parts of one message,
+ * Copies arrays one after another. Those that lie like this already, as parts of one message,
  * are copied as one.
  */
 export function copyParts<T extends ColumnValues>(target: T, parts: readonly T[]): void {

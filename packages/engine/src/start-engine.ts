@@ -63,7 +63,7 @@ export type EngineService = {
   close(): Promise<void>;
 };
 
-/** Where an engine listens to whom only the front of its process passes requests on. */
+/** The address of an engine that gets requests only from the front of its process. */
 const BEHIND_FRONT = { host: '127.0.0.1', port: 0 };
 
 /**

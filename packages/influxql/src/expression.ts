@@ -10,7 +10,7 @@ import { PRECEDENCE } from './precedence.ts';
 import { formatIdentifier, quoteIdentifier } from './quote.ts';
 import type { Token } from './token.ts';
 
-/** More digits can not be an unsigned integer; keeps the conversion of hostile numbers cheap. */
+/** More digits cannot be an unsigned integer; keeps the conversion of hostile numbers cheap. */
 const MAX_INTEGER_DIGITS = 40;
 const MAX_SEGMENTS = 3;
 

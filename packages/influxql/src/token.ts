@@ -3,7 +3,7 @@
 /**
  * `word` is a keyword, `symbol` an operator or a bracket. `bad-string`, `bad-escape`, `bad-regex`
  * and `illegal` are what the lexer makes of text that is no token, `bad-parameter` stands for a
- * value that can not be bound (its text says why); only the parser complains about them.
+ * value that cannot be bound (its text says why); only the parser complains about them.
  */
 export type TokenKind =
   | 'identifier'

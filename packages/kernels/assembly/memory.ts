@@ -116,8 +116,8 @@ export function scratch(area: u32, bytes: usize): usize {
 }
 
 /**
- * Frees scratch areas larger than `bytes`, so that a single huge request does not hold memory for
- * ever.
+ * Frees scratch areas larger than `bytes`, so that a single huge request does not hold memory
+ * forever.
  */
 export function trimScratch(bytes: usize): void {
   for (let area: u32 = 0; area < AREA_COUNT; area++) {

@@ -470,7 +470,7 @@ type BodySource = {
 
 /** More than a batch can have. */
 const ADMITTED_MAX = 2 ** 30;
-// Memory kept after a batch, so that one body of 25 MB does not hold as much for ever.
+// Memory kept after a batch, so that one body of 25 MB does not hold as much forever.
 const SCRATCH_KEPT_BYTES = 4 << 20;
 // Tables kept after a batch, which a client that writes to many shards and measurements would
 // leave.

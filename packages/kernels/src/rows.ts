@@ -196,7 +196,7 @@ export class RowScanner {
     return this.#kernels.exports.getRowSeriesCount();
   }
 
-  /** Tag values, one behind the other, of all added series of the expected shape. ASCII. A view. */
+  /** Tag values, one after another, of all added series of the expected shape. ASCII. A view. */
   get newValues(): Uint8Array {
     const { exports } = this.#kernels;
     const address = exports.getRowValues() >>> 0;

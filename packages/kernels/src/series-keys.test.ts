@@ -315,7 +315,7 @@ test('keys lead to their series while tables grow and most series come and go', 
   const model = new Map<string, number>();
   const keyAt = (round: number, i: number): string => `m,id=${round * 1_000_003 + i}`;
   // 80,000 ids of which 8,000 stay: ids need more bits than there are slots, and tables are made
-  // anew a few times.
+  // again a few times.
   for (let round = 0; round < 10; round++) {
     const keys = Array.from({ length: 8_000 }, (_, i) => keyAt(round, i));
     const first = series.nextId;

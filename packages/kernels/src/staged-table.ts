@@ -223,7 +223,7 @@ type ArrayKind<T> = {
   readonly BYTES_PER_ELEMENT: number;
 };
 
-/** Copies arrays from linear memory into one part of a buffer, one behind the other. */
+/** Copies arrays from linear memory into one part of a buffer, one after another. */
 class ArrayCopier {
   readonly #kernels: Kernels;
   readonly #order: number;

@@ -97,7 +97,7 @@ function outOfRange(noun: string, parser: string, text: string): string {
   return `unable to parse ${noun} ${text}: strconv.${parser}: parsing "${text}": value out of range`;
 }
 
-/** The type that a token's bytes announce, `undefined` when they can not be a number. */
+/** The type that a token's bytes announce, `undefined` when they cannot be a number. */
 function numberShape(
   body: Uint8Array,
   range: { readonly start: number; readonly end: number; readonly allowUnsigned: boolean },

@@ -14,7 +14,7 @@ export type PrintablePoint = {
 
 /**
  * One line without newline, time in nanoseconds. Tags are sorted; empty tag values and fields that
- * line protocol can not carry (NaN, infinities) are left out; `undefined` when no field is left.
+ * line protocol cannot carry (NaN, infinities) are left out; `undefined` when no field is left.
  */
 export function printLine(point: PrintablePoint): string | undefined {
   const tags = [...point.tags].filter(([, value]) => value !== '');

@@ -6,7 +6,7 @@ import type { LineFieldValue } from './index.ts';
 
 const encoder = new TextEncoder();
 
-// A backslash at the end of a name, or before a character that is escaped, can not be written in
+// A backslash at the end of a name, or before a character that is escaped, cannot be written in
 // line protocol.
 const name = fc
   .string({ unit: 'grapheme', minLength: 1, maxLength: 12 })

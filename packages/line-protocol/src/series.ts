@@ -9,7 +9,7 @@ import type { LineSeries } from './point.ts';
 export const MAX_KEY_BYTES = 65_535;
 
 /**
- * How many distinct texts a cache remembers before it starts anew: about 20 MiB with tags of usual
+ * How many distinct texts a cache remembers before it restarts: about 20 MiB with tags of usual
  * length.
  */
 const MAX_CACHED_SERIES = 65_536;

@@ -105,7 +105,7 @@ export class Batcher {
       this.counters.pointsDropped += outcome.dropped.count;
       onDropped(outcome.dropped.count, outcome.dropped.reason);
     } catch (error) {
-      // A sender of datagrams can not be told; the counter and the log are.
+      // A sender of datagrams cannot be told; the counter and the log are.
       this.counters.batchesTxFail++;
       onDropped(points.length, messageOf(error));
       log.warn({ err: error, points: points.length }, 'a batch of a listener could not be written');

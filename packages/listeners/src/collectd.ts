@@ -49,7 +49,7 @@ type Context = {
 type Trust = { isSigned: boolean; isEncrypted: boolean };
 
 /**
- * Points of a packet. Parts that can not be read end it; `failed` says that something was wrong.
+ * Points of a packet. Parts that cannot be read end it; `failed` says that something was wrong.
  */
 export function parseCollectd(
   packet: Uint8Array,

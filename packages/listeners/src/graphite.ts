@@ -35,7 +35,7 @@ export class GraphiteParser {
       .sort((a, b) => specificity(b) - specificity(a));
   }
 
-  /** `undefined` for a line that can not be read or carries no number. */
+  /** `undefined` for a line that cannot be read or carries no number. */
   parse(line: string, now: Timestamp): ListenerPoint | undefined {
     const [path, valueText, timeText, ...more] = line.trim().split(/\s+/);
     if (path === undefined || path === '' || valueText === undefined || more.length > 0) {

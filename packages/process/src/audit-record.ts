@@ -226,7 +226,7 @@ export function parseAuditQuestion(parameter: (name: string) => string): AuditQu
   };
 }
 
-/** A record where there is room for one; a directory that can not be made is said, not thrown. */
+/** A record where there is room for one; a directory that cannot be made is said, not thrown. */
 export function openAuditRecord(options: AuditRecordOptions): AuditRecord | undefined {
   if (options.maxBytes === 0) return undefined;
   try {

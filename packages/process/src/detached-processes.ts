@@ -40,7 +40,7 @@ export function isRunning(pid: number, configuration: string): boolean {
     const state = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1] ?? '';
     if (state.startsWith('Z')) return false;
     const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-    // Java starts itself anew, and has no command line while it does; the kernel's own processes
+    // Java starts itself again, and has no command line while it does; the kernel's own processes
     // never have one, nor a program.
     return line === '' ? readlinkSync(`/proc/${pid}/exe`) !== '' : line.includes(configuration);
   } catch {

@@ -25,7 +25,7 @@ export type ProgramOptions = {
 export type Program = ChildProcessByStdio<Writable, Readable, Readable>;
 
 /**
- * Starts a program with pipes to its standard streams. It emits `error` when it can not be started.
+ * Starts a program with pipes to its standard streams. It emits `error` when it cannot be started.
  */
 export function startProgram(
   file: string,
@@ -52,8 +52,8 @@ function passedOn(environment: NodeJS.ProcessEnv): Record<string, string | undef
   return Object.fromEntries(Object.entries(environment).filter(([name]) => PASSED_ON.test(name)));
 }
 
-// Libraries open files that programs would get, such as that of the engine's metadata, and Node can
-// not mark them. What it can is to put another file in their place; in any other place it has
+// Libraries open files that programs would get, such as that of the engine's metadata, and Node
+// cannot mark them. What it can is to put another file in their place; in any other place it has
 // something of its own.
 function coverLeaks(nothing: number): ('ignore' | number)[] {
   const places: ('ignore' | number)[] = [];

@@ -6,7 +6,7 @@ import type { Diagnostic, Span } from '@tidemark/core';
 /** What kind of fault, where in the text, and what to write instead. */
 export type Place = Pick<Diagnostic, 'code' | 'span' | 'hint'>;
 
-/** A statement that can not be run as it is written. */
+/** A statement that cannot be run as it is written. */
 export function invalid(text: string, place: Place): InvalidRequest {
   return new InvalidRequest(text, {
     hint: place.hint,

@@ -87,7 +87,7 @@ export type QueryContext = {
   readonly counters?: SourceCounters | undefined;
   /** Absent where the answer is not text, or has to be cut. */
   readonly seriesText?: SeriesText | undefined;
-  /** Told what the answer lacks (`RequestOptions`); absent where an answer can not say so. */
+  /** Told what the answer lacks (`RequestOptions`); absent where an answer cannot say so. */
   readonly onPartial?: ((reason: string) => void) | undefined;
   /** Told what an answer may be misread for; each text once or more. */
   readonly onWarning?: ((text: string) => void) | undefined;
@@ -97,7 +97,7 @@ export type QueryContext = {
   readonly onFinding?: ((finding: Diagnostic) => void) | undefined;
   /**
    * Databases that the user may read, for statements that name one; `undefined` allows all.
-   * Measured per source, so that a subquery or a qualified measurement can not reach further than
+   * Measured per source, so that a subquery or a qualified measurement cannot reach further than
    * the user.
    */
   readonly canRead?: ((database: string) => boolean) | undefined;

@@ -4,14 +4,14 @@
 // - Order: an operator hands on batches in the order of the answer. Nothing is done before the
 //   first is pulled, and
 //   `return` ends the work: `finally` gives back what is held.
-// - Pauses: besides batches it yields pauses. Whoever reads an operator passes each pause on, at
+// - Pauses: besides batches it yields pauses. The reader of an operator passes each pause on, at
 //   once and unchanged, so that it reaches the driver at the outer end, and pulls again. Every loop
 //   that may take long yields one per some thousand items.
-// - Ownership: a batch belongs to whoever pulled it, until that one pulls again for columns that
-//   say so (`RowBatch`).
+// - Ownership: a batch belongs to the reader that pulled it, until that reader pulls again for
+//   columns that say so (`RowBatch`).
 // - Cancellation: the driver throws into the operators at a pause; nobody else looks at the signal.
-// - Failure: operators throw. The promise of a pause never rejects: whoever waits looks for itself
-//   what has come.
+// - Failure: operators throw. The promise of a pause never rejects: a waiting operator checks
+//   itself what has come.
 
 /**
  * `undefined` gives others a turn, when the time is used up. A promise waits until it is settled.

@@ -285,7 +285,7 @@ export type SchemaBatch =
       readonly shards: readonly ShardSpan[];
       /** By name, then by type. */
       readonly fields: readonly HeldField[];
-      /** Whether further series with names that are here can not change the answer. */
+      /** Whether further series with names that are here cannot change the answer. */
       readonly isSettled: boolean;
     }
   | { readonly kind: 'measurements'; readonly names: readonly string[] }
@@ -382,7 +382,7 @@ export type RequestOptions = {
   /** Of a scan: a group that the source need not read any further. It may send more of it. */
   readonly ended?: EndedGroup | undefined;
   /**
-   * Told, with a sentence, what the answer lacks because it can not be read, where the source is
+   * Told, with a sentence, what the answer lacks because it cannot be read, where the source is
    * set to answer nevertheless. A request without it fails then: nobody gets a part for the whole
    * unawares.
    */
@@ -431,10 +431,10 @@ export interface SourceSnapshot {
   names(filter: NamesFilter, options: RequestOptions): Steps<readonly MeasurementNames[]>;
   scan(request: ScanRequest, options: RequestOptions): Operator<SeriesBatch>;
   aggregate(request: AggregateRequest, options: RequestOptions): Operator<AggregateBatch>;
-  /** What a scan would touch; EXPLAIN prints it. Absent where the source can not tell. */
+  /** What a scan would touch; EXPLAIN prints it. Absent where the source cannot tell. */
   cost?(request: CostRequest, options: RequestOptions): Steps<SourceCost>;
   /**
-   * The text of all series of an answer; `undefined` when it can not be written. Absent where the
+   * The text of all series of an answer; `undefined` when it cannot be written. Absent where the
    * source has its points in the thread that asks.
    */
   answer?(request: AnswerRequest, options: AnswerOptions): Steps<Uint8Array | undefined>;

@@ -44,7 +44,7 @@ export function replayedRow(
 ): ReplayedRow | undefined {
   if (present === undefined || contained === undefined) return undefined;
   const { record, row } = present;
-  // A log that was lost with its coordinator begins anew, with small numbers.
+  // A log that was lost with its coordinator begins again, with small numbers.
   if (last === undefined || record <= contained) return { record, isTold: false };
   const isBehind = record === last.record ? row > last.row : record > last.record;
   return { record, isTold: !isBehind };

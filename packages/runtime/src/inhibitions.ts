@@ -59,7 +59,7 @@ export class Inhibitions implements InhibitionRegistry {
     return () => this.#listeners.delete(listener);
   }
 
-  /** A unit that has ended, or starts anew, holds nothing back. */
+  /** A unit that has ended, or restarts, holds nothing back. */
   endOf(unit: string): void {
     const prefix = inhibitionKey(unit, []);
     const ended = [...this.active()].filter(({ key }) => key.startsWith(prefix));

@@ -9,7 +9,7 @@ export type SeriesRef = {
   readonly tagKeys: readonly string[];
   readonly tagValues: readonly string[];
   /**
-   * Set by the write path: references of one series carry one number for ever, so that it is found
+   * Set by the write path: references of one series carry one number forever, so that it is found
    * by it.
    */
   readonly stableId?: number | undefined;

@@ -75,7 +75,7 @@ export type TaskLimits = {
   /** Bytes of these points, as `memory_bytes` of the nodes counts them. */
   readonly heldBytesMax: number;
   /**
-   * Groups without points for this long (by the wall clock) are forgotten; 0 keeps them for ever.
+   * Groups without points for this long (by the wall clock) are forgotten; 0 keeps them forever.
    */
   readonly groupIdleMs: number;
   /** Messages that wait for an answer from outside (httpPost, UDF) before `push` asks to wait. */

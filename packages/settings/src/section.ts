@@ -18,7 +18,7 @@ export type SectionSpec<Table extends OptionTable = OptionTable> = {
   /** Elements of a list section that exist without being written down. */
   readonly defaultElements?: readonly OptionsOf<Table>[];
   readonly options: Table;
-  /** Why these options can not be used; `undefined` when they can. */
+  /** Why these options cannot be used; `undefined` when they can. */
   validate?(options: OptionsOf<Table>): string | undefined;
   /** The same over all elements of a list section. */
   validateAll?(elements: readonly OptionsOf<Table>[]): string | undefined;

@@ -25,7 +25,7 @@ export async function startInfluxdb(
   settings: { readonly isAuthenticated?: boolean } = {},
 ): Promise<Influxdb> {
   const directory = await makeDirectory();
-  // The peer can not be told to choose ports itself.
+  // The peer cannot be told to choose ports itself.
   const [port, backupPort] = await freePorts(2);
   const file = join(directory, 'influxdb.conf');
   await writeFile(

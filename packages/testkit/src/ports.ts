@@ -1,4 +1,4 @@
-// Ports for programs of tests that can not choose one themselves.
+// Ports for programs of tests that cannot choose one themselves.
 import { freePorts } from '@tidemark/process';
 
 /** A port of loopback that nobody listens on, and that the system gives to nobody by itself. */

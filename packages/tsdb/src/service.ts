@@ -42,7 +42,7 @@ export interface TsdbService {
   /** Stops accepting, lets running requests end, and closes storage and catalog. Idempotent. */
   close(): Promise<void>;
   /**
-   * Reads certificates again and goes on in new log files. Throws when a certificate can not be
+   * Reads certificates again and goes on in new log files. Throws when a certificate cannot be
    * read; the old one stays.
    */
   reload(): void;

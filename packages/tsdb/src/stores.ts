@@ -112,7 +112,7 @@ async function recovered(
   const policies = [...databases.values()].flatMap((database) =>
     database.policies.map((policy) => policyRef(database, policy, context)),
   );
-  // Nobody sees points of policies that are not there: what can not be dropped now is at the next
+  // Nobody sees points of policies that are not there: what cannot be dropped now is at the next
   // start.
   await storage.retainPolicies(policies, nextId).catch((error: unknown) => {
     log.error({ err: error }, 'data of dropped retention policies could not be removed');

@@ -1,5 +1,5 @@
 // What small queries cost: several builds on the same points, asked in turn, so that whatever else
-// the machine does hits all of them. Hosts and times are drawn anew for every request, as in the
+// the machine does hits all of them. Hosts and times are drawn again for every request, as in the
 // dashboards of many people. Prints for each build the lowest decile and the lower quartile of the
 // rounds' CPU per request (of all threads, of the one of sockets, of the storage thread), and p50
 // and p95 of all requests.

@@ -61,7 +61,7 @@ async function measure({ fsync, sizeBytes, writers }: Case): Promise<void> {
   rmSync(directory, { recursive: true });
 }
 
-/** Bytes that can not be told from those of compressed columns. */
+/** Bytes that cannot be told from those of compressed columns. */
 function randomRecord(sizeBytes: number): Uint8Array {
   const framed = new Uint8Array(FRAME_BYTES + sizeBytes);
   for (let at = FRAME_BYTES; at < framed.length; at += 64) framed[at] = Math.random() * 256;

@@ -1,4 +1,4 @@
-// A series index made anew without its deleted series (docs/adr/0010-rebuilt-index.md): what it
+// A series index made again without its deleted series (docs/adr/0010-rebuilt-index.md): what it
 // costs, what it gives back, and how long writes that go on meanwhile wait for it.
 // packages/cli/bin/node --conditions=source tests/bench/storage/renewal.ts [series]
 import { mkdtempSync, rmSync } from 'node:fs';

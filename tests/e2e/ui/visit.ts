@@ -94,7 +94,7 @@ export class Visit {
   }
 
   /**
-   * Ends the services without notice and starts them anew, on the same data and at the same
+   * Ends the services without notice and starts them again, on the same data and at the same
    * addresses.
    */
   async restart(whileDown: () => Promise<void>): Promise<void> {

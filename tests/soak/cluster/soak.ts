@@ -31,7 +31,7 @@ const ACTIONS = [
 ] as const;
 type Action = (typeof ACTIONS)[number];
 
-/** How long something is away, besides what its start takes. */
+/** How long something is unreachable, besides the time of its start. */
 const AWAY_MS = { least: 2000, most: 12_000 };
 const QUIET_MS = 2000;
 
@@ -233,7 +233,7 @@ const ENDS_SERVICES: ReadonlySet<Action> = new Set([
 ]);
 const CUTS_READS: ReadonlySet<Action> = new Set(['shard', 'front end cut']);
 
-/** What may be refused while something is away. */
+/** What may be refused while something is unreachable. */
 function notAllowed(action: Action, { what, status, text }: Trouble): string | undefined {
   const said = `${what} is answered with ${status}: ${text.slice(0, 300)}`;
   if (status === 0) return ENDS_SERVICES.has(action) ? undefined : said;

@@ -14,7 +14,7 @@ export type Instant = { readonly seconds: number; readonly shift: string };
 export type EventState = {
   readonly level: Level;
   readonly time: Instant;
-  /** In seconds; `undefined` when it can not be known. */
+  /** In seconds; `undefined` when it cannot be known. */
   readonly duration: number | undefined;
 };
 

@@ -23,7 +23,7 @@ const CLUSTER_DEFAULTS: ConfigValues = {
   'subscription-protocol': 'http',
 };
 
-/** A cluster that the file names; it can not be removed. */
+/** A cluster that the file names; it cannot be removed. */
 const FILE_CLUSTER = 'fake';
 const ADDRESS = /^(?:[^<>]*<)?[^\s@<>]+@[^\s@<>]+>?$/;
 

@@ -132,7 +132,7 @@ export const FIXED_REQUESTS: readonly (readonly Call[])[] = [
       },
     }),
   ],
-  // Paths that can not be decoded, and types that are not those of the script.
+  // Paths that cannot be decoded, and types that are not those of the script.
   [failure('GET', 'tasks/%zz', 400)],
   [failure('GET', 'tasks/%ff', 400)],
   [failure('POST', 'templates', 400, { id: 'x', script: SCRIPT, type: 'batch' })],

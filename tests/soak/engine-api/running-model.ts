@@ -88,7 +88,7 @@ export class RunningModel {
     const last = point.time;
     const first = before.level === 'OK' ? last : before.first;
     this.#alert = { level, first, last, isUnchecked: false };
-    // What two clocks tell can not be subtracted.
+    // What two clocks tell cannot be subtracted.
     const duration = first.shift === last.shift ? last.seconds - first.seconds : undefined;
     alerts.collect(topic, { id: this.#taskId, level, time: last, duration });
   }

@@ -109,7 +109,7 @@ export class TasksModel {
   #patch(id: string, change: TaskChange): Call {
     const path = `tasks/${encodeURIComponent(id)}`;
     const call = { method: 'PATCH', path, body: bodyOf(change) } as const;
-    // What can not be read is refused before anything is looked for.
+    // What cannot be read is refused before anything is looked for.
     if (!areVarsReadable(change.vars)) return { ...call, status: 400, json: FAILURE };
     const before = this.tasks.get(id);
     if (before === undefined) return { ...call, status: 404, json: FAILURE };

@@ -123,7 +123,7 @@ async function act(
   }
 }
 
-/** A step of a rolling restart: nobody uses the instance, another one leads, it is started anew. */
+/** A step of a rolling restart: nobody uses the instance, another one leads, it is restarted. */
 async function restartOne(
   cluster: EngineCluster,
   load: Load,

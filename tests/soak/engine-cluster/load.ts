@@ -85,7 +85,7 @@ export class Load {
     let at = 0;
     while (!this.#isStopped) {
       const began = performance.now();
-      // Who can not keep up is not given ever more.
+      // Who cannot keep up is not given ever more.
       if (this.#waitingLines < LINES_MAX * DATABASE_COUNT)
         for (let i = 0; i < this.#perTick; i++) this.#addPoint(at++ % this.#options.tasks, waiting);
       for (const [database, own] of waiting)
@@ -150,7 +150,7 @@ export class Load {
       const signal = AbortSignal.timeout(ATTEMPT_LEASES * this.#cluster.leaseMs);
       return (await fetch(url, { method: 'POST', body, signal })).status === 204;
     } catch {
-      // Whoever was asked is gone, which is what this is about.
+      // The instance is gone, which is the purpose of this.
       return false;
     }
   }

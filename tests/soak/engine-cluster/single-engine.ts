@@ -64,7 +64,7 @@ export class SingleEngine {
         for await (const record of this.#coordinator.points.read({ first, signal }))
           if (record.sequence > this.#last) this.#take(record);
       } catch {
-        // The coordinator is away, which is what this is about.
+        // The coordinator is unreachable, which is the purpose of this.
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       }
     }

@@ -177,7 +177,7 @@ class Simulation implements Run {
     this.#lossShare = 0;
     this.#memory.isUp = true;
     for (const [i, instance] of this.instances.entries()) {
-      // One that was drained leads again when it was started anew.
+      // One that was drained leads again when it was restarted.
       if (instance?.isDrained === true) await this.#again(i);
       else if (instance === undefined) await this.#restart(i);
       else {

@@ -4,7 +4,7 @@
 /** The relative difference that two floats may have. */
 export const FLOAT_TOLERANCE = 1e-9;
 
-/** Integers that a float can not hold exactly are compared as text. */
+/** Integers that a float cannot hold exactly are compared as text. */
 const LONG_INTEGER = /([[,:]\s*)(-?\d{16,})(?=\s*[,\]}])/g;
 
 /**
@@ -24,7 +24,7 @@ export function parseAnswer(answer: string): { readonly value: unknown } | undef
   try {
     return { value: JSON.parse(answer.replace(LONG_INTEGER, '$1"$2"')) };
   } catch {
-    // The reference server answers with bare text where a number can not be written as JSON.
+    // The reference server answers with bare text where a number cannot be written as JSON.
     return undefined;
   }
 }

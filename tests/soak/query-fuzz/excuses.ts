@@ -366,7 +366,7 @@ export function excuseFor(compared: Compared): string | undefined {
   return EXCUSES.find((excuse) => excuse.concerns(text) && excuse.explains(compared))?.reason;
 }
 
-/** The excuses that concern a statement, whatever the answers: for whoever looks at a finding. */
+/** The excuses that concern a statement, whatever the answers, for reviewing a difference. */
 export function concerning(text: string): readonly string[] {
   return EXCUSES.filter((excuse) => excuse.concerns(text)).map(({ reason }) => reason);
 }

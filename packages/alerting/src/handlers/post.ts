@@ -132,7 +132,7 @@ async function send(
 
 /**
  * The template of an endpoint's body, '' when there is none. Throws `InvalidRequest` when its file
- * can not be read.
+ * cannot be read.
  */
 export function bodyTemplate(endpoint: Endpoint, kind: 'alert' | 'row'): string {
   const { template: text, path } = bodyOf(endpoint, kind);

@@ -4,8 +4,8 @@ import { Writable } from 'node:stream';
 
 /** Asks on the terminal; what is typed is not shown when `isHidden`. */
 export async function ask(prompt: string, isHidden: boolean): Promise<string> {
-  // Whatever readline draws, it draws the line anew, with what was typed: of a password nothing may
-  // come through.
+  // Whatever readline draws, it draws the line again, with what was typed: of a password nothing
+  // may come through.
   const output = isHidden
     ? new Writable({ write: (_chunk, _encoding, done) => done() })
     : process.stderr;

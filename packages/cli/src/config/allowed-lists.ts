@@ -17,7 +17,7 @@ export type FoundList = {
 export type Decide = (list: FoundList) => Promise<boolean>;
 
 /**
- * Reads definitions below folders. A folder that can not be read is a note, as is all that is
+ * Reads definitions below folders. A folder that cannot be read is a note, as is all that is
  * unclear.
  */
 export async function findLists(folders: readonly string[]): Promise<{

@@ -21,7 +21,7 @@ const TABLES = { influxdb: 'database', kapacitor: 'engine' } as const;
 type Tables = Readonly<Record<string, unknown>>;
 
 /**
- * Converts one file, or one of each product. Throws `UsageError` for files that can not become one
+ * Converts one file, or one of each product. Throws `UsageError` for files that cannot become one
  * of that command.
  */
 export async function convertFiles(

@@ -53,13 +53,13 @@ export function describeErrors(result: ImportResult): readonly string[] {
   ];
 }
 
-/** Says to whom the points were no news. */
+/** Says that subscriptions did not get the points. */
 export const NOT_NOTIFIED =
   'subscriptions and tasks did not get these points (--notify sends them there, too)';
 
 /**
  * Reads the file once, without holding it in memory. Lines and statements that the server refuses
- * are counted, and the import goes on; it stops when the server can not be asked (away, no such
+ * are counted, and the import goes on; it stops when the server cannot be asked (away, no such
  * database, no right to it).
  */
 export async function importFile(

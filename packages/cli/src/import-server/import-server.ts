@@ -38,7 +38,7 @@ export type ImportReport = {
   readonly continuousQueries: number;
   /** Users that were created, with the password they got; passwords cannot be copied. */
   readonly users: readonly { readonly name: string; readonly password: string }[];
-  /** Of the databases that were copied: whom they send to is asked anew on another server. */
+  /** Of the databases that were copied: whom they send to is asked again on another server. */
   readonly subscriptionsLeftOut: readonly SourceSubscription[];
   readonly mismatches: readonly Mismatch[];
 };

@@ -19,7 +19,7 @@ export function historyFile(environment: Readonly<Record<string, string | undefi
   );
 }
 
-/** Newest first, as `node:readline` wants it. A file that can not be read is an empty history. */
+/** Newest first, as `node:readline` wants it. A file that cannot be read is an empty history. */
 export function readHistory(file: string): string[] {
   if (file === '') return [];
   try {

@@ -97,7 +97,7 @@ export class Authenticator {
     throw wouldLockOut('you are no admin there');
   }
 
-  // Only what can be guessed is braked: signatures and tokens can not, and a program whose token
+  // Only what can be guessed is braked: signatures and tokens cannot, and a program whose token
   // has expired guesses nothing.
   async #identify(credentials: Credentials, address: string): Promise<User> {
     if (credentials.kind === 'web-token') return this.#withWebToken(credentials, address);
@@ -132,7 +132,7 @@ export class Authenticator {
     return {
       ...user,
       name: user.name || name || 'of the token',
-      // Asked anew each time, because streams outlive rights.
+      // Asked again each time, because streams outlive rights.
       canRead: async (database) => (await this.#users.user(claim)).canRead(database),
     };
   }

@@ -16,7 +16,7 @@ export type Credentials = {
   readonly authorization: string;
 };
 
-/** Throws `Unauthorized` when there are none or they can not be read. */
+/** Throws `Unauthorized` when there are none or they cannot be read. */
 export function readCredentials(request: {
   readonly query: QueryParams;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;

@@ -15,7 +15,7 @@ export type QueryNode = {
 
 /**
  * The query nodes of a batch pipeline in creation order. Throws `InvalidRequest` for what a node
- * can not do.
+ * cannot do.
  */
 export function queryNodesOf(pipeline: Pipeline): readonly QueryNode[] {
   return pipeline.nodes.flatMap((node) => {

@@ -270,7 +270,7 @@ test('every point comes once, whenever it was written and whatever the stream br
   );
 });
 
-/** A task with a point of the stream, whose database is away until it is stopped. */
+/** A task with a point of the stream, whose database is unreachable until the task is stopped. */
 async function waitingForDatabase(): Promise<World> {
   const world = new World();
   world.asked = () => {

@@ -114,7 +114,7 @@ class StreamFeed implements TaskSource {
 
   async settle(deadlineMs: number): Promise<void> {
     if (this.#running === undefined) return;
-    // A database that is away is not waited for.
+    // An unreachable database is not waited for.
     if (this.#unit.problem === undefined) {
       await within(this.#parts.clock, deadlineMs, this.#running);
     }
@@ -232,7 +232,7 @@ class StreamFeed implements TaskSource {
     return unknown;
   }
 
-  /** Repeats what fails because the database is away, until it has been away for too long. */
+  /** Retries while the database is unreachable, until that takes too long. */
   async #repeating<T>({ signal }: Run, work: () => Promise<T>): Promise<T> {
     const { clock, config } = this.#parts;
     const startedMs = clock.monotonicMs();
@@ -278,7 +278,7 @@ class StreamFeed implements TaskSource {
 }
 
 /**
- * Another run or another start begins anew; a task that is only stopped is still given what has
+ * Another run or another start begins again; a task that is only stopped is still given what has
  * waited.
  */
 function isSuperseded(signal: AbortSignal): boolean {

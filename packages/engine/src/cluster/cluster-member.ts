@@ -41,7 +41,7 @@ export type OpenEngineOptions = StartEngineOptions & {
   readonly shared?: Shared | undefined;
   /** Who passes requests on. */
   readonly front?: { readonly url: string; readonly secret: string } | undefined;
-  /** Absent where it can not go on with the metadata of a backup. */
+  /** Absent where it cannot go on with the metadata of a backup. */
   readonly restoring?: RestoreControl | undefined;
 };
 

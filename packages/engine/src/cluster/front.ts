@@ -70,7 +70,7 @@ const OF_CONNECTION: ReadonlySet<string> = new Set([
 /** By these an origin is told from others, which was done here. */
 const OF_PAGE: ReadonlySet<string> = new Set(['origin', 'sec-fetch-site', PASSED_ON_HEADER]);
 
-/** Whoever was to answer leads no more. */
+/** The instance that should have answered leads no more. */
 class Deposed extends Error {}
 
 export class Front {

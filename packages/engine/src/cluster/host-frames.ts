@@ -59,7 +59,7 @@ export class FrameSocket<In, Out> {
   constructor(socket: Duplex, head: Uint8Array) {
     this.#socket = socket;
     this.#head = head;
-    // Whoever reads is told; what is written to a socket that has failed is dropped.
+    // The reader gets the error; data written to a failed socket is dropped.
     socket.on('error', () => undefined);
   }
 

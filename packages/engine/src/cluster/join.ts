@@ -124,7 +124,7 @@ async function append(
       throw new InvalidRequest(
         `cluster ${JSON.stringify(cluster)} has no instance yet: start the first one on ${options.from}, and the cluster begins with what is there`,
       );
-    // Nobody has to stop for what can not be.
+    // Nobody has to stop for what cannot be.
     newEntries(entries, replica.metadata);
     onProgress('asking the leader to pause');
     const place = { coordinator, clock, leaseMs, id: `join-${replica.metadata.serverId}` };

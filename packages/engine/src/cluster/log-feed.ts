@@ -204,7 +204,7 @@ export class LogFeed implements TaskSource, PointConsumer {
     else task.push(batch);
   }
 
-  /** A log that was lost with its coordinator begins anew, below what was saved. */
+  /** A log that was lost with its coordinator begins again, below what was saved. */
   #within(saved: number | undefined): number {
     const { last } = this.#parts.points;
     return saved === undefined ? last : Math.min(saved, last);

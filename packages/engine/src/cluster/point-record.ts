@@ -50,7 +50,7 @@ export function placed(batch: PointBatch, { sequence }: LogRecord, label?: Point
   return { ...batch, record: sequence, arrived: label === undefined ? 0n : BigInt(label.now) };
 }
 
-/** Reads a record. Never throws: whoever reads the log goes on behind a record that is damaged. */
+/** Reads a record. Never throws, so that readers of the log continue after a damaged record. */
 export function readRecord(
   parser: WriteParser,
   record: LogRecord,

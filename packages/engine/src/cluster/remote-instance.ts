@@ -78,7 +78,7 @@ export class RemoteInstance implements HostPlace {
     void this.#listen(); // Keeps its failures as the reason of the end.
   }
 
-  /** Throws `Unavailable` when the instance can not be reached, or does not want to run tasks. */
+  /** Throws `Unavailable` when the instance cannot be reached, or does not want to run tasks. */
   static async connect(options: RemoteInstanceOptions): Promise<RemoteInstance> {
     const { socket, head } = await (options.dial ?? connection)(options);
     const instance = new RemoteInstance(options, socket, head);

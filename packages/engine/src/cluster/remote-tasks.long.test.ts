@@ -234,7 +234,7 @@ ${log}`,
     for (let i = 0; i < 40; i++) await writeOthers(i);
     await countedAll(40);
 
-    // Whoever leads next is behind by all that waits for the slow one, and answers all the same.
+    // The next leader is behind by everything that waits for the slow task, but still answers.
     const leader = await cluster.leader(anyone());
     leader.link.cut();
     const [next] = cluster.instances.filter((one) => one !== leader) as [TestInstance];

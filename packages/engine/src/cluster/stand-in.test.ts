@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 const WRITE = '/engine/v1/write?db=d&rp=r';
 
-/** A bad password and no credentials are told apart from a coordinator that is away. */
+/** Wrong or missing credentials are distinguished from an unreachable coordinator. */
 const ADMIN = `Basic ${Buffer.from('admin:secret').toString('base64')}`;
 const WRONG = `Basic ${Buffer.from('admin:wrong').toString('base64')}`;
 

@@ -86,7 +86,7 @@ describe.runIf(hasPrograms('nats-server'))('a cluster of two versions', () => {
       60_000,
     );
 
-    // Whoever leads next reads what either version has written.
+    // The next leader reads what either version has written.
     await newer.engine.stop();
     const { json } = await older.engine.call('GET', '/engine/v1/templates');
     expect(json.templates.map(({ id }: any) => id)).toEqual(

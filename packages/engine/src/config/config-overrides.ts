@@ -94,7 +94,7 @@ export type CheckSection = (
   caller: Caller,
 ) => Promise<void> | void;
 
-/** Applies sections to a part of the service; rejects when they can not be used. */
+/** Applies sections to a part of the service; rejects when they cannot be used. */
 type Apply = () => Promise<void> | void;
 
 export type ConfigOverridesOptions = {
@@ -189,7 +189,7 @@ export class ConfigOverrides implements Sections {
 
   /**
    * Applies sections now, and again after each change of one of them, which is refused when they
-   * can not be applied. Stored overrides that cannot be applied now are set aside.
+   * cannot be applied. Stored overrides that cannot be applied now are set aside.
    */
   async follow(sections: readonly SectionSpec[], apply: Apply): Promise<void> {
     this.#followers.push({ sections, apply });

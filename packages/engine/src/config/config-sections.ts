@@ -22,7 +22,7 @@ import {
 
 import { QUERY_RESPONSE_BYTES, RUNNING_JOBS, TASK_QUEUE } from '../limits.ts';
 
-/** Sections that take effect at start and can not be overridden through the API. */
+/** Sections that take effect at start and cannot be overridden through the API. */
 export const FIXED_SECTIONS = {
   '': configSection('Settings of the whole engine.', {
     hostname: str(

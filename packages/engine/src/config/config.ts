@@ -85,7 +85,7 @@ export function hostCountOf(config: EngineConfig): number {
   return hosts === 'auto' ? Math.max(1, availableParallelism() - 1) : Number(hosts);
 }
 
-/** Why the elements of a section can not be used together. */
+/** Why the elements of a section cannot be used together. */
 export function checkElements(
   section: SectionSpec,
   elements: readonly Options[],

@@ -46,7 +46,7 @@ export type SubscriptionsOptions = {
 export type Instance = {
   readonly hostname: string;
   readonly port: number;
-  /** Of this life of it; other ones listen anew. */
+  /** Of this life of it; other ones listen again. */
   readonly life: string;
 };
 

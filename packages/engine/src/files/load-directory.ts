@@ -41,7 +41,7 @@ export type LoadDirectoryOptions = {
 
 const FILES_MAX = 10_000;
 
-/** Files that can not be used, each of which was logged; the others are in use. */
+/** Files that cannot be used, each of which was logged; the others are in use. */
 class BrokenFiles extends InvalidRequest {}
 
 export class LoadDirectory {
@@ -69,7 +69,7 @@ export class LoadDirectory {
 
   /**
    * Reads the directory, again when a file of it has changed, appeared or gone. What is wrong is
-   * logged: broken files each by itself, a directory that can not be read when its reason changes.
+   * logged: broken files each by itself, a directory that cannot be read when its reason changes.
    * Never rejects.
    */
   async loadIfChanged(): Promise<void> {

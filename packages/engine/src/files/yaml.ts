@@ -20,8 +20,8 @@ export type YamlScalar = string | number | bigint | boolean;
 const DEPTH_MAX = 64;
 
 /**
- * Reads a document. An integer that a number can not hold is a `bigint`, all others are numbers.
- * Throws `InvalidRequest` naming the line that can not be read.
+ * Reads a document. An integer that a number cannot hold is a `bigint`, all others are numbers.
+ * Throws `InvalidRequest` naming the line that cannot be read.
  */
 export function parseYaml(source: string): YamlValue {
   return withNumbers(read(source));
@@ -29,8 +29,8 @@ export function parseYaml(source: string): YamlValue {
 
 /**
  * The scalars of a document's outermost mapping by key, all integers as `bigint`; nested values and
- * nulls are passed over, as sideload can not use them. Throws `InvalidRequest` naming the line that
- * can not be read, or when the document is no mapping.
+ * nulls are passed over, as sideload cannot use them. Throws `InvalidRequest` naming the line that
+ * cannot be read, or when the document is no mapping.
  */
 export function parseYamlScalars(source: string): ReadonlyMap<string, YamlScalar> {
   const document = read(source) ?? {};

@@ -7,10 +7,10 @@ import { BASE, PREVIEW } from './routes.ts';
 
 /**
  * `open`: none. `ping`: any user. `statistics`: as `grant`, or none without
- * `http.pprof-auth-enabled`. `write`: to write to the database of the request. `grant`: any user to
- * whom a database was granted. `data`: as `grant`, and READ on the databases of what is shown,
- * which the handler asks for (`DataAccess`). `documents`: as `grant`; what may be changed depends
- * on the document. `admin`: an admin.
+ * `http.pprof-auth-enabled`. `write`: to write to the database of the request. `grant`: any user
+ * with a grant on a database. `data`: as `grant`, and READ on the databases of what is shown, which
+ * the handler asks for (`DataAccess`). `documents`: as `grant`; what may be changed depends on the
+ * document. `admin`: an admin.
  */
 export type RouteRight =
   | 'open'

@@ -71,7 +71,7 @@ export type ApiRequest = {
   readonly address: string;
   /** Who asks; `undefined` where nobody has to say who they are. */
   readonly user?: RequestUser | undefined;
-  /** What of data may be shown to whoever asks. */
+  /** Which data the client of the request may see. */
   readonly data: DataAccess;
 };
 

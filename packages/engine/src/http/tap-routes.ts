@@ -122,7 +122,7 @@ async function endWithTask(
   }
 }
 
-/** A database that is away takes no right from anybody. */
+/** An unreachable database revokes no rights. */
 async function stillMayRead(request: ApiRequest, { databases }: Executing): Promise<boolean> {
   try {
     return await request.data.mayRead(() => databases);

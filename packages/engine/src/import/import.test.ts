@@ -109,7 +109,7 @@ beforeEach(async () => {
     const answer = answers[path];
     if (path === '/kapacitor/v1/ping') return { status: 204 };
     if (answer === undefined || request.method !== 'GET') return { status: 404, body: 'Not Found' };
-    // A 64-bit integer that JSON.stringify can not print.
+    // A 64-bit integer that JSON.stringify cannot print.
     return { body: JSON.stringify(answer).replace('"9007199254740993"', '9007199254740993') };
   });
   await old.open();

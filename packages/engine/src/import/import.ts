@@ -53,7 +53,7 @@ type Item = {
 };
 
 /**
- * Copies everything that can be copied; what can not is a step `failed`. Rejects with `Unavailable`
+ * Copies everything that can be copied; what cannot is a step `failed`. Rejects with `Unavailable`
  * when a server does not answer; `onStep` has told by then what was done.
  */
 export async function importDefinitions(options: ImportOptions): Promise<readonly ImportStep[]> {

@@ -41,7 +41,7 @@ export class UdpListener {
     );
   }
 
-  /** Binds and listens. Rejects with `Unavailable` when the address can not be had. */
+  /** Binds and listens. Rejects with `Unavailable` when the address cannot be had. */
   static open(options: UdpListenerOptions): Promise<UdpListener> {
     return new Promise((resolve, reject) => {
       const socket = createSocket(options.host.includes(':') ? 'udp6' : 'udp4');

@@ -32,7 +32,7 @@ export type JobControl = {
 type Running = {
   readonly abort: AbortController;
   progress: number;
-  /** Why its end can not be stored yet; empty while it can. */
+  /** Why its end cannot be stored yet; empty while it can. */
   storeError: string;
   done: Promise<void>;
 };

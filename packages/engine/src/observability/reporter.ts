@@ -130,7 +130,7 @@ export class Reporter {
       }
       await clusters.writeLines(target, lines.join('\n'));
     } catch (error) {
-      // The database is away; statistics of that time are lost and the next are tried again.
+      // The database is unreachable; these statistics are lost, and the next ones are sent again.
       if (!(error instanceof AppError)) throw error;
       this.#isStoreReady = false;
       log('debug', 'failed to store statistics', { err: error.message });

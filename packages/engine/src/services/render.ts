@@ -16,7 +16,7 @@ const TEMPLATES_MAX = 1000;
 const parsed = new Map<string, Template>();
 
 /**
- * Renders a template over plain data. Throws `InvalidRequest` when it can not be read or executed.
+ * Renders a template over plain data. Throws `InvalidRequest` when it cannot be read or executed.
  */
 export const renderTemplate: HandlerContext['render'] = (text, scope) => {
   if (!text.includes('{{')) return text;
@@ -33,7 +33,7 @@ export const checkTemplate: HandlerContext['checkTemplate'] = (name, text) => {
     new Template(name, text, { functions: JSON_FUNCTIONS });
     return undefined;
   } catch (cause) {
-    // A template that can not be read is what is asked about.
+    // A template that cannot be read is what is asked about.
     return messageOf(cause);
   }
 };

@@ -58,7 +58,7 @@ export class ServiceTests {
   }
 
   /**
-   * Runs a test; options that are not given have their defaults. Only options that can not be read
+   * Runs a test; options that are not given have their defaults. Only options that cannot be read
    * are an error.
    */
   async run(name: string, given: Readonly<Record<string, unknown>>): Promise<ServiceTestResult> {

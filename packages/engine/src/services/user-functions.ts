@@ -21,7 +21,7 @@ export type UserFunctions = {
 
 /**
  * Starts every configured function once to ask what it takes. One that does not answer is reported
- * and left out; tasks that use it can not start until it does.
+ * and left out; tasks that use it cannot start until it does.
  */
 export async function openUserFunctions(
   config: EngineConfig,

@@ -54,7 +54,7 @@ export class RestoreUpload {
   }
 
   /**
-   * All bytes are there: what the file holds. Throws `InvalidRequest` when it can not be used, and
+   * All bytes are there: what the file holds. Throws `InvalidRequest` when it cannot be used, and
    * nothing has changed then. `swapRestored` is next.
    */
   async finish(id: string): Promise<Entries> {

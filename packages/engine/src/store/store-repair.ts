@@ -60,7 +60,7 @@ export async function repairStore(
   log: LogSink,
 ): Promise<void> {
   const { directory } = place;
-  // Without it what is sealed can not be checked; opening the store says what is missing.
+  // Without it what is sealed cannot be checked; opening the store says what is missing.
   const cipher = existingKey(place);
   let key = cipher?.hex ?? '';
   const read = (args: readonly string[], take: Take): Promise<boolean> =>
@@ -121,7 +121,7 @@ async function check(
   read: Read,
 ): Promise<{
   readonly found: ReadonlyMap<string, Summary>;
-  /** How long the file has to be; `undefined` where its beginning can not be read. */
+  /** How long the file has to be; `undefined` where its beginning cannot be read. */
   readonly usedBytes: number | undefined;
   readonly isRead: boolean;
   readonly isGood: boolean;

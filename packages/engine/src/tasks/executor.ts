@@ -82,7 +82,7 @@ export type SavedUnit = Pick<Unit, 'unit' | 'definition'>;
 type RunningUnit = Unit & {
   source: TaskSource | undefined;
   lastCollected: number;
-  /** Where it goes on from; `undefined` when it starts anew. */
+  /** Where it goes on from; `undefined` when it restarts. */
   from: Resumption | undefined;
   /** It had no state. */
   readonly isNew: boolean;
@@ -146,7 +146,7 @@ export class Executor {
   }
 
   /**
-   * Starts a task, all parts of it or none. Rejects with the reason when it can not start; then
+   * Starts a task, all parts of it or none. Rejects with the reason when it cannot start; then
    * nothing of it is left. Answers what began without a state.
    */
   async start(startable: Startable, events: TaskEvents): Promise<readonly Unit[]> {

@@ -106,7 +106,7 @@ export class Snapshots {
       await this.#options.effectsStored();
       const changes: StoreChange[] = [];
       for (const each of taken) {
-        // One that was stopped or started anew meanwhile is not the one that this state belongs to.
+        // One that was stopped or restarted meanwhile is not the one that this state belongs to.
         const isOver = each?.run?.aborted === true;
         if (each === undefined || isOver || executor.unit(each.unit)?.task !== each.task) continue;
         changes.push({ table: this.#table.name, key: each.unit, value: each.bytes });
@@ -129,7 +129,7 @@ export class Snapshots {
   }
 
   /**
-   * Drops what was saved of a task, in however many parts, which is about to start anew. Resolves
+   * Drops what was saved of a task, in however many parts, which is about to restart. Resolves
    * when that is on disk.
    */
   async forget(id: string): Promise<void> {

@@ -78,7 +78,7 @@ export function changedTask(
     (input.script ?? '') !== '' ||
     (input.dbrps ?? []).length > 0 ||
     (input.templateId ?? '') !== '';
-  // An orphan can still be disabled and renamed; it only can not be enabled or redefined.
+  // An orphan can still be disabled and renamed; it only cannot be enabled or redefined.
   const needsTemplate = templateId !== '' && (isTurnedOn || isDefinitionChanged);
   const ownScript = templateId === '' ? input.script || before.script : before.script;
   const script = needsTemplate ? templateOf(templateId, context).script : ownScript;

@@ -71,7 +71,7 @@ export class TaskChecks {
 
   /**
    * What lets a task start but fails for every point, and what it could not reach now; nothing when
-   * it can not start at all.
+   * it cannot start at all.
    */
   async warnings(record: TaskRecord): Promise<readonly Diagnostic[]> {
     try {

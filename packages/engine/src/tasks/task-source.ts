@@ -24,7 +24,7 @@ export type TaskSource = {
   /** The task runs again; it has missed what came since. */
   resume(from: Resumption | undefined): void;
   /**
-   * Waits until the task has caught up, but not for a database that is away; then gives up. The
+   * Waits until the task has caught up, but not for an unreachable database; then gives up. The
    * engine stops.
    */
   settle(deadlineMs: number): Promise<void>;

@@ -63,7 +63,7 @@ export class TaskStarts {
 
   /**
    * Starts what was enabled when the engine was stopped, with the state that was saved. A task that
-   * can not start shows why; the others run.
+   * cannot start shows why; the others run.
    */
   async resumeEnabled(): Promise<void> {
     const { records, startsAtOnce } = this.#options;
@@ -212,7 +212,7 @@ export class TaskStarts {
     };
   }
 
-  /** A task that starts anew must not get its earlier state later. */
+  /** A task that restarts must not get its earlier state later. */
   async #forgotten({ id }: TaskRecord): Promise<undefined> {
     await this.#options.snapshots.forget(id);
   }

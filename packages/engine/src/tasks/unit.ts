@@ -20,7 +20,7 @@ export type Executing = {
   readonly throughput: number;
   /** A replay that is over; its task can still be looked at. */
   readonly hasEnded?: boolean | undefined;
-  /** What keeps it from working at the moment, for example a database that is away. */
+  /** What keeps it from working at the moment, for example an unreachable database. */
   readonly problem: string | undefined;
   /** Points that it was given again after a restart, or results of queries. */
   readonly caughtUpCount?: number | undefined;

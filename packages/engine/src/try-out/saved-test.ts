@@ -28,7 +28,7 @@ type Tried = {
   readonly entries: AsyncIterable<Entry>;
 };
 
-/** Throws `InvalidRequest` for what a task test can not hold or do. */
+/** Throws `InvalidRequest` for what a task test cannot hold or do. */
 export async function savedTest(
   tried: Tried,
   { name, expects }: TestFile,

@@ -301,7 +301,7 @@ class Feeder {
     try {
       await Promise.race([this.#task.drain(), aborted]);
     } catch (error) {
-      // A task that has died can not be asked; its own error says why.
+      // A task that has died cannot be asked; its own error says why.
       if (this.#task.error === undefined) throw error;
     } finally {
       signal.removeEventListener('abort', stop);

@@ -42,7 +42,7 @@ export async function answerDocuments(
   onChange: (action: 'put' | 'delete', name: DocumentName) => void,
 ): Promise<DocumentAnswer> {
   const { method, parameter, user } = request;
-  // As for the databases: to whom nothing was granted nothing is shown.
+  // As for the databases: users without grants see nothing.
   if (!user.isAdmin && !user.hasGrant) {
     throw new Forbidden(`user ${JSON.stringify(user.name)} has no right on any database`);
   }

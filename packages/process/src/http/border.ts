@@ -14,7 +14,7 @@ import { ClientAddresses } from './client-address.ts';
 export type BorderSettings = {
   /** Section of the configuration that has these options, for messages. */
   readonly section: string;
-  /** What the listener is bound to; `undefined` for a socket that browsers can not reach. */
+  /** What the listener is bound to; `undefined` for a socket that browsers cannot reach. */
   readonly boundHost: string | undefined;
   /** Whether it serves those who have no credentials. */
   readonly isOpen: boolean;
@@ -94,7 +94,7 @@ export class BorderGuard {
     const site = headers['sec-fetch-site'];
     if (origin === undefined && site === undefined) return undefined;
     if (origin !== undefined && this.#origins.has(origin)) return undefined;
-    // Pages can not write this header, and browsers send it to loopback and over TLS. Elsewhere
+    // Pages cannot write this header, and browsers send it to loopback and over TLS. Elsewhere
     // there is the origin.
     const isOwn =
       site === undefined

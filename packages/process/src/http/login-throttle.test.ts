@@ -129,7 +129,7 @@ test('an address that tries many users waits with all of them but those who were
     await login('10.0.0.1', 'known'),
   ]).toEqual(['refused', 'right', 'right', 'right']);
 
-  // A password of theirs can not be guessed either.
+  // A password of theirs cannot be guessed either.
   await fail(FREE + 1, '10.0.0.1', () => 'known');
   expect(await login('10.0.0.1', 'known')).toBe('refused');
 

@@ -17,7 +17,7 @@ export type RowInput =
   | {
       readonly kind: 'tag';
       readonly name: string;
-      /** The query can not name it, but subqueries are asked for it. */
+      /** The query cannot name it, but subqueries are asked for it. */
       readonly isHidden?: boolean | undefined;
     };
 

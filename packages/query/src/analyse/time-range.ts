@@ -284,7 +284,7 @@ function parseTimeText(written: string, operand: Expression, zone: Zone | undefi
   return isRepresentable ? localToInstant(asUtc, zone) : asUtc;
 }
 
-/** Refuses times that int64 nanoseconds can not hold. */
+/** Refuses times that int64 nanoseconds cannot hold. */
 function checkedTime(time: bigint, span: Span): Timestamp {
   if (time > MAX_TIME + 1n) {
     throw wrong(`time ${wholeSeconds(time)} overflows time literal`, span);

@@ -118,7 +118,7 @@ export function concatColumns(type: FieldType, parts: readonly Column[]): Column
   }
 }
 
-/** Times one behind the other. */
+/** Times one after another. */
 export function concatTimes(parts: readonly BigInt64Array[]): BigInt64Array {
   let length = 0;
   for (const part of parts) length += part.length;
@@ -138,7 +138,7 @@ function concatInto<T extends ColumnValues>(
     if (part.type === type && part.type !== 'string') arrays.push(part.values);
     else arrays.push(target.subarray(0, columnLength(part)));
   }
-  // The types of `target` and the parts follow from `type`; the compiler can not relate them.
+  // The types of `target` and the parts follow from `type`; the compiler cannot relate them.
   copyParts(target, arrays as T[]);
   return target;
 }

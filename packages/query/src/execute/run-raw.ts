@@ -23,7 +23,7 @@ export function runRaw(
 
 type RawOptions = {
   readonly execute: Execute;
-  /** Of whoever reads these rows. */
+  /** Set by the reader of these rows. */
   readonly ends: GroupEnds | undefined;
 };
 

@@ -72,7 +72,7 @@ export function* orderInSteps(
   return from;
 }
 
-/** Two sorted runs that lie one behind the other, from `start` and `middle` on. */
+/** Two sorted runs that lie one after another, from `start` and `middle` on. */
 type Runs = {
   readonly from: Uint32Array;
   readonly start: number;

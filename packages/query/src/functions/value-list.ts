@@ -50,7 +50,7 @@ export class ValueList {
     if (target === undefined) return;
     const { values, valid } = column;
     if (valid === undefined) {
-      // The types of both arrays follow from the column's type; the compiler can not relate them.
+      // The types of both arrays follow from the column's type; the compiler cannot relate them.
       (target as Float64Array).set(values.subarray(from, to) as Float64Array, this.#length);
       this.#length += to - from;
       return;

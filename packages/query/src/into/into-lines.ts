@@ -31,7 +31,7 @@ type Field = {
   readonly print: ValuePrinter;
 };
 
-/** Prints batches of one plan; knows when they can not be printed. */
+/** Prints batches of one plan; knows when they cannot be printed. */
 export class IntoLines {
   readonly #plan: SelectPlan;
   readonly #into: IntoTarget;

@@ -54,7 +54,7 @@ export type ColumnParts = { readonly type: FieldType; readonly parts: readonly C
 
 export type SortedBounds = Pick<SortedRuns, 'bounds' | 'descending'>;
 
-/** The rows of parts that lie one behind the other, by time. */
+/** The rows of parts that lie one after another, by time. */
 export function* inOrder(
   { times, columns }: { readonly times: BigInt64Array; readonly columns: readonly ColumnParts[] },
   { bounds, descending }: SortedBounds,
@@ -77,9 +77,8 @@ export function* inOrder(
 }
 
 /**
- * Numbers without nulls go from where they came to where they belong, without lying one behind the
- * other before: much of what V8 has to collect behind a large answer was that. `undefined` for
- * anything else.
+ * Numbers without nulls are written directly to their final position, without being concatenated
+ * first: that was much of the garbage of a large result. `undefined` for anything else.
  */
 function takeNumbers(
   type: FieldType,

@@ -135,7 +135,7 @@ class AnswerWriter {
     this.#close(end);
   }
 
-  /** Text can not be cut, neither into chunks nor behind a row. */
+  /** Text cannot be cut, neither into chunks nor behind a row. */
   get #seriesText(): SeriesText | undefined {
     return this.#isChunked || this.#budget.isLimited ? undefined : this.#encoder.seriesText;
   }

@@ -85,7 +85,7 @@ class ConditionBuilder {
     this.#inputs = inputs;
   }
 
-  /** The condition as a predicate, or undefined when a part of it can not be pushed. */
+  /** The condition as a predicate, or undefined when a part of it cannot be pushed. */
   predicate(expression: Expression): Predicate | undefined {
     switch (expression.kind) {
       case 'boolean':

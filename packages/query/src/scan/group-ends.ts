@@ -2,7 +2,7 @@
 // its rows.
 import type { GroupKey } from '../batch/row-batch.ts';
 
-/** Given to the reader of rows by whoever may need only the first of each group. */
+/** Passed to the reader of rows by operators that may need only the first rows of each group. */
 export class GroupEnds {
   #ended: GroupKey | undefined;
 

@@ -181,7 +181,7 @@ export class GroupTable {
     return undefined;
   }
 
-  /** Forgets a group that no node holds state of. A later point opens it anew. */
+  /** Forgets a group that no node holds state of. A later point opens it again. */
   release(group: Group): void {
     if (group.isReleased || group.holderCount > 0 || group.isWhole) return;
     group.isReleased = true;

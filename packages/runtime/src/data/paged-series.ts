@@ -32,7 +32,7 @@ export class SeriesPage {
     return this.#ends;
   }
 
-  /** Values `from` up to `to`, one behind the other. */
+  /** Values `from` up to `to`, one after another. */
   values(from: number, to: number): string {
     if (from === to) return '';
     return this.#text.slice(this.start(from), this.#ends[to - 1]);
@@ -72,7 +72,7 @@ export class PagedSeries implements SeriesRef {
     return this.shape.tagKeys;
   }
 
-  /** Made anew by every call. */
+  /** Made again by every call. */
   get tagValues(): readonly string[] {
     return this.shape.tagKeys.map((_, i) => this.tagValue(i));
   }

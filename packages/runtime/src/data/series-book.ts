@@ -5,7 +5,7 @@ import type { PointBatch, SeriesList, SeriesRef } from '../point-batch.ts';
 import type { SeriesPage, SeriesShape } from './paged-series.ts';
 import { PagedSeries } from './paged-series.ts';
 
-/** Series with numbers in a row, whose values lie one behind the other in a page. */
+/** Series with numbers in a row, whose values lie one after another in a page. */
 export type BookSection = {
   readonly count: number;
   readonly shape: SeriesShape;
@@ -59,7 +59,7 @@ export class SeriesBook {
     nextStableId += count;
   }
 
-  /** Made anew by every call. */
+  /** Made again by every call. */
   series(number: number): SeriesRef {
     const { first, stableId, section, ref } = this.#entryOf(number);
     if (section === undefined) return ref as SeriesRef;

@@ -366,7 +366,7 @@ export class HostPool {
     try {
       this.#do(host, item);
     } catch (cause) {
-      // A service refused what a task of another thread told it; the task can not be told any more.
+      // A service refused what a task of another thread told it; the task cannot be told any more.
       const message = messageOf(cause);
       this.#options.log('error', 'failed to serve a task', { item: item.kind, err: message });
     } finally {

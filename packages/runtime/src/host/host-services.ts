@@ -67,7 +67,7 @@ export class EventStates {
   }
 }
 
-/** Copies of sideload documents, read anew when the engine does. */
+/** Copies of sideload documents, read again when the engine does. */
 export class Sideloaded {
   readonly #sources = new Map<string, SideloadDocuments>();
 

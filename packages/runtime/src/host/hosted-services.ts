@@ -59,7 +59,7 @@ export type SideloadDocuments = ReadonlyMap<
 
 /** A sideload source that can be copied. */
 export interface HostedSideloadTree {
-  /** All that the source has, at once and again whenever it was read anew. */
+  /** All that the source has, at once and again whenever it was read again. */
   follow(listener: (documents: SideloadDocuments) => void): void;
   close(): void;
 }

@@ -44,7 +44,7 @@ export type HostedTaskOptions = {
   readonly stopTimeoutMs: number;
   /** The task has ended, by whatever way. */
   readonly onEnd: (task: HostedTask) => void;
-  /** The host of the task does not let go of it: ends the host and starts its other tasks anew. */
+  /** The host of the task does not let go of it: ends the host and starts its other tasks again. */
   readonly giveUpHost: (client: RpcClient, reason: string) => Promise<void>;
   readonly isAnswering: (client: RpcClient) => Promise<boolean>;
   /** Where else the task can start when its host has ended before; `undefined` is nowhere. */
@@ -173,7 +173,7 @@ export class HostedTask implements RunningTask {
   }
 
   /**
-   * Starts anew after the host failed, or was left; what was on its way is lost. Without a reason
+   * Starts again after the host failed, or was left; what was on its way is lost. Without a reason
    * nobody is told of it.
    */
   async restart(client: RpcClient, reason: string | undefined): Promise<void> {
@@ -357,7 +357,7 @@ export class HostedTask implements RunningTask {
     this.#topics.delete(topic);
   }
 
-  /** The task has died, or can not be started again. */
+  /** The task has died, or cannot be started again. */
   fail(error: string, remains?: TaskRemains): void {
     if (this.#error !== undefined || this.#isEnded) return;
     if (remains !== undefined) this.#keep(remains);

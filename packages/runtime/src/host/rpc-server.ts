@@ -23,7 +23,7 @@ export class RpcServer {
 
   constructor(options: {
     readonly servicesOf: (task: number) => HostedTaskServices | undefined;
-    /** Told again whenever a source was read anew. */
+    /** Told again whenever a source was read again. */
     readonly sendDocuments: (source: string, documents: SideloadDocuments) => void;
   }) {
     this.#servicesOf = options.servicesOf;

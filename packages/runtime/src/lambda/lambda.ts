@@ -204,7 +204,7 @@ function predicateFailure(typed: Typed): EvaluationError | undefined {
   );
 }
 
-/** Why the value of an expression can not become a field, `undefined` when it can. */
+/** Why the value of an expression cannot become a field, `undefined` when it can. */
 export function valueFailure(specialised: Specialised): EvaluationError | undefined {
   const { typed, scopeFailure } = specialised;
   if (scopeFailure !== undefined) return scopeFailure;

@@ -16,7 +16,7 @@ type GroupBarrier = {
   barrierTime: bigint | undefined;
   lastTime: bigint;
   /**
-   * Wall time of the last message: the idle timer looks at it instead of being set anew for every
+   * Wall time of the last message: the idle timer looks at it instead of being set again for every
    * point.
    */
   lastSeen: bigint;

@@ -187,7 +187,7 @@ export class EvalNode implements RunningNode {
     }
     const results = [...earlier].map(([name, { index, type }]) => {
       const original = schema.field(name);
-      // Fields are read anew for each expression: one that a later expression uses wins over the
+      // Fields are read again for each expression: one that a later expression uses wins over the
       // result.
       const isReread = this.#isUsedAfter(name);
       if (original !== undefined && isReread && isKeepingOwn) return original;

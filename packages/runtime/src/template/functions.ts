@@ -62,7 +62,7 @@ function escapeUrl(text: string): string {
     .replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-/** Half a surrogate pair, which UTF-8 can not hold, becomes the replacement character. */
+/** Half a surrogate pair, which UTF-8 cannot hold, becomes the replacement character. */
 export function wellFormed(text: string): string {
   return text.replace(/\p{Surrogate}/gu, '\uFFFD');
 }

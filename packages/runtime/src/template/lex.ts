@@ -1,6 +1,6 @@
 // Splits a template into text and actions, and actions into tokens.
 
-/** A template that can not be read: `template: id:1: unclosed action`. */
+/** A template that cannot be read: `template: id:1: unclosed action`. */
 export class TemplateSyntaxError extends Error {
   override readonly name = 'TemplateSyntaxError';
 

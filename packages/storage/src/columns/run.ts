@@ -194,7 +194,7 @@ export function isStrictlyAscending(times: BigInt64Array): boolean {
   return ascendingEnd(halvesOf(times), 0, times.length) === times.length;
 }
 
-/** First row of a run, where several lie one behind the other and end at `ends`. */
+/** First row of a run, where several lie one after another and end at `ends`. */
 export function runStart(ends: Uint32Array, run: number): number {
   return run === 0 ? 0 : ends[run - 1]!;
 }
@@ -212,7 +212,7 @@ export function unorderedRuns(times: BigInt64Array, ends: Uint32Array): number[]
   return unordered;
 }
 
-/** Rows of all runs one behind the other. */
+/** Rows of all runs one after another. */
 export function concatRuns(runs: readonly Run[]): Run {
   const first = runs[0];
   assert(first !== undefined, 'something to concatenate');

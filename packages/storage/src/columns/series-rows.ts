@@ -29,7 +29,7 @@ export function mergeSeriesRows(sources: readonly SeriesRows[]): SeriesRows {
   return { ...run, series: rows.map((row) => all.series[row]!) };
 }
 
-/** Rows of all sources one behind the other. */
+/** Rows of all sources one after another. */
 export function concatSeriesRows(sources: readonly SeriesRows[]): SeriesRows {
   const [first] = sources;
   if (sources.length === 1 && first !== undefined) return first;

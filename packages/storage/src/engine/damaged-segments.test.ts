@@ -97,7 +97,7 @@ test('who asks for it is answered without the segment, and is told', async () =>
 
   expect(answer).toEqual([{ kind: 'series', measurement: 'm', keys: ['m,t=a'] }]);
   expect(told).toEqual([`the answer is not complete: segment is missing (${path})`]);
-  // Who can not be told gets nothing.
+  // Who cannot be told gets nothing.
   await expect(scanRows(engine, 'm', FIELDS)).rejects.toThrow(Corruption);
 });
 

@@ -89,7 +89,7 @@ async function writeTable(
   writer.endMeasurement();
 }
 
-/** Some neighbouring series and their rows, one behind the other. */
+/** Some neighbouring series and their rows, one after another. */
 type Portion = {
   readonly rows: Uint32List;
   readonly ordinals: Uint32List;

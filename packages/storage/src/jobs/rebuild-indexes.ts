@@ -1,4 +1,4 @@
-// Series indexes of which much is deleted series are made anew (docs/adr/0010-rebuilt-index.md).
+// Series indexes of which much is deleted series are made again (docs/adr/0010-rebuilt-index.md).
 import type { Clock } from '@tidemark/core';
 
 import { Pacer } from '../schedule/pacer.ts';

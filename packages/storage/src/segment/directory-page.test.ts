@@ -85,7 +85,7 @@ const chunkDraft = fc
     return columns.map((drafts) => ({ ...chunk, timeBytes, columns: drafts as ColumnDraft[] }));
   });
 
-/** Entries whose blocks lie one behind the other from byte 16 on. */
+/** Entries whose blocks lie one after another from byte 16 on. */
 const entries: fc.Arbitrary<Entry[]> = fc
   .array(
     fc.tuple(

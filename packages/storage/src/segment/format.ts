@@ -64,7 +64,7 @@ export type NumericStatistics = {
 };
 
 /**
- * One column of a chunk: two blocks one behind the other, the validity (if any value is null) and
+ * One column of a chunk: two blocks one after another, the validity (if any value is null) and
  * the values.
  */
 export type ColumnMeta = {
@@ -121,7 +121,7 @@ const HAS_NULLS = 1;
 const HAS_STATISTICS = 2;
 
 /**
- * Appends a directory entry. Blocks of a page lie one behind the other, so entries hold lengths
+ * Appends a directory entry. Blocks of a page lie one after another, so entries hold lengths
  * only.
  */
 export function writeEntry(

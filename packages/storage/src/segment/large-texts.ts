@@ -1,7 +1,7 @@
 // A column of strings whose texts are too many to be decoded at once: rows are read in parts, each
 // with its own texts only. Chunks are not written this large any more, but there are files with
 // them. Reading the parts of a compressed column in another order than that of its rows begins
-// anew for each.
+// again for each.
 import type { Column } from '@tidemark/core';
 import type { StringHead } from '@tidemark/kernels';
 import { utf8Text } from '@tidemark/core';

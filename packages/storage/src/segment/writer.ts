@@ -392,7 +392,7 @@ export class SegmentWriter {
   }
 }
 
-/** The values that are not null, one behind the other. */
+/** The values that are not null, one after another. */
 function denseColumn(column: Column): { readonly dense: Column; readonly count: number } {
   const { valid } = column;
   const values = valuesOf(column);

@@ -248,7 +248,7 @@ export class Deletes {
     this.#dropped.push(...shards);
     await new Pacer(turns, { work: 'write' }).run(releaseDropped(dropped));
     // With a delayed sync too: a manifest without the shards must not be on disk before the drop,
-    // because rows of the log would make them anew.
+    // because rows of the log would make them again.
     await wal.syncNow();
     await this.#options.fault('drop:logged');
     // Only those that the manifest which is written now lacks: another drop may add to the list

@@ -1,6 +1,6 @@
 // Drops that are being logged, and drops of policies that could not be. Writes to their databases
 // wait for both: rows that stood behind a drop in the log would be taken for rows of what it drops,
-// and rows of a name that was given anew must not stand beside those that were to go.
+// and rows of a name that was given again must not stand beside those that were to go.
 import type { Shard } from '../shard/shard.ts';
 
 /** A drop that could not be logged. */

@@ -19,7 +19,7 @@ import {
 } from './types.ts';
 import type { LambdaType } from './types.ts';
 
-/** A part that can not be evaluated. */
+/** A part that cannot be evaluated. */
 export type DoomedPart = {
   readonly text: string;
   readonly span: Span;

@@ -72,7 +72,7 @@ export class Authenticator {
     }
   }
 
-  /** Tokens are too long to be guessed: whoever has one waits for nobody. */
+  /** Tokens are too long to be guessed: they are never throttled. */
   #withApiToken(text: string, state: CatalogState): User {
     const token = findToken(state, text, this.#options.clock.now());
     const user = token === undefined ? undefined : state.users.get(token.userName);

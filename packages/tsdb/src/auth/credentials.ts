@@ -18,7 +18,7 @@ export type Login = {
   readonly address: string;
 };
 
-/** Reads credentials; what can not be understood is `none`. */
+/** Reads credentials; what cannot be understood is `none`. */
 export function readCredentials({ userName, password, authorization }: Login): Credentials {
   if (userName !== '' && password !== '') return { kind: 'password', userName, password };
   if (authorization === undefined) return { kind: 'none' };

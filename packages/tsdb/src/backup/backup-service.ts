@@ -69,7 +69,7 @@ export class BackupService {
     if (this.#upload !== undefined) throw new Conflict('another restore is running');
     const pipe = new Pipe<Uint8Array>();
     const done = restoreBackup(this.#target, options, pipe);
-    // Whoever writes or finishes is told.
+    // The next write or finish gets the error.
     done.catch((error: Error) => pipe.breakOff(error));
     this.#upload = { id: randomUUID(), pipe, done, lastMs: clock.monotonicMs() };
     void this.#watch(this.#upload); // Never rejects.

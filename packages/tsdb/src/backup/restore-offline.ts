@@ -29,7 +29,7 @@ export async function restoreOffline(
     makeDirectory(metaDirectory, { mode: PRIVATE_DIRECTORY });
     const catalog = await Catalog.open(metaDirectory);
     try {
-      // A document that can not be read is there, and stays as it is.
+      // A document that cannot be read is there, and stays as it is.
       const files = new DocumentFiles(join(metaDirectory, 'documents'), () => undefined);
       const all = new Documents(new LocalDocuments(files), systemClock());
       return await restoreBackup({ catalog, storage, documents: { files, all } }, options, bytes);

@@ -11,7 +11,7 @@ import type { CatalogState } from './model.ts';
 export type CatalogReport = {
   /** Empty also when there is no catalog yet. */
   readonly damage: readonly Damage[];
-  /** One copy was damaged, and was written anew from the other. */
+  /** One copy was damaged, and was written again from the other. */
   readonly isMended: boolean;
   /** All retention policies; `undefined` when there is no catalog, or none that can be read. */
   readonly policies: readonly KnownPolicy[] | undefined;
@@ -19,7 +19,7 @@ export type CatalogReport = {
 
 /**
  * Looks whether both copies of the catalog in the directory of a database can be read; one suffices
- * to start. `mends` writes a damaged one anew. Throws `Conflict` when a server owns the directory.
+ * to start. `mends` writes a damaged one again. Throws `Conflict` when a server owns the directory.
  */
 export async function checkCatalog(
   directory: string,

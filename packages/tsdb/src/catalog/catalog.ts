@@ -70,7 +70,7 @@ export class Catalog {
   }
 
   /**
-   * Opens or creates the catalog in a folder, which exists. Throws `Corruption` when it can not be
+   * Opens or creates the catalog in a folder, which exists. Throws `Corruption` when it cannot be
    * read.
    */
   static async open(folder: string, options: CatalogOptions = {}): Promise<Catalog> {

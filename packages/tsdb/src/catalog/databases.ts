@@ -26,7 +26,7 @@ function isValidName(name: string): boolean {
   return name !== '' && name !== '.' && name !== '..' && !/[/\\\u0000-\u001f\u007f]/.test(name);
 }
 
-/** Throws `InvalidRequest` for what can not be the name of a database or a policy. */
+/** Throws `InvalidRequest` for what cannot be the name of a database or a policy. */
 export function requireValidName(name: string): void {
   if (!isValidName(name)) throw new InvalidRequest(INVALID_NAME);
 }

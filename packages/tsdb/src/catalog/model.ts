@@ -9,7 +9,7 @@ export type Subscription = {
 };
 
 /**
- * `id` is unique for ever, so that what is left on disk of a dropped policy never belongs to a new
+ * `id` is unique forever, so that what is left on disk of a dropped policy never belongs to a new
  * one.
  */
 export type RetentionPolicy = {

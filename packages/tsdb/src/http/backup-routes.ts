@@ -72,7 +72,7 @@ export async function handleBackup(
   audit.done(exchange, 'backup', { databases: options.databases?.join(', ') ?? 'all' });
   const gone = new AbortController();
   response.once('close', () => gone.abort(new Cancelled('the client closed the connection')));
-  // A client that stops to read would hold segments back for ever.
+  // A client that stops to read would hold segments back forever.
   response.setTimeout(LIMITS.backupIdleMs.value, () => response.destroy());
   const portions = backups.create(options);
   try {

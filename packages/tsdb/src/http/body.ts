@@ -44,7 +44,7 @@ export async function readBody(
   if (isPlain) return raw;
   if (encoding !== 'gzip') throw new InvalidRequest(`content encoding not supported: ${encoding}`);
   // What it says that it unpacks to, which may be a lie: four threads unpack at a time, so that it
-  // can not cost much.
+  // cannot cost much.
   const toldBytes = unpackedBytes(raw);
   parts.push(await limits.budget.take(Math.min(toldBytes, limits.maxBytes || toldBytes)));
   const limitBytes = limits.maxBytes === 0 ? Number.MAX_SAFE_INTEGER : limits.maxBytes;

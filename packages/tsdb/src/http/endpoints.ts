@@ -7,7 +7,7 @@ import type { Exchange } from './exchange.ts';
  * `open`: none. `ping`: none, or any user with `http.ping-auth-enabled`. `debug`: none, or an admin
  * with `http.pprof-auth-enabled`. `write`, `read`: that right on the database of the request,
  * checked by the handler, which knows it. `statements`: what the statements need
- * (statements/registry.ts). `user`: any user. `grant`: any user to whom a database was granted;
+ * (statements/registry.ts). `user`: any user. `grant`: any user with a grant on a database;
  * changes are the handler's to look at. `admin`: an admin.
  */
 export type EndpointRight =

@@ -47,7 +47,9 @@ export async function handleIdentity(
   }
 }
 
-/** GET /api/me: the same of whoever asks. Without authentication everybody may do everything. */
+/**
+ * GET /api/me: the same for the client itself. Without authentication everyone may do everything.
+ */
 export async function handleMe(
   exchange: Exchange,
   catalog: Catalog,

@@ -65,7 +65,7 @@ export function sendLive(exchange: Exchange): void {
 }
 
 /**
- * Readiness: `fail` and 503 while storage recovers, `warn` and 200 when a part of the data can not
+ * Readiness: `fail` and 503 while storage recovers, `warn` and 200 when a part of the data cannot
  * be read.
  */
 export async function handleHealth(

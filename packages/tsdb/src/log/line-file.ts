@@ -11,7 +11,7 @@ export class LineFile {
   #stream: WriteStream;
 
   /**
-   * Appends to a file; a file that can not be written is said once per opening, in the service log.
+   * Appends to a file; a file that cannot be written is said once per opening, in the service log.
    */
   constructor(path: string, log: Logger) {
     this.#path = path;

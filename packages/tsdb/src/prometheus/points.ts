@@ -11,7 +11,7 @@ export const VALUE_FIELD = 'value';
 const PORTION_POINTS = LIMITS.remoteWritePoints.value;
 const UNNAMED_METRIC = 'prom_metric_not_specified';
 
-/** What is written of a request at once; NaN and infinities can not be stored and are `dropped`. */
+/** What is written of a request at once; NaN and infinities cannot be stored and are `dropped`. */
 type Portion = { readonly points: readonly NewPoint[]; readonly dropped: number };
 
 /**

@@ -95,7 +95,7 @@ function* measurementsOf(
   { snapshot, signal }: QueryContext,
 ): Steps<readonly string[]> {
   const matchers = query.matchers.filter(({ name }) => name === METRIC_LABEL);
-  // Points that came another way do not have their name as a tag too: sources can not tell.
+  // Points that came another way do not have their name as a tag too: sources cannot tell.
   const isNamed = (measurement: string): boolean =>
     matchers.every((matcher) => fits(measurement, matcher));
   const exact = matchers.find(({ kind }) => kind === '=');

@@ -12,7 +12,7 @@ import type { SlowQueries } from './slow-queries.ts';
 
 export type RunningQuery = {
   readonly id: number;
-  /** Its text without passwords; printed for whoever asks. */
+  /** Its text without passwords; printed on request. */
   readonly text: () => string;
   readonly database: string;
   /** What it needed itself, and whoever wants to see its text. */

@@ -38,7 +38,7 @@ const ROUNDS = 40;
 const QUIET_MS = 750;
 /** Then it is over; on a machine with nothing else to do it comes to its end before. */
 const PROCESSOR_MS_MAX = 4_000;
-/** Each has to store the points anew. */
+/** Each has to store the points again. */
 const BEGINNINGS_MAX = 10;
 
 /**
@@ -72,7 +72,7 @@ export class Rehearsal {
   /** Ends it after the statement that is being run. Idempotent. */
   async close(): Promise<void> {
     this.#abort.abort();
-    // Whoever has started it hears of its failure.
+    // The caller gets its failure.
     await this.#running?.catch(() => undefined);
   }
 

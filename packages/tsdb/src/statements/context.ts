@@ -49,7 +49,7 @@ export type StatementContext = {
   readonly counters?: SourceCounters | undefined;
   /** Absent where the answer is not text, or has to be cut. */
   readonly seriesText?: SeriesText | undefined;
-  /** Told what an answer lacks; absent where the answer can not say so. */
+  /** Told what an answer lacks; absent where the answer cannot say so. */
   readonly onPartial?: ((reason: string) => void) | undefined;
   /** Told about unknown names, when the client wants to hear of them. */
   readonly onFinding?: ((finding: Diagnostic) => void) | undefined;

@@ -96,7 +96,7 @@ export const ROWS: Rows = {
 
 /** What is known about a statement's kind. */
 export function rowOf(statement: Statement): Row<Statement> {
-  // The type of the rows ties every kind to its own; TypeScript can not follow that through an
+  // The type of the rows ties every kind to its own; TypeScript cannot follow that through an
   // index.
   return ROWS[statement.kind] as Row<Statement>;
 }

@@ -63,7 +63,7 @@ export const showContinuousQueriesHandler = answers<Of<'show-continuous-queries'
       }),
 );
 
-/** What a continuous query needs; a text that can not be read is for admins. */
+/** What a continuous query needs; a text that cannot be read is for admins. */
 function needsOf(text: string): readonly Requirement[] {
   const { query, error } = parseQuery(text, { checkRegex });
   const [statement] = query.statements;
@@ -72,7 +72,7 @@ function needsOf(text: string): readonly Requirement[] {
   return selects(statement.statement, statement.database);
 }
 
-/** Whether a user may see a text that needs this: whoever may read a database. */
+/** Whether a user may see a text that needs this: users who may read a database. */
 function mayKnow(identity: Identity, need: Requirement): boolean {
   return need.kind === 'admin' ? isAdmin(identity) : canRead(identity, need.database);
 }

@@ -16,7 +16,7 @@ export type SeriesLimits = {
 export class DatabaseMissing extends NotFound {}
 
 /**
- * A write that can not be done for a reason that the specification counts as a failure of the
+ * A write that cannot be done for a reason that the specification counts as a failure of the
  * service: no such retention policy, or storage did not take it in time.
  */
 export class WriteFailed extends Internal {}

@@ -43,7 +43,7 @@ async function check(service: Service): Promise<void> {
   let now: ServiceState = { state: 'down', version: '' };
   try {
     const response = await fetch(SERVER_PATH + path);
-    // Whoever answers so was not started with it, which only another start changes.
+    // A server with this response was started without the service; only another start changes that.
     const isAbsent = response.status === 502 && (await response.text()).includes('not run here');
     if (isAbsent) now = { state: 'absent', version: '' };
     else if (response.ok || response.status === 401) {

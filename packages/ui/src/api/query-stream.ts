@@ -53,7 +53,7 @@ const CHUNK_ROWS = 2000;
 
 /**
  * A cursor that nobody reads is let go after this time, so that it keeps nothing open; reading on
- * starts it anew.
+ * starts it again.
  */
 const PARKED_MS = 20_000;
 
@@ -77,7 +77,7 @@ export class QueryCursor {
   #answering: Answering = { statements: [], error: undefined, diagnostics: [] };
   #isAtEnd = false;
   #rowCount = 0;
-  /** Rows that a cursor which was started anew gives once more. */
+  /** Rows that a cursor which was restarted gives once more. */
   #skip = 0;
   #sizeBytes = 0;
   #firstByteMs = 0;

@@ -12,7 +12,7 @@ import type { GrafanaPanel, OptionRow } from './option.ts';
 /** What a cell is shown with. */
 export type CellView = {
   readonly context: CellContext;
-  /** Counts how often somebody asked for all of it anew. */
+  /** Counts how often somebody asked for all of it again. */
   readonly round: number;
   readonly refreshMs: number | undefined;
   readonly marks: readonly Mark[];

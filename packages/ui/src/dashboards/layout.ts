@@ -33,7 +33,7 @@ export function settled(cells: readonly Cell[], first?: string): readonly Cell[]
     while (y > 0 && isFree(y - 1)) y--;
     placed.push(y === cell.y ? cell : { ...cell, y });
   }
-  // In the order in which they were given, so that nothing is drawn anew that did not move.
+  // In the order in which they were given, so that nothing is drawn again that did not move.
   const byId = new Map(placed.map((cell) => [cell.id, cell]));
   return cells.map((cell) => byId.get(cell.id) ?? cell);
 }

@@ -54,7 +54,7 @@ export const schemaSource = {
     ),
 };
 
-/** Names are asked anew: after a statement that may have made some. */
+/** Names are asked again: after a statement that may have made some. */
 export function forgetSchema(): void {
   cache.clear();
 }

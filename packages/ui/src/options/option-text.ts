@@ -24,7 +24,7 @@ export const isLong = ({ type }: Pick<OptionRow, 'type'>): boolean =>
   ['strings', 'string-map', 'json'].includes(type);
 
 /**
- * What a text means for an option; `undefined` where it says nothing. What it can not mean is left
+ * What a text means for an option; `undefined` where it says nothing. What it cannot mean is left
  * to the engine, which says so.
  */
 export function readOption({ type }: Pick<OptionRow, 'type'>, text: string): unknown {

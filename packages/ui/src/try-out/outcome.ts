@@ -95,7 +95,7 @@ type BatchMessage = {
   readonly points: readonly Pick<LeftPoint, 'time' | 'tags' | 'fields'>[];
 };
 
-/** Grows with every line; readers are told that it did by whoever adds them. */
+/** Grows with every line; the code that adds lines notifies readers. */
 export class Outcome {
   task: TriedTask | undefined;
   end: Ended | undefined;

@@ -21,7 +21,7 @@ export class TryRun {
   readonly isRunning = signal(false);
   #controller: AbortController | undefined;
 
-  /** Begins anew; what ran before is cancelled. Resolves when it has ended, however it did. */
+  /** Begins again; what ran before is cancelled. Resolves when it has ended, however it did. */
   async start(tried: TryOut): Promise<void> {
     this.cancel();
     const controller = new AbortController();

@@ -50,7 +50,7 @@ export class Timeline {
   }
 }
 
-/** The clock of one process, which may be stopped for a while, or for ever. */
+/** The clock of one process, which may be stopped for a while, or forever. */
 export class ProcessClock implements Clock {
   readonly #timeline: Timeline;
   #state: 'running' | 'stopped' | 'ended' = 'running';

@@ -115,7 +115,7 @@ export function readText(file: string): string {
   }
 }
 
-/** A file's JSON or YAML object. Integers that a number can not hold are `bigint`. */
+/** A file's JSON or YAML object. Integers that a number cannot hold are `bigint`. */
 export async function readDocument(file: string): Promise<Readonly<Record<string, unknown>>> {
   const text = readText(file);
   const { parseYaml } = await import('@tidemark/engine/yaml');

@@ -35,7 +35,7 @@ export type Outcome = {
   readonly marks: ReadonlyMap<string, number>;
 };
 
-/** More than any run takes: beyond it something waits for ever. */
+/** More than any run takes: beyond it something waits forever. */
 const STEPS_MAX = 60_000;
 
 export async function simulate(plan: Plan): Promise<Outcome> {

@@ -6,7 +6,7 @@ type Http = typeof tsdb.http;
 /** Far below what a request may hold, far above a round trip. */
 const PIECE_BYTES = 4 << 20;
 
-/** Sends files one behind the other; what the service answers at the end. */
+/** Sends files one after another; what the service answers at the end. */
 export async function upload<T>(
   http: Http,
   files: readonly Blob[],

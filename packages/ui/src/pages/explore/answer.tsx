@@ -31,7 +31,7 @@ const SERIES_MAX = 50;
 type AnswerProps = {
   readonly run: QueryRun;
   readonly onMore: () => void;
-  /** Draws all points by what the database makes of them; absent where it can not. */
+  /** Draws all points by what the database makes of them; absent where it cannot. */
   readonly onOutline?: (() => void) | undefined;
   readonly onZoom: ((from: number, to: number) => void) | undefined;
 };
