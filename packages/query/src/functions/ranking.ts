@@ -16,6 +16,8 @@ type Candidate = {
   readonly row: RowRef;
   /** Counts the candidates: of equal ones the first stays. */
   readonly sequence: number;
+  /** Number of its combination of tags; 0 where all are alike. */
+  readonly combination: number;
 };
 
 type RankingSpec = {
@@ -26,7 +28,9 @@ type RankingSpec = {
 
 /**
  * Points come out in the time order of the query with their own times; ties prefer the earlier
- * point.
+ * point. No more are kept than are asked for. With tags, a kept point is the best one of its
+ * combination: one that had to go, and all that its combination had before, is worse than every
+ * point that is kept, which only become better.
  */
 export class RankingAccumulator implements Accumulator {
   readonly #spec: RankingSpec;
@@ -34,9 +38,9 @@ export class RankingAccumulator implements Accumulator {
   readonly #retained: RetainedRows;
   /** A heap: no candidate is better than those below it, and the worst one is the first. */
   #heap: Candidate[] = [];
-  /** Combinations of tags by number, and the best candidate of each. */
+  /** Combinations of tags that have a candidate, and where in the heap. */
   readonly #combinations: ValueTable;
-  #bestOf: Candidate[] = [];
+  #placeOf: number[] = [];
   #sequence = 0;
 
   constructor(spec: RankingSpec, { descending, hold }: AccumulatorContext) {
@@ -47,15 +51,16 @@ export class RankingAccumulator implements Accumulator {
   }
 
   add({ times, column, columns }: ReducerInput, from: number, to: number): void {
+    const hasCombinations = this.#spec.distinctInputs.length > 0;
     for (let i = from; i < to; i++) {
       const value = columnValue(column, i);
       if (value === null) continue;
       const sequence = this.#sequence++;
       if (this.#isHopeless(value)) continue;
       const row = { columns, row: i };
-      const candidate: Candidate = { time: times[i]!, value, row, sequence };
-      if (this.#spec.distinctInputs.length === 0) this.#keep(candidate);
-      else this.#keepPerCombination(candidate);
+      const candidate = { time: times[i]!, value, row, sequence, combination: 0 };
+      if (hasCombinations) this.#keepPerCombination(candidate);
+      else this.#keep(candidate);
     }
   }
 
@@ -64,32 +69,27 @@ export class RankingAccumulator implements Accumulator {
    * window.
    */
   #isHopeless(value: FieldValue): boolean {
-    const { kind, size, distinctInputs } = this.#spec;
+    const { kind, size } = this.#spec;
     const worst = this.#heap[0];
-    if (worst === undefined || this.#heap.length < size || distinctInputs.length > 0) return false;
+    if (worst === undefined || this.#heap.length < size) return false;
     return kind === 'top' ? value < worst.value : value > worst.value;
   }
 
   emit(_stamp: bigint | undefined, out: PointWriter): Calculation | undefined {
-    return stepsIfMany(this.#heap.length + this.#bestOf.length, this.#emitInSteps(out));
+    return stepsIfMany(this.#heap.length, this.#emitInSteps(out));
   }
 
   *#emitInSteps(out: PointWriter): Calculation {
-    const candidates = this.#bestOf;
-    this.#bestOf = [];
+    const candidates = this.#heap;
+    this.#heap = [];
+    this.#placeOf = [];
     this.#combinations.clear();
     let count = 0;
-    for (const candidate of candidates) {
-      this.#retained.drop(candidate.row);
-      this.#keep(candidate);
-      if (++count % STEP_ITEMS === 0) yield;
-    }
-    const kept = yield* sortInSteps(this.#heap, (a, b) => this.#compareForAnswer(a, b));
-    for (const { time, value, row } of kept) {
+    const sorted = yield* sortInSteps(candidates, (a, b) => this.#compareForAnswer(a, b));
+    for (const { time, value, row } of sorted) {
       out.append(time, value, row);
       if (++count % STEP_ITEMS === 0) yield;
     }
-    this.#heap = [];
     this.#retained.clear();
     this.#sequence = 0;
   }
@@ -108,63 +108,79 @@ export class RankingAccumulator implements Accumulator {
     return a.time === b.time ? a.sequence < b.sequence : a.time < b.time;
   }
 
+  #keepPerCombination(candidate: Candidate): void {
+    const combination = combinationOf(candidate.row, this.#spec.distinctInputs);
+    const known = this.#combinations.find(combination);
+    if (known !== undefined) {
+      const place = this.#placeOf[known]!;
+      const best = this.#heap[place]!;
+      if (this.#isBetter(candidate, best))
+        this.#replace(place, { ...candidate, combination: known });
+      return;
+    }
+    const worst = this.#heap.length < this.#spec.size ? undefined : this.#heap[0];
+    if (worst !== undefined && !this.#isBetter(candidate, worst)) return;
+    if (worst !== undefined) this.#combinations.remove(worst.combination);
+    this.#keep({ ...candidate, combination: this.#combinations.numberOfText(combination) });
+  }
+
   #keep(candidate: Candidate): void {
     const heap = this.#heap;
     const [worst] = heap;
     if (heap.length < this.#spec.size) {
-      heap.push(candidate);
-      this.#rise(heap.length - 1);
+      this.#retained.add(candidate.row);
+      this.#rise(candidate, heap.length);
     } else if (worst !== undefined && this.#isBetter(candidate, worst)) {
-      this.#retained.drop(worst.row);
-      heap[0] = candidate;
-      this.#sink(0);
-    } else {
-      return;
+      this.#replace(0, candidate);
     }
-    this.#retained.add(candidate.row);
   }
 
-  #rise(from: number): void {
-    const heap = this.#heap;
-    for (let at = from; at > 0;) {
+  /** Puts a candidate in the place of a worse one. */
+  #replace(place: number, candidate: Candidate): void {
+    this.#retained.add(candidate.row);
+    this.#retained.drop(this.#heap[place]!.row);
+    this.#sink(candidate, place);
+  }
+
+  #put(candidate: Candidate, at: number): void {
+    this.#heap[at] = candidate;
+    this.#placeOf[candidate.combination] = at;
+  }
+
+  #rise(candidate: Candidate, from: number): void {
+    let at = from;
+    while (at > 0) {
       const parent = (at - 1) >> 1;
-      if (!this.#isBetter(heap[parent]!, heap[at]!)) return;
-      swap(heap, at, parent);
+      const above = this.#heap[parent]!;
+      if (!this.#isBetter(above, candidate)) break;
+      this.#put(above, at);
       at = parent;
     }
+    this.#put(candidate, at);
   }
 
-  #sink(from: number): void {
+  #sink(candidate: Candidate, from: number): void {
     const heap = this.#heap;
-    for (let at = from; ;) {
-      let worst = at;
-      for (const child of [2 * at + 1, 2 * at + 2]) {
-        if (child < heap.length && this.#isBetter(heap[worst]!, heap[child]!)) worst = child;
-      }
-      if (worst === at) return;
-      swap(heap, at, worst);
-      at = worst;
+    let at = from;
+    for (;;) {
+      let child = 2 * at + 1;
+      if (child >= heap.length) break;
+      if (child + 1 < heap.length && this.#isBetter(heap[child]!, heap[child + 1]!)) child++;
+      if (!this.#isBetter(candidate, heap[child]!)) break;
+      this.#put(heap[child]!, at);
+      at = child;
     }
-  }
-
-  #keepPerCombination(candidate: Candidate): void {
-    const { columns, row } = candidate.row;
-    const combination = this.#spec.distinctInputs
-      .map((input) => JSON.stringify(columnValue(columns[input]!, row)))
-      .join();
-    const number = this.#combinations.numberOfText(combination);
-    const known = this.#bestOf[number];
-    if (known !== undefined) {
-      if (!this.#isBetter(candidate, known)) return;
-      this.#retained.drop(known.row);
-    }
-    this.#retained.add(candidate.row);
-    this.#bestOf[number] = candidate;
+    this.#put(candidate, at);
   }
 }
 
-function swap(heap: Candidate[], a: number, b: number): void {
-  const kept = heap[a]!;
-  heap[a] = heap[b]!;
-  heap[b] = kept;
+/** The same text for the same values only. */
+function combinationOf({ columns, row }: RowRef, inputs: readonly number[]): string {
+  let combination = '';
+  for (const input of inputs) {
+    const value = columnValue(columns[input]!, row);
+    const text = String(value);
+    combination += value === null ? '-' : `${text.length}:${text}`;
+  }
+  return combination;
 }

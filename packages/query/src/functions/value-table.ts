@@ -48,6 +48,8 @@ export class ValueTable {
   /** There are `#mask + 1 + #split` buckets: those below `#split` have been split in two. */
   #mask = 0;
   #split = 0;
+  /** Numbers of values that were removed, for the next ones. */
+  #free: number[] = [];
   /** Answer of `add`. */
   #numbered = NO_WORDS;
   /**
@@ -63,7 +65,7 @@ export class ValueTable {
     this.#hold = hold;
   }
 
-  /** Different values so far; their numbers are below. */
+  /** Different values so far; while none was removed, their numbers are below. */
   get size(): number {
     return this.#size;
   }
@@ -88,14 +90,50 @@ export class ValueTable {
 
   /** The number of a text, which is added when it is new. Only for tables of texts. */
   numberOfText(text: string): number {
-    const hash = mixed(hashWholeText(this.#seed, text));
+    const hash = this.#hashOf(text);
+    const known = this.#findText(hash, text);
+    if (known !== undefined) return known;
+    this.#textBytes += textBytes(text);
+    this.#countBytes();
+    const number = this.#insert(hash);
+    this.#texts[number] = text;
+    return number;
+  }
+
+  /** The number of a text that has one. Only for tables of texts. */
+  find(text: string): number | undefined {
+    return this.#findText(this.#hashOf(text), text);
+  }
+
+  /**
+   * Forgets a text, whose number the next new one gets. Only for tables to which texts are added by
+   * `numberOfText`.
+   */
+  remove(number: number): void {
+    const bucket = this.#bucketOf(this.#hashes[number]!);
+    const behind = this.#next[number]!;
+    if (this.#buckets[bucket] === number + 1) this.#buckets[bucket] = behind;
+    else {
+      let at = this.#buckets[bucket]!;
+      while (this.#next[at - 1] !== number + 1) at = this.#next[at - 1]!;
+      this.#next[at - 1] = behind;
+    }
+    this.#textBytes -= textBytes(this.#texts[number]!);
+    this.#texts[number] = '';
+    this.#free.push(number);
+    this.#size--;
+    this.#countBytes();
+  }
+
+  #hashOf(text: string): number {
+    return mixed(hashWholeText(this.#seed, text));
+  }
+
+  #findText(hash: number, text: string): number | undefined {
     for (let at = this.#firstOf(hash); at !== 0; at = this.#next[at - 1]!) {
       if (this.#hashes[at - 1] === hash && this.#texts[at - 1] === text) return at - 1;
     }
-    this.#texts.push(text);
-    this.#textBytes += textBytes(text);
-    this.#countBytes();
-    return this.#insert(hash);
+    return undefined;
   }
 
   valueOf(number: number): FieldValue {
@@ -121,6 +159,7 @@ export class ValueTable {
     this.#mask = 0;
     this.#split = 0;
     this.#texts = [];
+    this.#free = [];
     this.#textBytes = 0;
     this.#dictionary = NO_TEXTS;
     if (this.#hashes.length > KEPT_CAPACITY) {
@@ -221,7 +260,8 @@ export class ValueTable {
   /** Gives a new value its number. */
   #insert(hash: number): number {
     if (this.#size === this.#hashes.length) this.#grow(Math.max(FIRST_CAPACITY, this.#size * 2));
-    const number = this.#size++;
+    const number = this.#free.pop() ?? this.#size;
+    this.#size++;
     const bucket = this.#bucketOf(hash);
     this.#hashes[number] = hash;
     this.#next[number] = this.#buckets[bucket]!;
