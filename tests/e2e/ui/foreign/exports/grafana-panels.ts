@@ -71,7 +71,7 @@ const panel = (type: string, title: string, targets: readonly Json[], more: Json
   ...more,
 });
 
-const STEPS = [
+export const STEPS = [
   { color: 'green', value: null },
   { color: '#EAB839', value: 70 },
   { color: 'red', value: 90 },

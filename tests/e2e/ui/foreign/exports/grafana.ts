@@ -15,6 +15,7 @@ import {
   singlestat,
   sized,
   stat,
+  STEPS,
   table,
   text,
   timeseries,
@@ -629,6 +630,9 @@ const VARIABLES = dashboard(
       variable('textbox', 'factor', { query: '2', current: { text: '2', value: '2' } }),
       variable('adhoc', 'filters', { filters: [] }),
       variable('snapshot', 'frozen'),
+      variable('groupby', 'by', { current: { text: ['host'], value: ['host'] } }),
+      variable('switch', 'smooth', { current: { text: 'false', value: 'false' } }),
+      variable('system', '__user', { hide: 2 }),
     ],
     timezone: 'utc',
     links: [{ title: 'Others', type: 'dashboards' }],
@@ -715,6 +719,12 @@ const UNKNOWN = [
   'trend',
   'grafana-worldmap-panel',
   'grafana-polystat-panel',
+  'datagrid',
+  'debug',
+  'gettingstarted',
+  'live',
+  'pluginlist',
+  'welcome',
 ];
 const PANELS = dashboard(
   'All panels',
@@ -745,6 +755,66 @@ const PANELS = dashboard(
       ),
     ),
     sized(8, 6, text('Text of old', 'Plain *text*')),
+    sized(8, 6, other('text', 'Text of older', [], { content: '<b>Bold</b>', mode: 'html' })),
+    sized(
+      8,
+      6,
+      other('gauge', 'Gauge of 6', [form('cpu', 'usage_user')], {
+        options: {
+          fieldOptions: {
+            calcs: ['max'],
+            defaults: {
+              min: 0,
+              max: 50,
+              mappings: [{ op: '=', text: 'none', type: 1, value: '0' }],
+            },
+            mappings: [{ from: '40', text: 'much', to: '50', type: 2 }],
+            thresholds: STEPS,
+            values: false,
+          },
+          nullPointMode: 'connected',
+        },
+      }),
+    ),
+    sized(
+      8,
+      6,
+      graph('Described', [form('system', 'load1')], {
+        description: 'What it *shows*',
+        yaxes: [
+          { decimals: 1, format: 'short', label: null, logBase: 1, max: null, min: 0, show: true },
+          { format: 'short', label: null, logBase: 1, max: null, min: null, show: true },
+        ],
+        legend: { show: true, values: true, max: true, decimals: 2 },
+      }),
+    ),
+    sized(
+      8,
+      6,
+      timeseries('Every change', [form('system', 'load1')], {
+        overrides: [
+          named('system.mean', {
+            'custom.drawStyle': 'bars',
+            thresholds: { mode: 'absolute', steps: STEPS },
+            links: [{ title: 'Host', url: '/d/host' }],
+          }),
+          {
+            matcher: { id: 'byValue', options: { op: 'gte', reducer: 'allIsZero', value: 0 } },
+            properties: [{ id: 'unit', value: 'bytes' }],
+          },
+        ],
+      }),
+    ),
+    sized(
+      8,
+      6,
+      other(
+        'table',
+        'Rows of series',
+        [raw('SELECT mean(load1) FROM system WHERE $timeFilter GROUP BY time(5m), host')],
+        { transformations: [{ id: 'seriesToRows', options: {} }] },
+      ),
+    ),
   ],
   {
     annotations: {
