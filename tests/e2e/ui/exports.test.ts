@@ -1,5 +1,5 @@
-// The exports that are imported in a browser have every type of panel, variable, override, transformation and option, so that what
-// is shown with them is shown of all.
+// The exports that are imported in a browser have every type of panel, variable, override,
+// transformation and option, so that what is shown with them is shown of all.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
