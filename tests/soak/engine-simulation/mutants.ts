@@ -63,10 +63,11 @@ export const MUTANTS: readonly Mutant[] = [
       engine(
         'cluster/instance-role.ts',
         'if (!replica.isFilled && begins !== undefined &&',
-        'if (replica.isFilled && begins !== undefined &&',
+        "if (!replica.isFilled && begins === '' &&",
       ),
     ],
     foundBy: 'definitions',
+    seed: 61,
   },
   {
     what: 'a copy believes whatever log there is',
@@ -105,6 +106,7 @@ export const MUTANTS: readonly Mutant[] = [
       ),
     ],
     foundBy: 'tasks',
+    seed: 183,
   },
   {
     what: 'a body that one message cannot carry is not cut',
