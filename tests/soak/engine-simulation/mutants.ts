@@ -133,6 +133,12 @@ export const MUTANTS: readonly Mutant[] = [
     seed: 1,
   },
   {
+    what: 'an instance that was suspended loops points back after another has',
+    edits: [engine('cluster/looped-points.ts', 'await this.#leading();', '')],
+    foundBy: 'points',
+    seed: 768,
+  },
+  {
     what: 'a leader does not know what was looped back before it',
     edits: [engine('cluster/looped-points.ts', 'await causesKnown();', '')],
     foundBy: 'points',

@@ -274,6 +274,7 @@ class ClusterMember {
       build,
       level: () => this.#membership?.level ?? 1,
       unreadable: this.#unreadable,
+      isLeading: () => this.#membership?.isLeading === true,
       signal,
       patienceMs,
     });

@@ -1,4 +1,5 @@
 // Points that loopback nodes write enter the log once, even if their tasks replay input.
+import { systemClock } from '@tidemark/core';
 import { eventually } from '@tidemark/testkit';
 import { expect, test } from 'vitest';
 
@@ -12,10 +13,12 @@ function open(): {
   readonly records: string[];
   readonly known: () => void;
   readonly end: AbortController;
+  readonly lease: { isHeld: boolean; looks: number };
 } {
   const records: string[] = [];
   const known = opening();
   const end = new AbortController();
+  const lease = { isHeld: true, looks: 0 };
   const points = new LoopedPoints({
     append: async ({ points: some, cause, database }) => {
       if (end.signal.aborted) throw new Error('the term has ended');
@@ -23,10 +26,15 @@ function open(): {
       records.push(`${database}: ${names} by ${cause?.record}.${cause?.row}`);
     },
     causesKnown: () => known.promise,
+    isLeading: () => {
+      lease.looks++;
+      return lease.isHeld;
+    },
+    clock: systemClock(),
     logger: () => undefined,
     signal: end.signal,
   });
-  return { points, records, known: known.resolve, end };
+  return { points, records, known: known.resolve, end, lease };
 }
 
 function looped(name: string, at?: readonly [number, number], database = 'd'): Looped {
@@ -109,4 +117,32 @@ test('a state waits for what was looped before it, and fails when the term ends 
 
   await expect(waiting).rejects.toThrow('the lease has ended');
   await eventually('nothing', async () => (records.length === 0 ? true : undefined));
+});
+
+test('an instance whose lease has ended appends nothing before that is renewed', async () => {
+  const { points, records, known, lease } = open();
+  lease.isHeld = false;
+  known();
+  points.add(looped('a', [5, 0]));
+  await eventually('a second look', async () => lease.looks > 1 || undefined);
+  expect(records).toEqual([]);
+
+  lease.isHeld = true;
+  await points.kept();
+
+  expect(records).toEqual(['d: a by 5.0']);
+});
+
+test('an instance that leads no more appends nothing of its term', async () => {
+  const { points, records, known, end, lease } = open();
+  lease.isHeld = false;
+  known();
+  points.add(looped('a', [5, 0]));
+  const kept = points.kept();
+  await eventually('a look', async () => lease.looks > 0 || undefined);
+
+  end.abort(new Error('another instance leads'));
+
+  await expect(kept).rejects.toThrow('another instance leads');
+  expect(records).toEqual([]);
 });

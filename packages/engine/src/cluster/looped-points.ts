@@ -3,6 +3,7 @@
 // row of the log that the unit was processing. Points that no row has caused (timers, queries) have
 // no such position.
 import { messageOf, Unavailable } from '@tidemark/core';
+import type { Clock } from '@tidemark/core';
 import type { EventCause, PointInput } from '@tidemark/runtime';
 import { opening } from '../opening.ts';
 import type { Logger } from '../observability/log-hub.ts';
@@ -20,6 +21,9 @@ export type LoopedPointsOptions = {
   readonly append: (looped: Looped) => Promise<void>;
   /** Resolves when the causes are known that the log has. */
   readonly causesKnown: () => Promise<void>;
+  /** Whether this instance leads: another one may append the same points otherwise. */
+  readonly isLeading: () => boolean;
+  readonly clock: Clock;
   readonly logger: Logger;
   /** Ends with the term. */
   readonly signal: AbortSignal;
@@ -29,6 +33,9 @@ type Position = Pick<EventCause, 'record' | 'row'>;
 
 /** What one row causes comes in one turn. */
 type Added = Looped & { readonly turn: number };
+
+/** How soon an instance whose lease has ended looks whether it was renewed or the term is over. */
+const LOOK_MS = 20;
 
 /** So many points are put together into one record. */
 const MERGED_MAX = 2000;
@@ -99,8 +106,11 @@ export class LoopedPoints {
     while (this.#waiting.length > 0 && !signal.aborted) {
       const waiting = this.#waiting;
       this.#waiting = [];
-      for (const looped of merged(waiting.filter((each) => this.#isNew(each))))
+      for (const looped of merged(waiting.filter((each) => this.#isNew(each)))) {
+        await this.#leading();
+        if (signal.aborted) break;
         await this.#append(looped);
+      }
       // Whoever leads next is given the causes again.
       if (signal.aborted) break;
       this.#keptCount += waiting.length;
@@ -109,6 +119,17 @@ export class LoopedPoints {
     // In the turn that has found nothing more.
     this.#isWorking = false;
     this.#change();
+  }
+
+  /**
+   * A process that was suspended does not know yet that another one leads, but its lease has ended.
+   * Resolves when this instance leads or the term is over. Never rejects.
+   */
+  async #leading(): Promise<void> {
+    const { isLeading, clock, signal } = this.#options;
+    // The signal ends the pause.
+    while (!isLeading() && !signal.aborted)
+      await clock.sleep(LOOK_MS, signal).catch(() => undefined);
   }
 
   /** Never rejects. */

@@ -35,6 +35,7 @@ function openLog(
     build: THIS_BUILD,
     level: () => level,
     unreadable: new UnreadablePoints(directory, () => undefined),
+    isLeading: () => true,
     signal: new AbortController().signal,
   });
 }

@@ -44,6 +44,8 @@ export type PointLogOptions = {
   readonly level: () => number;
   /** Where records go that cannot be read. */
   readonly unreadable: UnreadablePoints;
+  /** Whether this instance leads at this moment. */
+  readonly isLeading: () => boolean;
   /** Ends with the term of this leader. */
   readonly signal: AbortSignal;
   /** How long it is tried to keep a write; default: until the term ends. */

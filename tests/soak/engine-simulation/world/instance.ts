@@ -165,6 +165,7 @@ export class Instance implements WireEnd {
       build: THIS_BUILD,
       level: () => membership.level,
       unreadable,
+      isLeading: () => membership.isLeading,
       signal,
     });
     await points.begin();
