@@ -35,7 +35,7 @@ type Action = (typeof ACTIONS)[number];
 const AWAY_MS = { least: 2000, most: 12_000 };
 const QUIET_MS = 2000;
 
-/** How long ZooKeeper may hang: longer than its sessions. */
+/** How long ZooKeeper hangs at most unless told otherwise: longer than its sessions. */
 const PAUSED_MS_MAX = 60_000;
 
 /** Clients that change what they have written. */
@@ -47,6 +47,8 @@ const SETTLE_MS = 120_000;
 export type SoakOptions = {
   readonly rounds: number;
   readonly seed: number;
+  /** How long ZooKeeper hangs; default: up to a minute. */
+  readonly pausedMs?: number | undefined;
   readonly say: (line: string) => void;
 };
 
@@ -62,7 +64,12 @@ export type SoakResult = {
   readonly problems: readonly string[];
 };
 
-export async function soakCluster({ rounds, seed, say }: SoakOptions): Promise<SoakResult> {
+export async function soakCluster({
+  rounds,
+  seed,
+  pausedMs,
+  say,
+}: SoakOptions): Promise<SoakResult> {
   const random = seededRandom(seed);
   const subject = await Subject.start();
   const client = new Client(() => subject.url);
@@ -91,7 +98,7 @@ export async function soakCluster({ rounds, seed, say }: SoakOptions): Promise<S
       let what = 'old points expire';
       const services = subject.frontEnds.map(({ tsdb }) => tsdb);
       if (action === 'retention') expired.push(await expire(client, services, round));
-      else what = await disturb(subject, action, random);
+      else what = await disturb(subject, action, { random, pausedMs });
       await untilWritten(load);
       const { troubles, partial, gapMs } = load.take();
       partialReads += partial;
@@ -149,7 +156,11 @@ async function untilWhole({ frontEnds }: Subject): Promise<void> {
 }
 
 /** Does it and mends it; what it was. */
-async function disturb(subject: Subject, action: Action, random: () => number): Promise<string> {
+async function disturb(
+  subject: Subject,
+  action: Action,
+  { random, pausedMs }: { readonly random: () => number; readonly pausedMs?: number | undefined },
+): Promise<string> {
   const { nodes, zookeeper } = subject.status;
   const oneOf = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)]!;
   const awayMs = AWAY_MS.least + random() * (AWAY_MS.most - AWAY_MS.least);
@@ -181,9 +192,10 @@ async function disturb(subject: Subject, action: Action, random: () => number): 
       return `${node} hangs for ${seconds}`;
     }
     case 'zookeeper paused': {
-      const pausedMs = AWAY_MS.least + random() * (PAUSED_MS_MAX - AWAY_MS.least);
-      await paused(zookeeper.pid, pausedMs);
-      return `ZooKeeper hangs for ${Math.round(pausedMs / 1000)} s`;
+      const drawnMs = AWAY_MS.least + random() * (PAUSED_MS_MAX - AWAY_MS.least);
+      const hangMs = pausedMs ?? drawnMs;
+      await paused(zookeeper.pid, hangMs);
+      return `ZooKeeper hangs for ${Math.round(hangMs / 1000)} s`;
     }
     case 'front end paused': {
       const index = oneOf([0, 1]);
