@@ -7,6 +7,7 @@ import { messageOf, Unavailable } from '@tidemark/core';
 
 import { LIMITS } from '../limits.ts';
 import type { StorageLog } from '../options.ts';
+import { isDiskFull } from './disk-errors.ts';
 import type { Disk } from './disk.ts';
 
 export type ReserveOptions = {
@@ -145,13 +146,4 @@ function sizeOf(disk: Disk, path: string): number {
   } finally {
     file.close();
   }
-}
-
-/** Whether an error, or one of its causes, means that the disk is full. */
-function isDiskFull(error: unknown): boolean {
-  for (let at = error; at instanceof Error; at = at.cause) {
-    const { code } = at as NodeJS.ErrnoException;
-    if (code === 'ENOSPC' || code === 'EDQUOT') return true;
-  }
-  return false;
 }

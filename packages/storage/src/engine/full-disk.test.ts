@@ -1,5 +1,7 @@
 // A full disk: statements that free space use the reserved space, everything else waits until there
 // is space again.
+import { Readable } from 'node:stream';
+
 import { Unavailable } from '@tidemark/core';
 import { beforeEach, expect, test } from 'vitest';
 
@@ -96,6 +98,34 @@ test('a start finds the room that is kept; drops and deletes work before anythin
   expect(await rows(after)).toEqual([['m,t=a', 4n, 4]]);
   expect(logged).toContain('there is space again: writes are taken');
 });
+
+test.each(['no byte fits', 'syncs fail'])(
+  'a restore says that the disk is the reason and leaves nothing: %s',
+  async (what) => {
+    const engine = await open();
+    await write(engine, 'm,t=a v=1 1\nm,t=b v=2 2\n');
+    const pieces: Uint8Array[] = [];
+    for await (const piece of engine.backup({ databases: ['db'] })) pieces.push(piece);
+    const before = disk.paths();
+    const restore = (): Promise<unknown> =>
+      engine.restore(
+        { databases: new Map([['db', 'again']]), policies: new Map([[POLICY.id, 7]]) },
+        Readable.from(pieces),
+      );
+    if (what === 'syncs fail') disk.failSyncs = 1;
+    else disk.fill();
+
+    const refused = restore();
+
+    await expect(refused).rejects.toThrow(Unavailable);
+    await expect(refused).rejects.toThrow(
+      what === 'syncs fail' ? /can not be restored: .*EIO/ : `can not be restored: ${NO_SPACE}`,
+    );
+    expect(disk.paths()).toEqual(before);
+    disk.capacityBytes = Number.POSITIVE_INFINITY;
+    expect(await restore()).toMatchObject({ databases: ['again'] });
+  },
+);
 
 test('no room is kept where none was asked for: the disk is as full as it is', async () => {
   disk.remove(RESERVE);

@@ -5,6 +5,7 @@ import { assert, Conflict, Corruption } from '@tidemark/core';
 
 import type { BackupContents, BackupFrame } from '../backup/format.ts';
 import { readFrames } from '../backup/read-frames.ts';
+import { withDiskReason } from '../disk/disk-errors.ts';
 import type { Disk, DiskFile } from '../disk/disk.ts';
 import { indexDirectory, shardDirectory, shardsDirectory } from '../disk/paths.ts';
 import { Gate } from '../schedule/gate.ts';
@@ -57,7 +58,7 @@ export class Restores {
       return await this.#gate.pass(() => restore.commit());
     } catch (error) {
       restore.abandon();
-      throw error;
+      throw withDiskReason('backup can not be restored', error);
     } finally {
       this.#running.delete(restore);
     }

@@ -7,6 +7,7 @@
 // depend on it) is refused.
 import { assert, Unavailable } from '@tidemark/core';
 
+import { diskReason } from '../disk/disk-errors.ts';
 import type { Disk, DiskFile } from '../disk/disk.ts';
 import { LogState } from './log-state.ts';
 import type { ListedLogs } from './log-state.ts';
@@ -234,9 +235,7 @@ export class Wal {
   }
 
   #refuse(group: readonly Entry[], cause: unknown): void {
-    const code = (cause as { code?: unknown }).code;
-    const reason = code === 'ENOSPC' ? 'no space left on device' : String(cause);
-    const error = new Unavailable(`log can not be written: ${reason}`, { cause });
+    const error = new Unavailable(`log can not be written: ${diskReason(cause)}`, { cause });
     const behind = this.#queue;
     this.#queue = [];
     for (const entry of [...group, ...behind]) entry.onFailed(error);

@@ -13,11 +13,17 @@ import { PostingsCache } from '../series/postings-cache.ts';
 import { SchemaChanges, SchemaVersions } from '../series/schema-version.ts';
 import { FieldRegistry, FieldRemovals } from '../shard/field-registry.ts';
 import { dropEmptySeries, STEP_SERIES } from '../shard/live-series.ts';
+import { ShardStore } from '../shard/shard-store.ts';
 import { Shard } from '../shard/shard.ts';
+import { finish } from '../schedule/steps.ts';
 import { Database } from '../state/database.ts';
+import { Databases } from '../state/databases.ts';
+import { Ids } from '../state/ids.ts';
+import { StoppedDatabases } from '../state/stopped-databases.ts';
 import type { DeleteRequest } from '../storage-engine.ts';
 import { scanRows, schemaBatches, testEngine, write } from '../testing/fixtures.ts';
 import type { TestEngine } from '../testing/fixtures.ts';
+import { applyDrop, releaseDeleted, releaseDropped } from './apply.ts';
 import { DeleteSelection } from './delete-selection.ts';
 
 const ALL = { start: -(2n ** 63n), end: 2n ** 63n - 1n };
@@ -146,13 +152,19 @@ const database = (): Database =>
     { postings: new PostingsCache(1 << 20), schemaVersions: new SchemaVersions() },
   );
 
+const DESCRIPTOR = {
+  id: 1,
+  policyId: 1,
+  database: 'db',
+  retentionPolicy: 'autogen',
+  start: 0n,
+  end: 1n,
+};
+
 /** A shard that holds so many series of a measurement, without rows. */
 function shardOf(of: Database, count: number): Shard {
   const changes = new SchemaChanges('db', new SchemaVersions());
-  const shard = new Shard(
-    { id: 1, policyId: 1, database: 'db', retentionPolicy: 'autogen', start: 0n, end: 1n },
-    new FieldRegistry(changes, new FieldRemovals()),
-  );
+  const shard = new Shard(DESCRIPTOR, new FieldRegistry(changes, new FieldRemovals()));
   const measurement = of.index.addMeasurement('m');
   for (let i = 0; i < count; i++) {
     const id = of.index.addSeries(measurement, [['t', String(i)]]);
@@ -207,6 +219,43 @@ test('series of a shard that goes during a pause are left to its drop', () => {
 
   expect(steps.next().done).toBe(true);
   expect(one.index.liveSeries).toBe(2 * STEP_SERIES);
+});
+
+test('series of a shard that is dropped while a delete looks at them stay where others hold them', () => {
+  const versions = new SchemaVersions();
+  const ids = new Ids();
+  const contents = {
+    ids,
+    shards: new ShardStore(versions),
+    databases: new Databases(ids, {
+      postings: new PostingsCache(1 << 20),
+      schemaVersions: versions,
+    }),
+    stopped: new StoppedDatabases(),
+    memtables: new Memtables(1 << 20),
+  };
+  const one = contents.databases.add({ name: 'db', instance: 1 });
+  const held = shardOf(one, 3 * STEP_SERIES).series;
+  for (const id of [2, 3]) {
+    const { series } = contents.shards.add({ ...DESCRIPTOR, id, policyId: id });
+    for (const member of held) if (series.add(member)) one.index.addedToShard(member);
+  }
+  one.index.removedFromShard(Uint32Array.from(held));
+  const steps = releaseDeleted(contents, {
+    kind: 'delete',
+    database: one.ref,
+    shardIds: [2],
+    timeRange: ALL,
+    rows: [{ measurementId: 0, series: undefined }],
+    freesTypes: false,
+  });
+
+  steps.next();
+  finish(releaseDropped(applyDrop(contents, { kind: 'drop', shardIds: [2] })));
+  finish(steps);
+
+  expect(one.index.liveSeries).toBe(3 * STEP_SERIES);
+  expect(one.index.forgottenCount).toBe(0);
 });
 
 test('dead series wait for the writes that were parsed before', () => {
