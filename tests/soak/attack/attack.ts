@@ -215,6 +215,8 @@ class Lives {
       if (altered.kind !== 'series')
         throw new Finding(`q cannot be altered: ${JSON.stringify(altered)}`);
     }
+    // It may not be there.
+    await round.query(`ALTER RETENTION POLICY q ON r ${KEEPS}`);
     for (const { end, lastRound } of this.#lingering) if (lastRound < round.number) end();
     this.#lingering = this.#lingering.filter(({ lastRound }) => lastRound >= round.number);
     const from = ledger.beginRead();

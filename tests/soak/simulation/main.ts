@@ -27,7 +27,10 @@ for (let seed = first; seed < first + count; seed++) {
   if (outcome.violation !== undefined) {
     failures++;
     say(`seed ${seed}: ${outcome.violation}`);
-    if (isOnlyFirst) break;
+    if (isOnlyFirst) {
+      say(`first failure: seed ${seed}`);
+      break;
+    }
     await tellSmaller(plan);
   } else if (count === 1) say(outcome.history.join('\n'));
   if ((seed - first) % 1000 === 999) say(`${seed - first + 1} seeds, ${failures} failures`);

@@ -1,64 +1,65 @@
-// Runs the simulation on a copy of the storage engine in which a text was replaced, seed after seed
-// until one fails.
+// Runs the simulation, or the ordinary tests of the storage engine, with a text of its source
+// replaced.
 import { execFile } from 'node:child_process';
-import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { makeDirectory, removeDirectory } from '@tidemark/testkit';
-
+import { runMutant } from '../mutants/mutant.ts';
+import type { Edit } from '../mutants/mutant.ts';
 import type { Mutant } from './mutants.ts';
 
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const SOURCE = 'packages/storage/src';
-const COPIED = [SOURCE, 'packages/storage/package.json', 'tests/soak/simulation', 'package.json'];
+const pathOf = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
+const MAIN = pathOf('./main.ts');
+const VITEST = pathOf('../../../node_modules/vitest/vitest.mjs');
+const ORDINARY = pathOf('./ordinary.config.ts');
 
 export type MutantRun = {
   /** The first seed that failed; `undefined` when none did. */
   readonly seed: number | undefined;
-  /** What was said of it. */
   readonly said: string;
 };
 
-type Edit = Pick<Mutant, 'file' | 'from' | 'to'>;
-
-/** Without an edit, the copy is as the original. Throws when the text does not occur once. */
-export async function runMutant(edit: Edit | undefined, seeds: number): Promise<MutantRun> {
-  const directory = await makeDirectory();
-  try {
-    copyTo(directory);
-    if (edit !== undefined) apply(directory, edit);
-    const main = join(directory, 'tests/soak/simulation/main.ts');
-    const said = await run(['--conditions=source', main, String(seeds), '1', 'first']);
-    const seed = /^seed (\d+): /m.exec(said)?.[1];
-    if (seed === undefined && !said.includes(' 0 failures')) throw new Error(said);
-    return { seed: seed === undefined ? undefined : Number(seed), said };
-  } finally {
-    await removeDirectory(directory);
-  }
+/** Seeds of the simulation, until one fails. Without a mutant, the source is as it is. */
+export async function simulateMutant(
+  mutant: Mutant | undefined,
+  { first, count }: { readonly first: number; readonly count: number },
+): Promise<MutantRun> {
+  const program = [MAIN, String(count), String(first), 'first'];
+  const { said } = await runMutant({ edits: editsOf(mutant) }, program);
+  const seed = /^first failure: seed (\d+)/m.exec(said)?.[1];
+  if (seed === undefined && !said.includes(' 0 failures')) throw new Error(said);
+  return { seed: seed === undefined ? undefined : Number(seed), said };
 }
 
-function copyTo(directory: string): void {
-  for (const path of COPIED) {
-    cpSync(join(ROOT, path), join(directory, path), { recursive: true });
-  }
-  symlinkSync(join(ROOT, 'node_modules'), join(directory, 'node_modules'));
-}
-
-function apply(directory: string, { file, from, to }: Edit): void {
-  const path = join(directory, SOURCE, file);
-  const source = readFileSync(path, 'utf8');
-  if (source.split(from).length !== 2) throw new Error(`${file} does not have it once: ${from}`);
-  writeFileSync(
-    path,
-    source.replace(from, () => to),
-  );
-}
-
-function run(args: readonly string[]): Promise<string> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, args, { cwd: ROOT, maxBuffer: 1 << 28 }, (_error, stdout, stderr) =>
-      resolve(`${stdout}${stderr}`),
-    );
+/** The first of the tests that do one thing at a time that fails; `undefined` when none does. */
+export async function ordinaryFailure(mutant: Mutant | undefined): Promise<string | undefined> {
+  const args = [VITEST, 'run', '--config', ORDINARY, '--reporter', 'json', '--bail', '1'];
+  const env = { ...process.env, MUTANT: JSON.stringify(editsOf(mutant)) };
+  const options = { env, maxBuffer: 1 << 28 };
+  const [stdout, stderr] = await new Promise<readonly [string, string]>((resolve) => {
+    // Its status says what the report says.
+    execFile(process.execPath, args, options, (_error, out, err) => resolve([out, err]));
   });
+  if (!stdout.includes('{"numTotal')) throw new Error(`${stdout}${stderr}`);
+  const report = JSON.parse(stdout.slice(stdout.indexOf('{"numTotal'))) as Report;
+  for (const { name, status, message, assertionResults } of report.testResults) {
+    const failed = assertionResults.find((one) => one.status === 'failed');
+    if (failed !== undefined) return `${name}: ${failed.fullName}`;
+    if (status === 'failed' && assertionResults.length === 0) return `${name}: ${message}`;
+  }
+  return undefined;
+}
+
+type Report = {
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly message: string;
+    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
+  }[];
+};
+
+function editsOf(mutant: Mutant | undefined): readonly Edit[] {
+  if (mutant === undefined) return [];
+  const { file, from, to } = mutant;
+  return [{ file: `packages/storage/src/${file}`, from, to }];
 }

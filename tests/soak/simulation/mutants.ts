@@ -13,7 +13,12 @@ export type Mutant = {
   readonly to: string;
   /** Operations that have to meet. */
   readonly by: string;
+  /** The first seed that misses it. Absent for those that so many seeds have not missed yet. */
+  readonly seed?: number | undefined;
 };
+
+/** A guard is missed within so many seeds. */
+export const SEEDS_MAX = 2000;
 
 /** Areas that have a mutant each at least. */
 export const AREAS = [
@@ -37,6 +42,7 @@ export const AREAS = [
   'log rotation',
   'recovery',
   'release of a snapshot',
+  'end',
 ] as const;
 
 export const MUTANTS: readonly Mutant[] = [
@@ -47,6 +53,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'const writes = this.#writesOf(policy.database);',
     to: 'const writes = ((used as any).writes ??= this.#writesOf(policy.database));',
     by: 'a write of several parts, a drop of its database and a write that makes it again',
+    seed: 43,
   },
   {
     area: 'wrong series',
@@ -55,6 +62,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'shards.requirePolicy(policy);',
     to: '',
     by: 'a write of several parts and a drop of its policy',
+    seed: 63,
   },
   {
     area: 'wrong series',
@@ -71,6 +79,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: '!covers(tombstone, segments.slice(1)) &&\n        !concernsFrozen(shard, tombstone);',
     to: '!covers(tombstone, segments.slice(1));',
     by: 'a flush, a delete and a compaction',
+    seed: 276,
   },
   {
     area: 'undone delete',
@@ -79,6 +88,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'if (!hasSegments && !memtables.hasFrozen(shard.descriptor.id)) return;',
     to: 'if (!hasSegments) return;',
     by: 'a flush of a new shard and a delete',
+    seed: 5,
   },
   {
     area: 'dropped meanwhile',
@@ -87,6 +97,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'const release = state.keepFiles();',
     to: 'const release = (): void => undefined;',
     by: 'a flush and a drop',
+    seed: 22,
   },
   {
     area: 'dropped meanwhile',
@@ -95,6 +106,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'const release = state.keepFiles();',
     to: 'const release = (): void => undefined;',
     by: 'a compaction and a drop',
+    seed: 630,
   },
   {
     area: 'delayed sync',
@@ -127,6 +139,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'for (const payload of scan.payloads) synced = Math.max(synced, markedEnd(payload) ?? 0);',
     to: '',
     by: 'a kill and a flipped bit',
+    seed: 5,
   },
   {
     area: 'damaged record',
@@ -135,6 +148,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'this.#writeMark();\n      file.close();',
     to: 'file.close();',
     by: 'a write, a flush, a kill and a flipped bit',
+    seed: 482,
   },
   {
     area: 'flush',
@@ -143,6 +157,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'if (this.#begun !== undefined) await this.begin();',
     to: '',
     by: 'a flush that fails, a write and a backup',
+    seed: 1678,
   },
   {
     area: 'flush',
@@ -151,6 +166,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'for (const database of state.databases.all()) await this.#persistIndex(database, flush);',
     to: '',
     by: 'a write, a flush and a start',
+    seed: 1,
   },
   {
     area: 'flush',
@@ -159,6 +175,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'await segmentFiles.sync(id);',
     to: '',
     by: 'a flush and a power cut',
+    seed: 74,
   },
   {
     area: 'compaction',
@@ -167,6 +184,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'tombstones: shard.tombstones.filter((one) => !isDone(one))',
     to: 'tombstones: tombstones.filter((one) => !isDone(one))',
     by: 'a compaction and a delete',
+    seed: 27,
   },
   {
     area: 'compaction',
@@ -175,6 +193,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'const { gone } = await state.commit({ files: new Map([[shard, files]]) });',
     to: 'segmentFiles.retire(id, inputs); const { gone } = await state.commit({ files: new Map([[shard, files]]) });',
     by: 'a compaction and a power cut',
+    seed: 77,
   },
   {
     area: 'checkpoint',
@@ -183,6 +202,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'const range = this.#persisted;',
     to: 'const range = { ...this.#persisted, ...endOf(this.index) };',
     by: 'writes, a flush, a checkpoint and a crash',
+    seed: 63,
   },
   {
     area: 'index rebuild',
@@ -207,6 +227,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'this.memtables.reindex(descriptor.id, database.index);',
     to: '',
     by: 'a rebuild and a write',
+    seed: 24,
   },
   {
     area: 'backup',
@@ -223,6 +244,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'const snapshot = await flushedSnapshot(options);',
     to: 'const snapshot = await flushedSnapshot(options); snapshot.release();',
     by: 'a backup and a compaction or a drop',
+    seed: 51,
   },
   {
     area: 'restore',
@@ -231,6 +253,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'if (!state.shards.isDropped(id)) continue;',
     to: 'if (id > 0) continue;',
     by: 'a restore and a drop of its database',
+    seed: 1270,
   },
   {
     area: 'restore',
@@ -247,6 +270,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'await open.file.sync();',
     to: '',
     by: 'a restore and a power cut',
+    seed: 181,
   },
   {
     area: 'retention',
@@ -255,6 +279,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'drops.begin(shards, logged);',
     to: '',
     by: 'an expiry and a write to the same time',
+    seed: 20,
   },
   {
     area: 'drop of a measurement',
@@ -271,6 +296,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'includesPending: true',
     to: 'includesPending: false',
     by: 'the first write of a measurement and a delete',
+    seed: 4,
   },
   {
     area: 'drop of a policy',
@@ -279,6 +305,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'shards.closePolicy(policyId);',
     to: '',
     by: 'a write of several parts and a drop of its policy',
+    seed: 63,
   },
   {
     area: 'drop of a database',
@@ -295,6 +322,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: "await this.#options.fault('drop:logged');",
     to: "segmentFiles.retireShards(shards); await this.#options.fault('drop:logged');",
     by: 'a drop and a power cut',
+    seed: 5,
   },
   {
     area: 'log rotation',
@@ -303,6 +331,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'while (this.#syncing !== undefined || (this.#hasUnsynced && !this.#isBroken)) {',
     to: 'while (this.#syncing === undefined && this.#hasUnsynced && !this.#isBroken) {',
     by: 'a delayed sync and a flush',
+    seed: 85,
   },
   {
     area: 'log rotation',
@@ -311,6 +340,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'this.#state.set({ id: this.#fileId });\n    await this.#state.write();',
     to: 'this.#state.set({ id: this.#fileId });',
     by: 'the first write to a new file and a power cut',
+    seed: 1,
   },
   {
     area: 'recovery',
@@ -319,6 +349,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'for (const path of recovered.unsyncedLogs) await syncFile(disk, path);',
     to: '',
     by: 'a kill with a delayed sync, a start and a power cut',
+    seed: 5,
   },
   {
     area: 'recovery',
@@ -335,6 +366,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'if (recovered.isManifestBehind) await state.commit({});',
     to: '',
     by: 'a drop, a crash before its manifest, a start and another crash',
+    seed: 5,
   },
   {
     area: 'release of a snapshot',
@@ -343,5 +375,103 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'if (retired.before <= oldest) retired.remove();',
     to: 'if (retired.before <= oldest || true) retired.remove();',
     by: 'a query and a compaction or a drop',
+    seed: 22,
+  },
+  {
+    area: 'drop of a policy',
+    guard: 'a drop that could not be logged comes before what is written under its name',
+    file: 'write/deletes.ts',
+    from: 'drops.owe(policyId, { database, drop: () => this.policy(policyId) });',
+    to: '',
+    by: 'a drop whose log fails, and a write to a policy of the same name',
+    seed: 619,
+  },
+  {
+    area: 'dropped meanwhile',
+    guard: 'a flush leaves its segments of a shard that is dropped to the drop',
+    file: 'jobs/flush.ts',
+    from: 'if (gone.has(shard)) segment?.close();',
+    to: 'if (gone.has(shard) && segment !== undefined) this.#options.segmentFiles.retire(shard.descriptor.id, [segment]);',
+    by: 'the manifest of a flush, a drop, and a crash',
+  },
+  {
+    area: 'dropped meanwhile',
+    guard: 'a compaction leaves its segment of a shard that is dropped to the drop',
+    file: 'jobs/compaction.ts',
+    from: 'if (gone.has(shard)) output.close();',
+    to: 'if (gone.has(shard)) segmentFiles.retire(id, [output]);',
+    by: 'the manifest of a compaction, a drop, and a crash',
+  },
+  {
+    area: 'drop of a database',
+    guard: 'index files stay while the manifest on disk names them',
+    file: 'state/state.ts',
+    from: 'yield* this.#namedIndexes;',
+    to: '',
+    by: 'the manifest of a flush with a rebuilt index, a drop of the database, and a crash',
+  },
+  {
+    area: 'drop of a database',
+    guard: 'an index goes when nothing is appended to it any more',
+    file: 'series/index-files.ts',
+    from: 'if (!names.has(name)) this.#givenUp.add(fileId);\n      names.add(name);',
+    to: '',
+    by: 'a flush and a drop of the database',
+  },
+  {
+    area: 'drop of a shard',
+    guard: 'a delete leaves the series of a shard that is dropped to the drop',
+    file: 'write/apply.ts',
+    from: 'shards.get(id) === shard ? database.index : undefined',
+    to: 'database.index',
+    by: 'a delete and a drop',
+  },
+  {
+    area: 'log rotation',
+    guard: 'a file that could not be begun stays where the list names it',
+    file: 'wal/wal.ts',
+    from: '// The next attempt begins it again. It stays, because the list on disk may name it.',
+    to: 'this.#options.disk.remove(file.path);',
+    by: 'the first write to a new file, syncs that fail, and a power cut',
+  },
+  {
+    area: 'flush',
+    guard: 'the name of an index file is durable though its first sync failed',
+    file: 'disk/framed-file.ts',
+    from: 'if (logBytes === 0) await',
+    to: 'if (isNew) await',
+    by: 'a flush whose sync fails, another one and a power cut',
+  },
+  {
+    area: 'end',
+    guard: 'deletes and drops end before the engine',
+    file: 'engine/engine.ts',
+    from: 'deletes.close(), ',
+    to: '',
+    by: 'a drop and the end',
+  },
+  {
+    area: 'end',
+    guard: 'restores end before the engine',
+    file: 'engine/engine.ts',
+    from: ', restores.close()',
+    to: '',
+    by: 'a restore and the end',
+  },
+  {
+    area: 'end',
+    guard: 'no flush begins when the engine ends',
+    file: 'jobs/flush.ts',
+    from: 'this.#isClosed = true;',
+    to: '',
+    by: 'a backup and the end',
+  },
+  {
+    area: 'end',
+    guard: 'rebuilds end before the engine',
+    file: 'engine/engine.ts',
+    from: 'rebuilds.idle(), ',
+    to: '',
+    by: 'a rebuild and the end',
   },
 ];

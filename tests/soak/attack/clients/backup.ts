@@ -4,6 +4,7 @@ import { CELLS } from '../cells.ts';
 import type { Possible } from '../ledger.ts';
 import { Finding } from '../round.ts';
 import type { Round } from '../round.ts';
+import { keep, lingeringExpiry } from './remove.ts';
 
 type Backup = { readonly bytes: Uint8Array<ArrayBuffer>; readonly possible: Possible };
 
@@ -52,12 +53,15 @@ async function restore(round: Round, { bytes, possible }: Backup): Promise<void>
   if (begun?.status !== 201) return undefined;
   const { id } = JSON.parse(begun.text) as { id: string };
   const sent = ledger.oneOf('restore', possible);
+  // The backup may be of a moment at which rows of `q` were too old.
+  const expiry = lingeringExpiry(round, 'r');
   const piece = await round.ask(`/api/restore?id=${id}`, { method: 'PUT', body: bytes });
   const end =
     piece?.status === 204 && (await round.ask(`/api/restore?id=${id}`, { method: 'POST' }));
   if (end !== false && end?.status === 200) {
     mark('restores');
-    return sent.acknowledged();
+    sent.acknowledged();
+    return keep(round, 'r', expiry);
   }
   sent.unknown();
   const text = piece?.status === 204 ? end !== false && end?.text : piece?.text;

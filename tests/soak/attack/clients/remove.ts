@@ -143,16 +143,31 @@ async function dropShard(round: Round, database: Database): Promise<void> {
 
 /** Rows of `q` are too old for a while, and may go or not. */
 async function expire(round: Round, database: Database): Promise<void> {
-  const { ledger, mark } = round.attack;
-  const sent = ledger.clear('expiry', (cell) => cell.database === database && cell.policy === 'q');
-  // What retention has begun it may end at any time, in this round. If the service ends before the
-  // way back, the next one has it from the catalog.
+  const expiry = lingeringExpiry(round, database);
+  const result = await round.query(`ALTER RETENTION POLICY q ON ${database} ${EXPIRES}`);
+  round.attack.mark(`retention changed: ${result.kind}`);
+  await new Promise((resolve) => setTimeout(resolve, round.pick(1500)));
+  await keep(round, database, expiry);
+}
+
+type Lingering = Round['lingering'][number];
+
+/**
+ * Rows of `q` may go from now on. What retention has begun it may end at any time, in this round.
+ * If the service ends before the way back, the next one has it from the catalog.
+ */
+export function lingeringExpiry(round: Round, database: Database): Lingering {
+  const sent = round.attack.ledger.clear(
+    'expiry',
+    (cell) => cell.database === database && cell.policy === 'q',
+  );
   const lingering = { end: sent.lingers(), lastRound: round.number + 1 };
   round.lingering.push(lingering);
-  const alter = (kept: string): Promise<Result> =>
-    round.query(`ALTER RETENTION POLICY q ON ${database} ${kept}`);
-  const result = await alter(EXPIRES);
-  mark(`retention changed: ${result.kind}`);
-  await new Promise((resolve) => setTimeout(resolve, round.pick(1500)));
-  if ((await alter(KEEPS)).kind === 'series') lingering.lastRound = round.number;
+  return lingering;
+}
+
+/** No row of `q` is too old any more, from the next round on at the latest. */
+export async function keep(round: Round, database: Database, expiry: Lingering): Promise<void> {
+  const result = await round.query(`ALTER RETENTION POLICY q ON ${database} ${KEEPS}`);
+  if (result.kind === 'series') expiry.lastRound = round.number;
 }
