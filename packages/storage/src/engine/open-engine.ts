@@ -33,7 +33,10 @@ import { Writes } from '../write/writes.ts';
 import { Engine } from './engine.ts';
 import type { StorageEnvironment } from './environment.ts';
 import { recover, removeLeftovers } from './recovery.ts';
+import type { UnsyncedEnd } from './recovery.ts';
 import type { Resources } from './resources.ts';
+
+const PIECE_BYTES = 1 << 20;
 
 /** Opens the engine of a directory that nobody else uses. */
 export async function openEngine(
@@ -54,7 +57,7 @@ export async function openEngine(
   const recovery = { ...common, contents, indexFiles, segmentFiles };
   const recovered = recover(recovery);
   // What was read must not be lost later: it is visible now, and the list will have its length.
-  for (const path of recovered.unsyncedLogs) await syncFile(disk, path);
+  for (const end of recovered.unsyncedLogs) await makeDurable(disk, end);
 
   const wal = new Wal({
     disk,
@@ -146,9 +149,18 @@ export async function openEngine(
   });
 }
 
-async function syncFile(disk: Disk, path: string): Promise<void> {
+/**
+ * Writes the bytes once more, then syncs them: a sync that failed before leaves pages that can be
+ * read and never reach the disk, and later syncs say nothing of them.
+ */
+async function makeDurable(disk: Disk, { path, from, to }: UnsyncedEnd): Promise<void> {
   const file = disk.open(path, 'modify');
   try {
+    for (let at = from; at < to; at += PIECE_BYTES) {
+      const piece = new Uint8Array(Math.min(PIECE_BYTES, to - at));
+      file.read(piece, at);
+      file.write(piece, at);
+    }
     await file.sync();
   } finally {
     file.close();

@@ -38,6 +38,7 @@ import { withSharedSeries } from '../shard/tombstone.ts';
 import { checkLog } from '../wal/log-check.ts';
 import type { LogFault } from '../wal/log-check.ts';
 import type { ListedLogs, LogFileEntry } from '../wal/log-state.ts';
+import { FRAME_FILE_HEADER_BYTES } from '../disk/frames.ts';
 import type { FrameScan } from '../disk/frames.ts';
 import { walFileId } from '../wal/wal.ts';
 import { decodeRecord } from '../wal/wal-record.ts';
@@ -64,6 +65,9 @@ export type RecoveryOptions = {
   readonly log: StorageLog;
 };
 
+/** Bytes of a log file that were read and may not be on disk. */
+export type UnsyncedEnd = { readonly path: string; readonly from: number; readonly to: number };
+
 export type Recovered = {
   /** Identifies this directory; never changes. */
   readonly storageId: string;
@@ -74,8 +78,8 @@ export type Recovered = {
   readonly listedLogs: ListedLogs;
   /** Log files with lost records. */
   readonly damagedLogs: Set<number>;
-  /** Log files whose last records may not be on disk yet, because the process was killed. */
-  readonly unsyncedLogs: readonly string[];
+  /** Ends of log files that may not be on disk yet, because the process was killed. */
+  readonly unsyncedLogs: readonly UnsyncedEnd[];
   /** Index files that the manifest names. */
   readonly namedIndexes: readonly number[];
   /** The manifest names shards or databases that the log has dropped. */
@@ -191,6 +195,7 @@ function openDatabase(options: RecoveryOptions, ref: ManifestDatabase): void {
 
 function openShard({ contents, segmentFiles, log }: RecoveryOptions, stored: ManifestShard): void {
   const shard = contents.shards.add(stored.descriptor);
+  shard.isLogged = true;
   const { id, database: name } = stored.descriptor;
   const segments: Segment[] = [];
   const unreadable: UnreadableSegment[] = [];
@@ -272,11 +277,16 @@ function replayLog(options: RecoveryOptions, manifest: Manifest): Replayed {
     log('error', check.damagedCopy.message, { ...check.damagedCopy });
   check.faults.forEach(note);
   let nextFileId = Math.max(1, walStart);
-  const unsyncedLogs: string[] = [];
+  const unsyncedLogs: UnsyncedEnd[] = [];
   const files: LogFileEntry[] = [];
-  for (const { id, path, entry, scan, tornBytes, faults } of check.files) {
-    nextFileId = Math.max(nextFileId, id + 1);
+  for (const { id, path, entry, scan, tornBytes, syncedBytes, faults } of check.files) {
     faults.forEach(note);
+    if (entry === undefined && faults.length === 0 && isUnbegun(scan)) {
+      // A second one behind it would make it look damaged, as long as neither is listed.
+      nextFileId = Math.max(nextFileId, id);
+      continue;
+    }
+    nextFileId = Math.max(nextFileId, id + 1);
     const owners = new Set<string>();
     let isGood = faults.length === 0;
     for (const payload of scan?.payloads ?? []) {
@@ -291,7 +301,9 @@ function replayLog(options: RecoveryOptions, manifest: Manifest): Replayed {
     if (!isGood) damagedLogs.add(id);
     // A damaged file stays listed with its proper length, so that the next start notices it too.
     const bytes = scan?.goodBytes;
-    if (scan !== undefined && entry?.bytes === undefined) unsyncedLogs.push(path);
+    if (bytes !== undefined && entry?.bytes === undefined) {
+      unsyncedLogs.push({ path, from: Math.min(syncedBytes, bytes), to: bytes });
+    }
     files.push(isGood ? { id, bytes, databases: [...owners] } : damagedEntry(id, entry, scan));
   }
   for (const database of databases.all()) database.markLogged();
@@ -299,11 +311,16 @@ function replayLog(options: RecoveryOptions, manifest: Manifest): Replayed {
   return { nextFileId, listed, damagedLogs, unsyncedLogs };
 }
 
+/** Whether the process ended before the first record of a file. */
+function isUnbegun(scan: FrameScan | undefined): boolean {
+  return scan !== undefined && scan.fileBytes <= FRAME_FILE_HEADER_BYTES;
+}
+
 type Replayed = {
   readonly nextFileId: number;
   readonly listed: ListedLogs;
   readonly damagedLogs: Set<number>;
-  readonly unsyncedLogs: readonly string[];
+  readonly unsyncedLogs: readonly UnsyncedEnd[];
 };
 
 function damagedEntry(

@@ -29,6 +29,12 @@ export class Shard {
   /** Length of the file of series keys by the manifest; `undefined` while there is no such file. */
   seriesFileBytes: number | undefined;
 
+  /**
+   * Whether the log or the manifest has it. A shard of rows whose record could not be logged is not
+   * there for the next start, and nothing may depend on it.
+   */
+  isLogged = false;
+
   constructor(descriptor: ShardDescriptor, fields: FieldRegistry) {
     // Copied property by property: those that are read from a file are not made like the others,
     // and V8 would compile every reader for both.

@@ -64,8 +64,7 @@ export type StateOptions = {
   readonly directory: string;
   readonly reserve: DiskReserve;
   readonly reclaimer: Reclaimer;
-  /** Whether the list of log files exists. */
-  readonly wal: { readonly hasList: boolean };
+  readonly wal: { readonly hasList: boolean; syncNow(): Promise<void> };
   readonly log: StorageLog;
   readonly fault: (point: string) => Promise<void>;
 };
@@ -147,9 +146,12 @@ export class State implements Contents {
   /** Makes a change durable, then visible. */
   commit(change: Change): Promise<Committed> {
     const next = this.#commits.then(async () => {
-      const { disk, directory, reserve, fault } = this.#options;
+      const { disk, directory, reserve, wal, fault } = this.#options;
       await fault('manifest:before');
       const manifest = this.manifest(change);
+      // With a delayed sync too: it must not be ahead of the log, whose records a start applies
+      // to it.
+      await wal.syncNow();
       const named = namedIndexes(manifest);
       this.#namedIndexes = [...this.#namedIndexes, ...named];
       // The new manifest lets older files be removed, among them log files. So it may use the
@@ -205,7 +207,7 @@ export class State implements Contents {
       }
     }
     for (const database of adopted?.databases ?? []) this.databases.adopt(database);
-    for (const shard of adopted?.shards ?? []) this.shards.adopt(shard);
+    for (const shard of adopted?.shards ?? []) this.shards.adopt(shard).isLogged = true;
     return { gone, rebuiltCount };
   }
 
@@ -222,20 +224,19 @@ export class State implements Contents {
 
   /** The manifest of the present state, or of the state after a change. */
   manifest({ flushed, files, rebuilt, adopted }: Change = {}): Manifest {
-    const shards = [...this.shards.all(), ...(adopted?.shards ?? [])].map(
-      (shard): ManifestShard => {
-        const { segments, tombstones } = files?.get(shard)?.() ?? shard;
-        return {
-          descriptor: shard.descriptor,
-          segments: withUnreadable(
-            shard,
-            segments.map(({ info }) => info),
-          ),
-          tombstones,
-          seriesFileBytes: shard.seriesFileBytes,
-        };
-      },
-    );
+    const logged = [...this.shards.all()].filter(({ isLogged }) => isLogged);
+    const shards = [...logged, ...(adopted?.shards ?? [])].map((shard): ManifestShard => {
+      const { segments, tombstones } = files?.get(shard)?.() ?? shard;
+      return {
+        descriptor: shard.descriptor,
+        segments: withUnreadable(
+          shard,
+          segments.map(({ info }) => info),
+        ),
+        tombstones,
+        seriesFileBytes: shard.seriesFileBytes,
+      };
+    });
     const databases = [...this.databases.all(), ...(adopted?.databases ?? [])];
     const stopped = this.stopped.list();
     return {

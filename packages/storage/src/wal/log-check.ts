@@ -35,6 +35,8 @@ export type CheckedLogFile = {
   readonly scan: FrameScan | undefined;
   /** Bytes behind the last record: a write that was not acknowledged. */
   readonly tornBytes: number;
+  /** A mark says that it was synced up to here. */
+  readonly syncedBytes: number;
   readonly faults: readonly LogFault[];
 };
 
@@ -140,7 +142,7 @@ function* checkedFiles(
     }
     const message = 'a file of the log is missing';
     const faults = [{ file: path, offset: 0, message, databases: entry?.databases }];
-    yield { id, path, entry, scan: undefined, tornBytes: 0, faults };
+    yield { id, path, entry, scan: undefined, tornBytes: 0, syncedBytes: 0, faults };
   }
 }
 
@@ -158,7 +160,10 @@ function checkFile(
 ): CheckedLogFile {
   const file = disk.open(path, 'read');
   try {
-    const scan = withoutUnsynced(scanFrames(file, { to: entry?.bytes }), entry);
+    const whole = scanFrames(file, { to: entry?.bytes });
+    const syncedBytes = lastMark(whole);
+    const isFinished = entry?.bytes !== undefined;
+    const scan = withoutUnsynced(whole, isFinished ? whole.fileBytes : syncedBytes);
     const faults = scan.damaged.map((range): LogFault => {
       const databases = ownerOf(file, range, { entry, knows });
       const message = 'a record of the log is damaged';
@@ -174,7 +179,7 @@ function checkFile(
       faults.push({ file: path, offset: goodBytes, message, databases: entry?.databases });
     }
     const tornBytes = endsInMark(file, goodBytes) ? 0 : file.size() - goodBytes;
-    return { id, path, entry, scan, tornBytes, faults };
+    return { id, path, entry, scan, tornBytes, syncedBytes, faults };
   } finally {
     file.close();
   }
@@ -188,16 +193,20 @@ function endsInMark(file: DiskFile, from: number): boolean {
   return goodBytes === sizeBytes && payloads.every((one) => markedEnd(one) !== undefined);
 }
 
+/** How much of a file a mark says was synced. */
+function lastMark({ payloads }: FrameScan): number {
+  let synced = 0;
+  for (const payload of payloads) synced = Math.max(synced, markedEnd(payload) ?? 0);
+  return synced;
+}
+
 /**
  * The scan without marks. Of a file that was not finished, writes behind the last mark may have
  * survived a power cut in any order: nothing is read behind the first one that did not.
  */
-function withoutUnsynced(scan: FrameScan, entry: LogFileEntry | undefined): FrameScan {
+function withoutUnsynced(scan: FrameScan, synced: number): FrameScan {
   if (scan.version < MARKED_VERSION) return scan;
-  const isFinished = entry?.bytes !== undefined;
   const records = scan.payloads.filter((payload) => markedEnd(payload) === undefined);
-  let synced = isFinished ? scan.fileBytes : 0;
-  for (const payload of scan.payloads) synced = Math.max(synced, markedEnd(payload) ?? 0);
   const torn = scan.damaged.find(({ offset }) => offset >= synced);
   if (torn === undefined) return { ...scan, payloads: records };
   return {

@@ -17,6 +17,7 @@ export function applyRows(
   block: RowBlock,
 ): void {
   const { shard, index, nowMs } = to;
+  shard.isLogged = true;
   const { series, rows } = block;
   const starts = runStarts(series, rows);
   for (const start of starts) {
@@ -138,7 +139,10 @@ export function applyDrop(
     const database = databases.get(name);
     if (database === undefined) continue;
     dropped.push({ database, shard });
-    if (shards.ofDatabase(name).length > 0) continue;
+    // As a start finds them in the log.
+    const rest = shards.ofDatabase(name);
+    if (rest.some(({ isLogged }) => isLogged)) continue;
+    for (const { descriptor } of rest) shards.remove(descriptor.id);
     databases.delete(database);
     stopped.forget(name);
   }

@@ -247,9 +247,6 @@ export class Deletes {
     await logged;
     this.#dropped.push(...shards);
     await new Pacer(turns, { work: 'write' }).run(releaseDropped(dropped));
-    // With a delayed sync too: a manifest without the shards must not be on disk before the drop,
-    // because rows of the log would make them again.
-    await wal.syncNow();
     await this.#options.fault('drop:logged');
     // Only those that the manifest which is written now lacks: another drop may add to the list
     // while it is written, and its shards are named there.

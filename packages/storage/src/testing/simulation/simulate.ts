@@ -583,8 +583,10 @@ class Run {
     if (backup === undefined || this.#catalog.has('r')) return;
     this.#backups = [];
     const policies = new Map<number, number>();
+    // Those that had the same name one after the other become one.
     for (const [old, retentionPolicy] of this.#catalog.everPolicies('a')) {
-      policies.set(old, this.#catalog.add('r', retentionPolicy));
+      const id = this.#catalog.known('r', retentionPolicy);
+      policies.set(old, id ?? this.#catalog.add('r', retentionPolicy));
     }
     const distinct = new Map(backup.moments.map((seen) => [describe(ofDatabase(seen, 'a')), seen]));
     const contents = [...distinct.values()].map((seen) =>

@@ -283,4 +283,176 @@ export const FOUND: readonly Found[] = [
       ],
     },
   },
+  {
+    what: 'a start took for durable what a failed sync had left in the page cache',
+    plan: {
+      seed: 5007592,
+      setup: { fsync: 'always', hasBackgroundWork: true, hasParts: false, concurrency: 4 },
+      operations: [
+        {
+          kind: 'write',
+          database: 'a',
+          retentionPolicy: 'q',
+          lines: [
+            ['m', 't=x', 7],
+            ['m', 't=x', 11],
+          ],
+        },
+        {
+          kind: 'write',
+          database: 'a',
+          retentionPolicy: 'p',
+          lines: [
+            ['n', 't=z', 7],
+            ['n', 't=y', 3],
+          ],
+        },
+        { kind: 'fail-sync', of: 'files', count: 4 },
+        {
+          kind: 'write',
+          database: 'a',
+          retentionPolicy: 'q',
+          lines: [
+            ['m', 't=z', 10],
+            ['n', 't=z', 3],
+            ['m', 't=y', 7],
+          ],
+        },
+        { kind: 'kill' },
+        { kind: 'delete', database: 'a', tag: 't=x', times: [5, 5] },
+        { kind: 'compact' },
+        { kind: 'power-cut' },
+      ],
+    },
+  },
+  {
+    what: 'a shard of a refused write kept its database at a drop, and a start let its rows go',
+    plan: {
+      seed: 6975,
+      setup: { fsync: 'always', hasBackgroundWork: false, hasParts: false, concurrency: 5 },
+      operations: [
+        { kind: 'flush' },
+        { kind: 'write', database: 'a', retentionPolicy: 'q', lines: [['n', 't=z', 3]] },
+        { kind: 'query', database: 'a', retentionPolicy: 'q', measurement: 'm', how: 'scan' },
+        {
+          kind: 'write',
+          database: 'a',
+          retentionPolicy: 'q',
+          lines: [
+            ['n', 't=x', 8],
+            ['m', 't=z', 0],
+          ],
+        },
+        { kind: 'fail-sync', of: 'files', count: 2 },
+        {
+          kind: 'write',
+          database: 'a',
+          retentionPolicy: 'p',
+          lines: [
+            ['n', 't=x', 10],
+            ['n', 't=z', 8],
+            ['n', 't=y', 10],
+            ['m', 't=y', 7],
+          ],
+        },
+        { kind: 'compact' },
+        { kind: 'wait' },
+        { kind: 'write', database: 'b', retentionPolicy: 'p', lines: [['n', 't=y', 2]] },
+        { kind: 'fail-sync', of: 'files', count: 2 },
+        { kind: 'drop-policy', database: 'a', retentionPolicy: 'q' },
+        { kind: 'compact' },
+        {
+          kind: 'write',
+          database: 'a',
+          retentionPolicy: 'p',
+          lines: [
+            ['n', 't=y', 1],
+            ['m', 't=z', 10],
+            ['m', 't=z', 8],
+            ['n', 't=x', 2],
+          ],
+        },
+        { kind: 'compact' },
+        {
+          kind: 'write',
+          database: 'a',
+          retentionPolicy: 'p',
+          lines: [
+            ['n', 't=z', 0],
+            ['m', 't=x', 11],
+            ['m', 't=x', 11],
+          ],
+        },
+        { kind: 'power-cut' },
+      ],
+    },
+  },
+  {
+    what: 'two log files that were not begun, and no list, looked like a damaged log',
+    plan: {
+      seed: 4009442,
+      setup: { fsync: 'always', hasBackgroundWork: true, hasParts: true, concurrency: 3 },
+      operations: [
+        { kind: 'fail-sync', of: 'folders', count: 3 },
+        { kind: 'backup' },
+        {
+          kind: 'write',
+          database: 'a',
+          retentionPolicy: 'q',
+          lines: [
+            ['m', 't=y', 1],
+            ['m', 't=x', 9],
+          ],
+        },
+        { kind: 'flush' },
+        { kind: 'power-cut' },
+        {
+          kind: 'write',
+          database: 'a',
+          retentionPolicy: 'p',
+          lines: [
+            ['n', 't=y', 11],
+            ['m', 't=z', 4],
+          ],
+        },
+        { kind: 'power-cut' },
+      ],
+    },
+  },
+  {
+    what: 'a manifest was ahead of the log, whose sync was delayed',
+    plan: {
+      seed: 4069664,
+      setup: { fsync: 'interval', hasBackgroundWork: true, hasParts: true, concurrency: 3 },
+      operations: [
+        {
+          kind: 'write',
+          database: 'a',
+          retentionPolicy: 'q',
+          lines: [
+            ['m', 't=z', 9],
+            ['n', 't=y', 0],
+            ['m', 't=x', 2],
+          ],
+        },
+        { kind: 'backup' },
+        { kind: 'delete', database: 'a', times: [10, 10] },
+        {
+          kind: 'write',
+          database: 'a',
+          retentionPolicy: 'p',
+          lines: [
+            ['m', 't=y', 9],
+            ['m', 't=x', 11],
+          ],
+        },
+        { kind: 'drop-policy', database: 'a', retentionPolicy: 'q' },
+        { kind: 'expire', database: 'a', retentionPolicy: 'p' },
+        { kind: 'write', database: 'a', retentionPolicy: 'p', lines: [['n', 't=z', 9]] },
+        { kind: 'power-cut' },
+        { kind: 'write', database: 'a', retentionPolicy: 'p', lines: [['m', 't=x', 0]] },
+        { kind: 'delete', database: 'a', retentionPolicy: 'q', tag: 't=z' },
+      ],
+    },
+  },
 ];
