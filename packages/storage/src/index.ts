@@ -4,6 +4,7 @@ export { BodyBuffers } from './thread/body-buffers.ts';
 export { openStorage } from './thread/open-storage.ts';
 export { readCheckedFile, writeCheckedFile } from './disk/checked-file.ts';
 export { DiskReserve } from './disk/reserve.ts';
+export type { Disk } from './disk/disk.ts';
 export { nodeDisk } from './disk/node-disk.ts';
 export { lockStorage } from './disk/storage-lock.ts';
 export type { StorageEnvironment } from './engine/environment.ts';

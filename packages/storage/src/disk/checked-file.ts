@@ -47,7 +47,11 @@ export function readCheckedFile(
 /** Replaces the file; durable when it resolves. A crash before leaves the previous contents. */
 export async function writeCheckedFile(
   path: string,
-  options: { readonly format: CheckedFormat; readonly body: Uint8Array; readonly disk?: Disk },
+  options: {
+    readonly format: CheckedFormat;
+    readonly body: Uint8Array;
+    readonly disk?: Disk | undefined;
+  },
 ): Promise<void> {
   const { format, body, disk = nodeDisk() } = options;
   const temporary = `${path}.tmp`;

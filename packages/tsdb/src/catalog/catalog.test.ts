@@ -1,9 +1,17 @@
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { Corruption } from '@tidemark/core';
+import { nodeDisk } from '@tidemark/storage';
 import { open as openLmdb } from 'lmdb';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
@@ -43,6 +51,27 @@ const database =
   (name: string) =>
   (state: CatalogState): CatalogState =>
     createDatabase(state, { name, hasOptions: false, options: {}, createsPolicy: true });
+
+test('what was refused because the folder could not be synced is not there after a start', async () => {
+  const disk = nodeDisk();
+  let isBroken = false;
+  const syncDirectory = (path: string): Promise<void> =>
+    isBroken ? Promise.reject(new Error('EIO')) : disk.syncDirectory(path);
+  const catalog = await Catalog.open(directory, { disk: { ...disk, syncDirectory } });
+  opened.push(catalog);
+
+  isBroken = true;
+  await expect(catalog.change(database('first'))).rejects.toThrow('EIO');
+  expect((await open()).isNew).toBe(true);
+  isBroken = false;
+  await catalog.change(database('d'));
+  isBroken = true;
+  await expect(catalog.change((s) => dropDatabase(s, 'd'))).rejects.toThrow('EIO');
+
+  expect([...catalog.state.databases.keys()]).toEqual(['d']);
+  expect([...(await open()).state.databases.keys()]).toEqual(['d']);
+  expect(readdirSync(directory)).toEqual(['catalog.tdm']);
+});
 
 test('remembers everything after it is opened again', async () => {
   const first = await open();

@@ -1,11 +1,11 @@
 // The catalog on disk: one small file that is replaced with every change
 // (docs/adr/0006-catalog-file.md). A change becomes visible and is acknowledged after it is synced.
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 
 import { assert, Corruption, messageOf, Unavailable } from '@tidemark/core';
 import { DiskReserve, nodeDisk, readCheckedFile, writeCheckedFile } from '@tidemark/storage';
-import type { StorageLog } from '@tidemark/storage';
+import type { Disk, StorageLog } from '@tidemark/storage';
 
 import { parseCatalog, printCatalog } from './catalog-record.ts';
 import { readLegacyCatalog } from './legacy-catalog.ts';
@@ -26,6 +26,8 @@ export type CatalogOptions = {
    */
   readonly reserveBytes?: number | undefined;
   readonly log?: StorageLog | undefined;
+  /** What changes are written to; replaced in tests. */
+  readonly disk?: Disk | undefined;
 };
 
 /** A catalog that several services share, as text. */
@@ -44,6 +46,7 @@ export class Catalog {
   readonly #share: CatalogShare | undefined;
   /** For changes that make the catalog smaller. */
   readonly #reserve: DiskReserve | undefined;
+  readonly #disk: Disk;
   #state: CatalogState;
   // Changes run one after the other, each on the state that the one before has left.
   #tail: Promise<unknown> = Promise.resolve();
@@ -57,12 +60,13 @@ export class Catalog {
   private constructor(
     path: string | undefined,
     found: Found,
-    { reserve, share }: { readonly reserve?: DiskReserve; readonly share?: CatalogShare } = {},
+    { reserve, share, disk = nodeDisk() }: Parts = {},
   ) {
     this.#path = path;
     this.#share = share;
     share?.onChange(() => this.#follow(share.text));
     this.#reserve = reserve;
+    this.#disk = disk;
     if (reserve !== undefined) this.#tail = reserve.make(); // Never rejects.
     this.#state = found.state;
     this.isNew = found.isNew;
@@ -75,6 +79,7 @@ export class Catalog {
    */
   static async open(folder: string, options: CatalogOptions = {}): Promise<Catalog> {
     const path = catalogPath(folder);
+    const { disk } = options;
     const reserve = new DiskReserve({
       disk: nodeDisk(),
       path: `${folder}/RESERVE`,
@@ -82,15 +87,15 @@ export class Catalog {
       log: options.log ?? (() => undefined),
     });
     const found = readCatalogFile(path);
-    if (found !== undefined) return new Catalog(path, found, { reserve });
+    if (found !== undefined) return new Catalog(path, found, { reserve, disk });
     const legacy = await readLegacyCatalog(`${folder}/catalog`);
     if (legacy === undefined) {
       const found = { state: EMPTY_CATALOG, isNew: true, hasDamagedCopy: false };
-      return new Catalog(path, found, { reserve });
+      return new Catalog(path, found, { reserve, disk });
     }
     await writeCatalogFile(path, legacy);
     const kept = { state: legacy, isNew: false, hasDamagedCopy: false };
-    return new Catalog(path, kept, { reserve });
+    return new Catalog(path, kept, { reserve, disk });
   }
 
   /** A catalog that is stored nowhere. */
@@ -168,16 +173,36 @@ export class Catalog {
     try {
       const isSmaller = textOf(state).length < textOf(before).length;
       if (isSmaller && reserve !== undefined) {
-        await reserve.use(() => writeCatalogFile(path, state));
+        await reserve.use(() => this.#replace(path, state));
       } else {
         await reserve?.make();
         await reserve?.admit();
-        await writeCatalogFile(path, state);
+        await this.#replace(path, state);
       }
       await reserve?.make();
     } catch (error) {
       const reason = messageOf(error);
       throw new Unavailable(`the catalog can not be written: ${reason}`, { cause: error });
+    }
+  }
+
+  /**
+   * Replaces the file. When the new name cannot be synced, the present file gets it back: what was
+   * refused must not be there after the next start, which would drop the data of what it lacks.
+   */
+  async #replace(path: string, state: CatalogState): Promise<void> {
+    const present = `${path}.present`;
+    rmSync(present, { force: true });
+    const isNew = !existsSync(path);
+    if (!isNew) keepUnder(present, path);
+    try {
+      await writeCatalogFile(path, state, this.#disk);
+    } catch (error) {
+      if (existsSync(present)) renameSync(present, path);
+      else if (isNew) rmSync(path, { force: true });
+      throw error;
+    } finally {
+      rmSync(present, { force: true });
     }
   }
 
@@ -188,11 +213,33 @@ export class Catalog {
   }
 }
 
+/** Gives a file a second name, where the file system can. */
+function keepUnder(name: string, path: string): void {
+  try {
+    linkSync(path, name);
+  } catch (error) {
+    if (!LACKS_LINKS.has((error as NodeJS.ErrnoException).code)) throw error;
+  }
+}
+
+const LACKS_LINKS: ReadonlySet<string | undefined> = new Set([
+  'EPERM',
+  'ENOTSUP',
+  'EOPNOTSUPP',
+  'ENOSYS',
+]);
+
 /** Enough for two catalogs beside the present one, each of which is two copies. */
 function reserveBytesFor(path: string, leastBytes: number): number {
   if (leastBytes === 0 || !existsSync(path)) return leastBytes;
   return Math.max(leastBytes, 4 * statSync(path).size);
 }
+
+type Parts = {
+  readonly reserve?: DiskReserve | undefined;
+  readonly share?: CatalogShare | undefined;
+  readonly disk?: Disk | undefined;
+};
 
 type Found = {
   readonly state: CatalogState;
@@ -201,8 +248,8 @@ type Found = {
 };
 
 /** Durable when it resolves. */
-export function writeCatalogFile(path: string, state: CatalogState): Promise<void> {
-  return writeCheckedFile(path, { format: FORMAT, body: Buffer.from(textOf(state)) });
+export function writeCatalogFile(path: string, state: CatalogState, disk?: Disk): Promise<void> {
+  return writeCheckedFile(path, { format: FORMAT, body: Buffer.from(textOf(state)), disk });
 }
 
 function textOf(state: CatalogState): string {
