@@ -370,6 +370,14 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     area: 'recovery',
+    guard: 'names that a start reads are synced before anything is removed',
+    file: 'engine/open-engine.ts',
+    from: 'if (disk.exists(path)) await disk.syncDirectory(path);',
+    to: '',
+    by: 'syncs of folders that fail, a close, a start and a power cut',
+  },
+  {
+    area: 'recovery',
     guard: 'what a failed sync left unwritten is written again before it counts as durable',
     file: 'engine/open-engine.ts',
     from: 'file.write(piece, at);',

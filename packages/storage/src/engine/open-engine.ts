@@ -2,7 +2,7 @@
 // part complete at once.
 import type { Disk } from '../disk/disk.ts';
 import { DiskReserve } from '../disk/reserve.ts';
-import { reservePath, walDirectory } from '../disk/paths.ts';
+import { indexDirectory, reservePath, walDirectory } from '../disk/paths.ts';
 import { runBackground } from '../jobs/background.ts';
 import { Checkpoints } from '../jobs/checkpoints.ts';
 import { Compaction } from '../jobs/compaction.ts';
@@ -55,6 +55,11 @@ export async function openEngine(
   const indexFiles = new IndexFiles(common);
   const segmentFiles = new SegmentFiles({ disk, directory, reclaimer, kernels });
   const recovery = { ...common, contents, indexFiles, segmentFiles };
+  // Names whose sync had failed, or was not reached before a kill: what they replaced must not come
+  // back after files that it needs are removed.
+  for (const path of [directory, walDirectory(directory), indexDirectory(directory)]) {
+    if (disk.exists(path)) await disk.syncDirectory(path);
+  }
   const recovered = recover(recovery);
   // What was read must not be lost later: it is visible now, and the list will have its length.
   for (const end of recovered.unsyncedLogs) await makeDurable(disk, end);

@@ -284,6 +284,19 @@ export const FOUND: readonly Found[] = [
     },
   },
   {
+    what: 'a list of log files whose name was never synced was missed after a power cut',
+    plan: {
+      seed: 1040721,
+      setup: { fsync: 'always', hasBackgroundWork: false, hasParts: true, concurrency: 2 },
+      operations: [
+        { kind: 'fail-sync', of: 'folders', count: 3 },
+        { kind: 'close' },
+        { kind: 'flush' },
+        { kind: 'power-cut' },
+      ],
+    },
+  },
+  {
     what: 'a start took for durable what a failed sync had left in the page cache',
     plan: {
       seed: 5007592,
