@@ -53,7 +53,8 @@ async function remove(
   const sent = ledger.clear(statement, (cell) => cell.database === database && where(cell));
   say(`${database}: ${statement}`);
   const result = await round.query(statement, { db: database });
-  say(`${database}: ${statement}: ${result.kind}`);
+  const reason = result.kind === 'refused' ? `, ${result.reason}` : '';
+  say(`${database}: ${statement}: ${result.kind}${reason}`);
   settle(sent, result);
   if (result.kind === 'series') mark(statement.replace(/^(\S+( [A-Z]+)?).*/, '$1'));
   return result.kind === 'series';
