@@ -89,6 +89,32 @@ test('a backup of a running engine is restored elsewhere with everything acknowl
   expect(await rowsOf(again)).toEqual([...ROWS, ['m,t=c', 4n, 4, null]]);
 });
 
+test('a restore takes the name of a database that has no shards', async () => {
+  await store('/full');
+  const databases = new Map([['db', 'r']]);
+  await engine.restore({ databases, policies: new Map() }, joinBackups(['/full'], { disk }));
+
+  await engine.restore(
+    { databases, policies: new Map([[1, 7]]) },
+    joinBackups(['/full'], { disk }),
+  );
+
+  expect(await rowsOf(engine, 'r')).toEqual(ROWS);
+});
+
+test('records of a database that was dropped are not applied to the one restored under its name', async () => {
+  await store('/full');
+  await write(engine, 'm,t=z f=8 8\n', { id: 5, database: 'r' });
+  await engine.dropPolicy(5);
+  const request = { databases: new Map([['db', 'r']]), policies: new Map([[1, 7]]) };
+  await engine.restore(request, joinBackups(['/full'], { disk }));
+
+  disk = disk.afterKill();
+  engine = await open('/data');
+
+  expect(await rowsOf(engine, 'r')).toEqual(ROWS);
+});
+
 test('a restore into an engine with data of its own leaves that alone and is there after a start', async () => {
   await store('/full');
   await engine.delete({

@@ -399,6 +399,8 @@ class Replay {
     if (this.#droppedInstances.has(instance)) return;
     const { databases, shards } = this.#contents;
     let database = databases.get(name);
+    // The manifest has a later database of the name: this one was dropped before it was written.
+    if (database !== undefined && database.instance > instance) return;
     if (database?.instance !== instance) database = databases.add(record.database);
     const { index } = database;
     applyAdditions(index, record.additions);

@@ -63,12 +63,10 @@ export class Databases {
 
   /**
    * Creates the database of a restore, which is invisible until `adopt`. Throws `Conflict` when
-   * there is data under the name; an empty database will be replaced.
+   * there is data under the name; a database without shards will be replaced.
    */
   reserve(name: string, hasShards: boolean): Database {
-    const hasSeries = (this.#byName.get(name)?.index.seriesEnd ?? 0) > 0;
-    const isTaken = this.#byName.has(name) && (hasSeries || hasShards);
-    if (isTaken || this.#isRestoring(name)) {
+    if (hasShards || this.#isRestoring(name)) {
       throw new Conflict(`database exists already. database=\`${name}\``);
     }
     const database = this.#make({ name, instance: this.#ids.takeInstance() });
@@ -84,6 +82,7 @@ export class Databases {
   /** Makes a restored database visible. */
   adopt(database: Database): void {
     this.#restoring.delete(database);
+    this.#byName.get(database.name)?.index.close();
     this.#byName.set(database.name, database);
   }
 
