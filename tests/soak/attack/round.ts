@@ -118,6 +118,8 @@ function resultOf(answer: Answer | undefined): Result {
     return { kind: 'series', series: series.map((one) => ({ ...one, values: one.values ?? [] })) };
   }
   // What had begun may have been done in part.
-  const isDone = /log can not be written|no space|EIO|storage (is|thread)|closing|stops/i.test(reason);
+  const isDone = /log can not be written|no space|EIO|storage (is|thread)|closing|stops/i.test(
+    reason,
+  );
   return isDone ? { kind: 'unknown' } : { kind: 'refused', reason };
 }

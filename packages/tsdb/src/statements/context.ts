@@ -71,7 +71,18 @@ export function acts<S>(
   run: (statement: S, context: StatementContext) => Promise<unknown>,
 ): StatementHandler<S> {
   return function* actAndAnswerNothing(statement, context) {
-    yield* waitFor(run(statement, context));
+    let end: { readonly error?: unknown } | undefined;
+    const work = run(statement, context).then(
+      () => void (end = {}),
+      (error: unknown) => void (end = { error }),
+    );
+    try {
+      yield work;
+    } catch (ended) {
+      // Whatever has ended the query meanwhile: what has been changed is answered as changed.
+      if (end === undefined) throw ended;
+    }
+    if (end !== undefined && 'error' in end) throw end.error;
   };
 }
 
