@@ -114,7 +114,7 @@ describe('configuration', () => {
 });
 
 test.each([
-  ['engine', (to: string) => `data_dir = "${to}"\n`, 'engine.mdb'],
+  ['engine', (to: string) => `data_dir = "${to}"\n`, 'engine-owner.json'],
   ['tsdb', (to: string) => `[data]\ndir = "${to}"\n`, 'tsdb'],
 ])('%s keeps its data where the file says when no flag does', async (command, text, kept) => {
   const folder = join(directory, `kept-${command}`);
@@ -125,7 +125,7 @@ test.each([
   const { port } = blocker.address() as AddressInfo;
   const bind = `127.0.0.1:${port}`;
 
-  // The address is taken, so that the service opens its data and ends.
+  // The address is taken, so that the service takes its folder and ends.
   const started = await runTidemark([command, '--config', file, '--bind', bind], { directory });
 
   blocker.close();

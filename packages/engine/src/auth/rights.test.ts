@@ -42,6 +42,7 @@ type Row = {
 
 const TABLE: Readonly<Record<string, Row>> = {
   'GET /health': { users: ALL },
+  'GET /health/live': { users: ALL },
   'GET /ping': { users: ALL },
   'GET /engine/v1/ping': { users: ALL },
   'GET /openapi.json': { users: GRANTED },

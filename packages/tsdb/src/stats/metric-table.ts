@@ -87,6 +87,8 @@ const QUERIES: readonly MetricRow[] = [
   ]),
   ...counters('plans', [
     ['tooHeavy', 'plan_cache_too_heavy_total', 'Plans that were too heavy to be kept.'],
+    ['hits', 'plan_cache_hits_total', 'Statements that had a plan already.'],
+    ['misses', 'plan_cache_misses_total', 'Statements that had to be planned.'],
   ]),
   ...counters('queryExecutor', [
     ['queriesExecuted', 'queries_started_total', 'Statements that were begun.'],
