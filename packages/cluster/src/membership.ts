@@ -269,7 +269,7 @@ export class Membership {
 
   /** Waits for a round, or for the end of the lease. */
   async #within(round: Promise<void>): Promise<void> {
-    if (!this.isLeading) return round;
+    if (this.#term === 0) return round;
     const ended = new AbortController();
     void this.#expire(ended.signal); // Never rejects.
     await round;

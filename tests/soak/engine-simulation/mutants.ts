@@ -136,7 +136,6 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'an instance that was suspended loops points back after another has',
     edits: [engine('cluster/looped-points.ts', 'await this.#leading();', '')],
     foundBy: 'points',
-    seed: 768,
   },
   {
     what: 'a leader does not know what was looped back before it',

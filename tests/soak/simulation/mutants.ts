@@ -79,7 +79,6 @@ export const MUTANTS: readonly Mutant[] = [
     from: '!covers(tombstone, segments.slice(1)) &&\n        !concernsFrozen(shard, tombstone);',
     to: '!covers(tombstone, segments.slice(1));',
     by: 'a flush, a delete and a compaction',
-    seed: 276,
   },
   {
     area: 'undone delete',
@@ -88,7 +87,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'if (!hasSegments && !memtables.hasFrozen(shard.descriptor.id)) return;',
     to: 'if (!hasSegments) return;',
     by: 'a flush of a new shard and a delete',
-    seed: 5,
+    seed: 18,
   },
   {
     area: 'dropped meanwhile',
@@ -202,7 +201,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'const range = this.#persisted;',
     to: 'const range = { ...this.#persisted, ...endOf(this.index) };',
     by: 'writes, a flush, a checkpoint and a crash',
-    seed: 63,
+    seed: 141,
   },
   {
     area: 'index rebuild',
@@ -227,7 +226,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'this.memtables.reindex(descriptor.id, database.index);',
     to: '',
     by: 'a rebuild and a write',
-    seed: 24,
+    seed: 47,
   },
   {
     area: 'backup',
@@ -253,7 +252,6 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'if (!state.shards.isDropped(id)) continue;',
     to: 'if (id > 0) continue;',
     by: 'a restore and a drop of its database',
-    seed: 1270,
   },
   {
     area: 'restore',
@@ -322,7 +320,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: "await this.#options.fault('drop:logged');",
     to: "segmentFiles.retireShards(shards); await this.#options.fault('drop:logged');",
     by: 'a drop and a power cut',
-    seed: 5,
+    seed: 239,
   },
   {
     area: 'log rotation',
@@ -331,7 +329,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'while (this.#syncing !== undefined || (this.#hasUnsynced && !this.#isBroken)) {',
     to: 'while (this.#syncing === undefined && this.#hasUnsynced && !this.#isBroken) {',
     by: 'a delayed sync and a flush',
-    seed: 85,
+    seed: 112,
   },
   {
     area: 'log rotation',
@@ -366,7 +364,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'if (recovered.isManifestBehind) await state.commit({});',
     to: '',
     by: 'a drop, a crash before its manifest, a start and another crash',
-    seed: 5,
+    seed: 239,
   },
   {
     area: 'recovery',
