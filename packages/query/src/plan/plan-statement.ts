@@ -30,7 +30,7 @@ export function* planStatement(
     return physicalPlan(fillPlan(plan.select, range, values), capabilities);
   }
   const { onFinding } = context;
-  let hasFindings = onFinding && false;
+  let hasFindings = onFinding === undefined ? undefined : false;
   const watched: QueryContext = {
     ...context,
     onFinding:

@@ -80,7 +80,7 @@ export class State implements Contents {
   readonly #shardFiles: ShardFiles;
   #walStart: number;
   /** Index files that the manifest on disk may name. */
-  #namedIndexes: readonly number[];
+  #namedIndexes: ReadonlySet<number>;
   #commits: Promise<unknown> = Promise.resolve();
   /** The last commit of a restore. */
   #adoption: Promise<unknown> = Promise.resolve();
@@ -94,7 +94,7 @@ export class State implements Contents {
     this.storageId = options.storageId;
     this.#options = options;
     this.#walStart = options.walStart;
-    this.#namedIndexes = options.namedIndexes;
+    this.#namedIndexes = new Set(options.namedIndexes);
     this.#shardFiles = new ShardFiles(options.disk, options.directory, options.log);
   }
 
@@ -152,8 +152,8 @@ export class State implements Contents {
       // With a delayed sync too: it must not be ahead of the log, whose records a start applies
       // to it.
       await wal.syncNow();
-      const named = namedIndexes(manifest);
-      this.#namedIndexes = [...this.#namedIndexes, ...named];
+      const named = new Set(namedIndexes(manifest));
+      this.#namedIndexes = new Set([...this.#namedIndexes, ...named]);
       // The new manifest lets older files be removed, among them log files. So it may use the
       // reserve.
       await reserve.use(() => writeManifest(disk, directory, manifest));
