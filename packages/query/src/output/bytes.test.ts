@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { TextBuffer } from './bytes.ts';
-import { giveUsed, takeUsed } from './used-buffers.ts';
+import { giveUsed, takeLarge, takeSmall } from './used-buffers.ts';
 
 const decoder = new TextDecoder();
 
@@ -34,7 +34,6 @@ test('what was taken is not written over by the next text', () => {
 });
 
 test('a long text is handed over without a copy, and its buffer is used again when it comes back', () => {
-  while (takeUsed() !== undefined);
   const first = new TextBuffer();
   first.ascii('first '.repeat(10_000));
   const text = first.handOver();
@@ -49,8 +48,31 @@ test('a long text is handed over without a copy, and its buffer is used again wh
   expect(decoder.decode(second.handOver())).toBe('second '.repeat(10_000));
 });
 
-test('parts of buffers are not taken for whole ones', () => {
-  while (takeUsed() !== undefined);
-  giveUsed(new Uint8Array(100).subarray(10));
-  expect(takeUsed()).toBeUndefined();
+test('a buffer that is a part of another one, tiny or of no kind is not used again', () => {
+  const part = new Uint8Array(8 << 10).subarray(10);
+  const others = [part, new Uint8Array(8), new Uint8Array(100 << 10)];
+  for (const other of others) giveUsed(other);
+  const taken = [...repeat(takeSmall), ...repeat(takeLarge)].map((buffer) => buffer.buffer);
+  for (const { buffer } of others) expect(taken).not.toContain(buffer);
+});
+
+/** More buffers than are kept. */
+function repeat(take: () => Uint8Array): readonly Uint8Array[] {
+  return Array.from({ length: 40 }, take);
+}
+
+test('the pieces of a long text need no buffer beyond the first, once those come back', () => {
+  const text = new TextBuffer();
+  const used = new Set<ArrayBufferLike>();
+  for (let round = 0; round < 20; round++) {
+    text.ascii('short');
+    for (let part = 0; part < 5; part++) text.ascii('part of a long text '.repeat(1_000));
+    const piece = text.handOver();
+    used.add(piece.buffer);
+    giveUsed(piece);
+    // What small answers give back in between is not for a long text.
+    giveUsed(new Uint8Array(8));
+    giveUsed(new Uint8Array(4 << 10));
+  }
+  expect(used.size).toBe(1);
 });

@@ -1,13 +1,13 @@
 // A growing buffer of UTF-8 text. It is built by appending and handed over in pieces.
-import { giveUsed, takeUsed } from './used-buffers.ts';
-
-// Most answers are small; a large one doubles it a few times.
-const FIRST_CAPACITY = 4 * 1024;
+import {
+  giveUsed,
+  LARGE_BUFFER_BYTES,
+  SMALL_BUFFER_BYTES,
+  takeLarge,
+  takeSmall,
+} from './used-buffers.ts';
 
 const SHORT_TEXT = 128;
-
-/** Longer than most answers, and long enough that a copy of it is felt. */
-const HANDED_OVER_BYTES = 32 * 1024;
 
 const encoder = new TextEncoder();
 
@@ -18,6 +18,8 @@ const NONE: Uint8Array<ArrayBuffer> = new Uint8Array(0);
 export class TextBuffer {
   #bytes = NONE;
   #length = 0;
+  /** A long piece was handed over, so that the next one is expected to be long as well. */
+  #isLong = false;
 
   get length(): number {
     return this.#length;
@@ -100,9 +102,10 @@ export class TextBuffer {
    * (`giveUsed`), or leaves it to the collector.
    */
   handOver(): Uint8Array {
-    if (this.#length < HANDED_OVER_BYTES) return this.take();
+    if (this.#length < SMALL_BUFFER_BYTES) return this.take();
     const text = this.#bytes.subarray(0, this.#length);
     this.#length = 0;
+    this.#isLong = true;
     this.#bytes = NONE;
     return text;
   }
@@ -115,12 +118,20 @@ export class TextBuffer {
   #reserve(count: number): void {
     const needed = this.#length + count;
     if (needed <= this.#bytes.length) return;
-    if (this.#bytes === NONE) this.#bytes = takeUsed() ?? NONE;
+    if (this.#bytes === NONE) this.#bytes = this.#isLong ? takeLarge() : takeSmall();
+    if (needed <= this.#bytes.length) return;
     const before = this.#bytes;
-    if (needed <= before.length) return;
-    const bytes = new Uint8Array(Math.max(needed, FIRST_CAPACITY, before.length * 2));
+    const bytes = larger(needed, before.length);
     bytes.set(before.subarray(0, this.#length));
     giveUsed(before);
     this.#bytes = bytes;
   }
+}
+
+/** A buffer of `needed` bytes at least, behind one of `size`. */
+function larger(needed: number, size: number): Uint8Array<ArrayBuffer> {
+  if (needed <= SMALL_BUFFER_BYTES) {
+    return new Uint8Array(Math.max(needed, Math.min(2 * size, SMALL_BUFFER_BYTES)));
+  }
+  return needed <= LARGE_BUFFER_BYTES ? takeLarge() : new Uint8Array(Math.max(needed, 2 * size));
 }

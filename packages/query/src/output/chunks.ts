@@ -1,6 +1,6 @@
 // Cuts the result of a statement into parts: small ones, each within one response chunk, and none
 // beyond the maximum number of rows of a result.
-import { textBytes, textsBytes } from '@tidemark/core';
+import { textBytes } from '@tidemark/core';
 import type { StringColumn } from '@tidemark/core';
 
 import { sliceColumn } from '../batch/column-ops.ts';
@@ -74,23 +74,29 @@ export function* answerParts(
   }
 }
 
-/** What the texts of rows weigh. */
+/** What the texts of rows weigh: looked at row by row only where they could fill a part. */
 class RowTexts {
   readonly #texts: StringColumn[] = [];
   readonly #mixed: MixedColumn[] = [];
+  /** What the texts of a row weigh at most. */
+  #rowBound = 0;
 
-  constructor({ values }: ResultBatch) {
+  constructor({ values, rowCount }: ResultBatch) {
     for (const column of values) {
-      // Of short dictionaries no part can become large.
-      if (column.type === 'string' && textsBytes(column.dictionary) > SHORT_TEXTS_BYTES) {
+      if (column.type === 'string') {
         this.#texts.push(column);
-      } else if (column.type === 'mixed') this.#mixed.push(column);
+        this.#rowBound += longestText(column.dictionary, rowCount);
+      } else if (column.type === 'mixed') {
+        this.#mixed.push(column);
+        this.#rowBound = Number.POSITIVE_INFINITY;
+      }
     }
   }
 
-  /** As many rows from `start` on as a part may have, at least one, and what their texts weigh. */
+  /** As many rows from `start` on as a part may have, at least one, and what they weigh at most. */
   take(start: number, limit: number): { readonly end: number; readonly bytes: number } {
-    if (this.#texts.length === 0 && this.#mixed.length === 0) return { end: limit, bytes: 0 };
+    const bound = this.#rowBound === 0 ? 0 : this.#rowBound * (limit - start);
+    if (bound <= PART_TEXT_BYTES) return { end: limit, bytes: bound };
     let bytes = 0;
     let end = start;
     while (end < limit) {
@@ -116,8 +122,16 @@ class RowTexts {
   }
 }
 
-/** Texts that are not looked at row by row. */
-const SHORT_TEXTS_BYTES = 128;
+/**
+ * What the longest text of a dictionary weighs. Infinite for one that is longer than the batch: its
+ * rows are looked at instead.
+ */
+function longestText(dictionary: readonly string[], rowCount: number): number {
+  if (dictionary.length > rowCount) return Number.POSITIVE_INFINITY;
+  let longest = 0;
+  for (const text of dictionary) longest = Math.max(longest, textBytes(text));
+  return longest;
+}
 
 /** Rows that an answer may still have, of all its statements together: `max-row-limit`. */
 export class RowBudget {

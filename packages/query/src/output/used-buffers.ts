@@ -2,28 +2,43 @@
 // its own length as garbage once more; V8 counts such memory outside of its heap, and runs a full
 // collection after every eight megabytes of it (docs/adr/0022-small-answers.md).
 
-/** What is kept for later: enough for a dashboard's queries that wait for storage. */
-const KEPT_BYTES = 1 << 20;
-/** Larger ones are rare, and would fill the place of many small ones. */
-export const KEPT_BUFFER_BYTES = 256 << 10;
+/** The first buffer of a text: most answers fit into it. */
+export const FIRST_BUFFER_BYTES = 4 << 10;
+/** Longer than most answers, and long enough that a copy of it is felt. */
+export const SMALL_BUFFER_BYTES = 32 << 10;
+/** What a text of more takes: room for a piece of a large answer and the part that ends it. */
+export const LARGE_BUFFER_BYTES = 256 << 10;
 
-const kept: Uint8Array<ArrayBuffer>[] = [];
-let keptBytes = 0;
+/** What is kept of each kind: enough for a dashboard's queries that wait for storage. */
+const KEPT_SMALL = 32;
+const KEPT_LARGE = 4;
 
-/** A buffer of any content; `undefined` when there is none. It is the caller's. */
-export function takeUsed(): Uint8Array<ArrayBuffer> | undefined {
-  const buffer = kept.pop();
-  if (buffer !== undefined) keptBytes -= buffer.length;
-  return buffer;
+type Buffer = Uint8Array<ArrayBuffer>;
+
+const small: Buffer[] = [];
+const large: Buffer[] = [];
+
+/** A buffer for a short text, of any content. It is the caller's. */
+export function takeSmall(): Buffer {
+  return small.pop() ?? new Uint8Array(FIRST_BUFFER_BYTES);
 }
 
-/** Takes the whole buffer of a text that nobody looks at any more. */
+/** A buffer for a piece of a long text, of any content. It is the caller's. */
+export function takeLarge(): Buffer {
+  return large.pop() ?? new Uint8Array(LARGE_BUFFER_BYTES);
+}
+
+/**
+ * Takes the whole buffer of a text that nobody looks at any more. What is kept by size, so that a
+ * long text never begins in a buffer that it outgrows at once.
+ */
 export function giveUsed(text: Uint8Array): void {
-  const { buffer: whole, byteOffset } = text;
-  if (!(whole instanceof ArrayBuffer) || byteOffset !== 0) return;
-  const buffer = new Uint8Array(whole);
-  if (buffer.length === 0 || buffer.length > KEPT_BUFFER_BYTES) return;
-  if (keptBytes + buffer.length > KEPT_BYTES) return;
-  keptBytes += buffer.length;
-  kept.push(buffer);
+  const { buffer, byteOffset } = text;
+  if (!(buffer instanceof ArrayBuffer) || byteOffset !== 0) return;
+  const size = buffer.byteLength;
+  if (size === LARGE_BUFFER_BYTES) {
+    if (large.length < KEPT_LARGE) large.push(new Uint8Array(buffer));
+  } else if (size >= FIRST_BUFFER_BYTES && size <= SMALL_BUFFER_BYTES) {
+    if (small.length < KEPT_SMALL) small.push(new Uint8Array(buffer));
+  }
 }
