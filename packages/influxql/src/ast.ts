@@ -64,12 +64,8 @@ export type Wildcard = {
 export type RegexLiteral = {
   readonly kind: 'regex';
   readonly pattern: string;
-  readonly slot?: Slot | undefined;
   readonly span: Span;
 };
-/** The number of a literal among those in which statements of one form differ (`slots.ts`). */
-export type Slot = number;
-
 export type NumberLiteral = {
   readonly kind: 'number';
   readonly value: number;
@@ -78,7 +74,6 @@ export type NumberLiteral = {
 export type IntegerLiteral = {
   readonly kind: 'integer';
   readonly value: bigint;
-  readonly slot?: Slot | undefined;
   readonly span: Span;
 };
 export type UnsignedLiteral = {
@@ -89,7 +84,6 @@ export type UnsignedLiteral = {
 export type StringLiteral = {
   readonly kind: 'string';
   readonly value: string;
-  readonly slot?: Slot | undefined;
   readonly span: Span;
 };
 export type BooleanLiteral = {
@@ -101,12 +95,8 @@ export type BooleanLiteral = {
 export type DurationLiteral = {
   readonly kind: 'duration';
   readonly nanos: bigint;
-  readonly slot?: Slot | undefined;
   readonly span: Span;
 };
-
-/** Literals by their slots. */
-export type Slots = readonly (Literal | undefined)[];
 
 export type Literal =
   | NumberLiteral
@@ -181,12 +171,10 @@ export type SelectStatement = {
   /** IANA name as written, known to exist; '' is UTC. */
   readonly timeZone?: string | undefined;
   /**
-   * The same for statements that differ in nothing but literals of their conditions that have a
-   * slot (`known-texts.ts`): what does not depend on them may be kept for it.
+   * The same for statements that differ in nothing but the literals of their conditions and their
+   * limits (`parse-cache.ts`): what does not depend on these may be kept for it.
    */
-  readonly form?: object | undefined;
-  /** What is in the slots of its form. */
-  readonly slots?: Slots | undefined;
+  readonly shape?: object | undefined;
   readonly span: Span;
 };
 

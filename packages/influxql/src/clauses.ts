@@ -4,6 +4,7 @@ import { MAX_INT64, MAX_UINT64 } from '@tidemark/core';
 import type { Expression, MeasurementSource, SortOrder } from './ast.ts';
 import type { Cursor } from './cursor.ts';
 import { parseExpressionAt, parseSegments } from './expression.ts';
+import type { Token } from './token.ts';
 
 const MAX_INT32 = 2147483647n;
 /** Digits of the largest unsigned integer. */
@@ -99,16 +100,21 @@ function refuseSortField(cursor: Cursor): never {
   return cursor.fail(message, cursor.spanFrom(start), 'IQL_ORDER_BY');
 }
 
-/** `LIMIT 5` and its relatives; values beyond int64 are cut down to it. */
+/** `LIMIT 5` and its relatives. */
 export function optionalInteger(
   cursor: Cursor,
   word: 'LIMIT' | 'OFFSET' | 'SLIMIT' | 'SOFFSET',
 ): bigint | undefined {
   if (!cursor.skip(word)) return undefined;
   const token = cursor.integer();
-  const value = integerUpTo(token.text, MAX_INT64) ?? MAX_INT64;
+  const value = limitValue(token);
   if (value < 0n) cursor.failAt(`${word} must be >= 0`, token, 'IQL_INTEGER');
   return value;
+}
+
+/** The number behind LIMIT and its relatives, cut down to int64. */
+export function limitValue({ text }: Token): bigint {
+  return integerUpTo(text, MAX_INT64) ?? MAX_INT64;
 }
 
 /** A replication factor. */

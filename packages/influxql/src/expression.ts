@@ -1,17 +1,16 @@
 // Expressions: operands and operators by precedence. Iterative where texts are long (chains of
 // operators), recursive and bounded where they are deep (parentheses, calls).
-import { MAX_INT64, MAX_UINT64, MIN_INT64 } from '@tidemark/core';
+import { MIN_INT64 } from '@tidemark/core';
 import type { Span } from '@tidemark/core';
 
 import type { BinaryOperator, CastType, Expression } from './ast.ts';
 import type { Cursor } from './cursor.ts';
 import { MAX_OPERATORS } from './limits.ts';
+import { integerLiteral } from './literal.ts';
 import { PRECEDENCE } from './precedence.ts';
 import { formatIdentifier, quoteIdentifier } from './quote.ts';
 import type { Token } from './token.ts';
 
-/** More digits cannot be an unsigned integer; keeps the conversion of hostile numbers cheap. */
-const MAX_INTEGER_DIGITS = 40;
 const MAX_SEGMENTS = 3;
 
 /**
@@ -360,12 +359,11 @@ function isSignable(token: Token): boolean {
 
 function integer(cursor: Cursor): Expression {
   const token = cursor.integer();
-  const value = token.text.length > MAX_INTEGER_DIGITS ? undefined : BigInt(token.text);
-  if (value === undefined || value > MAX_UINT64) {
-    cursor.failAt('unable to parse integer', token, 'IQL_INTEGER', 'integers have 64 bits');
-  }
-  const kind = value > MAX_INT64 ? 'unsigned' : 'integer';
-  return { kind, value, span: spanOf(token) };
+  const literal = integerLiteral(token, spanOf(token));
+  return (
+    literal ??
+    cursor.failAt('unable to parse integer', token, 'IQL_INTEGER', 'integers have 64 bits')
+  );
 }
 
 function duration(cursor: Cursor): Expression {

@@ -37,6 +37,8 @@ export class Lexer {
    * if there is none.
    */
   #readsOver = false;
+  /** Whether the token that is read next is told to have blanks or comments before it. */
+  #hasBlankBefore = false;
 
   constructor(text: string) {
     this.#text = text;
@@ -46,18 +48,21 @@ export class Lexer {
   next(): Token {
     const from = this.#offset;
     for (;;) {
-      const gap = this.#gap();
-      if (gap === undefined) break;
-      if (gap.kind === 'illegal') return gap;
+      this.#skipBlanks();
+      const comment = this.#comment();
+      if (comment === undefined) break;
+      if (comment.kind === 'illegal') return comment;
     }
-    return this.#token(this.#offset > from);
+    this.#hasBlankBefore = this.#offset > from;
+    return this.#token();
   }
 
   /**
    * The next token, blanks and comments included: for editors, and where blanks are not allowed.
    */
   nextOfAny(): Token {
-    return this.#gap() ?? this.#token(false);
+    this.#hasBlankBefore = false;
+    return this.#blank() ?? this.#comment() ?? this.#token();
   }
 
   /** Reads the regular expression whose opening slash is at `start`; goes on behind it. */
@@ -95,21 +100,28 @@ export class Lexer {
     return make('bad-regex', '', start, end, place);
   }
 
-  /**
-   * Blanks or one comment, `undefined` when there is neither. An unterminated comment is an
-   * `illegal` token.
-   */
-  #gap(): Token | undefined {
+  #skipBlanks(): void {
+    const text = this.#text;
+    const start = this.#offset;
+    let i = start;
+    while (isBlank(text.charCodeAt(i))) i++;
+    if (i === start) return;
+    this.#offset = i;
+    this.#readsOver = true;
+  }
+
+  #blank(): Token | undefined {
+    const start = this.#offset;
+    this.#skipBlanks();
+    const end = this.#offset;
+    return end > start ? make('blank', this.#text.slice(start, end), start, end, start) : undefined;
+  }
+
+  /** One comment, `undefined` when there is none. An unterminated one is an `illegal` token. */
+  #comment(): Token | undefined {
     const text = this.#text;
     const start = this.#offset;
     const first = text.charCodeAt(start);
-    if (isBlank(first)) {
-      let i = start + 1;
-      while (isBlank(text.charCodeAt(i))) i++;
-      this.#offset = i;
-      this.#readsOver = true;
-      return make('blank', text.slice(start, i), start, i, start);
-    }
     const second = text.charCodeAt(start + 1);
     if (first === MINUS && second === MINUS) {
       let i = start + 2;
@@ -129,16 +141,16 @@ export class Lexer {
     return undefined;
   }
 
-  #token(hasBlankBefore: boolean): Token {
+  #token(): Token {
     const text = this.#text;
     const start = this.#offset;
     if (start >= text.length) {
       const shift = this.#readsOver ? 1 : 0;
-      return { ...make('end', '', start, start, start), hasBlankBefore, placeShift: shift };
+      return { ...this.#make('end', '', start, start, start), placeShift: shift };
     }
     const token = this.#read(start, text.charCodeAt(start));
     this.#offset = token.end;
-    return hasBlankBefore ? { ...token, hasBlankBefore } : token;
+    return token;
   }
 
   #read(start: number, first: number): Token {
@@ -157,8 +169,8 @@ export class Lexer {
     this.#readsOver = true;
     const text = this.#text.slice(start, end);
     const keyword = keywordOf(text);
-    if (keyword === undefined) return make('identifier', text, start, end, start);
-    return makeFixed('word', keyword, start, end);
+    if (keyword === undefined) return this.#make('identifier', text, start, end, start);
+    return this.#makeFixed('word', keyword, start, end);
   }
 
   #wordEnd(start: number): number {
@@ -179,13 +191,13 @@ export class Lexer {
       end++;
       while (isDigit(text.charCodeAt(end))) end++;
       const digitsEnd = text.charCodeAt(end - 1) === DOT ? end - 1 : end;
-      return make('number', text.slice(start, digitsEnd), start, end, start);
+      return this.#make('number', text.slice(start, digitsEnd), start, end, start);
     }
     if (!isDurationLetter(text.charCodeAt(end))) {
-      return make('integer', text.slice(start, end), start, end, start);
+      return this.#make('integer', text.slice(start, end), start, end, start);
     }
     while (isDurationLetter(text.charCodeAt(end)) || isDigit(text.charCodeAt(end))) end++;
-    return make('duration', text.slice(start, end), start, end, start);
+    return this.#make('duration', text.slice(start, end), start, end, start);
   }
 
   #quoted(start: number, quote: number, kind: 'identifier' | 'string'): Token {
@@ -197,22 +209,22 @@ export class Lexer {
       const unit = text.charCodeAt(i);
       if (unit === quote) {
         const ownPlace = kind === 'identifier' ? start : place;
-        return make(kind, content + text.slice(from, i), start, i + 1, ownPlace);
+        return this.#make(kind, content + text.slice(from, i), start, i + 1, ownPlace);
       }
       if (isNewline(unit)) {
-        return make('bad-string', content + text.slice(from, i), start, i, place);
+        return this.#make('bad-string', content + text.slice(from, i), start, i, place);
       }
       if (unit !== BACKSLASH) continue;
       const escaped = text.charCodeAt(i + 1);
       if (escaped !== 110 && escaped !== BACKSLASH && escaped !== QUOTE && escaped !== APOSTROPHE) {
         const end = Math.min(text.length, i + 1 + characterLength(text, i + 1));
-        return make('bad-escape', text.slice(i, end), start, end, i + 1);
+        return this.#make('bad-escape', text.slice(i, end), start, end, i + 1);
       }
       content += text.slice(from, i) + (escaped === 110 ? '\n' : text.charAt(i + 1));
       from = i + 2;
       i++;
     }
-    return make('bad-string', content + text.slice(from), start, text.length, place);
+    return this.#make('bad-string', content + text.slice(from), start, text.length, place);
   }
 
   /**
@@ -223,40 +235,38 @@ export class Lexer {
     if (this.#text.charCodeAt(start + 1) === QUOTE) {
       const name = this.#quoted(start + 1, QUOTE, 'identifier');
       if (name.kind !== 'identifier') return { ...name, start };
-      return make('parameter', name.text, start, name.end, start);
+      return this.#make('parameter', name.text, start, name.end, start);
     }
     const end = this.#wordEnd(start + 1);
     this.#readsOver = true;
-    return make('parameter', this.#text.slice(start + 1, end), start, end, start);
+    return this.#make('parameter', this.#text.slice(start + 1, end), start, end, start);
   }
 
   #symbol(start: number): Token {
     const text = this.#text;
-    const two = text.slice(start, start + 2);
-    if (TWO_CHARACTER_SYMBOLS.has(two)) return makeFixed('symbol', two, start, start + 2);
-    if (two === '<>') return makeFixed('symbol', '!=', start, start + 2);
+    const two = isSecond(text.charCodeAt(start + 1)) ? text.slice(start, start + 2) : '';
+    if (TWO_CHARACTER_SYMBOLS.has(two)) return this.#makeFixed('symbol', two, start, start + 2);
+    if (two === '<>') return this.#makeFixed('symbol', '!=', start, start + 2);
     const one = text.charAt(start);
-    if (ONE_CHARACTER_SYMBOLS.includes(one)) return makeFixed('symbol', one, start, start + 1);
+    if (ONE_CHARACTER_SYMBOLS.includes(one))
+      return this.#makeFixed('symbol', one, start, start + 1);
     const end = start + characterLength(text, start);
-    return make('illegal', text.slice(start, end), start, end, start);
+    return this.#make('illegal', text.slice(start, end), start, end, start);
+  }
+
+  #make(kind: TokenKind, text: string, start: number, end: number, place: number): Token {
+    const hasBlankBefore = this.#hasBlankBefore;
+    return { kind, text, fixed: '', start, end, hasBlankBefore, place, placeShift: 0 };
+  }
+
+  #makeFixed(kind: 'word' | 'symbol', fixed: string, start: number, end: number): Token {
+    const hasBlankBefore = this.#hasBlankBefore;
+    return { kind, text: fixed, fixed, start, end, hasBlankBefore, place: start, placeShift: 0 };
   }
 }
 
 function make(kind: TokenKind, text: string, start: number, end: number, place: number): Token {
   return { kind, text, fixed: '', start, end, hasBlankBefore: false, place, placeShift: 0 };
-}
-
-function makeFixed(kind: 'word' | 'symbol', fixed: string, start: number, end: number): Token {
-  return {
-    kind,
-    text: fixed,
-    fixed,
-    start,
-    end,
-    hasBlankBefore: false,
-    place: start,
-    placeShift: 0,
-  };
 }
 
 /** Offset of the character before `offset`, 0 at the start; `\r\n` is one character. */
@@ -276,6 +286,11 @@ function placeBefore(text: string, offset: number): number {
 /** UTF-16 units of the code point at `offset`. */
 function characterLength(text: string, offset: number): 1 | 2 {
   return (text.codePointAt(offset) ?? 0) > 0xffff ? 2 : 1;
+}
+
+/** Whether a symbol of two characters may end with it: `=`, `~`, `>` or `:`. */
+function isSecond(unit: number): boolean {
+  return unit === 61 || unit === 126 || unit === 62 || unit === 58;
 }
 
 function isNewline(unit: number): boolean {

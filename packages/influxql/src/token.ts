@@ -62,11 +62,19 @@ export const KEYWORDS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-const LONGEST_KEYWORD = 'SUBSCRIPTIONS'.length;
+/** Keywords by length, those of one length by their first letter. */
+const FIRST_LETTERS: readonly string[] = [...KEYWORDS].reduce<string[]>(
+  (letters, { length, 0: first }) => {
+    letters[length] = `${letters[length] ?? ''}${first}${first!.toLowerCase()}`;
+    return letters;
+  },
+  [],
+);
 
 /** The canonical spelling of a keyword, `undefined` when `text` is an ordinary identifier. */
 export function keywordOf(text: string): string | undefined {
-  if (text.length > LONGEST_KEYWORD) return undefined;
+  // Most names are told apart without another text.
+  if (FIRST_LETTERS[text.length]?.includes(text.charAt(0)) !== true) return undefined;
   const upper = text.toUpperCase();
   return KEYWORDS.has(upper) ? upper : undefined;
 }

@@ -15,6 +15,11 @@ const BEFORE_REGEX: ReadonlySet<string> = new Set([
   'SELECT',
 ]);
 
+/** Whether a slash behind this token begins a regular expression, and is no division. */
+export function beginsRegex(before: Token): boolean {
+  return BEFORE_REGEX.has(before.fixed);
+}
+
 /** What a token is shown as. */
 export type TokenClass =
   | 'keyword'
@@ -47,7 +52,7 @@ export function tokenize(text: string): readonly EditorToken[] {
   for (;;) {
     let token = lexer.nextOfAny();
     if (token.kind === 'end') return tokens;
-    if (token.fixed === '/' && before !== undefined && BEFORE_REGEX.has(before.fixed)) {
+    if (token.fixed === '/' && before !== undefined && beginsRegex(before)) {
       token = lexer.regexAt(token.start);
     }
     const isCall = token.kind === 'identifier' && text.charAt(token.end) === '(';

@@ -1,7 +1,8 @@
 // Small answers that are produced in the source's thread: the plan is sent to the thread that has
 // the points, and the text of its series comes back, instead of a request for windows and the
-// windows. Has both ends of this exchange (docs/adr/0022-small-answers.md).
+// windows. Has both ends of this exchange (docs/adr/0022-prepared-statements.md).
 import { LimitExceeded } from '@tidemark/core';
+import type { TimeRange } from '@tidemark/core';
 
 import type { QueryContext } from './context.ts';
 import { execute } from './execute/execute.ts';
@@ -11,25 +12,35 @@ import { isPause } from './operator.ts';
 import type { Steps } from './operator.ts';
 import { JsonEncoder } from './output/json-encoder.ts';
 import { UnsupportedFloat } from './output/number-text.ts';
-import type { KeptPlan } from './plan/known-plans.ts';
 import { physicalPlan } from './plan/physical-plan.ts';
-import type { SourcesPlan } from './plan/physical-plan.ts';
-import { fillPlan } from './plan/plan-slots.ts';
+import type { PlannedStatement } from './plan/plan-statement.ts';
+import { canPushAggregates } from './plan/push-aggregates.ts';
 import type { SelectPlan } from './plan/select-plan.ts';
 import { toResults } from './project/to-results.ts';
-import type { AnswerRequest } from './series-source.ts';
+import type { AnswerRequest, SourceCapabilities } from './series-source.ts';
+
+/** What a plan that the source executes is bound to, besides its range. */
+type Bound = Pick<SelectPlan, 'limit' | 'offset'> & {
+  readonly pushed: SelectPlan['condition']['pushed'];
+};
 
 /**
  * Appends the text of a small answer as the source has written it. `false` where the answer has to
- * be made here: it may be large, or nobody takes text, or the source writes none. A statement that
- * is the first of its form has no kept plan: to send it would cost more than it saves.
+ * be made here: it may be large, or nobody takes text, or the source writes none. The first
+ * statement of its shape is not sent: its plan would cost more than it saves.
  */
-export function* answeredBySource(kept: KeptPlan, context: QueryContext): Steps<boolean> {
-  const { seriesText, snapshot, limits, signal, onPartial } = context;
-  if (seriesText === undefined || onPartial === undefined) return false;
-  if (snapshot.answer === undefined || !isSmall(kept)) return false;
-  const { plan, values, range } = kept;
-  const request = { plan: plan.select, values, range, epoch: seriesText.epoch, limits };
+export function* answeredBySource(
+  { select, known }: PlannedStatement,
+  context: QueryContext,
+): Steps<boolean> {
+  const { capabilities, seriesText, snapshot, limits, signal, onPartial } = context;
+  if (known === undefined || seriesText === undefined || onPartial === undefined) return false;
+  if (snapshot.answer === undefined || !isSmall(select, capabilities)) return false;
+  const { condition, limit, offset, range } = select;
+  const { pushed } = condition;
+  const bound: Bound | undefined =
+    pushed === undefined && limit === 0 && offset === 0 ? undefined : { pushed, limit, offset };
+  const request = { plan: known, bound, range, epoch: seriesText.epoch, limits };
   const text = yield* snapshot.answer(request, { signal, onPartial });
   if (text === undefined) return false;
   seriesText.append(text);
@@ -40,27 +51,24 @@ export function* answeredBySource(kept: KeptPlan, context: QueryContext): Steps<
  * Whether little is done in the thread of the source besides what it does anyway, and little comes
  * back: one group of a bounded number of windows that the source reduces, or the first rows of one.
  */
-function isSmall({ plan: { select, rows }, range }: KeptPlan): boolean {
-  if (rows.kind === 'raw') return isFewRows(select, rows.sources);
-  if (rows.kind !== 'aggregated' || rows.sources.length !== 1) return false;
-  const { calls, dimensions, interval, outputs, zone } = select;
+function isSmall(select: SelectPlan, capabilities: SourceCapabilities): boolean {
+  const { calls, dimensions, interval, outputs, range, sources, zone } = select;
+  if (sources.length !== 1 || sources[0]?.kind !== 'measurement') return false;
   if (zone !== undefined || dimensions.length > 0) return false;
-  // Some calculate for long, or add windows.
-  if (calls.some(({ transformations }) => transformations.length > 0)) return false;
+  if (select.seriesLimit > 0 || select.seriesOffset > 0) return false;
+  if (calls.length === 0) return isFewRows(select);
+  // Some calculate for long, or add windows, or fail.
+  if (calls.some((call) => call.fault !== undefined || call.transformations.length > 0))
+    return false;
+  if (!canPushAggregates(select, capabilities)) return false;
   if (interval === undefined) return true;
   const windows = (range.end - range.start) / interval.everyNanos + 2n;
   return windows * BigInt(outputs.length + 1) <= SMALL_ANSWER_CELLS;
 }
 
 /** Texts may be long, and what the source cannot filter takes as long as it takes. */
-function isFewRows(select: SelectPlan, { sources }: SourcesPlan): boolean {
-  const { condition, dimensions, inputs, limit, offset, outputs, zone } = select;
-  const [only] = sources;
+function isFewRows({ condition, inputs, limit, offset, outputs }: SelectPlan): boolean {
   return (
-    sources.length === 1 &&
-    only?.kind === 'scan' &&
-    zone === undefined &&
-    dimensions.length === 0 &&
     condition.residual === undefined &&
     inputs.every((input) => input.kind !== 'field' || input.type !== 'string') &&
     limit > 0 &&
@@ -88,11 +96,11 @@ type Source = 'snapshot' | 'capabilities' | 'signal' | 'counters' | 'onPartial';
  * others should wait for.
  */
 export function* answerText(
-  { plan, values = [], range, epoch, limits }: AnswerRequest,
+  { plan, bound, range, epoch, limits }: AnswerRequest,
   source: Pick<QueryContext, Source>,
 ): Steps<Uint8Array | undefined> {
   // Plans come from `answeredBySource`; nobody else knows what is in one.
-  const select = fillPlan(plan as SelectPlan, range, values);
+  const select = boundPlan(plan as SelectPlan, range, bound as Bound | undefined);
   const physical = physicalPlan(select, source.capabilities);
   const held = physical.rows.kind === 'raw' ? { maxQueryMemoryBytes: SMALL_ANSWER_BYTES } : {};
   const query = { ...UNASKED, ...source, limits: { ...limits, ...held }, now: range.end };
@@ -109,4 +117,15 @@ export function* answerText(
     throw error;
   }
   return encoder.out.take();
+}
+
+const UNBOUND: Bound = { pushed: undefined, limit: 0, offset: 0 };
+
+function boundPlan(
+  plan: SelectPlan,
+  range: TimeRange,
+  { pushed, limit, offset }: Bound = UNBOUND,
+): SelectPlan {
+  const condition = { pushed, residual: undefined, whole: undefined };
+  return { ...plan, range, condition, limit, offset };
 }

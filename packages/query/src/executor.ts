@@ -13,7 +13,7 @@ import { writeInto } from './into/into.ts';
 import { ExecutionContext } from './execution/execution-context.ts';
 import { runSystemFields, selectsSystemFields } from './show/system-fields.ts';
 import { toResults } from './project/to-results.ts';
-import { knownPlan } from './plan/known-plans.ts';
+import { physicalPlan } from './plan/physical-plan.ts';
 import { planSeries } from './plan/plan-series.ts';
 import type { SeriesRead } from './plan/plan-series.ts';
 import { planStatement } from './plan/plan-statement.ts';
@@ -35,9 +35,9 @@ export function* executeSelect(
     yield* runSystemFields(statement, context);
     return;
   }
-  const known = yield* knownPlan(statement, context);
-  if (known?.kept !== undefined && (yield* answeredBySource(known.kept, context))) return;
-  const plan = yield* planStatement(statement, context, { known });
+  const planned = yield* planStatement(statement, context);
+  if (yield* answeredBySource(planned, context)) return;
+  const plan = physicalPlan(planned.select, context.capabilities);
   yield* toResults(execute(plan, new ExecutionContext(context)), plan.select);
 }
 

@@ -14,7 +14,7 @@ import { describePlan } from './plan/describe-plan.ts';
 import { planBlocks } from './plan/plan-blocks.ts';
 import { draw } from './plan/tree.ts';
 import type { TreeNode } from './plan/tree.ts';
-import { planStatement } from './plan/plan-statement.ts';
+import { physicalStatement } from './plan/plan-statement.ts';
 import type { MeasurementPlan, SelectPlan } from './plan/select-plan.ts';
 import type { ResultBatch } from './result.ts';
 import { rowsBatch } from './result.ts';
@@ -31,7 +31,7 @@ export function* explain(
     yield yield* explainAnalyze(statement, context);
     return;
   }
-  const physical = yield* planStatement(statement.statement, context);
+  const physical = yield* physicalStatement(statement.statement, context);
   const plan = physical.select;
   const lines: string[] = [];
   for (const block of planBlocks(plan)) {
@@ -167,7 +167,7 @@ function* explainAnalyze(statement: ExplainStatement, context: QueryContext): St
   const profile = new Profile(context.monotonicMs, counters);
   const counted: QueryContext = { ...context, counters };
   const started = context.monotonicMs();
-  const plan = yield* planStatement(statement.statement, counted);
+  const plan = yield* physicalStatement(statement.statement, counted);
   const planned = context.monotonicMs();
   let rowCount = 0;
   let seriesCount = 0;

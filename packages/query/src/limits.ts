@@ -53,7 +53,7 @@ export const DEFAULT_QUERY_LIMITS: QueryLimits = {
 };
 
 /**
- * What one plan may weigh that is kept for the next query of its form: dashboards' have some
+ * What one plan may weigh that is kept for the next query of its shape: dashboards' have some
  * kilobytes. The thread of the source keeps as many as its own limit says.
  */
 export const PLAN_BYTES_MAX = 64 * 1024;

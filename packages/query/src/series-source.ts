@@ -21,9 +21,6 @@ export type MeasurementRef = {
   readonly measurement: string;
 };
 
-/** What a plan that is kept compares with: another value each time (`plan/plan-slots.ts`). */
-export type Slotted = { readonly slot?: number | undefined };
-
 /**
  * A condition on one row. Tag leaves are the same for all rows of a series and are evaluated once
  * per distinct tag value; a missing tag is the empty string. A field leaf is false where the field
@@ -34,30 +31,30 @@ export type Slotted = { readonly slot?: number | undefined };
 export type Predicate =
   | { readonly kind: 'and' | 'or'; readonly left: Predicate; readonly right: Predicate }
   | { readonly kind: 'constant'; readonly value: boolean }
-  | (Slotted & {
+  | {
       readonly kind: 'tag';
       readonly key: string;
       readonly operator: '=' | '!=';
       readonly value: string;
-    })
-  | (Slotted & {
+    }
+  | {
       readonly kind: 'tag-regex';
       readonly key: string;
       readonly operator: '=~' | '!~';
       readonly pattern: string;
-    })
-  | (Slotted & {
+    }
+  | {
       readonly kind: 'field';
       readonly field: string;
       readonly operator: ComparisonOperator;
       readonly value: FieldValue;
-    })
-  | (Slotted & {
+    }
+  | {
       readonly kind: 'field-regex';
       readonly field: string;
       readonly operator: '=~' | '!~';
       readonly pattern: string;
-    });
+    };
 
 /** A field to read, in the type in which the query wants it. */
 export type FieldRef = {
@@ -354,12 +351,12 @@ export type Epoch = 'ns' | 'u' | 'ms' | 's' | 'm' | 'h';
 /** A SELECT that the source executes whole (`answer.ts`). */
 export type AnswerRequest = {
   /**
-   * Plain data, which only `answer.ts` reads. The same object comes again with other ranges and
-   * values; its own are not those that are asked for.
+   * Plain data, which only `answer.ts` reads, as `bound`. The same object comes again with other
+   * ranges and values; its own are not those that are asked for.
    */
   readonly plan: object;
-  /** What is in the slots of the plan; absent when it has none. */
-  readonly values?: readonly string[] | undefined;
+  /** The values of this statement; absent when it has none. */
+  readonly bound?: object | undefined;
   readonly range: TimeRange;
   /** Absent is RFC 3339. */
   readonly epoch: Epoch | undefined;

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 
 import { Budget, TIDEMARK_VERSION } from '@tidemark/core';
 import type { Clock, Timestamp } from '@tidemark/core';
-import { keptPlanCounters, PLAN_CACHE_BYTES } from '@tidemark/query';
+import { planCacheCounters, PLAN_CACHE_BYTES } from '@tidemark/query';
 import type { StorageEngine } from '@tidemark/storage';
 import type { Logger } from 'pino';
 
@@ -72,7 +72,7 @@ export function buildExecution({
     moduleOf('write', writes),
     moduleOf('queryExecutor', queries),
     runtimeModule(),
-    moduleOf('plans', { ...keptPlanCounters(), limitBytes: PLAN_CACHE_BYTES }),
+    moduleOf('plans', { ...planCacheCounters(), limitBytes: PLAN_CACHE_BYTES }),
     moduleOf('memory', {
       ...budgetCounters('body', bodyBudget),
       ...budgetCounters('queryBeginning', memories.beginnings),

@@ -12,7 +12,7 @@ import { isMathFunction } from '../functions/registry.ts';
 import { binaryType, isNumeric, mathType } from './expression-types.ts';
 import type { CallContext } from './build-call.ts';
 import { buildCall } from './build-call.ts';
-import { unwrap } from './walk.ts';
+import { unwrap } from './expressions.ts';
 import { InputSet } from './input-set.ts';
 import type {
   BuiltColumns,

@@ -8,7 +8,7 @@ import { invalid } from '../compat-messages.ts';
 import type { FunctionSpec } from '../functions/registry.ts';
 import { FUNCTIONS } from '../functions/registry.ts';
 import { print } from './print.ts';
-import { recordedTypeName } from './walk.ts';
+import { recordedTypeName } from './expressions.ts';
 
 /** What a call may look like depends on where it stands. */
 export type CallContext = {

@@ -1,6 +1,6 @@
 // Static checks of a SELECT: everything that is wrong with it regardless of the data (§5, §8.2).
 import type { InvalidRequest, Span } from '@tidemark/core';
-import { isTime } from '@tidemark/influxql';
+import { isTime, some } from '@tidemark/influxql';
 import type { Binary, Call, Expression, SelectStatement } from '@tidemark/influxql';
 
 import { invalid } from '../compat-messages.ts';
@@ -9,7 +9,7 @@ import type { CallContext } from './check-call.ts';
 import { checkArity, checkCall } from './check-call.ts';
 import type { Interval } from './dimensions.ts';
 import { foldExpression } from './fold.ts';
-import { isLiteral, some } from './walk.ts';
+import { isLiteral } from './expressions.ts';
 
 const NO_VARIABLE = 'field must contain at least one variable';
 

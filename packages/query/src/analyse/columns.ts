@@ -5,7 +5,6 @@ import type { BinaryOperator, Call } from '@tidemark/influxql';
 import type { Place } from '../compat-messages.ts';
 import type { ReducerSpec } from '../functions/reducers.ts';
 import type { TransformationSpec } from '../functions/transformation.ts';
-import type { Slotted } from '../series-source.ts';
 
 /**
  * A column that sources deliver. Tags are string columns, null where the series lacks the tag. So
@@ -30,11 +29,11 @@ export type ValueExpression =
       /** Another type that a cast has declared for its values (`ResolvedName`). */
       readonly declared?: FieldType | undefined;
     }
-  | (Slotted & {
+  | {
       readonly kind: 'constant';
       readonly value: FieldValue;
       readonly type: FieldType;
-    })
+    }
   | { readonly kind: 'null'; readonly type: undefined }
   | {
       readonly kind: 'binary';
@@ -43,13 +42,13 @@ export type ValueExpression =
       readonly right: ValueExpression;
       readonly type: FieldType | undefined;
     }
-  | (Slotted & {
+  | {
       readonly kind: 'regex';
       readonly operator: '=~' | '!~';
       readonly operand: ValueExpression;
       readonly pattern: string;
       readonly type: 'boolean';
-    })
+    }
   | {
       readonly kind: 'math';
       readonly name: string;

@@ -1,7 +1,7 @@
 // SELECT lists without wildcards: every field a single expression with its final name.
 import type { FieldType, InvalidRequest } from '@tidemark/core';
 import { compareBytes } from '@tidemark/core';
-import { isTime } from '@tidemark/influxql';
+import { isTime, rewrite, some } from '@tidemark/influxql';
 import type { Call, Expression, Reference, SelectField, SelectStatement } from '@tidemark/influxql';
 
 import { invalid } from '../compat-messages.ts';
@@ -16,7 +16,7 @@ import { foldExpression } from './fold.ts';
 import type { ExpandedField, PreparedSource } from './prepared.ts';
 import { sourceTags } from './prepared.ts';
 import { strongerType } from '../measurement-names.ts';
-import { rewrite, some, unwrap } from './walk.ts';
+import { unwrap } from './expressions.ts';
 
 type Candidate = {
   readonly expression: Expression;

@@ -2,11 +2,11 @@
 // planned.
 import type { Span } from '@tidemark/core';
 import { columnFrom, columnValue, compareValues, isComparison } from '@tidemark/core';
+import { rewrite } from '@tidemark/influxql';
 import type { Binary, Call, Expression } from '@tidemark/influxql';
 
 import { evaluateMath } from '../functions/math/evaluate.ts';
 import { FUNCTIONS } from '../functions/registry.ts';
-import { rewrite } from './walk.ts';
 
 /**
  * Folds every operator over two literals. Integer division of literals gives a float, as in `3/2` =

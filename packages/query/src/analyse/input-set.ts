@@ -2,16 +2,18 @@
 import type { RowInput } from './columns.ts';
 
 export class InputSet {
-  readonly #inputs: RowInput[] = [];
-  readonly #indexes = new Map<string, number>();
+  readonly #inputs: RowInput[];
+  /** Made with the first input that is added: most conditions add none. */
+  #indexes: Map<string, number> | undefined;
 
   /** `known` are numbered already. */
   constructor(known: readonly RowInput[] = []) {
-    for (const input of known) this.add(input);
+    this.#inputs = [...known];
   }
 
   /** Number of the input, new or known. */
   add(input: RowInput): number {
+    this.#indexes ??= new Map(this.#inputs.map((known, i) => [inputKey(known), i]));
     const key = inputKey(input);
     let index = this.#indexes.get(key);
     if (index === undefined) {

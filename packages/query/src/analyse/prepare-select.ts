@@ -2,8 +2,8 @@
 // wildcards and regular expressions are expanded, and static checks run. Subqueries are prepared
 // recursively, inside out; everything that depends on the outer query (dimensions, time range,
 // interval) is left to `plan-select.ts`.
-import { compareBytes, LimitExceeded } from '@tidemark/core';
-import { isTime } from '@tidemark/influxql';
+import { assert, compareBytes, LimitExceeded } from '@tidemark/core';
+import { isTime, walk } from '@tidemark/influxql';
 import type { Expression, SelectStatement } from '@tidemark/influxql';
 
 import { invalid } from '../compat-messages.ts';
@@ -13,6 +13,8 @@ import type { AggregateCall, ValueExpression } from './columns.ts';
 import { textMatcher } from '../regex.ts';
 import { buildColumns, resolveReference } from './build-columns.ts';
 import { checkSelect } from './check-select.ts';
+import type { BoundSelect } from './bound.ts';
+import { rowLimits } from './bound.ts';
 import type { Dimensions, Interval, TagDimension } from './dimensions.ts';
 import { readDimensions } from './dimensions.ts';
 import { expandFields } from './expand-fields.ts';
@@ -27,7 +29,6 @@ import { loadNames } from './source-names.ts';
 import type { NamesBySource } from './source-names.ts';
 import type { ConditionSplit } from './time-range.ts';
 import { splitCondition } from './time-range.ts';
-import { walk } from './walk.ts';
 import type { Zone } from './zone.ts';
 import { openZone } from './zone.ts';
 import type { Steps } from '../operator.ts';
@@ -36,9 +37,16 @@ import type { Steps } from '../operator.ts';
 type CheckedSelect = {
   readonly statement: SelectStatement;
   readonly dimensions: Dimensions;
-  readonly split: ConditionSplit;
+  readonly bound: BoundSelect;
   readonly zone: Zone | undefined;
-  readonly subqueries: ReadonlyMap<SelectStatement, CheckedSelect>;
+  /** In the order of FROM. */
+  readonly subqueries: readonly CheckedSelect[];
+};
+
+/** A statement in its two halves. */
+export type PreparedStatement = {
+  readonly prepared: PreparedSelect;
+  readonly bound: BoundSelect;
 };
 
 /**
@@ -49,12 +57,14 @@ export function* prepareSelect(
   statement: SelectStatement,
   context: QueryContext,
   known?: NamesBySource,
-): Steps<PreparedSelect> {
+): Steps<PreparedStatement> {
   resolveNames(statement, context, 0);
   const checked = checkStatic(statement, context, { inheritsInterval: false });
   const names = known ?? (yield* loadNames(statement, context));
-  const { range } = checked.split;
-  return prepare(checked, { context, names, range, interval: undefined });
+  const { bound } = checked;
+  const { range } = bound.split;
+  const prepared = prepare(checked, { context, names, range, interval: undefined });
+  return { prepared, bound };
 }
 
 /** Databases and retention policies are looked up before anything else, as recorded. */
@@ -91,7 +101,7 @@ function checkStatic(
   const { now, onWarning } = context;
   const split = splitCondition(statement.condition, { now, zone, onWarning });
   checkSelect(statement, dimensions.interval, parent.inheritsInterval);
-  const subqueries = new Map<SelectStatement, CheckedSelect>();
+  const subqueries: CheckedSelect[] = [];
   const descending = statement.orderBy?.descending ?? parent.descending ?? false;
   for (const source of statement.sources) {
     if (source.kind !== 'subquery') continue;
@@ -104,10 +114,11 @@ function checkStatic(
       });
     }
     const inheritsInterval = parent.inheritsInterval || dimensions.interval !== undefined;
-    const inner = checkStatic(source.statement, context, { inheritsInterval, descending });
-    subqueries.set(source.statement, inner);
+    subqueries.push(checkStatic(source.statement, context, { inheritsInterval, descending }));
   }
-  return { statement, dimensions, split, zone, subqueries };
+  const inner = subqueries.map(({ bound }) => bound);
+  const bound = { split, limits: rowLimits(statement), subqueries: inner };
+  return { statement, dimensions, bound, zone, subqueries };
 }
 
 /** What a query passes on to the analysis of its subqueries. */
@@ -120,14 +131,15 @@ type Around = {
 };
 
 function prepare(checked: CheckedSelect, around: Around): PreparedSelect {
-  const { statement, dimensions, split, zone } = checked;
+  const { statement, dimensions, zone } = checked;
   const { context, names, range } = around;
   const interval = dimensions.interval ?? around.interval;
   const sources: PreparedSource[] = [];
+  const subqueries = checked.subqueries.values();
   for (const source of statement.sources) {
     if (source.kind === 'subquery') {
-      const inner = checked.subqueries.get(source.statement);
-      if (inner === undefined) continue;
+      const { value: inner } = subqueries.next();
+      assert(inner !== undefined, 'every subquery has been checked');
       sources.push({ kind: 'subquery', select: prepare(inner, { ...around, interval }) });
       continue;
     }
@@ -142,8 +154,9 @@ function prepare(checked: CheckedSelect, around: Around): PreparedSelect {
   reportNames(statement, sources, context);
   reportDoubtful(statement, sources, context);
   reportTypes(statement, sources, context);
-  findAbsentFields(split, sources);
-  checkCondition(split.condition, sources, context);
+  const { condition } = statement;
+  findAbsentFields(condition, sources);
+  checkCondition(condition, sources, context);
   const tagDimensions = expandTagDimensions(dimensions.tags, sources, context);
   const fields = expandFields(statement, sources, {
     tagDimensions,
@@ -152,14 +165,12 @@ function prepare(checked: CheckedSelect, around: Around): PreparedSelect {
   const built = buildColumns({ statement, fields, sources, interval });
   const time = statement.fields.find((field) => isTime(field.expression));
   return {
-    statement,
+    descending: statement.orderBy?.descending,
+    fill: statement.fill,
     interval,
-    dimensions,
-    split,
     zone,
     sources,
     tagDimensions,
-    fields,
     timeColumnName: time?.alias ?? 'time',
     built,
     columns: built.outputs.map(({ name, expression, isTag, isIntoTag }, i): PreparedColumn => {
@@ -250,11 +261,11 @@ function checkCondition(
  * A name in the condition that is no field in the time range may be one at another time: no tag
  * then, but null. Sources are replaced by those that know of it.
  */
-function findAbsentFields({ condition }: ConditionSplit, sources: PreparedSource[]): void {
+function findAbsentFields(condition: Expression | undefined, sources: PreparedSource[]): void {
   if (condition === undefined) return;
   const unknown = new Set<string>();
   walk(condition, (node) => {
-    if (node.kind !== 'reference' || node.cast === 'tag') return;
+    if (node.kind !== 'reference' || node.cast === 'tag' || isTime(node)) return;
     if (resolveName(node.name, sources).kind === 'unknown') unknown.add(node.name);
   });
   if (unknown.size === 0) return;

@@ -1,14 +1,13 @@
-// A SELECT between the two halves of its analysis: resolved, expanded and typed, but not yet placed
-// in the outer query.
+// A SELECT between the two halves of its analysis: resolved, expanded and typed, but without the
+// values of its condition and its limits (`bound.ts`), and not yet placed in the outer query.
 import type { FieldType } from '@tidemark/core';
-import type { Expression, SelectStatement } from '@tidemark/influxql';
+import type { Expression, Fill } from '@tidemark/influxql';
 
 import { isNumeric } from './expression-types.ts';
 import type { BuiltColumns } from './columns.ts';
-import type { Dimensions, Interval } from './dimensions.ts';
+import type { Interval } from './dimensions.ts';
 import type { MeasurementNames, MeasurementSchema } from '../measurement-names.ts';
 import { strongerType } from '../measurement-names.ts';
-import type { ConditionSplit } from './time-range.ts';
 import type { Zone } from './zone.ts';
 
 /** One field of a SELECT list without wildcards. */
@@ -42,17 +41,17 @@ export type PreparedSource =
     }
   | { readonly kind: 'subquery'; readonly select: PreparedSelect };
 
+/** The same for all statements of a shape, as long as its sources have the same fields and tags. */
 export type PreparedSelect = {
-  readonly statement: SelectStatement;
+  /** `undefined` when the text does not say. */
+  readonly descending: boolean | undefined;
+  readonly fill: Fill | undefined;
   /** Its own, or that of the query around it. */
   readonly interval: Interval | undefined;
-  readonly dimensions: Dimensions;
-  readonly split: ConditionSplit;
   readonly zone: Zone | undefined;
   readonly sources: readonly PreparedSource[];
   /** Tags of this statement's own GROUP BY, sorted. */
   readonly tagDimensions: readonly string[];
-  readonly fields: readonly ExpandedField[];
   readonly timeColumnName: string;
   readonly columns: readonly PreparedColumn[];
   /** How they are calculated. */

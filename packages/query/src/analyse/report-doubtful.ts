@@ -2,13 +2,13 @@
 // numbers compared with strings, times without a unit.
 import { formatRfc3339, isComparison } from '@tidemark/core';
 import type { Diagnostic } from '@tidemark/core';
-import { isTime } from '@tidemark/influxql';
+import { isTime, walk } from '@tidemark/influxql';
 import type { Binary, Expression, SelectStatement } from '@tidemark/influxql';
 
 import type { QueryContext } from '../context.ts';
 import type { PreparedSource } from './prepared.ts';
 import { resolveName } from './prepared.ts';
-import { unwrap, walk } from './walk.ts';
+import { unwrap } from './expressions.ts';
 
 /** Reports what of a statement can hardly be meant. */
 export function reportDoubtful(

@@ -1,12 +1,12 @@
 // Warnings about fields of several types: values of types that are not read are left out, as
 // recorded.
 import type { FieldType, Span } from '@tidemark/core';
+import { walk } from '@tidemark/influxql';
 import type { SelectStatement } from '@tidemark/influxql';
 
 import type { QueryContext } from '../context.ts';
 import type { PreparedSource } from './prepared.ts';
 import { strongerType } from '../measurement-names.ts';
-import { walk } from './walk.ts';
 
 /**
  * Reports the fields of a statement that have texts or booleans besides the type in which they are

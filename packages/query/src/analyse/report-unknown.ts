@@ -2,14 +2,13 @@
 // nothing for the name, as recorded. Its author should know nevertheless.
 import { isComparison, suggest } from '@tidemark/core';
 import type { Span } from '@tidemark/core';
-import { isTime, quoteString } from '@tidemark/influxql';
+import { isTime, quoteString, walk } from '@tidemark/influxql';
 import type { Expression, Reference, SelectStatement } from '@tidemark/influxql';
 
 import type { QueryContext } from '../context.ts';
 import type { PreparedSource } from './prepared.ts';
 import { resolveName, sourceTags } from './prepared.ts';
 import type { SourceNames } from './source-names.ts';
-import { walk } from './walk.ts';
 
 /** Reports the fields and tags of a statement that none of its sources has. */
 export function reportNames(

@@ -10,13 +10,13 @@ import {
   NANOS_PER_SECOND,
   parseRfc3339,
 } from '@tidemark/core';
-import { isTime } from '@tidemark/influxql';
+import { isTime, some } from '@tidemark/influxql';
 import type { Binary, Expression } from '@tidemark/influxql';
 
 import { invalid } from '../compat-messages.ts';
 import { foldExpression } from './fold.ts';
 import { print } from './print.ts';
-import { ARITHMETIC, recordedTypeName, some, unwrap } from './walk.ts';
+import { ARITHMETIC, recordedTypeName, unwrap } from './expressions.ts';
 import { isMathFunction } from '../functions/registry.ts';
 import type { Zone } from './zone.ts';
 import { localToInstant } from './zone.ts';

@@ -8,7 +8,7 @@ import type { RowBatch } from '../batch/row-batch.ts';
 import { invalid } from '../compat-messages.ts';
 import type { IntoPoint, PointSink, QueryContext, WriteTarget } from '../context.ts';
 import { INTO_BATCH_BYTES, INTO_BATCH_ROWS } from '../limits.ts';
-import { planStatement } from '../plan/plan-statement.ts';
+import { physicalStatement } from '../plan/plan-statement.ts';
 import type { SelectPlan } from '../plan/select-plan.ts';
 import type { ResultBatch } from '../result.ts';
 import { execute } from '../execute/execute.ts';
@@ -26,7 +26,7 @@ export function* writeInto(
   const { sink } = context;
   if (sink === undefined) throw new Internal('a statement with INTO needs a sink');
   const target = resolveTarget(into, context);
-  const physical = yield* planStatement(statement, context, { isInto: true });
+  const physical = yield* physicalStatement(statement, context, { isInto: true });
   const plan = physical.select;
   if (plan.timeColumnName !== 'time') {
     throw invalid('error finding time index in result', {

@@ -1,6 +1,6 @@
 // Reuses buffers whose text has been taken. A buffer that grows to a part of a large result leaves
 // its own length as garbage once more; V8 counts such memory outside of its heap, and runs a full
-// collection after every eight megabytes of it (docs/adr/0022-small-answers.md).
+// collection after every eight megabytes of it (docs/adr/0022-prepared-statements.md).
 
 /** The first buffer of a text: most answers fit into it. */
 export const FIRST_BUFFER_BYTES = 4 << 10;

@@ -8,7 +8,7 @@ import { readType } from '../analyse/prepared.ts';
 import type { PreparedSource, ResolvedName } from '../analyse/prepared.ts';
 import { print } from '../analyse/print.ts';
 import { invalid } from '../compat-messages.ts';
-import type { Predicate, Slotted } from '../series-source.ts';
+import type { Predicate } from '../series-source.ts';
 import { resolveReference } from '../analyse/build-columns.ts';
 import { isNumeric, mathType } from '../analyse/expression-types.ts';
 import type { InputSet } from '../analyse/input-set.ts';
@@ -118,22 +118,22 @@ class ConditionBuilder {
     if (right.kind === 'regex' && (operator === '=~' || operator === '!~')) {
       const { pattern } = right;
       if (resolved.kind !== 'field') {
-        return { kind: 'tag-regex', key: left.name, operator, pattern, ...slotOf(right) };
+        return { kind: 'tag-regex', key: left.name, operator, pattern };
       }
       if (resolved.type !== 'string') return NEVER;
-      return { kind: 'field-regex', field: left.name, operator, pattern, ...slotOf(right) };
+      return { kind: 'field-regex', field: left.name, operator, pattern };
     }
     if (right.kind === 'duration') return NEVER;
     const value = literalValue(right);
     if (value === undefined || !isComparison(operator)) return undefined;
     if (resolved.kind !== 'field') {
       if (typeof value !== 'string' || (operator !== '=' && operator !== '!=')) return NEVER;
-      return { kind: 'tag', key: left.name, operator, value, ...slotOf(right) };
+      return { kind: 'tag', key: left.name, operator, value };
     }
     if (!isComparable(resolved.type, value, operator)) return NEVER;
     // A cast changes the value before it is compared, which sources do not do.
     if (left.cast !== undefined && left.cast !== 'field') return undefined;
-    return { kind: 'field', field: left.name, operator, value, ...slotOf(right) };
+    return { kind: 'field', field: left.name, operator, value };
   }
 
   /**
@@ -170,7 +170,7 @@ class ConditionBuilder {
         // A duration has no value beside anything but a time, as recorded.
         return { kind: 'null', type: undefined };
       case 'string':
-        return { kind: 'constant', value: node.value, type: 'string', ...slotOf(node) };
+        return { kind: 'constant', value: node.value, type: 'string' };
       case 'call': {
         const given = node.arguments.map((argument) => this.expression(argument));
         return {
@@ -193,7 +193,7 @@ class ConditionBuilder {
       if (node.right.kind !== 'regex') throw notACondition(node);
       const { pattern } = node.right;
       const operand = this.expression(node.left);
-      return { kind: 'regex', operator, operand, pattern, type: 'boolean', ...slotOf(node.right) };
+      return { kind: 'regex', operator, operand, pattern, type: 'boolean' };
     }
     const left = this.expression(node.left);
     const right = this.expression(node.right);
@@ -259,11 +259,6 @@ function literalValue(node: Expression): FieldValue | undefined {
     default:
       return undefined;
   }
-}
-
-function slotOf(node: Expression): Slotted {
-  const slot = node.kind === 'string' || node.kind === 'regex' ? node.slot : undefined;
-  return slot === undefined ? {} : { slot };
 }
 
 /** Numbers are ordered; strings and booleans are only equal or not. */

@@ -1,12 +1,14 @@
-// The second half of the analysis: a prepared SELECT is placed in the outer query and becomes a
-// plan.
+// The second half of the analysis: a prepared SELECT is given the values of a statement, placed in
+// the outer query and becomes a plan.
 import type { TimeRange } from '@tidemark/core';
-import { compareBytes, MAX_TIME } from '@tidemark/core';
+import { assert, compareBytes, MAX_TIME } from '@tidemark/core';
 import type { Fill } from '@tidemark/influxql';
 
+import type { BoundSelect } from '../analyse/bound.ts';
 import type { Interval } from '../analyse/dimensions.ts';
 import { InputSet } from '../analyse/input-set.ts';
-import type { PreparedSelect, PreparedSource } from '../analyse/prepared.ts';
+import type { PreparedStatement } from '../analyse/prepare-select.ts';
+import type { PreparedSelect } from '../analyse/prepared.ts';
 import { intersect } from '../analyse/time-range.ts';
 import { isEndFunction } from '../functions/merge-heads.ts';
 import { buildCondition } from './build-condition.ts';
@@ -30,41 +32,40 @@ export type PlanOptions = {
 };
 
 /** Plans a statement that is not a subquery. */
-export function planSelect(prepared: PreparedSelect, options: PlanOptions): SelectPlan {
-  return plan(prepared, undefined, options);
+export function planSelect(statement: PreparedStatement, options: PlanOptions): SelectPlan {
+  return plan(statement, undefined, options);
 }
 
 function plan(
-  prepared: PreparedSelect,
+  { prepared, bound }: PreparedStatement,
   around: Surroundings | undefined,
   options: PlanOptions,
 ): SelectPlan {
-  const { statement, split, interval, built } = prepared;
+  const { interval, built } = prepared;
+  const { split } = bound;
   // A subquery has its own clock: without tz() of its own it counts in UTC.
   const { zone } = prepared;
   const inputSet = new InputSet(built.inputs);
   const condition = buildCondition(split.condition, prepared.sources, inputSet);
   const inputs = inputSet.all;
-  const descending = statement.orderBy?.descending ?? around?.descending ?? false;
-  const dimensions = [...new Set([...prepared.tagDimensions, ...(around?.dimensions ?? [])])].sort(
-    compareBytes,
-  );
+  const descending = prepared.descending ?? around?.descending ?? false;
+  const dimensions = sortedTags(prepared.tagDimensions, around?.dimensions);
   const seriesInput = isMergedByKey(prepared, dimensions)
     ? inputSet.add({ kind: 'series', name: '' })
     : undefined;
   const asked = around === undefined ? split.range : intersect(split.range, around.range);
   const range = plannedRange(asked, interval, options.now);
   const readableRange = around?.readableRange;
-  const inner: Surroundings = {
+  const inner = (): Surroundings => ({
     // Windows are filled from there on, though points may be read from later on.
     range: widenedRange({ range, interval, descending }, mostPrefetched(built.calls)),
     readableRange:
       readableRange ?? rangeBefore({ range, interval, descending }, mostShifted(built.calls)),
-    dimensions: [...new Set([...dimensions, ...hiddenTags(inputs)])].sort(compareBytes),
+    dimensions: sortedTags(dimensions, hiddenTags(inputs)),
     descending,
-  };
+  });
   return {
-    sources: prepared.sources.map((source) => planSource(source, inner, inputs, options)),
+    sources: planSources({ prepared, bound }, inner, inputs, options),
     inputs,
     seriesInput,
     selectedInputCount: built.inputs.length,
@@ -78,12 +79,9 @@ function plan(
     readableRange,
     interval,
     zone,
-    fill: effectiveFill(statement.fill, around !== undefined || options.isInto),
+    fill: effectiveFill(prepared.fill, around !== undefined || options.isInto),
     descending,
-    limit: toCount(statement.limit),
-    offset: toCount(statement.offset),
-    seriesLimit: toCount(statement.seriesLimit),
-    seriesOffset: toCount(statement.seriesOffset),
+    ...bound.limits,
   };
 }
 
@@ -132,26 +130,37 @@ function effectiveFill(fill: Fill | undefined, isRead: boolean): Fill {
   return isRead && written.kind === 'null' ? { kind: 'none' } : written;
 }
 
-function toCount(value: bigint | undefined): number {
-  return value === undefined ? 0 : Number(value);
+/** Tags of both lists, without duplicates. */
+function sortedTags(sorted: readonly string[], more: readonly string[] = []): readonly string[] {
+  return more.length === 0 ? sorted : [...new Set([...sorted, ...more])].sort(compareBytes);
 }
 
-function planSource(
-  source: PreparedSource,
-  around: Surroundings,
+function planSources(
+  { prepared, bound }: PreparedStatement,
+  around: () => Surroundings,
   inputs: readonly RowInput[],
   options: PlanOptions,
-): SourcePlan {
-  if (source.kind === 'measurement') {
-    const { measurement, tags, shards } = source.schema;
-    return { kind: 'measurement', measurement, tagKeys: tags, shards };
-  }
-  const inner = plan(source.select, around, { ...options, isInto: false });
-  return {
-    kind: 'subquery',
-    plan: inner,
-    inputs: inputs.map((input) => subqueryInput(input, source.select, inner)),
-  };
+): readonly SourcePlan[] {
+  const subqueries = bound.subqueries.values();
+  return prepared.sources.map((source): SourcePlan => {
+    if (source.kind === 'measurement') {
+      const { measurement, tags, shards } = source.schema;
+      return { kind: 'measurement', measurement, tagKeys: tags, shards };
+    }
+    const own = { prepared: source.select, bound: nextOf(subqueries) };
+    const inner = plan(own, around(), { ...options, isInto: false });
+    return {
+      kind: 'subquery',
+      plan: inner,
+      inputs: inputs.map((input) => subqueryInput(input, source.select, inner)),
+    };
+  });
+}
+
+function nextOf(subqueries: Iterator<BoundSelect>): BoundSelect {
+  const next = subqueries.next();
+  assert(next.done !== true, 'a statement is bound with all its subqueries');
+  return next.value;
 }
 
 function subqueryInput(

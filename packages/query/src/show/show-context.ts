@@ -1,10 +1,9 @@
 // What SHOW statements share: the database, the policy, and the conditions on tags and time.
 import type { InvalidRequest, TimeRange } from '@tidemark/core';
 import { Forbidden } from '@tidemark/core';
-import { isTime } from '@tidemark/influxql';
+import { isTime, some } from '@tidemark/influxql';
 import type { Binary, Expression, MeasurementSource } from '@tidemark/influxql';
 
-import { some } from '../analyse/walk.ts';
 import { splitCondition } from '../analyse/time-range.ts';
 import {
   databaseNotFound,

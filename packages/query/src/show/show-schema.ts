@@ -1,10 +1,9 @@
 // SHOW SERIES, TAG KEYS, TAG VALUES and FIELD KEYS: look-ups that the source answers in order and
 // without duplicates, streamed as they arrive.
 import { compareBytes } from '@tidemark/core';
-import { isTime } from '@tidemark/influxql';
+import { isTime, some } from '@tidemark/influxql';
 import type { ShowStatement, TagKeyFilter } from '@tidemark/influxql';
 
-import { some } from '../analyse/walk.ts';
 import type { QueryContext } from '../context.ts';
 import { lookUp } from '../look-up.ts';
 import { ExecutionContext } from '../execution/execution-context.ts';

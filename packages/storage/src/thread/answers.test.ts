@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { Cancelled } from '@tidemark/core';
-import { KnownTexts } from '@tidemark/influxql';
+import { ParseCache } from '@tidemark/influxql';
 import {
   DEFAULT_QUERY_LIMITS,
   Driver,
@@ -22,7 +22,7 @@ import { openStorage } from './open-storage.ts';
 
 let directory: string;
 let engine: StorageEngine;
-const texts = new KnownTexts({});
+const texts = new ParseCache({});
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'storage-answers-'));
@@ -98,22 +98,27 @@ async function ask(
   return { json: Buffer.concat(pieces).toString(), isText };
 }
 
-let forms = 0;
+let shapes = 0;
 
-/** A text that comes twice, then with another end, and that one as a form that nobody knows. */
+/** Empty statements that nobody has sent yet: what follows is of a shape of its own. */
+function newShape(): string {
+  return (++shapes).toString(2).replaceAll('1', ' ;').replaceAll('0', ';');
+}
+
+/** A text that comes twice, then with another end, and that one as a shape that nobody knows. */
 async function askAgain(
   textTo: (end: string) => string,
   how?: Parameters<typeof ask>[1],
 ): Promise<readonly [first: Asked, second: Asked, later: Asked, laterFirst: Asked]> {
-  const form = ' '.repeat(++forms);
-  const [early, late] = [textTo(FIVE), textTo(SIX)].map((text) => `${form}${text}`) as [
+  const shape = newShape();
+  const [early, late] = [textTo(FIVE), textTo(SIX)].map((text) => `${shape}${text}`) as [
     string,
     string,
   ];
   const first = await ask(early, how);
   const second = await ask(early, how);
   const later = await ask(late, how);
-  return [first, second, later, await ask(`${' '.repeat(++forms)}${textTo(SIX)}`, how)];
+  return [first, second, later, await ask(`${newShape()}${textTo(SIX)}`, how)];
 }
 
 const FIVE = "'1970-01-01T00:05:00Z'";
@@ -164,24 +169,24 @@ test.each([
 ])('of %s, other values: the same as if nothing were known', async (_name, where) => {
   const text = (value: string): string =>
     WINDOWS('count(f), last(s)', `AND ${where(value)} GROUP BY time(1m)`)(FIVE);
-  const form = ' '.repeat(++forms);
+  const shape = newShape();
   const values = ["'a'", `'ü"'`, "''", "'x\\\\\"7'", `'x"80'`, "'2026-01-02'", "'none'", "'a'"];
   for (const value of values) {
-    const known = await ask(`${form}${text(value)}`);
-    const fresh = await ask(`${' '.repeat(++forms)}${text(value)}`);
+    const known = await ask(`${shape}${text(value)}`);
+    const fresh = await ask(`${newShape()}${text(value)}`);
     expect(known.json, value).toBe(fresh.json);
     expect(fresh.isText).toBe(false);
     expect(known.json).not.toContain('error');
   }
 });
 
-test('only the first of a form with other values is made here', async () => {
+test('only the first of a shape with other values is made here', async () => {
   const text = (value: string): string => {
     return WINDOWS('max(f)', `AND (t = '${value}' OR t = 'none')`)(FIVE);
   };
-  const form = ' '.repeat(++forms);
+  const shape = newShape();
   const answers = [];
-  for (const value of ['a', `ü"`, 'b']) answers.push(await ask(`${form}${text(value)}`));
+  for (const value of ['a', `ü"`, 'b']) answers.push(await ask(`${shape}${text(value)}`));
 
   expect(answers.map(({ isText }) => isText)).toEqual([false, true, true]);
   expect(new Set(answers.map(({ json }) => json)).size).toBe(3);

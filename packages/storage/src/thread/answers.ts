@@ -1,5 +1,5 @@
-// The storage thread's end of small answers (docs/adr/0022-small-answers.md): executes a plan and
-// hands on the text of its series.
+// The storage thread's end of small answers (docs/adr/0022-prepared-statements.md): executes a plan
+// and hands on the text of its series.
 import { answerText } from '@tidemark/query';
 import type { SeriesSource, SourceSnapshot, Steps } from '@tidemark/query';
 
@@ -33,11 +33,11 @@ export class Answers {
   }
 
   /** Answers at once when nothing has to be waited for. */
-  open({ id, plan, values, start, end, epoch }: Asked): void {
+  open({ id, plan, bound, start, end, epoch }: Asked): void {
     const snapshot = this.#options.source.snapshot();
     const partial: string[] = [];
     const steps = answerText(
-      { ...this.#options.plans.of(plan), values, range: { start, end }, epoch },
+      { ...this.#options.plans.of(plan), bound, range: { start, end }, epoch },
       {
         snapshot,
         capabilities: CAPABILITIES,

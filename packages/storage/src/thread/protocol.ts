@@ -135,7 +135,7 @@ export type ToThread =
       readonly kind: 'answer';
       readonly id: number;
       readonly plan: CarriedPlan;
-      readonly values?: AnswerRequest['values'];
+      readonly bound?: AnswerRequest['bound'];
       readonly start: AnswerRequest['range']['start'];
       readonly end: AnswerRequest['range']['end'];
       readonly epoch: AnswerRequest['epoch'];

@@ -124,9 +124,9 @@ function* answer(
   let answered: (FromThread & { kind: 'answer' }) | undefined;
   let failure: Error | undefined;
   const { start, end } = asked.range;
-  const { epoch, values = [] } = asked;
+  const { epoch, bound } = asked;
   // Absent properties are left out of the message, because each costs time.
-  const more = values.length === 0 ? undefined : { values };
+  const more = bound === undefined ? undefined : { bound };
   const plan = connection.plans.carry(asked);
   yield new Promise<void>((resolve) => {
     const onAbort = (): void => {

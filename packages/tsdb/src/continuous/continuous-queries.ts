@@ -2,15 +2,13 @@
 import type { Clock, Timestamp } from '@tidemark/core';
 import type { Logger } from 'pino';
 
-import { driverOf } from '../statements/context.ts';
-import { ROWS } from '../statements/registry.ts';
 import type { StatementServices } from '../statements/context.ts';
 import { moduleOf } from '../stats/statistics.ts';
 import type { StatisticsModule } from '../stats/statistics.ts';
-import { requireRights } from './rights.ts';
 import { dueRun } from './schedule.ts';
 import type { ContinuousSchedule, DueRun } from './schedule.ts';
-import { parseContinuousQuery, readInterval, withRange, writtenOf } from './statement.ts';
+import { executeContinuousQuery } from './execute.ts';
+import { parseContinuousQuery, readInterval } from './statement.ts';
 import type { CreateContinuousQuery } from './statement.ts';
 
 type Known = {
@@ -90,32 +88,21 @@ export class ContinuousQueries {
     const { statement } = known;
     const startedMs = clock.monotonicMs();
     const name = `${statement.database}.${statement.name}`;
-    const description = {
-      text: () => `continuous query ${name}`,
-      database: statement.database,
-      requires: () => [{ kind: 'read', database: statement.database } as const],
-    };
     try {
-      const written = await services.queries.run(description, async (running) => {
-        known.lastBoundary = due.boundary;
-        requireRights(statement, due.owner, services.catalog.state);
-        const supervision = {
-          signal: AbortSignal.any([running.signal, stop]),
-          memory: running.memory,
-        };
-        const answer = ROWS.select.handler(withRange(statement.statement, due), {
-          services,
+      const written = await executeContinuousQuery(
+        {
+          statement,
+          owner: due.owner,
+          range: due,
+          text: () => `continuous query ${name}`,
           identity: { kind: 'open' },
-          database: statement.database,
-          retentionPolicy: '',
-          ...supervision,
-          messages: [],
-        });
-        let count = 0n;
-        const batches = driverOf(services, () => supervision).batches(answer);
-        for await (const batch of batches) count += writtenOf(batch);
-        return count;
-      });
+          signal: stop,
+          onStart: () => {
+            known.lastBoundary = due.boundary;
+          },
+        },
+        services,
+      );
       this.#counters.queryOk++;
       const durationMs = clock.monotonicMs() - startedMs;
       if (isLogging) {

@@ -7,10 +7,8 @@ import { Windows } from '@tidemark/query';
 import type { Identity } from '../auth/identity.ts';
 import { LIMITS } from '../limits.ts';
 import type { StatementServices } from '../statements/context.ts';
-import { driverOf } from '../statements/context.ts';
-import { ROWS } from '../statements/registry.ts';
-import { requireRights } from './rights.ts';
-import { parseContinuousQuery, readInterval, withRange, writtenOf } from './statement.ts';
+import { executeContinuousQuery } from './execute.ts';
+import { parseContinuousQuery, readInterval } from './statement.ts';
 import type { CreateContinuousQuery } from './statement.ts';
 
 /** Whole windows of a continuous query, [start, end). */
@@ -88,27 +86,17 @@ export async function* runPlan(
     signal.throwIfAborted();
     const border = windows.of(start + stepNanos).start;
     const end = border < plan.end ? border : plan.end;
-    const text = () => `continuous query ${database}.${name} over a past range`;
-    const requires = () => [{ kind: 'read', database } as const];
-    const written = await services.queries.run({ text, database, requires }, async (running) => {
-      requireRights(statement, owner, services.catalog.state);
-      let count = 0n;
-      const supervision = {
-        signal: AbortSignal.any([running.signal, signal]),
-        memory: running.memory,
-      };
-      const answer = ROWS.select.handler(withRange(statement.statement, { start, end }), {
-        services,
+    const written = await executeContinuousQuery(
+      {
+        statement,
+        owner,
+        range: { start, end },
+        text: () => `continuous query ${database}.${name} over a past range`,
         identity,
-        database,
-        retentionPolicy: '',
-        ...supervision,
-        messages: [],
-      });
-      const batches = driverOf(services, () => supervision).batches(answer);
-      for await (const batch of batches) count += writtenOf(batch);
-      return count;
-    });
+        signal,
+      },
+      services,
+    );
     yield { start, end, written, windowsDone: windows.count(plan.start, end) };
     start = end;
   }

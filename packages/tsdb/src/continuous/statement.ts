@@ -20,7 +20,10 @@ export function parseContinuousQuery(text: string): {
   const { query, error } = parseQuery(text, { checkRegex });
   const statement = query.statements[0];
   const isRead = error === undefined && statement?.kind === 'create-continuous-query';
-  return { statement: isRead ? statement : undefined, error };
+  if (!isRead) return { statement: undefined, error };
+  // All its executions are of one shape: only their times differ.
+  const select = { ...statement.statement, shape: {} };
+  return { statement: { ...statement, statement: select }, error };
 }
 
 /** What SELECT … INTO answers: how many points it wrote. */

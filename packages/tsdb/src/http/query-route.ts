@@ -4,8 +4,8 @@ import { constants, createGzip } from 'node:zlib';
 
 import { AppError, InvalidRequest } from '@tidemark/core';
 import type { Diagnostic, Holder } from '@tidemark/core';
-import { KnownTexts, printStatement, redactInMessage } from '@tidemark/influxql';
-import type { KnownResult, Query, Statement } from '@tidemark/influxql';
+import { ParseCache, printStatement, redactInMessage } from '@tidemark/influxql';
+import type { CachedParseResult, Query, Statement } from '@tidemark/influxql';
 import { isFromBrowser } from '@tidemark/process';
 import {
   checkRegex,
@@ -47,7 +47,7 @@ export type QueryParts = {
   readonly counters: HttpCounters;
   readonly log: Logger;
   readonly statements: StatementServices;
-  readonly texts: KnownTexts;
+  readonly texts: ParseCache;
 };
 
 /** Findings beyond this are only in the body. */
@@ -103,14 +103,14 @@ function checkQuery(
 }
 
 /** What parses the texts of requests. */
-export function queryTexts(config: TsdbConfig['coordinator']): KnownTexts {
+export function queryTexts(config: TsdbConfig['coordinator']): ParseCache {
   const limits = {
     maxTokens: config.maxQueryTokens,
     maxDepth: config.maxQueryDepth,
     maxOperators: config.maxQueryOperators,
     maxRegexLength: config.maxRegexLength,
   };
-  return new KnownTexts({ limits, checkRegex });
+  return new ParseCache({ limits, checkRegex });
 }
 
 function limitStatements({ statements }: Query, limit: number): void {
@@ -179,7 +179,7 @@ type QueryRunOptions = {
   readonly request: QueryRequest;
   readonly query: Query;
   /** Of its spans in the text. */
-  readonly placeOf: KnownResult['placeOf'];
+  readonly placeOf: CachedParseResult['placeOf'];
 };
 
 /** One request's statements from start to end. */

@@ -67,7 +67,7 @@ async function planOf(
     fields,
     sources,
     dimensions: [],
-    form: {},
+    shape: {},
     slots: [],
     span,
   } as unknown as Statement;
@@ -137,12 +137,12 @@ export class Asked {
 
   /** Count and sum of a measurement at the moment of the call. */
   async ask(source: Source): Promise<Aggregates> {
-    const { plan, limits, values, range, epoch } = PLANS.get(keyOf(source))!;
+    const { plan, limits, bound, range, epoch } = PLANS.get(keyOf(source))!;
     const id = this.#nextId++;
     const text = await new Promise<Uint8Array | undefined>((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
       const carried = { plan, limits, place: 0 };
-      this.#answers.open({ kind: 'answer', id, plan: carried, values, ...range, epoch });
+      this.#answers.open({ kind: 'answer', id, plan: carried, bound, ...range, epoch });
     });
     this.#waiting.delete(id);
     return aggregatesIn(text === undefined ? '' : utf8Text(text));

@@ -30,9 +30,10 @@ afterAll(() => service.close());
 
 let asked = 0;
 
-/** What a text answers that nobody has sent before. */
+/** What a text answers whose shape nobody has sent before: empty statements write a number. */
 async function unknown(text: string, parameters: Record<string, string>): Promise<string> {
-  return (await service.query(`${text} /* ${asked++} */`, parameters)).text;
+  const number = (asked++).toString(2).replaceAll('1', ' ;').replaceAll('0', ';');
+  return (await service.query(`${text} ${number}`, parameters)).text;
 }
 
 async function check(
@@ -88,6 +89,37 @@ test('a page that refreshes asks for known statements, with findings and in chun
 
   expect(after.hits - before.hits).toBe(20 * panels.length);
   expect(after.misses).toBe(before.misses);
+});
+
+test.each([
+  ['other numbers and limits', 'SELECT f FROM m WHERE f > $ AND g < $00 LIMIT $', {}],
+  ['a subquery', 'SELECT max(f) FROM (SELECT f FROM m WHERE f > $ LIMIT $) WHERE f < 100$', {}],
+  ['EXPLAIN', 'EXPLAIN SELECT max(f) FROM m WHERE f > $', {}],
+  ['EXPLAIN ANALYZE', 'EXPLAIN ANALYZE SELECT max(f) FROM m WHERE f > $', {}],
+  ['INTO', 'SELECT f INTO other.copy FROM m WHERE f > $', {}],
+  ['bind parameters', 'SELECT f FROM m WHERE f > $least LIMIT $count', { least: 1, count: 1 }],
+] as const)('%s: all statements of a shape have one plan', async (_, text, values) => {
+  const ask = async (n: number): Promise<void> => {
+    const bound = Object.keys(values).map((name) => [name, n]);
+    const params = JSON.stringify(Object.fromEntries(bound));
+    const written = bound.length > 0 ? text : text.replaceAll('$', String(n));
+    const { text: answer } = await service.query(written, { db: 'db', params });
+    expect(answer).not.toContain('error');
+  };
+  // What the first one writes may be new to the database.
+  for (let n = 1; n <= 2; n++) await ask(n);
+  const before = await planCounters();
+  for (let n = 3; n <= 12; n++) await ask(n);
+  const after = await planCounters();
+
+  expect([after.hits - before.hits, after.misses - before.misses]).toEqual([10, 0]);
+});
+
+test('top and bottom look at LIMIT: each has a plan of its own', async () => {
+  const refused = 'SELECT top(f, 3) FROM m LIMIT 2';
+  const texts = ['SELECT top(f, 3) FROM m LIMIT 3', refused, 'SELECT top(f, 3) FROM m'];
+  await check(texts);
+  expect((await service.query(refused, { db: 'db' })).text).toContain('can not be larger');
 });
 
 async function planCounters(): Promise<{ readonly hits: number; readonly misses: number }> {

@@ -1,29 +1,5 @@
-// Small look-ups in expressions, shared by several steps of the analysis.
-import type { Expression } from '@tidemark/influxql';
-
-export const ARITHMETIC: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%', '&', '|', '^']);
-
-/** The expression without surrounding parentheses. */
-export function unwrap(expression: Expression): Expression {
-  let inner = expression;
-  while (inner.kind === 'paren') inner = inner.expression;
-  return inner;
-}
-
-export function isLiteral(expression: Expression): boolean {
-  switch (expression.kind) {
-    case 'number':
-    case 'integer':
-    case 'unsigned':
-    case 'string':
-    case 'boolean':
-    case 'duration':
-    case 'regex':
-      return true;
-    default:
-      return false;
-  }
-}
+// The traversals of expressions: what is below a node, and a tree with some nodes replaced.
+import type { Expression } from './ast.ts';
 
 /** Children in the order of the text. */
 export function children(expression: Expression): readonly Expression[] {
@@ -45,6 +21,7 @@ export function walk(expression: Expression, visit: (node: Expression) => void):
   for (const child of children(expression)) walk(child, visit);
 }
 
+/** Whether the test holds for the expression or anything below it. */
 export function some(expression: Expression, test: (node: Expression) => boolean): boolean {
   return test(expression) || children(expression).some((child) => some(child, test));
 }
@@ -76,25 +53,4 @@ export function rewrite(
     default:
       return change(expression);
   }
-}
-
-const GO_TYPE_NAMES: Readonly<Record<Expression['kind'], string>> = {
-  reference: 'VarRef',
-  call: 'Call',
-  binary: 'BinaryExpr',
-  paren: 'ParenExpr',
-  distinct: 'Distinct',
-  wildcard: 'Wildcard',
-  regex: 'RegexLiteral',
-  number: 'NumberLiteral',
-  integer: 'IntegerLiteral',
-  unsigned: 'UnsignedLiteral',
-  string: 'StringLiteral',
-  boolean: 'BooleanLiteral',
-  duration: 'DurationLiteral',
-};
-
-/** Name of the kind of expression in recorded error texts: `*influxql.StringLiteral`. */
-export function recordedTypeName(expression: Expression): string {
-  return `*influxql.${GO_TYPE_NAMES[expression.kind]}`;
 }

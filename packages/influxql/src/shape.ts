@@ -1,0 +1,130 @@
+// The shape of a text: its tokens without the values of its parameters, the literals of conditions
+// and limits. Texts of one shape have the same tree but for these. The lexer of the parser makes
+// the tokens; what the parser would take for a parameter is found by the words before it, and
+// callers verify that with the tree of the first text of a shape (`parse-cache.ts`).
+import { Lexer } from './lexer.ts';
+import type { BindParameter } from './parse.ts';
+import { parameterToken } from './parameters.ts';
+import type { Token } from './token.ts';
+import { beginsRegex } from './tokenize.ts';
+
+/** A literal that may differ, or a limit: the number behind LIMIT and the like. */
+export type ShapeParameter = {
+  readonly token: Token;
+  readonly isLimit: boolean;
+  /** A minus before it, which may be a sign. */
+  readonly isBehindMinus: boolean;
+};
+
+export type Shape = {
+  /** The same for texts of one shape. */
+  readonly key: string;
+  readonly parameters: readonly ShapeParameter[];
+  /** Start and end of each token, in the order of the text. */
+  readonly places: readonly number[];
+};
+
+/** Between the tokens of a key. */
+const SEPARATOR = '\0';
+
+/**
+ * The shape of a text with these bind parameters; `undefined` when it has what is no token, or more
+ * tokens than that.
+ */
+export function shapeOf(
+  text: string,
+  maxTokens: number,
+  bound?: ReadonlyMap<string, BindParameter>,
+): Shape | undefined {
+  if (text.includes(SEPARATOR)) return undefined;
+  const lexer = new Lexer(text);
+  const parameters: ShapeParameter[] = [];
+  const places: number[] = [];
+  const section = new Section();
+  let key = '';
+  let before: Token | undefined;
+  for (;;) {
+    let token = parameterToken(lexer.next(), bound);
+    if (token.kind === 'end') return { key, parameters, places };
+    if (token.fixed === '/' && before !== undefined && beginsRegex(before)) {
+      token = lexer.regexAt(token.start);
+    }
+    const mark = MARKS.get(token.kind);
+    if (mark === undefined || places.length === 2 * maxTokens) return undefined;
+    const place = section.placeOf(token, before);
+    key += token.hasBlankBefore ? SEPARATOR + mark : mark;
+    if (place === undefined) key += token.text + SEPARATOR;
+    else {
+      const isBehindMinus = before?.fixed === '-';
+      parameters.push({ token, isLimit: place === 'limit', isBehindMinus });
+      key += SEPARATOR;
+    }
+    places.push(token.start, token.end);
+    before = token;
+  }
+}
+
+/** How keys tell the kinds of tokens apart of which trees are made. */
+const MARKS: ReadonlyMap<Token['kind'], string> = new Map([
+  ['word', ''],
+  ['symbol', ''],
+  ['identifier', '"'],
+  ['string', "'"],
+  ['regex', '?'],
+  ['integer', '1'],
+  ['number', '1.5'],
+  ['duration', '1h'],
+]);
+
+const LITERALS: ReadonlySet<Token['kind']> = new Set([
+  'string',
+  'integer',
+  'number',
+  'duration',
+  'regex',
+]);
+
+const LIMITS: ReadonlySet<string> = new Set(['LIMIT', 'OFFSET', 'SLIMIT', 'SOFFSET']);
+
+/** Words that may follow a condition. */
+const BEHIND_CONDITION: ReadonlySet<string> = new Set(['GROUP', 'ORDER', ...LIMITS]);
+
+/** Which clause of a statement the next token is in. */
+class Section {
+  /** Parentheses that are open. */
+  #depth = 0;
+  /** Those that were open where the conditions began that have not ended. */
+  readonly #conditions: number[] = [];
+
+  /** What a token is a parameter of; `undefined` for any other. */
+  placeOf(token: Token, before: Token | undefined): 'condition' | 'limit' | undefined {
+    const { fixed, kind } = token;
+    if (this.#endsCondition(token, before)) this.#conditions.pop();
+    if (fixed === '(') this.#depth++;
+    else if (fixed === ')') this.#depth--;
+    else if (fixed === 'WHERE') this.#conditions.push(this.#depth);
+    else if (LITERALS.has(kind)) {
+      if (before !== undefined && LIMITS.has(before.fixed)) return 'limit';
+      if (this.#conditions.length > 0) return 'condition';
+    }
+    return undefined;
+  }
+
+  #endsCondition({ fixed, kind }: Token, before: Token | undefined): boolean {
+    const depth = this.#conditions.at(-1);
+    if (depth === undefined || this.#depth > depth) return false;
+    if (fixed === ')' || fixed === ';' || BEHIND_CONDITION.has(fixed)) return true;
+    // `fill(…)` and `tz(…)` are no keywords: a name behind an operand begins them.
+    return kind === 'identifier' && before !== undefined && isOperand(before);
+  }
+}
+
+function isOperand({ kind, fixed }: Token): boolean {
+  return (
+    LITERALS.has(kind) ||
+    kind === 'identifier' ||
+    fixed === ')' ||
+    fixed === 'TRUE' ||
+    fixed === 'FALSE'
+  );
+}

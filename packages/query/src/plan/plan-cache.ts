@@ -1,0 +1,180 @@
+// The plan cache: what is prepared of a statement is kept for all statements of its shape
+// (`SelectStatement.shape`), as long as its sources have the same fields and tags.
+import { ByteLru } from '@tidemark/core';
+import type { TimeRange } from '@tidemark/core';
+import { some } from '@tidemark/influxql';
+import type { SelectStatement } from '@tidemark/influxql';
+
+import { bindSelect } from '../analyse/bound.ts';
+import { prepareSelect, resolveNames } from '../analyse/prepare-select.ts';
+import type { PreparedStatement } from '../analyse/prepare-select.ts';
+import type { PreparedSelect } from '../analyse/prepared.ts';
+import { reportTimes } from '../analyse/report-doubtful.ts';
+import { loadNames } from '../analyse/source-names.ts';
+import type { NamesBySource } from '../analyse/source-names.ts';
+import type { QueryContext } from '../context.ts';
+import { PLAN_BYTES_MAX, PLAN_CACHE_BYTES } from '../limits.ts';
+import type { QueryLimits } from '../limits.ts';
+import type { MeasurementSchema } from '../measurement-names.ts';
+import type { Steps } from '../operator.ts';
+import { weightOf } from './plan-weight.ts';
+import type { SelectPlan } from './select-plan.ts';
+
+/** What is kept for a shape. */
+export type CachedPlan = {
+  readonly prepared: PreparedSelect;
+  /** The first plan that was made of it; others differ in what they are bound to. */
+  readonly plan: SelectPlan;
+  readonly limits: QueryLimits;
+  /** The limit that its analysis has looked at. */
+  readonly checkedLimit: bigint | undefined;
+  readonly schemas: readonly MeasurementSchema[];
+  /** Whether its analysis had findings; `undefined` when nobody asked for them. */
+  readonly hasFindings: boolean | undefined;
+};
+
+/** By shape. */
+const CACHE = new ByteLru<object, CachedPlan>(PLAN_CACHE_BYTES);
+
+const counters = { tooHeavy: 0, hits: 0, misses: 0 };
+
+type PlanCacheCounters = Readonly<Record<'plans' | 'bytes' | keyof typeof counters, number>>;
+
+/** What the cached plans of all queries weigh together, and how many statements had one. */
+export function planCacheCounters(): PlanCacheCounters {
+  return { plans: CACHE.count, bytes: CACHE.weight, ...counters };
+}
+
+/** A statement that is prepared and bound. */
+export type CachedStatement = PreparedStatement & {
+  /** What is kept for its shape. */
+  readonly cached: CachedPlan | undefined;
+  /** What may be kept; absent where something is. */
+  readonly keep?: ((plan: SelectPlan) => void) | undefined;
+};
+
+/** Prepares a statement, or takes what is kept for its shape, and binds it. */
+export function* prepare(
+  statement: SelectStatement,
+  context: QueryContext,
+): Steps<CachedStatement> {
+  const known = yield* lookUp(statement, context);
+  if (known !== undefined && 'prepared' in known) {
+    counters.hits++;
+    return known;
+  }
+  counters.misses++;
+  const watch = new FindingsWatch(context);
+  const fresh = yield* prepareSelect(statement, watch.context, known?.names);
+  const { hasFindings } = watch;
+  const keep = (plan: SelectPlan): void => {
+    keepPlan(statement, { ...fresh, plan }, context.limits, hasFindings);
+  };
+  return { ...fresh, cached: undefined, keep };
+}
+
+/** The names of its sources where what is kept is of others; `undefined` where nothing is kept. */
+function* lookUp(
+  statement: SelectStatement,
+  context: QueryContext,
+): Steps<(PreparedStatement & { cached: CachedPlan }) | { names: NamesBySource } | undefined> {
+  const cached = statement.shape && CACHE.get(statement.shape);
+  if (cached?.limits !== context.limits) return undefined;
+  // Findings are made by the analysis, which looks at the limit of `top` and `bottom`.
+  if (context.onFinding !== undefined && cached.hasFindings !== false) return undefined;
+  if (cached.checkedLimit !== undefined && cached.checkedLimit !== (statement.limit ?? 0n)) {
+    return undefined;
+  }
+  resolveNames(statement, context, 0);
+  const { prepared } = cached;
+  const bound = bindSelect(statement, prepared, context);
+  const names = yield* loadNames(statement, context);
+  if (!isOf(cached, names, bound.split.range)) return { names };
+  // Whether a time lacks its unit depends on its value.
+  reportTimes(statement, context);
+  return { prepared, bound, cached };
+}
+
+/** Whether what is kept has these sources. */
+function isOf({ schemas }: CachedPlan, names: NamesBySource, range: TimeRange): boolean {
+  let at = 0;
+  for (const { set, measurements } of names.values()) {
+    for (const measurement of measurements) {
+      const schema = measurement.schema(set.retentionPolicy, range);
+      if (schema !== undefined && schema !== schemas[at++]) return false;
+    }
+  }
+  return at === schemas.length;
+}
+
+/** Tells whether the analysis had findings. */
+class FindingsWatch {
+  readonly context: QueryContext;
+  hasFindings: boolean | undefined;
+
+  constructor(context: QueryContext) {
+    const { onFinding } = context;
+    if (onFinding !== undefined) this.hasFindings = false;
+    this.context = {
+      ...context,
+      onFinding:
+        onFinding &&
+        ((finding) => {
+          this.hasFindings = true;
+          onFinding(finding);
+        }),
+    };
+  }
+}
+
+/** Keeps what is prepared of a statement, and its plan, for the next one of its shape. */
+function keepPlan(
+  statement: SelectStatement,
+  { prepared, bound, plan }: PreparedStatement & { readonly plan: SelectPlan },
+  limits: QueryLimits,
+  hasFindings: boolean | undefined,
+): void {
+  const { shape } = statement;
+  if (shape === undefined || dependsOnNow(statement)) return;
+  const checkedLimit = hasRanking(statement) ? (statement.limit ?? 0n) : undefined;
+  const schemas = [...schemasOf(prepared, bound.split.range)];
+  const weight = weightOf([prepared, plan, schemas], PLAN_BYTES_MAX);
+  if (weight > PLAN_BYTES_MAX) {
+    counters.tooHeavy++;
+    CACHE.delete(shape);
+    return;
+  }
+  CACHE.set(shape, { prepared, plan, limits, checkedLimit, schemas, hasFindings }, weight);
+}
+
+/** Whether more than ranges depends on when the statement is run. */
+function dependsOnNow({ dimensions, sources }: SelectStatement): boolean {
+  return (
+    dimensions.some((dimension) =>
+      some(dimension, (node) => node.kind === 'call' && node.name === 'now'),
+    ) || sources.some((source) => source.kind === 'subquery' && dependsOnNow(source.statement))
+  );
+}
+
+/** Whether it asks for rows by rank, as many as its limit has room for at most. */
+function hasRanking({ fields, sources }: SelectStatement): boolean {
+  return (
+    fields.some(({ expression }) =>
+      some(expression, (node) => node.kind === 'call' && RANKINGS.has(node.name)),
+    ) || sources.some((source) => source.kind === 'subquery' && hasRanking(source.statement))
+  );
+}
+
+const RANKINGS: ReadonlySet<string> = new Set(['top', 'bottom']);
+
+/** The schemas as their names hold them, those of subqueries in their place. */
+function* schemasOf({ sources }: PreparedSelect, range: TimeRange): Iterable<MeasurementSchema> {
+  for (const source of sources) {
+    if (source.kind === 'subquery') {
+      yield* schemasOf(source.select, range);
+      continue;
+    }
+    const schema = source.names.schema(source.schema.measurement.retentionPolicy, range);
+    if (schema !== undefined) yield schema;
+  }
+}
