@@ -4,7 +4,7 @@ import { Cancelled } from '@tidemark/core';
 
 import type { QueryMemory } from './context.ts';
 import { SLICE_MS } from './limits.ts';
-import { isPause } from './operator.ts';
+import { isOfChange, isPause } from './operator.ts';
 import type { Operator, Pause, Steps } from './operator.ts';
 
 /** What may end or hold up a query. */
@@ -53,6 +53,8 @@ export class Driver {
    * reason, is taken as it comes.
    */
   readonly #cancelled = new WeakSet<object>();
+  /** A change was waited for: what came of it is heard first. */
+  #isBehindChange = false;
   /** What went wrong while memory was waited for. */
   #failure: { readonly error: unknown } | undefined;
 
@@ -126,6 +128,7 @@ export class Driver {
 
   /** What has to be waited for now; nothing while there is time. Never rejects. */
   #wait(pause: Pause): Promise<void> | undefined {
+    this.#isBehindChange = isOfChange(pause);
     const memory = this.#supervision()?.memory;
     if (memory?.isAsking === true) return this.#admit(memory, pause);
     if (pause !== undefined) return pause.then(() => this.#startSlice());
@@ -159,6 +162,10 @@ export class Driver {
 
   /** Pulls again behind a pause; throws into the operator when something has ended it meanwhile. */
   #resume<T, R>(operator: Generator<T, R, undefined>): IteratorResult<T, R> {
+    if (this.#isBehindChange) {
+      this.#isBehindChange = false;
+      return operator.next();
+    }
     const signal = this.#supervision()?.signal;
     if (signal?.aborted === true && !this.#cancelled.has(operator)) {
       this.#cancelled.add(operator);

@@ -9,7 +9,10 @@
 //   that may take long yields one per some thousand items.
 // - Ownership: a batch belongs to the reader that pulled it, until that reader pulls again for
 //   columns that say so (`RowBatch`).
-// - Cancellation: the driver throws into the operators at a pause; nobody else looks at the signal.
+// - Cancellation: the driver throws into the operators at a pause, except behind a change
+//   (`waitForChange`); nobody else looks at the signal. A reader is thrown out of its loop, and
+// what
+//   it reads from only gets `return`.
 // - Failure: operators throw. The promise of a pause never rejects: a waiting operator checks
 //   itself what has come.
 
@@ -27,6 +30,26 @@ export type Steps<T = void> = Generator<Pause, T, undefined>;
 /** Tells a pause from a batch. */
 export function isPause(next: unknown): next is Pause {
   return next === undefined || next instanceof Promise;
+}
+
+/** Promises of changes: the driver ends nothing behind them. */
+const changes = new WeakSet<Promise<void>>();
+
+/** Whether what follows the pause must be heard, although the query was ended meanwhile. */
+export function isOfChange(pause: Pause): boolean {
+  return pause !== undefined && changes.has(pause);
+}
+
+/** As `waitFor`, for a change: once it is made, it is not answered as if the query had ended. */
+export function* waitForChange<T>(work: Promise<T>): Steps<T> {
+  const waiting = waitFor(work);
+  let step = waiting.next();
+  while (step.done !== true) {
+    if (step.value !== undefined) changes.add(step.value);
+    yield step.value;
+    step = waiting.next();
+  }
+  return step.value;
 }
 
 /** Waits for what another part of the program does, and answers or throws what came of it. */

@@ -1,33 +1,53 @@
+// Changes whose query is ended while they are under way, in the loop that writes all answers.
 import { Cancelled, Unavailable } from '@tidemark/core';
-import { Driver } from '@tidemark/query';
-import type { ResultBatch } from '@tidemark/query';
+import { Driver, writeResults } from '@tidemark/query';
 import { expect, test } from 'vitest';
 
 import { acts } from './context.ts';
 import type { StatementContext } from './context.ts';
 
-/** Runs a change, ends its query while it is under way, and then lets it come to its end. */
-async function endedMeanwhile(work: () => Promise<unknown>): Promise<readonly ResultBatch[]> {
+const REASON = 'query engine shutdown';
+
+/** What is answered to changes; the query of the first is ended while it is under way. */
+async function answer(changes: readonly (() => Promise<unknown>)[]): Promise<unknown> {
   const query = new AbortController();
-  const driver = new Driver({
-    supervision: () => ({ signal: query.signal }),
-    monotonicMs: () => 0,
+  const { signal } = query;
+  const driver = new Driver({ supervision: () => ({ signal }), monotonicMs: () => 0 });
+  const statements = changes.map((change) => {
+    const handler = acts(async () => {
+      query.abort(new Cancelled(REASON));
+      return change();
+    });
+    return { run: () => handler({}, { signal } as StatementContext) };
   });
-  const handler = acts(async () => {
-    query.abort(new Cancelled('query engine shutdown'));
-    return work();
-  });
-  const batches: ResultBatch[] = [];
-  for await (const batch of driver.batches(handler({}, {} as StatementContext)))
-    batches.push(batch);
-  return batches;
+  const pieces: Uint8Array[] = [];
+  for await (const piece of driver.batches(writeResults(statements, { encoding: 'json' }))) {
+    pieces.push(piece);
+  }
+  return (JSON.parse(Buffer.concat(pieces).toString()) as { results: unknown }).results;
 }
 
+const settled = (): Promise<void> => Promise.resolve();
+
 test('a change is answered as done, although its query was ended meanwhile', async () => {
-  expect(await endedMeanwhile(() => Promise.resolve())).toEqual([]);
+  expect(await answer([settled])).toEqual([{ statement_id: 0 }]);
 });
 
 test('a change that was refused is answered with the reason', async () => {
   const refused = new Unavailable('log can not be written');
-  await expect(endedMeanwhile(() => Promise.reject(refused))).rejects.toBe(refused);
+  const results = await answer([() => Promise.reject(refused)]);
+  expect(results).toEqual([{ statement_id: 0, error: refused.message }]);
+});
+
+test('what stands behind it in the request is not begun', async () => {
+  let hasBegun = false;
+  const results = await answer([
+    settled,
+    () => {
+      hasBegun = true;
+      return settled();
+    },
+  ]);
+  expect(results).toEqual([{ statement_id: 0 }, { statement_id: 1, error: REASON }]);
+  expect(hasBegun).toBe(false);
 });

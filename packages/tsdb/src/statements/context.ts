@@ -1,6 +1,6 @@
 // The context of statement handlers.
 import type { Clock, Diagnostic } from '@tidemark/core';
-import { Driver, waitFor } from '@tidemark/query';
+import { Driver, waitFor, waitForChange } from '@tidemark/query';
 import type {
   Operator,
   QueryLimits,
@@ -71,18 +71,9 @@ export function acts<S>(
   run: (statement: S, context: StatementContext) => Promise<unknown>,
 ): StatementHandler<S> {
   return function* actAndAnswerNothing(statement, context) {
-    let end: { readonly error?: unknown } | undefined;
-    const work = run(statement, context).then(
-      () => void (end = {}),
-      (error: unknown) => void (end = { error }),
-    );
-    try {
-      yield work;
-    } catch (ended) {
-      // Whatever has ended the query meanwhile: what has been changed is answered as changed.
-      if (end === undefined) throw ended;
-    }
-    if (end !== undefined && 'error' in end) throw end.error;
+    // A statement before this one may have waited for a change, behind which nothing is ended.
+    context.signal.throwIfAborted();
+    yield* waitForChange(run(statement, context));
   };
 }
 
