@@ -84,6 +84,8 @@ type RunningUnit = Unit & {
   lastCollected: number;
   /** Where it goes on from; `undefined` when it restarts. */
   from: Resumption | undefined;
+  /** Its host was lost, and another one starts it. */
+  isRestarting: boolean;
   /** It had no state. */
   readonly isNew: boolean;
   ended: Promise<void> | undefined;
@@ -170,6 +172,9 @@ export class Executor {
           pipeline.type === 'stream'
             ? startPoints(unit, { ...setup, dbrps })
             : startQueries(unit, setup);
+        // It lost its host while the others started: otherwise it would be given twice what it has
+        // missed.
+        if (unit.isRestarting) unit.source.suspend();
       }
       return units.filter(({ isNew }) => isNew);
     } catch (error) {
@@ -223,6 +228,7 @@ export class Executor {
         savedState: () => {
           const last = this.#options.savedState({ unit: name, definition });
           unit.from = last === undefined ? undefined : this.#resumption(id, pipeline, last);
+          unit.isRestarting = true;
           unit.source?.suspend();
           return last === undefined ? undefined : { state: last, rerun: unit.from?.rerun };
         },
@@ -241,6 +247,7 @@ export class Executor {
       lastCollected: 0,
       source: undefined,
       from,
+      isRestarting: false,
       isNew: state === undefined,
       ended: undefined,
     };
@@ -262,6 +269,7 @@ export class Executor {
       }
     });
     unit.task.onRestarted((reason) => {
+      unit.isRestarting = false;
       unit.source?.resume(unit.from);
       if (reason !== undefined) events.restarted(reason);
     });

@@ -24,7 +24,11 @@ const turns = async (): Promise<void> => {
   for (let i = 0; i < 20; i++) await Promise.resolve();
 };
 
-async function startedTask(host: SlowHost, told: string[]): Promise<HostedTask> {
+async function startedTask(
+  host: SlowHost,
+  told: string[],
+  others: SlowHost[] = [],
+): Promise<HostedTask> {
   const { pipeline } = buildPipeline('stream|from()', {});
   const setup = {
     id: 1,
@@ -35,12 +39,16 @@ async function startedTask(host: SlowHost, told: string[]): Promise<HostedTask> 
     },
     options: { taskId: 't', clock: new TestClock(), savedState: () => undefined },
     onEnd: () => undefined,
+    elsewhere: () => others.shift()?.client,
   } as unknown as HostedTaskOptions;
   const task = new HostedTask(host.client, setup);
   task.onRestarted((reason) => told.push(`restarted: ${reason ?? 'moved'}`));
   task.onError((error) => told.push(`failed: ${error}`));
   const starting = task.start();
-  host.starts[0]?.resolve();
+  for (const each of [host, ...others]) {
+    await turns();
+    each.starts[0]?.resolve();
+  }
   await starting;
   return task;
 }
@@ -84,4 +92,12 @@ test('a restart whose host fails waits for the next one', async () => {
   await again;
 
   expect(told).toEqual(['restarted: b']);
+});
+
+test('a start whose host ends behind its answer begins on another one', async () => {
+  const [first, second] = [new SlowHost(), new SlowHost()];
+
+  await startedTask(first, [], [second]);
+
+  expect([first.starts.length, second.starts.length]).toEqual([1, 1]);
 });

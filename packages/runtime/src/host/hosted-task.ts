@@ -161,14 +161,21 @@ export class HostedTask implements RunningTask {
     const state = this.#state;
     // The pool gives no other host to a task that has brought down two.
     for (;;) {
+      let failure: Unavailable | undefined;
       try {
-        return await this.#startOn(this.#client);
+        await this.#startOn(this.#client);
       } catch (cause) {
-        const other = cause instanceof Unavailable ? this.#setup.elsewhere() : undefined;
-        if (other === undefined) throw cause;
-        this.#client = other;
-        this.#state = state;
+        if (!(cause instanceof Unavailable)) throw cause;
+        failure = cause;
       }
+      // The host may have ended after its answer, while the task was not started yet for the pool.
+      const other = this.#setup.elsewhere();
+      if (other === undefined) {
+        if (failure !== undefined) throw failure;
+        return;
+      }
+      this.#client = other;
+      this.#state = state;
     }
   }
 

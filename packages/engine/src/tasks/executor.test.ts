@@ -1,0 +1,118 @@
+// A part of a task whose host is lost while other parts still start.
+import { TestClock } from '@tidemark/testkit';
+import { buildPipeline } from '@tidemark/pipeline';
+import { silentServices } from '@tidemark/runtime/testing';
+import { expect, test } from 'vitest';
+import { resolveEngineConfig } from '../config/config.ts';
+import { Executor } from './executor.ts';
+import type { ExecutorOptions } from './executor.ts';
+
+/** A task of a host, whose start the test answers. */
+class SlowTask {
+  readonly taskId = 't';
+  readonly error = undefined;
+  readonly #options: Parameters<ExecutorOptions['createTask']>[2];
+  #started: () => void = () => undefined;
+  #restarted: (reason: string | undefined) => void = () => undefined;
+
+  constructor(options: Parameters<ExecutorOptions['createTask']>[2]) {
+    this.#options = options;
+  }
+
+  start(): Promise<void> {
+    return new Promise((resolve) => (this.#started = resolve));
+  }
+
+  onError(): void {}
+
+  onRestarted(listener: (reason: string | undefined) => void): void {
+    this.#restarted = listener;
+  }
+
+  startEnds(): void {
+    this.#started();
+  }
+
+  /** Its host is lost, and another one is asked to start it. */
+  restartBegins(): void {
+    this.#options.savedState?.();
+  }
+
+  restartEnds(): void {
+    this.#restarted('its host failed');
+  }
+}
+
+type Started = {
+  readonly tasks: readonly SlowTask[];
+  /** What the feeds of the parts were told, in its order. */
+  readonly fed: readonly string[];
+  readonly starting: Promise<unknown>;
+};
+
+function startInTwoParts(): Started {
+  const tasks: SlowTask[] = [];
+  const fed: string[] = [];
+  const { config } = resolveEngineConfig([]);
+  const options = {
+    createTask: (...[, , given]: Parameters<ExecutorOptions['createTask']>) => {
+      const task = new SlowTask(given);
+      tasks.push(task);
+      return task;
+    },
+    clock: new TestClock(),
+    services: () => silentServices({}),
+    setting: { config, limits: {} },
+    savedState: () => undefined,
+    catchUp: config.task,
+    startPoints: ({ unit }: { readonly unit: string }) => {
+      fed.push(`${unit} is fed`);
+      return {
+        suspend: () => fed.push(`${unit} waits`),
+        resume: () => fed.push(`${unit} goes on`),
+      };
+    },
+    addTopicOrigins: () => undefined,
+    log: () => undefined,
+  } as unknown as ExecutorOptions;
+  const { pipeline } = buildPipeline(`stream|from().groupBy('g')|sum('v')`, {});
+  const events = { died: () => undefined, restarted: () => undefined, gaveUp: () => undefined };
+  const starting = new Executor(options).start(
+    {
+      id: 't',
+      pipeline: pipeline as NonNullable<typeof pipeline>,
+      dbrps: [],
+      definition: 'd',
+      split: { count: 2, by: ['g'] } as never,
+    },
+    events,
+  );
+  return { tasks, fed, starting };
+}
+
+test('a part that is being started again when the others have started is fed after that', async () => {
+  const { tasks, fed, starting } = startInTwoParts();
+  const [first, second] = tasks;
+
+  first?.startEnds();
+  first?.restartBegins();
+  second?.startEnds();
+  await starting;
+  expect(fed).toEqual(['t#1/2 is fed', 't#1/2 waits', 't#2/2 is fed']);
+  first?.restartEnds();
+
+  expect(fed.slice(3)).toEqual(['t#1/2 goes on']);
+});
+
+test('a part that was started again before the others have started is fed with them', async () => {
+  const { tasks, fed, starting } = startInTwoParts();
+  const [first, second] = tasks;
+
+  first?.startEnds();
+  first?.restartBegins();
+  first?.restartEnds();
+  second?.startEnds();
+  await starting;
+
+  expect(fed).toEqual(['t#1/2 is fed', 't#2/2 is fed']);
+});
