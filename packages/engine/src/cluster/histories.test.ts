@@ -50,13 +50,14 @@ describe.runIf(hasPrograms('nats-server'))('a copy and its log', () => {
     coordinator = await NatsCoordinator.open(place);
   }
 
-  async function open(name: string): Promise<Replica> {
+  async function open(name: string, begins?: () => string): Promise<Replica> {
     const replica = await Replica.open({
       directory: join(directory, name),
       cluster: 'c',
       key: KEY,
       build: THIS_BUILD,
       setAside: async () => void setAside.push(name),
+      begins,
     });
     replicas.push(replica);
     return replica;
@@ -208,6 +209,29 @@ describe.runIf(hasPrograms('nats-server'))('a copy and its log', () => {
     expect(ids(a)).toEqual(['kept', 'lost']);
     await a.prepare(coordinator.changes, 'log');
     expect(a.isFilled).toBe(true);
+  });
+
+  test('an instance whose definitions the log has goes on from it, although its copy does not know that', async () => {
+    const a = await single('a', 'own');
+    const { serverId } = a.metadata;
+    await a.close();
+    replicas.pop();
+    cpSync(join(directory, 'a'), join(directory, 'killed'), { recursive: true });
+    const begun = await open('a');
+    await lead(begun);
+    await put(begun, 'later');
+
+    const killed = await open('killed', () => serverId);
+    await killed.catchUp(coordinator.changes, 'log', signal);
+
+    expect(ids(killed)).toEqual(['later', 'own']);
+    expect(setAside).toEqual(['killed']);
+    // One that has others is refused.
+    const other = await single('other', 'x');
+    await expect(other.catchUp(coordinator.changes, 'log', signal)).rejects.toThrow(
+      'definitions of its own',
+    );
+    expect(ids(other)).toEqual(['x']);
   });
 
   test('a log gets a name once, also one of a version that gave it none', async () => {

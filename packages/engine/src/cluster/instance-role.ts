@@ -1,6 +1,6 @@
 // The role of an instance in the shared log. It follows the log, and leads after it was elected,
 // until its lease expires, another instance leads, or it stops. It owns the copy.
-import { writeFile } from 'node:fs/promises';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { assert, InvalidRequest, messageOf, openAll, Unavailable } from '@tidemark/core';
 import type { Clock, OpenParts } from '@tidemark/core';
@@ -318,14 +318,15 @@ export class InstanceRole {
   async #openReplica(): Promise<Replica> {
     const { directory, cluster, key, build } = this.#options;
     const setAside = (metadata: Metadata): Promise<void> => this.#setAside(metadata);
-    this.#replica = await Replica.open({ directory, cluster, key, build, setAside });
+    const begins = (): string | undefined => this.#identity?.begins;
+    this.#replica = await Replica.open({ directory, cluster, key, build, setAside, begins });
     return this.#replica;
   }
 
   /** Keeps what is stored here and is not of the log. */
   async #setAside(metadata: Metadata): Promise<void> {
     const path = unusedName(join(this.#options.directory, `${METADATA_FILE}.set-aside`));
-    await writeFile(path, await metadata.backup(), { mode: PRIVATE_FILE, flush: true });
+    writeFileSync(path, await metadata.backup(), { mode: PRIVATE_FILE, flush: true });
     const what = 'what is stored here may differ from the log: a copy is kept';
     this.#options.logger('warn', what, { path });
   }

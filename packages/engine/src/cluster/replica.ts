@@ -37,6 +37,8 @@ export type ReplicaOptions = {
   readonly build: Build;
   /** Keeps what the log has not, before the tables are filled by it. */
   readonly setAside: (metadata: Metadata) => Promise<void>;
+  /** Id of the instance whose definitions the log begins with, when it begins with some. */
+  readonly begins?: (() => string | undefined) | undefined;
 };
 
 /** The log and the copy have different histories: somebody has to say which one is right. */
@@ -265,8 +267,10 @@ export class Replica {
 
   /** Replaces all tables by these entries. */
   async #fill(entries: readonly StoreChange[], record: LogRecord): Promise<void> {
-    const { cluster, setAside } = this.#options;
-    if (this.isOwn) throw new InvalidRequest(ownDefinitions(cluster));
+    const { cluster, setAside, begins } = this.#options;
+    // Its process may have ended when the log had its definitions and the copy did not know that.
+    const hasBegun = begins?.() === this.metadata.serverId;
+    if (this.isOwn && !hasBegun) throw new InvalidRequest(ownDefinitions(cluster));
     const isOfLog = this.#position?.isLeading !== true && (this.#position?.sequence ?? 0) > 0;
     if (!isOfLog && this.hasEntries) await setAside(this.metadata);
     await this.#write([...this.metadata.removals(), ...entries], record);
