@@ -43,7 +43,7 @@ export const MUTANTS: readonly Mutant[] = [
       ),
     ],
     foundBy: 'points',
-    seed: 5,
+    seed: 2,
   },
   {
     what: 'a term that has begun counts as everything',
@@ -67,7 +67,7 @@ export const MUTANTS: readonly Mutant[] = [
       ),
     ],
     foundBy: 'definitions',
-    seed: 61,
+    seed: 12,
   },
   {
     what: 'a copy believes whatever log there is',
@@ -82,7 +82,7 @@ export const MUTANTS: readonly Mutant[] = [
       engine('cluster/instance-role.ts', 'if (ahead !== undefined)', 'if (false)'),
     ],
     foundBy: 'definitions',
-    seed: 19,
+    seed: 300,
   },
   {
     what: 'a task that is moved while it starts is told of both starts, and lives twice',
@@ -94,7 +94,7 @@ export const MUTANTS: readonly Mutant[] = [
       ),
     ],
     foundBy: 'hosts',
-    seed: 37,
+    seed: 94,
   },
   {
     what: 'the state of a task goes when its host dies',
@@ -106,7 +106,7 @@ export const MUTANTS: readonly Mutant[] = [
       ),
     ],
     foundBy: 'tasks',
-    seed: 183,
+    seed: 31,
   },
   {
     what: 'a body that one message cannot carry is not cut',
@@ -141,6 +141,7 @@ export const MUTANTS: readonly Mutant[] = [
     what: 'a leader does not know what was looped back before it',
     edits: [engine('cluster/looped-points.ts', 'await causesKnown();', '')],
     foundBy: 'points',
+    seed: 17,
   },
   {
     what: 'a leader changes its tables before the log has the change',
@@ -152,13 +153,13 @@ export const MUTANTS: readonly Mutant[] = [
       ),
     ],
     foundBy: 'definitions',
-    seed: 4,
+    seed: 15,
   },
   {
     what: 'a record is appended whatever the last one is',
     edits: [engine('cluster/leader-log.ts', 'after: this.#last, signal });', 'signal });')],
     foundBy: 'definitions',
-    seed: 19,
+    seed: 137,
   },
   {
     what: 'points are purged that a saved state does not contain',
@@ -170,7 +171,7 @@ export const MUTANTS: readonly Mutant[] = [
       ),
     ],
     foundBy: 'points',
-    seed: 3,
+    seed: 2,
   },
   {
     what: 'a leader that leads no more purges points of tasks that it does not know to run',
@@ -187,6 +188,7 @@ export const MUTANTS: readonly Mutant[] = [
       ),
     ],
     foundBy: 'definitions',
+    seed: 183,
   },
   {
     what: 'tasks whose host fails while they start do not run',
@@ -198,11 +200,36 @@ export const MUTANTS: readonly Mutant[] = [
       ),
     ],
     foundBy: 'tasks',
+    seed: 5,
+  },
+  {
+    what: 'a task whose host ends behind the answer to its start is given nothing any more',
+    edits: [
+      runtime(
+        'host/hosted-task.ts',
+        'const other = this.#setup.elsewhere();',
+        'const other = failure === undefined ? undefined : this.#setup.elsewhere();',
+      ),
+    ],
+    foundBy: 'events',
+    seed: 39,
+  },
+  {
+    what: 'a part that is started again while others start is given everything twice',
+    edits: [engine('tasks/executor.ts', 'if (unit.isRestarting) unit.source.suspend();', '')],
+    foundBy: 'hosts',
+    seed: 388,
+  },
+  {
+    what: 'an instance does not know its own definitions in the log that it began',
+    edits: [engine('cluster/replica.ts', 'if (this.isOwn && !hasBegun)', 'if (this.isOwn)')],
+    foundBy: 'definitions',
+    seed: 1091,
   },
   {
     what: 'events that were told before are told again',
     edits: [runtime('event-cause.ts', 'isTold: !isBehind', 'isTold: false')],
     foundBy: 'events',
-    seed: 4,
+    seed: 1,
   },
 ];

@@ -11,6 +11,7 @@ import { running } from './checkers/running.ts';
 import { taskOfUnit } from '@tidemark/runtime';
 import { Metadata } from '../../../packages/engine/src/store/metadata.ts';
 import type { TaskRecord } from '../../../packages/engine/src/store/records.ts';
+import { LEADER } from './faults/faults.ts';
 import { Model } from './model/model.ts';
 import { expectedOf, rowsOf } from './model/reference.ts';
 import type { Expected, Totals } from './model/reference.ts';
@@ -29,6 +30,9 @@ import { ownRecord } from './workload/tasks.ts';
 
 /** Long enough for everything to come to rest. */
 const REST_MS = 12 * LEASE_MS;
+
+/** Until everybody has noticed a loss at the coordinator. */
+const REST_AFTER_LOSS_MS = 6 * LEASE_MS;
 
 /** So long at least, and so long once everything is as it should be. */
 const REST_LEAST_MS = LEASE_MS;
@@ -106,6 +110,8 @@ class Simulation implements Run {
   #expected: { readonly count: number; readonly of: Expected } | undefined;
   #hasLost = false;
   #isHanging = false;
+  /** Leaders that something has hit, by the operation that ends it. */
+  readonly #leadersHit = new Map<string, number[]>();
   #delayMs = 2;
   #lossShare = 0;
   #failure: string | undefined;
@@ -190,7 +196,7 @@ class Simulation implements Run {
     let last = 'to be written' as 'to be written' | 'under way' | 'there';
     let goodMs: number | undefined;
     while (this.#failure === undefined) {
-      await this.#passTo(this.#timeline.nowMs + LEASE_MS / 2);
+      await this.#passTo(this.#timeline.nowMs + LEASE_MS / 4);
       await this.#reviveTasks();
       if (last === 'to be written') {
         last = 'under way';
@@ -208,7 +214,7 @@ class Simulation implements Run {
   }
 
   async #restAfterLoss(): Promise<void> {
-    await this.#passTo(this.#timeline.nowMs + REST_MS);
+    await this.#passTo(this.#timeline.nowMs + REST_AFTER_LOSS_MS);
     const isServing = this.#leader() !== undefined;
     this.#mark(isServing ? 'a loss that nobody noticed' : 'a loss that stops all');
     if (isServing) this.#failure ??= named(definitions.name, sameDefinitions(this));
@@ -262,7 +268,7 @@ class Simulation implements Run {
       // The leader has ended.
       () => undefined,
     );
-    await this.#passTo(this.#timeline.nowMs + LEASE_MS / 4);
+    await this.#passTo(this.#timeline.nowMs + LEASE_MS / 8);
     void asked;
     return rows;
   }
@@ -302,7 +308,7 @@ class Simulation implements Run {
       case 'join':
         return this.#start(this.instances.length);
       case 'start':
-        return this.#restart(operation.instance);
+        return this.#restart(this.#hit(operation));
       case 'coordinator away':
         this.#memory.isUp = false;
         return;
@@ -337,9 +343,25 @@ class Simulation implements Run {
         return this.instances[operation.instance]?.breakWires();
       case 'host ends':
         return this.#crashHost(operation.instance, operation.host);
+      case 'next start ends its host':
+        this.instances[operation.instance]?.crashStartingHost();
+        return;
       default:
-        return this.#harm(operation.kind, operation.instance);
+        return this.#harm(operation.kind, this.#hit(operation));
     }
+  }
+
+  /** Which instance an operation is for; -1 when it is for a leader, and none leads. */
+  #hit({ kind, instance }: { readonly kind: string; readonly instance: number }): number {
+    if (instance !== LEADER) return instance;
+    const hit = this.#leadersHit.get(kind)?.shift();
+    if (hit !== undefined) return hit;
+    const leader = this.#leader();
+    const index = leader === undefined ? -1 : this.instances.indexOf(leader);
+    const end = ENDS.get(kind);
+    if (end !== undefined && index >= 0)
+      this.#leadersHit.set(end, [...(this.#leadersHit.get(end) ?? []), index]);
+    return ENDS.has(kind) || kind === 'drain' ? index : -1;
   }
 
   #harm(
@@ -383,6 +405,7 @@ class Simulation implements Run {
       server: this.#memory,
       delayMs: () => this.#delayMs * (0.5 + this.#random()),
       isAnswerLost: () => this.#random() < this.#lossShare,
+      recordsAtOnce: this.#plan.recordsAtOnce,
       trace: (line) => {
         const [, mark] = MARKED.find(([text]) => line.includes(text)) ?? [];
         if (mark !== undefined) this.#mark(mark);
@@ -420,7 +443,7 @@ class Simulation implements Run {
   }
 
   async #restart(index: number): Promise<void> {
-    if (this.instances[index] !== undefined) return;
+    if (index < 0 || this.instances[index] !== undefined) return;
     const stopping = this.#stopping.get(index);
     if (stopping !== undefined) await this.#kill(stopping);
     this.#stopping.delete(index);
@@ -442,6 +465,16 @@ function withoutStacks(): () => void {
   Error.stackTraceLimit = 0;
   return () => void (Error.stackTraceLimit = stackTraceLimit);
 }
+
+/** Which operation ends another one. */
+const ENDS: ReadonlyMap<string, string> = new Map([
+  ['pause', 'go on'],
+  ['cut', 'heal'],
+  ['isolate', 'heal'],
+  ['kill', 'start'],
+  ['kill with disk', 'start'],
+  ['stop', 'start'],
+]);
 
 const CUTS = { cut: 'coordinator', isolate: 'all', heal: 'nothing' } as const satisfies Record<
   string,

@@ -138,6 +138,8 @@ export type Network = {
   readonly delayMs: () => number;
   /** Whether the answer to a request is lost that was carried out. */
   readonly isAnswerLost: () => boolean;
+  /** So many records are read with one request. Default: all. */
+  readonly recordsAtOnce?: number;
 };
 
 type Access = {
@@ -267,9 +269,9 @@ async function* read(
     let found: readonly LogRecord[] = [];
     try {
       found = await ask(access, ({ logs }) =>
-        logs[name].records.filter(
-          ({ sequence }) => sequence >= next && sequence <= (through ?? sequence),
-        ),
+        logs[name].records
+          .filter(({ sequence }) => sequence >= next && sequence <= (through ?? sequence))
+          .slice(0, access.network.recordsAtOnce),
       );
       failures = 0;
     } catch (error) {
@@ -282,7 +284,8 @@ async function* read(
       yield record;
       next = record.sequence + 1;
     }
-    if (through !== undefined && failures === 0) return;
+    const isPart = found.length === access.network.recordsAtOnce;
+    if (through !== undefined && failures === 0 && !isPart) return;
     if (found.length > 0 || failures > 0) continue;
     await access.server.appended(name, seen, signal);
     if (access.signal.aborted) await new Promise(() => undefined);

@@ -2,11 +2,13 @@
 // encryption is replaced.
 import { PRIVATE_FILE } from '@tidemark/process';
 import { chmodSync, existsSync } from 'node:fs';
-import { chmod, copyFile, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, copyFile, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { randomUUID } from 'node:crypto';
 import { InvalidRequest } from '@tidemark/core';
 import { open } from 'lmdb';
 import type { RootDatabase } from 'lmdb';
+import { MetadataRoom } from './metadata-room.ts';
 import { KEY_FILE } from './store-cipher.ts';
 
 /** Name of the file inside the data directory, and of the backup that clients download. */
@@ -42,7 +44,16 @@ export function checkUnused(directory: string): void {
   );
 }
 
-export function openRoot(file: string): RootDatabase {
+/** A file that is open. */
+export type StoreFile = {
+  readonly root: RootDatabase;
+  /** Where its writes take their room from. */
+  readonly room: Pick<MetadataRoom, 'take' | 'close'>;
+  /** A consistent copy of the whole file. */
+  readonly backup: () => Promise<Buffer>;
+};
+
+export function openFile(file: string): StoreFile {
   const root = open({
     path: file,
     noSubdir: true,
@@ -55,7 +66,7 @@ export function openRoot(file: string): RootDatabase {
   });
   // LMDB makes them readable by others.
   for (const path of [file, `${file}-lock`]) if (existsSync(path)) chmodSync(path, PRIVATE_FILE);
-  return root;
+  return { root, room: new MetadataRoom(root, file), backup: () => bytesOf(root, file) };
 }
 
 /**
@@ -75,7 +86,7 @@ export async function forgetOldPages(root: RootDatabase, file: string): Promise<
  * Copies the file as it is at one moment; where the copy is. Depending on how the environment was
  * opened it is the file of this name, or one in a directory of this name.
  */
-export async function copyTo(root: RootDatabase, path: string): Promise<string> {
+async function copyTo(root: RootDatabase, path: string): Promise<string> {
   await root.backup(path, true);
   try {
     await copyFile(join(path, 'data.mdb'), `${path}.copy`);
@@ -84,5 +95,14 @@ export async function copyTo(root: RootDatabase, path: string): Promise<string> 
   } catch {
     // Not a directory: the copy is the file itself.
     return path;
+  }
+}
+
+async function bytesOf(root: RootDatabase, file: string): Promise<Buffer> {
+  const path = join(dirname(file), `backup-${randomUUID()}.mdb`);
+  try {
+    return await readFile(await copyTo(root, path));
+  } finally {
+    await rm(path, { recursive: true, force: true });
   }
 }

@@ -4,20 +4,17 @@
 import { makeDirectory, PRIVATE_DIRECTORY } from '@tidemark/process';
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError, InvalidRequest, messageOf, Unavailable } from '@tidemark/core';
 import type { Database, RootDatabase } from 'lmdb';
 import {
   checkUnused,
-  copyTo,
   FORMAT_VERSION,
   forgetOldPages,
   METADATA_FILE,
-  openRoot,
+  openFile,
 } from './metadata-file.ts';
-import type { Identity } from './metadata-file.ts';
-import { MetadataRoom } from './metadata-room.ts';
+import type { Identity, StoreFile } from './metadata-file.ts';
 import { isSealed, readKey } from './store-cipher.ts';
 import type { KeyPlace, StoreCipher } from './store-cipher.ts';
 import { Entries, placeOf, Table } from './table.ts';
@@ -29,7 +26,7 @@ const FIRST_ENTRIES = 32;
 
 export type KeyOptions = Omit<KeyPlace, 'directory'> & {
   /** Opens the file; default: as one on a disk, which is synced. */
-  readonly openRoot?: typeof openRoot | undefined;
+  readonly openFile?: typeof openFile | undefined;
 };
 
 const NO_KEY_OPTIONS: KeyOptions = { setting: '', environment: {} };
@@ -62,23 +59,21 @@ export class Metadata {
   readonly cipher: StoreCipher;
   readonly #root: RootDatabase;
   /** Where all writes take their room from. */
-  readonly #room: MetadataRoom;
-  readonly #directory: string;
+  readonly #room: StoreFile['room'];
+  readonly #backup: StoreFile['backup'];
   readonly #databases = new Map<string, Database<Buffer, StoreKey>>();
   #log: CommitLog | undefined;
 
   private constructor(parts: {
-    readonly root: RootDatabase;
-    readonly room: MetadataRoom;
-    readonly directory: string;
+    readonly stored: StoreFile;
     readonly identity: Identity;
     readonly cipher: StoreCipher;
   }) {
-    const { root, room, directory, identity, cipher } = parts;
-    this.#root = root;
-    this.#room = room;
+    const { stored, identity, cipher } = parts;
+    this.#root = stored.root;
+    this.#room = stored.room;
+    this.#backup = stored.backup;
     this.cipher = cipher;
-    this.#directory = directory;
     this.clusterId = identity.clusterId;
     this.serverId = identity.serverId;
   }
@@ -106,8 +101,8 @@ export class Metadata {
   ): Promise<Metadata> {
     const file = join(directory, METADATA_FILE);
     const isNew = !existsSync(file);
-    const root = (key.openRoot ?? openRoot)(file);
-    const room = new MetadataRoom(root, file);
+    const stored = (key.openFile ?? openFile)(file);
+    const { root, room } = stored;
     // The first tables are made behind this one. What is there already can be read on a full disk,
     // too.
     const release = isNew ? room.take({ entries: FIRST_ENTRIES, bytes: 0 }) : undefined;
@@ -137,7 +132,7 @@ export class Metadata {
           `${file} was written with another key than this one: put that one in its place, or name it with secrets-key`,
         );
       }
-      const metadata = new Metadata({ root, room, directory, identity, cipher });
+      const metadata = new Metadata({ stored, identity, cipher });
       if (isNeeded) return metadata;
       if (isClean) {
         const sealed = { ...identity, formatVersion: FORMAT_VERSION, keyCheck };
@@ -269,13 +264,8 @@ export class Metadata {
   }
 
   /** A consistent copy of the whole file. */
-  async backup(): Promise<Buffer> {
-    const path = join(this.#directory, `backup-${randomUUID()}.mdb`);
-    try {
-      return await readFile(await copyTo(this.#root, path));
-    } finally {
-      await rm(path, { recursive: true, force: true });
-    }
+  backup(): Promise<Buffer> {
+    return this.#backup();
   }
 
   async close(): Promise<void> {

@@ -1,10 +1,14 @@
 // The faults of a run. Each fault ends after some leases, or never.
 
+/** Instead of an instance: the one that leads then, and later whom that has hit. */
+export const LEADER = -1;
+
 export type Fault =
   | { readonly kind: 'kill' | 'kill with disk' | 'stop' | 'drain'; readonly instance: number }
   | { readonly kind: 'start' | 'pause' | 'go on'; readonly instance: number }
   | { readonly kind: 'cut' | 'isolate' | 'heal' | 'reset'; readonly instance: number }
   | { readonly kind: 'host ends'; readonly instance: number; readonly host: number }
+  | { readonly kind: 'next start ends its host'; readonly instance: number }
   | { readonly kind: 'hang' | 'answer' | 'damage' }
   | { readonly kind: 'join' | 'coordinator away' | 'coordinator back' }
   | { readonly kind: 'coordinator syncs' | 'coordinator goes back' | 'coordinator loses its disk' }
@@ -13,7 +17,9 @@ export type Fault =
 
 type Timed = { readonly atMs: number; readonly operation: Fault };
 
-type Dice = { readonly atMs: number; readonly below: (count: number) => number };
+export type Dice = { readonly atMs: number; readonly below: (count: number) => number };
+
+export type FaultMaker = (dice: Dice) => readonly Timed[];
 
 const INSTANCES = 3;
 
@@ -23,13 +29,15 @@ const LENGTH_MS = 3000;
 /** In which several connections break. */
 const RESETS_MS = 150;
 
+const anInstance = (below: Dice['below']): number => (below(2) === 0 ? LEADER : below(INSTANCES));
+
 const pair =
   (
     begin: 'cut' | 'isolate' | 'pause' | 'kill' | 'kill with disk' | 'stop',
     end: 'heal' | 'go on' | 'start',
   ) =>
   ({ atMs, below }: Dice): readonly Timed[] => {
-    const instance = below(INSTANCES);
+    const instance = anInstance(below);
     return [
       { atMs, operation: { kind: begin, instance } },
       { atMs: atMs + below(LENGTH_MS), operation: { kind: end, instance } },
@@ -39,7 +47,7 @@ const pair =
 /**
  * After one of these only an operator knows which copy is right: nobody may lead without saying.
  */
-export const LOSSES: readonly ((dice: Dice) => readonly Timed[])[] = [
+export const LOSSES: readonly FaultMaker[] = [
   ({ atMs, below }) => [
     { atMs, operation: { kind: 'coordinator syncs' } },
     { atMs: atMs + 200 + below(LENGTH_MS), operation: { kind: 'coordinator goes back' } },
@@ -63,20 +71,42 @@ export function interruptedBegin({ below }: Dice): readonly Timed[] {
   ];
 }
 
-export const FAULTS: readonly ((dice: Dice) => readonly Timed[])[] = [
+export const FAULTS: readonly FaultMaker[] = [
   pair('cut', 'heal'),
   pair('isolate', 'heal'),
   pair('pause', 'go on'),
   pair('kill', 'start'),
   pair('kill with disk', 'start'),
   pair('stop', 'start'),
-  ({ atMs, below }) => [{ atMs, operation: { kind: 'drain', instance: below(INSTANCES) } }],
+  ({ atMs, below }) => [{ atMs, operation: { kind: 'drain', instance: anInstance(below) } }],
   ({ atMs }) => [{ atMs, operation: { kind: 'join' } }],
   // Twice makes a task die that it works for.
   ({ atMs, below }) => {
     const crash = { kind: 'host ends', instance: below(INSTANCES), host: below(4) } as const;
     const again = { atMs: atMs + below(LENGTH_MS), operation: crash };
     return [{ atMs, operation: crash }, ...(below(2) === 0 ? [again] : [])];
+  },
+  // Hosts end while tasks start on them, as they do on all with a new leader.
+  ({ atMs, below }) => [
+    ...Array.from({ length: INSTANCES }, (_, instance) => {
+      return { atMs, operation: { kind: 'next start ends its host', instance } } as const;
+    }),
+    ...(below(2) === 0 ? [{ atMs, operation: { kind: 'kill', instance: LEADER } } as const] : []),
+    { atMs: atMs + below(LENGTH_MS), operation: { kind: 'start', instance: LEADER } },
+  ],
+  // Tasks of a leader die when it leads no more, perhaps without knowing.
+  ({ atMs, below }) => {
+    const isCut = below(2) === 0;
+    const crash = { kind: 'host ends', instance: below(INSTANCES), host: below(4) } as const;
+    return [
+      { atMs, operation: { kind: isCut ? 'cut' : 'pause', instance: LEADER } },
+      { atMs: atMs + below(LENGTH_MS / 2), operation: crash },
+      { atMs: atMs + below(LENGTH_MS / 2), operation: crash },
+      {
+        atMs: atMs + below(LENGTH_MS / 2),
+        operation: { kind: isCut ? 'heal' : 'go on', instance: LEADER },
+      },
+    ];
   },
   // Connections between instances break, and again while tasks start elsewhere.
   ({ atMs, below }) =>

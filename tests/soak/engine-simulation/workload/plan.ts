@@ -1,5 +1,6 @@
 // The plan of a run, by its seed: operations and their times. A plan is data, so that a failing one
 // can be shrunk.
+import { assert } from '@tidemark/core';
 import { seededRandom } from '@tidemark/testkit';
 import { POINTS_LEVEL } from '../../../../packages/engine/src/cluster/point-record.ts';
 import { FAULTS, interruptedBegin, LOSSES } from '../faults/faults.ts';
@@ -34,13 +35,23 @@ export type Step = { readonly atMs: number; readonly operation: Operation };
 
 const DEFINITIONS = 5;
 const FAULTS_MAX = 6;
-const LENGTH_MS = 5000;
+const LENGTH_MS = { least: 1500, more: 3000 };
 /** Tasks are there, mostly, when faults begin. */
 const BEGIN_MS = 1000;
 const POSTING = ['posting'] as const;
 const POINTS_MAX = 3;
 const AGO_MS = 1500;
 const PARTS_MAX = 3;
+/** The pause between two operations, at most; each run has one of these. */
+const PAUSES_MS = [50, 150, 300];
+/** How many records are read with one request; each run has one of these. */
+const RECORDS_AT_ONCE = [1, 3, 1000, 1000];
+/** How much of all operations defines, and how much writes; each run has one of these. */
+const SHARES = [
+  { define: 0.2, write: 0.72 },
+  { define: 0.5, write: 0.4 },
+  { define: 0, write: 1 },
+];
 
 export type Plan = {
   readonly seed: number;
@@ -51,45 +62,31 @@ export type Plan = {
   readonly tasks: readonly TaskName[];
   /** In how many parts tasks with groups run. */
   readonly parts: number;
+  /** So many records are read with one request. */
+  readonly recordsAtOnce: number;
   /** At most so long a message between threads takes, in ms. */
   readonly threadDelayMs: number;
   readonly steps: readonly Step[];
 };
 
+/** What a seed decides; each run has a part of all operations and faults only. */
 export function planOf(seed: number): Plan {
   const random = seededRandom(seed);
   const below = (count: number): number => Math.floor(random() * count);
-  const steps: Step[] = [];
-  // Enough for the first leader, mostly.
-  let atMs = below(500);
-  let n = 0;
-  for (let number = 0; atMs < LENGTH_MS; number++) {
-    const id = `d${below(DEFINITIONS)}`;
-    const dice = random();
-    if (dice < 0.2) {
-      const value = `${random() < 0.3 ? RUNS : 'v'}${number}`;
-      steps.push({ atMs, operation: { kind: 'define', id, value } });
-    } else if (dice < 0.28) steps.push({ atMs, operation: { kind: 'remove', id } });
-    else {
-      const form = random() < 0.1 ? 'long' : random() < 0.2 ? 'points' : 'lines';
-      const points = Array.from({ length: 1 + below(POINTS_MAX) }, () => ({
-        n: ++n,
-        g: GROUPS[below(GROUPS.length)] ?? '',
-        v: below(11),
-        agoMs: random() < 0.1 ? below(AGO_MS) : 0,
-      }));
-      steps.push({ atMs, operation: { kind: 'write', form, points } });
-    }
-    atMs += 20 + below(300);
-  }
+  const oneOf = <T>(choices: readonly T[]): T => {
+    const choice = choices[below(choices.length)];
+    assert(choice !== undefined, 'there is something to choose');
+    return choice;
+  };
+  const lengthMs = LENGTH_MS.least + below(LENGTH_MS.more);
+  const steps: Step[] = operations({ lengthMs, below, random, oneOf });
   const hasOwn = random() < 0.2;
   const isLoss = random() < 0.1;
-  const kinds = isLoss ? LOSSES : FAULTS;
   if (hasOwn && !isLoss && random() < 0.7) steps.push(...interruptedBegin({ atMs: 0, below }));
-  for (let left = isLoss ? 1 : below(FAULTS_MAX) + 1; left > 0; left--) {
-    const begin = BEGIN_MS + below(LENGTH_MS - BEGIN_MS);
-    const fault = kinds[below(kinds.length)];
-    if (fault !== undefined) steps.push(...fault({ atMs: begin, below }));
+  const kinds = isLoss ? LOSSES : FAULTS.filter(() => random() < 0.5);
+  for (let left = isLoss ? 1 : below(FAULTS_MAX) + 1; left > 0 && kinds.length > 0; left--) {
+    const atMs = BEGIN_MS + below(lengthMs - BEGIN_MS);
+    steps.push(...oneOf(kinds)({ atMs, below }));
   }
   const isPosting = random() < 0.2;
   const isHanging = steps.some(({ operation }) => operation.kind === 'hang');
@@ -99,7 +96,44 @@ export function planOf(seed: number): Plan {
     level: random() < 0.8 ? POINTS_LEVEL : 1,
     tasks: ['windows', 'totals', 'levels', ...(isPosting || isHanging ? POSTING : [])],
     parts: 1 + below(PARTS_MAX),
+    recordsAtOnce: oneOf(RECORDS_AT_ONCE),
     threadDelayMs: random() < 0.5 ? 0 : below(30),
     steps: steps.sort((a, b) => a.atMs - b.atMs),
   };
+}
+
+type Chances = {
+  readonly lengthMs: number;
+  readonly below: (count: number) => number;
+  readonly random: () => number;
+  readonly oneOf: <T>(choices: readonly T[]) => T;
+};
+
+function operations({ lengthMs, below, random, oneOf }: Chances): Step[] {
+  const steps: Step[] = [];
+  const shares = oneOf(SHARES);
+  const pauseMs = oneOf(PAUSES_MS);
+  let n = 0;
+  // Enough for the first leader, mostly.
+  for (let number = 0, atMs = below(500); atMs < lengthMs; number++) {
+    const id = `d${below(DEFINITIONS)}`;
+    const dice = random();
+    if (dice < shares.define) {
+      const value = `${random() < 0.3 ? RUNS : 'v'}${number}`;
+      steps.push({ atMs, operation: { kind: 'define', id, value } });
+    } else if (dice < 1 - shares.write) {
+      steps.push({ atMs, operation: { kind: 'remove', id } });
+    } else {
+      const form = random() < 0.1 ? 'long' : random() < 0.2 ? 'points' : 'lines';
+      const points = Array.from({ length: 1 + below(POINTS_MAX) }, () => ({
+        n: ++n,
+        g: oneOf(GROUPS),
+        v: below(11),
+        agoMs: random() < 0.1 ? below(AGO_MS) : 0,
+      }));
+      steps.push({ atMs, operation: { kind: 'write', form, points } });
+    }
+    atMs += 10 + below(pauseMs);
+  }
+  return steps;
 }

@@ -32,7 +32,7 @@ const LEAVE_MS = 5000;
 export const SIMULATED_KEY = {
   setting: 'env:KEY',
   environment: { KEY: 'k'.repeat(32) },
-  openRoot: openInMemory,
+  openFile: openInMemory,
 };
 
 export type InstanceWorld = {
@@ -43,6 +43,7 @@ export type InstanceWorld = {
   /** Of a message between threads. */
   readonly threadDelayMs: () => number;
   readonly isAnswerLost: () => boolean;
+  readonly recordsAtOnce: number;
   /** The server that tasks post to does not answer. */
   readonly isHanging: () => boolean;
   readonly trace: (line: string) => void;
@@ -67,6 +68,7 @@ export class Instance implements WireEnd {
   readonly #killed = new AbortController();
   readonly #ownHosts = new Set<SimulatedHost>();
   isDrained = false;
+  #crashesStarting = false;
   cut: Cut = 'nothing';
   #role: InstanceRole | undefined;
   /** Of a process that has ended. */
@@ -93,9 +95,9 @@ export class Instance implements WireEnd {
   }
 
   async #open(): Promise<void> {
-    const { server, delayMs, isAnswerLost } = this.#world;
+    const { server, delayMs, isAnswerLost, recordsAtOnce } = this.#world;
     const { clock } = this;
-    const network = { isCut: () => this.cut !== 'nothing', delayMs, isAnswerLost };
+    const network = { isCut: () => this.cut !== 'nothing', delayMs, isAnswerLost, recordsAtOnce };
     const { signal } = this.#killed;
     const coordinator = new MemoryCoordinator({ server, network, clock, signal });
     const logger = this.#logger;
@@ -258,6 +260,11 @@ export class Instance implements WireEnd {
     return alive.length > 0;
   }
 
+  /** The next thread that is to start a task here ends meanwhile. */
+  crashStartingHost(): void {
+    this.#crashesStarting = true;
+  }
+
   pause(): void {
     this.clock.stop();
   }
@@ -307,7 +314,13 @@ export class Instance implements WireEnd {
       this.#trace(`a host fails: ${reason}`);
       hostFailed(reason);
     };
-    const host = new SimulatedHost(options, events, { clock: this.clock, delayMs, failed });
+    const crashes = (): boolean => {
+      const isNow = this.#crashesStarting;
+      this.#crashesStarting = false;
+      return isNow;
+    };
+    const at = { clock: this.clock, delayMs, failed, crashes };
+    const host = new SimulatedHost(options, events, at);
     this.#ownHosts.add(host);
     return host;
   };

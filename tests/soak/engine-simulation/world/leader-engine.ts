@@ -93,6 +93,8 @@ export class LeaderEngine {
   /** Why a task does not run; `undefined` when it does. */
   problemOf(id: string): string | undefined {
     const entry = this.#tasking.executor.entry(id);
-    return entry === undefined ? 'does not run' : entry.task.error;
+    if (entry !== undefined) return entry.task.error;
+    const { error = '' } = this.#tasking.tasks.get(id) ?? {};
+    return error === '' ? 'does not run' : error;
   }
 }

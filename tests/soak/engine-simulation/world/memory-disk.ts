@@ -1,12 +1,18 @@
-// Files of stores in a simulation: real LMDB on a file system in memory, whose transactions end
-// before the call that begins them returns, so that the same seed gives the same history.
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+// Directories of instances in a simulation, and the files of their stores: tables in memory with
+// the interface of LMDB that the engine uses. A transaction ends before the call that begins it
+// returns, so that the same seed gives the same history. A file on the disk names its store, so
+// that a store moves with its directory.
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { open } from 'lmdb';
 import type { RootDatabase } from 'lmdb';
+import type { StoreFile } from '../../../../packages/engine/src/store/metadata-file.ts';
+import { MemoryTable } from './memory-table.ts';
 
 const MEMORY = '/dev/shm';
+
+/** By the text of their files; those of the run. */
+const stores = new Map<string, Map<string, MemoryTable>>();
 
 export class MemoryDisk {
   readonly #directory: string;
@@ -25,29 +31,40 @@ export class MemoryDisk {
   }
 
   remove(): void {
+    stores.clear();
     rmSync(this.#directory, { recursive: true, force: true });
   }
 }
 
-export function openInMemory(file: string): RootDatabase {
-  const root = open({
-    path: file,
-    noSubdir: true,
-    maxDbs: 32,
-    eventTurnBatching: false,
-    noSync: true,
-  });
+export function openInMemory(file: string): StoreFile {
+  const tables = tablesOf(file);
   const done = Promise.resolve(true);
-  return new Proxy(root, {
-    get: (target, name) => {
-      if (name === 'flushed') return done;
-      if (name === 'batch')
-        return (changes: () => void) => {
-          target.transactionSync(changes);
-          return done;
-        };
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+  const root = {
+    flushed: done,
+    openDB: ({ name, encoding }: { readonly name: string; readonly encoding: string }) => {
+      const table = tables.get(name) ?? new MemoryTable();
+      tables.set(name, table);
+      return encoding === 'json' ? table.asJson() : table;
     },
-  });
+    getKeys: () => [...tables.keys()].sort(),
+    batch: (changes: () => void) => {
+      changes();
+      return done;
+    },
+    close: () => Promise.resolve(),
+  };
+  return {
+    root: root as unknown as RootDatabase,
+    room: { take: () => () => undefined, close: () => undefined },
+    // For a person to look at; here nobody does.
+    backup: () => Promise.resolve(Buffer.alloc(0)),
+  };
+}
+
+function tablesOf(file: string): Map<string, MemoryTable> {
+  if (!existsSync(file)) writeFileSync(file, String(stores.size));
+  const id = readFileSync(file, 'utf8');
+  const tables = stores.get(id) ?? new Map<string, MemoryTable>();
+  stores.set(id, tables);
+  return tables;
 }

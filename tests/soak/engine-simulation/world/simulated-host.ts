@@ -17,6 +17,7 @@ import type {
 import { TaskHost } from '../../../../packages/runtime/src/host/task-host.ts';
 import type { ThreadLinkOptions } from '../../../../packages/runtime/src/host/thread-link.ts';
 import { enter } from './event-loop.ts';
+import { copied } from './message-copy.ts';
 import type { Owner } from './event-loop.ts';
 import type { ProcessClock } from './timeline.ts';
 
@@ -30,6 +31,8 @@ export type HostProcess = {
   readonly delayMs: () => number;
   /** A host has ended by a failure of the program. */
   readonly failed: (reason: string) => void;
+  /** Whether it ends while it starts the task that it is asked to start. */
+  readonly crashes: () => boolean;
 };
 
 export class SimulatedHost implements LocalHostLink {
@@ -59,7 +62,7 @@ export class SimulatedHost implements LocalHostLink {
       server,
       clock: this.#clock(),
       status: this.#status,
-      post: (message) => this.#fromHost.send(structuredClone(message)),
+      post: (message) => this.#fromHost.send(copied(message)),
     });
     this.#toHost = new Channel(of, (message) => {
       if (this.#isEnded) return;
@@ -84,21 +87,24 @@ export class SimulatedHost implements LocalHostLink {
   }
 
   post(message: ToHostMessage): void {
-    if (message.kind === 'request' && message.request.name === 'start')
+    if (message.kind === 'request' && message.request.name === 'start') {
+      const { clock, delayMs, crashes } = this.#process;
       this.#lastTask = message.task;
-    this.#toHost.send(structuredClone(message));
+      if (crashes()) clock.after(delayMs() / 2, () => this.crash());
+    }
+    this.#toHost.send(copied(message));
   }
 
   postRows(rows: readonly RowsForTasks[]): void {
     const entries = rows.map(({ batch, tasks, due }): RowsEntry => {
       return { batch: this.#packer.pack(batch), tasks, due };
     });
-    this.#toHost.send(structuredClone({ kind: 'rows', entries }));
+    this.#toHost.send(copied({ kind: 'rows', entries }));
   }
 
   postPacked(entries: readonly RowsEntry[]): void {
     const adopted = entries.map((entry) => ({ ...entry, batch: this.#packer.adopt(entry.batch) }));
-    this.#toHost.send(structuredClone({ kind: 'rows', entries: adopted }));
+    this.#toHost.send(copied({ kind: 'rows', entries: adopted }));
   }
 
   terminate(): Promise<void> {
