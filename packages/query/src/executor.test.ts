@@ -290,3 +290,40 @@ test.each([
     reversed.map((one) => ({ ...one, values: one.values.toReversed() })),
   );
 });
+
+test('aggregates of many measurements are asked for at once', async () => {
+  const source = new MemorySource();
+  source.addPolicy(DATABASE, 'autogen', 604_800n * SECOND);
+  const points = Array.from({ length: 600 }, (_, i) => ({
+    measurement: `m${i % 300}`,
+    tags: [['host', i < 300 ? 'a' : 'b']] as const,
+    fields: [['v', i % 300]] as const,
+    time: 1n,
+  }));
+  source.write(DATABASE, 'autogen', points);
+  const context = await contextOf(source);
+  let requests = 0;
+  const snapshot: QueryContext['snapshot'] = {
+    ...context.snapshot,
+    aggregate(...request) {
+      requests++;
+      return context.snapshot.aggregate(...request);
+    },
+  };
+
+  const text = 'SELECT count(v), sum(v) FROM /.*/ GROUP BY host';
+  const { results } = JSON.parse(await answer(text, { ...context, snapshot }));
+
+  expect(requests).toBe(1);
+  const names = Array.from({ length: 300 }, (_, i) => `m${i}`).sort();
+  expect(results[0].series).toEqual(
+    names.flatMap((name) =>
+      ['a', 'b'].map((host) => ({
+        name,
+        tags: { host },
+        columns: ['time', 'count', 'sum'],
+        values: [[0, 1, Number(name.slice(1))]],
+      })),
+    ),
+  );
+});

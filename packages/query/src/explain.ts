@@ -18,7 +18,7 @@ import { physicalStatement } from './plan/plan-statement.ts';
 import type { MeasurementPlan, SelectPlan } from './plan/select-plan.ts';
 import type { ResultBatch } from './result.ts';
 import { rowsBatch } from './result.ts';
-import type { AggregateRequest, SourceCost, SourceCounters } from './series-source.ts';
+import type { MeasurementAggregates, SourceCost, SourceCounters } from './series-source.ts';
 import { isPause } from './operator.ts';
 import type { Operator, Steps } from './operator.ts';
 
@@ -94,7 +94,7 @@ type MeasurementRead = {
   readonly source: MeasurementPlan;
   readonly select: SelectPlan;
   readonly fields: readonly string[];
-  readonly aggregate?: AggregateRequest;
+  readonly aggregate?: MeasurementAggregates;
 };
 
 function* readsOf(rows: RowsPlan, fields: readonly string[]): Iterable<MeasurementRead> {

@@ -49,4 +49,5 @@ export { isPause, waitFor, waitForChange } from './operator.ts';
 export type { Operator, Pause, Steps } from './operator.ts';
 export { collectNames } from './measurement-names.ts';
 export type { MeasurementNames } from './measurement-names.ts';
+export { eachMeasurement } from './each-measurement.ts';
 export type * from './series-source.ts';

@@ -150,8 +150,13 @@ export type FieldAggregates = {
  */
 export type WindowSpec = { readonly everyNanos: bigint; readonly offsetNanos: bigint };
 
-/** Windowed aggregates of groups of series. */
-export type AggregateRequest = RowRequest & {
+/** Windowed aggregates of groups of series, of one measurement after the other. */
+export type AggregateRequest = Omit<MeasurementAggregates, 'source'> & {
+  readonly sources: readonly MeasurementRef[];
+};
+
+/** What is asked of one of the measurements. */
+export type MeasurementAggregates = RowRequest & {
   readonly aggregates: readonly FieldAggregates[];
   /** `undefined`: one window that spans the whole time range; its start is `timeRange.start`. */
   readonly window?: WindowSpec | undefined;
@@ -170,9 +175,9 @@ export type AggregateRequest = RowRequest & {
 };
 
 /**
- * Aggregates of consecutive non-empty windows of one group. All batches of a group follow each
- * other; groups are ordered by tag values (bytewise, in the order of `groupBy`), reversed when
- * descending; windows by start.
+ * Aggregates of consecutive non-empty windows of one group. All batches of a measurement follow
+ * each other, and in these all of a group; groups are ordered by tag values (bytewise, in the order
+ * of `groupBy`), reversed when descending; windows by start.
  *
  * Semantics: sum of integers wraps in int64, of unsigned in uint64; mean = sum / count, of integers
  * with a sum that does not wrap; min/max keep the earliest point among equals and support boolean
@@ -182,6 +187,8 @@ export type AggregateRequest = RowRequest & {
  * max too); other functions give all-null columns.
  */
 export type AggregateBatch = {
+  /** The place of its measurement in `sources`; absent is the first. */
+  readonly source?: number | undefined;
   /**
    * Values of the `groupBy` tags (all tags of the series for `'all'`), missing tags as empty
    * string.
@@ -398,7 +405,7 @@ export type CostRequest = {
   readonly where?: Predicate | undefined;
   readonly fields: readonly string[];
   /** The source will be asked this of the points, instead of the points. */
-  readonly aggregate?: AggregateRequest | undefined;
+  readonly aggregate?: MeasurementAggregates | undefined;
 };
 
 /** What lies in the way of a scan. */

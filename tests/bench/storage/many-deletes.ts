@@ -33,7 +33,7 @@ async function load(engine: StorageEngine): Promise<void> {
 async function count(engine: StorageEngine): Promise<number> {
   const snapshot = engine.source.snapshot();
   const request = {
-    source: { database, retentionPolicy, measurement: 'dev' },
+    sources: [{ database, retentionPolicy, measurement: 'dev' }],
     timeRange: { start: -(2n ** 62n), end: 2n ** 62n },
     descending: false,
     groupBy: [],

@@ -46,7 +46,7 @@ const minute = { everyNanos: 60_000_000_000n, offsetNanos: 0n };
 const hour = { everyNanos: HOUR_NANOS, offsetNanos: 0n };
 const wanted = FIELDS.map((name) => ({ name, type: 'integer' as const }));
 const host = { kind: 'tag', key: 'hostname', operator: '=', value: 'host_1' } as const;
-const common = { source, descending: false, groupBy: [] as string[] };
+const common = { sources: [source], descending: false, groupBy: [] as string[] };
 
 await measure('single-groupby-1-1-1', (s, o) =>
   s.aggregate(

@@ -143,7 +143,7 @@ export async function askAll(
       });
       await ask(`count of ${database}.${measurement}`, async function* count({ onPartial }) {
         const aggregates = [{ field: 'f', type: 'float', functions: ['count', 'sum'] }] as const;
-        const asked = { ...request, groupBy: [], aggregates };
+        const asked = { ...request, sources: [request.source], groupBy: [], aggregates };
         for await (const batch of eachBatch(snapshot.aggregate(asked, { signal, onPartial }))) {
           yield batch.fields.flat().map(({ values }) => String(columnValue(values, 0)));
         }

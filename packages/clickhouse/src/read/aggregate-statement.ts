@@ -1,6 +1,6 @@
 // The statement that aggregates columns by window on each shard.
 import { floorMod } from '@tidemark/core';
-import type { AggregateRequest, WindowSpec } from '@tidemark/query';
+import type { MeasurementAggregates, WindowSpec } from '@tidemark/query';
 
 import { sqlInt64, sqlText } from '../sql/literals.ts';
 import { mergeSql, partsFor, partSql } from './aggregate-parts.ts';
@@ -17,7 +17,7 @@ export type ReducedColumns = TypedColumns & { readonly parts: readonly PartName[
 /** The columns of a policy that a request aggregates. */
 export function reducedOf(
   { registry, part, measurement }: PointScope,
-  { aggregates }: AggregateRequest,
+  { aggregates }: MeasurementAggregates,
 ): readonly ReducedColumns[] {
   const fields = aggregates.map(({ field, type }) => ({ name: field, type }));
   const columns = columnsOf(registry, part, { measurement, fields });
@@ -32,7 +32,7 @@ export function reducedOf(
  */
 export type GroupNaming = 'one' | 'series' | 'tags';
 
-export function namingOf({ groupBy }: AggregateRequest): GroupNaming {
+export function namingOf({ groupBy }: MeasurementAggregates): GroupNaming {
   if (groupBy === 'all') return 'series';
   return groupBy.length === 0 ? 'one' : 'tags';
 }
@@ -48,7 +48,7 @@ export function namesColumns({ columns }: ReducedColumns): boolean {
  */
 export function aggregateStatement(
   scope: PointScope,
-  request: AggregateRequest,
+  request: MeasurementAggregates,
   reduced: ReducedColumns,
 ): string {
   const { window, omitsPointTimes } = request;
@@ -98,7 +98,7 @@ export function aggregateStatement(
 
 /** Limits the windows of each group and column. */
 function limitSql(
-  { window, descending, limitWindows }: AggregateRequest,
+  { window, descending, limitWindows }: MeasurementAggregates,
   keys: readonly string[],
 ): string {
   if (limitWindows === undefined || window === undefined) return '';
@@ -117,19 +117,19 @@ function ofNamed(merge: string, index: number): string {
 }
 
 /** Joins rows with the groups of their series. */
-function withGroups(rows: string, scope: PointScope, request: AggregateRequest): string {
+function withGroups(rows: string, scope: PointScope, request: MeasurementAggregates): string {
   return `(${rows}) AS r ALL INNER JOIN (${groupsSql(scope, request)}) AS s USING series`;
 }
 
 /** The statement that returns the tags of the groups. */
-export function groupNamesStatement(scope: PointScope, request: AggregateRequest): string {
+export function groupNamesStatement(scope: PointScope, request: MeasurementAggregates): string {
   const { groupBy } = request;
   const names = groupBy === 'all' ? [] : groupBy;
   return `SELECT ${[tagHash(names), ...names.map((name) => `any(${tagValue(name)})`)].join(', ')}
      FROM ${seriesRows(scope)} GROUP BY ${tagHash(names)}`;
 }
 
-function groupsSql(scope: PointScope, { groupBy }: AggregateRequest): string {
+function groupsSql(scope: PointScope, { groupBy }: MeasurementAggregates): string {
   const names = groupBy === 'all' ? [] : groupBy;
   return `SELECT series, any(${tagHash(names)}) AS g FROM ${seriesRows(scope)} GROUP BY series`;
 }
@@ -150,7 +150,7 @@ function tagValue(name: string): string {
 /** The start of the window of `time`, computed without overflow. */
 function windowSql(
   { everyNanos, offsetNanos }: WindowSpec,
-  { start }: AggregateRequest['timeRange'],
+  { start }: MeasurementAggregates['timeRange'],
 ): string {
   const every = sqlInt64(everyNanos);
   const rest = `time % ${every}`;

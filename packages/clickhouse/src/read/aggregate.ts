@@ -2,7 +2,12 @@
 // answers.
 import { compareBytes } from '@tidemark/core';
 import { memoryLimitExceeded, waitFor } from '@tidemark/query';
-import type { AggregateBatch, AggregateRequest, Operator, RequestOptions } from '@tidemark/query';
+import type {
+  AggregateBatch,
+  MeasurementAggregates,
+  Operator,
+  RequestOptions,
+} from '@tidemark/query';
 
 import type { ReadOptions } from '../cluster/node.ts';
 import { RowReader } from '../sql/row-binary.ts';
@@ -27,7 +32,7 @@ const ONE = 0n;
 
 export function* aggregate(
   parts: ReadParts,
-  request: AggregateRequest,
+  request: MeasurementAggregates,
   options: RequestOptions,
 ): Operator<AggregateBatch> {
   const found = new WindowGroups(request);
@@ -66,7 +71,7 @@ type AggregateScope = {
 
 function aggregateScopes(
   { cluster, registry }: ReadParts,
-  request: AggregateRequest,
+  request: MeasurementAggregates,
 ): readonly AggregateScope[] {
   const { where, timeRange, source } = request;
   const { measurement } = source;
@@ -86,7 +91,7 @@ function checkMemory(sizeBytes: number, { memoryLimitBytes, counters }: RequestO
 function readWindows(
   answer: Buffer,
   how: {
-    readonly request: AggregateRequest;
+    readonly request: MeasurementAggregates;
     readonly reduced: ReducedColumns;
     readonly options: RequestOptions;
     readonly found: WindowGroups;
@@ -121,7 +126,7 @@ type NamedGroup = { readonly id: bigint; readonly tags: ReadonlyMap<string, stri
  */
 async function groupsOf(
   scopes: readonly AggregateScope[],
-  request: AggregateRequest,
+  request: MeasurementAggregates,
   read: ReadOptions,
 ): Promise<readonly NamedGroup[]> {
   const { groupBy, descending } = request;

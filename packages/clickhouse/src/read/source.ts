@@ -1,5 +1,5 @@
 // SeriesSource over the cluster.
-import { collectNames } from '@tidemark/query';
+import { eachMeasurement, collectNames } from '@tidemark/query';
 import type { SeriesSource, SourceCapabilities, SourceSnapshot } from '@tidemark/query';
 
 import { aggregate } from './aggregate.ts';
@@ -25,7 +25,8 @@ function snapshotOf(parts: ReadParts): SourceSnapshot {
     names: (filter, options) =>
       collectNames(filter.database, schema(parts, { kind: 'names', filter }, options)),
     scan: (request, options) => scan(parts, request, options),
-    aggregate: (request, options) => aggregate(parts, request, options),
+    aggregate: (request, options) =>
+      eachMeasurement(request, (one) => aggregate(parts, one, options)),
     cost: (request, options) => cost(parts, request, options),
     close: () => undefined,
   };

@@ -5,7 +5,7 @@ import type {
   AggregateBatch,
   AggregateColumn,
   AggregateFunction,
-  AggregateRequest,
+  MeasurementAggregates,
 } from '@tidemark/query';
 
 import type { Partial, PartialValue } from './aggregate-parts.ts';
@@ -17,10 +17,10 @@ const BATCH_WINDOWS = 4096;
 type Windows = Map<bigint, (Partial | undefined)[]>;
 
 export class WindowGroups {
-  readonly #request: AggregateRequest;
+  readonly #request: MeasurementAggregates;
   readonly #groups = new Map<bigint, Windows>();
 
-  constructor(request: AggregateRequest) {
+  constructor(request: MeasurementAggregates) {
     this.#request = request;
   }
 

@@ -115,7 +115,7 @@ export function aggregateRequests(policy: PolicyRef): readonly AggregateRequest[
       const window = WINDOWS[(c + 2 * g) % WINDOWS.length];
       const only = turn % 4 === 0 ? [FIELDS[turn % FIELDS.length]!] : FIELDS;
       return {
-        source,
+        sources: [source],
         where,
         groupBy,
         window,

@@ -3,9 +3,9 @@ import type { RowBatch } from '../batch/row-batch.ts';
 import type { Operator } from '../operator.ts';
 import type { RowsPlan } from '../plan/physical-plan.ts';
 import type { MeasurementPlan } from '../plan/select-plan.ts';
-import type { AggregateRequest } from '../series-source.ts';
-import type { AggregatedGroup, AggregateOptions } from '../scan/aggregate-measurement.ts';
-import { aggregateMeasurement, aggregateRequest } from '../scan/aggregate-measurement.ts';
+import type { MeasurementAggregates } from '../series-source.ts';
+import type { AggregateOptions } from '../scan/aggregate-measurement.ts';
+import { aggregateMeasurements, aggregateRequest } from '../scan/aggregate-measurement.ts';
 import { CallsPlan } from '../plan/calls-plan.ts';
 import { OpenGroup } from '../reduce/open-group.ts';
 import type { ExecutionContext } from '../execution/execution-context.ts';
@@ -18,7 +18,8 @@ export function runAggregated(
   execution: ExecutionContext,
 ): Operator<RowBatch> {
   const calls = new CallsPlan(rows.select);
-  const windows = aggregatedGroups(rows, calls, execution);
+  const options = aggregateOptions(rows, calls);
+  const windows = aggregateMeasurements(rows.sources, rows.select, options, execution);
   return rows.takesWholeGroups
     ? wholeGroups(windows, calls, execution)
     : reduceWindows(windows, new OpenGroup(calls, execution));
@@ -26,21 +27,10 @@ export function runAggregated(
 
 type AggregatedPlan = RowsPlan & { readonly kind: 'aggregated' };
 
-/** Windows of all measurements, in the order of the answer. */
-function* aggregatedGroups(
-  rows: AggregatedPlan,
-  calls: CallsPlan,
-  execution: ExecutionContext,
-): Operator<AggregatedGroup> {
-  const options = aggregateOptions(rows, calls);
-  for (const source of rows.sources)
-    yield* aggregateMeasurement(source, rows.select, options, execution);
-}
-
 /** What the source is asked of one of the measurements. */
-export function requestOf(source: MeasurementPlan, rows: AggregatedPlan): AggregateRequest {
+export function requestOf(source: MeasurementPlan, rows: AggregatedPlan): MeasurementAggregates {
   const options = aggregateOptions(rows, new CallsPlan(rows.select));
-  return aggregateRequest(source, rows.select, options).request;
+  return { ...aggregateRequest(rows.select, options).request, source: source.measurement };
 }
 
 function aggregateOptions(

@@ -31,20 +31,36 @@ export type AggregateOptions = {
   readonly omitsPointTimes: boolean;
 };
 
-/** Aggregates of one measurement, in the order of the answer. Same group object, same group. */
-export function* aggregateMeasurement(
-  source: MeasurementPlan,
+/** So many measurements are asked for at once. */
+const SOURCES_AT_ONCE = 4096;
+
+/** Aggregates of measurements, in the order of the answer. Same group object, same group. */
+export function* aggregateMeasurements(
+  sources: readonly MeasurementPlan[],
   plan: SelectPlan,
   wanted: AggregateOptions,
   execution: ExecutionContext,
 ): Operator<AggregatedGroup> {
-  const { request, places } = aggregateRequest(source, plan, wanted);
+  for (let at = 0; at < sources.length; at += SOURCES_AT_ONCE) {
+    yield* aggregateTogether(sources.slice(at, at + SOURCES_AT_ONCE), plan, wanted, execution);
+  }
+}
+
+function* aggregateTogether(
+  sources: readonly MeasurementPlan[],
+  plan: SelectPlan,
+  wanted: AggregateOptions,
+  execution: ExecutionContext,
+): Operator<AggregatedGroup> {
+  const { request, places } = aggregateRequest(plan, wanted);
   if (request.aggregates.length === 0) return;
   const { query } = execution;
   let group: GroupKey | undefined;
   const options = execution.countingOptions();
-  const reduced = execution.read('aggregate', source, {
-    from: query.snapshot.aggregate(request, options),
+  const measurements = sources.map(({ measurement }) => measurement);
+  const label = sources.length > 1 ? `aggregate ${sources.length} measurements from` : 'aggregate';
+  const reduced = execution.read(label, sources[0]!, {
+    from: query.snapshot.aggregate({ ...request, sources: measurements }, options),
     rowsOf: (batch) => batch.windowStarts.length,
   });
   for (const batch of reduced) {
@@ -54,11 +70,12 @@ export function* aggregateMeasurement(
     }
     yield;
     execution.checkRowsRead(options.counters);
-    const tags = plan.dimensions.map((name) => batch.groupTags.get(name) ?? '');
-    if (group === undefined || group.tags.some((value, i) => value !== tags[i])) {
-      group = { name: source.measurement.measurement, tags };
+    const { source = 0, windowStarts } = batch;
+    const name = measurements[source]!.measurement;
+    const tags = plan.dimensions.map((key) => batch.groupTags.get(key) ?? '');
+    if (group?.name !== name || group.tags.some((value, i) => value !== tags[i])) {
+      group = { name, tags };
     }
-    const { windowStarts } = batch;
     const calls = places.map((place): AggregateColumn =>
       place === undefined
         ? { values: nullColumn('float', windowStarts.length) }
@@ -72,10 +89,12 @@ type Place = { readonly field: number; readonly column: number };
 
 /** One entry per field with all functions asked of it, so that the source reads each field once. */
 export function aggregateRequest(
-  source: MeasurementPlan,
   plan: SelectPlan,
   options: AggregateOptions,
-): { readonly request: AggregateRequest; readonly places: readonly (Place | undefined)[] } {
+): {
+  readonly request: Omit<AggregateRequest, 'sources'>;
+  readonly places: readonly (Place | undefined)[];
+} {
   const fields: { field: string; type: FieldType; functions: AggregateFunction[] }[] = [];
   const places = plan.calls.map((call): Place | undefined => {
     const input = callField(call, plan);
@@ -91,7 +110,6 @@ export function aggregateRequest(
   return {
     places,
     request: {
-      source: source.measurement,
       timeRange: options.range,
       where: plan.condition.pushed,
       descending: plan.descending,

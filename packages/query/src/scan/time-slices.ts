@@ -65,7 +65,7 @@ function* extentOf(
   }
   const { pushed } = plan.condition;
   const request: AggregateRequest = {
-    source: source.measurement,
+    sources: [source.measurement],
     timeRange: range,
     where: pushed === undefined ? undefined : onlyTags(pushed),
     descending: false,

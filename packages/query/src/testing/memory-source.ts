@@ -12,11 +12,12 @@ import {
 
 import { pickTied } from '../functions/merge-heads.ts';
 import { collectNames } from '../measurement-names.ts';
+import { eachMeasurement } from '../each-measurement.ts';
 import type {
   AggregateBatch,
   AggregateColumn,
   AggregateFunction,
-  AggregateRequest,
+  MeasurementAggregates,
   CostRequest,
   MeasurementRef,
   Predicate,
@@ -126,7 +127,8 @@ export class MemorySource implements SeriesSource {
         return collectNames(filter.database, answer);
       },
       scan: (request, options) => this.#scan(request, options),
-      aggregate: (request, options) => this.#aggregate(request, options),
+      aggregate: (request, options) =>
+        eachMeasurement(request, (one) => this.#aggregate(one, options)),
       cost: (request) => done(this.#cost(request)),
       close: () => {},
     };
@@ -144,7 +146,7 @@ export class MemorySource implements SeriesSource {
 
   /** Series in the order of the answer, with their rows that match, in the order of the answer. */
   #rows(
-    request: ScanRequest | AggregateRequest,
+    request: ScanRequest | MeasurementAggregates,
     wanted: readonly { readonly name: string; readonly type: FieldType }[],
   ): { series: Series; rows: Row[] }[] {
     const { timeRange, where, descending } = request;
@@ -193,7 +195,7 @@ export class MemorySource implements SeriesSource {
     }
   }
 
-  *#aggregate(request: AggregateRequest, options: RequestOptions): Operator<AggregateBatch> {
+  *#aggregate(request: MeasurementAggregates, options: RequestOptions): Operator<AggregateBatch> {
     const groups = new Map<string, { tags: Map<string, string>; series: Row[][] }>();
     const wanted = request.aggregates.map(({ field, type }) => ({ name: field, type }));
     for (const { series, rows } of this.#rows(request, wanted)) {
@@ -214,7 +216,7 @@ export class MemorySource implements SeriesSource {
 
   /** The only window of a group, with what `first` and `last` pick among rows of one time. */
   *#settled(
-    { source, aggregates, descending }: AggregateRequest,
+    { source, aggregates, descending }: MeasurementAggregates,
     series: readonly (readonly Row[])[],
     windows: Iterable<AggregateBatch>,
   ): Iterable<AggregateBatch> {
@@ -237,7 +239,7 @@ export class MemorySource implements SeriesSource {
   }
 
   *#windows(
-    request: AggregateRequest,
+    request: MeasurementAggregates,
     groupTags: ReadonlyMap<string, string>,
     rows: readonly Row[],
   ): Iterable<AggregateBatch> {

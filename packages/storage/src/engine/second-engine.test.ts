@@ -30,7 +30,7 @@ async function bytesOfSums(engine: StorageEngine): Promise<number> {
   const snapshot = engine.source.snapshot();
   const counters = emptyCounters();
   const request = {
-    source: { database: 'db', retentionPolicy: 'autogen', measurement: 'm' },
+    sources: [{ database: 'db', retentionPolicy: 'autogen', measurement: 'm' }],
     timeRange: { start: 0n, end: BigInt(ROWS) - 1n },
     descending: false,
     groupBy: [],

@@ -88,7 +88,7 @@ test('whole chunks are answered by their statistics', async () => {
   };
   const batches = snapshot.aggregate(
     {
-      source: { database: 'db', retentionPolicy: 'autogen', measurement: 'm' },
+      sources: [{ database: 'db', retentionPolicy: 'autogen', measurement: 'm' }],
       timeRange: EVERYTHING,
       descending: false,
       groupBy: [],
@@ -356,7 +356,7 @@ test('an aggregation over its memory limit ends with an error that names the set
   const snapshot = storage.engine.source.snapshot();
   const batches = snapshot.aggregate(
     {
-      source: { database: 'db', retentionPolicy: 'autogen', measurement: 'm' },
+      sources: [{ database: 'db', retentionPolicy: 'autogen', measurement: 'm' }],
       timeRange: EVERYTHING,
       descending: false,
       groupBy: [],

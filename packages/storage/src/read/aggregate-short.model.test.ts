@@ -221,7 +221,7 @@ test('blocks are read once, whatever the number of groups', async () => {
       const snapshot = own.engine.source.snapshot();
       const batches = snapshot.aggregate(
         {
-          source: { database: 'db', retentionPolicy: 'autogen', measurement: 'm' },
+          sources: [{ database: 'db', retentionPolicy: 'autogen', measurement: 'm' }],
           timeRange: EVERYTHING,
           descending: false,
           groupBy,

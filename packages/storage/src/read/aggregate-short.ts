@@ -2,7 +2,7 @@
 // the windows of their groups at once: going series by series costs a hundred times more than the
 // rows themselves.
 import type { Column } from '@tidemark/core';
-import type { AggregateFunction, AggregateRequest, SourceCounters } from '@tidemark/query';
+import type { AggregateFunction, MeasurementAggregates, SourceCounters } from '@tidemark/query';
 
 import { mergeOverlapping } from '../columns/merge-sources.ts';
 import type { SeriesBlocks } from '../columns/merge-sources.ts';
@@ -33,10 +33,10 @@ import type { WantedField } from './convert.ts';
 
 export type ShortWork = {
   readonly selection: Selection;
-  readonly request: AggregateRequest;
+  readonly request: MeasurementAggregates;
   readonly wanted: readonly WantedField[];
   /** The part of the condition that rows must satisfy; it is the same for all series. */
-  readonly condition: AggregateRequest['where'];
+  readonly condition: MeasurementAggregates['where'];
   readonly counters: SourceCounters;
   readonly memory: RequestMemory;
   /** Only the numbers of values are wanted, so values need not be read. */
@@ -263,7 +263,7 @@ function groupsOfRows(
 }
 
 /** Whether the answer depends on the order of the rows in time. */
-function needsOrder({ window, aggregates }: AggregateRequest): boolean {
+function needsOrder({ window, aggregates }: MeasurementAggregates): boolean {
   if (window !== undefined) return true;
   return aggregates.some(({ functions }) => functions.some((name) => !ORDER_FREE.has(name)));
 }

@@ -3,7 +3,12 @@
 import { floorMod } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 import type { Scans } from '@tidemark/kernels';
-import type { AggregateBatch, AggregateRequest, SourceCounters, WindowSpec } from '@tidemark/query';
+import type {
+  AggregateBatch,
+  MeasurementAggregates,
+  SourceCounters,
+  WindowSpec,
+} from '@tidemark/query';
 
 import { MIN_STATISTICS_ROWS } from '../segment/format.ts';
 import { isInRanges, longRanges, MAX_SERIES } from '../segment/series-ranges.ts';
@@ -34,7 +39,7 @@ import type { WantedField } from './convert.ts';
 
 export function* aggregate(
   snapshot: Snapshot,
-  request: AggregateRequest,
+  request: MeasurementAggregates,
   budget: ReadOptions,
 ): Generator<AggregateBatch | undefined> {
   const { counters, memory, kernels } = budget;
@@ -57,7 +62,7 @@ const OPEN_GROUPS_MAX = 65_534;
 const OPEN_GROUP_BYTES = 300;
 
 /** Whether rows are read in blocks of many series. */
-function foldsBlocks({ groups }: Selection, request: AggregateRequest): boolean {
+function foldsBlocks({ groups }: Selection, request: MeasurementAggregates): boolean {
   if (groups.length * request.aggregates.length > OPEN_GROUPS_MAX) return false;
   if (request.window !== undefined && request.limitWindows !== undefined) return false;
   let count = 0;
@@ -89,7 +94,7 @@ function* aggregateBySeries(work: Work): Generator<AggregateBatch | undefined> {
  */
 function* aggregateBlocks(
   work: Work,
-  condition: AggregateRequest['where'],
+  condition: MeasurementAggregates['where'],
 ): Generator<AggregateBatch | undefined> {
   const { request, selection, memory } = work;
   const { length: groupCount } = selection.groups;
@@ -107,7 +112,7 @@ function* aggregateBlocks(
 
 function* foldBlocks(
   work: Work,
-  condition: AggregateRequest['where'],
+  condition: MeasurementAggregates['where'],
   windows: WindowsOfGroups,
 ): Generator<undefined> {
   const { request, selection, memory } = work;
@@ -149,7 +154,7 @@ function* eachSeries(
   { request, selection, counters, memory, scans }: Work,
   { view, series, aggregates }: SeriesPart,
 ): Generator<SeriesAggregates | undefined> {
-  const own: AggregateRequest = { ...request, aggregates, omitsPointTimes: false };
+  const own: MeasurementAggregates = { ...request, aggregates, omitsPointTimes: false };
   const groups = Array.from(series, (id): SeriesGroup => ({
     tags: noTags,
     series: [id as SeriesId],
@@ -205,7 +210,7 @@ type GroupWork = {
   readonly all: WindowsOfGroups;
   readonly windows: GroupWindows;
   readonly wanted: readonly WantedField[];
-  readonly request: AggregateRequest;
+  readonly request: MeasurementAggregates;
   readonly counters: SourceCounters;
   readonly memory: RequestMemory;
   /** Only the numbers of values are wanted, so values need not be read. */

@@ -189,6 +189,7 @@ describe('memory of a request is limited', () => {
     const aggregateOf = (name: 'count' | 'sum') =>
       ({
         ...rows,
+        sources: [rows.source],
         groupBy: [],
         aggregates: [{ field: 'f', type: 'float', functions: [name] }],
       }) as const;
@@ -218,7 +219,10 @@ describe('memory of a request is limited', () => {
     await withSnapshot(async (snapshot) => {
       const read = (memoryLimitBytes: number): Operator<unknown>[] => [
         snapshot.scan(late, { signal, memoryLimitBytes }),
-        snapshot.aggregate({ ...late, aggregates }, { signal, memoryLimitBytes }),
+        snapshot.aggregate(
+          { ...late, sources: [late.source], aggregates },
+          { signal, memoryLimitBytes },
+        ),
       ];
 
       // Two runs of 1,000 rows of 17 bytes, in three copies.

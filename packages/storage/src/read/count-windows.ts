@@ -2,7 +2,7 @@
 // that lies within one window is counted by its directory entry.
 import type { Column, FieldType } from '@tidemark/core';
 import type { Accumulator, Accumulators, Scans } from '@tidemark/kernels';
-import type { AggregateFunction, AggregateRequest, FieldAggregates } from '@tidemark/query';
+import type { AggregateFunction, MeasurementAggregates, FieldAggregates } from '@tidemark/query';
 
 import type { ChunkReader } from './chunk-reader.ts';
 import { converts } from './convert.ts';
@@ -23,7 +23,7 @@ export class GroupedCounts implements GroupedWindows {
 
   constructor(
     scans: Scans,
-    { window, timeRange }: AggregateRequest,
+    { window, timeRange }: MeasurementAggregates,
     { type, count }: FieldAggregates & { readonly count: number },
   ) {
     this.#type = type;

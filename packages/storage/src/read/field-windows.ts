@@ -5,7 +5,7 @@ import type { Accumulator, Accumulators, Scans, WindowResult, Words } from '@tid
 import type {
   AggregateColumn,
   AggregateFunction,
-  AggregateRequest,
+  MeasurementAggregates,
   FieldAggregates,
 } from '@tidemark/query';
 
@@ -20,7 +20,7 @@ type GroupedField = FieldAggregates & { readonly count: number };
 /** Opens windows of one field for `field.count` groups. */
 export function openFieldWindows(
   scans: Scans,
-  request: AggregateRequest,
+  request: MeasurementAggregates,
   field: GroupedField,
 ): GroupedWindows {
   if (isCountOnly(field.functions)) return new GroupedCounts(scans, request, field);
@@ -44,7 +44,7 @@ class GroupedNumbers implements GroupedWindows {
 
   constructor(
     scans: Scans,
-    { window, timeRange, omitsPointTimes = false }: AggregateRequest,
+    { window, timeRange, omitsPointTimes = false }: MeasurementAggregates,
     { type, functions, count }: GroupedField & { readonly type: NumericType },
   ) {
     const results = functions.flatMap((name) => RESULTS[name]);

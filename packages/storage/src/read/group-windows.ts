@@ -2,7 +2,7 @@
 // order of the request.
 import type { Column } from '@tidemark/core';
 import type { Scans } from '@tidemark/kernels';
-import type { AggregateBatch, AggregateColumn, AggregateRequest } from '@tidemark/query';
+import type { AggregateBatch, AggregateColumn, MeasurementAggregates } from '@tidemark/query';
 
 import { newFieldArray } from '../columns/row-block.ts';
 import type { ChunkReader } from './chunk-reader.ts';
@@ -20,12 +20,12 @@ const WINDOW_BYTES = 2 * 88;
 
 /** Windows of all groups of a request, in the kernel's memory. Must be closed. */
 export class WindowsOfGroups {
-  readonly #request: AggregateRequest;
+  readonly #request: MeasurementAggregates;
   readonly #fields: readonly GroupedWindows[];
   readonly #groups = new Map<number, GroupWindows>();
 
   /** `scans` are those over the cached columns. */
-  constructor(request: AggregateRequest, scans: Scans, count: number) {
+  constructor(request: MeasurementAggregates, scans: Scans, count: number) {
     this.#request = request;
     const fields: GroupedWindows[] = [];
     this.#fields = fields;
@@ -82,10 +82,10 @@ export class WindowsOfGroups {
 }
 
 export class GroupWindows {
-  readonly #request: AggregateRequest;
+  readonly #request: MeasurementAggregates;
   readonly #fields: readonly FieldWindows[];
 
-  constructor(request: AggregateRequest, fields: readonly FieldWindows[]) {
+  constructor(request: MeasurementAggregates, fields: readonly FieldWindows[]) {
     this.#request = request;
     this.#fields = fields;
   }

@@ -158,7 +158,7 @@ test('the last texts of groups count as memory of the request', async () => {
   const many = Array.from({ length: 400 }, (_, i) => `w s="${textOf(0, i)}" ${i}`);
   await write(engine, many.join('\n'));
   const request: AggregateRequest = {
-    source: { database: 'db', retentionPolicy: 'autogen', measurement: 'w' },
+    sources: [{ database: 'db', retentionPolicy: 'autogen', measurement: 'w' }],
     timeRange: EVERYTHING,
     descending: false,
     groupBy: [],

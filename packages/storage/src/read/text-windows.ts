@@ -1,7 +1,7 @@
 // Windows of a string field for each group. Semantics: `AggregateBatch` in the query package.
 import type { Column } from '@tidemark/core';
 import { floorMod, textBytes } from '@tidemark/core';
-import type { AggregateColumn, AggregateFunction, AggregateRequest } from '@tidemark/query';
+import type { AggregateColumn, AggregateFunction, MeasurementAggregates } from '@tidemark/query';
 
 import { nullColumn } from '../columns/null-column.ts';
 import { sliceColumn } from '../columns/run.ts';
@@ -15,11 +15,11 @@ type Total = { windowCount: number; textBytes: number };
 type TextWindow = { count: number; first: TextPoint; last: TextPoint };
 
 export class GroupedTexts implements GroupedWindows {
-  readonly #request: AggregateRequest;
+  readonly #request: MeasurementAggregates;
   readonly #groups = new Map<number, TextWindows>();
   readonly #total: Total = { windowCount: 0, textBytes: 0 };
 
-  constructor(request: AggregateRequest) {
+  constructor(request: MeasurementAggregates) {
     this.#request = request;
   }
 
@@ -57,11 +57,11 @@ export class GroupedTexts implements GroupedWindows {
 
 /** Strings have `count`, `first` and `last`. Among equal times the larger text wins. */
 class TextWindows implements FieldWindows {
-  readonly #request: AggregateRequest;
+  readonly #request: MeasurementAggregates;
   readonly #total: Total;
   readonly #windows = new Map<bigint, TextWindow>();
 
-  constructor(request: AggregateRequest, total: Total) {
+  constructor(request: MeasurementAggregates, total: Total) {
     this.#request = request;
     this.#total = total;
   }

@@ -7,7 +7,7 @@ import { sortedByKey } from '@tidemark/kernels';
 import { pickTied } from '@tidemark/query';
 import type {
   AggregateBatch,
-  AggregateRequest,
+  MeasurementAggregates,
   EndFunction,
   FieldAggregates,
   TiedRow,
@@ -31,7 +31,7 @@ export type TiedGroup = {
   readonly database: DatabaseView;
   readonly shards: readonly ShardView[];
   readonly series: SeriesIds;
-  readonly request: AggregateRequest;
+  readonly request: MeasurementAggregates;
   readonly memory: RequestMemory;
   readonly read: (part: SeriesPart) => Generator<SeriesAggregates | undefined>;
 };

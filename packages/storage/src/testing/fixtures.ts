@@ -129,7 +129,7 @@ export async function aggregateRows(
   try {
     const batches = snapshot.aggregate(
       {
-        source: { ...SOURCE, measurement },
+        sources: [{ ...SOURCE, measurement }],
         timeRange: EVERYTHING,
         descending: false,
         groupBy: [],

@@ -40,10 +40,18 @@ const layout = fc.array(
 );
 
 const batches = fc
-  .array(fc.record({ layout, groups: fc.array(fc.nat(1500), { maxLength: 4 }) }), { maxLength: 3 })
+  .array(
+    fc.record({
+      layout,
+      groups: fc.array(fc.nat(1500), { maxLength: 4 }),
+      source: fc.constantFrom(undefined, 1, 2),
+    }),
+    { maxLength: 3 },
+  )
   .map((runs) =>
-    runs.flatMap(({ layout: fields, groups }, run) =>
+    runs.flatMap(({ layout: fields, groups, source }, run) =>
       groups.map((count, group): AggregateBatch => ({
+        source,
         groupTags: new Map([['host', `${run}-${group}`]]),
         windowStarts: BigInt64Array.from({ length: count }, (_, i) => BigInt(i)),
         fields: fields.map((field) =>

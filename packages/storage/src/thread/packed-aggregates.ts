@@ -33,6 +33,7 @@ export function packAggregates(
     words.set(new Float64Array(buffer, byteOffset, length), word);
     word += length;
   };
+  const sources = chosen.map(({ source = 0 }) => source);
   for (const { groupTags, windowStarts, fields } of chosen) {
     for (const key of tagKeys) tagValues.push(groupTags.get(key) ?? '');
     place(windowStarts);
@@ -41,7 +42,8 @@ export function packAggregates(
       if (pointTimes !== undefined) place(pointTimes);
     }
   }
-  return { kind: 'packed-aggregates', tagKeys, tagValues, windowCounts, layout, words };
+  const packed = { tagKeys, tagValues, windowCounts, layout, words };
+  return { kind: 'packed-aggregates', ...packed, ...(sources.some(Boolean) && { sources }) };
 }
 
 const LETTERS = { float: 'f', integer: 'i', unsigned: 'u' } as const;
@@ -75,7 +77,7 @@ function hasTags({ groupTags }: AggregateBatch, tagKeys: readonly string[]): boo
 
 /** Restores the packed batches. Their arrays are views of the message. */
 export function unpackAggregates(packed: PackedAggregates): AggregateBatch[] {
-  const { tagKeys, tagValues, windowCounts } = packed;
+  const { tagKeys, tagValues, windowCounts, sources } = packed;
   const fields = packed.layout
     .split(' ')
     .slice(0, -1)
@@ -97,7 +99,8 @@ export function unpackAggregates(packed: PackedAggregates): AggregateBatch[] {
         return { values, pointTimes: new BigInt64Array(buffer, take(count), count) };
       }),
     );
-    return { groupTags: new Map(tags), windowStarts, fields: columns };
+    const source = sources?.[group];
+    return { source, groupTags: new Map(tags), windowStarts, fields: columns };
   });
 }
 

@@ -70,6 +70,8 @@ export type PackedAggregates = {
   readonly tagKeys: readonly string[];
   /** Values of the first group's tags, then those of the next. */
   readonly tagValues: readonly string[];
+  /** The measurement of each group; absent where all are of the first. */
+  readonly sources?: readonly number[] | undefined;
   /**
    * Number of windows of each group. In a message a list of numbers costs less than a typed array.
    */

@@ -205,7 +205,7 @@ export async function query(
   let count = 0;
   let sum = 0;
   const request = {
-    source,
+    sources: [source],
     timeRange: RANGE,
     descending: false,
     groupBy: [],
