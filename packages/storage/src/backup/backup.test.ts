@@ -5,6 +5,7 @@ import { openStorageInline } from '../engine/open-inline.ts';
 import type { BackupRequest, RestoreRequest, StorageEngine } from '../storage-engine.ts';
 import { scanRows, write } from '../testing/fixtures.ts';
 import { SimulatedDisk } from '../testing/simulated-disk.ts';
+import { verifyDirectory } from '../tools/verify.ts';
 import { openArriving, withAttachments } from './arriving.ts';
 import { describeBackup, joinBackups, storeBackup } from './chain.ts';
 import { fileBytes } from './read-frames.ts';
@@ -93,13 +94,17 @@ test('a restore takes the name of a database that has no shards', async () => {
   await store('/full');
   const databases = new Map([['db', 'r']]);
   await engine.restore({ databases, policies: new Map() }, joinBackups(['/full'], { disk }));
+  await write(engine, 'm,t=c f=4 4\n');
+  await store('/later');
 
   await engine.restore(
     { databases, policies: new Map([[1, 7]]) },
-    joinBackups(['/full'], { disk }),
+    joinBackups(['/later'], { disk }),
   );
 
-  expect(await rowsOf(engine, 'r')).toEqual(ROWS);
+  expect(await rowsOf(engine, 'r')).toEqual([...ROWS, ['m,t=c', 4n, 4, null]]);
+  await engine.close();
+  expect(await verifyDirectory({ directory: '/data', disk })).toMatchObject({ damage: [] });
 });
 
 test('records of a database that was dropped are not applied to the one restored under its name', async () => {

@@ -237,7 +237,11 @@ export class State implements Contents {
         seriesFileBytes: shard.seriesFileBytes,
       };
     });
-    const databases = [...this.databases.all(), ...(adopted?.databases ?? [])];
+    const restored = adopted?.databases ?? [];
+    // A restored database replaces an empty one of its name.
+    const replaced = new Set(restored.map(({ name }) => name));
+    const present = [...this.databases.all()].filter(({ name }) => !replaced.has(name));
+    const databases = [...present, ...restored];
     const stopped = this.stopped.list();
     return {
       storageId: this.storageId,

@@ -468,4 +468,32 @@ export const FOUND: readonly Found[] = [
       ],
     },
   },
+  {
+    what: 'a manifest named a restored database and the empty one that it replaced',
+    plan: {
+      seed: 387492,
+      setup: { fsync: 'always', hasBackgroundWork: false, hasParts: true, concurrency: 4 },
+      operations: [
+        { kind: 'power-cut' },
+        { kind: 'backup' },
+        { kind: 'flush' },
+        {
+          kind: 'write',
+          database: 'a',
+          retentionPolicy: 'p',
+          lines: [
+            ['n', 't=x', 5],
+            ['m', 't=z', 11],
+            ['m', 't=x', 9],
+          ],
+        },
+        { kind: 'backup' },
+        { kind: 'restore' },
+        { kind: 'drop-database', database: 'a' },
+        { kind: 'drop-database', database: 'r' },
+        { kind: 'flush' },
+        { kind: 'restore' },
+      ],
+    },
+  },
 ];
