@@ -103,7 +103,7 @@ export async function openEngine(
   const shared = { ...common, state, wal, reserve, segmentFiles, indexFiles };
   const shardKeys = new ShardKeys(disk, directory);
   const signal = stopping.background;
-  const checkpoints = new Checkpoints({ state, indexFiles, signal });
+  const checkpoints = new Checkpoints({ state, indexFiles, wal, signal });
   const flushSignal = stopping.flushes;
   const flush = new Flush({ ...shared, shardKeys, checkpoints, damagedLogs, signal: flushSignal });
   const compaction = new Compaction({ ...shared, shardKeys, signal });

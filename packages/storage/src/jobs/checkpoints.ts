@@ -5,6 +5,7 @@ import type { State } from '../state/state.ts';
 export class Checkpoints {
   readonly #state: State;
   readonly #indexFiles: IndexFiles;
+  readonly #syncLog: () => Promise<void>;
   readonly #signal: AbortSignal;
   #running: Promise<void> | undefined;
 
@@ -12,10 +13,12 @@ export class Checkpoints {
   constructor(options: {
     readonly state: State;
     readonly indexFiles: IndexFiles;
+    readonly wal: { syncNow(): Promise<void> };
     readonly signal: AbortSignal;
   }) {
     this.#state = options.state;
     this.#indexFiles = options.indexFiles;
+    this.#syncLog = () => options.wal.syncNow();
     this.#signal = options.signal;
   }
 
@@ -32,15 +35,17 @@ export class Checkpoints {
 
   /** At the end: writes the checkpoints that would speed up the next start. */
   async writeAtEnd(signal: AbortSignal): Promise<void> {
+    const options = { isClosing: true, signal, syncLog: this.#syncLog };
     for (const { stored } of this.#state.databases.all()) {
-      await this.#indexFiles.checkpoint(stored, { isClosing: true, signal });
+      await this.#indexFiles.checkpoint(stored, options);
     }
   }
 
   async #writeDue(): Promise<void> {
     const { databases } = this.#state;
+    const options = { isClosing: false, signal: this.#signal, syncLog: this.#syncLog };
     for (const { name, stored } of databases.all()) {
-      await this.#indexFiles.checkpoint(stored, { isClosing: false, signal: this.#signal });
+      await this.#indexFiles.checkpoint(stored, options);
       // The index was dropped or rebuilt meanwhile.
       if (databases.get(name)?.stored === stored) continue;
       this.#indexFiles.removeOthers(this.#state.indexFileIds());

@@ -13,6 +13,7 @@ const RETRY_MS = 60_000;
 export type IndexRebuildsOptions = {
   readonly state: State;
   readonly indexFiles: IndexFiles;
+  readonly wal: { syncNow(): Promise<void> };
   readonly flush: { run(): Promise<void> };
   readonly turns: Turns;
   readonly clock: Clock;
@@ -60,14 +61,15 @@ export class IndexRebuilds {
   }
 
   async #rebuild(database: Database): Promise<void> {
-    const { state, indexFiles, clock, flush, signal, fault } = this.#options;
+    const { state, wal, indexFiles, clock, flush, signal, fault } = this.#options;
     const pending = database.beginRebuild(state.ids.takeInstance());
     const pacer = new Pacer(this.#options.turns);
     try {
       await pending.rebuild.copy(() => pacer.pause(), { leavesForgotten: true, signal });
       if (!signal.aborted) {
         await indexFiles.persist(pending.stored, 'background');
-        await indexFiles.checkpoint(pending.stored, { isClosing: false, signal });
+        const syncLog = (): Promise<void> => wal.syncNow();
+        await indexFiles.checkpoint(pending.stored, { isClosing: false, signal, syncLog });
         await fault('rebuild:copied');
         pending.isReady = !signal.aborted && state.databases.has(database);
       }

@@ -8,13 +8,18 @@ import { expect, test } from 'vitest';
 
 import { DecodeError } from '../columns/bytes.ts';
 import { nodeDisk } from '../disk/node-disk.ts';
-import { schemaBatches, testEngine, write } from '../testing/fixtures.ts';
+import type { StorageEnvironment } from '../engine/environment.ts';
+import { openStorageInline } from '../engine/open-inline.ts';
+import type { StorageEngine } from '../storage-engine.ts';
+import { scanRows, schemaBatches, testEngine, write } from '../testing/fixtures.ts';
 import type { TestEngine } from '../testing/fixtures.ts';
+import { SimulatedDisk } from '../testing/simulated-disk.ts';
 import { checkpointPath, readCheckpoint, writeCheckpoint } from './checkpoint.ts';
 import { canonicalTags, SeriesIndex } from './series-index.ts';
 
 const disk = nodeDisk();
 const pause = async (): Promise<void> => {};
+const syncLog = pause;
 
 async function withDirectory(work: (directory: string) => Promise<void>): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'checkpoint-'));
@@ -51,7 +56,7 @@ test('an index comes back from its checkpoint and goes on from there', async () 
             index.addSeries(index.addMeasurement(name), canonicalTags(tags));
           }
           const path = join(directory, 'checkpoint');
-          await writeCheckpoint(index, rangeOf(index), { disk, directory, path, pause });
+          await writeCheckpoint(index, rangeOf(index), { disk, directory, path, pause, syncLog });
           const copy = new SeriesIndex('db');
 
           expect(readCheckpoint(copy, { disk, path })).toEqual(rangeOf(index));
@@ -85,7 +90,7 @@ test('a bit that flips anywhere in a checkpoint is noticed', async () => {
       index.addSeries(index.addMeasurement(`m${i % 3}`), [['host', `h${i}`]]);
     }
     const path = join(directory, 'checkpoint');
-    await writeCheckpoint(index, rangeOf(index), { disk, directory, path, pause });
+    await writeCheckpoint(index, rangeOf(index), { disk, directory, path, pause, syncLog });
     const good = readFileSync(path);
 
     // The magic at the begin is for people; that of the end is checked.
@@ -196,4 +201,35 @@ test('a checkpoint is written while running when many series are new, and left w
   } finally {
     await one.dispose();
   }
+});
+
+test('a checkpoint lacks no series whose delete a power cut takes back', async () => {
+  const disk = new SimulatedDisk();
+  const open = (environment: Partial<StorageEnvironment>): Promise<StorageEngine> =>
+    openStorageInline(
+      {
+        directory: '/data',
+        hasBackgroundWork: false,
+        walFsync: 'interval',
+        checkpointSeriesMin: 0,
+      },
+      environment,
+    );
+  let isCommitted = false;
+  const engine: StorageEngine = await open({
+    disk,
+    fault: async (point) => {
+      if (point !== 'manifest:after' || isCommitted) return;
+      isCommitted = true;
+      await engine.delete({ database: 'db', measurements: ['m'] });
+    },
+  });
+  await write(engine, 'm,t=a v=1 1');
+  await engine.flush();
+  expect(isCommitted).toBe(true);
+
+  const after = await open({ disk: disk.afterCrash(() => 0) });
+  await write(after, 'm,t=a v=2 1');
+
+  expect(await scanRows(after, 'm', [['v', 'float']])).toEqual([['m,t=a', 1n, 2]]);
 });

@@ -32,7 +32,8 @@ export function checkpointFileName(fileId: number): string {
 
 /**
  * Replaces the checkpoint at `path`; durable when it resolves. `pause` is awaited between portions
- * of about a megabyte.
+ * of about a megabyte. `syncLog` makes the log durable, so that no series is missing here whose
+ * delete a power cut takes back.
  */
 export async function writeCheckpoint(
   index: SeriesIndex,
@@ -42,9 +43,10 @@ export async function writeCheckpoint(
     readonly directory: string;
     readonly path: string;
     readonly pause: () => Promise<void>;
+    readonly syncLog: () => Promise<void>;
   },
 ): Promise<void> {
-  const { disk, path, pause } = options;
+  const { disk, path, pause, syncLog } = options;
   const temporary = `${path}.tmp`;
   disk.remove(temporary);
   const file = disk.open(temporary, 'create');
@@ -90,6 +92,7 @@ export async function writeCheckpoint(
       }
     }
     out.finish(contents.finish());
+    await syncLog();
     await file.sync();
   } catch (error) {
     file.close();

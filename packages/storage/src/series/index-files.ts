@@ -64,8 +64,13 @@ export class IndexFiles {
    */
   async checkpoint(
     stored: StoredIndex,
-    options: { readonly isClosing: boolean; readonly signal: AbortSignal },
+    options: {
+      readonly isClosing: boolean;
+      readonly signal: AbortSignal;
+      readonly syncLog: () => Promise<void>;
+    },
   ): Promise<void> {
+    const { syncLog } = options;
     const { fileId } = stored;
     if (!stored.needsCheckpoint(options) || this.#writing.has(fileId)) return;
     const directory = this.#directory;
@@ -74,7 +79,7 @@ export class IndexFiles {
     this.#writing.add(fileId);
     try {
       const pause = (): Promise<void> => pacer.pause();
-      await stored.writeCheckpoint({ disk: this.#disk, directory, path, pause });
+      await stored.writeCheckpoint({ disk: this.#disk, directory, path, pause, syncLog });
     } catch (error) {
       if (options.signal.aborted) return;
       this.#log('warn', 'series index checkpoint could not be written', { error, file: path });

@@ -40,7 +40,8 @@ test('series that reach the index log while a checkpoint is written are read fro
       await persist();
     };
 
-    await stored.writeCheckpoint({ disk, directory, path, pause });
+    const syncLog = async (): Promise<void> => {};
+    await stored.writeCheckpoint({ disk, directory, path, pause, syncLog });
 
     const opened = new StoredIndex(new SeriesIndex('db'), FILE_ID);
     const covered = opened.readCheckpoint({ disk, path });

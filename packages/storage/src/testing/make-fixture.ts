@@ -28,5 +28,11 @@ const index = rebuiltFixtureIndex();
 await writeCheckpoint(
   index,
   { measurements: index.measurements.length, series: index.seriesEnd, logBytes: 123 },
-  { disk: nodeDisk(), directory, path: `${directory}/checkpoint`, pause: async () => {} },
+  {
+    disk: nodeDisk(),
+    directory,
+    path: `${directory}/checkpoint`,
+    pause: async () => {},
+    syncLog: async () => {},
+  },
 );

@@ -496,4 +496,56 @@ export const FOUND: readonly Found[] = [
       ],
     },
   },
+  {
+    what: 'a checkpoint lacked a series whose delete was lost with a power cut',
+    plan: {
+      seed: 2388251,
+      setup: { fsync: 'interval', hasBackgroundWork: false, hasParts: false, concurrency: 3 },
+      operations: [
+        {
+          kind: 'write',
+          database: 'a',
+          retentionPolicy: 'q',
+          lines: [
+            ['n', 't=x', 7],
+            ['n', 't=y', 2],
+          ],
+        },
+        { kind: 'write', database: 'b', retentionPolicy: 'p', lines: [['m', 't=x', 2]] },
+        {
+          kind: 'write',
+          database: 'b',
+          retentionPolicy: 'p',
+          lines: [
+            ['n', 't=x', 0],
+            ['m', 't=z', 1],
+            ['n', 't=z', 7],
+          ],
+        },
+        { kind: 'flush' },
+        {
+          kind: 'write',
+          database: 'a',
+          retentionPolicy: 'q',
+          lines: [
+            ['m', 't=x', 8],
+            ['m', 't=x', 7],
+          ],
+        },
+        { kind: 'drop-measurement', database: 'b', measurement: 'm' },
+        { kind: 'expire', database: 'a', retentionPolicy: 'p' },
+        { kind: 'power-cut' },
+        {
+          kind: 'write',
+          database: 'b',
+          retentionPolicy: 'p',
+          lines: [
+            ['m', 't=z', 8],
+            ['m', 't=y', 7],
+            ['m', 't=x', 8],
+          ],
+        },
+      ],
+    },
+  },
 ];
