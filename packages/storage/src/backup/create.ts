@@ -8,7 +8,9 @@ import type { Turns } from '../schedule/turns.ts';
 import type { Snapshot } from '../state/snapshot.ts';
 import type { State } from '../state/state.ts';
 import { Pacer } from '../schedule/pacer.ts';
-import { allAdditions } from '../series/stored-index.ts';
+import type { SeriesIndex } from '../series/series-index.ts';
+import { additionsUntil, endOf } from '../series/stored-index.ts';
+import type { EntryCounts } from '../series/stored-index.ts';
 import { segmentPath } from '../disk/paths.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { SegmentCaches } from '../segment/segment-caches.ts';
@@ -46,7 +48,7 @@ export async function* createBackup(
       'the previous backup is not one of this database: make a full one, or name another',
     );
   }
-  const snapshot = await flushedSnapshot(options);
+  const { snapshot, indexes } = await flushedSnapshot(options);
   try {
     const manifest = selectFromManifest(state.manifest(), request);
     requireWhole(state, manifest);
@@ -61,10 +63,10 @@ export async function* createBackup(
       includes: included.map(({ name }) => name),
       metadata: request.metadata,
     });
-    for (const { name, instance } of manifest.databases) {
-      const database = snapshot.databases.get(name);
-      if (database?.instance !== instance) continue;
-      for (const additions of allAdditions(database.index)) {
+    for (const { instance } of manifest.databases) {
+      const held = indexes.get(instance);
+      if (held === undefined) continue;
+      for (const additions of additionsUntil(held.index, held.end)) {
         yield encodeFrame({ kind: 'series', instance, additions });
       }
     }
@@ -80,15 +82,31 @@ export async function* createBackup(
   }
 }
 
+type BackedUp = {
+  readonly snapshot: Snapshot;
+  /**
+   * By instance, with the entries that belong to the snapshot. A later one may have the key of a
+   * series that was deleted meanwhile and has rows here.
+   */
+  readonly indexes: ReadonlyMap<number, { readonly index: SeriesIndex; readonly end: EntryCounts }>;
+};
+
 /**
  * A snapshot whose segments hold a state that there was. Deletes wait: one that came after the
  * flush had begun would be part of it, and rows that were written before the delete would not.
  */
-async function flushedSnapshot({ state, flush, deletes }: BackupOptions): Promise<Snapshot> {
+async function flushedSnapshot({ state, flush, deletes }: BackupOptions): Promise<BackedUp> {
   const release = await deletes.hold();
   try {
     await flush.run();
-    return state.snapshot();
+    const snapshot = state.snapshot();
+    const indexes = new Map(
+      Array.from(snapshot.databases.values(), ({ instance, index }) => [
+        instance,
+        { index, end: endOf(index) },
+      ]),
+    );
+    return { snapshot, indexes };
   } finally {
     release();
   }

@@ -24,7 +24,7 @@ const RUNNING_SERIES_MIN = 50_000;
 const PORTION_SERIES = 1 << 13;
 
 /** Numbers of measurements and series. */
-type EntryCounts = { readonly measurements: number; readonly series: number };
+export type EntryCounts = { readonly measurements: number; readonly series: number };
 /** The entries that are in the index log, and their bytes. */
 type Persisted = EntryCounts & FramedEnd;
 
@@ -118,12 +118,13 @@ export class StoredIndex {
   }
 }
 
-/** All entries of an index, in portions. Entries added later are left out. */
-export function allAdditions(index: SeriesIndex): Generator<IndexAdditions> {
-  return portionsOf(index, { measurements: 0, series: 0 }, endOf(index));
+/** The entries of an index below the given numbers, in portions. */
+export function additionsUntil(index: SeriesIndex, end: EntryCounts): Generator<IndexAdditions> {
+  return portionsOf(index, { measurements: 0, series: 0 }, end);
 }
 
-function endOf(index: SeriesIndex): EntryCounts {
+/** The numbers of entries that an index has now. */
+export function endOf(index: SeriesIndex): EntryCounts {
   return { measurements: index.measurements.length, series: index.seriesEnd };
 }
 
