@@ -129,6 +129,56 @@ test('a series that was deleted and written again while it was backed up has one
   expect(await rowsOf(copy)).toEqual([['m,t=a', 1n, 7, 'x'], ...ROWS.slice(1)]);
 });
 
+/**
+ * An engine whose restore failed because the folder of its manifest was not synced, and whose next
+ * manifest cannot be written either, if `isLeft`.
+ */
+async function unsettled({ isLeft }: { readonly isLeft: boolean }): Promise<StorageEngine> {
+  await store('/full');
+  const copy = await open('/copy');
+  const failing = disk;
+  let commits = 0;
+  disk.gate = async (kind, path) => {
+    if (path === '/copy/MANIFEST.tmp' && ++commits === 2 && isLeft) failing.failSyncs = 1;
+    if (path === '/copy' && kind === 'sync-directory' && commits === 1) {
+      failing.failDirectorySyncs = 1;
+    }
+  };
+  await expect(copy.restore(AS_IT_IS, joinBackups(['/full'], { disk }))).rejects.toThrow('EIO');
+  return copy;
+}
+
+test('a restore that fails with its commit is taken back at once', async () => {
+  await unsettled({ isLeft: false });
+
+  expect(disk.paths().filter((path) => /copy\/(shards|index)/.test(path))).toEqual([]);
+  disk = disk.afterKill();
+  const again = await open('/copy');
+  expect(await again.damage()).toEqual([]);
+  expect(await again.shards()).toEqual([]);
+});
+
+test('files of a restore that failed stay as long as the manifest on disk may name them', async () => {
+  const copy = await unsettled({ isLeft: true });
+  await expect(write(copy, 'm f=1 1\n')).rejects.toThrow(Unavailable);
+
+  disk = disk.afterKill();
+  const again = await open('/copy');
+
+  expect(await again.damage()).toEqual([]);
+  expect(await rowsOf(again)).toEqual(ROWS);
+});
+
+test('a restore that failed gives its name back with the next manifest', async () => {
+  const copy = await unsettled({ isLeft: true });
+
+  await copy.flush();
+
+  expect(disk.paths().filter((path) => /copy\/(shards|index)/.test(path))).toEqual([]);
+  await copy.restore(AS_IT_IS, joinBackups(['/full'], { disk }));
+  expect(await rowsOf(copy)).toEqual(ROWS);
+});
+
 test('records of a database that was dropped are not applied to the one restored under its name', async () => {
   await store('/full');
   await write(engine, 'm,t=z f=8 8\n', { id: 5, database: 'r' });

@@ -134,7 +134,7 @@ export async function openEngine(
   const writes = new Writes({ ...common, contents, wal, reserve, drops, flusher, settings });
   const gate = new Gate();
   const deletes = new Deletes({ ...shared, gate, drops, leaveReserve });
-  const jobs = { contents, wal, flush, compaction, rebuilds, drops, makeReserve };
+  const jobs = { contents, state, wal, flush, compaction, rebuilds, drops, makeReserve };
   return new Engine({
     state,
     wal,

@@ -28,6 +28,8 @@ export type BackgroundOptions = {
   readonly flush: Flush;
   readonly compaction: Compaction;
   readonly rebuilds: IndexRebuilds;
+  /** Restores that failed and could not be taken back. */
+  readonly state: { settle(): Promise<void> };
   /** Drops that could not be logged. */
   readonly drops: { retry(): Promise<void> };
   /** Creates the disk reserve if it is missing and there is space. */
@@ -73,7 +75,7 @@ async function prepareIndexes(
 }
 
 async function step(options: BackgroundOptions): Promise<void> {
-  const { contents, wal, flush, compaction, rebuilds, drops, clock, settings } = options;
+  const { contents, wal, flush, compaction, rebuilds, state, drops, clock, settings } = options;
   await options.makeReserve();
   const { quietFlushAfterMs = QUIET_MS } = settings;
   const ages = contents.memtables.ages(clock.monotonicMs());
@@ -85,5 +87,6 @@ async function step(options: BackgroundOptions): Promise<void> {
   if (settings.walFsync === 'interval') await wal.syncNow();
   await compaction.run({ all: false });
   await rebuilds.run();
+  await state.settle();
   await drops.retry();
 }

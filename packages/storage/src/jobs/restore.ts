@@ -8,6 +8,7 @@ import { readFrames } from '../backup/read-frames.ts';
 import { withDiskReason } from '../disk/disk-errors.ts';
 import type { Disk, DiskFile } from '../disk/disk.ts';
 import { indexDirectory, shardDirectory, shardsDirectory } from '../disk/paths.ts';
+import type { StorageLog } from '../options.ts';
 import { Gate } from '../schedule/gate.ts';
 import { Pacer } from '../schedule/pacer.ts';
 import type { Turns } from '../schedule/turns.ts';
@@ -32,6 +33,7 @@ export type RestoreOptions = {
   readonly turns: Turns;
   readonly disk: Disk;
   readonly directory: string;
+  readonly log: StorageLog;
   readonly fault: (point: string) => Promise<void>;
 };
 
@@ -86,7 +88,7 @@ class Restore {
   readonly #wanted = new Map<string, Target>();
   #open: { readonly file: DiskFile; readonly sizeBytes: number; written: number } | undefined;
   #bytes = 0;
-  /** Committed or abandoned. */
+  /** Abandoned, or handed over to the state. */
   #hasEnded = false;
 
   constructor(options: RestoreOptions, request: RestoreRequest) {
@@ -188,7 +190,7 @@ class Restore {
   }
 
   async commit(): Promise<RestoreReport> {
-    const { state, indexFiles, fault } = this.#options;
+    const { state, indexFiles, log, fault } = this.#options;
     await this.#endFile();
     const [missing] = this.#wanted.keys();
     if (missing !== undefined) throw damaged(`\`${missing}\` is missing`);
@@ -207,8 +209,16 @@ class Restore {
     }
     const databases = [...this.#databases.values()];
     const shards = this.#shards.map(({ shard }) => shard);
-    await state.commit({ adopted: { databases, shards } });
+    // If it fails, the manifest on disk may name the files all the same: they go with the next.
     this.#hasEnded = true;
+    try {
+      await state.commit({ adopted: { databases, shards, undo: () => this.#remove() } });
+    } catch (error) {
+      await state.settle().catch((later: unknown) => {
+        log('error', 'a restore that failed could not be taken back yet', { error: later });
+      });
+      throw error;
+    }
     return {
       databases: databases.map(({ name }) => name),
       shards: shards.length,
@@ -248,6 +258,10 @@ class Restore {
   abandon(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
+    this.#remove();
+  }
+
+  #remove(): void {
     const { state, disk, directory } = this.#options;
     this.#open?.file.close();
     for (const { shard } of this.#shards) {

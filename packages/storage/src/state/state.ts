@@ -43,6 +43,11 @@ export type Change = {
 export type Adoption = {
   readonly databases: readonly Database[];
   readonly shards: readonly Shard[];
+  /**
+   * Removes all of it; called when the commit has failed and another manifest is durable. The one
+   * on disk may name it until then.
+   */
+  readonly undo: () => void;
 };
 
 /** The result of a commit. */
@@ -82,6 +87,8 @@ export class State implements Contents {
   /** Index files that the manifest on disk may name. */
   #namedIndexes: ReadonlySet<number>;
   #commits: Promise<unknown> = Promise.resolve();
+  /** Adoptions that failed, and that the manifest on disk may hold. */
+  #refused: readonly Adoption[] = [];
   /** The last commit of a restore. */
   #adoption: Promise<unknown> = Promise.resolve();
 
@@ -146,26 +153,43 @@ export class State implements Contents {
   /** Makes a change durable, then visible. */
   commit(change: Change): Promise<Committed> {
     const next = this.#commits.then(async () => {
-      const { disk, directory, reserve, wal, fault } = this.#options;
-      await fault('manifest:before');
-      const manifest = this.manifest(change);
-      // With a delayed sync too: it must not be ahead of the log, whose records a start applies
-      // to it.
-      await wal.syncNow();
-      const named = new Set(namedIndexes(manifest));
-      this.#namedIndexes = new Set([...this.#namedIndexes, ...named]);
-      // The new manifest lets older files be removed, among them log files. So it may use the
-      // reserve.
-      await reserve.use(() => writeManifest(disk, directory, manifest));
-      this.#namedIndexes = named;
-      const committed = this.#apply(change);
-      await this.#updateShardFiles(manifest);
-      await fault('manifest:after');
-      return committed;
+      try {
+        return await this.#commit(change);
+      } catch (error) {
+        if (change.adopted !== undefined) this.#refused = [...this.#refused, change.adopted];
+        throw error;
+      }
     });
     this.#commits = next.catch(() => undefined);
     if (change.adopted !== undefined) this.#adoption = this.#commits;
     return next;
+  }
+
+  /** Takes back what failed commits may have left in the manifest on disk. */
+  async settle(): Promise<void> {
+    if (this.#refused.length > 0) await this.commit({});
+  }
+
+  async #commit(change: Change): Promise<Committed> {
+    const { disk, directory, reserve, wal, fault } = this.#options;
+    await fault('manifest:before');
+    const manifest = this.manifest(change);
+    // With a delayed sync too: it must not be ahead of the log, whose records a start applies
+    // to it.
+    await wal.syncNow();
+    const named = new Set(namedIndexes(manifest));
+    this.#namedIndexes = new Set([...this.#namedIndexes, ...named]);
+    // The new manifest lets older files be removed, among them log files. So it may use the
+    // reserve.
+    await reserve.use(() => writeManifest(disk, directory, manifest));
+    this.#namedIndexes = named;
+    const refused = this.#refused;
+    this.#refused = [];
+    for (const { undo } of refused) undo();
+    const committed = this.#apply(change);
+    await this.#updateShardFiles(manifest);
+    await fault('manifest:after');
+    return committed;
   }
 
   /** Resolves when the restored shards that are being committed are visible. */

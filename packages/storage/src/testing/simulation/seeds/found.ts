@@ -619,4 +619,40 @@ export const FOUND: readonly Found[] = [
       ],
     },
   },
+  {
+    what: 'a restore whose manifest was not synced removed the files that it named',
+    plan: {
+      seed: 1332858,
+      setup: { fsync: 'interval', hasBackgroundWork: true, hasParts: false, concurrency: 2 },
+      operations: [
+        { kind: 'write', database: 'a', retentionPolicy: 'q', lines: [['n', 't=x', 4]] },
+        { kind: 'backup' },
+        { kind: 'query', database: 'a', retentionPolicy: 'p', measurement: 'm', how: 'answer' },
+        { kind: 'compact' },
+        { kind: 'write', database: 'a', retentionPolicy: 'q', lines: [['m', 't=y', 4]] },
+        { kind: 'restore' },
+        {
+          kind: 'write',
+          database: 'a',
+          retentionPolicy: 'q',
+          lines: [
+            ['m', 't=x', 6],
+            ['m', 't=x', 0],
+            ['m', 't=x', 6],
+            ['m', 't=z', 7],
+          ],
+        },
+        {
+          kind: 'write',
+          database: 'a',
+          retentionPolicy: 'p',
+          lines: [
+            ['n', 't=x', 6],
+            ['n', 't=y', 5],
+          ],
+        },
+        { kind: 'fail-sync', of: 'folders', count: 4 },
+      ],
+    },
+  },
 ];
