@@ -1,15 +1,22 @@
 // One function call of a SELECT list as data of the plan: its inputs, its reduction and its
 // transformations.
 import type { FieldType, InvalidRequest } from '@tidemark/core';
-import { NANOS_PER_SECOND } from '@tidemark/core';
 import type { Call, Expression, Reference } from '@tidemark/influxql';
 
 import type { Interval } from './dimensions.ts';
 import { invalid } from '../compat-messages.ts';
-import { FUNCTIONS } from '../functions/registry.ts';
-import type { TransformationSpec, WarmUp } from '../functions/transformation.ts';
-import { isNumeric } from './expression-types.ts';
+import {
+  hasFixedType,
+  isTransformation,
+  transformationSpec,
+  transformedType,
+  windowsBefore,
+} from '../functions/transformation-table.ts';
+import { hasOwnType, reducedType, reducerSpec } from '../functions/reducers.ts';
 import type { ReducerSpec } from '../functions/reducers.ts';
+import { FUNCTIONS } from '../functions/registry.ts';
+import type { TransformationSpec } from '../functions/transformation.ts';
+import { isNumeric } from './expression-types.ts';
 import type { AggregateCall, CallFault } from './columns.ts';
 
 export type CallContext = {
@@ -38,7 +45,8 @@ export function buildCall(call: Call, context: CallContext): AggregateCall {
   let { type, fault } = base;
   for (const step of outer.reverse()) {
     fault ??= typeFault(step, step.name, { type, isKnown: base.isKnown });
-    const spec = transformationSpec(step, context.interval);
+    const spec = transformationSpec(step, context.interval?.everyNanos);
+    if (spec === undefined) throw unknownFunction(step);
     transformations.push(spec);
     if (context.interval !== undefined) prefetchWindows += windowsBefore(spec);
     type = transformedType(spec, type);
@@ -50,39 +58,13 @@ export function buildCall(call: Call, context: CallContext): AggregateCall {
     reducer: base.reducer,
     transformations,
     type,
-    hasFixedType: FIXED_TYPE.has(call.name),
+    hasFixedType: isTransformation(call.name)
+      ? hasFixedType(call.name)
+      : base.reducer !== undefined && hasOwnType(base.reducer),
     fault,
     prefetchWindows,
   };
 }
-
-function isTransformation(name: string): boolean {
-  const kind = FUNCTIONS.get(name)?.kind;
-  return kind === 'transformation' || kind === 'predictor' || name === 'integral';
-}
-
-/** Functions whose result has the same type whatever the field. */
-const FIXED_TYPE: ReadonlySet<string> = new Set([
-  'count',
-  'mean',
-  'median',
-  'stddev',
-  'integral',
-  'derivative',
-  'non_negative_derivative',
-  'moving_average',
-  'elapsed',
-  'exponential_moving_average',
-  'double_exponential_moving_average',
-  'triple_exponential_moving_average',
-  'relative_strength_index',
-  'triple_exponential_derivative',
-  'kaufmans_efficiency_ratio',
-  'kaufmans_adaptive_moving_average',
-  'chande_momentum_oscillator',
-  'holt_winters',
-  'holt_winters_with_fit',
-]);
 
 type Base = {
   readonly input: number | undefined;
@@ -122,12 +104,14 @@ function reduction(inner: Expression, context: CallContext): Base {
   const field = argument?.kind === 'reference' ? context.input(argument) : undefined;
   const inputType = field?.type ?? 'float';
   const read: ReadField = { type: inputType, isKnown: field !== undefined };
+  const reducer = reducerSpec(kind, inner, context.tagInput);
+  if (reducer === undefined) throw unknownFunction(inner);
   return {
     input: field?.index,
     inputType,
     isKnown: read.isKnown,
-    reducer: reducerSpec(kind, inner, context),
-    type: reducedType(kind, inputType),
+    reducer,
+    type: reducedType(reducer, inputType),
     fault:
       name === 'top' || name === 'bottom'
         ? rankingFault(inner, read)
@@ -135,66 +119,8 @@ function reduction(inner: Expression, context: CallContext): Base {
   };
 }
 
-function reducerSpec(kind: string, call: Call, context: CallContext): ReducerSpec {
-  const last = call.arguments.at(-1);
-  switch (kind) {
-    case 'percentile':
-      return {
-        kind,
-        percent: last?.kind === 'integer' || last?.kind === 'number' ? Number(last.value) : 0,
-      };
-    case 'sample':
-      return { kind, size: integerOf(last) };
-    case 'top':
-    case 'bottom': {
-      const tags = call.arguments.slice(1, -1);
-      return {
-        kind,
-        size: integerOf(last),
-        distinctInputs: tags.map((tag) =>
-          tag.kind === 'reference' ? context.tagInput(tag.name) : -1,
-        ),
-      };
-    }
-    case 'count':
-    case 'sum':
-    case 'mean':
-    case 'min':
-    case 'max':
-    case 'first':
-    case 'last':
-    case 'spread':
-    case 'median':
-    case 'mode':
-    case 'stddev':
-    case 'distinct':
-    case 'count-distinct':
-      return { kind };
-    default:
-      throw unknownFunction(kind, call);
-  }
-}
-
-function unknownFunction(name: string, { span }: Call): InvalidRequest {
+function unknownFunction({ name, span }: Call): InvalidRequest {
   return invalid(`undefined function ${name}()`, { code: 'IQL_UNKNOWN_FUNCTION', span });
-}
-
-function integerOf(node: Expression | undefined): number {
-  return node?.kind === 'integer' ? Number(node.value) : 0;
-}
-
-function reducedType(kind: string, inputType: FieldType): FieldType {
-  switch (kind) {
-    case 'count':
-    case 'count-distinct':
-      return 'integer';
-    case 'mean':
-    case 'median':
-    case 'stddev':
-      return 'float';
-    default:
-      return inputType;
-  }
 }
 
 type ReadField = { readonly type: FieldType; readonly isKnown: boolean };
@@ -237,94 +163,3 @@ const WORDS: ReadonlyMap<string, string> = new Map([
   ['non_negative_derivative', 'derivative'],
   ['non_negative_difference', 'difference'],
 ]);
-
-const SECOND = NANOS_PER_SECOND;
-
-function transformationSpec(call: Call, interval: Interval | undefined): TransformationSpec {
-  const [, second, third, fourth] = call.arguments;
-  const { name } = call;
-  const nanos = second?.kind === 'duration' ? second.nanos : undefined;
-  switch (name) {
-    case 'derivative':
-    case 'non_negative_derivative':
-      return { kind: name, unitNanos: nanos ?? interval?.everyNanos ?? SECOND };
-    case 'elapsed':
-      return { kind: name, unitNanos: nanos ?? 1n };
-    case 'difference':
-    case 'non_negative_difference':
-    case 'cumulative_sum':
-      return { kind: name };
-    case 'moving_average':
-      return { kind: name, points: integerOf(second) };
-    case 'exponential_moving_average':
-    case 'double_exponential_moving_average':
-    case 'triple_exponential_moving_average':
-    case 'relative_strength_index':
-    case 'triple_exponential_derivative':
-      return { kind: name, ...technical(second, third), warmUp: warmUpOf(fourth) ?? 'exponential' };
-    case 'kaufmans_efficiency_ratio':
-    case 'kaufmans_adaptive_moving_average':
-      return { kind: name, ...technical(second, third) };
-    case 'chande_momentum_oscillator':
-      return { kind: name, ...technical(second, third), warmUp: warmUpOf(fourth) ?? 'none' };
-    case 'holt_winters':
-    case 'holt_winters_with_fit':
-      return {
-        kind: name,
-        predictions: integerOf(second),
-        seasonLength: integerOf(third),
-        intervalNanos: interval?.everyNanos ?? 1n,
-      };
-    case 'integral':
-      // The windows are the plan's and known when it runs.
-      return {
-        kind: name,
-        unitNanos: nanos ?? SECOND,
-        windowOf: (time) => ({ start: time, end: time }),
-        hasWindows: false,
-      };
-    default:
-      throw unknownFunction(name, call);
-  }
-}
-
-function technical(
-  period: Expression | undefined,
-  hold: Expression | undefined,
-): { readonly period: number; readonly hold: number } {
-  return { period: integerOf(period), hold: hold?.kind === 'integer' ? integerOf(hold) : -1 };
-}
-
-function warmUpOf(node: Expression | undefined): WarmUp | undefined {
-  if (node?.kind !== 'string') return undefined;
-  return node.value === 'exponential' || node.value === 'simple' ? node.value : undefined;
-}
-
-/**
- * Windows before the range that a transformation looks at: one, however many it averages
- * (recorded).
- */
-function windowsBefore(spec: TransformationSpec): number {
-  switch (spec.kind) {
-    case 'cumulative_sum':
-    case 'holt_winters':
-    case 'holt_winters_with_fit':
-    case 'integral':
-      return 0;
-    default:
-      return 1;
-  }
-}
-
-function transformedType(spec: TransformationSpec, type: FieldType): FieldType {
-  switch (spec.kind) {
-    case 'difference':
-    case 'non_negative_difference':
-    case 'cumulative_sum':
-      return type;
-    case 'elapsed':
-      return 'integer';
-    default:
-      return 'float';
-  }
-}

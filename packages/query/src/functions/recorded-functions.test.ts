@@ -16,7 +16,7 @@ import type { Call, Expression, SelectStatement } from '@tidemark/influxql';
 import { parseQuery } from '@tidemark/influxql';
 import { describe, expect, test } from 'vitest';
 
-import { createTransformation } from './create-transformation.ts';
+import { createTransformation } from './transformation-table.ts';
 import { finishSteps } from './steps.ts';
 import type { TransformationSpec, WarmUp } from './transformation.ts';
 

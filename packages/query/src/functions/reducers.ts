@@ -1,9 +1,10 @@
 // Reducers: the points of one window in, one or more points out. One accumulator lives as long as
 // its group.
 import type { Column, FieldType } from '@tidemark/core';
-import { unreachable } from '@tidemark/core';
+import type { Call } from '@tidemark/influxql';
 
 import type { PointWriter } from '../batch/point-writer.ts';
+import { integerOf, numberOf } from './arguments.ts';
 import { CountAccumulator, MeanAccumulator, SpreadAccumulator, SumAccumulator } from './sums.ts';
 import { MergedFirstLast } from './first-last.ts';
 import type { SeriesMerge } from './first-last.ts';
@@ -77,44 +78,106 @@ export type AccumulatorContext = {
   readonly hold: (bytes: number) => void;
 };
 
+type Kind = ReducerSpec['kind'];
+type SpecOf<K extends Kind> = ReducerSpec & { readonly kind: K };
+
+/** Everything there is to know about a reducer but its accumulator. */
+type ReducerRow<K extends Kind> = {
+  readonly create: (spec: SpecOf<K>, context: AccumulatorContext) => Accumulator;
+  /** Type of its values; absent is that of the field. */
+  readonly type?: FieldType;
+  /** `fill` gives windows without points: 0 where it counts; nothing where it gives many points. */
+  readonly fill?: 'zero' | 'never';
+  /** Reads the arguments of a checked call; absent where there is but the field. */
+  readonly read?: (call: Call, tagInput: (name: string) => number) => Omit<SpecOf<K>, 'kind'>;
+};
+
+/** A reducer is its accumulator and its row. */
+const REDUCERS: { readonly [K in Kind]: ReducerRow<K> } = {
+  count: { type: 'integer', fill: 'zero', create: () => new CountAccumulator() },
+  'count-distinct': {
+    type: 'integer',
+    fill: 'zero',
+    create: (_, context) => new CountDistinctAccumulator(context),
+  },
+  sum: { create: (_, { inputType }) => new SumAccumulator(inputType) },
+  mean: { type: 'float', create: (_, { inputType }) => new MeanAccumulator(inputType) },
+  spread: { create: (_, { inputType }) => new SpreadAccumulator(inputType) },
+  min: { create: ({ kind }) => new ExtremeAccumulator(kind) },
+  max: { create: ({ kind }) => new ExtremeAccumulator(kind) },
+  first: { create: endAccumulator },
+  last: { create: endAccumulator },
+  median: { type: 'float', create: (_, context) => new MedianAccumulator(context) },
+  mode: { create: (_, context) => new ModeAccumulator(context) },
+  stddev: { type: 'float', create: (_, context) => new StddevAccumulator(context) },
+  distinct: { fill: 'never', create: (_, context) => new DistinctAccumulator(context) },
+  percentile: {
+    create: ({ percent }, context) => new PercentileAccumulator(percent, context),
+    read: (call) => ({ percent: numberOf(call.arguments.at(-1)) }),
+  },
+  sample: {
+    fill: 'never',
+    create: ({ size }, context) => new SampleAccumulator(size, context),
+    read: (call) => ({ size: integerOf(call.arguments.at(-1)) }),
+  },
+  top: { fill: 'never', create: ranking, read: readRanking },
+  bottom: { fill: 'never', create: ranking, read: readRanking },
+};
+
+function endAccumulator(
+  { kind }: { readonly kind: 'first' | 'last' },
+  context: AccumulatorContext,
+): Accumulator {
+  return context.merge === undefined
+    ? new FirstLastAccumulator(kind)
+    : new MergedFirstLast(kind, context.merge, context);
+}
+
+function ranking(spec: SpecOf<'top' | 'bottom'>, context: AccumulatorContext): Accumulator {
+  return new RankingAccumulator(spec, context);
+}
+
+function readRanking(
+  call: Call,
+  tagInput: (name: string) => number,
+): Omit<SpecOf<'top' | 'bottom'>, 'kind'> {
+  const tags = call.arguments.slice(1, -1);
+  return {
+    size: integerOf(call.arguments.at(-1)),
+    distinctInputs: tags.map((tag) => (tag.kind === 'reference' ? tagInput(tag.name) : -1)),
+  };
+}
+
+function rowOf<K extends Kind>({ kind }: SpecOf<K>): ReducerRow<K> {
+  return REDUCERS[kind];
+}
+
+/** What a checked call reduces by; `undefined` when nothing is called so. */
+export function reducerSpec(
+  kind: string,
+  call: Call,
+  tagInput: (name: string) => number,
+): ReducerSpec | undefined {
+  if (!Object.hasOwn(REDUCERS, kind)) return undefined;
+  return { kind, ...REDUCERS[kind as Kind].read?.(call, tagInput) } as ReducerSpec;
+}
+
+/** Type of what a reducer makes of a field. */
+export function reducedType(spec: ReducerSpec, inputType: FieldType): FieldType {
+  return REDUCERS[spec.kind].type ?? inputType;
+}
+
+/** Whether that is the same for all fields. */
+export function hasOwnType(spec: ReducerSpec): boolean {
+  return REDUCERS[spec.kind].type !== undefined;
+}
+
+/** What `fill` makes of windows without points. */
+export function fillOf(spec: ReducerSpec): ReducerRow<Kind>['fill'] {
+  return REDUCERS[spec.kind].fill;
+}
+
 /** A new accumulator for a group. */
 export function createAccumulator(spec: ReducerSpec, context: AccumulatorContext): Accumulator {
-  const { inputType } = context;
-  switch (spec.kind) {
-    case 'count':
-      return new CountAccumulator();
-    case 'sum':
-      return new SumAccumulator(inputType);
-    case 'mean':
-      return new MeanAccumulator(inputType);
-    case 'spread':
-      return new SpreadAccumulator(inputType);
-    case 'min':
-    case 'max':
-      return new ExtremeAccumulator(spec.kind);
-    case 'first':
-    case 'last':
-      return context.merge === undefined
-        ? new FirstLastAccumulator(spec.kind)
-        : new MergedFirstLast(spec.kind, context.merge, context);
-    case 'median':
-      return new MedianAccumulator(context);
-    case 'mode':
-      return new ModeAccumulator(context);
-    case 'stddev':
-      return new StddevAccumulator(context);
-    case 'distinct':
-      return new DistinctAccumulator(context);
-    case 'count-distinct':
-      return new CountDistinctAccumulator(context);
-    case 'percentile':
-      return new PercentileAccumulator(spec.percent, context);
-    case 'sample':
-      return new SampleAccumulator(spec.size, context);
-    case 'top':
-    case 'bottom':
-      return new RankingAccumulator(spec, context);
-    default:
-      return unreachable(spec);
-  }
+  return rowOf(spec).create(spec, context);
 }

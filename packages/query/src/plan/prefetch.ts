@@ -5,7 +5,7 @@ import { MAX_TIME, MIN_TIME } from '@tidemark/core';
 
 import type { Interval } from '../analyse/dimensions.ts';
 import { intersect } from '../analyse/time-range.ts';
-import type { TransformationSpec } from '../functions/transformation.ts';
+import { windowsShifted } from '../functions/transformation-table.ts';
 import type { AggregateCall } from '../analyse/columns.ts';
 
 type Ranged = {
@@ -45,19 +45,6 @@ export function mostShifted(calls: readonly AggregateCall[]): number {
   return calls
     .flatMap((call) => call.transformations)
     .reduce((most, spec) => Math.max(most, windowsShifted(spec)), 0);
-}
-
-function windowsShifted(spec: TransformationSpec): number {
-  switch (spec.kind) {
-    case 'moving_average':
-      return spec.points;
-    case 'holt_winters':
-    case 'holt_winters_with_fit':
-    case 'integral':
-      return 0;
-    default:
-      return 'period' in spec ? spec.period : 1;
-  }
 }
 
 /** Windows that the call reads which looks back furthest. */

@@ -3,8 +3,8 @@ import type { FieldType, TimeRange } from '@tidemark/core';
 import { MIN_TIME } from '@tidemark/core';
 
 import { takeInt64, takeRows } from '../batch/column-ops.ts';
-import { createAccumulator } from '../functions/reducers.ts';
-import { createTransformation } from '../functions/create-transformation.ts';
+import { createAccumulator, fillOf, reducedType } from '../functions/reducers.ts';
+import { createTransformation } from '../functions/transformation-table.ts';
 import type { Transformation } from '../functions/transformation.ts';
 import type { AggregateCall } from '../analyse/columns.ts';
 import type { AggregatedGroup } from '../scan/aggregate-measurement.ts';
@@ -22,8 +22,6 @@ import type { CallsPlan } from '../plan/calls-plan.ts';
 import { hasPointTimes } from '../plan/calls-plan.ts';
 import { mostPrefetched } from '../plan/prefetch.ts';
 import type { Steps } from '../operator.ts';
-
-const NEVER_FILLED: ReadonlySet<string> = new Set(['top', 'bottom', 'sample', 'distinct']);
 
 /** Runs the calls of one group. */
 export class GroupCalls {
@@ -131,23 +129,13 @@ function reductionOf(
       merge: calls.merge,
       hold: (bytes) => execution.hold(bytes),
     }),
-    new PointWriter(reducedType(call), calls.auxiliary),
+    new PointWriter(typeOfReduced(call), calls.auxiliary),
   );
 }
 
 /** Type behind the reduction and before the transformations. */
-function reducedType(call: AggregateCall): FieldType {
-  switch (call.reducer?.kind) {
-    case 'count':
-    case 'count-distinct':
-      return 'integer';
-    case 'mean':
-    case 'median':
-    case 'stddev':
-      return 'float';
-    default:
-      return call.inputType;
-  }
+function typeOfReduced({ reducer, inputType }: AggregateCall): FieldType {
+  return reducer === undefined ? inputType : reducedType(reducer, inputType);
 }
 
 function stepsOf(call: AggregateCall, calls: CallsPlan, execution: ExecutionContext): CallSteps {
@@ -167,16 +155,16 @@ function fillerOf(
   const { plan, windows } = calls;
   const { reducer } = call;
   if (windows === undefined || reducer === undefined || plan.fill.kind === 'none') return undefined;
-  if (NEVER_FILLED.has(reducer.kind)) return undefined;
+  if (fillOf(reducer) === 'never') return undefined;
   const range = calls.filledRangeOf(call);
   return new Filler({
     fill: plan.fill,
-    isCount: reducer.kind === 'count' || reducer.kind === 'count-distinct',
+    isCount: fillOf(reducer) === 'zero',
     windows,
     firstStart: range.start === MIN_TIME ? MIN_TIME : windows.of(range.start).start,
     lastStart: windows.of(range.end).start,
     descending: plan.descending,
-    types: [reducedType(call), ...calls.auxiliary.map((column) => column.type)],
+    types: [typeOfReduced(call), ...calls.auxiliary.map((column) => column.type)],
     onFilled: (count) => execution.countFilled(count),
   });
 }
@@ -187,7 +175,7 @@ function transformationsOf(
   execution: ExecutionContext,
 ): readonly Transformation[] {
   const { plan, windows } = calls;
-  let type = call.reducer === undefined ? call.inputType : reducedType(call);
+  let type = typeOfReduced(call);
   return call.transformations.map((spec) => {
     const complete =
       spec.kind === 'integral'

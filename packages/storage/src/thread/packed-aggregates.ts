@@ -99,8 +99,9 @@ export function unpackAggregates(packed: PackedAggregates): AggregateBatch[] {
         return { values, pointTimes: new BigInt64Array(buffer, take(count), count) };
       }),
     );
-    const source = sources?.[group];
-    return { source, groupTags: new Map(tags), windowStarts, fields: columns };
+    const source = sources?.[group] ?? 0;
+    const batch = { groupTags: new Map(tags), windowStarts, fields: columns };
+    return source === 0 ? batch : { ...batch, source };
   });
 }
 

@@ -3,7 +3,7 @@ import type { FieldType, FieldValue } from '@tidemark/core';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { createTransformation } from '../create-transformation.ts';
+import { createTransformation } from '../transformation-table.ts';
 import { finishSteps } from '../steps.ts';
 import type { TransformationSpec } from '../transformation.ts';
 
