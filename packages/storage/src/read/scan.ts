@@ -201,7 +201,8 @@ function* rangeOfFirst({
       if (left <= 0) break;
       const timeRange = first.within(request.timeRange);
       if (!view.series.has(each) || !shardOverlaps(view.shard.descriptor, timeRange)) continue;
-      const source = { database, series: each, fields, timeRange, counters, memory };
+      const asked = { database, series: each, fields, timeRange, counters, memory };
+      const source = { ...asked, onlyChunks: true };
       for (const { chunk } of readSeries(view, source, request)) {
         if (chunk === undefined || !chunk.hasFullColumn(fields, fields.length)) continue;
         chunk.narrow(left, descending ? 'last' : 'first');

@@ -34,6 +34,8 @@ export type SeriesRequest = {
    * affected.
    */
   readonly presenceOnly?: boolean | undefined;
+  /** Rows in memory are left out: the caller looks at chunks only. */
+  readonly onlyChunks?: boolean | undefined;
 };
 
 /**
@@ -173,6 +175,7 @@ function piecesOf(view: ShardView, request: SeriesRequest): Piece[] {
   for (const segment of view.segments) {
     segmentPieces(pieces, segment, { ...request, measurement, tombstones: view.tombstones });
   }
+  if (request.onlyChunks === true) return pieces;
   for (const table of view.tables.get(measurement.id) ?? []) {
     const piece = memtablePiece(table, request);
     if (piece !== undefined) pieces.push(piece);
@@ -280,13 +283,16 @@ function columnOfField(meta: ChunkMeta, field: number): ColumnMeta | undefined {
   return likely?.field === field ? likely : columns.find((column) => column.field === field);
 }
 
+/** Of one call: a list of each series would be most of the work where there are many. */
+const LISTED = new Uint32List();
+
 function memtablePiece(view: TableView, request: SeriesRequest): Piece | undefined {
   const { table } = view;
-  const list = new Uint32List();
-  table.listRows(request.database.index.ordinalOf(request.series), view.rows, list);
-  if (list.length === 0) return undefined;
+  LISTED.clear();
+  table.listRows(request.database.index.ordinalOf(request.series), view.rows, LISTED);
+  if (LISTED.length === 0) return undefined;
   const { start, end } = request.timeRange;
-  let rows = list.toArray();
+  let rows = LISTED.toArray();
   let times = table.pick(rows).times();
   const isOrdered = isStrictlyAscending(times);
   if (isOrdered) {
