@@ -2,6 +2,7 @@
 // the current database.
 import { KEYWORDS, formatIdentifier } from '@tidemark/influxql';
 import type { Series } from '@tidemark/client';
+import { FUNCTIONS } from '@tidemark/query';
 
 import type { Session } from './session.ts';
 
@@ -21,30 +22,7 @@ const COMMANDS = [
   'connect',
   'clear',
 ];
-const FUNCTIONS = [
-  'count(',
-  'mean(',
-  'sum(',
-  'min(',
-  'max(',
-  'first(',
-  'last(',
-  'spread(',
-  'stddev(',
-  'median(',
-  'mode(',
-  'percentile(',
-  'distinct(',
-  'top(',
-  'bottom(',
-  'derivative(',
-  'difference(',
-  'non_negative_derivative(',
-  'moving_average(',
-  'cumulative_sum(',
-  'elapsed(',
-  'integral(',
-];
+const CALLS = Array.from(FUNCTIONS.keys(), (name) => `${name}(`);
 const SCHEMA_AGE_MS = 10_000;
 
 type Names = {
@@ -65,10 +43,7 @@ const ENDS = ['GROUP', 'BY', 'ORDER', 'LIMIT', 'OFFSET', 'SLIMIT', 'SOFFSET', 'f
 
 /** What can follow a word, up to the next one that says something else. */
 const CLAUSES: ReadonlyMap<string, Clause> = new Map([
-  [
-    'SELECT',
-    { names: ['fields', 'tags'], words: [...FUNCTIONS, 'DISTINCT', 'AS', 'INTO', 'FROM'] },
-  ],
+  ['SELECT', { names: ['fields', 'tags'], words: [...CALLS, 'DISTINCT', 'AS', 'INTO', 'FROM'] }],
   ['FROM', { names: ['measurements'], words: ['SELECT', 'WHERE', 'WITH', ...ENDS] }],
   ['INTO', { names: ['measurements'], words: ['FROM'] }],
   ['MEASUREMENT', { names: ['measurements'], words: ['WHERE'] }],

@@ -332,7 +332,7 @@ describe('completion', () => {
     ['SELECT "cel', ['"celsius"']],
     ['SELECT celsius FROM room GROUP BY "', ['"floor"']],
     ['SELECT celsius FROM room WHERE f', ['floor', 'fill(']],
-    ['SELECT celsius / f', ['floor', 'first(', 'FROM']],
+    ['SELECT celsius / f', ['floor', 'first(', 'floor(', 'FROM']],
     ['use ho', ['house']],
     ['SHOW MEASUREMENTS ON h', ['house']],
     ['SHOW TAG VALUES WITH KEY = f', ['floor', 'fill(']],
