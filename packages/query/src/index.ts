@@ -24,6 +24,7 @@ export { pickTied } from './functions/merge-heads.ts';
 export type { EndFunction, TiedRow } from './functions/merge-heads.ts';
 export { checkRegex, textMatcher } from './regex.ts';
 export type { TextMatcher } from './regex.ts';
+export { zeroCounters } from './execution/profile.ts';
 export { planCacheCounters } from './plan/plan-cache.ts';
 export { DEFAULT_QUERY_LIMITS, memoryLimitExceeded, PLAN_CACHE_BYTES } from './limits.ts';
 export { compareSeriesKeys, tagsOfSeriesKey } from './series-key.ts';

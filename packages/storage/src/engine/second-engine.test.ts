@@ -2,12 +2,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 import { systemClock } from '@tidemark/core';
-import { eachBatch } from '@tidemark/query';
+import { eachBatch, zeroCounters } from '@tidemark/query';
 import { afterEach, expect, test } from 'vitest';
 
 import { ReadKernels } from '../columns/read-kernels.ts';
 import { memoryDisk } from '../disk/memory-disk.ts';
-import { emptyCounters } from '../read/empty-counters.ts';
 import { SchemaVersions } from '../series/schema-version.ts';
 import type { StorageEngine } from '../storage-engine.ts';
 import { scanRows, testEngine, write } from '../testing/fixtures.ts';
@@ -28,7 +27,7 @@ const lines = (factor: number): string =>
 /** Bytes that were read from files for the sums of windows. */
 async function bytesOfSums(engine: StorageEngine): Promise<number> {
   const snapshot = engine.source.snapshot();
-  const counters = emptyCounters();
+  const counters = zeroCounters();
   const request = {
     sources: [{ database: 'db', retentionPolicy: 'autogen', measurement: 'm' }],
     timeRange: { start: 0n, end: BigInt(ROWS) - 1n },

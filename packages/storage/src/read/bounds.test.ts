@@ -1,5 +1,5 @@
 import { Cancelled, LimitExceeded, systemClock } from '@tidemark/core';
-import { eachBatch } from '@tidemark/query';
+import { eachBatch, zeroCounters } from '@tidemark/query';
 import type {
   Operator,
   Predicate,
@@ -11,7 +11,6 @@ import type {
 } from '@tidemark/query';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { emptyCounters } from './empty-counters.ts';
 import { EVERYTHING, testEngine, write } from '../testing/fixtures.ts';
 import type { TestEngine } from '../testing/fixtures.ts';
 import { STEP_ELEMENTS } from '../schedule/steps.ts';
@@ -133,7 +132,7 @@ describe('a cancelled request', () => {
   test('ends while it selects its series', async () => {
     await withSnapshot(async (snapshot) => {
       const abort = new AbortController();
-      const counters = emptyCounters();
+      const counters = zeroCounters();
       const batches = snapshot.scan({ ...rows, where }, { signal: abort.signal, counters });
       const first = eachBatch(batches).next();
       await new Promise((resolve) => setImmediate(resolve));
@@ -148,7 +147,7 @@ describe('a cancelled request', () => {
   test('reads no further series', async () => {
     await withSnapshot(async (snapshot) => {
       const abort = new AbortController();
-      const counters = emptyCounters();
+      const counters = zeroCounters();
       const batches = snapshot.scan(rows, { signal: abort.signal, counters });
       const seen: SeriesBatch[] = [];
       const all = (async () => {

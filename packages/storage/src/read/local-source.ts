@@ -1,7 +1,7 @@
 // SeriesSource over an engine in the same thread.
 import { Internal, Unavailable } from '@tidemark/core';
 import type { Clock } from '@tidemark/core';
-import { eachMeasurement, collectNames, isPause } from '@tidemark/query';
+import { collectNames, eachMeasurement, isPause, zeroCounters } from '@tidemark/query';
 import type {
   AggregateFunction,
   Operator,
@@ -15,7 +15,6 @@ import type {
 import { aggregate } from './aggregate.ts';
 import { cost } from './cost.ts';
 import type { ReadOptions } from './damaged-data.ts';
-import { emptyCounters } from './empty-counters.ts';
 import { RequestMemory } from './request-memory.ts';
 import { scan } from './scan.ts';
 import { schema } from './schema.ts';
@@ -96,7 +95,7 @@ function localSnapshot(options: LocalSourceOptions): SourceSnapshot {
   };
   const run = <T>(
     make: (snapshot: Snapshot, how: ReadOptions) => Operator<T>,
-    { signal, counters = emptyCounters(), memoryLimitBytes, ended, onPartial }: RequestOptions,
+    { signal, counters = zeroCounters(), memoryLimitBytes, ended, onPartial }: RequestOptions,
   ): Operator<T> => {
     const memory = new RequestMemory(memoryLimitBytes, requestMemory);
     const work = make(use(), { counters, memory, kernels, lastRows, ended, onPartial });

@@ -2,6 +2,7 @@
 // pause.
 import type { Column, TimeRange } from '@tidemark/core';
 import { columnFrom } from '@tidemark/core';
+import { zeroCounters } from '@tidemark/query';
 import type { EndedGroup, FieldRef, ScanRequest, SeriesBatch } from '@tidemark/query';
 
 import { scans } from '../columns/codecs.ts';
@@ -16,7 +17,6 @@ import { select } from './groups.ts';
 import type { Selection, SeriesGroup, SeriesIds } from './groups.ts';
 import type { LastRowPlace } from './last-rows.ts';
 import type { ReadOptions } from './damaged-data.ts';
-import { emptyCounters } from './empty-counters.ts';
 import {
   conditionColumn,
   evaluate,
@@ -194,7 +194,7 @@ function* rangeOfFirst({
   const { descending, fields } = request;
   const first = new FirstTimes(limit, descending);
   // The reads behind this one are those that count.
-  const counters = emptyCounters();
+  const counters = zeroCounters();
   for (const each of series) {
     let left = limit;
     for (const view of shards) {

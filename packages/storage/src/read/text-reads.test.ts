@@ -1,14 +1,13 @@
 // Reads of long strings: they hold only strings of the rows in the result, in batches of limited
 // size, counted as memory of the request.
 import { LimitExceeded } from '@tidemark/core';
-import { eachBatch } from '@tidemark/query';
+import { eachBatch, zeroCounters } from '@tidemark/query';
 import type { AggregateRequest, ScanRequest, SeriesBatch, SourceCounters } from '@tidemark/query';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { aggregateRows, EVERYTHING, testEngine, write } from '../testing/fixtures.ts';
 import type { TestEngine } from '../testing/fixtures.ts';
 import { batchBytes } from '../thread/transfer.ts';
-import { emptyCounters } from './empty-counters.ts';
 
 const { signal } = new AbortController();
 const SERIES = 5;
@@ -40,7 +39,7 @@ async function scanned(
   memoryLimitBytes?: number,
 ): Promise<Read> {
   const snapshot = subject.engine.source.snapshot();
-  const counters = emptyCounters();
+  const counters = zeroCounters();
   const batches: SeriesBatch[] = [];
   const whole: ScanRequest = {
     source: { database: 'db', retentionPolicy: 'autogen', measurement: 'm' },

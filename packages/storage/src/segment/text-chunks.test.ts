@@ -7,13 +7,13 @@ import { join } from 'node:path';
 import { columnFrom, columnValue } from '@tidemark/core';
 import type { Column } from '@tidemark/core';
 import { Codecs } from '@tidemark/kernels';
+import { zeroCounters } from '@tidemark/query';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { ByteWriter } from '../columns/bytes.ts';
 import { crc32c } from '../columns/codecs.ts';
 import { CHUNK_TEXT_BYTES, TEXT_PART_BYTES } from '../columns/run-texts.ts';
 import { nodeDisk } from '../disk/node-disk.ts';
-import { emptyCounters } from '../read/empty-counters.ts';
 import { ChunkReader } from '../read/chunk-reader.ts';
 import { SharedRowsReader } from '../read/shared-rows-reader.ts';
 import type { ColumnMeta, SegmentField } from './format.ts';
@@ -86,7 +86,7 @@ test('short series of long texts share chunks of a few megabytes', async () => {
       const { shared } = segment.find(stored, id);
       expect(shared!.chunk.rows * 60_000).toBeLessThan(2 * TEXT_PART_BYTES);
       const fields = [0];
-      const source = { segment, stored, rows: shared!, fields, counters: emptyCounters() };
+      const source = { segment, stored, rows: shared!, fields, counters: zeroCounters() };
       return textsOf(new SharedRowsReader(source as never).run().columns[0]);
     });
 
@@ -179,7 +179,7 @@ async function withLargeChunk(
 function readerOf(segment: Segment): ChunkReader {
   const stored = segment.measurement(0)!;
   const [meta] = segment.find(stored, 7).chunks;
-  const counters = emptyCounters();
+  const counters = zeroCounters();
   const { columns } = meta!;
   return new ChunkReader({
     segment,

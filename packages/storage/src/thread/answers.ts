@@ -1,9 +1,8 @@
 // The storage thread's end of small answers (docs/adr/0022-prepared-statements.md): executes a plan
 // and hands on the text of its series.
-import { answerText } from '@tidemark/query';
+import { answerText, zeroCounters } from '@tidemark/query';
 import type { SeriesSource, SourceSnapshot, Steps } from '@tidemark/query';
 
-import { emptyCounters } from '../read/empty-counters.ts';
 import { CAPABILITIES } from '../read/local-source.ts';
 import type { HeldPlans } from './carried-plans.ts';
 import type { FromThread, ToThread } from './protocol.ts';
@@ -42,7 +41,7 @@ export class Answers {
         snapshot,
         capabilities: CAPABILITIES,
         signal: NEVER,
-        counters: emptyCounters(),
+        counters: zeroCounters(),
         onPartial: (reason) => partial.push(reason),
       },
     );

@@ -3,6 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 
 import { assert, AssertionFailed } from '@tidemark/core';
 import { collectWhenIdle, HeapWatch } from '@tidemark/process';
+import { zeroCounters } from '@tidemark/query';
 import type {
   CostRequest,
   EndedGroup,
@@ -14,7 +15,6 @@ import type {
 import { ReadKernels } from '../columns/read-kernels.ts';
 import { memoryDisk } from '../disk/memory-disk.ts';
 import { LIMITS } from '../limits.ts';
-import { emptyCounters } from '../read/empty-counters.ts';
 import { openStorageInline } from '../engine/open-inline.ts';
 import { SchemaVersions } from '../series/schema-version.ts';
 import type { SchemaScope } from '../series/schema-version.ts';
@@ -215,7 +215,7 @@ class Host {
   }
 
   #openStream(message: ToThread & { kind: 'stream' }): void {
-    const counters = emptyCounters();
+    const counters = zeroCounters();
     const ended: EndedGroup = { tags: undefined };
     const partial: string[] = [];
     let isPartial = false;
