@@ -63,6 +63,7 @@ export class Metadata {
   readonly #backup: StoreFile['backup'];
   readonly #databases = new Map<string, Database<Buffer, StoreKey>>();
   #log: CommitLog | undefined;
+  #isClosed = false;
 
   private constructor(parts: {
     readonly stored: StoreFile;
@@ -171,10 +172,17 @@ export class Metadata {
     return new Entries(name, this.#database(name), this.cipher);
   }
 
-  /** Everything that is shared with other instances, as it lies on the disk, table by table. */
+  /**
+   * Everything that is shared with other instances, as it lies on the disk, table by table. Throws
+   * `Unavailable` when the file is closed meanwhile.
+   */
   *shared(): Iterable<StoreChange> {
     for (const table of this.#sharedTables())
-      for (const { key, value } of this.#database(table).getRange()) yield { table, key, value };
+      for (const { key, value } of this.#database(table).getRange()) {
+        yield { table, key, value };
+        // LMDB says MDB_BAD_TXN.
+        if (this.#isClosed) throw new Unavailable('the metadata is closed');
+      }
   }
 
   /** Removals of all of it. */
@@ -269,6 +277,7 @@ export class Metadata {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#root.flushed;
     this.#room.close();
     await this.#root.close();
