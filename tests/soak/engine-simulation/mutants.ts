@@ -199,8 +199,8 @@ export const MUTANTS: readonly Mutant[] = [
         'if (isOfPlace) this.#displaced.set(task, { isSuspect });',
       ),
     ],
-    foundBy: 'tasks',
-    seed: 5,
+    foundBy: 'points',
+    seed: 80,
   },
   {
     what: 'a task whose host ends behind the answer to its start is given nothing any more',

@@ -110,6 +110,8 @@ class Simulation implements Run {
   #expected: { readonly count: number; readonly of: Expected } | undefined;
   #hasLost = false;
   #isHanging = false;
+  /** How many hosts have ended. */
+  #crashes = 0;
   /** Leaders that something has hit, by the operation that ends it. */
   readonly #leadersHit = new Map<string, number[]>();
   #delayMs = 2;
@@ -237,7 +239,10 @@ class Simulation implements Run {
     for (const name of this.#plan.tasks) {
       const problem = this.#clients.hasDefined(name) ? engine.problemOf(name) : undefined;
       if (problem === undefined) continue;
-      if (!problem.includes(CRASH)) this.#failure ??= `tasks: ${name} has ended: ${problem}`;
+      // One that has brought down two hosts while it started is not started any more.
+      const isLegal = this.#crashes > 1 || engine.hasStarted(name);
+      if (!problem.includes(CRASH) || !isLegal)
+        this.#failure ??= `tasks: ${name} has ended: ${problem}`;
       if (!this.dead.has(name)) this.#mark('a task died');
       this.dead.add(name);
       const states = leader?.role?.copy?.read('snapshots').keys() ?? [];
@@ -378,10 +383,17 @@ class Simulation implements Run {
     else if (kind === 'cut' || kind === 'isolate' || kind === 'heal') instance.cut = CUTS[kind];
     else {
       this.instances[index] = undefined;
-      if (kind === 'kill with disk') this.#directories[index] = this.#disk.directory();
+      if (kind === 'kill with disk' && this.#isElsewhere(index))
+        this.#directories[index] = this.#disk.directory();
       if (kind === 'stop') this.#stop(index, instance);
       else this.#closing.push(this.#kill(instance));
     }
+  }
+
+  /** What lies on the disk of the first instance is nowhere else until it has begun the cluster. */
+  #isElsewhere(index: number): boolean {
+    const others = this.instances.filter((_, other) => other !== index);
+    return !this.#plan.hasOwn || others.some((other) => other?.role?.isFilled === true);
   }
 
   /** In virtual time; for the plan it is gone at once. */
@@ -419,6 +431,7 @@ class Simulation implements Run {
         if (isAgain) this.#mark('an event was told again');
         this.model.delivered.push(event);
       },
+      hostEnded: () => this.#crashes++,
       hostFailed: (reason) => (this.#failure ??= `hosts: ${reason}`),
       at: (url) => this.instances.find((one) => one !== undefined && url === one.url),
       ended: () =>

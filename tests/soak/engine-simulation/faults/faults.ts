@@ -135,3 +135,39 @@ export const FAULTS: readonly FaultMaker[] = [
     { atMs: atMs + below(LENGTH_MS), operation: { kind: 'lossy', share: 0 } },
   ],
 ];
+
+/** Windows of a run close with the first points behind each of these. */
+const WINDOW_MS = 1000;
+/** In which they do. */
+const CLOSING_MS = 150;
+
+/** Faults that come at a moment at which they can do harm. */
+export const AIMED: readonly FaultMaker[] = [
+  // A leader is suspended with sums of windows on their way, which the next one sends as well.
+  ({ atMs, below }) => {
+    const pauseMs = Math.ceil(atMs / WINDOW_MS) * WINDOW_MS + below(CLOSING_MS);
+    return [
+      { atMs: pauseMs, operation: { kind: 'pause', instance: LEADER } },
+      {
+        atMs: pauseMs + WINDOW_MS + below(LENGTH_MS / 2),
+        operation: { kind: 'go on', instance: LEADER },
+      },
+    ];
+  },
+  // A task whose state is older than those of others dies while its leader is suspended.
+  ({ atMs, below }) => {
+    const instance = below(INSTANCES);
+    const pauseMs = atMs + below(2 * WINDOW_MS);
+    const crash = (): Fault => ({ kind: 'host ends', instance, host: below(4) });
+    return [
+      { atMs, operation: crash() },
+      { atMs: pauseMs, operation: { kind: 'pause', instance: LEADER } },
+      { atMs: pauseMs + below(WINDOW_MS), operation: crash() },
+      { atMs: pauseMs + below(WINDOW_MS), operation: crash() },
+      {
+        atMs: pauseMs + WINDOW_MS + below(LENGTH_MS / 2),
+        operation: { kind: 'go on', instance: LEADER },
+      },
+    ];
+  },
+];

@@ -3,7 +3,7 @@
 import { assert } from '@tidemark/core';
 import { seededRandom } from '@tidemark/testkit';
 import { POINTS_LEVEL } from '../../../../packages/engine/src/cluster/point-record.ts';
-import { FAULTS, interruptedBegin, LOSSES } from '../faults/faults.ts';
+import { AIMED, FAULTS, interruptedBegin, LOSSES } from '../faults/faults.ts';
 import type { Fault } from '../faults/faults.ts';
 import { GROUPS, RUNS } from './tasks.ts';
 import type { TaskName } from './tasks.ts';
@@ -35,6 +35,8 @@ export type Step = { readonly atMs: number; readonly operation: Operation };
 
 const DEFINITIONS = 5;
 const FAULTS_MAX = 6;
+/** Every so many runs have a fault that is aimed, besides the others. */
+const AIMED_EVERY = 9;
 const LENGTH_MS = { least: 1500, more: 3000 };
 /** Tasks are there, mostly, when faults begin. */
 const BEGIN_MS = 1000;
@@ -90,7 +92,7 @@ export function planOf(seed: number): Plan {
   }
   const isPosting = random() < 0.2;
   const isHanging = steps.some(({ operation }) => operation.kind === 'hang');
-  return {
+  const plan: Omit<Plan, 'steps'> = {
     seed,
     hasOwn,
     level: random() < 0.8 ? POINTS_LEVEL : 1,
@@ -98,8 +100,12 @@ export function planOf(seed: number): Plan {
     parts: 1 + below(PARTS_MAX),
     recordsAtOnce: oneOf(RECORDS_AT_ONCE),
     threadDelayMs: random() < 0.5 ? 0 : below(30),
-    steps: steps.sort((a, b) => a.atMs - b.atMs),
   };
+  if (seed % AIMED_EVERY === 0) {
+    const atMs = BEGIN_MS + below(lengthMs - BEGIN_MS);
+    steps.push(...oneOf(AIMED)({ atMs, below }));
+  }
+  return { ...plan, steps: steps.sort((a, b) => a.atMs - b.atMs) };
 }
 
 type Chances = {

@@ -49,6 +49,8 @@ export type InstanceWorld = {
   readonly trace: (line: string) => void;
   /** Somebody was told of an event in a term. */
   readonly told: (event: Told & { readonly term: number }) => void;
+  /** A host was let fail. */
+  readonly hostEnded: () => void;
   /** A host has failed that nobody has let fail. */
   readonly hostFailed: (reason: string) => void;
   /** The process ends by itself; somebody starts it again. */
@@ -208,6 +210,7 @@ export class Instance implements WireEnd {
     const { delayMs, isHanging, told } = this.#world;
     const sender = senderTo({
       clock,
+      timeline: this.#world.timeline,
       delayMs,
       isHanging,
       told: (event) => told({ ...event, term: number }),
@@ -309,7 +312,7 @@ export class Instance implements WireEnd {
   }
 
   readonly #openHost: NonNullable<Shared['openHost']> = (options, events) => {
-    const { threadDelayMs: delayMs, hostFailed } = this.#world;
+    const { threadDelayMs: delayMs, hostEnded: crashed, hostFailed } = this.#world;
     const failed = (reason: string): void => {
       this.#trace(`a host fails: ${reason}`);
       hostFailed(reason);
@@ -319,7 +322,7 @@ export class Instance implements WireEnd {
       this.#crashesStarting = false;
       return isNow;
     };
-    const at = { clock: this.clock, delayMs, failed, crashes };
+    const at = { clock: this.clock, delayMs, failed, crashes, crashed };
     const host = new SimulatedHost(options, events, at);
     this.#ownHosts.add(host);
     return host;

@@ -90,6 +90,11 @@ export class LeaderEngine {
     return this.#tasking.executor.unitsOf(id).map(({ task }) => task);
   }
 
+  /** Whether it runs, or did before something ended it. */
+  hasStarted(id: string): boolean {
+    return this.#tasking.executor.entry(id) !== undefined;
+  }
+
   /** Why a task does not run; `undefined` when it does. */
   problemOf(id: string): string | undefined {
     const entry = this.#tasking.executor.entry(id);

@@ -1,7 +1,7 @@
 // The receiver of alerts, and a server that tasks post to, which may hang.
 import { Unavailable } from '@tidemark/core';
 import type { HttpSender } from '@tidemark/settings';
-import type { ProcessClock } from './timeline.ts';
+import type { ProcessClock, Timeline } from './timeline.ts';
 
 export const RECEIVER_URL = 'http://receiver/';
 export const SLOW_URL = 'http://slow/';
@@ -16,6 +16,7 @@ export type Told = {
 
 export type ReceiverWorld = {
   readonly clock: ProcessClock;
+  readonly timeline: Timeline;
   readonly delayMs: () => number;
   readonly isHanging: () => boolean;
   readonly told: (event: Told) => void;
@@ -26,10 +27,12 @@ const HANGING_MS = 500;
 
 const OK = { status: 200, headers: {}, body: '' };
 
-export function senderTo({ clock, delayMs, isHanging, told }: ReceiverWorld): HttpSender {
+export function senderTo({ clock, timeline, delayMs, isHanging, told }: ReceiverWorld): HttpSender {
   return {
     send: async ({ url, body }, signal) => {
-      await clock.sleep(delayMs(), signal);
+      // What was sent arrives, whatever becomes of the process meanwhile.
+      const atMs = timeline.nowMs + delayMs();
+      await new Promise<void>((resolve) => void timeline.at(atMs, resolve));
       if (url === SLOW_URL) while (isHanging()) await clock.sleep(HANGING_MS, signal);
       else if (url === RECEIVER_URL) told(eventOf(String(body)));
       else throw new Unavailable(`nobody answers at ${url}`);

@@ -33,6 +33,8 @@ export type HostProcess = {
   readonly failed: (reason: string) => void;
   /** Whether it ends while it starts the task that it is asked to start. */
   readonly crashes: () => boolean;
+  /** It was let fail. */
+  readonly crashed: () => void;
 };
 
 export class SimulatedHost implements LocalHostLink {
@@ -114,6 +116,7 @@ export class SimulatedHost implements LocalHostLink {
 
   /** It ends while it works for a task, as when there is no memory. */
   crash(): void {
+    this.#process.crashed();
     this.#end(CRASH, this.#lastTask);
   }
 
