@@ -26,8 +26,8 @@ export type CachedPlan = {
   /** The first plan that was made of it; others differ in what they are bound to. */
   readonly plan: SelectPlan;
   readonly limits: QueryLimits;
-  /** The limit that its analysis has looked at. */
-  readonly checkedLimit: bigint | undefined;
+  /** The limits that its analysis has looked at; empty for most. */
+  readonly checkedLimits: string;
   readonly schemas: readonly MeasurementSchema[];
   /** Whether its analysis had findings; `undefined` when nobody asked for them. */
   readonly hasFindings: boolean | undefined;
@@ -82,9 +82,8 @@ function* lookUp(
   if (cached?.limits !== context.limits) return undefined;
   // Findings are made by the analysis, which looks at the limit of `top` and `bottom`.
   if (context.onFinding !== undefined && cached.hasFindings !== false) return undefined;
-  if (cached.checkedLimit !== undefined && cached.checkedLimit !== (statement.limit ?? 0n)) {
-    return undefined;
-  }
+  const { checkedLimits } = cached;
+  if (checkedLimits !== '' && checkedLimits !== limitsOfRankings(statement)) return undefined;
   resolveNames(statement, context, 0);
   const { prepared } = cached;
   const bound = bindSelect(statement, prepared, context);
@@ -136,7 +135,7 @@ function keepPlan(
 ): void {
   const { shape } = statement;
   if (shape === undefined || dependsOnNow(statement)) return;
-  const checkedLimit = hasRanking(statement) ? (statement.limit ?? 0n) : undefined;
+  const checkedLimits = limitsOfRankings(statement);
   const schemas = [...schemasOf(prepared, bound.split.range)];
   const weight = weightOf([prepared, plan, schemas], PLAN_BYTES_MAX);
   if (weight > PLAN_BYTES_MAX) {
@@ -144,7 +143,7 @@ function keepPlan(
     CACHE.delete(shape);
     return;
   }
-  CACHE.set(shape, { prepared, plan, limits, checkedLimit, schemas, hasFindings }, weight);
+  CACHE.set(shape, { prepared, plan, limits, checkedLimits, schemas, hasFindings }, weight);
 }
 
 /** Whether more than ranges depends on when the statement is run. */
@@ -156,13 +155,17 @@ function dependsOnNow({ dimensions, sources }: SelectStatement): boolean {
   );
 }
 
-/** Whether it asks for rows by rank, as many as its limit has room for at most. */
-function hasRanking({ fields, sources }: SelectStatement): boolean {
-  return (
-    fields.some(({ expression }) =>
-      some(expression, (node) => node.kind === 'call' && RANKINGS.has(node.name)),
-    ) || sources.some((source) => source.kind === 'subquery' && hasRanking(source.statement))
+/**
+ * The limits of all statements in it that ask for rows by rank: `top(v, 3)` refuses a smaller one.
+ */
+function limitsOfRankings({ fields, limit = 0n, sources }: SelectStatement): string {
+  const isRanked = fields.some(({ expression }) =>
+    some(expression, (node) => node.kind === 'call' && RANKINGS.has(node.name)),
   );
+  const inner = sources.map((source) =>
+    source.kind === 'subquery' ? limitsOfRankings(source.statement) : '',
+  );
+  return [isRanked ? `${limit},` : '', ...inner].join('');
 }
 
 const RANKINGS: ReadonlySet<string> = new Set(['top', 'bottom']);
