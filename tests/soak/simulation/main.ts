@@ -1,6 +1,8 @@
 // `npm run soak:simulation [-- seeds [first]]`: everything that storage does at once, in the orders
 // of so many seeds. One seed alone is told as a history; a failing one is made smaller first. With
-// `-- seeds first first` the first that fails is the last, and is told as it is.
+// `-- seeds first first` the first that fails is the last, and is told as it is; with the words of
+// a plan in `seeds/plans.ts` behind it, seeds are orders of that plan.
+import { PLANS } from '../../../packages/storage/src/testing/simulation/seeds/plans.ts';
 import { shrink } from '../../../packages/storage/src/testing/simulation/shrink/shrink.ts';
 import { simulate } from '../../../packages/storage/src/testing/simulation/simulate.ts';
 import {
@@ -11,6 +13,7 @@ import type { Plan } from '../../../packages/storage/src/testing/simulation/work
 
 const [count = 100_000, first = 1] = process.argv.slice(2, 4).map(Number);
 const isOnlyFirst = process.argv[4] === 'first';
+const chosen = PLANS.find(({ what }) => what === process.argv[5]);
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 if (!Number.isInteger(count) || count < 1 || !Number.isInteger(first)) {
   say('usage: npm run soak:simulation [-- seeds [first]]');
@@ -21,7 +24,7 @@ const started = performance.now();
 const marks = new Map<string, number>();
 let failures = 0;
 for (let seed = first; seed < first + count; seed++) {
-  const plan = planOf(seed);
+  const plan = chosen === undefined ? planOf(seed) : { ...chosen.plan, seed };
   const outcome = await simulate(plan);
   for (const [name, times] of outcome.marks) marks.set(name, (marks.get(name) ?? 0) + times);
   if (outcome.violation !== undefined) {

@@ -18,12 +18,16 @@ export type MutantRun = {
   readonly said: string;
 };
 
-/** Seeds of the simulation, until one fails. Without a mutant, the source is as it is. */
+/**
+ * Seeds of the simulation, or orders of the mutant's plan, until one fails. Without a mutant, the
+ * source is as it is.
+ */
 export async function simulateMutant(
   mutant: Mutant | undefined,
   { first, count }: { readonly first: number; readonly count: number },
 ): Promise<MutantRun> {
-  const program = [MAIN, String(count), String(first), 'first'];
+  const plan = mutant?.plan === undefined ? [] : [mutant.plan];
+  const program = [MAIN, String(count), String(first), 'first', ...plan];
   const { said } = await runMutant({ edits: editsOf(mutant) }, program);
   const seed = /^first failure: seed (\d+)/m.exec(said)?.[1];
   if (seed === undefined && !said.includes(' 0 failures')) throw new Error(said);

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
+import { PLANS } from '../../../packages/storage/src/testing/simulation/seeds/plans.ts';
 import { AREAS, MUTANTS } from './mutants.ts';
 
 const SOURCE = new URL('../../../packages/storage/src/', import.meta.url);
@@ -11,6 +12,12 @@ test.each(MUTANTS)('occurs once: $guard', ({ file, from, to }) => {
 
   expect(source.split(from)).toHaveLength(2);
   expect(to).not.toBe(from);
+});
+
+test('plans are those that were found', () => {
+  const known = new Set(PLANS.map(({ what }) => what));
+
+  expect(MUTANTS.filter(({ plan }) => plan !== undefined && !known.has(plan))).toEqual([]);
 });
 
 test('every area has a guard that is taken out', () => {

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 
 import { planOf } from './workload/operations.ts';
-import { FOUND } from './seeds/found.ts';
+import { PLANS } from './seeds/plans.ts';
 import { shrink } from './shrink/shrink.ts';
 import { simulate } from './simulate.ts';
 
@@ -33,7 +33,7 @@ test(`what happens at once keeps every promise, with ${SEEDS} seeds`, async () =
   }
 }, 300_000);
 
-test.each(FOUND)('found once: $what', async ({ plan }) => {
+test.each(PLANS)('found once: $what', async ({ plan }) => {
   expect((await simulate(plan)).violation).toBeUndefined();
 });
 
