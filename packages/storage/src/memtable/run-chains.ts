@@ -27,16 +27,19 @@ export class RunChains {
 
   /** Adds the rows of a series to the list, in the order of arrival. */
   listRows(ordinal: number, bounds: RowBounds, list: Uint32List): void {
-    const { limit } = bounds;
+    const { from, limit } = bounds;
     const newest = this.#newestBelow(ordinal, limit);
     let count = 0;
-    for (let s = newest; s > 0; s = this.#before.get(s - 1)) {
-      count += Math.min(limit, this.#endOf(s - 1, bounds)) - this.#firstOf.get(s - 1);
+    let oldest = newest;
+    for (; oldest > 0; oldest = this.#before.get(oldest - 1)) {
+      const end = Math.min(limit, this.#endOf(oldest - 1, bounds));
+      if (end <= from) break;
+      count += end - Math.max(from, this.#firstOf.get(oldest - 1));
     }
     let at = list.extend(count);
-    for (let s = newest; s > 0; s = this.#before.get(s - 1)) {
+    for (let s = newest; s !== oldest; s = this.#before.get(s - 1)) {
       const end = Math.min(limit, this.#endOf(s - 1, bounds));
-      at = list.fillBefore(at, this.#firstOf.get(s - 1), end);
+      at = list.fillBefore(at, Math.max(from, this.#firstOf.get(s - 1)), end);
     }
   }
 
@@ -63,5 +66,5 @@ export class RunChains {
   }
 }
 
-/** Rows to list: those below `limit`. The table has `rows` rows. */
-export type RowBounds = { readonly limit: number; readonly rows: number };
+/** Rows to list: [from, limit). The table has `rows` rows. */
+export type RowBounds = { readonly from: number; readonly limit: number; readonly rows: number };

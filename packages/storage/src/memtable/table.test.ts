@@ -1,4 +1,5 @@
 import { MAX_INT64, MIN_INT64 } from '@tidemark/core';
+import type { TimeRange } from '@tidemark/core';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
@@ -107,6 +108,54 @@ test('each series has its rows in arrival order, in every snapshot', () => {
     }),
     { numRuns: 15 },
   );
+});
+
+test('a time range lists all rows within it, in arrival order, and no block before or behind', () => {
+  const range = fc
+    .tuple(fc.bigInt({ min: -4n, max: 4n }), fc.bigInt({ min: -4n, max: 4n }))
+    .map(([a, b]) => ({ start: a < b ? a : b, end: a < b ? b : a }));
+  fc.assert(
+    fc.property(fc.array(BATCH, { minLength: 1, maxLength: 8 }), range, (batches, timeRange) => {
+      const table = new Table(1, INDEX);
+      for (const { rows, times } of batches) {
+        table.append(blockOf(Array.from({ length: times }, () => rows).flat()));
+      }
+      for (const limit of [1, Math.ceil(table.rows / 2), table.rows]) {
+        for (const series of [3, 5, 7, 20_001]) {
+          const all = new Uint32List();
+          table.listRows(INDEX.ordinalOf(series), limit, all);
+          const some = new Uint32List();
+          table.listRowsWithin(INDEX.ordinalOf(series), { limit, timeRange }, some);
+          const times = table.pick(all.toArray()).times();
+          const listed = new Set(some.toArray());
+
+          expect([...some.toArray()]).toEqual([...all.toArray()].filter((row) => listed.has(row)));
+          for (const [at, row] of all.toArray().entries()) {
+            const isWithin = times[at]! >= timeRange.start && times[at]! <= timeRange.end;
+            if (isWithin) expect(listed).toContain(row);
+          }
+        }
+      }
+    }),
+    { numRuns: 50 },
+  );
+  const table = new Table(1, INDEX);
+  const rowsFrom = (from: number): Row[] =>
+    Array.from({ length: 2000 }, (_, i) => ({
+      series: 3 + 2 * (i % 2),
+      time: BigInt(from + i),
+      values: { i: 1n, s: null },
+    }));
+  for (const from of [0, 2000, 4000]) table.append(blockOf(rowsFrom(from)));
+  const within = (timeRange: TimeRange): [number | undefined, number] => {
+    const list = new Uint32List();
+    table.listRowsWithin(INDEX.ordinalOf(3), { limit: table.rows, timeRange }, list);
+    return [list.toArray()[0], list.length];
+  };
+
+  expect(within({ start: 2500n, end: 2600n })).toEqual([2000, 1000]);
+  expect(within({ start: 3999n, end: 9000n })).toEqual([2000, 2000]);
+  expect(within({ start: 9000n, end: 9001n })).toEqual([undefined, 0]);
 });
 
 test('a table without some rows has the others; without none it stays the same', () => {

@@ -6,7 +6,7 @@
 //
 // Tables only grow, so a snapshot is a number of rows. Rows are numbered across blocks.
 import { assert, MAX_INT64, MIN_INT64 } from '@tidemark/core';
-import type { FieldType } from '@tidemark/core';
+import type { FieldType, TimeRange } from '@tidemark/core';
 
 import type { RowBlock, TimeBounds } from '../columns/row-block.ts';
 import { firstBeyond } from '../columns/search.ts';
@@ -28,6 +28,15 @@ const UNCHAINED_ROWS = 64;
 /** Memory of a table besides its blocks, entries in maps included; measured. */
 const TABLE_BYTES = 280;
 
+/** Rows [from, end) of blocks within the times [start, stop], of a table of `rows` rows. */
+type Within = {
+  readonly rows: number;
+  readonly start: bigint;
+  readonly stop: bigint;
+  readonly from: number;
+  readonly end: number;
+};
+
 export class Table {
   readonly measurementId: number;
   readonly #index: SeriesOrdinals;
@@ -42,6 +51,8 @@ export class Table {
   #fields: Map<string, FieldType> | undefined;
   /** `undefined` while there are few rows. */
   #chains: RunChains | undefined;
+  /** The range that was asked for last. */
+  #within: Within | undefined;
   #ordinalEnd = 0;
   #rows = 0;
   #blockBytes = 0;
@@ -163,14 +174,55 @@ export class Table {
 
   /** Adds the rows below `limit` of a series to the list, in the order of arrival. */
   listRows(ordinal: number, limit: number, list: Uint32List): void {
+    this.#list(ordinal, { from: 0, limit }, list);
+  }
+
+  /**
+   * As `listRows`, without blocks before the first and behind the last one with times in the range:
+   * there may be rows outside of it.
+   */
+  listRowsWithin(
+    ordinal: number,
+    { limit, timeRange }: { readonly limit: number; readonly timeRange: TimeRange },
+    list: Uint32List,
+  ): void {
+    const { from, end } = this.#rowsWithin(timeRange);
+    this.#list(ordinal, { from, limit: Math.min(limit, end) }, list);
+  }
+
+  /** Rows of the blocks that may lie in the range. It is the same one for many series. */
+  #rowsWithin({ start, end }: TimeRange): Within {
+    const known = this.#within;
+    if (known?.rows === this.#rows && known.start === start && known.stop === end) return known;
+    const isWithin = ({ timeBounds: { min, max } }: RowBlock): boolean =>
+      min <= end && max >= start;
+    const first = this.#blocks.findIndex(isWithin);
+    const behind = this.#blocks.findLastIndex(isWithin) + 1;
+    const within: Within = {
+      rows: this.#rows,
+      start,
+      stop: end,
+      from: first < 0 ? 0 : this.#firstRows[first]!,
+      end: first < 0 ? 0 : (this.#firstRows[behind] ?? this.#rows),
+    };
+    this.#within = within;
+    return within;
+  }
+
+  #list(
+    ordinal: number,
+    { from, limit }: { readonly from: number; readonly limit: number },
+    list: Uint32List,
+  ): void {
+    if (from >= limit) return;
     if (this.#chains !== undefined) {
-      this.#chains.listRows(ordinal, { limit, rows: this.#rows }, list);
+      this.#chains.listRows(ordinal, { from, limit, rows: this.#rows }, list);
       return;
     }
     let row = 0;
     for (const other of this.#ordinals()) {
       if (row === limit) return;
-      if (other === ordinal) list.push(row);
+      if (other === ordinal && row >= from) list.push(row);
       row++;
     }
   }

@@ -289,9 +289,11 @@ const LISTED = new Uint32List();
 function memtablePiece(view: TableView, request: SeriesRequest): Piece | undefined {
   const { table } = view;
   LISTED.clear();
-  table.listRows(request.database.index.ordinalOf(request.series), view.rows, LISTED);
+  const { database, series, timeRange } = request;
+  const ordinal = database.index.ordinalOf(series);
+  table.listRowsWithin(ordinal, { limit: view.rows, timeRange }, LISTED);
   if (LISTED.length === 0) return undefined;
-  const { start, end } = request.timeRange;
+  const { start, end } = timeRange;
   let rows = LISTED.toArray();
   let times = table.pick(rows).times();
   const isOrdered = isStrictlyAscending(times);
