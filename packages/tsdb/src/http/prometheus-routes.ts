@@ -1,4 +1,7 @@
 // POST /api/v1/prom/write and read: Prometheus' remote storage. Bodies are snappy over protobuf.
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+
 import { formatRfc3339, InvalidRequest } from '@tidemark/core';
 import type { Holder } from '@tidemark/core';
 import type { WriteOutcome } from '@tidemark/storage';
@@ -8,13 +11,14 @@ import { requireRead, requireWrite } from '../auth/identity.ts';
 import type { Identity } from '../auth/identity.ts';
 import { DATABASE_REQUIRED } from '../compat/messages.ts';
 import { readReadRequest, writeReadResponse } from '../prometheus/messages.ts';
+import type { EncodedSeries } from '../prometheus/messages.ts';
 import { portionsOf } from '../prometheus/points.ts';
 import { runRemoteQueries } from '../prometheus/read.ts';
 import { driverOf } from '../statements/context.ts';
 import { onSnapshot } from '../statements/on-snapshot.ts';
 import type { StatementServices } from '../statements/context.ts';
 import type { HttpCounters } from '../stats/statistics.ts';
-import { BodyTooLarge, sendBody, sendEmpty, sendError } from './answer.ts';
+import { BodyTooLarge, sendEmpty, sendError } from './answer.ts';
 import { readBody } from './body.ts';
 import type { BodyLimits } from './body.ts';
 import type { Exchange } from './exchange.ts';
@@ -75,10 +79,11 @@ export async function handlePrometheusRead(
   requireRead(identity, name);
   counters.promReadReq++;
   const asked = readReadRequest(await readSnappy(exchange, { bodies, counters }));
-  // What it waits for is up to us, until its answer is there.
+  const { response } = exchange;
   const holder: Holder = {
-    progress: () => undefined,
-    revoke: () => exchange.response.destroy(),
+    // While it has to read; what it waits for is up to us.
+    progress: () => (response.writableNeedDrain ? (response.socket?.bytesWritten ?? 0) : undefined),
+    revoke: () => response.destroy(),
   };
   exchange.parts.push(await queries.begin(holder));
   const description = {
@@ -87,29 +92,44 @@ export async function handlePrometheusRead(
     requires: () => [{ kind: 'read', database: name } as const],
     holder,
   };
-  const content = await queries.run(description, async (running) => {
+  await queries.run(description, async (running) => {
     const onClose = (): void => queries.cancel(running);
-    exchange.response.once('close', onClose);
+    response.once('close', onClose);
     const target = { database: database.name, retentionPolicy: policy.name };
     const { memory, signal } = running;
     const context = { ...target, services: statements, identity, signal, memory, messages: [] };
+    let content: Buffer;
     try {
       const work = onSnapshot(context, (query) => runRemoteQueries(asked, target, query));
-      const results = await driverOf(statements, () => running).result(work);
-      return packed(writeReadResponse(results));
+      content = packed(await driverOf(statements, () => running).result(work));
     } finally {
-      exchange.response.off('close', onClose);
+      response.off('close', onClose);
     }
+    response.setHeader('Content-Type', 'application/x-protobuf');
+    response.setHeader('Content-Encoding', 'snappy');
+    response.setHeader('Content-Length', content.length);
+    // The answer is memory of the query for as long as the client reads it. It fails only when the
+    // client has gone or the query was ended, and has broken the connection then.
+    const pieces = Readable.from(piecesOf(content));
+    await pipeline(pieces, response, { signal }).catch(() => undefined);
   });
-  exchange.response.setHeader('Content-Encoding', 'snappy');
-  sendBody(exchange, 200, { type: 'application/x-protobuf', content });
+}
+
+/** Written at once: a client that reads is told from one that does not by what was written. */
+const PIECE_BYTES = 256 << 10;
+
+function* piecesOf(content: Buffer): Generator<Buffer> {
+  for (let at = 0; at < content.length; at += PIECE_BYTES) {
+    yield content.subarray(at, at + PIECE_BYTES);
+  }
 }
 
 /**
  * In this thread: `compress` and `uncompress` of snappy 7.4 never free what they answer (48 calls
  * of 20 MB left 840 MiB).
  */
-function packed({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+function packed(results: readonly (readonly EncodedSeries[])[]): Buffer {
+  const { buffer, byteOffset, byteLength } = writeReadResponse(results);
   return compressSync(Buffer.from(buffer, byteOffset, byteLength));
 }
 

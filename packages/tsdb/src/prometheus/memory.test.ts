@@ -1,7 +1,7 @@
 // Requests of Prometheus use the shared memory budgets of queries and bodies.
 import { randomBytes } from 'node:crypto';
 
-import { metricValue } from '@tidemark/testkit';
+import { eventually, metricValue } from '@tidemark/testkit';
 import { compressSync } from 'snappy';
 import { afterEach, expect, test } from 'vitest';
 
@@ -57,6 +57,28 @@ test('reads that need much are all answered, one after the other', async () => {
   const { bytes, waited } = await usage('query_large');
   expect([bytes, waited > 0]).toEqual([0, true]);
   expect(await usage('query_beginning')).toMatchObject({ bytes: 0 });
+});
+
+test('an answer is memory of its query until the client has read it', async () => {
+  await start({});
+  const rows = Array.from(
+    { length: 1000 },
+    (_, i) => `m,t=${randomBytes(10_000).toString('hex')} value=1 ${i}`,
+  );
+  for (let at = 0; at < rows.length; at += 100) {
+    await service.write(rows.slice(at, at + 100).join('\n'), { db: 'p' });
+  }
+  // 20 MB: more than what the system takes of an answer that is not read.
+  const answer = await read();
+  const unread = await usage('query_large');
+
+  const { length } = Buffer.from(await answer.arrayBuffer());
+
+  expect(unread.bytes).toBeGreaterThan(0);
+  expect(length).toBeGreaterThan(15_000_000);
+  await eventually('its memory is given back', async () =>
+    (await usage('query_large')).bytes === 0 ? true : undefined,
+  );
 });
 
 test('a read that needs more than a query may hold is refused with the setting', async () => {

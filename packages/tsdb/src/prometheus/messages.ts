@@ -10,9 +10,11 @@ export type RemoteSeries = {
   readonly samples: readonly Sample[];
 };
 
-/** A series with its samples as messages have them (`sampleFields`), in parts. */
+/**
+ * A series as messages have it: its labels (`labelFields`), its samples (`sampleFields`), in parts.
+ */
 export type EncodedSeries = {
-  readonly labels: readonly Label[];
+  readonly labels: Uint8Array;
   readonly samples: readonly Uint8Array[];
 };
 
@@ -61,19 +63,52 @@ export function readReadRequest(bytes: Uint8Array): readonly RemoteQuery[] {
   return Array.from(messagesIn(bytes, 1), readQuery);
 }
 
-/** Writes a ReadResponse: one result per query. */
+/** Length of a message with this tag in front, and the number of its bytes. */
+const withHeader = (length: number): number => 1 + varintLength(length) + length;
+
+const MESSAGE_TAG = (1 << 3) | WireType.LengthDelimited;
+
+/**
+ * Writes a ReadResponse: one result per query. It may be as large as everything a query holds, so
+ * it is written once, into an array of its length.
+ */
 export function writeReadResponse(results: readonly (readonly EncodedSeries[])[]): Uint8Array {
-  const writer = new BinaryWriter();
-  for (const result of results) {
-    writer.tag(1, WireType.LengthDelimited).fork();
-    for (const { labels, samples } of result) {
-      writer.tag(1, WireType.LengthDelimited).fork();
-      writeLabels(writer, labels);
-      for (const fields of samples) writer.raw(fields);
-      writer.join();
+  const seriesLength = ({ labels, samples }: EncodedSeries): number =>
+    samples.reduce((sum, { length }) => sum + length, labels.length);
+  const lengths = results.map((result) =>
+    result.reduce((sum, series) => sum + withHeader(seriesLength(series)), 0),
+  );
+  const bytes = new Uint8Array(lengths.reduce((sum, length) => sum + withHeader(length), 0));
+  let at = 0;
+  const begin = (length: number): void => {
+    bytes[at] = MESSAGE_TAG;
+    at = putInt64(bytes, at + 1, length);
+  };
+  const put = (part: Uint8Array): void => {
+    bytes.set(part, at);
+    at += part.length;
+  };
+  for (const [number, result] of results.entries()) {
+    begin(lengths[number]!);
+    for (const series of result) {
+      begin(seriesLength(series));
+      put(series.labels);
+      for (const fields of series.samples) put(fields);
     }
-    writer.join();
   }
+  return bytes;
+}
+
+function varintLength(value: number): number {
+  let length = 1;
+  for (let rest = value; rest > 0x7f; rest = Math.floor(rest / 128)) length++;
+  return length;
+}
+
+/** The labels of a series as fields of its message. */
+export function labelFields(labels: readonly Label[]): Uint8Array {
+  const writer = new BinaryWriter();
+  writeLabels(writer, labels);
   return writer.finish();
 }
 

@@ -11,6 +11,7 @@ import {
   readWriteRequest,
   sampleFields,
   writeReadRequest,
+  labelFields,
   writeReadResponse,
   writeWriteRequest,
 } from './messages.ts';
@@ -215,7 +216,9 @@ test('samples of an answer are the fields that a message has', () => {
         },
       );
       const series = labels({ __name__: 'm', job: 'a' });
-      const [answered] = readOuter(writeReadResponse([[{ labels: series, samples: [fields] }]]));
+      const [answered] = readOuter(
+        writeReadResponse([[{ labels: labelFields(series), samples: [fields] }]]),
+      );
       const expected = writeWriteRequest([{ labels: series, samples }]);
       expect(Buffer.from(answered!)).toEqual(Buffer.from(expected));
     }),

@@ -1,18 +1,22 @@
 // A remote read: matchers become a scan of the field `value` of the measurements that are named.
-import { MAX_TIME, MIN_TIME, NANOS_PER_MILLISECOND } from '@tidemark/core';
+import { MAX_TIME, MIN_TIME, NANOS_PER_MILLISECOND, textBytes } from '@tidemark/core';
 import type { TimeRange } from '@tidemark/core';
 import { executeSeries, ExecutionContext, isPause, textMatcher } from '@tidemark/query';
 import type { Predicate, QueryContext, Steps } from '@tidemark/query';
 
-import { sampleFields } from './messages.ts';
+import { labelFields, sampleFields } from './messages.ts';
 import type { EncodedSeries, Label, Matcher, RemoteQuery } from './messages.ts';
 import { METRIC_LABEL, VALUE_FIELD } from './points.ts';
 
 export type ReadTarget = { readonly database: string; readonly retentionPolicy: string };
 
-/** A sample as it is held, in the answer and packed, and what a series takes besides. */
+/**
+ * A sample as it is held, in the answer and packed, and what a series takes besides. Its labels are
+ * held, in the answer and packed, too.
+ */
 const SAMPLE_BYTES = 64;
 const SERIES_BYTES = 512;
+const LABEL_COPIES = 4;
 
 /** Runs the queries of a request; all samples are held until the answer is sent. */
 export function* runRemoteQueries(
@@ -53,8 +57,8 @@ function* runRemoteQuery(
     if (group.series !== undefined && group.series.key !== key) {
       key = group.series.key;
       samples = [];
-      series.push({ labels: labelsOf(group.name, group.series.tags), samples });
-      execution.hold(SERIES_BYTES + 2 * key.length);
+      series.push({ labels: labelFields(labelsOf(group.name, group.series.tags)), samples });
+      execution.hold(SERIES_BYTES + LABEL_COPIES * textBytes(key));
     }
     execution.hold(times.length * SAMPLE_BYTES);
     yield undefined; // Whoever has asked for memory waits for it here.
