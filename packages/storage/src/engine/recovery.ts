@@ -22,6 +22,7 @@ import type {
 import { lacksManifest } from '../manifest/rebuild.ts';
 import { SHARD_FILE_NAME } from '../manifest/shard-file.ts';
 import { Deletion } from '../memtable/deletion.ts';
+import { runStarts } from '../memtable/row-runs.ts';
 import { finish } from '../schedule/steps.ts';
 import type { Contents } from '../state/contents.ts';
 import type { SegmentFiles } from '../state/segment-files.ts';
@@ -100,6 +101,8 @@ export function recover(options: RecoveryOptions): Recovered {
   const { manifest, hasDamagedCopy } = presentManifest(disk, directory);
   if (hasDamagedCopy) log('error', 'a copy of the manifest is damaged; the other one is used', {});
   ids.reserve(manifest);
+  // Of files that no manifest names. After they are removed, a power cut may bring them back.
+  for (const fileId of indexFileIds(disk, directory)) ids.reserve({ nextInstance: fileId + 1 });
   shards.reserveIds(manifest.nextShardId);
   for (const one of manifest.stopped ?? []) stopped.stop(one);
   for (const ref of manifest.databases) openDatabase(options, ref);
@@ -126,6 +129,14 @@ export function recover(options: RecoveryOptions): Recovered {
     namedIndexes: namedIndexes(manifest),
     isManifestBehind,
   };
+}
+
+/** Ids of the index files and checkpoints that are there. */
+function indexFileIds(disk: Disk, directory: string): readonly number[] {
+  return disk.list(indexDirectory(directory)).flatMap((name) => {
+    const id = /^(\d{8,})\.(?:series|checkpoint)$/.exec(name)?.[1];
+    return id === undefined ? [] : [Number(id)];
+  });
 }
 
 /**
@@ -408,7 +419,9 @@ class Replay {
     for (const { shard: descriptor, tables } of record.parts) {
       if (this.#droppedShards.has(descriptor.id)) continue;
       const shard = shards.get(descriptor.id) ?? shards.add(descriptor);
-      for (const table of tables) {
+      for (const logged of tables) {
+        const table = ofKnownSeries(index, logged);
+        if (table === undefined) continue;
         for (const column of table.columns) {
           shard.fields.set(table.measurementId, column.name, column.type);
         }
@@ -441,6 +454,18 @@ type RecordPlace = {
 };
 
 /** Adds placeholders for series that a damaged record lost, to keep their rows. */
+/**
+ * The rows whose series the index has; `undefined` when there are none. The index files may be
+ * ahead of this record: they lack series that a later record has deleted.
+ */
+function ofKnownSeries(index: SeriesIndex, table: RowBlock): RowBlock | undefined {
+  const { series, rows } = table;
+  if (runStarts(series, rows).every((start) => index.has(series[start]!))) return table;
+  const known: number[] = [];
+  for (let row = 0; row < rows; row++) if (index.has(series[row]!)) known.push(row);
+  return known.length === 0 ? undefined : table.select(known);
+}
+
 function padFor(index: SeriesIndex, { measurementId, series, rows }: RowBlock): void {
   let largest = -1;
   for (let row = 0; row < rows; row++) if (series[row]! > largest) largest = series[row]!;
