@@ -156,7 +156,11 @@ export class State implements Contents {
       try {
         return await this.#commit(change);
       } catch (error) {
-        if (change.adopted !== undefined) this.#refused = [...this.#refused, change.adopted];
+        const { adopted } = change;
+        const isVisible = adopted?.databases.every((one) => this.databases.has(one));
+        if (adopted !== undefined && isVisible === false) {
+          this.#refused = [...this.#refused, adopted];
+        }
         throw error;
       }
     });
@@ -183,10 +187,8 @@ export class State implements Contents {
     // reserve.
     await reserve.use(() => writeManifest(disk, directory, manifest));
     this.#namedIndexes = named;
-    const refused = this.#refused;
-    this.#refused = [];
-    for (const { undo } of refused) undo();
     const committed = this.#apply(change);
+    this.#undoRefused();
     await this.#updateShardFiles(manifest);
     await fault('manifest:after');
     return committed;
@@ -200,6 +202,23 @@ export class State implements Contents {
   /** Resolves when no commit is under way. */
   async idle(): Promise<void> {
     await this.#commits;
+  }
+
+  /**
+   * Failures are only logged: the commit has succeeded, and the next start removes what is left.
+   */
+  #undoRefused(): void {
+    const refused = this.#refused;
+    this.#refused = [];
+    for (const { undo } of refused) {
+      try {
+        undo();
+      } catch (error) {
+        this.#options.log('error', 'files of a restore that failed could not be removed', {
+          error,
+        });
+      }
+    }
   }
 
   #apply({ flushed, files, rebuilt, adopted }: Change): Committed {
