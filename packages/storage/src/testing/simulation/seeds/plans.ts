@@ -1,5 +1,6 @@
 // Plans that run together with the other seeds: those that once failed, and those that fail in some
 // order when a guard is taken out that random plans meet too rarely.
+import { FOUND_AT_STARTS } from './found-at-starts.ts';
 import { FOUND } from './found.ts';
 import type { Found } from './found.ts';
 
@@ -78,4 +79,4 @@ const WITHOUT_A_GUARD: readonly Found[] = [
   },
 ];
 
-export const PLANS: readonly Found[] = [...FOUND, ...WITHOUT_A_GUARD];
+export const PLANS: readonly Found[] = [...FOUND, ...FOUND_AT_STARTS, ...WITHOUT_A_GUARD];
