@@ -11,8 +11,7 @@
 //   columns that say so (`RowBatch`).
 // - Cancellation: the driver throws into the operators at a pause, except behind a change
 //   (`waitForChange`); nobody else looks at the signal. A reader is thrown out of its loop, and
-// what
-//   it reads from only gets `return`.
+//   what it reads from only gets `return`.
 // - Failure: operators throw. The promise of a pause never rejects: a waiting operator checks
 //   itself what has come.
 

@@ -453,7 +453,6 @@ type RecordPlace = {
   readonly databases: Set<string>;
 };
 
-/** Adds placeholders for series that a damaged record lost, to keep their rows. */
 /**
  * The rows whose series the index has; `undefined` when there are none. The index files may be
  * ahead of this record: they lack series that a later record has deleted.
@@ -466,6 +465,7 @@ function ofKnownSeries(index: SeriesIndex, table: RowBlock): RowBlock | undefine
   return known.length === 0 ? undefined : table.select(known);
 }
 
+/** Adds placeholders for series that a damaged record lost, to keep their rows. */
 function padFor(index: SeriesIndex, { measurementId, series, rows }: RowBlock): void {
   let largest = -1;
   for (let row = 0; row < rows; row++) if (series[row]! > largest) largest = series[row]!;
