@@ -127,5 +127,6 @@ function boundPlan(
   { pushed, limit, offset }: Bound = UNBOUND,
 ): SelectPlan {
   const condition = { pushed, residual: undefined, whole: undefined };
-  return { ...plan, range, condition, limit, offset };
+  // Small answers leave no series out; the statement that the plan was made of may have.
+  return { ...plan, range, condition, limit, offset, seriesLimit: 0, seriesOffset: 0 };
 }

@@ -115,6 +115,15 @@ test.each([
   expect([after.hits - before.hits, after.misses - before.misses]).toEqual([10, 0]);
 });
 
+test.each([
+  'SELECT mean(f) FROM m SOFFSET $',
+  'SELECT mean(f) FROM m SLIMIT 1 SOFFSET $',
+  'SELECT f FROM m LIMIT 9 SOFFSET $',
+  'SELECT f FROM m LIMIT 1 OFFSET $',
+])('where the first statement of a shape has left some out: %s', async (text) => {
+  await check([1, 0, 2, 0].map((n) => text.replace('$', String(n))));
+});
+
 test('top and bottom look at LIMIT: each has a plan of its own', async () => {
   const refused = 'SELECT top(f, 3) FROM m LIMIT 2';
   const texts = ['SELECT top(f, 3) FROM m LIMIT 3', refused, 'SELECT top(f, 3) FROM m'];
